@@ -1,0 +1,11 @@
+/* base/crc32c.h -- CRC-32C (Castagnoli); "123456789" gives e3069283. */
+#ifndef PT_BASE_CRC32C_H
+#define PT_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Continues from `crc`, 0 at the start. Uses the CPU's instruction where there is one. */
+uint32_t pt_crc32c(uint32_t crc, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,55 @@
+/* base/fs.h -- files of the kernel, below roots that can be moved.
+ *
+ * No code opens /proc or /sys by an absolute path: it opens names relative to
+ * the roots here, so that the same code runs live, on a captured tree and in a
+ * container that sees the host's /proc elsewhere. */
+#ifndef PT_BASE_FS_H
+#define PT_BASE_FS_H
+
+#include "base/err.h"
+#include "base/scan.h"
+
+#include <sys/types.h>
+
+struct pt_fs {
+    int proc, sys, root; /* directory descriptors */
+    bool is_live;        /* the roots are this machine's own */
+};
+
+int pt_fs_open(struct pt_fs *fs, const char *procfs, const char *sysfs, const char *rootfs,
+               struct pt_err *err) PT_MUST_CHECK;
+void pt_fs_close(struct pt_fs *fs);
+
+/* A reusable buffer that files are read into; grows to the largest of them. */
+struct pt_text {
+    char *at;
+    size_t capacity;
+};
+
+void pt_text_release(struct pt_text *t);
+
+/* A file that stays open and is read again from its start. {0} is closed. */
+struct pt_file {
+    int fd_plus_one;
+};
+
+/* openat + O_CLOEXEC | O_RDONLY | O_NONBLOCK (a FIFO in a captured tree must not block);
+ * 0 or -errno. */
+int pt_file_open(struct pt_file *f, int directory, const char *path) PT_MUST_CHECK;
+bool pt_file_is_open(const struct pt_file *f);
+void pt_file_close(struct pt_file *f);
+
+/* Reads the whole file; `text` borrows the buffer until it is used again.
+ * 0 or -errno (-ESRCH: the process is gone; -ENOENT, -EACCES, ...). */
+int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *text) PT_MUST_CHECK;
+
+/* Opens, reads and closes. */
+int pt_fs_read(int directory, const char *path, struct pt_text *into,
+               struct pt_scan *text) PT_MUST_CHECK;
+
+/* A file that holds one integer, or one line of text (newline dropped, cut to fit). */
+int pt_fs_read_i64(int directory, const char *path, int64_t *value) PT_MUST_CHECK;
+int pt_fs_read_line(int directory, const char *path, char *line, size_t capacity) PT_MUST_CHECK;
+int pt_fs_readlink(int directory, const char *path, char *target, size_t capacity) PT_MUST_CHECK;
+
+#endif

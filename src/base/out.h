@@ -1,0 +1,71 @@
+/* base/out.h -- buffered output with a sticky error.
+ *
+ * After the first failure nothing more is written and pt_out_close() returns
+ * that failure: writers in between do not check. Files opened by name appear
+ * under that name only when they are complete (a temporary name, then rename). */
+#ifndef PT_BASE_OUT_H
+#define PT_BASE_OUT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+#define PT_OUT_BUFFER 65536
+
+struct pt_out {
+    char *buffer;
+    size_t used;
+    uint64_t written; /* bytes given to the kernel so far */
+    int fd;
+    int error; /* 0 or the first -errno */
+    bool owns_fd;
+    char *path, *temporary; /* of a file opened by name */
+};
+
+/* Creates a file; whatever had that name is replaced when it closes without error.
+ * A path that is not a regular file (FIFO, /dev/full) is written in place. */
+int pt_out_create(struct pt_out *o, const char *path, struct pt_err *err) PT_MUST_CHECK;
+/* Borrows a descriptor. */
+void pt_out_borrow(struct pt_out *o, int fd);
+/* Flushes, closes, renames; 0 or the first error since open. A failed file is removed. */
+int pt_out_close(struct pt_out *o);
+int pt_out_flush(struct pt_out *o);
+/* Closes and removes what was written. */
+void pt_out_discard(struct pt_out *o);
+
+/* Bytes written or buffered so far: the offset of the next byte in the file. */
+static inline uint64_t pt_out_offset(const struct pt_out *o) {
+    return o->written + o->used;
+}
+
+void pt_out_large(struct pt_out *o, const void *bytes, size_t n);
+
+static inline void pt_out_bytes(struct pt_out *o, const void *bytes, size_t n) {
+    if (o->used + n <= PT_OUT_BUFFER) {
+        memcpy(o->buffer + o->used, bytes, n);
+        o->used += n;
+    } else {
+        pt_out_large(o, bytes, n);
+    }
+}
+
+static inline void pt_out_str(struct pt_out *o, struct pt_str s) {
+    if (s.len > 0)
+        pt_out_bytes(o, s.at, s.len);
+}
+
+static inline void pt_out_text(struct pt_out *o, const char *text) {
+    pt_out_str(o, pt_str_from(text));
+}
+
+static inline void pt_out_char(struct pt_out *o, char c) {
+    pt_out_bytes(o, &c, 1);
+}
+
+void pt_out_printf(struct pt_out *o, const char *format, ...) PT_PRINTF(2, 3);
+void pt_out_i64(struct pt_out *o, int64_t value);
+/* The shortest decimal that reads back as the same double; not for NaN and infinities. */
+void pt_out_f64(struct pt_out *o, double value);
+
+#endif

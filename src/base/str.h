@@ -1,0 +1,47 @@
+/* base/str.h -- a borrowed piece of text: not terminated, never owned, never NULL-checked. */
+#ifndef PT_BASE_STR_H
+#define PT_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct pt_str {
+    const char *at;
+    size_t len;
+};
+
+#define PT_STR(literal) ((struct pt_str){ (literal), sizeof(literal) - 1 })
+
+static inline struct pt_str pt_str_from(const char *c) {
+    return (struct pt_str){ c, strlen(c) };
+}
+
+static inline bool pt_str_eq(struct pt_str a, struct pt_str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+static inline bool pt_str_starts(struct pt_str s, struct pt_str prefix) {
+    return s.len >= prefix.len && memcmp(s.at, prefix.at, prefix.len) == 0;
+}
+
+static inline bool pt_str_ends(struct pt_str s, struct pt_str suffix) {
+    return s.len >= suffix.len && memcmp(s.at + s.len - suffix.len, suffix.at, suffix.len) == 0;
+}
+
+static inline struct pt_str pt_str_skip(struct pt_str s, size_t bytes) {
+    if (bytes > s.len)
+        bytes = s.len;
+    return (struct pt_str){ s.at + bytes, s.len - bytes };
+}
+
+/* Copies into a fixed buffer, cut to fit, always terminated. Returns the buffer. */
+static inline char *pt_str_copy(char *into, size_t capacity, struct pt_str s) {
+    size_t n = s.len < capacity - 1 ? s.len : capacity - 1;
+    if (n > 0)
+        memcpy(into, s.at, n);
+    into[n] = 0;
+    return into;
+}
+
+#endif

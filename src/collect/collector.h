@@ -1,0 +1,58 @@
+/* collect/collector.h -- a collector fills the rows of its tables, once a tick.
+ *
+ * It is const data: functions and the tables it fills. Its state is zeroed
+ * memory that the sampler allocates. All collectors stand in pt_collectors[]. */
+#ifndef PT_COLLECT_COLLECTOR_H
+#define PT_COLLECT_COLLECTOR_H
+
+#include "base/err.h"
+#include "base/fs.h"
+#include "model/batch.h"
+
+#include <sys/types.h>
+
+#define PT_TARGET_PIDS 64
+
+/* What is being recorded. Written before the sampler starts, then only read. */
+struct pt_target {
+    pid_t pids[PT_TARGET_PIDS]; /* roots of the recorded tree: the command, or --pid */
+    int pid_count;
+    /* Where the recorded command lives, as in /proc/PID/cgroup; Pitot's own
+     * without a command. Filled by the collector if pid_count is 0. */
+    char container[256]; /* --container: id prefix or path, or "" */
+};
+
+/* What the governor has switched to a slower pace; written by the sampler thread only. */
+struct pt_thinning {
+    bool no_pss, no_command_lines;
+};
+
+struct pt_context {
+    const struct pt_fs *fs;
+    const struct pt_target *target;
+    const struct pt_thinning *thinning;
+    int64_t interval_ns;
+    int64_t now_ns; /* CLOCK_MONOTONIC of this tick */
+    uint64_t tick;  /* 0, 1, 2, ... */
+    int fd_budget;  /* descriptors a collector of many things may keep open */
+};
+
+#define PT_COLLECTOR_TABLES 4
+
+struct pt_collector {
+    const char *name; /* also --collect NAME */
+    const char *help;
+    bool is_optional;                                   /* off unless asked for (processes) */
+    const struct pt_table *tables[PT_COLLECTOR_TABLES]; /* NULL-terminated */
+    size_t state_size;
+    int (*open)(void *state, const struct pt_context *context, struct pt_err *err); /* or NULL */
+    /* `rows[i]` belongs to tables[i] and is empty. 0; -ENODATA: this machine has
+     * none, switch off quietly; other -errno: logged when it changes. Rows
+     * already added stay. */
+    int (*collect)(void *state, const struct pt_context *context, struct pt_batch *rows);
+    void (*close)(void *state); /* or NULL */
+};
+
+extern const struct pt_collector *const pt_collectors[]; /* NULL-terminated; collectors.c */
+
+#endif

@@ -1,0 +1,41 @@
+#include "model/batch.h"
+
+#include <math.h>
+
+void pt_batch_init(struct pt_batch *b, const struct pt_table *table) {
+    *b = (struct pt_batch){ .table = table };
+    b->row_words = table->source_count + pt_batch_present_words(b) + table->column_count;
+}
+
+void pt_batch_release(struct pt_batch *b) {
+    pt_free(b->words);
+    pt_buf_release(&b->strings);
+    *b = (struct pt_batch){ 0 };
+}
+
+void pt_batch_clear(struct pt_batch *b) {
+    b->row_count = 0;
+    pt_buf_clear(&b->strings);
+}
+
+void pt_batch_add_row(struct pt_batch *b) {
+    size_t used = (size_t)b->row_count * b->row_words;
+    pt_grow(&b->words, &b->word_capacity, used + b->row_words, sizeof *b->words);
+    memset(b->words + used, 0, b->row_words * sizeof *b->words);
+    b->row_count++;
+}
+
+void pt_batch_drop_row(struct pt_batch *b) {
+    b->row_count--;
+}
+
+void pt_set_f64(struct pt_batch *b, int column, double value) {
+    if (isfinite(value))
+        pt_set_cell_(b, column, (union pt_cell){ .f64 = value });
+}
+
+void pt_set_str(struct pt_batch *b, int column, struct pt_str value) {
+    union pt_cell c = { .string = { (uint32_t)b->strings.len, (uint32_t)value.len } };
+    pt_buf_str(&b->strings, value);
+    pt_set_cell_(b, column, c);
+}

@@ -1,0 +1,32 @@
+/* model/sample.h -- what one tick saw: a batch for each table of the schema. */
+#ifndef PT_MODEL_SAMPLE_H
+#define PT_MODEL_SAMPLE_H
+
+#include "model/batch.h"
+
+/* The tables of a run, in the order of every output. */
+struct pt_schema {
+    const struct pt_table *const *tables;
+    uint32_t table_count;
+};
+
+struct pt_sample {
+    int64_t wall_ns; /* Unix time of the tick */
+    int64_t mono_ns; /* the same instant on CLOCK_MONOTONIC */
+    const struct pt_schema *schema;
+    struct pt_batch *batches; /* one per table of the schema */
+};
+
+void pt_sample_init(struct pt_sample *s, const struct pt_schema *schema); /* borrows */
+void pt_sample_clear(struct pt_sample *s);
+void pt_sample_release(struct pt_sample *s);
+
+/* Unix time of an instant on CLOCK_MONOTONIC, by the clocks of this sample. */
+static inline int64_t pt_sample_wall_of(const struct pt_sample *s, int64_t mono_ns) {
+    return s->wall_ns + (mono_ns - s->mono_ns);
+}
+
+/* Index of the table of that name, or -1. */
+int pt_schema_find(const struct pt_schema *schema, const char *table);
+
+#endif

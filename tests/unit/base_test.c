@@ -1,0 +1,190 @@
+/* Cursor, buffers, output, JSON, digits, checksum. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/crc32c.h"
+#include "base/digits.h"
+#include "base/json.h"
+#include "base/out.h"
+#include "base/scan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+static void numbers_are_exact_to_the_last_digit(void **state) {
+    (void)state;
+    struct pt_scan s = pt_scan_of(PT_STR("18446744073709551615 9223372036854775807 "
+                                         "-9223372036854775808"));
+    assert_true(pt_scan_u64(&s) == UINT64_MAX);
+    assert_true(pt_scan_i64(&s) == INT64_MAX);
+    assert_true(pt_scan_i64(&s) == INT64_MIN);
+    assert_false(s.failed);
+}
+
+static void overflow_is_a_failure_and_sticks(void **state) {
+    (void)state;
+    struct pt_scan s = pt_scan_of(PT_STR("18446744073709551616 5"));
+    assert_true(pt_scan_u64(&s) == 0);
+    assert_true(s.failed);
+    assert_true(pt_scan_u64(&s) == 0);
+    struct pt_scan t = pt_scan_of(PT_STR("9223372036854775808"));
+    pt_scan_i64(&t);
+    assert_true(t.failed);
+}
+
+static void a_word_that_is_no_number_fails_instead_of_being_zero(void **state) {
+    (void)state;
+    struct pt_scan s = pt_scan_of(PT_STR("max"));
+    pt_scan_i64(&s);
+    assert_true(s.failed);
+    s = pt_scan_of(PT_STR("1.5x"));
+    pt_scan_f64(&s);
+    assert_true(s.failed);
+    s = pt_scan_of(PT_STR("nan"));
+    pt_scan_f64(&s);
+    assert_true(s.failed);
+}
+
+static void lines_and_words_come_out_in_order(void **state) {
+    (void)state;
+    struct pt_scan s = pt_scan_of(PT_STR("a 1\n\nlast  word")), line;
+    assert_true(pt_scan_line(&s, &line));
+    assert_str_eq(pt_scan_word(&line), "a");
+    assert_int_equal(pt_scan_i64(&line), 1);
+    assert_true(pt_scan_line(&s, &line));
+    assert_true(line.at == line.end);
+    assert_true(pt_scan_line(&s, &line));
+    pt_scan_skip(&line, 1);
+    assert_str_eq(pt_scan_word(&line), "word");
+    assert_false(pt_scan_line(&s, &line));
+}
+
+static void varints_round_trip_at_every_width(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    for (int bit = 0; bit < 64; bit++)
+        pt_buf_varint(&b, UINT64_C(1) << bit);
+    pt_buf_zigzag(&b, INT64_MIN);
+    pt_buf_zigzag(&b, INT64_MAX);
+    struct pt_bytes r = { b.at, b.at + b.len, false };
+    for (int bit = 0; bit < 64; bit++)
+        assert_true(pt_bytes_varint(&r) == UINT64_C(1) << bit);
+    assert_true(pt_bytes_zigzag(&r) == INT64_MIN);
+    assert_true(pt_bytes_zigzag(&r) == INT64_MAX);
+    assert_false(r.failed);
+    pt_bytes_varint(&r);
+    assert_true(r.failed);
+    pt_buf_release(&b);
+}
+
+static void an_overlong_varint_fails(void **state) {
+    (void)state;
+    const uint8_t overlong[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02 };
+    struct pt_bytes r = { overlong, overlong + sizeof overlong, false };
+    pt_bytes_varint(&r);
+    assert_true(r.failed);
+}
+
+static void crc32c_of_the_check_string_is_e3069283(void **state) {
+    (void)state;
+    assert_int_equal(pt_crc32c(0, "123456789", 9), 0xe3069283);
+    assert_int_equal(pt_crc32c(pt_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+}
+
+static void check_f64(double value, const char *expected) {
+    char text[PT_DIGITS_MAX + 1];
+    text[pt_digits_f64(text, value)] = 0;
+    if (expected)
+        assert_string_equal(text, expected);
+    assert_true(strtod(text, NULL) == value);
+}
+
+static void doubles_are_short_and_read_back_the_same(void **state) {
+    (void)state;
+    check_f64(0.1, "0.1");
+    check_f64(1.5, "1.5");
+    check_f64(100, "100");
+    check_f64(-0.001, "-0.001");
+    check_f64(2.3, "2.3");
+    check_f64(1e300, "1e+300");
+    check_f64(0.1 + 0.2, "0.30000000000000004");
+    check_f64(5e-324, NULL);
+    uint64_t bits = 88172645463325252;
+    for (int i = 0; i < 100000; i++) {
+        bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value))
+            check_f64(value, NULL);
+    }
+}
+
+static void writing_to_a_full_disk_is_reported_at_close(void **state) {
+    (void)state;
+    struct pt_out o;
+    struct pt_err err;
+    assert_int_equal(pt_out_create(&o, "/dev/full", &err), 0);
+    for (int i = 0; i < 100000; i++)
+        pt_out_text(&o, "0123456789");
+    assert_int_equal(pt_out_close(&o), -ENOSPC);
+}
+
+static void a_file_appears_only_when_it_is_complete(void **state) {
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/pitot-out-test-%d", (int)getpid());
+    struct pt_out o;
+    struct pt_err err;
+    assert_int_equal(pt_out_create(&o, path, &err), 0);
+    pt_out_text(&o, "x");
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(pt_out_close(&o), 0);
+    assert_int_equal(access(path, F_OK), 0);
+    unlink(path);
+}
+
+static void json_escapes_controls_quotes_and_broken_utf8(void **state) {
+    (void)state;
+    char path[64], text[256] = { 0 };
+    snprintf(path, sizeof path, "/tmp/pitot-json-test-%d", (int)getpid());
+    struct pt_out o;
+    struct pt_err err;
+    assert_int_equal(pt_out_create(&o, path, &err), 0);
+    struct pt_json j = { .out = &o };
+    pt_json_object(&j, NULL);
+    pt_json_str(&j, "a", PT_STR("q\"\\\n\x01\xff\xc3\xa9"));
+    pt_json_array(&j, "b");
+    pt_json_i64(&j, NULL, -5);
+    pt_json_f64(&j, NULL, NAN);
+    pt_json_end(&j);
+    pt_json_end(&j);
+    assert_int_equal(pt_out_close(&o), 0);
+    FILE *f = fopen(path, "r");
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    unlink(path);
+    assert_string_equal(text,
+                        "{\"a\":\"q\\\"\\\\\\n\\u0001\xef\xbf\xbd\xc3\xa9\",\"b\":[-5,null]}");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(numbers_are_exact_to_the_last_digit, "C031: numbers are exact to the last digit"),
+        PT_TEST(overflow_is_a_failure_and_sticks, "overflow is a failure and sticks"),
+        PT_TEST(a_word_that_is_no_number_fails_instead_of_being_zero,
+                "a word that is no number fails instead of being zero"),
+        PT_TEST(lines_and_words_come_out_in_order, "lines and words come out in order"),
+        PT_TEST(varints_round_trip_at_every_width, "varints round-trip at every width"),
+        PT_TEST(an_overlong_varint_fails, "an overlong varint fails"),
+        PT_TEST(crc32c_of_the_check_string_is_e3069283, "CRC-32C of 123456789 is e3069283"),
+        PT_TEST(doubles_are_short_and_read_back_the_same,
+                "C031: doubles are short and read back the same"),
+        PT_TEST(writing_to_a_full_disk_is_reported_at_close,
+                "writing to a full disk is reported at close"),
+        PT_TEST(a_file_appears_only_when_it_is_complete, "a file appears only when it is complete"),
+        PT_TEST(json_escapes_controls_quotes_and_broken_utf8,
+                "JSON escapes controls, quotes and broken UTF-8"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
