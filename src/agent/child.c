@@ -17,10 +17,13 @@
 #include <unistd.h>
 
 static pid_t clone_process(int cgroup_fd, int *pid_fd) {
-    struct clone_args args = { .flags = CLONE_PIDFD | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0),
-                               .pidfd = (uint64_t)(uintptr_t)pid_fd,
-                               .exit_signal = SIGCHLD,
-                               .cgroup = cgroup_fd >= 0 ? (uint64_t)cgroup_fd : 0 };
+    struct clone_args args = { .exit_signal = SIGCHLD };
+    args.flags = CLONE_PIDFD;
+    args.pidfd = (uintptr_t)pid_fd;
+    if (cgroup_fd >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (unsigned)cgroup_fd;
+    }
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 

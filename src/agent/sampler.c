@@ -1,5 +1,6 @@
 #include "agent/sampler.h"
 
+#include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -35,27 +36,34 @@
 PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "What Pitot itself costs, and what it did",
          COLLECTOR_COLUMNS, "Pitot");
 
-const struct pt_table *const pt_self_table = &collector_table;
-
 #define REPORT_PERIOD_NS PT_NS_PER_SECOND
 #define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock: worth an event */
 /* An open /proc or cgroup file holds a struct file, an inode, a dentry and a
  * seq_file with a page once read. */
 #define KERNEL_BYTES_PER_FD 5600
 
-static void add_tables(struct pt_sampler *s) {
+uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
     uint32_t n = 0;
+    for (int i = 0; pt_collectors[i]; i++)
+        for (int k = 0; k < PT_COLLECTOR_TABLES && pt_collectors[i]->tables[k]; k++)
+            tables[n++] = pt_collectors[i]->tables[k];
+    tables[n++] = &collector_table;
+    tables[n++] = pt_mark_table;
+    return n;
+}
+
+static void add_collectors(struct pt_sampler *s) {
+    uint32_t table = 0;
     for (int i = 0; pt_collectors[i]; i++) {
         struct pt_sampler_collector *c = &s->collectors[s->collector_count++];
         c->type = pt_collectors[i];
-        c->first_table = n;
+        c->first_table = table;
         c->is_on = s->options.is_enabled[i];
         for (int k = 0; k < PT_COLLECTOR_TABLES && c->type->tables[k]; k++)
-            s->tables[n++] = c->type->tables[k];
+            table++;
     }
-    s->self_table = n;
-    s->tables[n++] = pt_self_table;
-    s->schema = (struct pt_schema){ s->tables, n };
+    s->self_table = table;
+    s->schema = (struct pt_schema){ s->tables, pt_sampler_tables(s->tables) };
 }
 
 static int open_collectors(struct pt_sampler *s, struct pt_err *err) {
@@ -72,11 +80,9 @@ static int open_collectors(struct pt_sampler *s, struct pt_err *err) {
 }
 
 int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
-                    const struct pt_table *const *extra, struct pt_err *err) {
+                    struct pt_err *err) {
     *s = (struct pt_sampler){ .options = *options, .timer_fd = -1 };
-    add_tables(s);
-    for (; extra && *extra; extra++)
-        s->tables[s->schema.table_count++] = *extra;
+    add_collectors(s);
     s->context = (struct pt_context){ .fs = options->fs,
                                       .target = options->target,
                                       .thinning = &s->thinning,

@@ -15,8 +15,11 @@
 
 #define PT_SAMPLER_COLLECTORS 32
 
-/* The table of Pitot's own cost and of what the governor and the schedule did. */
-extern const struct pt_table *const pt_self_table;
+#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 2)
+
+/* All tables of a run in the order of every output: those of the collectors, what Pitot itself
+ * costs, marks. Returns how many. */
+uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]);
 
 struct pt_sampler_collector {
     const struct pt_collector *type;
@@ -43,7 +46,7 @@ struct pt_sampler_options {
 struct pt_sampler {
     struct pt_sampler_options options;
     struct pt_schema schema;
-    const struct pt_table *tables[PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES];
+    const struct pt_table *tables[PT_SAMPLER_TABLES];
     struct pt_sampler_collector collectors[PT_SAMPLER_COLLECTORS];
     int collector_count;
     uint32_t self_table; /* index in the schema */
@@ -64,10 +67,9 @@ struct pt_sampler {
     int64_t wall_offset_ns, boot_offset_ns;
 };
 
-/* Puts the schema together; no thread yet. `extra` are tables that the main
- * thread fills (marks); they follow those of the collectors. */
+/* Opens the collectors; no thread yet. */
 int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
-                    const struct pt_table *const *extra, struct pt_err *err) PT_MUST_CHECK;
+                    struct pt_err *err) PT_MUST_CHECK;
 int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) PT_MUST_CHECK;
 /* Takes the last sample and ends the thread. */
 void pt_sampler_stop(struct pt_sampler *s);

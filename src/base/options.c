@@ -112,7 +112,7 @@ static int set_from(const struct pt_option *o, void *values, const char *text, c
 static int set_defaults(const struct pt_option_table *t, void *values, struct pt_err *err) {
     for (size_t i = 0; i < t->option_count; i++) {
         const struct pt_option *o = &t->options[i];
-        if (!o->default_text)
+        if (!o->default_text || !pt_option_applies(t, o))
             continue;
         int rc = set_from(o, values, o->default_text, o->name, err);
         if (rc)
@@ -133,14 +133,17 @@ static int file_entry(void *user, const char *section, const char *name, const c
     struct file_reading *r = user;
     if (*section && strcmp(section, r->table->command_name) != 0)
         return 1;
-    for (size_t i = 0; i < r->table->option_count; i++) {
+    bool is_known = false;
+    for (size_t i = 0; i < r->table->option_count && !r->rc; i++) {
         const struct pt_option *o = &r->table->options[i];
         if (strcmp(o->name, name) != 0)
             continue;
+        is_known = true;
         if (pt_option_applies(r->table, o))
             r->rc = set_from(o, r->values, pt_strdup(value), name, r->err);
-        return r->rc == 0;
     }
+    if (is_known)
+        return r->rc == 0;
     r->rc = pt_fail(r->err, -EINVAL, "unknown key '%s'", name);
     return 0;
 }
