@@ -123,8 +123,10 @@ static int skip_damage(struct pt_journal_reader *r, struct record *record) {
     for (uint64_t step = 1;; step = buffered(r) - (sizeof sync - 1)) {
         advance(r, step);
         int rc = fill(r, sizeof sync);
-        if (rc <= 0)
-            return rc ? rc : stay_at_tail(r, damaged);
+        if (rc <= 0) {
+            int tail_rc = stay_at_tail(r, damaged);
+            return rc ? rc : tail_rc;
+        }
         const uint8_t *found = memmem(bytes_at(r), buffered(r), sync, sizeof sync);
         if (!found)
             continue;
