@@ -117,9 +117,11 @@ void pt_out_utf8(struct pt_out *o, struct pt_str text) {
 }
 
 void pt_out_i64(struct pt_out *o, int64_t value) {
-    o->used += pt_digits_i64(pt_out_reserve(o, PT_DIGITS_MAX), value);
+    char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
+    o->used += pt_digits_i64(at, value);
 }
 
 void pt_out_f64(struct pt_out *o, double value) {
-    o->used += pt_digits_f64(pt_out_reserve(o, PT_DIGITS_MAX), value);
+    char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
+    o->used += pt_digits_f64(at, value);
 }
