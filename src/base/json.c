@@ -3,27 +3,6 @@
 #include <assert.h>
 #include <math.h>
 
-/* Length of the UTF-8 sequence at `at`, or 0 if it is not valid. */
-static size_t utf8_length(const unsigned char *at, size_t left) {
-    static const unsigned minimum[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t n = at[0] < 0x80   ? 1
-               : at[0] < 0xc2 ? 0
-               : at[0] < 0xe0 ? 2
-               : at[0] < 0xf0 ? 3
-               : at[0] < 0xf5 ? 4
-                              : 0;
-    if (n <= 1 || n > left)
-        return n > left ? 0 : n;
-    unsigned code = at[0] & (0xffu >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3fu);
-    }
-    bool is_surrogate = code >= 0xd800 && code < 0xe000;
-    return code < minimum[n] || code > 0x10ffff || is_surrogate ? 0 : n;
-}
-
 static void escaped(struct pt_out *out, unsigned char c) {
     static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *found = c ? strchr(named, c) : NULL;
@@ -33,19 +12,21 @@ static void escaped(struct pt_out *out, unsigned char c) {
         pt_out_printf(out, "\\u%04x", c);
 }
 
+static bool is_plain(char c) {
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+}
+
 void pt_json_quote(struct pt_out *out, struct pt_str value) {
-    const unsigned char *at = (const unsigned char *)value.at;
     pt_out_char(out, '"');
-    for (size_t i = 0, n; i < value.len; i += n) {
-        n = utf8_length(at + i, value.len - i);
-        if (n == 0) {
-            n = 1;
-            pt_out_text(out, "\xef\xbf\xbd");
-        } else if (at[i] < 0x20 || at[i] == '"' || at[i] == '\\' || at[i] == 0x7f) {
-            escaped(out, at[i]);
-        } else {
-            pt_out_bytes(out, at + i, n);
-        }
+    for (;;) {
+        size_t plain = 0;
+        while (plain < value.len && is_plain(value.at[plain]))
+            plain++;
+        pt_out_utf8(out, (struct pt_str){ value.at, plain });
+        if (plain == value.len)
+            break;
+        escaped(out, (unsigned char)value.at[plain]);
+        value = pt_str_skip(value, plain + 1);
     }
     pt_out_char(out, '"');
 }

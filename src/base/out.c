@@ -2,6 +2,7 @@
 
 #include "base/digits.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,16 +105,23 @@ void pt_out_printf(struct pt_out *o, const char *format, ...) {
     pt_free(large);
 }
 
-static char *room_for_digits(struct pt_out *o) {
-    if (o->used + PT_DIGITS_MAX > PT_OUT_BUFFER)
-        pt_out_flush(o);
-    return o->buffer + o->used;
+void pt_out_utf8(struct pt_out *o, struct pt_str text) {
+    for (;;) {
+        size_t valid = pt_utf8_valid_length(text);
+        pt_out_str(o, (struct pt_str){ text.at, valid });
+        if (valid == text.len)
+            return;
+        pt_out_text(o, PT_UTF8_REPLACEMENT);
+        text = pt_str_skip(text, valid + 1);
+    }
 }
 
 void pt_out_i64(struct pt_out *o, int64_t value) {
-    o->used += pt_digits_i64(room_for_digits(o), value);
+    char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
+    o->used += pt_digits_i64(at, value);
 }
 
 void pt_out_f64(struct pt_out *o, double value) {
-    o->used += pt_digits_f64(room_for_digits(o), value);
+    char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
+    o->used += pt_digits_f64(at, value);
 }

@@ -39,6 +39,13 @@ static inline uint64_t pt_out_offset(const struct pt_out *o) {
     return o->written + o->used;
 }
 
+/* Room for `bytes` more, at most PT_OUT_BUFFER; the caller writes there and moves `used`. */
+static inline char *pt_out_reserve(struct pt_out *o, size_t bytes) {
+    if (PT_UNLIKELY(o->used + bytes > PT_OUT_BUFFER))
+        pt_out_flush(o);
+    return o->buffer + o->used;
+}
+
 void pt_out_large(struct pt_out *o, const void *bytes, size_t n);
 
 static inline void pt_out_bytes(struct pt_out *o, const void *bytes, size_t n) {
@@ -63,6 +70,8 @@ static inline void pt_out_char(struct pt_out *o, char c) {
     pt_out_bytes(o, &c, 1);
 }
 
+/* Text of others: bytes that are not UTF-8 become U+FFFD. */
+void pt_out_utf8(struct pt_out *o, struct pt_str text);
 void pt_out_printf(struct pt_out *o, const char *format, ...) PT_PRINTF(2, 3);
 void pt_out_i64(struct pt_out *o, int64_t value);
 /* The shortest decimal that reads back as the same double; not for NaN and infinities. */

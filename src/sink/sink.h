@@ -20,7 +20,8 @@ struct pt_sink_target {
 /* A flat format: one file per view. */
 struct pt_table_format {
     size_t state_size; /* zeroed memory given to the functions below */
-    /* `out` is an empty file; the format keeps borrowing it and the view. */
+    /* `out` is an empty file; the format keeps borrowing it and the view. If this fails, the
+     * format has released what it took and `end` is not called. */
     int (*begin)(void *state, const struct pt_view *view, struct pt_out *out);
     void (*row)(void *state, const struct pt_view_row *row);
     /* Writes what is left and releases the state. Errors stick to `out`. */
@@ -34,7 +35,7 @@ struct pt_sink_type {
     size_t state_size;
     int (*open)(void *state, const struct pt_sink_target *target, struct pt_err *err);
     int (*write)(void *state, const struct pt_sample *sample); /* borrows */
-    int (*close)(void *state);                                 /* late I/O errors surface here */
+    int (*close)(void *state, struct pt_err *err);             /* late I/O errors surface here */
 };
 
 extern const struct pt_sink_type *const pt_sink_types[]; /* NULL-terminated; sinks.c */
@@ -48,8 +49,10 @@ struct pt_sink {
 
 int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
                  const struct pt_sink_target *target, struct pt_err *err) PT_MUST_CHECK;
+/* 0 or the first error so far. A sink of several files goes on with the others, so the caller may
+ * keep writing: the file is named at close. */
 int pt_sink_write(struct pt_sink *sink, const struct pt_sample *sample) PT_MUST_CHECK;
-/* 0 or the first error; `err` names the file. Unfinished files are removed. */
+/* 0 or the first error; `err` names the file. Unfinished files are removed. {0} may be closed. */
 int pt_sink_close(struct pt_sink *sink, struct pt_err *err) PT_MUST_CHECK;
 
 #endif

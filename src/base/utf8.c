@@ -1,0 +1,34 @@
+#include "base/utf8.h"
+
+/* Length of the character at `at`, or 0 if it is not valid. */
+static size_t character_length(const unsigned char *at, size_t left) {
+    static const unsigned minimum[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t n = at[0] < 0x80   ? 1
+               : at[0] < 0xc2 ? 0
+               : at[0] < 0xe0 ? 2
+               : at[0] < 0xf0 ? 3
+               : at[0] < 0xf5 ? 4
+                              : 0;
+    if (n <= 1 || n > left)
+        return n > left ? 0 : n;
+    unsigned code = at[0] & (0xffu >> (n + 1));
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    bool is_surrogate = code >= 0xd800 && code < 0xe000;
+    return code < minimum[n] || code > 0x10ffff || is_surrogate ? 0 : n;
+}
+
+size_t pt_utf8_valid_length(struct pt_str text) {
+    const unsigned char *at = (const unsigned char *)text.at;
+    size_t length = 0;
+    while (length < text.len) {
+        size_t n = at[length] < 0x80 ? 1 : character_length(at + length, text.len - length);
+        if (n == 0)
+            break;
+        length += n;
+    }
+    return length;
+}
