@@ -56,6 +56,7 @@ check-clang: build-clang/build.ninja
 	@ninja -C build-clang
 
 check-arm64: build-arm64/build.ninja
+	@ninja -C build-arm64
 	@tools/run-tests build-arm64:--suite=unit,--suite=fuzz
 
 bench: all | deps-bench ## measure against the reference programs
