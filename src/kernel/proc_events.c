@@ -258,6 +258,15 @@ static bool is_known_version(uint16_t version) {
 
 #define RECORD_BYTES (offsetof(struct taskstats, ac_tgid) + sizeof(uint32_t))
 
+/* cpu_run_virtual_total would be in nanoseconds, but lacks what the thread ran
+ * since the last clock tick: all of it for most short processes. The times
+ * sampled by ticks are right on average. */
+static bool record_cpu_ns(const struct taskstats *record, int64_t *cpu_ns) {
+    uint64_t us;
+    return !__builtin_add_overflow(record->ac_utime, record->ac_stime, &us) &&
+           !__builtin_mul_overflow(us, 1000, cpu_ns);
+}
+
 bool pt_taskstats_parse(struct pt_str message, struct pt_proc_event *event) {
     struct taskstats record;
     struct pt_str bytes = attribute(genl_attributes(message), TASKSTATS_TYPE_AGGR_PID);
@@ -265,14 +274,11 @@ bool pt_taskstats_parse(struct pt_str message, struct pt_proc_event *event) {
     if (bytes.len < RECORD_BYTES)
         return false;
     memcpy(&record, bytes.at, RECORD_BYTES);
-    if (!is_known_version(record.version) || record.cpu_run_virtual_total > INT64_MAX)
-        return false;
     *event = (struct pt_proc_event){ .kind = PT_PROC_RECORD,
                                      .pid = (pid_t)record.ac_tgid,
                                      .parent = (pid_t)record.ac_ppid,
-                                     .cpu_ns = (int64_t)record.cpu_run_virtual_total,
                                      .is_last = record.ac_flag & AGROUP };
-    return true;
+    return is_known_version(record.version) && record_cpu_ns(&record, &event->cpu_ns);
 }
 
 struct genl_request {
