@@ -1,5 +1,5 @@
 #!/bin/sh
-# C231: without rights the packages are not installed, the command that would do it is printed.
+# without rights the packages are not installed, the command that would do it is printed.
 mkdir bin
 printf '#!/bin/sh\necho 1000\n' >bin/id
 printf '#!/bin/sh\nexit 1\n' >bin/sudo
