@@ -233,10 +233,10 @@ static void note_write(struct recorder *r, int rc) {
 
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
-    while ((sample = pt_queue_take(&r->sampler.queue))) {
+    while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
         note_write(r, pt_journal_write(&r->journal, sample));
         pt_status_see(&r->status, sample);
-        pt_queue_give_back(&r->sampler.queue, sample);
+        pt_sample_queue_give_back(&r->sampler.queue, sample);
     }
 }
 

@@ -89,7 +89,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
                                       .interval_ns = options->interval_ns,
                                       .fd_budget = options->fd_budget };
     pt_governor_init(&s->governor, options->budget);
-    int rc = pt_queue_init(&s->queue, &s->schema);
+    int rc = pt_sample_queue_init(&s->queue, &s->schema);
     if (rc)
         return pt_fail(err, rc, "cannot make a queue: %s", strerror(-rc));
     return open_collectors(s, err);
@@ -281,7 +281,7 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
 }
 
 static void take_sample(struct pt_sampler *s) {
-    struct pt_sample *sample = pt_queue_take_free(&s->queue);
+    struct pt_sample *sample = pt_sample_queue_take_free(&s->queue);
     if (!sample) {
         s->dropped_count++;
         s->context.tick++;
@@ -289,7 +289,7 @@ static void take_sample(struct pt_sampler *s) {
     }
     pt_sampler_tick(s, sample);
     s->taken_count++;
-    pt_queue_put(&s->queue, sample);
+    pt_sample_queue_put(&s->queue, sample);
 }
 
 static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {
@@ -354,7 +354,7 @@ void pt_sampler_release(struct pt_sampler *s) {
             c->type->close(c->state);
         pt_free(c->state);
     }
-    pt_queue_release(&s->queue);
+    pt_sample_queue_release(&s->queue);
     if (s->timer_fd >= 0)
         close(s->timer_fd);
 }

@@ -8,7 +8,7 @@
 #define PT_AGENT_SAMPLER_H
 
 #include "agent/governor.h"
-#include "agent/queue.h"
+#include "agent/sample_queue.h"
 #include "collect/collector.h"
 
 #include <stdatomic.h>
@@ -53,7 +53,7 @@ struct pt_sampler {
     struct pt_context context;
     struct pt_thinning thinning;
     struct pt_governor governor;
-    struct pt_queue queue;
+    struct pt_sample_queue queue;
     pthread_t thread;
     bool is_running;
     int timer_fd;

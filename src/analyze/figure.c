@@ -54,8 +54,8 @@ static const struct {
     [IN_DISK_WRITE] = { "disk", "vDiskWriteBytes" },
     [IN_NET_RECEIVED] = { "net", "vNetworkBytesRecvd" },
     [IN_NET_SENT] = { "net", "vNetworkBytesSent" },
-    [IN_TREE_CPU] = { "process_totals", "pRecordedCpuTimeNs" },
-    [IN_TREE_RSS] = { "process_totals", "pRecordedResidentSetSize" },
+    [IN_TREE_CPU] = { "process_totals", "pTreeCpuTime" },
+    [IN_TREE_RSS] = { "process_totals", "pTreeResidentSetSize" },
     [IN_GROUP_CPU] = { "container", "cCpuTime" },
     [IN_GROUP_IS_RECORDED] = { "container", "cIsRecorded" },
 };

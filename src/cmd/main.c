@@ -78,8 +78,6 @@ int main(int argc, char **argv) {
         return pt_cmd_version(NULL, argv + 2, false, argv);
     if (argc < 2 || argv[1][0] == '-')
         return run_command(PT_COMMAND_RECORD, true, argc, argv, argv);
-    if (strcmp(argv[1], "help") == 0)
-        return main(2, (char *[]){ argv[0], "--help", NULL });
     int id = find_command(argv[1]);
     if (id >= 0)
         return run_command(id, false, argc - 1, argv + 1, argv);
