@@ -16,10 +16,11 @@
 
 /* 0 or NULL is the default of each. */
 struct pt_demo_options {
-    double seconds;        /* 5: no request is started later */
+    double seconds;        /* 5, with writing the weights and standing idle */
+    double idle_seconds;   /* before the load: a tenth of `seconds`, at most 1 */
     size_t request_count;  /* no limit: stop after so many */
     size_t worker_count;   /* one for each CPU this process may use, 2 to 8 */
-    size_t concurrency;    /* 12 requests at a time, 8 of them running */
+    size_t concurrency;    /* 16 requests at a time, 12 of them running */
     uint64_t seed;         /* of prompts, lengths and sampling */
     const char *directory; /* of the weights: $TMPDIR or /var/tmp, which is on a disk */
     const struct pt_model_config *model; /* pt_model_config_default */
@@ -28,7 +29,7 @@ struct pt_demo_options {
 /* What was measured. */
 struct pt_demo_result {
     double write_seconds, read_seconds, load_seconds;
-    uint64_t finished_count, preemption_count, prompt_count, generated_count;
+    uint64_t finished_count, cut_count, preemption_count, prompt_count, generated_count;
     int64_t first_token_p50_ns, first_token_p95_ns, inter_token_p50_ns, inter_token_p95_ns;
 };
 
