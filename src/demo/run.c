@@ -100,17 +100,16 @@ static int compare_i64(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The smallest value that `percent` of the sorted samples do not exceed; 0 without samples. */
-static int64_t percentile(const struct samples *s, size_t percent) {
-    if (s->count == 0)
-        return 0;
-    size_t rank = (s->count * percent + 99) / 100;
-    return s->at[rank ? rank - 1 : 0];
+/* The smallest value that `percent` of the samples do not exceed. */
+static int64_t percentile(const struct samples *sorted, size_t percent) {
+    return sorted->at[(sorted->count * percent + 99) / 100 - 1];
 }
 
-static void samples_sort(struct samples *s) {
-    if (s->count > 1)
-        qsort(s->at, s->count, sizeof *s->at, compare_i64);
+static struct pt_demo_latency latency_of(struct samples *s) {
+    if (s->count == 0)
+        return (struct pt_demo_latency){ 0 };
+    qsort(s->at, s->count, sizeof *s->at, compare_i64);
+    return (struct pt_demo_latency){ s->count, percentile(s, 50), percentile(s, 95) };
 }
 
 /* Writes the weights and maps them, as a server does that has just been deployed. */
@@ -267,17 +266,13 @@ static void load_init(struct load *l, const struct pt_demo_options *o) {
 static void summarize(struct load *l, struct pt_demo_result *result) {
     struct pt_engine_stats stats;
     pt_engine_stats(l->engine, &stats);
-    samples_sort(&l->first_token_ns);
-    samples_sort(&l->inter_token_ns);
     result->finished_count = stats.finished[PT_FINISH_LENGTH] + stats.finished[PT_FINISH_STOP];
     result->cut_count = stats.finished[PT_FINISH_ABORT];
     result->preemption_count = stats.preemptions;
     result->prompt_count = stats.prompt_tokens;
     result->generated_count = stats.generation_tokens;
-    result->first_token_p50_ns = percentile(&l->first_token_ns, 50);
-    result->first_token_p95_ns = percentile(&l->first_token_ns, 95);
-    result->inter_token_p50_ns = percentile(&l->inter_token_ns, 50);
-    result->inter_token_p95_ns = percentile(&l->inter_token_ns, 95);
+    result->first_token = latency_of(&l->first_token_ns);
+    result->inter_token = latency_of(&l->inter_token_ns);
 }
 
 static int serve(const struct pt_demo_options *o, const struct pt_model *m, int64_t deadline_ns,
@@ -319,9 +314,13 @@ static void print_rate(struct pt_out *out, const char *what, uint64_t count, dou
                   seconds > 0 ? (double)count / seconds : 0);
 }
 
-static void print_latency(struct pt_out *out, const char *what, int64_t p50_ns, int64_t p95_ns) {
-    pt_out_printf(out, "%-12s p50 %8.1f ms   p95 %8.1f ms\n", what,
-                  (double)p50_ns / (double)PT_NS_PER_MS, (double)p95_ns / (double)PT_NS_PER_MS);
+static void print_latency(struct pt_out *out, const char *what, struct pt_demo_latency latency) {
+    if (latency.count == 0)
+        pt_out_printf(out, "%-12s none\n", what);
+    else
+        pt_out_printf(out, "%-12s p50 %8.1f ms   p95 %8.1f ms\n", what,
+                      (double)latency.p50_ns / (double)PT_NS_PER_MS,
+                      (double)latency.p95_ns / (double)PT_NS_PER_MS);
 }
 
 static void print_result(struct pt_out *out, const struct pt_demo_options *o,
@@ -334,8 +333,8 @@ static void print_result(struct pt_out *out, const struct pt_demo_options *o,
                   r->finished_count, r->cut_count, r->preemption_count);
     print_rate(out, "prompt", r->prompt_count, r->load_seconds);
     print_rate(out, "generated", r->generated_count, r->load_seconds);
-    print_latency(out, "first token", r->first_token_p50_ns, r->first_token_p95_ns);
-    print_latency(out, "inter-token", r->inter_token_p50_ns, r->inter_token_p95_ns);
+    print_latency(out, "first token", r->first_token);
+    print_latency(out, "inter-token", r->inter_token);
 }
 
 int pt_demo_run(const struct pt_demo_options *given, struct pt_out *out,

@@ -714,6 +714,25 @@ static void the_newest_gives_way_when_blocks_run_out(void **state) {
     pt_schedule_release(&s);
 }
 
+static void a_queue_keeps_its_order_through_every_removal(void **state) {
+    (void)state;
+    struct pt_request a = { 0 }, b = { 0 }, c = { 0 };
+    struct pt_queue q = { 0 };
+    pt_queue_append(&q, &b);
+    pt_queue_append(&q, &c);
+    pt_queue_prepend(&q, &a);
+    assert_true(pt_queue_remove(&q, &c));
+    assert_false(pt_queue_remove(&q, &c));
+    pt_queue_append(&q, &c);
+    assert_true(pt_queue_remove(&q, &b));
+    assert_int_equal(q.count, 2);
+    assert_ptr_equal(pt_queue_take(&q), &a);
+    assert_ptr_equal(pt_queue_take(&q), &c);
+    assert_null(pt_queue_take(&q));
+    pt_queue_append(&q, &b);
+    assert_ptr_equal(q.first, &b);
+}
+
 static size_t entry_count(const char *path) {
     DIR *directory = opendir(path);
     size_t count = 0;
@@ -744,6 +763,10 @@ static void a_run_serves_its_requests_and_leaves_no_file(void **state) {
     assert_int_equal(pt_out_close(&out), 0);
     assert_int_equal(result.finished_count, 15);
     assert_int_equal(result.cut_count, 0);
+    assert_int_equal(result.first_token.count, 15);
+    assert_int_equal(result.inter_token.count, result.generated_count - 15);
+    assert_true(0 < result.inter_token.p50_ns);
+    assert_true(result.inter_token.p50_ns <= result.inter_token.p95_ns);
     assert_true(pread(fd, text, sizeof text - 1, 0) > 0);
     assert_ptr_equal(strstr(text, "model        2 layers x 64, 4 heads (2 KV)"), text);
     assert_non_null(strstr(text, "\ninter-token  p50"));
@@ -807,6 +830,8 @@ int main(void) {
                 "a step shares its prompt tokens out in order"),
         PT_TEST(the_newest_gives_way_when_blocks_run_out,
                 "the newest gives way when blocks run out"),
+        PT_TEST(a_queue_keeps_its_order_through_every_removal,
+                "a queue keeps its order through every removal"),
         PT_TEST(a_run_serves_its_requests_and_leaves_no_file,
                 "a run serves its requests and leaves no file"),
         PT_TEST(a_run_ends_when_its_time_is_up, "a run ends when its time is up"),
