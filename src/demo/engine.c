@@ -219,7 +219,7 @@ static void *engine_main(void *argument) {
 }
 
 static void init(struct pt_engine *e, const struct pt_engine_options *o) {
-    size_t row_max = o->prefill_max > o->running_max ? o->prefill_max : o->running_max;
+    size_t row_max = o->chunk_max > o->running_max ? o->chunk_max : o->running_max;
     *e = (struct pt_engine){
         .model = o->model,
         .benches = pt_calloc(o->worker_count, sizeof *e->benches),
@@ -239,7 +239,7 @@ static void init(struct pt_engine *e, const struct pt_engine_options *o) {
 int pt_engine_new(struct pt_engine **engine, const struct pt_engine_options *o,
                   struct pt_err *err) {
     *engine = NULL;
-    if (!o->worker_count || !o->running_max || !o->block_count || !o->prefill_max)
+    if (!o->worker_count || !o->running_max || !o->block_count || !o->prefill_max || !o->chunk_max)
         return pt_fail(err, -EINVAL, "an engine needs workers, places, blocks and a step");
     struct pt_engine *e = pt_malloc(sizeof *e);
     init(e, o);

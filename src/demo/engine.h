@@ -20,6 +20,7 @@ struct pt_engine_options {
     size_t running_max; /* requests in a step */
     size_t block_count; /* of the KV cache, 16 tokens each */
     size_t prefill_max; /* prompt tokens in a step */
+    size_t chunk_max;   /* of them, those of one request */
 };
 
 enum pt_finish { PT_FINISH_STOP, PT_FINISH_LENGTH, PT_FINISH_ABORT, PT_FINISH_COUNT };

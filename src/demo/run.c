@@ -7,14 +7,15 @@
 #include "demo/tokenizer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define RUNNING_MAX 8
+#define RUNNING_MAX 12
 #define PREFILL_MAX 64
-#define IDLE_SHARE  0.1 /* of the time, before the load */
+#define CHUNK_MAX   16 /* about as long as one worker's share of decoding */
 
 /* The KV cache holds this many contexts: less than the places, so that it can run full. */
 #define CONTEXTS 5
@@ -74,12 +75,14 @@ static struct pt_demo_options with_defaults(const struct pt_demo_options *given)
     const char *temporary = getenv("TMPDIR");
     if (!(o.seconds > 0))
         o.seconds = 5;
+    if (!(o.idle_seconds > 0))
+        o.idle_seconds = o.seconds < 10 ? o.seconds / 10 : 1;
     if (!o.request_count)
         o.request_count = SIZE_MAX;
     if (!o.worker_count)
         o.worker_count = cpu_count();
     if (!o.concurrency)
-        o.concurrency = 12;
+        o.concurrency = 16;
     if (!o.directory)
         o.directory = temporary && *temporary ? temporary : "/var/tmp";
     if (!o.model)
@@ -97,17 +100,16 @@ static int compare_i64(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The smallest value that `percent` of the sorted samples do not exceed; 0 without samples. */
-static int64_t percentile(const struct samples *s, size_t percent) {
-    if (s->count == 0)
-        return 0;
-    size_t rank = (s->count * percent + 99) / 100;
-    return s->at[rank ? rank - 1 : 0];
+/* The smallest value that `percent` of the samples do not exceed. */
+static int64_t percentile(const struct samples *sorted, size_t percent) {
+    return sorted->at[(sorted->count * percent + 99) / 100 - 1];
 }
 
-static void samples_sort(struct samples *s) {
-    if (s->count > 1)
-        qsort(s->at, s->count, sizeof *s->at, compare_i64);
+static struct pt_demo_latency latency_of(struct samples *s) {
+    if (s->count == 0)
+        return (struct pt_demo_latency){ 0 };
+    qsort(s->at, s->count, sizeof *s->at, compare_i64);
+    return (struct pt_demo_latency){ s->count, percentile(s, 50), percentile(s, 95) };
 }
 
 /* Writes the weights and maps them, as a server does that has just been deployed. */
@@ -193,39 +195,47 @@ static struct slot *find_ended(struct load *l) {
     return NULL;
 }
 
-/* Waits for any request to end. */
-static struct slot *next_ended(struct load *l) {
+/* Waits for any request to end; NULL if none does before the deadline. */
+static struct slot *next_ended(struct load *l, int64_t deadline_ns) {
+    struct timespec deadline = { deadline_ns / PT_NS_PER_SECOND, deadline_ns % PT_NS_PER_SECOND };
     struct slot *slot;
+    int rc = 0;
     pthread_mutex_lock(&l->lock);
-    while (!(slot = find_ended(l)))
-        pthread_cond_wait(&l->slot_ended, &l->lock);
+    while (!(slot = find_ended(l)) && !rc)
+        rc = pthread_cond_timedwait(&l->slot_ended, &l->lock, &deadline);
     pthread_mutex_unlock(&l->lock);
     return slot;
 }
 
-/* Keeps `concurrency` requests with the engine until time or requests are used up,
- * then lets the last ones finish. */
+/* Cuts off what has not ended. */
+static void collect_rest(struct load *l) {
+    for (size_t i = 0; i < l->options->concurrency; i++)
+        if (l->slots[i].request)
+            pt_request_cancel(l->slots[i].request);
+    for (size_t i = 0; i < l->options->concurrency; i++)
+        if (l->slots[i].request)
+            collect_request(l, &l->slots[i]);
+}
+
+/* Keeps `concurrency` requests with the engine until time or requests are used up. */
 static int drive(struct load *l, int64_t deadline_ns) {
-    size_t open_count = 0, most = l->options->concurrency;
+    struct slot *slot = l->slots, *end = l->slots + l->options->concurrency;
     int rc = 0;
-    while (open_count < most && l->started_count < l->options->request_count && !rc) {
-        rc = start_request(l, &l->slots[open_count]);
-        open_count += !rc;
-    }
-    while (open_count > 0 && !rc) {
-        struct slot *slot = next_ended(l);
+    for (; slot < end && l->started_count < l->options->request_count && !rc; slot++)
+        rc = start_request(l, slot);
+    size_t open_count = (size_t)(slot - l->slots);
+    while (!rc && open_count > 0 && (slot = next_ended(l, deadline_ns))) {
         collect_request(l, slot);
-        if (l->started_count < l->options->request_count && pt_mono_ns() < deadline_ns)
+        if (l->started_count < l->options->request_count)
             rc = start_request(l, slot);
         else
             open_count--;
     }
+    collect_rest(l);
     return rc;
 }
 
 static void load_release(struct load *l) {
-    for (size_t i = 0; i < l->options->concurrency; i++)
-        pt_request_free(l->slots[i].request);
     pt_engine_free(l->engine);
     pthread_cond_destroy(&l->slot_ended);
     pthread_mutex_destroy(&l->lock);
@@ -246,22 +256,23 @@ static void load_init(struct load *l, const struct pt_demo_options *o) {
     for (size_t i = 0; i < o->concurrency; i++)
         l->slots[i].load = l;
     pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->slot_ended, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->slot_ended, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 static void summarize(struct load *l, struct pt_demo_result *result) {
     struct pt_engine_stats stats;
     pt_engine_stats(l->engine, &stats);
-    samples_sort(&l->first_token_ns);
-    samples_sort(&l->inter_token_ns);
     result->finished_count = stats.finished[PT_FINISH_LENGTH] + stats.finished[PT_FINISH_STOP];
+    result->cut_count = stats.finished[PT_FINISH_ABORT];
     result->preemption_count = stats.preemptions;
     result->prompt_count = stats.prompt_tokens;
     result->generated_count = stats.generation_tokens;
-    result->first_token_p50_ns = percentile(&l->first_token_ns, 50);
-    result->first_token_p95_ns = percentile(&l->first_token_ns, 95);
-    result->inter_token_p50_ns = percentile(&l->inter_token_ns, 50);
-    result->inter_token_p95_ns = percentile(&l->inter_token_ns, 95);
+    result->first_token = latency_of(&l->first_token_ns);
+    result->inter_token = latency_of(&l->inter_token_ns);
 }
 
 static int serve(const struct pt_demo_options *o, const struct pt_model *m, int64_t deadline_ns,
@@ -275,6 +286,7 @@ static int serve(const struct pt_demo_options *o, const struct pt_model *m, int6
                                .running_max = RUNNING_MAX,
                                .block_count = CONTEXTS * pt_kv_blocks_for(o->model->context),
                                .prefill_max = PREFILL_MAX,
+                               .chunk_max = CHUNK_MAX,
                            },
                            err);
     if (!rc) {
@@ -298,26 +310,31 @@ static void print_model(struct pt_out *out, const struct pt_model_config *c) {
 }
 
 static void print_rate(struct pt_out *out, const char *what, uint64_t count, double seconds) {
-    pt_out_printf(out, "%-12s %9llu tokens   %8.1f tokens/s\n", what, (unsigned long long)count,
+    pt_out_printf(out, "%-12s %9" PRIu64 " tokens   %8.1f tokens/s\n", what, count,
                   seconds > 0 ? (double)count / seconds : 0);
 }
 
-static void print_latency(struct pt_out *out, const char *what, int64_t p50_ns, int64_t p95_ns) {
-    pt_out_printf(out, "%-12s p50 %8.1f ms   p95 %8.1f ms\n", what,
-                  (double)p50_ns / (double)PT_NS_PER_MS, (double)p95_ns / (double)PT_NS_PER_MS);
+static void print_latency(struct pt_out *out, const char *what, struct pt_demo_latency latency) {
+    if (latency.count == 0)
+        pt_out_printf(out, "%-12s none\n", what);
+    else
+        pt_out_printf(out, "%-12s p50 %8.1f ms   p95 %8.1f ms\n", what,
+                      (double)latency.p50_ns / (double)PT_NS_PER_MS,
+                      (double)latency.p95_ns / (double)PT_NS_PER_MS);
 }
 
 static void print_result(struct pt_out *out, const struct pt_demo_options *o,
                          const struct pt_demo_result *r) {
+    pt_out_printf(out, "load         %.1f s, %zu workers, %zu requests at a time\n",
+                  r->load_seconds, o->worker_count, o->concurrency);
     pt_out_printf(out,
-                  "load         %.1f s, %zu workers, %zu requests at a time, %llu finished, "
-                  "%llu preempted\n",
-                  r->load_seconds, o->worker_count, o->concurrency,
-                  (unsigned long long)r->finished_count, (unsigned long long)r->preemption_count);
+                  "requests     %" PRIu64 " finished, %" PRIu64 " cut off at the end, %" PRIu64
+                  " preempted\n",
+                  r->finished_count, r->cut_count, r->preemption_count);
     print_rate(out, "prompt", r->prompt_count, r->load_seconds);
     print_rate(out, "generated", r->generated_count, r->load_seconds);
-    print_latency(out, "first token", r->first_token_p50_ns, r->first_token_p95_ns);
-    print_latency(out, "inter-token", r->inter_token_p50_ns, r->inter_token_p95_ns);
+    print_latency(out, "first token", r->first_token);
+    print_latency(out, "inter-token", r->inter_token);
 }
 
 int pt_demo_run(const struct pt_demo_options *given, struct pt_out *out,
@@ -335,7 +352,7 @@ int pt_demo_run(const struct pt_demo_options *given, struct pt_out *out,
                   measured.read_seconds);
     pt_out_flush(out);
 
-    sleep_seconds(o.seconds * IDLE_SHARE);
+    sleep_seconds(o.idle_seconds);
     int64_t deadline_ns = start_ns + (int64_t)(o.seconds * (double)PT_NS_PER_SECOND);
     rc = serve(&o, &model, deadline_ns, &measured, err);
     pt_model_close(&model);

@@ -8,6 +8,7 @@ void pt_schedule_init(struct pt_schedule *s, const struct pt_engine_options *opt
         .running = pt_calloc(max, sizeof *s->running),
         .running_max = max,
         .prefill_max = options->prefill_max,
+        .chunk_max = options->chunk_max,
         .prefills = pt_calloc(max, sizeof *s->prefills),
         .decodes = pt_calloc(max, sizeof *s->decodes),
     };
@@ -72,15 +73,20 @@ static bool secure_blocks(struct pt_schedule *s, size_t i, size_t token_count) {
     return i < s->running_count;
 }
 
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 void pt_schedule_plan(struct pt_schedule *s, int64_t now_ns) {
     size_t prefill_left = s->prefill_max;
     s->prefill_count = s->decode_count = 0;
     admit(s, now_ns);
     for (size_t i = 0; i < s->running_count; i++) {
         struct pt_request *r = s->running[i];
-        size_t uncomputed = r->token_count - r->computed_count;
         bool is_prefill = pt_request_needs_prefill(r);
-        r->step_count = is_prefill && uncomputed > prefill_left ? prefill_left : uncomputed;
+        r->step_count = r->token_count - r->computed_count;
+        if (is_prefill)
+            r->step_count = smaller(r->step_count, smaller(s->chunk_max, prefill_left));
         if (!secure_blocks(s, i, r->computed_count + r->step_count))
             return;
         if (!is_prefill)

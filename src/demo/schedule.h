@@ -8,7 +8,7 @@ struct pt_schedule {
     struct pt_kv kv;
     struct pt_queue waiting;
     struct pt_request **running; /* oldest first */
-    size_t running_count, running_max, prefill_max;
+    size_t running_count, running_max, prefill_max, chunk_max;
     uint64_t preemption_count;
     /* The plan of a step. */
     struct pt_request **prefills, **decodes;
@@ -19,7 +19,7 @@ void pt_schedule_init(struct pt_schedule *s, const struct pt_engine_options *opt
 void pt_schedule_release(struct pt_schedule *s);
 
 /* Lets waiting requests in, in order, as long as places and blocks last; then plans a step:
- * a piece of each prompt up to prefill_max tokens together, and a token of every other request. */
+ * a piece of each prompt within prefill_max and chunk_max, and a token of every other request. */
 void pt_schedule_plan(struct pt_schedule *s, int64_t now_ns);
 
 /* Takes out a request, waiting or running, with its blocks. */

@@ -2,7 +2,7 @@
  *
  * Tokens 0 to 255 are bytes; then a mark for the beginning and one for the end;
  * then pairs of the 16 commonest characters of English, taken greedily:
- * "the cat" is th|e |c|at. */
+ * "the cat" is th|e |ca|t. */
 #ifndef PT_DEMO_TOKENIZER_H
 #define PT_DEMO_TOKENIZER_H
 

@@ -18,7 +18,7 @@
 
 const struct pt_model_config pt_model_config_default = {
     .layer_count = 8,
-    .width = 384,
+    .width = 256,
     .head_count = 8,
     .kv_head_count = 4,
     .hidden = 1024,
