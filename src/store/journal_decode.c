@@ -25,7 +25,7 @@ static uint64_t get_bitmap(struct pt_bytes *in, const struct pt_delta_table *t, 
     uint64_t bits = get_bitmap_word(in, pt_bitmap_bytes(t, w));
     if (columns < 64 && bits >> columns)
         in->failed = true;
-    return bits;
+    return in->failed ? 0 : bits;
 }
 
 static uint64_t get_byte_counter(struct pt_bytes *in) {

@@ -96,19 +96,6 @@ void pt_delta_begin_rows(struct pt_delta_table *t) {
     t->index.is_built = false;
 }
 
-static void append_row(struct pt_delta_table *t, uint32_t slot) {
-    pt_grow(&t->next_order, &t->next_capacity, t->next_count + 1u, sizeof *t->next_order);
-    t->next_order[t->next_count++] = slot;
-    t->slot_used[slot] = t->stamp;
-}
-
-uint32_t pt_delta_take_row(struct pt_delta_table *t, uint32_t position) {
-    uint32_t slot = t->order[position];
-    append_row(t, slot);
-    t->expected = position + 1;
-    return slot;
-}
-
 static uint32_t add_slot(struct pt_delta_table *t) {
     size_t count = t->slot_count + 1u;
     pt_grow(&t->slots, &t->slot_word_capacity, count * t->slot_words, sizeof *t->slots);
@@ -123,7 +110,7 @@ uint32_t pt_delta_new_row(struct pt_delta_table *t) {
     memset(pt_slot_changed(t, slot), 0, t->slot_words * sizeof *t->slots);
     if (t->table->source_count > 0)
         memset(pt_slot_times(t, slot), 0, t->table->source_count * sizeof *t->slot_times);
-    append_row(t, slot);
+    pt_delta_append_row(t, slot);
     return slot;
 }
 

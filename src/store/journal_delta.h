@@ -129,16 +129,32 @@ static inline uint32_t pt_bitmap_bytes(const struct pt_delta_table *t, uint32_t 
     return columns >= 64 ? 8 : (columns + 7) / 8;
 }
 
+/* Rows are coded in the order begin, then take or new for each, end. */
 void pt_delta_begin_rows(struct pt_delta_table *t);
-/* Gives the next row a slot: that of known row `position`, or an empty one. Slots may move. */
-uint32_t pt_delta_take_row(struct pt_delta_table *t, uint32_t position);
-uint32_t pt_delta_new_row(struct pt_delta_table *t);
-/* Frees the slots of rows that are gone. */
-void pt_delta_end_rows(struct pt_delta_table *t);
 
 static inline bool pt_delta_is_taken(const struct pt_delta_table *t, uint32_t position) {
     return t->slot_used[t->order[position]] == t->stamp;
 }
+
+static inline void pt_delta_append_row(struct pt_delta_table *t, uint32_t slot) {
+    if (PT_UNLIKELY(t->next_count >= t->next_capacity))
+        pt_grow(&t->next_order, &t->next_capacity, t->next_count + 1u, sizeof *t->next_order);
+    t->next_order[t->next_count++] = slot;
+    t->slot_used[slot] = t->stamp;
+}
+
+/* The next row continues the known row at `position`; returns its slot. */
+static inline uint32_t pt_delta_take_row(struct pt_delta_table *t, uint32_t position) {
+    uint32_t slot = t->order[position];
+    pt_delta_append_row(t, slot);
+    t->expected = position + 1;
+    return slot;
+}
+
+/* The next row was not known; returns an empty slot. Slots may move. */
+uint32_t pt_delta_new_row(struct pt_delta_table *t);
+/* Frees the slots of rows that are gone. */
+void pt_delta_end_rows(struct pt_delta_table *t);
 
 static inline void pt_delta_set_clocks(struct pt_delta *d, uint64_t mono_ns, uint64_t ahead_ns) {
     d->interval_ns = mono_ns - d->mono_ns;

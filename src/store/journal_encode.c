@@ -11,6 +11,10 @@
 /* Room that any cell but a string fits in. */
 #define CELL_MAX 11
 
+static uint32_t lowest_bit(uint64_t bits) {
+    return (uint32_t)__builtin_ctzll(bits);
+}
+
 static struct pt_str known_str(const struct pt_delta_table *t, union pt_cell c) {
     return (struct pt_str){ (const char *)t->strings.at + c.string.offset, c.string.len };
 }
@@ -35,16 +39,37 @@ static bool has_same_keys(const struct pt_delta_table *t, const struct pt_batch 
     return true;
 }
 
-static bool has_same_strings(const struct pt_delta_table *t, const struct pt_batch *b, uint32_t row,
-                             uint32_t slot) {
+static bool is_each_string_same(const struct pt_delta_table *t, const struct pt_batch *b,
+                                uint32_t row, uint32_t slot) {
     for (uint32_t w = 0; w < t->bitmap_words; w++) {
         uint64_t bits = t->string_bits[w] & pt_slot_present(t, slot)[w];
         for (; bits; bits &= bits - 1)
-            if (!is_same_cell(t, b, row, slot,
-                              (uint16_t)(64 * w + (uint32_t)__builtin_ctzll(bits))))
+            if (!is_same_cell(t, b, row, slot, (uint16_t)(64 * w + lowest_bit(bits))))
                 return false;
     }
     return true;
+}
+
+/* The strings of a row mostly lie one after the other on both sides: then they are compared as
+ * one. */
+static bool has_same_strings(const struct pt_delta_table *t, const struct pt_batch *b, uint32_t row,
+                             uint32_t slot) {
+    const union pt_cell *now = pt_batch_cells(b, row), *was = pt_slot_cells(t, slot);
+    uint32_t first = 0, known_first = 0, len = 0;
+    for (uint32_t w = 0; w < t->bitmap_words; w++) {
+        uint64_t bits = t->string_bits[w] & pt_slot_present(t, slot)[w];
+        for (; bits; bits &= bits - 1) {
+            uint32_t i = 64 * w + lowest_bit(bits);
+            if (now[i].string.len != was[i].string.len)
+                return false;
+            if (len == 0)
+                first = now[i].string.offset, known_first = was[i].string.offset;
+            if (now[i].string.offset != first + len || was[i].string.offset != known_first + len)
+                return is_each_string_same(t, b, row, slot);
+            len += now[i].string.len;
+        }
+    }
+    return len == 0 || memcmp(b->strings.at + first, t->strings.at + known_first, len) == 0;
 }
 
 /* Cheaper than compare_row() for the many rows in which nothing happened. */
@@ -72,7 +97,7 @@ static uint64_t different_strings(const struct pt_delta_table *t, const struct p
                                   uint32_t row, uint32_t slot, uint32_t w, uint64_t bits) {
     uint64_t different = 0;
     for (; bits; bits &= bits - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(bits);
+        uint32_t i = lowest_bit(bits);
         if (!is_same_cell(t, b, row, slot, (uint16_t)(64 * w + i)))
             different |= UINT64_C(1) << i;
     }
@@ -158,7 +183,7 @@ static void put_cells(struct pt_delta_table *t, const struct pt_batch *b, uint32
     uint8_t *p = pt_buf_reserve(out, room);
     for (uint32_t w = 0; w < t->bitmap_words; w++) {
         for (uint64_t bits = t->coded[w]; bits; bits &= bits - 1) {
-            uint32_t i = 64 * w + (uint32_t)__builtin_ctzll(bits);
+            uint32_t i = 64 * w + lowest_bit(bits);
             switch ((enum pt_coding)t->codings[i]) {
             case PT_CODE_COUNTER:
                 p = put_varint(p, now[i].word - was[i].word);
@@ -221,7 +246,7 @@ static void put_presence(struct pt_delta_table *t, const uint64_t *now, uint32_t
     union pt_cell *cells = pt_slot_cells(t, slot);
     for (uint32_t w = 0; w < t->bitmap_words; w++)
         for (uint64_t gone = known[w] & ~now[w]; gone; gone &= gone - 1)
-            cells[64 * w + (uint32_t)__builtin_ctzll(gone)].word = 0;
+            cells[64 * w + lowest_bit(gone)].word = 0;
     put_bitmap(t, now, known, out);
 }
 
