@@ -1,8 +1,37 @@
 #include "agent/doctor.h"
 
+#include "agent/doctor_finding.h"
 #include "base/json.h"
 
 #include <sys/param.h>
+
+/* In the order they are printed. */
+const struct pt_check pt_doctor_checks[] = {
+    { "kernel", "Kernel", pt_check_kernel, false },
+    { "procfs", "/proc", pt_check_procfs, true },
+    { "output", "Output directory", pt_check_output, true },
+    { "tick", "Time of a tick", pt_check_tick, false },
+    { "clock", "Clock source", pt_check_clock, false },
+    { "memory", "Memory", pt_check_memory, false },
+    { "nofile", "Open files", pt_check_nofile, false },
+    { "hidepid", "Other processes", pt_check_hidepid, false },
+    { "process_io", "I/O of processes", pt_check_process_io, false },
+    { "smaps", "PSS of processes", pt_check_smaps, false },
+    { "proc_events", "Process events", pt_check_proc_events, false },
+    { "taskstats", "Exit accounting", pt_check_taskstats, false },
+    { "diskstats", "Disk counters", pt_check_diskstats, false },
+    { "pressure", "Pressure (PSI)", pt_check_pressure, false },
+    { "cgroup", "Control groups", pt_check_cgroup, false },
+    { "own_cgroup", "Group per command", pt_check_own_cgroup, false },
+    { "cpufreq", "CPU frequency", pt_check_cpufreq, false },
+    { "perf", "CPU sampling (perf)", pt_check_perf, false },
+    { "pmu", "Hardware counters", pt_check_pmu, false },
+    { "kptr", "Kernel symbols", pt_check_kptr, false },
+    { "rapl", "Energy of CPU", pt_check_rapl, false },
+    { "nvml", "NVIDIA GPUs", pt_check_nvml, false },
+    { "dri", "AMD and Intel GPUs", pt_check_dri, false },
+};
+const int pt_doctor_check_count = (int)PT_COUNT(pt_doctor_checks);
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
 static const char *const state_colours[] = { "\033[32m", "\033[33m", "\033[31m" };

@@ -74,19 +74,16 @@ static int receive(int fd, void *message, size_t capacity, int64_t deadline_ns) 
     return n < 0 ? -errno : (int)n;
 }
 
-struct proc_request {
-    struct nlmsghdr header;
-    struct cn_msg message;
-    uint32_t operation;
-} __attribute__((packed));
-
+/* A netlink header, a connector header and one number. */
 static int request_proc_events(int fd, enum proc_cn_mcast_op operation) {
-    struct proc_request r = {
-        .header = { .nlmsg_len = sizeof r, .nlmsg_type = NLMSG_DONE },
-        .message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof r.operation },
-        .operation = operation,
-    };
-    return send(fd, &r, sizeof r, 0) < 0 ? -errno : 0;
+    struct nlmsghdr header = { .nlmsg_type = NLMSG_DONE };
+    struct cn_msg message = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = sizeof operation };
+    char request[sizeof header + sizeof message + sizeof operation];
+    header.nlmsg_len = sizeof request;
+    memcpy(request, &header, sizeof header);
+    memcpy(request + sizeof header, &message, sizeof message);
+    memcpy(request + sizeof header + sizeof message, &operation, sizeof operation);
+    return send(fd, request, sizeof request, 0) < 0 ? -errno : 0;
 }
 
 /* The kernel acknowledges with an event that is none; real events may come first. */

@@ -5,6 +5,7 @@
 #include "base/scan.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 #define NAME_BYTES 128
 #define NAME_WORDS 32
@@ -157,6 +158,25 @@ static bool is_secret(struct pt_str text, bool at_capitals) {
     return ends_in_secret(&n);
 }
 
+/* Most names have none of these in them and need no closer look. */
+static bool has_stem(struct pt_str name) {
+    static const struct pt_str stems[] = {
+        PT_STR("pass"), PT_STR("secr"), PT_STR("cred"), PT_STR("key"), PT_STR("tok"),
+        PT_STR("auth"), PT_STR("pwd"),  PT_STR("cook"), PT_STR("jwt"), PT_STR("bear"),
+    };
+    for (size_t i = 0; i + 3 <= name.len; i++) {
+        int first = tolower((unsigned char)name.at[i]);
+        for (size_t k = 0; k < PT_COUNT(stems); k++) {
+            if (first == stems[k].at[0] && name.len - i >= stems[k].len &&
+                strncasecmp(name.at + i, stems[k].at, stems[k].len) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool pt_mask_is_secret_name(struct pt_str name) {
+    if (!has_stem(name))
+        return false;
     return is_secret(name, true) || is_secret(name, false);
 }

@@ -105,7 +105,7 @@ static size_t shape_length(const struct shape *shape, struct pt_str s) {
 static bool mask_shape(struct masker *m) {
     struct pt_str rest = pt_str_skip(m->text, m->at);
     for (size_t i = 0; i < PT_COUNT(shapes); i++) {
-        size_t n = shape_length(&shapes[i], rest);
+        size_t n = rest.at[0] == shapes[i].prefix[0] ? shape_length(&shapes[i], rest) : 0;
         if (n == 0)
             continue;
         pt_buf_str(m->out, PT_MASK);

@@ -121,8 +121,7 @@ static void put_numa(struct pt_json *j, const struct pt_fs *fs) {
     pt_static_names_release(&names);
 }
 
-/* Made of other disks or of memory, or no disk at all. */
-static bool is_whole_disk(const char *name) {
+bool pt_static_is_whole_disk(const char *name) {
     static const char *const others[] = { "loop", "ram", "zram", "dm-", "md", "sr", "fd" };
     for (size_t i = 0; i < PT_COUNT(others); i++) {
         if (strncmp(name, others[i], strlen(others[i])) == 0)
@@ -158,7 +157,8 @@ static void put_disks(struct pt_json *j, const struct pt_fs *fs) {
     pt_static_names_read(&names, fs->sys, "block");
     pt_json_array(j, "disks");
     for (size_t i = 0; i < names.count; i++) {
-        int disk = is_whole_disk(names.at[i]) ? open_below(fs->sys, "block", names.at[i]) : -1;
+        int disk =
+            pt_static_is_whole_disk(names.at[i]) ? open_below(fs->sys, "block", names.at[i]) : -1;
         if (disk < 0)
             continue;
         put_disk(j, names.at[i], disk);
