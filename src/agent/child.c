@@ -1,9 +1,9 @@
 #include "agent/child.h"
 
 #include "base/log.h"
-#include "base/scan.h"
+#include "kernel/pid.h"
+#include "kernel/pid_list.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -75,17 +75,18 @@ static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
 
 /* What the command left running goes back to where the command would have been. */
 static void move_survivors(const struct pt_child *c) {
-    char path[600], pid[32];
-    snprintf(path, sizeof path, "%s/cgroup.procs", c->cgroup_path);
-    FILE *members = fopen(path, "re");
+    struct pt_text text = { 0 };
+    struct pt_scan members, line;
+    char path[600];
     snprintf(path, sizeof path, "%s/../cgroup.procs", c->cgroup_path);
     int parent = open(path, O_WRONLY | O_CLOEXEC);
-    while (members && parent >= 0 && fgets(pid, sizeof pid, members))
-        (void)!write(parent, pid, strlen(pid));
-    if (members)
-        fclose(members);
+    snprintf(path, sizeof path, "%s/cgroup.procs", c->cgroup_path);
+    if (parent >= 0 && !pt_fs_read(AT_FDCWD, path, &text, &members))
+        while (pt_scan_line(&members, &line))
+            (void)!write(parent, line.at, (size_t)(line.end - line.at));
     if (parent >= 0)
         close(parent);
+    pt_text_release(&text);
 }
 
 static void drop_cgroup(struct pt_child *c) {
@@ -108,7 +109,7 @@ static pid_t create_process(struct pt_child *c, int cgroup_fd) {
 }
 
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct pt_err *err) {
-    *c = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+    *c = (struct pt_child){ .fs = o->fs, .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
     int barrier[2], failure[2];
     if (pipe2(barrier, O_CLOEXEC))
         return pt_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
@@ -186,49 +187,44 @@ static bool kill_cgroup(const struct pt_child *c) {
     return done;
 }
 
-static pid_t parent_of(pid_t pid) {
-    char path[32], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, line, sizeof line - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    line[n > 0 ? n : 0] = 0;
-    char *end = strrchr(line, ')');
-    if (!end)
+static pid_t parent_of(const struct pt_fs *fs, pid_t pid, struct pt_text *text) {
+    char path[32];
+    struct pt_scan scan;
+    struct pt_pid_stat stat;
+    snprintf(path, sizeof path, "%d/stat", (int)pid);
+    if (pt_fs_read(fs->proc, path, text, &scan) || pt_pid_parse_stat(scan, &stat))
         return 0;
-    struct pt_scan s = pt_scan_of(pt_str_from(end + 1));
-    pt_scan_skip(&s, 1);
-    return (pid_t)pt_scan_i64(&s);
+    return (pid_t)stat.parent;
 }
 
-static bool is_descendant(pid_t pid, pid_t ancestor) {
+static bool is_descendant(const struct pt_fs *fs, pid_t pid, pid_t ancestor, struct pt_text *text) {
     for (int depth = 0; pid > 1 && depth < 1000; depth++) {
         if (pid == ancestor)
             return true;
-        pid = parent_of(pid);
+        pid = parent_of(fs, pid, text);
     }
     return false;
 }
 
-static int kill_below(pid_t root) {
-    DIR *proc = opendir("/proc");
-    int found = 0;
-    for (struct dirent *e; proc && (e = readdir(proc));) {
-        struct pt_scan s = pt_scan_of(pt_str_from(e->d_name));
-        pid_t pid = (pid_t)pt_scan_u64(&s);
-        if (!s.failed && pid != getpid() && is_descendant(pid, root))
-            found += kill(pid, SIGKILL) == 0;
-    }
-    if (proc)
-        closedir(proc);
+static int kill_below(const struct pt_fs *fs, pid_t root) {
+    struct pt_pid_list pids = { 0 };
+    struct pt_text text = { 0 };
+    int found = 0, proc = openat(fs->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t count = proc >= 0 && !pt_pid_list_read(&pids, proc) ? pids.count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (pids.at[i] != getpid() && is_descendant(fs, pids.at[i], root, &text))
+            found += kill(pids.at[i], SIGKILL) == 0;
+    if (proc >= 0)
+        close(proc);
+    pt_text_release(&text);
+    pt_pid_list_release(&pids);
     return found;
 }
 
 /* Without a cgroup: a tree that forks while it is being killed needs another round. */
 static void kill_descendants(const struct pt_child *c) {
     for (int round = 0; round < 5; round++) {
-        if (kill_below(c->is_subreaper ? getpid() : c->pid) == 0)
+        if (kill_below(c->fs, c->is_subreaper ? getpid() : c->pid) == 0)
             return;
         usleep(2000);
     }

@@ -7,7 +7,7 @@
 #ifndef PT_AGENT_CHILD_H
 #define PT_AGENT_CHILD_H
 
-#include "base/err.h"
+#include "base/fs.h"
 
 #include <stdbool.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 struct pt_child {
+    const struct pt_fs *fs;
     pid_t pid;
     int pid_fd;
     int barrier_fd; /* writing releases the child; -1 once released */
@@ -27,6 +28,7 @@ struct pt_child {
 };
 
 struct pt_child_options {
+    const struct pt_fs *fs; /* borrowed as long as the child */
     char *const *argv;
     char *const *environment;
     const char *cgroup_parent; /* absolute directory in a v2 mount, or NULL */

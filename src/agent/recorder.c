@@ -190,6 +190,7 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     snprintf(name, sizeof name, "pitot-%s", r->uuid_text);
     char **environment = command_environment(r);
     struct pt_child_options options = {
+        .fs = &r->o->fs,
         .argv = r->o->command,
         .environment = environment,
         .cgroup_parent = has_cgroup ? parent : NULL,

@@ -1,4 +1,5 @@
-/* Which names belong to secrets. A name is cut into words at - _ . and at capitals; lists decide. */
+/* Which names belong to secrets. A name is cut into words at - _ . and at capitals; lists
+ * decide. */
 #include "base/mask.h"
 
 #include "base/attr.h"

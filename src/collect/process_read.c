@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define FULL_PERIOD_NS     (5 * PT_NS_PER_SECOND) /* values may change without the process running */
+#define FULL_PERIOD_NS     (5 * PT_NS_PER_SECOND) /* values may change without it running */
 #define STATUS_PERIOD_NS   (5 * PT_NS_PER_SECOND)
 #define RECORDED_PERIOD_NS PT_NS_PER_SECOND
 #define ROLLUP_PERIOD_NS   (30 * PT_NS_PER_SECOND)

@@ -74,7 +74,7 @@ struct pt_request;
 
 int pt_engine_new(struct pt_engine **engine, const struct pt_engine_options *options,
                   struct pt_err *err) PT_MUST_CHECK;
-/* Aborts what is still there, calling on_end, and joins all threads. Submitting fails afterwards. */
+/* Aborts what is still there, calling on_end, and joins all threads. Submitting fails then. */
 void pt_engine_stop(struct pt_engine *e);
 /* Stops first. Free the requests before. */
 void pt_engine_free(struct pt_engine *e);

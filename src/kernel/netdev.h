@@ -2,7 +2,7 @@
  *
  *     Inter-|   Receive                                                |  Transmit
  *      face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs ...
- *       eth0: 1296014     489    0    0    0     0          0         0    24649     292    0 ... */
+ *       eth0: 1296014     489    0    0    0     0          0         0    24649    292 ... */
 #ifndef PT_KERNEL_NETDEV_H
 #define PT_KERNEL_NETDEV_H
 
