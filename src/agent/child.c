@@ -156,16 +156,21 @@ int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err
 }
 
 void pt_child_reap(struct pt_child *c) {
-    int status;
-    pid_t pid;
-    struct rusage usage;
-    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-        if (pid != c->pid)
-            continue;
-        c->has_ended = true;
-        c->wait_status = status;
-        c->usage = usage;
+    siginfo_t info;
+    while (!c->has_ended) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+            return;
+        if (info.si_pid == c->pid)
+            c->has_ended = true;
+        else
+            waitpid(info.si_pid, NULL, WNOHANG);
     }
+}
+
+void pt_child_collect(struct pt_child *c) {
+    if (c->has_ended && !c->is_collected)
+        c->is_collected = wait4(c->pid, &c->wait_status, 0, &c->usage) == c->pid;
 }
 
 void pt_child_signal(struct pt_child *c, int signal_number) {

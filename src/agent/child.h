@@ -20,7 +20,7 @@ struct pt_child {
     int pid_fd;
     int barrier_fd; /* writing releases the child; -1 once released */
     int error_fd;   /* the child's errno if exec fails */
-    bool has_ended;
+    bool has_ended, is_collected;
     int wait_status;
     struct rusage usage;   /* of the child and what it waited for */
     char cgroup_path[512]; /* directory of its own cgroup, or "" */
@@ -42,8 +42,10 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o,
                     struct pt_err *err) PT_MUST_CHECK;
 /* Lets it run the command. 0, or -errno of exec with words. */
 int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) PT_MUST_CHECK;
-/* Collects whoever has ended; sets has_ended when it was the command itself. */
+/* Collects orphans of the command that have ended. The command itself is only seen to have
+ * ended (has_ended): its last figures stay readable until pt_child_collect(). */
 void pt_child_reap(struct pt_child *c);
+void pt_child_collect(struct pt_child *c);
 void pt_child_signal(struct pt_child *c, int signal_number);
 /* Ends the whole tree with SIGKILL. */
 void pt_child_kill_tree(struct pt_child *c);

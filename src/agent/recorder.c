@@ -437,6 +437,7 @@ static void record(struct recorder *r) {
             ask_to_stop(r, "the duration is over");
     }
     pt_sampler_stop(&r->sampler);
+    pt_child_collect(&r->child);
     write_samples(r);
     write_marks(r);
 }
@@ -450,6 +451,7 @@ static void wait_for_command(struct recorder *r) {
         wait_for_events(r, false);
         escalate(r, pt_mono_ns());
     }
+    pt_child_collect(&r->child);
 }
 
 static int run_command(struct recorder *r, struct pt_err *err) {
