@@ -1,5 +1,4 @@
-/* agent/doctor_probe.h -- tries what the kernel allows. All return 0 or -errno and
- * leave no trace. */
+/* agent/doctor_probe.h -- tries what the kernel allows. All return 0 or -errno, leave no trace. */
 #ifndef PT_AGENT_DOCTOR_PROBE_H
 #define PT_AGENT_DOCTOR_PROBE_H
 

@@ -1,5 +1,4 @@
-/* Which names belong to secrets. A name is cut into words at - _ . and at capitals; lists
- * decide. */
+/* Which names are those of secrets. A name is cut into words at - _ . and at capitals. */
 #include "base/mask.h"
 
 #include "base/attr.h"
