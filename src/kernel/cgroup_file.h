@@ -87,6 +87,7 @@ enum pt_cgroup_source {
     PT_CGROUP_SOURCE_PIDS,
     PT_CGROUP_SOURCE_PRESSURE,
     PT_CGROUP_SOURCE_LIMITS,
+    PT_CGROUP_SOURCE_COUNT,
 };
 
 enum pt_cgroup_format {

@@ -1,0 +1,399 @@
+#include "collect/cgroup_watch.h"
+
+#include "base/attr.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define LIMITS_ONLY   (1u << PT_CGROUP_SOURCE_LIMITS)
+#define CPU_COUNT_MAX 8192
+
+int pt_cgroup_reader_open(struct pt_cgroup_reader *r, const struct pt_fs *fs) {
+    r->fs = fs;
+    int rc = pt_cgroup_layout_open(&r->layout, fs);
+    if (rc)
+        return rc;
+    if (pt_fs_readlink(fs->proc, "self/ns/net", r->host_network, sizeof r->host_network))
+        r->host_network[0] = 0;
+    pt_cgroup_devices_read(&r->stacked, fs);
+    return 0;
+}
+
+void pt_cgroup_reader_close(struct pt_cgroup_reader *r) {
+    pt_cgroup_layout_close(&r->layout);
+    pt_cgroup_walk_release(&r->walk);
+    pt_text_release(&r->text);
+}
+
+/* The mount in which a file of a group is looked for, plus one; 0 = none. A controller that
+ * v1 holds is not asked from v2, unless the path exists in v2 only. */
+static int mount_of_file(const struct pt_cgroup_layout *l, uint32_t mounts,
+                         const struct pt_cgroup_file *file) {
+    int v1 = l->v1_plus_one[file->controller], v2 = l->v2_plus_one;
+    bool is_in_v1 = v1 && mounts >> (v1 - 1) & 1;
+    if (file->version == 1)
+        return is_in_v1 ? v1 : 0;
+    return v2 && !is_in_v1 && mounts >> (v2 - 1) & 1 ? v2 : 0;
+}
+
+static bool path_of_file(const struct pt_cgroup_mount *m, struct pt_str path, const char *name,
+                         char file[PATH_MAX]) {
+    if (!pt_cgroup_relative(m, path, file))
+        return false;
+    size_t length = strlen(file), needed = strlen(name) + 2;
+    if (length + needed > PATH_MAX)
+        return false;
+    file[length] = '/';
+    memcpy(file + length + 1, name, needed - 1);
+    return true;
+}
+
+static int open_in_mount(const struct pt_cgroup_reader *r, int mount_plus_one, struct pt_str path,
+                         const char *name, struct pt_file *opened) {
+    char file[PATH_MAX];
+    if (!mount_plus_one)
+        return -ENOENT;
+    const struct pt_cgroup_mount *m = &r->layout.mounts[mount_plus_one - 1];
+    if (!path_of_file(m, path, name, file))
+        return -ENAMETOOLONG;
+    return pt_file_open(opened, m->fd, file);
+}
+
+/* All files that may be in the places the path exists in. */
+static void expect_files(struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r) {
+    w->files = 0;
+    w->version = 0;
+    for (int i = 0; i < PT_CGROUP_FILE_COUNT; i++) {
+        if (!mount_of_file(&r->layout, w->mounts, &pt_cgroup_files[i]))
+            continue;
+        w->files |= UINT64_C(1) << i;
+        if (w->version != 1)
+            w->version = pt_cgroup_files[i].version;
+    }
+}
+
+static void locate(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    bool was_there = w->mounts != 0;
+    pt_cgroup_watch_rest(w, r);
+    w->mounts = pt_cgroup_locate(&r->layout, pt_str_from(w->path));
+    w->is_gone = was_there && !w->mounts;
+    w->known = 0;
+    w->values.present = 0;
+    expect_files(w, r);
+}
+
+/* Controllers are switched on and hierarchies are joined later: looks again. */
+static void locate_again(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    if (pt_cgroup_locate(&r->layout, pt_str_from(w->path)) == w->mounts)
+        expect_files(w, r);
+    else
+        locate(w, r);
+}
+
+struct pt_cgroup_watch *pt_cgroup_watch_new(struct pt_cgroup_reader *r, struct pt_str path,
+                                            const struct pt_cgroup_identity *identity) {
+    struct pt_cgroup_watch *w = pt_calloc(1, sizeof *w);
+    w->path = pt_strndup(path);
+    w->is_entity = identity->is_entity;
+    w->is_container = identity->is_entity && identity->id.len > 0;
+    w->id = pt_strndup(w->is_container ? identity->id : path);
+    w->name = identity->name.len ? pt_strndup(identity->name) : NULL;
+    w->runtime = identity->runtime;
+    memcpy(w->pod_uid, identity->pod_uid, sizeof w->pod_uid);
+    locate(w, r);
+    return w;
+}
+
+void pt_cgroup_watch_free(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    pt_cgroup_watch_rest(w, r);
+    pt_free(w->path);
+    pt_free(w->id);
+    pt_free(w->name);
+    pt_free(w->cpu_times_ns);
+    pt_free(w);
+}
+
+void pt_cgroup_watch_rest(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    for (int i = 0; i < PT_CGROUP_FILE_COUNT; i++) {
+        if (!pt_file_is_open(&w->kept[i]))
+            continue;
+        pt_file_close(&w->kept[i]);
+        r->kept_count--;
+    }
+}
+
+static bool may_keep(const struct pt_cgroup_reader *r, const struct pt_cgroup_watch *w,
+                     const struct pt_cgroup_file *file) {
+    if (r->was_refused || r->kept_count >= r->kept_limit || file->sources == LIMITS_ONLY)
+        return false;
+    /* The last quarter is for those that need it most. */
+    return w->is_recorded || w->is_active || r->kept_count < r->kept_limit / 4 * 3;
+}
+
+static int read_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int index,
+                     struct pt_scan *text) {
+    const struct pt_cgroup_file *file = &pt_cgroup_files[index];
+    if (pt_file_is_open(&w->kept[index]))
+        return pt_file_read(&w->kept[index], &r->text, text);
+    struct pt_file opened = { 0 };
+    int rc = open_in_mount(r, mount_of_file(&r->layout, w->mounts, file), pt_str_from(w->path),
+                           file->name, &opened);
+    if (rc)
+        return rc;
+    rc = pt_file_read(&opened, &r->text, text);
+    if (rc || !may_keep(r, w, file)) {
+        pt_file_close(&opened);
+        return rc;
+    }
+    w->kept[index] = opened;
+    r->kept_count++;
+    return 0;
+}
+
+/* A file that was there and is not any more, or a descriptor whose cgroup was removed
+ * (ENODEV). Where the path itself is still there (a service that was restarted), its files
+ * are opened anew. */
+static bool is_sign_of_removal(const struct pt_cgroup_watch *w, int index, int rc) {
+    return rc == -ENODEV || (rc == -ENOENT && w->known >> index & 1);
+}
+
+static void update_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int index) {
+    const struct pt_cgroup_file *file = &pt_cgroup_files[index];
+    struct pt_scan text;
+    int64_t now_ns = pt_mono_ns();
+    int rc = read_file(w, r, index, &text);
+    if (is_sign_of_removal(w, index, rc)) {
+        locate(w, r);
+        rc = w->is_gone ? rc : read_file(w, r, index, &text);
+    }
+    if (rc) {
+        pt_cgroup_forget(file, &w->values);
+        r->was_refused |= rc == -EMFILE || rc == -ENFILE;
+        if (rc != -EMFILE && rc != -ENFILE)
+            w->files &= ~(UINT64_C(1) << index);
+        return;
+    }
+    w->known |= UINT64_C(1) << index;
+    pt_cgroup_parse(file, text, &r->stacked, &w->values);
+    for (int s = 0; s < PT_CGROUP_SOURCE_COUNT; s++)
+        if (file->sources >> s & 1)
+            w->times_ns[s] = now_ns;
+}
+
+static bool is_needed(const struct pt_cgroup_watch *w, int index) {
+    const struct pt_cgroup_file *file = &pt_cgroup_files[index];
+    return w->files >> index & 1 && !(file->is_fallback && w->files >> (index - 1) & 1);
+}
+
+/* Reads the first file the group has: its CPU usage, or its memory where it has no CPU.
+ * True if the number has moved. */
+static bool update_usage(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int *index) {
+    for (*index = 0; *index < PT_CGROUP_FILE_COUNT && !w->is_gone; ++*index) {
+        if (!is_needed(w, *index))
+            continue;
+        enum pt_cgroup_value value = pt_cgroup_files[*index].keys[0].value;
+        int64_t before = w->values.at[value];
+        bool was_known = pt_cgroup_has(&w->values, value);
+        update_file(w, r, *index);
+        if (w->files >> *index & 1)
+            return !was_known || before != w->values.at[value];
+    }
+    return false;
+}
+
+static void update_files(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int after,
+                         bool limits) {
+    for (int i = after + 1; i < PT_CGROUP_FILE_COUNT && !w->is_gone; i++)
+        if (is_needed(w, i) && (pt_cgroup_files[i].sources == LIMITS_ONLY) == limits)
+            update_file(w, r, i);
+}
+
+static void update_cpus(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    if (!w->is_container && !w->is_recorded)
+        return;
+    struct pt_file opened = { 0 };
+    struct pt_scan text;
+    int64_t now_ns = pt_mono_ns();
+    int mount = mount_of_file(&r->layout, w->mounts, &pt_cgroup_files[0]);
+    w->cpu_count = 0;
+    if (open_in_mount(r, mount, pt_str_from(w->path), "cpuacct.usage_percpu", &opened))
+        return;
+    int count = pt_file_read(&opened, &r->text, &text)
+                    ? 0
+                    : pt_cgroup_parse_percpu(text, w->cpu_times_ns, (int)w->cpu_capacity);
+    pt_file_close(&opened);
+    if (count < 0 || count > CPU_COUNT_MAX)
+        return;
+    if ((size_t)count > w->cpu_capacity) {
+        pt_grow(&w->cpu_times_ns, &w->cpu_capacity, (size_t)count, sizeof *w->cpu_times_ns);
+        count = pt_cgroup_parse_percpu(text, w->cpu_times_ns, count);
+    }
+    w->cpu_count = count;
+    w->times_ns[PT_WATCH_CPUS] = now_ns;
+}
+
+static bool read_network_name(const struct pt_cgroup_reader *r, pid_t pid, char name[64]) {
+    char path[32];
+    snprintf(path, sizeof path, "%d/ns/net", (int)pid);
+    return pt_fs_readlink(r->fs->proc, path, name, 64) == 0;
+}
+
+/* The file is not kept open: that would keep the container's network namespace alive. */
+static void update_network(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    char path[32], name[64];
+    struct pt_scan text;
+    w->has_network = false;
+    if (!w->network_pid)
+        return;
+    int64_t now_ns = pt_mono_ns();
+    snprintf(path, sizeof path, "%d/net/dev", (int)w->network_pid);
+    if (!read_network_name(r, w->network_pid, name) || strcmp(name, w->network) != 0 ||
+        pt_fs_read(r->fs->proc, path, &r->text, &text)) {
+        w->network_pid = 0;
+        return;
+    }
+    w->has_network = pt_cgroup_parse_net_dev(text, &w->received_bytes, &w->sent_bytes) == 0;
+    w->times_ns[PT_WATCH_NETWORK] = now_ns;
+}
+
+/* A member in a network of its own; those in the host's network share its counters. */
+static void pick_network_pid(struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r,
+                             const pid_t *pids, int count) {
+    for (int i = 0; i < count && !w->network_pid && r->host_network[0]; i++)
+        if (read_network_name(r, pids[i], w->network) && strcmp(w->network, r->host_network) != 0)
+            w->network_pid = pids[i];
+}
+
+static void update_processes(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    pid_t pids[4];
+    int64_t now_ns = pt_mono_ns();
+    int count = pt_cgroup_layout_pids(&r->layout, pt_str_from(w->path), &r->walk, &r->text, pids,
+                                      (int)PT_COUNT(pids));
+    w->has_process_count = count >= 0;
+    w->process_count = count;
+    w->times_ns[PT_WATCH_PROCESSES] = now_ns;
+    if (count > 0)
+        pick_network_pid(w, r, pids, count < (int)PT_COUNT(pids) ? count : (int)PT_COUNT(pids));
+}
+
+bool pt_cgroup_cores(const struct pt_cgroup_values *v, double *cores) {
+    if (!pt_cgroup_has(v, PT_CGROUP_QUOTA_US) || !pt_cgroup_has(v, PT_CGROUP_PERIOD_US) ||
+        v->at[PT_CGROUP_PERIOD_US] <= 0)
+        return false;
+    *cores = (double)v->at[PT_CGROUP_QUOTA_US] / (double)v->at[PT_CGROUP_PERIOD_US];
+    return true;
+}
+
+static void tighten(struct pt_cgroup_limits *limits, const struct pt_cgroup_values *own) {
+    int64_t memory = own->at[PT_CGROUP_MEMORY_LIMIT];
+    if (pt_cgroup_has(own, PT_CGROUP_MEMORY_LIMIT) &&
+        (!limits->has_memory || memory < limits->memory)) {
+        limits->has_memory = true;
+        limits->memory = memory;
+    }
+    double cores;
+    if (pt_cgroup_cores(own, &cores) && (!limits->has_cores || cores < limits->cores)) {
+        limits->has_cores = true;
+        limits->cores = cores;
+    }
+    if (pt_cgroup_has(own, PT_CGROUP_CPU_COUNT)) {
+        limits->has_cpus = true;
+        limits->cpus = own->at[PT_CGROUP_CPU_COUNT];
+    }
+}
+
+static void read_limits(struct pt_cgroup_reader *r, struct pt_str path, uint32_t mounts,
+                        struct pt_cgroup_values *values) {
+    for (int i = 0; i < PT_CGROUP_FILE_COUNT; i++) {
+        const struct pt_cgroup_file *file = &pt_cgroup_files[i];
+        struct pt_file opened = { 0 };
+        struct pt_scan text;
+        if (file->sources != LIMITS_ONLY || file->controller == PT_CGROUP_PIDS ||
+            open_in_mount(r, mount_of_file(&r->layout, mounts, file), path, file->name, &opened))
+            continue;
+        if (!pt_file_read(&opened, &r->text, &text))
+            pt_cgroup_parse(file, text, NULL, values);
+        pt_file_close(&opened);
+    }
+}
+
+void pt_cgroup_reader_refresh(struct pt_cgroup_reader *r) {
+    r->level_count = 0;
+}
+
+/* Keeps the levels that are above `path`, too. */
+static void pop_levels(struct pt_cgroup_reader *r, struct pt_str path, uint32_t mounts) {
+    if (r->level_mounts != mounts)
+        r->level_count = 0;
+    r->level_mounts = mounts;
+    while (r->level_count > 0) {
+        size_t length = r->levels[r->level_count - 1].path_length;
+        bool is_above = length < path.len && memcmp(r->level_path, path.at, length) == 0 &&
+                        (length == 1 || path.at[length] == '/');
+        if (is_above)
+            return;
+        r->level_count--;
+    }
+}
+
+static void push_level(struct pt_cgroup_reader *r, struct pt_str path) {
+    struct pt_cgroup_values own = { 0 };
+    struct pt_cgroup_limits limits = { 0 };
+    if (r->level_count > 0)
+        limits = r->levels[r->level_count - 1].limits;
+    read_limits(r, path, r->level_mounts, &own);
+    tighten(&limits, &own);
+    r->levels[r->level_count].path_length = path.len;
+    r->levels[r->level_count++].limits = limits;
+    memcpy(r->level_path, path.at, path.len);
+}
+
+/* The tightest limits of everything above `path`: "/", "/a" and "/a/b" for "/a/b/c". */
+static struct pt_cgroup_limits limits_above(struct pt_cgroup_reader *r, struct pt_str path,
+                                            uint32_t mounts) {
+    pop_levels(r, path, mounts);
+    size_t known = r->level_count ? r->levels[r->level_count - 1].path_length : 0;
+    if (known == 0 && path.len > 1)
+        push_level(r, (struct pt_str){ path.at, 1 });
+    for (size_t i = known < 2 ? 1 : known + 1; i < path.len; i++)
+        if (path.at[i] == '/' && i < sizeof r->level_path && r->level_count < PT_CGROUP_LEVELS)
+            push_level(r, (struct pt_str){ path.at, i });
+    return r->level_count ? r->levels[r->level_count - 1].limits : (struct pt_cgroup_limits){ 0 };
+}
+
+static bool is_in_v1(const struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r,
+                     enum pt_cgroup_controller controller) {
+    int v1 = r->layout.v1_plus_one[controller];
+    return v1 && w->mounts >> (v1 - 1) & 1;
+}
+
+static void update_limits(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
+    update_files(w, r, -1, true);
+    if (w->is_gone)
+        return;
+    w->tightest = limits_above(r, pt_str_from(w->path), w->mounts);
+    /* A v2 group without the controller runs on the CPUs of the group above; in v1 an empty
+     * list means that nothing may run there. */
+    if (is_in_v1(w, r, PT_CGROUP_CPUSET))
+        w->tightest.has_cpus = false;
+    tighten(&w->tightest, &w->values);
+    w->times_ns[PT_CGROUP_SOURCE_LIMITS] = pt_mono_ns();
+}
+
+void pt_cgroup_watch_read(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
+                          enum pt_cgroup_effort effort) {
+    int usage_file;
+    if (effort == PT_WATCH_ALL)
+        locate_again(w, r);
+    w->is_active = update_usage(w, r, &usage_file);
+    if (!w->is_active && effort == PT_WATCH_USAGE)
+        return;
+    update_files(w, r, usage_file, false);
+    update_cpus(w, r);
+    if (effort == PT_WATCH_ALL) {
+        update_limits(w, r);
+        update_processes(w, r);
+    }
+    update_network(w, r);
+}
