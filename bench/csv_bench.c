@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INTEGERS = 48, DOUBLES = 50, ROWS = 100000, SLICE = 5000, REPEATS = 15 };
+enum { INTEGERS = 48, DOUBLES = 50, ROWS = 100000, SLICE = 5000, REPEATS = 7 };
 
 static struct pt_column columns[INTEGERS + DOUBLES];
 static const char *const sources[] = { "bench" };
@@ -43,7 +43,7 @@ static void name_columns(void) {
                                          .type = i < INTEGERS ? PT_I64 : PT_F64 };
 }
 
-/* Counters of 1 to 13 digits that grow at their own pace; gauges below 100. */
+/* Counters of 1 to 11 digits that grow at their own pace; gauges below 100. */
 static void fill(struct pt_sample *s, int64_t tick, uint64_t *random) {
     struct pt_batch *b = &s->batches[0];
     s->wall_ns = INT64_C(1703462400000000000) + tick * PT_NS_PER_SECOND;
@@ -52,7 +52,7 @@ static void fill(struct pt_sample *s, int64_t tick, uint64_t *random) {
     int64_t scale = 1;
     for (int i = 0; i < INTEGERS; i++) {
         pt_set_i64(b, i, scale * (tick + 1) + (int64_t)(random_u64(random) % (uint64_t)scale));
-        scale = scale >= INT64_C(100000000) ? 1 : scale * 10;
+        scale = scale >= INT64_C(1000000) ? 1 : scale * 10;
     }
     for (int i = 0; i < DOUBLES; i++)
         pt_set_f64(b, INTEGERS + i, (double)(random_u64(random) % 100000) / 1000);
