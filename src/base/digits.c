@@ -1,31 +1,52 @@
 #include "base/digits.h"
 
-#include <math.h>
+#include "base/attr.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                            "25262728293031323334353637383940414243444546474849"
-                            "50515253545556575859606162636465666768697071727374"
-                            "75767778798081828384858687888990919293949596979899";
+/* The eight decimal digits of a number below 10^8 as bytes 0 to 9, the first one lowest. Halves,
+ * quarters and eighths of the word are divided at once; the factors are 1/100 and 1/10 in fixed
+ * point, exact for what they are applied to. */
+static inline uint64_t eight_digits(uint64_t value) {
+    uint64_t fours = value / 10000 | value % 10000 << 32;
+    uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    uint64_t pairs = hundreds | (fours - hundreds * 100) << 16;
+    uint64_t tens = pairs * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    return tens | (pairs - tens * 10) << 8;
+}
+
+#define ASCII_ZEROS UINT64_C(0x3030303030303030)
+
+/* Stores eight bytes whatever it returns. */
+static inline size_t up_to_eight(char *into, uint64_t value) {
+    uint64_t digits = eight_digits(value);
+    unsigned leading_bits = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
+    digits = (digits | ASCII_ZEROS) >> leading_bits;
+    memcpy(into, &digits, sizeof digits);
+    return 8 - leading_bits / 8;
+}
+
+static inline size_t exactly_eight(char *into, uint64_t value) {
+    uint64_t digits = eight_digits(value) | ASCII_ZEROS;
+    memcpy(into, &digits, sizeof digits);
+    return sizeof digits;
+}
 
 static size_t digits_u64(char *into, uint64_t value) {
-    char text[20], *p = text + sizeof text;
-    while (value >= 100) {
-        p -= 2;
-        memcpy(p, pairs + value % 100 * 2, 2);
-        value /= 100;
-    }
-    if (value >= 10) {
-        p -= 2;
-        memcpy(p, pairs + value * 2, 2);
+    const uint64_t eight = UINT64_C(100000000), sixteen = eight * eight;
+    size_t n;
+    if (value < eight)
+        return up_to_eight(into, value);
+    if (value < sixteen) {
+        n = up_to_eight(into, value / eight);
     } else {
-        *--p = (char)('0' + value);
+        n = up_to_eight(into, value / sixteen);
+        n += exactly_eight(into + n, value / eight % eight);
     }
-    size_t n = (size_t)(text + sizeof text - p);
-    memcpy(into, p, n);
-    return n;
+    return n + exactly_eight(into + n, value % eight);
 }
 
 size_t pt_digits_i64(char *into, int64_t value) {
@@ -35,44 +56,79 @@ size_t pt_digits_i64(char *into, int64_t value) {
     return 1 + digits_u64(into + 1, 0 - (uint64_t)value);
 }
 
-/* Most measured values have few decimals: scaled by a power of ten they are
- * integers below 2^53, and dividing back is correctly rounded, so equality
- * proves that the short text is exact. Returns 0 where that does not hold. */
-static size_t short_decimal(char *into, double value) {
-    static const double powers[] = { 1, 10, 100, 1e3, 1e4, 1e5, 1e6 };
-    double magnitude = fabs(value);
-    for (unsigned decimals = 0; decimals < sizeof powers / sizeof *powers; decimals++) {
-        double scaled = magnitude * powers[decimals];
-        if (scaled >= 9007199254740992.0)
-            return 0;
-        uint64_t integer = (uint64_t)(scaled + 0.5);
-        if ((double)integer / powers[decimals] != magnitude)
-            continue;
-        char *p = into;
-        if (signbit(value))
-            *p++ = '-';
-        uint64_t unit = (uint64_t)powers[decimals];
-        p += digits_u64(p, integer / unit);
-        if (decimals == 0)
-            return (size_t)(p - into);
-        uint64_t fraction = integer % unit;
-        *p++ = '.';
-        for (unsigned i = decimals; i-- > 0; fraction /= 10)
-            p[i] = (char)('0' + fraction % 10);
-        return (size_t)(p - into) + decimals;
+#define MANTISSA_BITS 52
+#define MANTISSA_MASK ((UINT64_C(1) << MANTISSA_BITS) - 1)
+#define EXPONENT_BIAS 1075 /* of the mantissa taken as an integer */
+
+/* Fractions are in units of 2^-60, which leaves room for a digit and for the error above it. */
+#define POINT 60
+#define ONE   (UINT64_C(1) << POINT)
+
+/* The shortest decimals that are nearer to `fraction` than to the doubles beside it (Steele and
+ * White's fixed-point algorithm): digits are taken until what is left, or what is missing to the
+ * next digit, is less than half the way to a neighbour. Nothing is rounded on the way. */
+static inline size_t fraction_digits(char *into, uint64_t fraction, uint64_t half_way) {
+    char *p = into;
+    do {
+        fraction *= 10;
+        half_way *= 10;
+        *p++ = (char)('0' + (fraction >> POINT));
+        fraction &= ONE - 1;
+        /* One comparison for both sides, since a branch for each would be a coin toss. */
+    } while ((fraction + half_way - 1) % ONE >= 2 * half_way - 1);
+    bool is_odd = p[-1] & 1; /* a tie goes to the even digit */
+    p[-1] = (char)(p[-1] + (fraction + is_odd > ONE / 2));
+    return (size_t)(p - into);
+}
+
+/* Most gauges are below 100. */
+static inline size_t integer_digits(char *into, uint64_t integer) {
+    if (integer >= 100)
+        return digits_u64(into, integer);
+    char *p = into;
+    if (integer >= 10)
+        *p++ = (char)('0' + integer / 10);
+    *p++ = (char)('0' + integer % 10);
+    return (size_t)(p - into);
+}
+
+/* The value mantissa / 2^scale, scale below POINT. */
+static size_t fixed_point(char *into, uint64_t mantissa, unsigned scale) {
+    uint64_t integer = mantissa >> scale;
+    uint64_t fraction = mantissa - (integer << scale);
+    char *p = into + integer_digits(into, integer);
+    if (fraction == 0)
+        return (size_t)(p - into);
+    *p++ = '.';
+    p += fraction_digits(p, fraction << (POINT - scale), ONE / 2 >> scale);
+    return (size_t)(p - into);
+}
+
+/* By trial; for the very large, and for what is below 1/256. */
+static PT_COLD size_t shortest_printf(char *into, double value) {
+    char text[PT_DIGITS_MAX];
+    int length = 0;
+    for (int precision = 15; precision <= 17; precision++) {
+        length = snprintf(text, sizeof text, "%.*g", precision, value);
+        if (strtod(text, NULL) == value)
+            break;
     }
-    return 0;
+    memcpy(into, text, (size_t)length);
+    return (size_t)length;
 }
 
 size_t pt_digits_f64(char *into, double value) {
-    size_t n = short_decimal(into, value);
-    for (int precision = 15; n == 0 && precision <= 17; precision++) {
-        char text[PT_DIGITS_MAX];
-        int length = snprintf(text, sizeof text, "%.*g", precision, value);
-        if (precision < 17 && strtod(text, NULL) != value)
-            continue;
-        n = (size_t)length;
-        memcpy(into, text, n);
-    }
-    return n;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t mantissa = bits & MANTISSA_MASK;
+    int exponent = (int)(bits >> MANTISSA_BITS & 0x7ff);
+    int scale = EXPONENT_BIAS - exponent;
+    bool is_zero = bits << 1 == 0;
+    if (!is_zero && (scale < 0 || scale >= POINT))
+        return shortest_printf(into, value);
+    size_t sign = bits >> 63;
+    *into = '-';
+    if (is_zero)
+        return sign + digits_u64(into + sign, 0);
+    return sign + fixed_point(into + sign, mantissa | (MANTISSA_MASK + 1), (unsigned)scale);
 }

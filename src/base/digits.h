@@ -7,9 +7,10 @@
 
 #define PT_DIGITS_MAX 32
 
-/* Both write at most PT_DIGITS_MAX bytes, unterminated, and return how many. */
+/* Both return the length of the text, which is not terminated; bytes behind it, up to
+ * PT_DIGITS_MAX in all, may be overwritten. */
 size_t pt_digits_i64(char *into, int64_t value);
-/* The shortest decimal that reads back as the same (finite) double. */
+/* The shortest decimal that reads back as the same (finite) double, and of those the nearest. */
 size_t pt_digits_f64(char *into, double value);
 
 #endif

@@ -93,26 +93,46 @@ void pt_view_row_release(struct pt_view_row *row) {
     pt_free(row->is_null);
 }
 
-static void read_column(const struct pt_view_column *c, const struct pt_sample *sample,
-                        uint32_t index, uint32_t i, struct pt_view_row *row) {
-    const struct pt_batch *b = &sample->batches[c->table];
-    row->is_null[i] = index >= b->row_count || pt_is_null(b, index, c->of_column);
-    if (row->is_null[i])
+/* Where a row of one table lies in its batch. */
+struct place {
+    const struct pt_batch *batch;
+    uint32_t row;
+    const uint64_t *times, *present; /* NULL: the table has no such row */
+    const union pt_cell *cells;
+};
+
+static struct place find_place(const struct pt_sample *sample, uint32_t table, uint32_t index) {
+    const struct pt_batch *b = &sample->batches[table];
+    if (index >= b->row_count)
+        return (struct place){ .batch = b };
+    return (struct place){ b, index, pt_batch_row(b, index), pt_batch_present(b, index),
+                           pt_batch_cells(b, index) };
+}
+
+static inline void read_column(const struct pt_view_column *c, const struct pt_sample *sample,
+                               const struct place *place, uint32_t i, struct pt_view_row *row) {
+    bool is_present =
+        place->present && place->present[c->of_column / 64] >> (c->of_column % 64) & 1;
+    row->is_null[i] = !is_present;
+    if (!is_present)
         return;
     if (c->role == PT_VIEW_TIME)
-        row->cells[i].i64 = pt_sample_wall_of(sample, pt_get_time(b, index, c->index));
+        row->cells[i].i64 = pt_sample_wall_of(sample, (int64_t)place->times[c->index]);
     else if (c->type == PT_STRING)
-        row->strings[i] = pt_get_str(b, index, c->index);
+        row->strings[i] = pt_get_str(place->batch, place->row, c->index);
     else
-        row->cells[i] = pt_batch_cells(b, index)[c->index];
+        row->cells[i] = place->cells[c->index];
 }
 
 void pt_view_read(const struct pt_view *v, const struct pt_sample *sample, uint32_t index,
                   struct pt_view_row *row) {
+    struct place place = { 0 };
     for (uint32_t i = 0; i < v->column_count; i++) {
         const struct pt_view_column *c = &v->columns[i];
         if (c->role == PT_VIEW_VALUE || c->role == PT_VIEW_TIME) {
-            read_column(c, sample, index, i, row);
+            if (place.batch != &sample->batches[c->table])
+                place = find_place(sample, c->table, index);
+            read_column(c, sample, &place, i, row);
             continue;
         }
         row->is_null[i] = false;

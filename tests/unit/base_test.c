@@ -98,11 +98,50 @@ static void crc32c_of_the_check_string_is_e3069283(void **state) {
     assert_int_equal(pt_crc32c(pt_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
 }
 
+static void check_i64(int64_t value) {
+    char text[PT_DIGITS_MAX], expected[32];
+    size_t n = pt_digits_i64(text, value);
+    snprintf(expected, sizeof expected, "%lld", (long long)value);
+    assert_str_eq(((struct pt_str){ text, n }), expected);
+}
+
+static void integers_of_every_width_have_all_their_digits(void **state) {
+    (void)state;
+    check_i64(0);
+    check_i64(INT64_MIN);
+    check_i64(INT64_MAX);
+    for (int64_t power = 1; power <= INT64_MAX / 10; power *= 10)
+        for (int64_t near = -1; near <= 1; near++) {
+            check_i64(power * 10 + near);
+            check_i64(-power - near);
+        }
+    for (int64_t value = 0; value < 100000; value++)
+        check_i64(value * 1003);
+}
+
 static void check_f64(double value, const char *expected) {
     char text[PT_DIGITS_MAX + 1];
     text[pt_digits_f64(text, value)] = 0;
     if (expected)
         assert_string_equal(text, expected);
+    assert_true(strtod(text, NULL) == value);
+}
+
+/* As short as the first precision of printf that reads back, and the same number. */
+static void check_shortest(double value) {
+    char text[PT_DIGITS_MAX + 1], printed[64];
+    text[pt_digits_f64(text, value)] = 0;
+    int precision = 14;
+    do
+        snprintf(printed, sizeof printed, "%.*g", ++precision, value);
+    while (strtod(printed, NULL) != value);
+    size_t digits = 0;
+    for (const char *p = text; *p && *p != 'e'; p++)
+        digits += *p != '.' && *p != '-' && (digits > 0 || *p != '0');
+    if (precision > 15)
+        assert_int_equal(digits, precision);
+    else
+        assert_true(digits <= 15);
     assert_true(strtod(text, NULL) == value);
 }
 
@@ -115,6 +154,15 @@ static void doubles_are_short_and_read_back_the_same(void **state) {
     check_f64(2.3, "2.3");
     check_f64(1e300, "1e+300");
     check_f64(0.1 + 0.2, "0.30000000000000004");
+    check_f64(-0.0, "-0");
+    check_f64(0.75, "0.75");
+    check_f64(99.999, "99.999");
+    check_f64(0.0078125, "0.0078125");
+    check_f64(0.001, "0.001");
+    check_f64(2251799813685249.5, "2251799813685249.5");
+    check_f64(9007199254740991, "9007199254740991");
+    check_f64(133180726043928.375, "133180726043928.38"); /* a tie: the even digit */
+    check_f64(562949953421312.125, "562949953421312.1");
     check_f64(5e-324, NULL);
     uint64_t bits = 88172645463325252;
     for (int i = 0; i < 100000; i++) {
@@ -123,6 +171,7 @@ static void doubles_are_short_and_read_back_the_same(void **state) {
         memcpy(&value, &bits, sizeof value);
         if (isfinite(value))
             check_f64(value, NULL);
+        check_shortest(ldexp((double)(bits >> 11 | 1), -1 - (int)(bits % 59)));
     }
 }
 
@@ -184,6 +233,8 @@ int main(void) {
         PT_TEST(varints_round_trip_at_every_width, "varints round-trip at every width"),
         PT_TEST(an_overlong_varint_fails, "an overlong varint fails"),
         PT_TEST(crc32c_of_the_check_string_is_e3069283, "CRC-32C of 123456789 is e3069283"),
+        PT_TEST(integers_of_every_width_have_all_their_digits,
+                "C031: integers of every width have all their digits"),
         PT_TEST(doubles_are_short_and_read_back_the_same,
                 "C031: doubles are short and read back the same"),
         PT_TEST(writing_to_a_full_disk_is_reported_at_close,
