@@ -78,7 +78,7 @@ static union pt_cell get_double(struct pt_bytes *in, union pt_cell was) {
 
 static union pt_cell get_str(struct pt_bytes *in, struct pt_delta_table *t) {
     struct pt_str s = pt_bytes_lstr(in);
-    if (t->strings.len + s.len > 2ull * PT_JOURNAL_RECORD_MAX) {
+    if (t->strings.len + s.len > 3ull * PT_JOURNAL_RECORD_MAX) { /* no writer goes so far */
         in->failed = true;
         return (union pt_cell){ 0 };
     }
@@ -235,72 +235,6 @@ static void get_rows(struct pt_bytes *in, struct pt_delta_table *t, uint32_t cou
     }
 }
 
-static void set_time(struct pt_delta_table *t, uint32_t row, uint32_t source, uint64_t read_us,
-                     struct pt_batch *b) {
-    pt_slot_times(t, t->order[row])[source] = read_us;
-    pt_batch_row(b, row)[source] = read_us * PT_NS_PER_US;
-}
-
-static uint64_t known_time(const struct pt_delta_table *t, uint32_t row, uint32_t source) {
-    return pt_slot_times(t, t->order[row])[source];
-}
-
-static void get_first_time(struct pt_bytes *in, struct pt_delta_table *t, uint32_t source,
-                           uint64_t mono_us, struct pt_batch *b) {
-    uint64_t code = pt_bytes_varint(in), read_us = 0;
-    uint64_t offset = t->lead[source] + t->time.lead_moved;
-    if (code == PT_FIRST_STALE) {
-        read_us = known_time(t, 0, source);
-    } else if (code != PT_FIRST_NOT_READ) {
-        offset += (uint64_t)pt_unzigzag(code - PT_FIRST_NEAR);
-        read_us = mono_us + offset;
-    }
-    set_time(t, 0, source, read_us, b);
-    pt_delta_lead(t, source, offset);
-}
-
-static void get_time(struct pt_bytes *far, struct pt_delta_table *t, uint32_t row, uint32_t source,
-                     unsigned code, uint64_t predicted, uint64_t mono_us, struct pt_batch *b) {
-    uint64_t read_us = 0;
-    if (code == PT_TIME_STALE) {
-        read_us = known_time(t, row, source);
-    } else if (code != PT_TIME_NOT_READ) {
-        predicted += (uint64_t)pt_unzigzag(code == PT_TIME_FAR ? pt_bytes_varint(far) : code);
-        read_us = mono_us + predicted;
-    }
-    t->time.offsets[row] = predicted;
-    set_time(t, row, source, read_us, b);
-}
-
-static void get_other_times(struct pt_bytes *in, struct pt_delta_table *t, uint32_t source,
-                            uint64_t mono_us, int64_t stride_us, struct pt_batch *b) {
-    unsigned head = pt_bytes_u8(in);
-    in->failed |= head > PT_TIME_FAR;
-    bool is_uniform = head != PT_TIME_FAR;
-    struct pt_str nibbles = pt_bytes_take(in, is_uniform ? 0 : t->row_count / 2);
-    for (uint32_t row = 1; row < t->row_count && !in->failed; row++) {
-        unsigned code = head;
-        if (!is_uniform)
-            code = (uint8_t)nibbles.at[(row - 1) / 2] >> (row % 2 ? 0 : 4) & 15;
-        uint64_t predicted = pt_delta_predict(t, row, source, stride_us);
-        get_time(in, t, row, source, code, predicted, mono_us, b);
-    }
-}
-
-static void get_times(struct pt_bytes *in, struct pt_delta_table *t, uint64_t mono_us,
-                      struct pt_batch *b) {
-    uint32_t sources = t->table->source_count;
-    bool has_others = t->row_count > 1 && sources > 0;
-    int64_t stride_us = has_others ? (int64_t)pt_bytes_varint(in) : 0;
-    pt_delta_begin_times(t);
-    for (uint32_t source = 0; source < sources; source++) {
-        get_first_time(in, t, source, mono_us, b);
-        if (has_others)
-            get_other_times(in, t, source, mono_us, stride_us, b);
-        pt_delta_next_source(t);
-    }
-}
-
 /* New rows take a byte each at least, so the count cannot be absurd. */
 static uint32_t get_row_count(struct pt_bytes *in, const struct pt_delta_table *t,
                               const struct pt_batch *b) {
@@ -324,7 +258,7 @@ static void get_table(struct pt_bytes *in, struct pt_delta_table *t, bool is_pla
     }
     pt_delta_end_rows(t);
     if (!in->failed)
-        get_times(in, t, mono_us, b);
+        pt_delta_get_times(in, t, mono_us, b);
 }
 
 static void get_clocks(struct pt_bytes *in, struct pt_delta *d, struct pt_sample *s) {

@@ -128,21 +128,6 @@ void pt_delta_end_rows(struct pt_delta_table *t) {
     t->row_count = t->next_count;
 }
 
-void pt_delta_begin_times(struct pt_delta_table *t) {
-    struct pt_time_scratch *time = &t->time;
-    pt_grow(&time->offsets, &time->offset_capacity, t->row_count, sizeof *time->offsets);
-    pt_grow(&time->before, &time->before_capacity, t->row_count, sizeof *time->before);
-    time->lead_moved = 0;
-}
-
-void pt_delta_next_source(struct pt_delta_table *t) {
-    struct pt_time_scratch *time = &t->time;
-    uint64_t *offsets = time->offsets;
-    size_t capacity = time->offset_capacity;
-    time->offsets = time->before, time->offset_capacity = time->before_capacity;
-    time->before = offsets, time->before_capacity = capacity;
-}
-
 bool pt_delta_thousandths(double value, int64_t *thousandths) {
     if (!(fabs(value) <= PT_THOUSANDTHS_MAX / 1000.0))
         return false;

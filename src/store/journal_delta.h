@@ -30,11 +30,6 @@ enum pt_row_code {
     PT_ROW_NEW,     /* argument + 1 rows that were not known */
 };
 
-/* Read time of the first row, a varint: one of these, or a folded difference + PT_FIRST_NEAR. */
-enum pt_first_time_code { PT_FIRST_NOT_READ, PT_FIRST_STALE, PT_FIRST_NEAR };
-/* Of each other row, a nibble: a small folded difference, or one of these. */
-enum pt_time_code { PT_TIME_STALE = 13, PT_TIME_NOT_READ = 14, PT_TIME_FAR = 15 };
-
 struct pt_span {
     uint16_t first, count;
 };
@@ -162,24 +157,10 @@ static inline void pt_delta_set_clocks(struct pt_delta *d, uint64_t mono_ns, uin
     d->ahead_ns = ahead_ns;
 }
 
-/* Times are read in the order begin, then per source: first row, other rows, next_source. */
-void pt_delta_begin_times(struct pt_delta_table *t);
-void pt_delta_next_source(struct pt_delta_table *t);
-
-/* The first row's time of this source. */
-static inline void pt_delta_lead(struct pt_delta_table *t, uint32_t source, uint64_t offset) {
-    t->time.lead_moved = offset - t->lead[source];
-    t->lead[source] = offset;
-    t->time.offsets[0] = offset;
-}
-
-/* Rows are read one after the other, and the sources of a row at the same distances. */
-static inline uint64_t pt_delta_predict(const struct pt_delta_table *t, uint32_t row,
-                                        uint32_t source, int64_t stride_us) {
-    const struct pt_time_scratch *time = &t->time;
-    uint64_t step = source == 0 ? (uint64_t)stride_us : time->before[row] - time->before[row - 1];
-    return time->offsets[row - 1] + step;
-}
+/* Read times of the rows just coded. The encoder has put them into `time.read_us`. */
+void pt_delta_put_times(struct pt_delta_table *t, uint64_t mono_us, struct pt_buf *into);
+void pt_delta_get_times(struct pt_bytes *from, struct pt_delta_table *t, uint64_t mono_us,
+                        struct pt_batch *b);
 
 /* Is `value` an exact multiple of 0.001, as kernel text with up to three decimals is? */
 bool pt_delta_thousandths(double value, int64_t *thousandths);

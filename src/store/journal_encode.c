@@ -4,9 +4,8 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 
-#define NO_ROW        UINT32_MAX
-#define LOOKAHEAD     8
-#define STRIDE_MAX_US 63
+#define NO_ROW    UINT32_MAX
+#define LOOKAHEAD 8
 
 /* Room that any cell but a string fits in. */
 #define CELL_MAX 11
@@ -383,97 +382,6 @@ static bool put_plain_row(struct pt_delta_table *t, const struct pt_batch *b, ui
     return true;
 }
 
-static uint64_t *known_time(const struct pt_delta_table *t, uint32_t row, uint32_t source) {
-    return &pt_slot_times(t, t->order[row])[source];
-}
-
-static void put_first_time(struct pt_delta_table *t, uint32_t source, uint64_t mono_us,
-                           struct pt_buf *out) {
-    uint64_t read_us = t->time.read_us[source], *known = known_time(t, 0, source);
-    uint64_t predicted = t->lead[source] + t->time.lead_moved, offset = predicted;
-    if (read_us == 0) {
-        pt_buf_varint(out, PT_FIRST_NOT_READ);
-    } else if (read_us == *known) {
-        pt_buf_varint(out, PT_FIRST_STALE);
-    } else {
-        offset = read_us - mono_us;
-        pt_buf_varint(out, pt_zigzag((int64_t)(offset - predicted)) + PT_FIRST_NEAR);
-    }
-    *known = read_us;
-    pt_delta_lead(t, source, offset);
-}
-
-/* A nibble for the time of a row that is not the first; those that do not fit go to `far`. */
-static uint8_t time_code(struct pt_delta_table *t, uint32_t row, uint32_t source, uint64_t mono_us,
-                         uint64_t predicted) {
-    uint64_t read_us = t->time.read_us[(size_t)row * t->table->source_count + source];
-    uint64_t *known = known_time(t, row, source), was_us = *known;
-    *known = read_us;
-    t->time.offsets[row] = predicted;
-    if (read_us == 0)
-        return PT_TIME_NOT_READ;
-    if (read_us == was_us)
-        return PT_TIME_STALE;
-    t->time.offsets[row] = read_us - mono_us;
-    uint64_t folded = pt_zigzag((int64_t)(read_us - mono_us - predicted));
-    if (folded < PT_TIME_STALE)
-        return (uint8_t)folded;
-    pt_buf_varint(&t->time.far, folded);
-    return PT_TIME_FAR;
-}
-
-static void put_other_times(struct pt_delta_table *t, uint32_t source, uint64_t mono_us,
-                            int64_t stride_us, struct pt_buf *out) {
-    uint8_t *head = pt_buf_reserve(out, 2 + t->row_count / 2), *p = head + 1, first = 0;
-    bool is_uniform = true;
-    pt_buf_clear(&t->time.far);
-    for (uint32_t row = 1; row < t->row_count; row++) {
-        uint64_t predicted = pt_delta_predict(t, row, source, stride_us);
-        uint8_t code = time_code(t, row, source, mono_us, predicted);
-        if (row == 1)
-            first = code;
-        is_uniform &= code == first && code != PT_TIME_FAR;
-        if (row % 2)
-            *p = code;
-        else
-            *p++ |= (uint8_t)(code << 4);
-    }
-    *head = is_uniform ? first : PT_TIME_FAR;
-    out->len += is_uniform ? 1 : 1 + t->row_count / 2;
-    pt_buf_bytes(out, t->time.far.at, t->time.far.len);
-}
-
-/* What usually passes between the reads of one row and of the next. */
-static int64_t stride_of(const struct pt_delta_table *t) {
-    uint32_t sources = t->table->source_count;
-    int64_t sum = 0, count = 0;
-    for (size_t row = 1; row < t->row_count; row++) {
-        const uint64_t *read_us = t->time.read_us + row * sources;
-        int64_t gap = (int64_t)(read_us[0] - *(read_us - sources));
-        if (gap < 0 || gap > STRIDE_MAX_US)
-            continue;
-        sum += gap;
-        count++;
-    }
-    return count > 0 ? (sum + count / 2) / count : 0;
-}
-
-/* Source by source, so that one that was not read at all costs a byte for all rows. */
-static void put_times(struct pt_delta_table *t, uint64_t mono_us, struct pt_buf *out) {
-    uint32_t sources = t->table->source_count;
-    bool has_others = t->row_count > 1 && sources > 0;
-    int64_t stride_us = has_others ? stride_of(t) : 0;
-    if (has_others)
-        pt_buf_varint(out, (uint64_t)stride_us);
-    pt_delta_begin_times(t);
-    for (uint32_t source = 0; source < sources; source++) {
-        put_first_time(t, source, mono_us, out);
-        if (has_others)
-            put_other_times(t, source, mono_us, stride_us, out);
-        pt_delta_next_source(t);
-    }
-}
-
 static void put_table(struct pt_delta_table *t, const struct pt_batch *b, uint32_t distance,
                       uint64_t mono_us, struct pt_buf *out) {
     pt_grow(&t->time.read_us, &t->time.read_capacity, (size_t)b->row_count * t->table->source_count,
@@ -485,7 +393,7 @@ static void put_table(struct pt_delta_table *t, const struct pt_batch *b, uint32
         put_rows(t, b, out);
     }
     pt_delta_end_rows(t);
-    put_times(t, mono_us, out);
+    pt_delta_put_times(t, mono_us, out);
 }
 
 static void put_clocks(struct pt_delta *d, const struct pt_sample *s, struct pt_buf *out) {

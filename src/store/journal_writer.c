@@ -154,7 +154,8 @@ static int write_sample(struct pt_journal *j, const struct pt_sample *s) {
     if (j->record.len - FRONT > PT_JOURNAL_RECORD_MAX)
         return -EMSGSIZE;
     struct pt_str record = end_record(j, is_key ? PT_RECORD_KEY : PT_RECORD_DELTA);
-    j->bytes_since_key += record.len;
+    if (!is_key)
+        j->bytes_since_key += record.len;
     return append(j, record);
 }
 
