@@ -97,6 +97,17 @@ int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *
     return 0;
 }
 
+int pt_file_read_kept(struct pt_file *f, int directory, const char *path, struct pt_text *into,
+                      struct pt_scan *text) {
+    *text = (struct pt_scan){ .failed = true };
+    int rc = pt_file_is_open(f) ? 0 : pt_file_open(f, directory, path);
+    if (!rc)
+        rc = pt_file_read(f, into, text);
+    if (rc)
+        pt_file_close(f);
+    return rc;
+}
+
 int pt_fs_read(int directory, const char *path, struct pt_text *into, struct pt_scan *text) {
     struct pt_file f = { 0 };
     *text = (struct pt_scan){ .failed = true };

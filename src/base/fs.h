@@ -43,6 +43,10 @@ void pt_file_close(struct pt_file *f);
  * 0 or -errno (-ESRCH: the process is gone; -ENOENT, -EACCES, ...). */
 int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *text) PT_MUST_CHECK;
 
+/* Reads a file that is opened on first use and kept; after a failure it is opened anew. */
+int pt_file_read_kept(struct pt_file *f, int directory, const char *path, struct pt_text *into,
+                      struct pt_scan *text) PT_MUST_CHECK;
+
 /* Opens, reads and closes. */
 int pt_fs_read(int directory, const char *path, struct pt_text *into,
                struct pt_scan *text) PT_MUST_CHECK;

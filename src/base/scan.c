@@ -38,7 +38,7 @@ double pt_scan_f64(struct pt_scan *s) {
     pt_str_copy(copy, sizeof copy, word);
     char *end;
     double value = strtod(copy, &end);
-    if (*end || value != value || value - value != 0) {
+    if (end != copy + word.len || value != value || value - value != 0) {
         s->failed = true;
         return 0;
     }

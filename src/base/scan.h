@@ -106,6 +106,8 @@ static inline int64_t pt_scan_i64(struct pt_scan *s) {
     bool negative = s->at < s->end && *s->at == '-';
     if (negative)
         s->at++;
+    if (negative && (s->at == s->end || *s->at < '0' || *s->at > '9'))
+        s->failed = true;
     uint64_t magnitude = pt_scan_u64(s);
     if (magnitude > (uint64_t)INT64_MAX + negative) {
         s->failed = true;

@@ -1,3 +1,88 @@
-int main(void) {
-    return 0;
+/* cmd/main.c -- finds the command, reads its options, runs it. */
+#include "base/log.h"
+#include "cmd/command.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int find_command(const char *word) {
+    for (int i = 0; i < PT_COMMAND_COUNT; i++)
+        if (strcmp(pt_commands[i].name, word) == 0)
+            return i;
+    return -1;
+}
+
+static void print_overview(struct pt_out *out) {
+    pt_out_text(out, "Pitot records what a machine does while a workload runs.\n\n"
+                     "  pitot [OPTION...] [-- COMMAND ARGUMENT...]     short for pitot record\n\n"
+                     "Commands:\n");
+    for (int i = 0; i < PT_COMMAND_COUNT; i++)
+        pt_out_printf(out, "  %-9s %s\n", pt_commands[i].name, pt_commands[i].summary);
+    pt_out_text(out, "\npitot COMMAND --help tells the options of a command.\n");
+}
+
+static void print_help(const struct pt_option_table *table, const struct pt_command *command,
+                       bool with_overview) {
+    struct pt_out out;
+    pt_out_borrow(&out, STDOUT_FILENO);
+    if (with_overview) {
+        print_overview(&out);
+        pt_out_char(&out, '\n');
+    }
+    pt_out_printf(&out, "pitot %s [OPTION...]%s%s\n  %s\n\nOptions:\n", command->name,
+                  *command->operands ? " " : "", command->operands, command->summary);
+    pt_options_help(table, &out);
+    if (command->details)
+        pt_out_printf(&out, "\n%s", command->details);
+    pt_out_text(&out, "\nEvery option is also read from the environment (PITOT_INTERVAL=100ms) "
+                      "and from\n~/.config/pitot/pitot.conf and /etc/pitot/pitot.conf "
+                      "(interval = 100ms).\n");
+    pt_out_close(&out);
+}
+
+static void set_log_level(const struct pt_command_options *o) {
+    pt_log_level = o->is_quiet         ? PT_LOG_ERROR
+                   : o->verbosity == 0 ? PT_LOG_WARNING
+                   : o->verbosity == 1 ? PT_LOG_INFO
+                                       : PT_LOG_DEBUG;
+}
+
+static int run_command(int id, bool is_implied, int argc, char **argv, char **whole_argv) {
+    const struct pt_command *command = &pt_commands[id];
+    struct pt_option_table table = { pt_command_option_list, pt_command_option_count, 1u << id,
+                                     command->name };
+    struct pt_command_options values = { 0 };
+    struct pt_err err = { "" };
+    int first;
+    bool has_dashes;
+    if (pt_options_parse(&table, &values, argc, argv, &first, &has_dashes, &err)) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        pt_options_release(&table, &values);
+        return command->usage_exit;
+    }
+    set_log_level(&values);
+    int code = 0;
+    if (values.wants_help)
+        print_help(&table, command, is_implied);
+    else
+        code = command->run(&values, argv + first, has_dashes, whole_argv);
+    pt_options_release(&table, &values);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0))
+        return pt_cmd_version(NULL, argv + 2, false, argv);
+    if (argc < 2 || argv[1][0] == '-')
+        return run_command(PT_COMMAND_RECORD, true, argc, argv, argv);
+    int id = find_command(argv[1]);
+    if (id >= 0)
+        return run_command(id, false, argc - 1, argv + 1, argv);
+    pt_log(PT_LOG_ERROR,
+           "there is no command '%s'; to record it write: pitot -- %s; see pitot --help", argv[1],
+           argv[1]);
+    return 2;
 }

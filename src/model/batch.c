@@ -39,3 +39,12 @@ void pt_set_str(struct pt_batch *b, int column, struct pt_str value) {
     pt_buf_str(&b->strings, value);
     pt_set_cell_(b, column, c);
 }
+
+void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value) {
+    pt_batch_present(b, row)[column / 64] |= UINT64_C(1) << (column % 64);
+    pt_batch_cells(b, row)[column].f64 = value;
+}
+
+void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns) {
+    pt_batch_row(b, row)[source] = (uint64_t)mono_ns;
+}

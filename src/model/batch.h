@@ -98,6 +98,10 @@ static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) 
     pt_batch_row(b, b->row_count - 1)[source] = (uint64_t)mono_ns;
 }
 
+/* The same for a row that is not the last. */
+void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value);
+void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns);
+
 /* Adds `value` to a cell of the last row; a null cell counts as zero. */
 static inline void pt_add_i64(struct pt_batch *b, int column, int64_t value) {
     uint32_t row = b->row_count - 1;

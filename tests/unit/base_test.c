@@ -44,6 +44,12 @@ static void a_word_that_is_no_number_fails_instead_of_being_zero(void **state) {
     s = pt_scan_of(PT_STR("nan"));
     pt_scan_f64(&s);
     assert_true(s.failed);
+    s = pt_scan_of(PT_STR("\0"));
+    pt_scan_f64(&s);
+    assert_true(s.failed);
+    s = pt_scan_of(PT_STR("12\0x"));
+    pt_scan_f64(&s);
+    assert_true(s.failed);
 }
 
 static void lines_and_words_come_out_in_order(void **state) {

@@ -1,0 +1,116 @@
+# What people do here, by name; Meson does the work underneath. `make help` lists the targets.
+# Each target first installs the Debian packages it needs, if they are missing.
+
+MESON        ?= $(firstword $(wildcard /usr/bin/meson) meson)
+PREFIX       ?= /usr/local
+WERROR       ?= true
+FUZZ_SECONDS ?= 60
+DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
+                build/pitot demo --seconds 5
+export MESON
+
+# Warnings are not errors here: gcc warns falsely of code that its sanitizers instrument.
+SANITIZE := -Db_lundef=false -Dtests=enabled -Db_sanitize
+# TSan of gcc 12 does not know the address layout of kernels with much randomness.
+NO_ASLR  := $(shell setarch -R true 2>/dev/null && echo ',--wrapper=setarch -R')
+
+TEST_RUN := build:--no-suite=system
+ASAN_RUN := build-asan:--no-suite=source,--no-suite=system
+TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
+
+.DEFAULT_GOAL := all
+.PHONY: all demo test test-system asan tsan fuzz check check-source check-clang check-arm64 bench \
+        golden-update format install dist clean help
+
+all: build/build.ninja ## build Pitot: build/pitot
+	@ninja -C build
+
+demo: all ## record the demo workload and print what was seen
+	$(DEMO)
+
+test: build/with-tests build-asan/build.ninja build-tsan/build.ninja ## every test, sanitizers too
+	@tools/run-tests $(TEST_RUN) $(ASAN_RUN) $(TSAN_RUN)
+
+test-system: build/with-tests | deps-system ## tests with heavy real components
+	@tools/run-tests build:--suite=system
+
+asan: build-asan/build.ninja ## the tests under address and undefined-behaviour sanitizers
+	@tools/run-tests $(ASAN_RUN)
+
+tsan: build-tsan/build.ninja ## the tests of threads under the thread sanitizer
+	@tools/run-tests $(TSAN_RUN)
+
+fuzz: build-fuzz/build.ninja ## libFuzzer on every parser, FUZZ_SECONDS each
+	@ninja -C build-fuzz
+	@tools/run-fuzzers build-fuzz $(FUZZ_SECONDS)
+
+check: check-source check-clang check-arm64 ## format, layers, style, docs, clang, arm64
+
+check-source: all | deps-check
+	@tools/check-format
+	@tools/check-layers
+	@tools/check-style
+	@tools/check-docs build/pitot
+
+check-clang: build-clang/build.ninja
+	@ninja -C build-clang
+
+check-arm64: build-arm64/build.ninja
+	@ninja -C build-arm64
+	@tools/run-tests build-arm64:--suite=unit,--suite=fuzz
+
+bench: all | deps-bench ## measure against the reference programs
+	@$(MESON) test -C build --benchmark --verbose --num-processes=1
+
+golden-update: all ## record the command-line cases and the generated pages anew
+	@tests/cli/run --update build/pitot
+	@tools/check-docs --update build/pitot
+
+format: | deps-check ## let clang-format rewrite the sources
+	@tools/check-format --fix
+
+install: all ## install below PREFIX (/usr/local), or below DESTDIR/PREFIX
+	@$(MESON) configure build -Dprefix=$(abspath $(PREFIX))
+	@DESTDIR='$(DESTDIR)' $(MESON) install -C build
+
+dist: build/build.ninja ## source tarball of the last commit, in dist/
+	@$(MESON) dist -C build --no-tests --formats gztar --allow-dirty
+	@mkdir -p dist && cp build/meson-dist/*.tar.gz* dist/ && ls dist/*
+
+clean: ## remove everything that was built
+	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root dist
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | expand -t 16
+
+# One build directory per purpose, configured once.
+build/build.ninja: | deps-build
+	$(MESON) setup build -Dwerror=$(WERROR)
+
+# A build that was configured before the test packages came looks for them again.
+build/with-tests: | build/build.ninja deps-test
+	$(MESON) configure build -Dtests=enabled
+	@touch $@
+
+build-asan/build.ninja: | deps-build deps-test
+	$(MESON) setup build-asan $(SANITIZE)=address,undefined
+
+build-tsan/build.ninja: | deps-build deps-test
+	$(MESON) setup build-tsan $(SANITIZE)=thread
+
+build-fuzz/build.ninja: | deps-build deps-test deps-fuzz
+	CC=clang $(MESON) setup build-fuzz $(SANITIZE)=address,undefined -Dfuzz=true \
+		-Dc_args=-fsanitize=fuzzer-no-link
+
+build-clang/build.ninja: | deps-build deps-test deps-check
+	CC=clang $(MESON) setup build-clang -Dwerror=$(WERROR) -Dtests=enabled
+
+build-arm64/build.ninja: | build-arm64-root/root.cross deps-build deps-check
+	$(MESON) setup build-arm64 --cross-file build-arm64-root/root.cross \
+		--cross-file tools/arm64.cross -Dwerror=$(WERROR) -Dtests=enabled
+
+build-arm64-root/root.cross:
+	tools/arm64-root build-arm64-root
+
+deps-%:
+	@tools/install-deps $*

@@ -1,0 +1,53 @@
+/* agent/child.h -- the recorded command.
+ *
+ * It is created behind a barrier: nothing of it runs before the recorder is
+ * ready. Where allowed it lives in a cgroup of its own, which counts its whole
+ * tree exactly and can end it. Its terminal, streams, signal mask, dispositions
+ * and limits are those Pitot was started with. */
+#ifndef PT_AGENT_CHILD_H
+#define PT_AGENT_CHILD_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct pt_child {
+    pid_t pid;
+    int pid_fd;
+    int barrier_fd; /* writing releases the child; -1 once released */
+    int error_fd;   /* the child's errno if exec fails */
+    bool has_ended;
+    int wait_status;
+    struct rusage usage;   /* of the child and what it waited for */
+    char cgroup_path[512]; /* directory of its own cgroup, or "" */
+    bool is_subreaper;
+};
+
+struct pt_child_options {
+    char *const *argv;
+    char *const *environment;
+    const char *cgroup_parent; /* absolute directory in a v2 mount, or NULL */
+    const char *cgroup_name;
+    const sigset_t *signal_mask;
+    const struct rlimit *descriptor_limit; /* to restore, or NULL */
+};
+
+/* Creates the process; it waits. */
+int pt_child_create(struct pt_child *c, const struct pt_child_options *o,
+                    struct pt_err *err) PT_MUST_CHECK;
+/* Lets it run the command. 0, or -errno of exec with words. */
+int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) PT_MUST_CHECK;
+/* Collects whoever has ended; sets has_ended when it was the command itself. */
+void pt_child_reap(struct pt_child *c);
+void pt_child_signal(struct pt_child *c, int signal_number);
+/* Ends the whole tree with SIGKILL. */
+void pt_child_kill_tree(struct pt_child *c);
+/* The exit code Pitot hands on: the command's own, or 128 + signal. */
+int pt_child_exit_code(const struct pt_child *c);
+/* Removes the cgroup (if empty) and closes what is open. */
+void pt_child_close(struct pt_child *c);
+
+#endif

@@ -1,0 +1,626 @@
+#include "agent/recorder.h"
+
+#include "agent/child.h"
+#include "agent/marks.h"
+#include "agent/status.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "kernel/cgroup.h"
+#include "report/summary.h"
+#include "store/run.h"
+#include "store/static_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <uuid.h>
+
+#define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
+#define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
+#define KEPT_FD_LIMIT   8192
+#define RAISED_FD_LIMIT 65536
+
+struct recorder {
+    const struct pt_recorder_options *o;
+    uuid_t uuid;
+    char uuid_text[37];
+    char journal_path[PATH_MAX], static_path[PATH_MAX];
+    bool made_directory;
+
+    struct pt_target target;
+    struct pt_sampler sampler;
+    struct pt_journal journal;
+    struct pt_child child;
+    struct pt_marks marks;
+    struct pt_status status;
+    struct pt_sample mark_sample;
+    uint32_t mark_table;
+
+    int signal_fd;
+    sigset_t old_mask;
+    struct rlimit old_limit;
+    bool has_raised_limit;
+    int target_fds[PT_TARGET_PIDS];
+
+    int64_t start_ns, stop_asked_ns, container_checked_ns;
+    bool must_stop, has_reminded, has_killed;
+    int write_error; /* of the journal, now */
+    bool has_lost;   /* something of Pitot's own went wrong */
+    const char *end_reason;
+};
+
+static void raise_descriptor_limit(struct recorder *r) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &r->old_limit))
+        return;
+    limit = r->old_limit;
+    if (limit.rlim_cur >= RAISED_FD_LIMIT)
+        return;
+    limit.rlim_cur = limit.rlim_max < RAISED_FD_LIMIT ? limit.rlim_max : RAISED_FD_LIMIT;
+    r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+static int descriptor_budget(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
+        return KEPT_FD_LIMIT;
+    return (int)(limit.rlim_cur / 2);
+}
+
+static int block_signals(struct recorder *r, struct pt_err *err) {
+    const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD };
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < PT_COUNT(handled); i++)
+        sigaddset(&mask, handled[i]);
+    sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
+    r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (r->signal_fd < 0)
+        return pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno));
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGPIPE, &ignore, NULL); /* a closed stderr must not end the recording */
+    return 0;
+}
+
+static int name_files(struct recorder *r, struct pt_err *err) {
+    uuid_generate_random(r->uuid);
+    uuid_unparse_lower(r->uuid, r->uuid_text);
+    int rc = pt_run_make_directory(r->o->directory, &r->made_directory, err);
+    if (rc)
+        return rc;
+    char directory[PATH_MAX];
+    if (!realpath(r->o->directory, directory))
+        return pt_fail(err, -errno, "cannot enter %s: %s", r->o->directory, strerror(errno));
+    if (snprintf(r->journal_path, PATH_MAX, "%s/%s%s", directory, r->uuid_text, PT_RUN_EXTENSION) >=
+            PATH_MAX ||
+        snprintf(r->static_path, PATH_MAX, "%s/static_%s.json", directory, r->uuid_text) >=
+            PATH_MAX)
+        return pt_fail(err, -ENAMETOOLONG, "the path of the output directory is too long");
+    return 0;
+}
+
+/* Nothing was recorded: leave no trace of the attempt. */
+static void remove_files(struct recorder *r) {
+    unlink(r->journal_path);
+    unlink(r->static_path);
+    if (r->made_directory)
+        rmdir(r->o->directory);
+}
+
+static int open_targets(struct recorder *r, struct pt_err *err) {
+    const struct pt_recorder_options *o = r->o;
+    for (int i = 0; i < o->pid_count; i++) {
+        r->target_fds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+        if (r->target_fds[i] < 0)
+            return pt_fail(err, -errno, "cannot watch process %d: %s", (int)o->pids[i],
+                           errno == ESRCH ? "there is no such process" : strerror(errno));
+        r->target.pids[r->target.pid_count++] = o->pids[i];
+    }
+    if (!o->container)
+        return 0;
+    int rc = pt_cgroup_find(&o->fs, pt_str_from(o->container), r->target.container,
+                            sizeof r->target.container);
+    if (rc)
+        return pt_fail(err, rc, "no container '%s': %s", o->container,
+                       rc == -ENOTUNIQ ? "several match, give more of its id"
+                                       : "give its id, the start of it, its name or cgroup path");
+    pid_t pids[PT_TARGET_PIDS];
+    int count = pt_cgroup_pids(&o->fs, r->target.container, pids, PT_TARGET_PIDS);
+    for (int i = 0; i < count && r->target.pid_count < PT_TARGET_PIDS; i++)
+        r->target.pids[r->target.pid_count++] = pids[i];
+    return 0;
+}
+
+/* The directory of Pitot's own cgroup in a v2 hierarchy; false where there is none. */
+static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
+    struct pt_cgroup_layout layout = { 0 };
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    bool is_found = false;
+    if (fs->is_live && !pt_cgroup_layout_open(&layout, fs) && layout.v2_plus_one > 0 &&
+        !pt_fs_read(fs->proc, "self/cgroup", &text, &scan)) {
+        const struct pt_cgroup_mount *mount = &layout.mounts[layout.v2_plus_one - 1];
+        struct pt_cgroup_member member;
+        char relative[PATH_MAX];
+        while (!is_found && pt_cgroup_member_next(&scan, &member))
+            is_found = member.is_v2 && pt_cgroup_relative(mount, member.path, relative) &&
+                       snprintf(directory, PATH_MAX, "%s/%s", mount->point, relative) < PATH_MAX;
+    }
+    pt_text_release(&text);
+    pt_cgroup_layout_close(&layout);
+    return is_found;
+}
+
+/* The environment of the command: ours, and where the run is. */
+static char **command_environment(const struct recorder *r) {
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    char **environment = pt_calloc(count + 2, sizeof *environment);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], PT_RUN_VARIABLE "=", sizeof PT_RUN_VARIABLE) != 0)
+            environment[n++] = environ[i];
+    environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
+    return environment;
+}
+
+static void free_environment(char **environment) {
+    size_t n = 0;
+    while (environment[n + 1])
+        n++;
+    pt_free(environment[n]);
+    pt_free(environment);
+}
+
+static int create_child(struct recorder *r, struct pt_err *err) {
+    if (!r->o->command)
+        return 0;
+    char parent[PATH_MAX], name[64];
+    bool has_cgroup = own_cgroup(&r->o->fs, parent);
+    snprintf(name, sizeof name, "pitot-%s", r->uuid_text);
+    char **environment = command_environment(r);
+    struct pt_child_options options = {
+        .argv = r->o->command,
+        .environment = environment,
+        .cgroup_parent = has_cgroup ? parent : NULL,
+        .cgroup_name = name,
+        .signal_mask = &r->old_mask,
+        .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
+    };
+    int rc = pt_child_create(&r->child, &options, err);
+    free_environment(environment);
+    if (!rc)
+        r->target.pids[r->target.pid_count++] = r->child.pid;
+    return rc;
+}
+
+static int open_sampler(struct recorder *r, struct pt_err *err) {
+    struct pt_sampler_options options = { .interval_ns = r->o->interval_ns,
+                                          .budget = r->o->max_overhead,
+                                          .fs = &r->o->fs,
+                                          .target = &r->target,
+                                          .fd_budget = descriptor_budget() };
+    memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
+    int rc = pt_sampler_init(&r->sampler, &options, err);
+    if (rc)
+        return rc;
+    pt_sample_init(&r->mark_sample, &r->sampler.schema);
+    r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
+    return 0;
+}
+
+static void note_write(struct recorder *r, int rc) {
+    if (rc) {
+        r->has_lost = true;
+        if (rc != r->write_error)
+            pt_log(PT_LOG_ERROR, "cannot write %s: %s; samples are lost until there is room again",
+                   r->journal_path, strerror(-rc));
+    } else if (r->write_error) {
+        pt_log(PT_LOG_WARNING, "writing to %s works again", r->journal_path);
+    }
+    r->write_error = rc;
+}
+
+static void write_samples(struct recorder *r) {
+    struct pt_sample *sample;
+    while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
+        note_write(r, pt_journal_write(&r->journal, sample));
+        pt_status_see(&r->status, sample);
+        pt_sample_queue_give_back(&r->sampler.queue, sample);
+    }
+}
+
+static void write_marks(struct recorder *r) {
+    char text[PT_MARK_MAX + 1];
+    struct pt_str mark;
+    while (pt_marks_next(&r->marks, &mark, text)) {
+        pt_mark_fill(&r->mark_sample, r->mark_table, mark);
+        note_write(r, pt_journal_write(&r->journal, &r->mark_sample));
+        pt_log(PT_LOG_INFO, "mark: %s", text);
+    }
+}
+
+static void note_file(struct recorder *r, const char *key, const char *path) {
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    if (!pt_fs_read(AT_FDCWD, path, &text, &scan))
+        note_write(r, pt_journal_note(&r->journal, pt_str_from(key), pt_scan_rest(&scan)));
+    pt_text_release(&text);
+}
+
+static void write_static(struct recorder *r) {
+    const struct pt_recorder_options *o = r->o;
+    const char *collectors[PT_SAMPLER_COLLECTORS + 1] = { 0 };
+    const char *formats[PT_EXPORT_FORMATS + 1] = { 0 };
+    char directory[PATH_MAX];
+    for (int i = 0, n = 0; pt_collectors[i]; i++)
+        if (o->is_enabled[i])
+            collectors[n++] = pt_collectors[i]->name;
+    for (int i = 0; i < o->formats.count; i++)
+        formats[i] = o->formats.types[i]->name;
+    const char **tags = pt_calloc(o->tag_count + 1, sizeof *tags);
+    if (o->tag_count > 0)
+        memcpy(tags, o->tags, o->tag_count * sizeof *tags);
+    struct pt_static_options options = {
+        .fs = &o->fs,
+        .uuid = r->uuid_text,
+        .start_wall_ns = pt_wall_ns(),
+        .interval_ns = o->interval_ns,
+        .own_argv = o->own_argv,
+        .command = o->command,
+        .working_directory = getcwd(directory, sizeof directory),
+        .environment = o->command ? environ : NULL,
+        .collectors = collectors,
+        .formats = formats,
+        .tags = tags,
+    };
+    struct pt_out out;
+    struct pt_err err;
+    int rc = pt_out_create(&out, r->static_path, &err);
+    if (!rc) {
+        pt_static_write(&out, &options);
+        rc = pt_out_close(&out);
+        pt_fail(&err, rc, "cannot write %s: %s", r->static_path, strerror(-rc));
+    }
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        r->has_lost = true;
+    } else {
+        note_file(r, "static", r->static_path);
+    }
+    pt_free(tags);
+}
+
+static void ask_to_stop(struct recorder *r, const char *reason) {
+    if (!r->must_stop)
+        r->end_reason = reason;
+    r->must_stop = true;
+}
+
+/* A signal from the terminal has reached the command by itself: it is in the same group. */
+static bool came_from_terminal(const struct signalfd_siginfo *info) {
+    return info->ssi_code == SI_KERNEL;
+}
+
+static void end_command(struct recorder *r, const struct signalfd_siginfo *info) {
+    int signal_number = (int)info->ssi_signo;
+    if (r->stop_asked_ns) { /* the second time: no more patience */
+        pt_child_kill_tree(&r->child);
+        r->has_killed = true;
+        return;
+    }
+    r->stop_asked_ns = pt_mono_ns();
+    if (!came_from_terminal(info))
+        pt_child_signal(&r->child, signal_number);
+    r->has_reminded = signal_number == SIGTERM;
+}
+
+static void handle_signal(struct recorder *r, const struct signalfd_siginfo *info) {
+    int signal_number = (int)info->ssi_signo;
+    bool has_command = r->o->command && !r->child.has_ended;
+    switch (signal_number) {
+    case SIGCHLD:
+        if (r->o->command)
+            pt_child_reap(&r->child);
+        return;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+        if (has_command)
+            end_command(r, info);
+        else
+            ask_to_stop(r, "interrupted");
+        return;
+    default:
+        if (has_command && !came_from_terminal(info))
+            pt_child_signal(&r->child, signal_number);
+    }
+}
+
+static void handle_signals(struct recorder *r) {
+    struct signalfd_siginfo info;
+    while (read(r->signal_fd, &info, sizeof info) == sizeof info)
+        handle_signal(r, &info);
+}
+
+static void escalate(struct recorder *r, int64_t now_ns) {
+    if (!r->stop_asked_ns || r->child.has_ended)
+        return;
+    if (!r->has_reminded && now_ns - r->stop_asked_ns >= REMIND_NS) {
+        pt_child_signal(&r->child, SIGTERM);
+        r->has_reminded = true;
+    }
+    if (!r->has_killed && now_ns - r->stop_asked_ns >= GRACE_NS) {
+        pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
+        pt_child_kill_tree(&r->child);
+        r->has_killed = true;
+    }
+}
+
+static void check_container(struct recorder *r, int64_t now_ns) {
+    if (!r->o->container || now_ns - r->container_checked_ns < PT_NS_PER_SECOND)
+        return;
+    r->container_checked_ns = now_ns;
+    pid_t pid;
+    if (pt_cgroup_pids(&r->o->fs, r->target.container, &pid, 1) <= 0)
+        ask_to_stop(r, "the container ended");
+}
+
+static void check_targets(struct recorder *r, const struct pollfd *polled) {
+    int alive = 0;
+    for (int i = 0; i < r->o->pid_count; i++) {
+        if (r->target_fds[i] >= 0 && polled[i].revents) {
+            close(r->target_fds[i]);
+            r->target_fds[i] = -1;
+        }
+        alive += r->target_fds[i] >= 0;
+    }
+    if (r->o->pid_count > 0 && alive == 0)
+        ask_to_stop(r, "the watched process ended");
+}
+
+static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
+    int64_t deadline = now_ns + 60 * PT_NS_PER_SECOND;
+    if (r->o->duration_ns && r->start_ns + r->o->duration_ns < deadline)
+        deadline = r->start_ns + r->o->duration_ns;
+    if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
+        deadline = r->container_checked_ns + PT_NS_PER_SECOND;
+    if (r->stop_asked_ns && !r->has_killed) {
+        int64_t step = r->stop_asked_ns + (r->has_reminded ? GRACE_NS : REMIND_NS);
+        deadline = step < deadline ? step : deadline;
+    }
+    return deadline > now_ns ? deadline : now_ns;
+}
+
+static void wait_for_events(struct recorder *r, bool is_recording) {
+    struct pollfd polled[3 + PT_TARGET_PIDS] = {
+        { .fd = r->signal_fd, .events = POLLIN },
+        { .fd = is_recording ? r->sampler.queue.event_fd : -1, .events = POLLIN },
+        { .fd = is_recording ? r->marks.fd : -1, .events = POLLIN },
+    };
+    for (int i = 0; i < r->o->pid_count; i++)
+        polled[3 + i] = (struct pollfd){ .fd = r->target_fds[i], .events = POLLIN };
+    int64_t now_ns = pt_mono_ns(), left_ns = next_deadline(r, now_ns) - now_ns;
+    struct timespec timeout = { left_ns / PT_NS_PER_SECOND, left_ns % PT_NS_PER_SECOND };
+    if (ppoll(polled, (nfds_t)(3 + r->o->pid_count), &timeout, NULL) <= 0)
+        return;
+    if (polled[0].revents)
+        handle_signals(r);
+    if (polled[1].revents)
+        write_samples(r);
+    if (polled[2].revents)
+        write_marks(r);
+    check_targets(r, polled + 3);
+}
+
+static void record(struct recorder *r) {
+    while (!r->must_stop) {
+        wait_for_events(r, true);
+        int64_t now_ns = pt_mono_ns();
+        escalate(r, now_ns);
+        check_container(r, now_ns);
+        if (r->o->command && r->child.has_ended)
+            ask_to_stop(r, "the command ended");
+        if (r->o->duration_ns && now_ns - r->start_ns >= r->o->duration_ns)
+            ask_to_stop(r, "the duration is over");
+    }
+    pt_sampler_stop(&r->sampler);
+    write_samples(r);
+    write_marks(r);
+}
+
+/* After -d the command goes on without us; its exit code is still ours to hand on. */
+static void wait_for_command(struct recorder *r) {
+    if (r->o->command && !r->child.has_ended)
+        pt_log(PT_LOG_WARNING, "recording is over; waiting for the command (process %d) to end",
+               (int)r->child.pid);
+    while (r->o->command && !r->child.has_ended) {
+        wait_for_events(r, false);
+        escalate(r, pt_mono_ns());
+    }
+}
+
+static int run_command(struct recorder *r, struct pt_err *err) {
+    struct pollfd first = { .fd = r->sampler.queue.event_fd, .events = POLLIN };
+    poll(&first, 1, 5000); /* the sample at t = 0 shows the machine before the command */
+    write_samples(r);
+    if (!r->o->command)
+        return 0;
+    return pt_child_release(&r->child, r->o->command[0], err);
+}
+
+static int start(struct recorder *r, struct pt_err *err) {
+    raise_descriptor_limit(r);
+    int rc = name_files(r, err);
+    if (!rc)
+        rc = block_signals(r, err);
+    if (!rc)
+        rc = open_targets(r, err);
+    if (!rc)
+        rc = create_child(r, err);
+    if (!rc)
+        rc = open_sampler(r, err);
+    if (!rc)
+        rc = pt_journal_create(&r->journal, r->journal_path, r->uuid, &r->sampler.schema, err);
+    if (rc)
+        return rc;
+    pt_marks_open(&r->marks, r->journal_path);
+    pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
+    rc = pt_sampler_start(&r->sampler, err);
+    if (rc)
+        return rc;
+    r->start_ns = r->sampler.start_ns;
+    return run_command(r, err);
+}
+
+struct ending {
+    struct recorder *recorder;
+    struct pt_summary summary;
+};
+
+static void begin_summary(void *user, const struct pt_journal_reader *reader) {
+    struct ending *e = user;
+    pt_summary_init(&e->summary, &reader->schema);
+}
+
+static void add_to_summary(void *user, const struct pt_sample *sample) {
+    struct ending *e = user;
+    pt_summary_add(&e->summary, sample);
+}
+
+static void describe_command(const struct recorder *r, char *into, size_t capacity) {
+    if (!r->o->command)
+        snprintf(into, capacity, "%s", r->end_reason ? r->end_reason : "");
+    else if (!r->child.has_ended)
+        snprintf(into, capacity, "the command still runs");
+    else if (WIFSIGNALED(r->child.wait_status))
+        snprintf(into, capacity, "the command was ended by signal %d (%s)",
+                 WTERMSIG(r->child.wait_status), strsignal(WTERMSIG(r->child.wait_status)));
+    else
+        snprintf(into, capacity, "the command exited with %d", pt_child_exit_code(&r->child));
+}
+
+static void print_summary(void *user, const struct pt_journal_reader *reader) {
+    struct ending *e = user;
+    struct recorder *r = e->recorder;
+    if (!r->o->is_quiet) {
+        struct pt_out out;
+        char what[128];
+        double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
+        describe_command(r, what, sizeof what);
+        pt_out_borrow(&out, STDERR_FILENO);
+        pt_out_printf(&out, "\nRecorded %.1f s, %llu samples; %s.\n", seconds,
+                      (unsigned long long)e->summary.sample_count, what);
+        if (reader->lost_sample_count > 0)
+            pt_out_printf(&out, "%llu samples could not be written.\n",
+                          (unsigned long long)reader->lost_sample_count);
+        pt_summary_print(&e->summary, &out, strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+        pt_out_close(&out);
+    }
+    pt_summary_release(&e->summary);
+}
+
+static void print_files(const struct recorder *r) {
+    if (r->o->is_quiet)
+        return;
+    char list[128] = "pitot";
+    for (int i = 0; i < r->o->formats.count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s",
+                 r->o->formats.types[i]->name);
+    fprintf(stderr, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
+}
+
+/* Closes the journal and makes everything else from it. */
+static void finish(struct recorder *r) {
+    pt_status_release(&r->status);
+    struct pt_str reason = pt_str_from(r->end_reason ? r->end_reason : "");
+    note_write(r, pt_journal_note(&r->journal, PT_STR("end"), reason));
+    int rc = pt_journal_close(&r->journal);
+    if (rc && rc != r->write_error)
+        pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
+    r->has_lost |= rc != 0;
+
+    struct ending ending = { .recorder = r };
+    struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
+    struct pt_export_result result;
+    struct pt_err err = { "" };
+    rc = pt_export(r->journal_path, &r->o->formats, r->o->directory, r->uuid_text, &observer,
+                   &result, &err);
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s; the journal %s is kept: pitot export makes the files from it",
+               err.text, r->journal_path);
+        r->has_lost = true;
+    }
+    print_files(r);
+}
+
+static void release(struct recorder *r) {
+    pt_status_release(&r->status);
+    pt_marks_close(&r->marks);
+    if (r->sampler.collector_count > 0)
+        pt_sampler_release(&r->sampler);
+    if (r->mark_sample.batches)
+        pt_sample_release(&r->mark_sample);
+    for (int i = 0; i < r->o->pid_count; i++)
+        if (r->target_fds[i] >= 0)
+            close(r->target_fds[i]);
+    if (r->signal_fd >= 0)
+        close(r->signal_fd);
+    pt_child_close(&r->child);
+}
+
+/* What could not be started leaves no half run behind. */
+static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
+    pt_sampler_stop(&r->sampler);
+    pt_status_release(&r->status);
+    bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
+    if (r->journal.fd_plus_one > 0)
+        (void)pt_journal_close(&r->journal);
+    if (r->journal_path[0])
+        remove_files(r);
+    pt_log(PT_LOG_ERROR, "%s", err->text);
+    release(r);
+    if (!is_exec_failure)
+        return PT_EXIT_OWN_FAILURE;
+    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+}
+
+static int exit_code(const struct recorder *r) {
+    int code = r->o->command ? pt_child_exit_code(&r->child) : 0;
+    return code == 0 && r->has_lost ? PT_EXIT_OWN_FAILURE : code;
+}
+
+int pt_recorder_run(const struct pt_recorder_options *options) {
+    struct recorder *r = pt_calloc(1, sizeof *r);
+    struct pt_err err = { "" };
+    r->o = options;
+    r->signal_fd = r->marks.fd = -1;
+    r->child.pid_fd = r->child.barrier_fd = r->child.error_fd = -1;
+    for (int i = 0; i < PT_TARGET_PIDS; i++)
+        r->target_fds[i] = -1;
+
+    int code, rc = start(r, &err);
+    if (rc) {
+        code = give_up(r, rc, &err);
+    } else {
+        write_static(r);
+        record(r);
+        finish(r);
+        wait_for_command(r);
+        release(r);
+        code = exit_code(r);
+    }
+    pt_free(r);
+    return code;
+}

@@ -1,0 +1,32 @@
+/* agent/recorder.h -- the life of a run, from the first sample to the finished files. */
+#ifndef PT_AGENT_RECORDER_H
+#define PT_AGENT_RECORDER_H
+
+#include "agent/export.h"
+#include "agent/sampler.h"
+
+/* Exit codes of commands that run another one. */
+enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
+
+struct pt_recorder_options {
+    const char *directory;
+    int64_t interval_ns;
+    int64_t duration_ns; /* 0: until the command ends or a signal comes */
+    struct pt_export_formats formats;
+    bool is_enabled[PT_SAMPLER_COLLECTORS];
+    double max_overhead; /* share of one CPU; 0 = no governor */
+    struct pt_fs fs;
+    pid_t pids[PT_TARGET_PIDS]; /* --pid */
+    int pid_count;
+    const char *container;   /* --container, or NULL */
+    const char *const *tags; /* "key=value" */
+    size_t tag_count;
+    char *const *command;  /* argv, NULL-terminated; or NULL */
+    char *const *own_argv; /* Pitot's own command line */
+    bool is_quiet;
+};
+
+/* Records, exports and prints the summary. Returns the exit code of the process. */
+int pt_recorder_run(const struct pt_recorder_options *options);
+
+#endif

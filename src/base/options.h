@@ -1,0 +1,71 @@
+/* base/options.h -- options of a command, declared once in a table.
+ *
+ * A row gives the flag, the environment variable (PITOT_<NAME>), the key in the
+ * configuration file, the line in --help, in the man page and in the shell
+ * completion. The command line beats the environment, which beats the file,
+ * which beats the default. */
+#ifndef PT_BASE_OPTIONS_H
+#define PT_BASE_OPTIONS_H
+
+#include "base/err.h"
+#include "base/out.h"
+
+#include <stdint.h>
+
+enum pt_option_kind {
+    PT_OPTION_FLAG,    /* bool; --name and --no-name */
+    PT_OPTION_COUNT,   /* int64_t; one more each time */
+    PT_OPTION_TEXT,    /* const char * */
+    PT_OPTION_LIST,    /* struct pt_option_list; repeatable */
+    PT_OPTION_I64,     /* int64_t */
+    PT_OPTION_MS,      /* int64_t nanoseconds; a bare number is milliseconds */
+    PT_OPTION_S,       /* int64_t nanoseconds; a bare number is seconds */
+    PT_OPTION_PERCENT, /* double; "5" or "5%" */
+};
+
+struct pt_option_list {
+    const char **items;
+    size_t count, capacity;
+};
+
+struct pt_option {
+    const char *name;
+    char short_name; /* or 0 */
+    enum pt_option_kind kind;
+    uint32_t commands;        /* bit mask: which commands take it */
+    size_t offset;            /* of the value in the options struct */
+    const char *default_text; /* parsed like any other value; NULL = zero */
+    const char *argument;     /* placeholder in help: DIR */
+    const char *help;
+};
+
+struct pt_option_table {
+    const struct pt_option *options;
+    size_t option_count;
+    uint32_t command; /* bit of the command being parsed */
+    const char *command_name;
+};
+
+/* Sets the defaults, then the configuration files, then the environment, then
+ * the command line. On success `*first_operand` is the index of the first
+ * argument that is no option (after "--" if there is one, and then
+ * `*has_dashes`). 0 or -EINVAL with words that name the culprit and the remedy. */
+int pt_options_parse(const struct pt_option_table *table, void *values, int argc, char **argv,
+                     int *first_operand, bool *has_dashes, struct pt_err *err) PT_MUST_CHECK;
+void pt_options_release(const struct pt_option_table *table, void *values);
+
+/* "100ms", "1.5s", "2m", "1h", "250us"; a bare number has `bare_unit_ns`. */
+int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns,
+                      struct pt_err *err) PT_MUST_CHECK;
+
+/* The option lines of --help. */
+void pt_options_help(const struct pt_option_table *table, struct pt_out *out);
+
+/* PITOT_MAX_OVERHEAD of max-overhead. */
+void pt_option_variable(const struct pt_option *option, char *into, size_t capacity);
+
+static inline bool pt_option_applies(const struct pt_option_table *t, const struct pt_option *o) {
+    return (o->commands & t->command) != 0;
+}
+
+#endif

@@ -1,0 +1,122 @@
+#include "cmd/command.h"
+
+#include "agent/recorder.h"
+#include "base/fs.h"
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define RECORD     (1u << PT_COMMAND_RECORD)
+#define EXPORT     (1u << PT_COMMAND_EXPORT)
+#define MARK       (1u << PT_COMMAND_MARK)
+#define SCHEMA     (1u << PT_COMMAND_SCHEMA)
+#define DOCTOR     (1u << PT_COMMAND_DOCTOR)
+#define DEMO       (1u << PT_COMMAND_DEMO)
+#define ALL        ((1u << PT_COMMAND_COUNT) - 1)
+
+#define AT(member) offsetof(struct pt_command_options, member)
+
+const struct pt_option pt_command_option_list[] = {
+    { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
+      "directory for the files of the run" },
+    { "output", 'o', PT_OPTION_TEXT, EXPORT, AT(output), NULL, "DIR",
+      "directory for the files; beside the journal if not given" },
+    { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
+      "time between samples: 1000, 100ms, 1s" },
+    { "format", 'f', PT_OPTION_TEXT, RECORD | EXPORT, AT(formats), "parquet", "LIST",
+      "comma list of parquet, csv, tsv, jsonl, json" },
+    { "processes", 'p', PT_OPTION_FLAG, RECORD, AT(processes), NULL, NULL,
+      "record every process too" },
+    { "duration", 'd', PT_OPTION_S, RECORD, AT(duration_ns), NULL, "TIME",
+      "end the recording after 60, 90s, 5m" },
+    { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
+      "watch a running process and what it starts; repeatable" },
+    { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
+      "watch a running container: id, start of id, name or cgroup path" },
+    { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
+      "collectors: cpu,mem,disk,net,pressure,containers,processes" },
+    { "no-collect", 0, PT_OPTION_TEXT, RECORD, AT(no_collect), NULL, "LIST",
+      "collectors to leave out" },
+    { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
+    { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
+      "thin collectors above this share of one CPU; 0 = never" },
+    { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
+      "recording to mark; the one around this command, else the newest here" },
+    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), "5", "TIME", "how long to run" },
+    { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
+      "worker threads; 0 = one for each CPU" },
+    { "json", 0, PT_OPTION_FLAG, SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
+      "print Markdown (docs/METRICS.md)" },
+    { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
+      "where /proc is" },
+    { "path.sysfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(sysfs), "/sys", "DIR", "where /sys is" },
+    { "path.rootfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(rootfs), "/", "DIR",
+      "where the root of the host is" },
+    { "quiet", 'q', PT_OPTION_FLAG, ALL, AT(is_quiet), NULL, NULL, "only errors" },
+    { "verbose", 'v', PT_OPTION_COUNT, ALL, AT(verbosity), NULL, NULL,
+      "say more; -vv for debugging" },
+    { "help", 'h', PT_OPTION_FLAG, ALL, AT(wants_help), NULL, NULL, "this text" },
+};
+const size_t pt_command_option_count = PT_COUNT(pt_command_option_list);
+
+static const char record_details[] =
+    "Without a command the machine is recorded until Ctrl+C or -d. `record` may be left out:\n"
+    "  pitot -- python serve.py\n"
+    "  pitot -t 100 -f parquet,csv -p -- ./train --epochs 3\n"
+    "  pitot --pid 4242 -d 60s\n"
+    "\n"
+    "The exit code is the command's own (128 + n when signal n ended it); 125 if Pitot itself\n"
+    "failed, 126 or 127 if the command could not be run. Watched processes and containers are\n"
+    "never signalled or stopped.\n";
+
+static const char export_details[] =
+    "RUN is a directory (the newest run in it is taken), a journal (*.pitot), or the start of a\n"
+    "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
+    "  pitot export profiler-output -f csv,parquet\n";
+
+static const char doctor_details[] =
+    "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
+
+static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
+                                   "  pitot mark --run ./out \"deployed v2\"\n";
+
+const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
+    [PT_COMMAND_RECORD] = { "record", "[-- COMMAND ARGUMENT...]",
+                            "record a command, a process, or the machine", pt_cmd_record,
+                            record_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_EXPORT] = { "export", "RUN", "make Parquet, CSV, ... from a recorded run",
+                            pt_cmd_export, export_details, 2 },
+    [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
+                          pt_cmd_mark, mark_details, 2 },
+    [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",
+                            pt_cmd_schema, NULL, 2 },
+    [PT_COMMAND_DOCTOR] = { "doctor", "", "say what this machine offers and what is missing",
+                            pt_cmd_doctor, doctor_details, 2 },
+    [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
+                          pt_cmd_demo, NULL, 2 },
+    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics",
+                          "print the man page, bash completion or METRICS.md", pt_cmd_docs, NULL,
+                          2 },
+    [PT_COMMAND_VERSION] = { "version", "", "print the version", pt_cmd_version, NULL, 2 },
+};
+
+int pt_command_misused(enum pt_command_id id, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pt_log(PT_LOG_ERROR, "%s; see pitot %s --help", text, pt_commands[id].name);
+    return pt_commands[id].usage_exit;
+}
+
+int pt_command_open_fs(const struct pt_command_options *o, struct pt_fs *fs) {
+    struct pt_err err;
+    int rc = pt_fs_open(fs, o->procfs, o->sysfs, o->rootfs, &err);
+    if (rc)
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+    return rc;
+}

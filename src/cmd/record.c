@@ -1,0 +1,114 @@
+#include "agent/recorder.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MIN_INTERVAL_NS PT_NS_PER_MS
+
+static int unknown_collector(struct pt_str name, struct pt_err *err) {
+    char known[160] = "";
+    size_t used = 0;
+    for (int i = 0; pt_collectors[i] && used < sizeof known - 24; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 pt_collectors[i]->name);
+    return pt_fail(err, -EINVAL, "unknown collector '%.*s': choose from %s", (int)name.len, name.at,
+                   known);
+}
+
+/* Switches every collector of a comma list. */
+static int switch_collectors(bool *is_enabled, const char *list, bool value, struct pt_err *err) {
+    for (const char *at = list;; at++) {
+        struct pt_str name = { at, strcspn(at, ",") };
+        int i = 0;
+        while (pt_collectors[i] && !pt_str_eq(pt_str_from(pt_collectors[i]->name), name))
+            i++;
+        if (!pt_collectors[i])
+            return unknown_collector(name, err);
+        is_enabled[i] = value;
+        at += name.len;
+        if (!*at)
+            return 0;
+    }
+}
+
+static int choose_collectors(const struct pt_command_options *o, bool *is_enabled,
+                             struct pt_err *err) {
+    for (int i = 0; pt_collectors[i]; i++)
+        is_enabled[i] = !o->collect && !pt_collectors[i]->is_optional;
+    int rc = o->collect ? switch_collectors(is_enabled, o->collect, true, err) : 0;
+    if (!rc && o->processes)
+        rc = switch_collectors(is_enabled, "processes", true, err);
+    if (!rc && o->no_collect)
+        rc = switch_collectors(is_enabled, o->no_collect, false, err);
+    return rc;
+}
+
+static int choose_pids(const struct pt_option_list *list, struct pt_recorder_options *r,
+                       struct pt_err *err) {
+    if (list->count > PT_TARGET_PIDS)
+        return pt_fail(err, -EINVAL, "--pid can be given at most %d times", PT_TARGET_PIDS);
+    for (size_t i = 0; i < list->count; i++) {
+        struct pt_scan s = pt_scan_of(pt_str_from(list->items[i]));
+        int64_t pid = pt_scan_i64(&s);
+        if (s.failed || s.at != s.end || pid < 1 || pid > INT32_MAX)
+            return pt_fail(err, -EINVAL, "--pid: '%s' is not a process id", list->items[i]);
+        r->pids[r->pid_count++] = (pid_t)pid;
+    }
+    return 0;
+}
+
+static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
+    for (size_t i = 0; i < tags->count; i++) {
+        const char *equals = strchr(tags->items[i], '=');
+        if (!equals || equals == tags->items[i])
+            return pt_fail(err, -EINVAL, "--tag: '%s' is not of the form key=value",
+                           tags->items[i]);
+    }
+    return 0;
+}
+
+static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
+                 struct pt_err *err) {
+    if (o->interval_ns < MIN_INTERVAL_NS)
+        return pt_fail(err, -EINVAL, "--interval: the shortest is 1 ms");
+    if (r->command && (o->pids.count > 0 || o->container))
+        return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
+    int rc = pt_export_formats_parse(&r->formats, o->formats, err);
+    if (!rc)
+        rc = choose_collectors(o, r->is_enabled, err);
+    if (!rc)
+        rc = choose_pids(&o->pids, r, err);
+    if (!rc)
+        rc = check_tags(&o->tags, err);
+    return rc;
+}
+
+int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv) {
+    struct pt_recorder_options r = {
+        .directory = o->output,
+        .interval_ns = o->interval_ns,
+        .duration_ns = o->duration_ns,
+        .max_overhead = o->max_overhead_percent / 100,
+        .container = o->container,
+        .tags = o->tags.items,
+        .tag_count = o->tags.count,
+        .command = *operands ? operands : NULL,
+        .own_argv = argv,
+        .is_quiet = o->is_quiet,
+    };
+    struct pt_err err = { "" };
+    if (has_dashes && !r.command)
+        return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
+    if (check(o, &r, &err))
+        return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
+    if (pt_command_open_fs(o, &r.fs))
+        return PT_EXIT_OWN_FAILURE;
+    int code = pt_recorder_run(&r);
+    pt_fs_close(&r.fs);
+    return code;
+}

@@ -1,0 +1,25 @@
+#include "collect/collector.h"
+
+#include <string.h>
+
+extern const struct pt_collector pt_cpu_collector, pt_memory_collector, pt_disk_collector,
+    pt_network_collector, pt_pressure_collector, pt_process_collector;
+
+/* The order of all output. The dearest stand last, so that the host's values are
+ * read close to the tick. */
+const struct pt_collector *const pt_collectors[] = {
+    &pt_cpu_collector,
+    &pt_memory_collector,
+    &pt_disk_collector,
+    &pt_network_collector,
+    &pt_pressure_collector,
+    &pt_process_collector,
+    NULL,
+};
+
+const struct pt_collector *pt_collector_find(struct pt_str name) {
+    for (int i = 0; pt_collectors[i]; i++)
+        if (pt_str_eq(pt_str_from(pt_collectors[i]->name), name))
+            return pt_collectors[i];
+    return NULL;
+}

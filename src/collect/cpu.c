@@ -1,0 +1,270 @@
+/* collect/cpu.c -- CPU time, load and frequency of the machine and of each CPU. */
+#include "collect/collector.h"
+#include "collect/source.h"
+#include "kernel/cpu_times.h"
+#include "kernel/keyed.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { STAT, LOADAVG, CPUFREQ };
+
+#define CPU_COLUMNS(X, t)                                                                         \
+    X(t, time, "vCpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode")      \
+    X(t, user, "vCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT,                              \
+      "CPU time in user mode, without nice processes")                                            \
+    X(t, kernel, "vCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                          \
+      "CPU time in kernel mode, without interrupts")                                              \
+    X(t, idle, "vCpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")           \
+    X(t, iowait, "vCpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT,                              \
+      "CPU time spent idle while a disk request of this CPU was open")                            \
+    X(t, irq, "vCpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                                \
+      "CPU time serving hardware interrupts")                                                     \
+    X(t, softirq, "vCpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                        \
+      "CPU time serving soft interrupts")                                                         \
+    X(t, nice, "vCpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")        \
+    X(t, steal, "vCpuSteal", COUNTER, I64, CENTISECONDS, STAT,                                    \
+      "CPU time the hypervisor gave to others while this machine wanted to run")                  \
+    X(t, context_switches, "vCpuContextSwitches", COUNTER, I64, COUNT, STAT, "Context switches")  \
+    X(t, load, "vLoadAvg", GAUGE, F64, NONE, LOADAVG, "1-minute load average")                    \
+    X(t, mhz, "vCpuMhz", GAUGE, F64, MEGAHERTZ, CPUFREQ,                                          \
+      "Current frequency, mean over the CPUs; read at most once a second")                        \
+    X(t, load5, "vLoadAvg5", GAUGE, F64, NONE, LOADAVG, "5-minute load average")                  \
+    X(t, load15, "vLoadAvg15", GAUGE, F64, NONE, LOADAVG, "15-minute load average")               \
+    X(t, threads, "vThreads", GAUGE, I64, COUNT, LOADAVG, "Threads on the machine")               \
+    X(t, runnable, "vThreadsRunnable", GAUGE, I64, COUNT, LOADAVG,                                \
+      "Threads that run or want to run")                                                          \
+    X(t, blocked, "vProcessesBlocked", GAUGE, I64, COUNT, STAT, "Threads waiting for a disk")     \
+    X(t, forks, "vForks", COUNTER, I64, COUNT, STAT, "Processes and threads created since boot")  \
+    X(t, interrupts, "vInterrupts", COUNTER, I64, COUNT, STAT, "Hardware interrupts served")      \
+    X(t, soft_interrupts, "vSoftInterrupts", COUNTER, I64, COUNT, STAT, "Soft interrupts served") \
+    X(t, guest, "vCpuGuest", COUNTER, I64, CENTISECONDS, STAT,                                    \
+      "CPU time running virtual machines; also counted in user mode")
+
+PT_TABLE(cpu, PT_TABLE_MAIN("cpu"), "CPU of the machine", CPU_COLUMNS, "/proc/stat",
+         "/proc/loadavg", "sysfs cpufreq, else /proc/cpuinfo");
+
+#define CORE_COLUMNS(X, t)                                                                         \
+    X(t, number, "cpuNumber", KEY, I64, NONE, STAT, "Number of the CPU")                           \
+    X(t, time, "cpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode")        \
+    X(t, user, "cpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")       \
+    X(t, kernel, "cpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in kernel mode") \
+    X(t, idle, "cpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")             \
+    X(t, iowait, "cpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT, "Idle with open I/O")          \
+    X(t, irq, "cpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT, "Hardware interrupts")           \
+    X(t, softirq, "cpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT, "Soft interrupts")       \
+    X(t, nice, "cpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")          \
+    X(t, steal, "cpuSteal", COUNTER, I64, CENTISECONDS, STAT, "Time the hypervisor took")          \
+    X(t, mhz, "cpuMhz", GAUGE, F64, MEGAHERTZ, 1, "Current frequency")
+
+PT_TABLE(core, PT_TABLE_FILE("cpus", "cpus"), "Each CPU", CORE_COLUMNS, "/proc/stat",
+         "sysfs cpufreq, else /proc/cpuinfo");
+
+/* Where a field of /proc/stat goes in the table of the machine and of a CPU; -1 = nowhere. */
+static const struct {
+    int machine, core;
+} columns_of[PT_CPU_TIME_COUNT] = {
+    [PT_CPU_USER] = { cpu_user, core_user },
+    [PT_CPU_NICE] = { cpu_nice, core_nice },
+    [PT_CPU_SYSTEM] = { cpu_kernel, core_kernel },
+    [PT_CPU_IDLE] = { cpu_idle, core_idle },
+    [PT_CPU_IOWAIT] = { cpu_iowait, core_iowait },
+    [PT_CPU_IRQ] = { cpu_irq, core_irq },
+    [PT_CPU_SOFTIRQ] = { cpu_softirq, core_softirq },
+    [PT_CPU_STEAL] = { cpu_steal, core_steal },
+    [PT_CPU_GUEST] = { cpu_guest, -1 },
+    [PT_CPU_GUEST_NICE] = { -1, -1 },
+};
+
+static const int counter_columns[PT_STAT_COUNTER_COUNT] = {
+    [PT_STAT_INTERRUPTS] = cpu_interrupts,
+    [PT_STAT_CONTEXT_SWITCHES] = cpu_context_switches,
+    [PT_STAT_BOOT_TIME] = -1,
+    [PT_STAT_FORKS] = cpu_forks,
+    [PT_STAT_RUNNING] = -1,
+    [PT_STAT_BLOCKED] = cpu_blocked,
+    [PT_STAT_SOFT_INTERRUPTS] = cpu_soft_interrupts,
+};
+
+#define FREQUENCY_PERIOD_NS PT_NS_PER_SECOND
+/* /proc/cpuinfo asks every CPU: its cost grows with their number. */
+#define CPUINFO_PERIOD_NS (10 * PT_NS_PER_SECOND)
+
+struct cpu_state {
+    struct pt_file stat, loadavg;
+    struct pt_text text;
+    struct pt_keyed counters;
+    long ticks_per_second;
+    double *mhz; /* by CPU number; 0 = unknown */
+    size_t mhz_capacity;
+    int64_t mhz_due_ns, mhz_read_ns;
+    bool has_no_cpufreq;
+};
+
+static int cpu_open(void *state, const struct pt_context *context, struct pt_err *err) {
+    struct cpu_state *s = state;
+    (void)context;
+    (void)err;
+    s->ticks_per_second = sysconf(_SC_CLK_TCK);
+    return 0;
+}
+
+static void cpu_close(void *state) {
+    struct cpu_state *s = state;
+    pt_file_close(&s->stat);
+    pt_file_close(&s->loadavg);
+    pt_text_release(&s->text);
+    pt_free(s->mhz);
+}
+
+static void set_times(const struct cpu_state *s, const struct pt_cpu_times *times, bool is_core,
+                      struct pt_batch *rows) {
+    for (int i = 0; i < times->field_count; i++) {
+        int column = is_core ? columns_of[i].core : columns_of[i].machine;
+        if (column >= 0)
+            pt_set_i64(rows, column, pt_ticks_to_cs(times->ticks[i], s->ticks_per_second));
+    }
+    if (times->field_count > PT_CPU_SYSTEM)
+        pt_set_i64(rows, is_core ? core_time : cpu_time,
+                   pt_ticks_to_cs(times->ticks[PT_CPU_USER] + times->ticks[PT_CPU_SYSTEM],
+                                  s->ticks_per_second));
+}
+
+static void set_counters(struct cpu_state *s, struct pt_scan text, struct pt_batch *rows) {
+    int64_t values[PT_STAT_COUNTER_COUNT];
+    bool is_present[PT_STAT_COUNTER_COUNT];
+    pt_keyed_read(&s->counters, pt_stat_keys, PT_STAT_COUNTER_COUNT, text, values, is_present);
+    for (int i = 0; i < PT_STAT_COUNTER_COUNT; i++)
+        if (is_present[i] && counter_columns[i] >= 0)
+            pt_set_i64(rows, counter_columns[i], values[i]);
+}
+
+static int collect_stat(struct cpu_state *s, const struct pt_context *context,
+                        struct pt_batch *machine, struct pt_batch *cores) {
+    struct pt_scan text;
+    int rc = pt_file_read_kept(&s->stat, context->fs->proc, "stat", &s->text, &text);
+    if (rc)
+        return rc;
+    int64_t now_ns = pt_mono_ns();
+    pt_set_time(machine, STAT, now_ns);
+
+    struct pt_cpu_times times;
+    while (pt_cpu_times_next(&text, &times)) {
+        if (times.cpu < 0) {
+            set_times(s, &times, false, machine);
+            continue;
+        }
+        pt_batch_add_row(cores);
+        pt_set_time(cores, STAT, now_ns);
+        pt_set_i64(cores, core_number, times.cpu);
+        set_times(s, &times, true, cores);
+    }
+    set_counters(s, text, machine);
+    return 0;
+}
+
+static void collect_load(struct cpu_state *s, const struct pt_context *context,
+                         struct pt_batch *rows) {
+    struct pt_scan text;
+    struct pt_loadavg load;
+    if (pt_file_read_kept(&s->loadavg, context->fs->proc, "loadavg", &s->text, &text) ||
+        pt_loadavg_parse(text, &load))
+        return;
+    pt_set_time(rows, LOADAVG, pt_mono_ns());
+    pt_set_f64(rows, cpu_load, load.one);
+    pt_set_f64(rows, cpu_load5, load.five);
+    pt_set_f64(rows, cpu_load15, load.fifteen);
+    pt_set_i64(rows, cpu_threads, load.total);
+    pt_set_i64(rows, cpu_runnable, load.running);
+}
+
+static double *mhz_of(struct cpu_state *s, int64_t cpu) {
+    if (cpu < 0 || cpu > 65535)
+        return NULL;
+    size_t before = s->mhz_capacity;
+    pt_grow(&s->mhz, &s->mhz_capacity, (size_t)cpu + 1, sizeof *s->mhz);
+    for (size_t i = before; i < s->mhz_capacity; i++)
+        s->mhz[i] = 0;
+    return &s->mhz[cpu];
+}
+
+static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
+                         const struct pt_batch *cores) {
+    bool has_any = false;
+    for (uint32_t row = 0; row < cores->row_count; row++) {
+        int64_t cpu = pt_get_i64(cores, row, core_number), khz;
+        double *mhz = mhz_of(s, cpu);
+        char path[96];
+        snprintf(path, sizeof path, "devices/system/cpu/cpu%lld/cpufreq/scaling_cur_freq",
+                 (long long)cpu);
+        if (!mhz || pt_fs_read_i64(context->fs->sys, path, &khz))
+            continue;
+        *mhz = (double)khz / 1000;
+        has_any = true;
+    }
+    s->has_no_cpufreq = !has_any;
+}
+
+/* "processor : 3" ... "cpu MHz : 2299.998", a block per CPU. */
+static void read_cpuinfo(struct cpu_state *s, const struct pt_context *context) {
+    struct pt_scan text, line;
+    if (pt_fs_read(context->fs->proc, "cpuinfo", &s->text, &text))
+        return;
+    double *mhz = NULL;
+    while (pt_scan_line(&text, &line)) {
+        if (pt_scan_take(&line, PT_STR("processor"))) {
+            pt_scan_until(&line, ':');
+            int64_t cpu = pt_scan_i64(&line);
+            mhz = line.failed ? NULL : mhz_of(s, cpu);
+        } else if (mhz && pt_scan_take(&line, PT_STR("cpu MHz"))) {
+            pt_scan_until(&line, ':');
+            *mhz = pt_scan_f64(&line);
+        }
+    }
+}
+
+static void collect_frequency(struct cpu_state *s, const struct pt_context *context,
+                              struct pt_batch *machine, struct pt_batch *cores) {
+    int64_t period_ns = s->has_no_cpufreq ? CPUINFO_PERIOD_NS : FREQUENCY_PERIOD_NS;
+    if (pt_is_due(&s->mhz_due_ns, context->now_ns, period_ns)) {
+        read_cpufreq(s, context, cores);
+        if (s->has_no_cpufreq)
+            read_cpuinfo(s, context);
+        s->mhz_read_ns = pt_mono_ns();
+    }
+    double sum = 0;
+    int count = 0;
+    for (uint32_t row = 0; row < cores->row_count; row++) {
+        size_t cpu = (size_t)pt_get_i64(cores, row, core_number);
+        if (cpu >= s->mhz_capacity || s->mhz[cpu] <= 0)
+            continue;
+        sum += s->mhz[cpu];
+        count++;
+        pt_batch_set_at_f64(cores, row, core_mhz, s->mhz[cpu]);
+        pt_batch_set_at_time(cores, row, 1, s->mhz_read_ns);
+    }
+    if (count == 0)
+        return;
+    pt_set_f64(machine, cpu_mhz, sum / count);
+    pt_set_time(machine, CPUFREQ, s->mhz_read_ns);
+}
+
+static int cpu_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
+    struct cpu_state *s = state;
+    struct pt_batch *machine = &rows[0], *cores = &rows[1];
+    pt_batch_add_row(machine);
+    int rc = collect_stat(s, context, machine, cores);
+    collect_load(s, context, machine);
+    collect_frequency(s, context, machine, cores);
+    return rc;
+}
+
+const struct pt_collector pt_cpu_collector = {
+    .name = "cpu",
+    .help = "CPU time, load, frequency; machine and each CPU",
+    .tables = { &cpu_table, &core_table },
+    .state_size = sizeof(struct cpu_state),
+    .open = cpu_open,
+    .collect = cpu_collect,
+    .close = cpu_close,
+};

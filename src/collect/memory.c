@@ -1,0 +1,193 @@
+/* collect/memory.c -- memory, swap and page faults of the machine. */
+#include "collect/collector.h"
+#include "collect/source.h"
+#include "kernel/keyed.h"
+
+enum { MEMINFO, VMSTAT };
+
+#define MEM_COLUMNS(X, t)                                                                          \
+    X(t, total, "vMemoryTotal", GAUGE, I64, BYTES, MEMINFO, "RAM the kernel can use")              \
+    X(t, free, "vMemoryFree", GAUGE, I64, BYTES, MEMINFO,                                          \
+      "Memory new work can take without swapping (MemAvailable)")                                  \
+    X(t, used, "vMemoryUsed", GAUGE, I64, BYTES, MEMINFO,                                          \
+      "Memory in use: total - free - buffers - cached - reclaimable slab")                         \
+    X(t, buffers, "vMemoryBuffers", GAUGE, I64, BYTES, MEMINFO, "Kernel buffers")                  \
+    X(t, cached, "vMemoryCached", GAUGE, I64, BYTES, MEMINFO, "Page cache and reclaimable slab")   \
+    X(t, percent, "vMemoryPercent", GAUGE, F64, PERCENT, MEMINFO,                                  \
+      "Share of memory that new work cannot take: (total - available) / total")                    \
+    X(t, swap_total, "vSwapTotal", GAUGE, I64, BYTES, MEMINFO, "Swap space")                       \
+    X(t, swap_free, "vSwapFree", GAUGE, I64, BYTES, MEMINFO, "Swap space not in use")              \
+    X(t, swap_used, "vSwapUsed", GAUGE, I64, BYTES, MEMINFO, "Swap space in use")                  \
+    X(t, faults, "vPgFault", COUNTER, I64, COUNT, VMSTAT,                                          \
+      "Minor page faults (pgfault - pgmajfault)")                                                  \
+    X(t, major_faults, "vMajorPageFault", COUNTER, I64, COUNT, VMSTAT,                             \
+      "Page faults that had to read from disk")                                                    \
+    X(t, unused, "vMemoryUnused", GAUGE, I64, BYTES, MEMINFO, "RAM not used at all (MemFree)")     \
+    X(t, anonymous, "vMemoryAnon", GAUGE, I64, BYTES, MEMINFO, "Memory of programs")               \
+    X(t, shared, "vMemoryShmem", GAUGE, I64, BYTES, MEMINFO, "Shared memory and tmpfs")            \
+    X(t, dirty, "vMemoryDirty", GAUGE, I64, BYTES, MEMINFO, "Waiting to be written to disk")       \
+    X(t, writeback, "vMemoryWriteback", GAUGE, I64, BYTES, MEMINFO, "Being written to disk")       \
+    X(t, mapped, "vMemoryMapped", GAUGE, I64, BYTES, MEMINFO, "Files mapped by programs")          \
+    X(t, slab, "vMemorySlab", GAUGE, I64, BYTES, MEMINFO, "Kernel data structures")                \
+    X(t, page_tables, "vMemoryPageTables", GAUGE, I64, BYTES, MEMINFO, "Page tables")              \
+    X(t, committed, "vMemoryCommitted", GAUGE, I64, BYTES, MEMINFO, "Memory promised to programs") \
+    X(t, huge_free, "vHugePagesFree", GAUGE, I64, COUNT, MEMINFO, "Huge pages not in use")         \
+    X(t, huge_total, "vHugePagesTotal", GAUGE, I64, COUNT, MEMINFO, "Huge pages set aside")        \
+    X(t, swap_in, "vSwapIn", COUNTER, I64, COUNT, VMSTAT, "Pages read from swap")                  \
+    X(t, swap_out, "vSwapOut", COUNTER, I64, COUNT, VMSTAT, "Pages written to swap")               \
+    X(t, direct_scans, "vPgScanDirect", COUNTER, I64, COUNT, VMSTAT,                               \
+      "Pages that programs themselves had to scan for memory to free")                             \
+    X(t, refaults, "vPgRefaultFile", COUNTER, I64, COUNT, VMSTAT,                                  \
+      "Pages of files read again soon after they were dropped")                                    \
+    X(t, oom_kills, "vOomKills", COUNTER, I64, COUNT, VMSTAT,                                      \
+      "Processes the kernel killed for memory")
+
+PT_TABLE(mem, PT_TABLE_MAIN("mem"), "Memory of the machine", MEM_COLUMNS, "/proc/meminfo",
+         "/proc/vmstat");
+
+/* Values that go straight into a column: key in the file, factor, column. Those
+ * with column -1 are only needed for derived ones. X(name, key, factor, column) */
+#define MEMINFO_KEYS(X)                                  \
+    X(TOTAL, "MemTotal:", 1024, mem_total)               \
+    X(UNUSED, "MemFree:", 1024, mem_unused)              \
+    X(AVAILABLE, "MemAvailable:", 1024, mem_free)        \
+    X(BUFFERS, "Buffers:", 1024, mem_buffers)            \
+    X(CACHED, "Cached:", 1024, -1)                       \
+    X(SWAP_TOTAL, "SwapTotal:", 1024, mem_swap_total)    \
+    X(SWAP_FREE, "SwapFree:", 1024, mem_swap_free)       \
+    X(DIRTY, "Dirty:", 1024, mem_dirty)                  \
+    X(WRITEBACK, "Writeback:", 1024, mem_writeback)      \
+    X(ANON, "AnonPages:", 1024, mem_anonymous)           \
+    X(MAPPED, "Mapped:", 1024, mem_mapped)               \
+    X(SHMEM, "Shmem:", 1024, mem_shared)                 \
+    X(SLAB, "Slab:", 1024, mem_slab)                     \
+    X(RECLAIMABLE, "SReclaimable:", 1024, -1)            \
+    X(PAGE_TABLES, "PageTables:", 1024, mem_page_tables) \
+    X(COMMITTED, "Committed_AS:", 1024, mem_committed)   \
+    X(HUGE_TOTAL, "HugePages_Total:", 1, mem_huge_total) \
+    X(HUGE_FREE, "HugePages_Free:", 1, mem_huge_free)
+
+#define VMSTAT_KEYS(X)                                          \
+    X(REFAULT_FILE, "workingset_refault_file", 1, mem_refaults) \
+    X(SWAP_IN, "pswpin", 1, mem_swap_in)                        \
+    X(SWAP_OUT, "pswpout", 1, mem_swap_out)                     \
+    X(FAULT, "pgfault", 1, -1)                                  \
+    X(MAJOR_FAULT, "pgmajfault", 1, mem_major_faults)           \
+    X(SCAN_DIRECT, "pgscan_direct", 1, mem_direct_scans)        \
+    X(OOM_KILL, "oom_kill", 1, mem_oom_kills)
+
+#define KEY_ENUM(name, ...)                  KEY_##name,
+#define KEY_NAME(name, key, factor, column)  { key, sizeof key - 1 },
+#define KEY_PLACE(name, key, factor, column) { factor, column },
+
+enum { MEMINFO_KEYS(KEY_ENUM) MEMINFO_KEY_COUNT };
+enum { VMSTAT_KEYS(KEY_ENUM) VMSTAT_KEY_COUNT };
+
+struct place {
+    int factor, column;
+};
+
+static const struct pt_str meminfo_keys[] = { MEMINFO_KEYS(KEY_NAME) };
+static const struct pt_str vmstat_keys[] = { VMSTAT_KEYS(KEY_NAME) };
+static const struct place meminfo_places[] = { MEMINFO_KEYS(KEY_PLACE) };
+static const struct place vmstat_places[] = { VMSTAT_KEYS(KEY_PLACE) };
+
+struct memory_state {
+    struct pt_file meminfo, vmstat;
+    struct pt_keyed meminfo_order, vmstat_order;
+    struct pt_text text;
+};
+
+static void memory_close(void *state) {
+    struct memory_state *s = state;
+    pt_file_close(&s->meminfo);
+    pt_file_close(&s->vmstat);
+    pt_text_release(&s->text);
+}
+
+/* Values read from one file. A product that does not fit is as good as absent. */
+struct reading {
+    int64_t values[PT_KEYED_MAX];
+    bool is_present[PT_KEYED_MAX];
+};
+
+static void place(struct reading *r, const struct place *places, int count, struct pt_batch *rows) {
+    for (int i = 0; i < count; i++) {
+        if (r->is_present[i])
+            r->is_present[i] =
+                !__builtin_mul_overflow(r->values[i], places[i].factor, &r->values[i]);
+        if (r->is_present[i] && places[i].column >= 0)
+            pt_set_i64(rows, places[i].column, r->values[i]);
+    }
+}
+
+static bool has_all(const struct reading *r, const int *keys, int count) {
+    for (int i = 0; i < count; i++)
+        if (!r->is_present[keys[i]])
+            return false;
+    return true;
+}
+
+#define HAS_ALL(reading, ...) \
+    has_all((reading), (const int[]){ __VA_ARGS__ }, sizeof((int[]){ __VA_ARGS__ }) / sizeof(int))
+
+static void derive_memory(const struct reading *r, struct pt_batch *rows) {
+    const int64_t *v = r->values;
+    if (HAS_ALL(r, KEY_CACHED, KEY_RECLAIMABLE))
+        pt_set_i64(rows, mem_cached, v[KEY_CACHED] + v[KEY_RECLAIMABLE]);
+    if (HAS_ALL(r, KEY_TOTAL, KEY_UNUSED, KEY_BUFFERS, KEY_CACHED, KEY_RECLAIMABLE))
+        pt_set_i64(rows, mem_used,
+                   v[KEY_TOTAL] - v[KEY_UNUSED] - v[KEY_BUFFERS] - v[KEY_CACHED] -
+                       v[KEY_RECLAIMABLE]);
+    if (HAS_ALL(r, KEY_TOTAL, KEY_AVAILABLE) && v[KEY_TOTAL] > 0)
+        pt_set_f64(rows, mem_percent,
+                   (double)(v[KEY_TOTAL] - v[KEY_AVAILABLE]) / (double)v[KEY_TOTAL] * 100);
+    if (HAS_ALL(r, KEY_SWAP_TOTAL, KEY_SWAP_FREE))
+        pt_set_i64(rows, mem_swap_used, v[KEY_SWAP_TOTAL] - v[KEY_SWAP_FREE]);
+}
+
+static int collect_meminfo(struct memory_state *s, const struct pt_context *context,
+                           struct pt_batch *rows) {
+    struct pt_scan text;
+    struct reading r;
+    int rc = pt_file_read_kept(&s->meminfo, context->fs->proc, "meminfo", &s->text, &text);
+    if (rc)
+        return rc;
+    pt_set_time(rows, MEMINFO, pt_mono_ns());
+    pt_keyed_read(&s->meminfo_order, meminfo_keys, MEMINFO_KEY_COUNT, text, r.values, r.is_present);
+    place(&r, meminfo_places, MEMINFO_KEY_COUNT, rows);
+    derive_memory(&r, rows);
+    return 0;
+}
+
+static int collect_vmstat(struct memory_state *s, const struct pt_context *context,
+                          struct pt_batch *rows) {
+    struct pt_scan text;
+    struct reading r;
+    int rc = pt_file_read_kept(&s->vmstat, context->fs->proc, "vmstat", &s->text, &text);
+    if (rc)
+        return rc;
+    pt_set_time(rows, VMSTAT, pt_mono_ns());
+    pt_keyed_read(&s->vmstat_order, vmstat_keys, VMSTAT_KEY_COUNT, text, r.values, r.is_present);
+    place(&r, vmstat_places, VMSTAT_KEY_COUNT, rows);
+    if (HAS_ALL(&r, KEY_FAULT, KEY_MAJOR_FAULT))
+        pt_set_i64(rows, mem_faults, r.values[KEY_FAULT] - r.values[KEY_MAJOR_FAULT]);
+    return 0;
+}
+
+static int memory_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
+    struct memory_state *s = state;
+    pt_batch_add_row(rows);
+    int rc = collect_meminfo(s, context, rows);
+    int rc_vmstat = collect_vmstat(s, context, rows);
+    return rc ? rc : rc_vmstat;
+}
+
+const struct pt_collector pt_memory_collector = {
+    .name = "mem",
+    .help = "memory, swap, page faults",
+    .tables = { &mem_table },
+    .state_size = sizeof(struct memory_state),
+    .collect = memory_collect,
+    .close = memory_close,
+};

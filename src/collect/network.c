@@ -1,0 +1,203 @@
+/* collect/network.c -- traffic of the machine and of each interface, from /proc/net/dev.
+ *
+ * Loopback is left out. The totals count a byte once: where there are
+ * interfaces with a device behind them (a network card, a virtio or SR-IOV
+ * function) only those count, because bridges, bonds, VLANs, tunnels and the
+ * host's ends of containers' veth pairs pass the same bytes again. Where there
+ * are none (inside a container or a network namespace), every interface counts
+ * that is not stacked on another one. */
+#include "collect/collector.h"
+#include "collect/source.h"
+#include "kernel/netdev.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#define NET_COLUMNS(X, t)                                                                    \
+    X(t, rx_bytes, "vNetworkBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")           \
+    X(t, tx_bytes, "vNetworkBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                \
+    X(t, rx_packets, "vNetworkPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")     \
+    X(t, tx_packets, "vNetworkPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")          \
+    X(t, rx_errors, "vNetworkErrorsRecvd", COUNTER, I64, COUNT, 0, "Errors when receiving")  \
+    X(t, tx_errors, "vNetworkErrorsSent", COUNTER, I64, COUNT, 0, "Errors when sending")     \
+    X(t, rx_drops, "vNetworkDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped") \
+    X(t, tx_drops, "vNetworkDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
+
+PT_TABLE(net, PT_TABLE_MAIN("net"), "All network interfaces together, without loopback",
+         NET_COLUMNS, "/proc/net/dev");
+
+#define INTERFACE_COLUMNS(X, t)                                                                 \
+    X(t, name, "iName", KEY, STRING, NONE, 0, "Name of the interface")                          \
+    X(t, is_counted, "iIsCounted", INFO, I64, NONE, 0, "1 if it is part of the totals, else 0") \
+    X(t, rx_bytes, "iBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")                     \
+    X(t, tx_bytes, "iBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                          \
+    X(t, rx_packets, "iPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")               \
+    X(t, tx_packets, "iPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")                    \
+    X(t, rx_errors, "iErrorsRecvd", COUNTER, I64, COUNT, 0, "Errors when receiving")            \
+    X(t, tx_errors, "iErrorsSent", COUNTER, I64, COUNT, 0, "Errors when sending")               \
+    X(t, rx_drops, "iDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped")           \
+    X(t, tx_drops, "iDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
+
+PT_TABLE(interface, PT_TABLE_FILE("interfaces", "interfaces"), "Each network interface",
+         INTERFACE_COLUMNS, "/proc/net/dev");
+
+static const struct {
+    int field, machine, interface;
+} places[] = {
+    { PT_NET_RX_BYTES, net_rx_bytes, interface_rx_bytes },
+    { PT_NET_TX_BYTES, net_tx_bytes, interface_tx_bytes },
+    { PT_NET_RX_PACKETS, net_rx_packets, interface_rx_packets },
+    { PT_NET_TX_PACKETS, net_tx_packets, interface_tx_packets },
+    { PT_NET_RX_ERRORS, net_rx_errors, interface_rx_errors },
+    { PT_NET_TX_ERRORS, net_tx_errors, interface_tx_errors },
+    { PT_NET_RX_DROPS, net_rx_drops, interface_rx_drops },
+    { PT_NET_TX_DROPS, net_tx_drops, interface_tx_drops },
+};
+
+enum link { LINK_PHYSICAL, LINK_PLAIN, LINK_STACKED };
+
+struct known_interface {
+    char name[64];
+    enum link link;
+};
+
+struct network_state {
+    struct pt_file file;
+    struct pt_text text;
+    struct known_interface *interfaces;
+    size_t interface_capacity;
+    uint32_t interface_count;
+    bool has_physical;
+};
+
+static void network_close(void *state) {
+    struct network_state *s = state;
+    pt_file_close(&s->file);
+    pt_text_release(&s->text);
+    pt_free(s->interfaces);
+}
+
+static bool sys_has(const struct pt_context *context, const char *name, const char *entry) {
+    char path[128];
+    snprintf(path, sizeof path, "class/net/%s/%s", name, entry);
+    return faccessat(context->fs->sys, path, F_OK, 0) == 0;
+}
+
+/* An interface made of others has links lower_<name> in its directory. */
+static bool has_lower(const struct pt_context *context, const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "class/net/%s", name);
+    int fd = openat(context->fs->sys, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    bool found = false;
+    for (struct dirent *e; directory && (e = readdir(directory));)
+        found |= strncmp(e->d_name, "lower_", 6) == 0;
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+/* Without /sys only the name can tell. */
+static enum link link_by_name(struct pt_str name) {
+    static const char *const stacked[] = { "docker", "br-", "virbr", "bond",  "team",    "tun",
+                                           "tap",    "wg",  "cni",   "cali",  "flannel", "vxlan",
+                                           "dummy",  "ifb", "kube",  "lxdbr", "br" };
+    if (memchr(name.at, '.', name.len))
+        return LINK_STACKED;
+    for (size_t i = 0; i < PT_COUNT(stacked); i++)
+        if (pt_str_starts(name, pt_str_from(stacked[i])))
+            return LINK_STACKED;
+    return pt_str_starts(name, PT_STR("veth")) ? LINK_PLAIN : LINK_PHYSICAL;
+}
+
+static enum link link_of(const struct pt_context *context, const char *name) {
+    if (!sys_has(context, name, ""))
+        return link_by_name(pt_str_from(name));
+    if (sys_has(context, name, "device"))
+        return LINK_PHYSICAL;
+    bool is_master = sys_has(context, name, "bridge") || sys_has(context, name, "bonding");
+    return is_master || has_lower(context, name) ? LINK_STACKED : LINK_PLAIN;
+}
+
+static struct pt_str known_name(const struct known_interface *k) {
+    return pt_str_from(k->name);
+}
+
+static void learn(struct network_state *s, const struct pt_context *context, struct pt_scan text) {
+    struct pt_net_stats stats;
+    s->interface_count = 0;
+    s->has_physical = false;
+    while (pt_netdev_next(&text, &stats)) {
+        pt_grow(&s->interfaces, &s->interface_capacity, s->interface_count + 1,
+                sizeof *s->interfaces);
+        struct known_interface *k = &s->interfaces[s->interface_count++];
+        pt_str_copy(k->name, sizeof k->name, stats.name);
+        if (strcmp(k->name, "lo") == 0)
+            continue;
+        k->link = link_of(context, k->name);
+        s->has_physical |= k->link == LINK_PHYSICAL;
+    }
+}
+
+static bool is_known(const struct network_state *s, struct pt_scan text) {
+    struct pt_net_stats stats;
+    uint32_t i = 0;
+    for (; pt_netdev_next(&text, &stats); i++)
+        if (i >= s->interface_count || !pt_str_eq(stats.name, known_name(&s->interfaces[i])))
+            return false;
+    return i == s->interface_count;
+}
+
+static bool is_counted(const struct network_state *s, const struct known_interface *k) {
+    return k->link == LINK_PHYSICAL || (!s->has_physical && k->link == LINK_PLAIN);
+}
+
+static void add_interface(const struct network_state *s, const struct known_interface *k,
+                          const struct pt_net_stats *stats, struct pt_batch *machine,
+                          struct pt_batch *interfaces) {
+    bool counted = is_counted(s, k);
+    pt_set_str(interfaces, interface_name, stats->name);
+    pt_set_i64(interfaces, interface_is_counted, counted);
+    for (size_t i = 0; i < PT_COUNT(places); i++) {
+        if (places[i].field >= stats->field_count)
+            continue;
+        pt_set_i64(interfaces, places[i].interface, stats->fields[places[i].field]);
+        if (counted)
+            pt_add_i64(machine, places[i].machine, stats->fields[places[i].field]);
+    }
+}
+
+static int network_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
+    struct network_state *s = state;
+    struct pt_batch *machine = &rows[0], *interfaces = &rows[1];
+    struct pt_scan text;
+    int rc = pt_file_read_kept(&s->file, context->fs->proc, "net/dev", &s->text, &text);
+    if (rc)
+        return rc == -ENOENT ? -ENODATA : rc;
+
+    int64_t now_ns = pt_mono_ns();
+    if (!is_known(s, text))
+        learn(s, context, text);
+    pt_batch_add_row(machine);
+    pt_set_time(machine, 0, now_ns);
+    struct pt_net_stats stats;
+    for (uint32_t i = 0; pt_netdev_next(&text, &stats); i++) {
+        if (pt_str_eq(stats.name, PT_STR("lo")))
+            continue;
+        pt_batch_add_row(interfaces);
+        pt_set_time(interfaces, 0, now_ns);
+        add_interface(s, &s->interfaces[i], &stats, machine, interfaces);
+    }
+    return 0;
+}
+
+const struct pt_collector pt_network_collector = {
+    .name = "net",
+    .help = "traffic; machine and each interface",
+    .tables = { &net_table, &interface_table },
+    .state_size = sizeof(struct network_state),
+    .collect = network_collect,
+    .close = network_close,
+};

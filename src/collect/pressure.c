@@ -1,0 +1,85 @@
+/* collect/pressure.c -- pressure stall information: the share of time in which
+ * some or all tasks waited for a CPU, for memory or for a disk. */
+#include "collect/collector.h"
+#include "collect/source.h"
+#include "kernel/pressure.h"
+
+#include <errno.h>
+
+#define PRESSURE_COLUMNS(X, t)                                                                  \
+    X(t, resource, "psiResource", KEY, STRING, NONE, 0, "cpu, memory, io or irq")               \
+    X(t, some_total, "psiSomeTotal", COUNTER, I64, MICROSECONDS, 0,                             \
+      "Time in which at least one task waited for it")                                          \
+    X(t, some_avg10, "psiSomeAvg10", GAUGE, F64, PERCENT, 0, "The same, over the last 10 s")    \
+    X(t, some_avg60, "psiSomeAvg60", GAUGE, F64, PERCENT, 0, "The same, over the last 60 s")    \
+    X(t, some_avg300, "psiSomeAvg300", GAUGE, F64, PERCENT, 0, "The same, over the last 300 s") \
+    X(t, full_total, "psiFullTotal", COUNTER, I64, MICROSECONDS, 0,                             \
+      "Time in which all tasks waited for it at once")                                          \
+    X(t, full_avg10, "psiFullAvg10", GAUGE, F64, PERCENT, 0, "The same, over the last 10 s")    \
+    X(t, full_avg60, "psiFullAvg60", GAUGE, F64, PERCENT, 0, "The same, over the last 60 s")    \
+    X(t, full_avg300, "psiFullAvg300", GAUGE, F64, PERCENT, 0, "The same, over the last 300 s")
+
+PT_TABLE(pressure, PT_TABLE_FILE("pressure", "pressure"), "Pressure on CPU, memory and disks",
+         PRESSURE_COLUMNS, "/proc/pressure");
+
+static const struct {
+    const char *name, *path;
+} resources[] = {
+    { "cpu", "pressure/cpu" },
+    { "memory", "pressure/memory" },
+    { "io", "pressure/io" },
+    { "irq", "pressure/irq" },
+};
+
+struct pressure_state {
+    struct pt_file files[PT_COUNT(resources)];
+    bool is_missing[PT_COUNT(resources)];
+    struct pt_text text;
+};
+
+static void pressure_close(void *state) {
+    struct pressure_state *s = state;
+    for (size_t i = 0; i < PT_COUNT(resources); i++)
+        pt_file_close(&s->files[i]);
+    pt_text_release(&s->text);
+}
+
+static void set_line(struct pt_batch *rows, const struct pt_pressure_line *line, int total) {
+    if (!line->is_present)
+        return;
+    pt_set_i64(rows, total, line->total_us);
+    pt_set_f64(rows, total + 1, line->avg10);
+    pt_set_f64(rows, total + 2, line->avg60);
+    pt_set_f64(rows, total + 3, line->avg300);
+}
+
+static int pressure_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
+    struct pressure_state *s = state;
+    for (size_t i = 0; i < PT_COUNT(resources); i++) {
+        struct pt_scan text;
+        if (s->is_missing[i])
+            continue;
+        if (pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path, &s->text,
+                              &text)) {
+            s->is_missing[i] = true; /* the kernel has it or not: it does not come later */
+            continue;
+        }
+        struct pt_pressure pressure;
+        pt_pressure_parse(text, &pressure);
+        pt_batch_add_row(rows);
+        pt_set_time(rows, 0, pt_mono_ns());
+        pt_set_str(rows, pressure_resource, pt_str_from(resources[i].name));
+        set_line(rows, &pressure.some, pressure_some_total);
+        set_line(rows, &pressure.full, pressure_full_total);
+    }
+    return rows->row_count > 0 ? 0 : -ENODATA;
+}
+
+const struct pt_collector pt_pressure_collector = {
+    .name = "pressure",
+    .help = "pressure stall information (PSI)",
+    .tables = { &pressure_table },
+    .state_size = sizeof(struct pressure_state),
+    .collect = pressure_collect,
+    .close = pressure_close,
+};

@@ -1,0 +1,468 @@
+/* collect/process.c -- processes: one row each, and totals of the machine and the recorded tree.
+ *
+ * What is read and when stands in process_read.h; processes that lived and died
+ * between two ticks are counted by the events of kernel/proc_events.h. */
+#include "collect/process_read.h"
+
+#include "base/clock.h"
+#include "kernel/proc_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define LIST_PERIOD_NS     PT_NS_PER_SECOND        /* /proc is listed at least this often */
+#define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* kept files cost kernel memory */
+#define ROLLUPS_PER_TICK   1
+
+enum { LISTING, TREE, EVENTS, RECORDS };
+
+#define TOTALS_COLUMNS(X, t)                                                                       \
+    X(t, processes, "pNumProcesses", GAUGE, I64, COUNT, LISTING, "Processes")                      \
+    X(t, threads, "pNumThreadsTotal", GAUGE, I64, COUNT, LISTING, "Threads of all processes")      \
+    X(t, tree_processes, "pTreeNumProcesses", GAUGE, I64, COUNT, TREE,                             \
+      "Processes of the recorded tree")                                                            \
+    X(t, tree_threads, "pTreeNumThreads", GAUGE, I64, COUNT, TREE, "Threads of the recorded tree") \
+    X(t, tree_resident, "pTreeResidentSetSize", GAUGE, I64, BYTES, TREE,                           \
+      "Resident memory of the recorded tree; shared pages count in each process")                  \
+    X(t, tree_cpu, "pTreeCpuTime", COUNTER, I64, NANOSECONDS, TREE,                                \
+      "CPU time of the recorded tree, of ended processes as last seen")                            \
+    X(t, forks, "pForks", COUNTER, I64, COUNT, EVENTS, "Processes started since Pitot started")    \
+    X(t, execs, "pExecs", COUNTER, I64, COUNT, EVENTS, "Programs started since Pitot started")     \
+    X(t, exits, "pExits", COUNTER, I64, COUNT, EVENTS, "Processes ended since Pitot started")      \
+    X(t, short_lived, "pShortLivedProcesses", COUNTER, I64, COUNT, EVENTS,                         \
+      "Processes that ended before they were seen in any sample")                                  \
+    X(t, events_lost, "pEventsLost", COUNTER, I64, COUNT, EVENTS,                                  \
+      "Times that the kernel dropped events; unless 0, the counts of processes are too low")       \
+    X(t, short_lived_cpu, "pShortLivedCpuTime", COUNTER, I64, NANOSECONDS, RECORDS,                \
+      "CPU time of processes that ended before they were seen, by clock ticks: right on average")
+
+PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine", TOTALS_COLUMNS,
+         "/proc", "recorded tree", "proc connector", "taskstats");
+
+#define STAT     PT_PROCESS_STAT
+#define STATM    PT_PROCESS_STATM
+#define IO       PT_PROCESS_IO
+#define CLOCK    PT_PROCESS_CLOCK
+#define STATUS   PT_PROCESS_STATUS
+#define SWITCHES PT_PROCESS_SWITCHES
+#define ROLLUP   PT_PROCESS_ROLLUP
+
+#define PROCESS_COLUMNS(X, t)                                                                      \
+    X(t, id, "pId", KEY, I64, NONE, STAT, "Process id")                                            \
+    X(t, start_time, "pStartTime", KEY, I64, MILLISECONDS, STAT,                                   \
+      "Start of the process, Unix time; with pId its identity, as ids are used again")             \
+    X(t, name, "pName", INFO, STRING, NONE, STAT, "Name of the program")                           \
+    X(t, command_line, "pCmdline", INFO, STRING, NONE, STAT,                                       \
+      "Command line, secrets masked, the first 4096 bytes")                                        \
+    X(t, parent, "pParentId", INFO, I64, NONE, STAT, "Process id of the parent")                   \
+    X(t, namespace_id, "pNsPid", INFO, I64, NONE, STATUS,                                          \
+      "Process id inside its own (innermost) pid namespace")                                       \
+    X(t, user_id, "pUid", INFO, I64, NONE, STATUS, "Real user id")                                 \
+    X(t, cgroup, "pCgroup", INFO, STRING, NONE, STATUS, "Control group")                           \
+    X(t, is_recorded, "pIsRecorded", INFO, I64, NONE, STAT,                                        \
+      "1 in the recorded tree: the command or --pid, and all descendants")                         \
+    X(t, state, "pState", INFO, STRING, NONE, STAT,                                                \
+      "R running, S sleeping, D waiting for a device, Z ended, T stopped, I idle")                 \
+    X(t, threads, "pNumThreads", GAUGE, I64, COUNT, STAT, "Threads")                               \
+    X(t, user, "pCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")      \
+    X(t, kernel, "pCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                           \
+      "CPU time in kernel mode")                                                                   \
+    X(t, children_user, "pChildrenUserMode", COUNTER, I64, CENTISECONDS, STAT,                     \
+      "User mode CPU time of ended children it waited for")                                        \
+    X(t, children_kernel, "pChildrenKernelMode", COUNTER, I64, CENTISECONDS, STAT,                 \
+      "Kernel mode CPU time of ended children it waited for")                                      \
+    X(t, cpu, "pCpuTimeNs", COUNTER, I64, NANOSECONDS, CLOCK, "CPU time of all its threads")       \
+    X(t, voluntary, "pVoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,                    \
+      "Context switches to wait: of all threads seen in the recorded tree, else of the main "      \
+      "thread; unknown above 4096 threads")                                                        \
+    X(t, nonvoluntary, "pNonvoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,              \
+      "Context switches forced by the scheduler: of all threads seen in the recorded tree, else "  \
+      "of the main thread; unknown above 4096 threads")                                            \
+    X(t, block_delay, "pBlockIODelays", COUNTER, I64, CENTISECONDS, STAT,                          \
+      "Time waited for block I/O; 0 unless the kernel's delay accounting is on")                   \
+    X(t, minor_faults, "pMinorFaults", COUNTER, I64, COUNT, STAT,                                  \
+      "Page faults served without I/O")                                                            \
+    X(t, major_faults, "pMajorFaults", COUNTER, I64, COUNT, STAT, "Page faults that needed I/O")   \
+    X(t, last_cpu, "pLastCpu", GAUGE, I64, NONE, STAT, "CPU its main thread ran on last")          \
+    X(t, virtual_memory, "pVirtualMemoryBytes", GAUGE, I64, BYTES, STAT, "Address space in use")   \
+    X(t, resident, "pResidentSetSize", GAUGE, I64, BYTES, STATM, "Memory in RAM")                  \
+    X(t, peak_resident, "pPeakResidentSetSize", GAUGE, I64, BYTES, STATUS,                         \
+      "Most memory it ever had in RAM")                                                            \
+    X(t, rss_anon, "pRssAnon", GAUGE, I64, BYTES, STATUS, "Memory in RAM of its own: heap, stack") \
+    X(t, rss_file, "pRssFile", GAUGE, I64, BYTES, STATUS, "Memory in RAM mapped from files")       \
+    X(t, rss_shmem, "pRssShmem", GAUGE, I64, BYTES, STATUS, "Shared memory in RAM")                \
+    X(t, swap, "pSwap", GAUGE, I64, BYTES, STATUS, "Memory swapped out")                           \
+    X(t, pss, "pPss", GAUGE, I64, BYTES, ROLLUP,                                                   \
+      "Memory in RAM, shared pages divided by their users; recorded tree, every 30 s")             \
+    X(t, pss_anon, "pPssAnon", GAUGE, I64, BYTES, ROLLUP, "Part of pPss of its own: heap, stack")  \
+    X(t, pss_file, "pPssFile", GAUGE, I64, BYTES, ROLLUP, "Part of pPss mapped from files")        \
+    X(t, pss_shmem, "pPssShmem", GAUGE, I64, BYTES, ROLLUP, "Part of pPss in shared memory")       \
+    X(t, swap_pss, "pSwapPss", GAUGE, I64, BYTES, ROLLUP,                                          \
+      "Memory swapped out, shared pages divided by their users")                                   \
+    X(t, read_bytes, "pReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from storage")             \
+    X(t, write_bytes, "pWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to storage")          \
+    X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls")          \
+    X(t, write_chars, "pWriteChars", COUNTER, I64, BYTES, IO, "Bytes written by system calls")
+
+PT_TABLE(process, PT_TABLE_FILE("processes", "processes"), "Processes", PROCESS_COLUMNS,
+         "/proc/PID/stat", "/proc/PID/statm", "/proc/PID/io", "CPU clock", "/proc/PID/status",
+         "/proc/PID/task/TID/status", "/proc/PID/smaps_rollup");
+
+_Static_assert(PT_COUNT(process_sources) == PT_PROCESS_SOURCES, "a name for each source");
+
+static const uint8_t status_columns[PT_STATUS_COUNT] = {
+    [PT_STATUS_UID] = process_user_id,
+    [PT_STATUS_NS_PID] = process_namespace_id,
+    [PT_STATUS_PEAK_RESIDENT] = process_peak_resident,
+    [PT_STATUS_RSS_ANON] = process_rss_anon,
+    [PT_STATUS_RSS_FILE] = process_rss_file,
+    [PT_STATUS_RSS_SHMEM] = process_rss_shmem,
+    [PT_STATUS_SWAP] = process_swap,
+};
+
+static const uint8_t rollup_columns[PT_ROLLUP_COUNT] = {
+    [PT_ROLLUP_PSS] = process_pss,           [PT_ROLLUP_PSS_ANON] = process_pss_anon,
+    [PT_ROLLUP_PSS_FILE] = process_pss_file, [PT_ROLLUP_PSS_SHMEM] = process_pss_shmem,
+    [PT_ROLLUP_SWAP_PSS] = process_swap_pss,
+};
+
+/* Since the collector was opened. */
+struct event_counts {
+    int64_t forks, execs, exits, short_lived, short_lived_cpu_ns;
+};
+
+struct tick_totals {
+    int64_t processes, threads, tree_processes, tree_threads, tree_resident, tree_cpu_ns;
+};
+
+struct state {
+    struct pt_process_reader reader;
+    struct pt_pid_list listed;
+    int proc; /* /proc, open for listing */
+    struct pt_file loadavg;
+    int64_t last_pid, list_due_ns;
+
+    struct pt_proc_socket connector, taskstats;
+    struct pt_proc_events events;
+    struct event_counts counts;
+    struct tick_totals totals;
+
+    int64_t page_bytes, ticks_per_second;
+    int64_t boot_ms; /* Unix time; 0: unknown */
+};
+
+/* Unix time of the start of the machine; read once, so that start times do not
+ * move when the clock is set. */
+static int64_t boot_time_ms(const struct pt_fs *fs, struct pt_text *buffer) {
+    if (fs->is_live)
+        return (pt_wall_ns() - pt_clock_ns(CLOCK_BOOTTIME)) / PT_NS_PER_MS;
+    struct pt_scan text, line;
+    if (pt_fs_read(fs->proc, "stat", buffer, &text))
+        return 0;
+    while (pt_scan_line(&text, &line)) {
+        if (!pt_scan_take(&line, PT_STR("btime ")))
+            continue;
+        int64_t seconds = pt_scan_i64(&line), ms;
+        return line.failed || __builtin_mul_overflow(seconds, 1000, &ms) ? 0 : ms;
+    }
+    return 0;
+}
+
+static int process_open(void *memory, const struct pt_context *context, struct pt_err *err) {
+    struct state *s = memory;
+    s->proc = openat(context->fs->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->proc < 0)
+        return pt_fail(err, -errno, "cannot list processes: %s", strerror(errno));
+    s->page_bytes = sysconf(_SC_PAGESIZE);
+    s->ticks_per_second = sysconf(_SC_CLK_TCK);
+    s->boot_ms = boot_time_ms(context->fs, &s->reader.pool.text);
+    s->last_pid = -1;
+    if (!context->fs->is_live)
+        return 0;
+    /* Without any of these the collector does with less. */
+    (void)!pt_file_open(&s->loadavg, context->fs->proc, "loadavg");
+    (void)!pt_proc_connector_open(&s->connector);
+    (void)!pt_taskstats_open(&s->taskstats);
+    return 0;
+}
+
+static void process_close(void *memory) {
+    struct state *s = memory;
+    pt_process_set_release(&s->reader.set, &s->reader.pool);
+    pt_file_pool_release(&s->reader.pool);
+    pt_thread_reader_release(&s->reader.threads);
+    pt_pid_list_release(&s->listed);
+    pt_proc_events_release(&s->events);
+    pt_proc_socket_close(&s->connector);
+    pt_proc_socket_close(&s->taskstats);
+    pt_file_close(&s->loadavg);
+    if (s->proc > 0)
+        close(s->proc);
+}
+
+/* "0.20 0.18 0.12 1/80 11206": the last word is the last pid given out. -1: unknown. */
+static int64_t read_last_pid(struct state *s) {
+    struct pt_scan text;
+    if (pt_file_read(&s->loadavg, &s->reader.pool.text, &text))
+        return -1;
+    pt_scan_skip(&text, 4);
+    int64_t pid = pt_scan_i64(&text);
+    return text.failed ? -1 : pid;
+}
+
+/* While no pid is given out no process can have come, and those that go are
+ * noticed when they are read: listing them all again would tell nothing. */
+static bool may_have_newcomers(struct state *s, const struct pt_context *context) {
+    int64_t last_pid = read_last_pid(s);
+    bool is_quiet = last_pid >= 0 && last_pid == s->last_pid;
+    if (is_quiet && context->now_ns < s->list_due_ns)
+        return false;
+    s->last_pid = last_pid;
+    s->list_due_ns = context->now_ns + LIST_PERIOD_NS;
+    return true;
+}
+
+/* Taken after /proc is listed: the exit of every process that is no longer listed
+ * is among the events. */
+static void hear_forks(struct state *s) {
+    uint64_t overflows = s->events.overflow_count;
+    s->events.count = 0;
+    pt_proc_socket_drain(&s->connector, &s->events);
+    if (s->events.overflow_count != overflows)
+        pt_process_set_forget_forks(&s->reader.set);
+    pt_proc_socket_drain(&s->taskstats, &s->events);
+    for (size_t i = 0; i < s->events.count; i++)
+        if (s->events.at[i].kind == PT_PROC_FORK)
+            pt_process_set_hear_fork(&s->reader.set, s->events.at[i].parent, s->events.at[i].pid);
+}
+
+/* Newcomers are read before the others: who belongs to the recorded tree depends
+ * on their parents. */
+static void take_newcomers(struct state *s, const struct pt_context *context) {
+    struct pt_process_set *set = &s->reader.set;
+    if (pt_process_set_merge(set, &s->listed) == 0)
+        return;
+    for (size_t i = 0; i < set->known.count; i++)
+        if (set->known.at[i]->is_new)
+            pt_process_read(&s->reader, context, set->known.at[i]);
+    pt_process_set_mark(set, context->target);
+}
+
+static int find_processes(struct state *s, const struct pt_context *context) {
+    bool is_listed = may_have_newcomers(s, context);
+    int rc = is_listed ? pt_pid_list_read(&s->listed, s->proc) : 0;
+    hear_forks(s);
+    if (rc || !is_listed)
+        return rc;
+    take_newcomers(s, context);
+    return 0;
+}
+
+static void count_record(struct state *s, const struct pt_proc_event *e) {
+    struct pt_process_set *set = &s->reader.set;
+    if (pt_process_set_had(set, e->pid))
+        return;
+    s->counts.short_lived_cpu_ns += e->cpu_ns;
+    if (pt_process_set_is_recorded(set, e->pid) || pt_process_set_is_recorded(set, e->parent))
+        set->ended_cpu_ns += e->cpu_ns;
+}
+
+/* At the end of the tick, when it is known which processes have been seen. */
+static void count_events(struct state *s) {
+    for (size_t i = 0; i < s->events.count; i++) {
+        const struct pt_proc_event *e = &s->events.at[i];
+        bool is_exit = e->kind == PT_PROC_EXIT;
+        s->counts.forks += e->kind == PT_PROC_FORK;
+        s->counts.execs += e->kind == PT_PROC_EXEC;
+        s->counts.exits += is_exit;
+        s->counts.short_lived += is_exit && !pt_process_set_had(&s->reader.set, e->pid);
+        if (e->kind == PT_PROC_RECORD)
+            count_record(s, e);
+    }
+    for (size_t i = 0; i < s->events.count; i++)
+        if (s->events.at[i].kind == PT_PROC_EXIT)
+            pt_process_set_hear_exit(&s->reader.set, s->events.at[i].pid);
+}
+
+static void set_product(struct pt_batch *row, int column, int64_t a, int64_t b) {
+    int64_t product;
+    if (!__builtin_mul_overflow(a, b, &product))
+        pt_set_i64(row, column, product);
+}
+
+static void set_cs(const struct state *s, struct pt_batch *row, int column, int64_t ticks) {
+    int64_t hundredfold;
+    if (!__builtin_mul_overflow(ticks, 100, &hundredfold))
+        pt_set_i64(row, column, hundredfold / s->ticks_per_second);
+}
+
+static void set_start(const struct state *s, struct pt_batch *row, int64_t start_ticks) {
+    int64_t ms;
+    if (s->boot_ms && !__builtin_mul_overflow(start_ticks, 1000, &ms) &&
+        !__builtin_add_overflow(ms / s->ticks_per_second, s->boot_ms, &ms))
+        pt_set_i64(row, process_start_time, ms);
+}
+
+static void emit_stat(const struct state *s, struct pt_batch *row, const struct pt_process *p) {
+    const struct pt_pid_stat *stat = &p->stat;
+    pt_set_i64(row, process_parent, stat->parent);
+    pt_set_str(row, process_state, (struct pt_str){ &stat->state, 1 });
+    pt_set_i64(row, process_threads, stat->threads);
+    set_cs(s, row, process_user, stat->user_ticks);
+    set_cs(s, row, process_kernel, stat->kernel_ticks);
+    set_cs(s, row, process_children_user, stat->children_user_ticks);
+    set_cs(s, row, process_children_kernel, stat->children_kernel_ticks);
+    if (stat->block_delay_ticks >= 0)
+        set_cs(s, row, process_block_delay, stat->block_delay_ticks);
+    pt_set_i64(row, process_minor_faults, stat->minor_faults);
+    pt_set_i64(row, process_major_faults, stat->major_faults);
+    if (stat->last_cpu >= 0)
+        pt_set_i64(row, process_last_cpu, stat->last_cpu);
+    pt_set_i64(row, process_virtual_memory, stat->virtual_bytes);
+}
+
+static void emit_io(struct pt_batch *row, const struct pt_pid_io *io) {
+    pt_set_i64(row, process_read_bytes, io->read_bytes);
+    pt_set_i64(row, process_write_bytes, io->write_bytes);
+    pt_set_i64(row, process_read_chars, io->read_chars);
+    pt_set_i64(row, process_write_chars, io->write_chars);
+}
+
+static void emit_values(struct pt_batch *row, const struct pt_pid_values *values,
+                        const uint8_t *columns, int count) {
+    for (int i = 0; i < count; i++)
+        if (columns[i] && pt_pid_has(values, i))
+            pt_set_i64(row, columns[i], values->at[i]);
+}
+
+static void emit_text(struct pt_batch *row, int column, const struct pt_buf *text) {
+    if (text->len > 0)
+        pt_set_str(row, column, pt_buf_as_str(text));
+}
+
+static void emit_identity(const struct state *s, struct pt_batch *row, const struct pt_process *p) {
+    pt_set_i64(row, process_id, p->pid);
+    pt_set_i64(row, process_is_recorded, p->is_recorded);
+    emit_text(row, process_command_line, &p->command_line);
+    emit_text(row, process_cgroup, &p->cgroup);
+    if (!p->has_start)
+        return;
+    set_start(s, row, p->stat.start_ticks);
+    pt_set_str(row, process_name, p->stat.name);
+}
+
+static void emit(const struct state *s, struct pt_batch *row, const struct pt_process *p) {
+    pt_batch_add_row(row);
+    for (int i = 0; i < PT_PROCESS_SOURCES; i++)
+        pt_set_time(row, i, p->times[i]);
+    emit_identity(s, row, p);
+    if (p->times[STAT])
+        emit_stat(s, row, p);
+    if (p->times[STATM])
+        set_product(row, process_resident, p->resident_pages, s->page_bytes);
+    if (p->times[IO])
+        emit_io(row, &p->io);
+    if (p->times[CLOCK])
+        pt_set_i64(row, process_cpu, p->cpu_ns);
+    if (p->times[STATUS])
+        emit_values(row, &p->status, status_columns, PT_STATUS_COUNT);
+    if (p->times[ROLLUP])
+        emit_values(row, &p->rollup, rollup_columns, PT_ROLLUP_COUNT);
+    if (p->times[SWITCHES]) {
+        pt_set_i64(row, process_voluntary, p->switches.voluntary);
+        pt_set_i64(row, process_nonvoluntary, p->switches.nonvoluntary);
+    }
+}
+
+static void add_totals(struct state *s, const struct pt_process *p) {
+    struct tick_totals *t = &s->totals;
+    int64_t threads = p->times[STAT] ? p->stat.threads : 1, resident = 0;
+    t->processes++;
+    t->threads += threads;
+    if (!p->is_recorded)
+        return;
+    t->tree_processes++;
+    t->tree_threads += threads;
+    if (p->times[STATM] && !__builtin_mul_overflow(p->resident_pages, s->page_bytes, &resident))
+        t->tree_resident += resident;
+    int64_t cpu_ns = pt_process_cpu_ns(p);
+    if (cpu_ns > 0)
+        t->tree_cpu_ns += cpu_ns;
+}
+
+static void visit(struct state *s, const struct pt_context *context, struct pt_process *p,
+                  struct pt_batch *rows) {
+    if (p->is_gone)
+        return;
+    if (!p->is_new) {
+        pt_process_read(&s->reader, context, p);
+        if (p->is_gone)
+            return;
+        if (p->is_new)
+            pt_process_set_mark(&s->reader.set, context->target);
+    }
+    pt_process_read_slow(&s->reader, context, p);
+    p->is_recorded |= pt_process_is_in_container(p, context->target);
+    emit(s, rows, p);
+    add_totals(s, p);
+}
+
+static void emit_totals(struct state *s, const struct pt_context *context, struct pt_batch *row) {
+    const struct tick_totals *t = &s->totals;
+    const struct event_counts *n = &s->counts;
+    pt_batch_add_row(row);
+    pt_set_time(row, LISTING, context->now_ns);
+    pt_set_i64(row, process_totals_processes, t->processes);
+    pt_set_i64(row, process_totals_threads, t->threads);
+    if (context->target->pid_count > 0 || context->target->container[0]) {
+        pt_set_time(row, TREE, context->now_ns);
+        pt_set_i64(row, process_totals_tree_processes, t->tree_processes);
+        pt_set_i64(row, process_totals_tree_threads, t->tree_threads);
+        pt_set_i64(row, process_totals_tree_resident, t->tree_resident);
+        pt_set_i64(row, process_totals_tree_cpu, t->tree_cpu_ns + s->reader.set.ended_cpu_ns);
+    }
+    if (pt_proc_socket_is_open(&s->connector)) {
+        pt_set_time(row, EVENTS, context->now_ns);
+        pt_set_i64(row, process_totals_forks, n->forks);
+        pt_set_i64(row, process_totals_execs, n->execs);
+        pt_set_i64(row, process_totals_exits, n->exits);
+        pt_set_i64(row, process_totals_short_lived, n->short_lived);
+        pt_set_i64(row, process_totals_events_lost, (int64_t)s->events.overflow_count);
+    }
+    if (pt_proc_socket_is_open(&s->taskstats)) {
+        pt_set_time(row, RECORDS, context->now_ns);
+        pt_set_i64(row, process_totals_short_lived_cpu, n->short_lived_cpu_ns);
+    }
+}
+
+static int process_collect(void *memory, const struct pt_context *context, struct pt_batch *rows) {
+    struct state *s = memory;
+    struct pt_process_set *set = &s->reader.set;
+    int64_t idle_ns = context->fs->is_live ? context->now_ns - KEEP_IDLE_FILES_NS : INT64_MIN;
+    pt_file_pool_trim(&s->reader.pool, context->fd_budget, idle_ns);
+    s->reader.rollups_left = ROLLUPS_PER_TICK;
+    s->totals = (struct tick_totals){ 0 };
+
+    pt_process_set_begin(set);
+    int rc = find_processes(s, context);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < set->known.count; i++)
+        visit(s, context, set->known.at[i], &rows[1]);
+    pt_process_set_sweep(set, &s->reader.pool);
+    count_events(s);
+    emit_totals(s, context, &rows[0]);
+    return 0;
+}
+
+const struct pt_collector pt_process_collector = {
+    .name = "processes",
+    .help = "every process, and the tree of the recorded command",
+    .is_optional = true,
+    .tables = { &process_totals_table, &process_table },
+    .state_size = sizeof(struct state),
+    .open = process_open,
+    .collect = process_collect,
+    .close = process_close,
+};

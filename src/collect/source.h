@@ -1,0 +1,24 @@
+/* collect/source.h -- helpers that several collectors share. */
+#ifndef PT_COLLECT_SOURCE_H
+#define PT_COLLECT_SOURCE_H
+
+#include "base/clock.h"
+#include "collect/collector.h"
+
+#include <unistd.h>
+
+/* Centiseconds of USER_HZ ticks: exactly ticks on every usual kernel. */
+static inline int64_t pt_ticks_to_cs(int64_t ticks, long ticks_per_second) {
+    return ticks_per_second == 100 ? ticks : (int64_t)((__int128)ticks * 100 / ticks_per_second);
+}
+
+/* Is it time for something done at most every `period_ns`? Remembers the time in `*last_ns`
+ * (0 = never done). */
+static inline bool pt_is_due(int64_t *last_ns, int64_t now_ns, int64_t period_ns) {
+    if (*last_ns && now_ns - *last_ns < period_ns)
+        return false;
+    *last_ns = now_ns;
+    return true;
+}
+
+#endif

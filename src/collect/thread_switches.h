@@ -1,0 +1,46 @@
+/* collect/thread_switches.h -- context switches of a process, summed over its threads.
+ *
+ * /proc/PID/status counts the main thread only. What a thread had when it was
+ * last seen stays in the sum after its end, so the sum never goes down. */
+#ifndef PT_COLLECT_THREAD_SWITCHES_H
+#define PT_COLLECT_THREAD_SWITCHES_H
+
+#include "collect/file_pool.h"
+#include "kernel/pid_list.h"
+
+/* More threads than this are not read: the sum is unknown then. */
+#define PT_THREAD_SWITCHES_MAX 4096
+
+struct pt_switches {
+    int64_t voluntary, nonvoluntary;
+};
+
+struct pt_thread_list {
+    struct pt_thread {
+        pid_t id;
+        struct pt_switches switches;
+    } * at;
+    size_t count, capacity;
+};
+
+struct pt_thread_switches {
+    struct pt_thread_list threads;
+    struct pt_switches ended;
+};
+
+/* What readings of several processes share. */
+struct pt_thread_reader {
+    struct pt_pid_list ids;
+    struct pt_thread_list next;
+};
+
+void pt_thread_reader_release(struct pt_thread_reader *r);
+
+/* 0 or -errno; -E2BIG: too many threads. */
+int pt_thread_switches_read(struct pt_thread_switches *t, struct pt_thread_reader *reader,
+                            struct pt_file_pool *pool, int proc, pid_t pid,
+                            struct pt_switches *sum) PT_MUST_CHECK;
+void pt_thread_switches_clear(struct pt_thread_switches *t); /* keeps the memory */
+void pt_thread_switches_release(struct pt_thread_switches *t);
+
+#endif

@@ -1,0 +1,52 @@
+#include "kernel/cpu_times.h"
+
+#include <errno.h>
+
+const struct pt_str pt_stat_keys[PT_STAT_COUNTER_COUNT] = {
+    [PT_STAT_INTERRUPTS] = { "intr", 4 },         [PT_STAT_CONTEXT_SWITCHES] = { "ctxt", 4 },
+    [PT_STAT_BOOT_TIME] = { "btime", 5 },         [PT_STAT_FORKS] = { "processes", 9 },
+    [PT_STAT_RUNNING] = { "procs_running", 13 },  [PT_STAT_BLOCKED] = { "procs_blocked", 13 },
+    [PT_STAT_SOFT_INTERRUPTS] = { "softirq", 7 },
+};
+
+bool pt_cpu_times_next(struct pt_scan *text, struct pt_cpu_times *times) {
+    struct pt_scan before = *text, line;
+    if (!pt_scan_line(text, &line))
+        return false;
+    if (!pt_scan_take(&line, PT_STR("cpu"))) {
+        *text = before;
+        return false;
+    }
+    times->cpu = line.at < line.end && *line.at != ' ' ? (int64_t)pt_scan_u64(&line) : -1;
+    times->field_count = 0;
+    while (times->field_count < PT_CPU_TIME_COUNT) {
+        int64_t ticks = pt_scan_i64(&line);
+        if (line.failed)
+            break;
+        times->ticks[times->field_count++] = ticks;
+    }
+    return true;
+}
+
+/* Hundredths, as the kernel prints them, without strtod. */
+static double hundredths(struct pt_scan *s) {
+    uint64_t whole = pt_scan_u64(s);
+    if (!pt_scan_take(s, PT_STR(".")))
+        s->failed = true;
+    const char *start = s->at;
+    uint64_t fraction = pt_scan_u64(s);
+    if (s->at - start != 2)
+        s->failed = true;
+    return ((double)whole * 100 + (double)fraction) / 100;
+}
+
+int pt_loadavg_parse(struct pt_scan text, struct pt_loadavg *load) {
+    load->one = hundredths(&text);
+    load->five = hundredths(&text);
+    load->fifteen = hundredths(&text);
+    load->running = pt_scan_i64(&text);
+    if (!pt_scan_take(&text, PT_STR("/")))
+        text.failed = true;
+    load->total = pt_scan_i64(&text);
+    return text.failed ? -EINVAL : 0;
+}

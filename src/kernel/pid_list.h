@@ -1,0 +1,20 @@
+/* kernel/pid_list.h -- the numbered entries of /proc or /proc/PID/task, ascending. */
+#ifndef PT_KERNEL_PID_LIST_H
+#define PT_KERNEL_PID_LIST_H
+
+#include "base/attr.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct pt_pid_list {
+    pid_t *at;
+    size_t count, capacity;
+    char *entries; /* what getdents64 fills */
+};
+
+/* Reads the whole directory again from its start; keeps the memory. 0 or -errno. */
+int pt_pid_list_read(struct pt_pid_list *list, int directory) PT_MUST_CHECK;
+void pt_pid_list_release(struct pt_pid_list *list);
+
+#endif

@@ -1,0 +1,130 @@
+#include "report/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema) {
+    *s = (struct pt_summary){ .samples_per_point = 1 };
+    pt_figure_reader_init(&s->figures, schema);
+}
+
+void pt_summary_release(struct pt_summary *s) {
+    pt_figure_reader_release(&s->figures);
+}
+
+static double larger(double a, double b) {
+    return isnan(a) || b > a ? b : a;
+}
+
+/* Full: merge neighbours. */
+static void halve(struct pt_summary *s) {
+    for (int f = 0; f < PT_FIGURE_COUNT; f++)
+        for (unsigned i = 0; i < PT_SUMMARY_POINTS / 2; i++)
+            s->points[f][i] = larger(s->points[f][2 * i], s->points[f][2 * i + 1]);
+    s->point_count = PT_SUMMARY_POINTS / 2;
+    s->samples_per_point *= 2;
+}
+
+static void add_point(struct pt_summary *s) {
+    if (s->samples_in_point == 0) {
+        if (s->point_count == PT_SUMMARY_POINTS)
+            halve(s);
+        for (int f = 0; f < PT_FIGURE_COUNT; f++)
+            s->points[f][s->point_count] = NAN;
+        s->point_count++;
+    }
+    for (int f = 0; f < PT_FIGURE_COUNT; f++)
+        if (s->figures.is_known[f]) {
+            double *point = &s->points[f][s->point_count - 1];
+            *point = larger(*point, s->figures.values[f]);
+        }
+    s->samples_in_point = (s->samples_in_point + 1) % s->samples_per_point;
+}
+
+static bool cell(const struct pt_batch *b, uint32_t row, const char *name, int64_t *value) {
+    int column = pt_table_find(b->table, name);
+    if (column < 0 || pt_is_null(b, row, column))
+        return false;
+    *value = pt_get_i64(b, row, column);
+    return true;
+}
+
+static void note_own_cost(struct pt_summary *s, const struct pt_sample *sample) {
+    int table = pt_schema_find(sample->schema, "collector");
+    const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
+    for (uint32_t row = 0; b && row < b->row_count; row++) {
+        if (!pt_str_eq(pt_get_str(b, row, 0), PT_STR("pitot")))
+            continue;
+        if (cell(b, row, "colCpuTime", &s->own_cpu_ns) && !s->has_own_cost)
+            s->first_own_cpu_ns = s->own_cpu_ns;
+        s->has_own_cost = true;
+        cell(b, row, "colRss", &s->own_rss_bytes);
+        cell(b, row, "colLateTicks", &s->late_count);
+        cell(b, row, "colDroppedTicks", &s->dropped_count);
+    }
+}
+
+void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
+    note_own_cost(s, sample);
+    if (!pt_figure_reader_next(&s->figures, sample))
+        return;
+    if (s->sample_count++ == 0)
+        s->first_mono_ns = sample->mono_ns;
+    s->last_mono_ns = sample->mono_ns;
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
+        if (!s->figures.is_known[f])
+            continue;
+        s->sum[f] += s->figures.values[f];
+        s->peak[f] =
+            s->count[f]++ == 0 ? s->figures.values[f] : larger(s->peak[f], s->figures.values[f]);
+    }
+    add_point(s);
+}
+
+static void print_curve(const struct pt_summary *s, int figure, struct pt_out *out) {
+    static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    double top = s->peak[figure];
+    if (pt_figures[figure].format == PT_FORMAT_PERCENT && top < 100)
+        top = 100;
+    for (unsigned i = 0; i < s->point_count; i++) {
+        double value = s->points[figure][i];
+        if (isnan(value))
+            pt_out_char(out, ' ');
+        else
+            pt_out_text(out, blocks[top > 0 ? (int)fmin(7, value / top * 7.999) : 0]);
+    }
+}
+
+static void print_own_cost(const struct pt_summary *s, struct pt_out *out) {
+    double seconds = (double)(s->last_mono_ns - s->first_mono_ns) / 1e9;
+    if (!s->has_own_cost || seconds <= 0)
+        return;
+    char memory[32];
+    double used = (double)(s->own_cpu_ns - s->first_own_cpu_ns) / 1e9;
+    pt_figure_print(PT_FORMAT_BYTES, (double)s->own_rss_bytes, memory, sizeof memory);
+    pt_out_printf(out, "Pitot used %.2f %% of one CPU, %s", used / seconds * 100, memory);
+    if (s->late_count > 0)
+        pt_out_printf(out, "; %lld ticks came late and were skipped", (long long)s->late_count);
+    if (s->dropped_count > 0)
+        pt_out_printf(out, "; %lld ticks could not be written", (long long)s->dropped_count);
+    pt_out_char(out, '\n');
+}
+
+void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
+    bool has_heading = false;
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
+        if (s->count[f] == 0)
+            continue;
+        if (!has_heading)
+            pt_out_printf(out, "%-20s %10s %10s\n", "", "mean", "peak");
+        has_heading = true;
+        char mean[32], peak[32];
+        pt_figure_print(pt_figures[f].format, s->sum[f] / (double)s->count[f], mean, sizeof mean);
+        pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
+        pt_out_printf(out, "%-20s %10s %10s  ", pt_figures[f].label, mean, peak);
+        if (use_unicode)
+            print_curve(s, f, out);
+        pt_out_char(out, '\n');
+    }
+    print_own_cost(s, out);
+}

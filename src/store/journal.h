@@ -1,0 +1,100 @@
+/* store/journal.h -- <uuid>.pitot, the crash-safe record of a run.
+ *
+ * Append-only and self-describing: a header, the schema, then a record per
+ * sample, each appended by one write(2) and checksummed. A sample holds only
+ * what differs from the one before; every PT_JOURNAL_KEY_SAMPLES it starts
+ * afresh, so that damage costs the samples up to there and no more.
+ * docs/JOURNAL.md specifies every byte. */
+#ifndef PT_STORE_JOURNAL_H
+#define PT_STORE_JOURNAL_H
+
+#include "base/err.h"
+#include "model/sample.h"
+
+#define PT_JOURNAL_MAJOR       1
+#define PT_JOURNAL_MINOR       0
+
+#define PT_JOURNAL_KEY_SAMPLES 256          /* a key sample at least this often... */
+#define PT_JOURNAL_KEY_BYTES   (8u << 20)   /* ...and after that many bytes of others */
+#define PT_JOURNAL_RECORD_MAX  (256u << 20) /* bytes of a payload, and of a sample in memory */
+#define PT_JOURNAL_NOTE_MAX    (16u << 20)  /* bytes of a note */
+
+struct pt_delta; /* store/journal_delta.h */
+
+/* The writing end. {0} is closed. */
+struct pt_journal {
+    int fd_plus_one;
+    uint8_t uuid[16];
+    const struct pt_schema *schema;
+    struct pt_delta *delta;
+    struct pt_buf record;
+    uint32_t samples_since_key;
+    uint64_t bytes_since_key;
+    int stopped; /* 0, or the -errno after which not even truncation helped */
+
+    uint64_t byte_count; /* of the file: all of them whole records */
+    uint64_t sample_count, lost_sample_count;
+};
+
+/* Creates the file (never replaces one) and writes the header and the schema, which it borrows. */
+int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid[16],
+                      const struct pt_schema *schema, struct pt_err *err) PT_MUST_CHECK;
+
+/* Appends a sample of the journal's schema. 0 or -errno (-ENOSPC, ...): the sample is lost and
+ * counted, the file is cut back to its last whole record, and the next call tries again. */
+int pt_journal_write(struct pt_journal *j, const struct pt_sample *s) PT_MUST_CHECK;
+
+/* Appends text about the run: "static", "command", "tag", "end", ... 0 or -errno. */
+int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text) PT_MUST_CHECK;
+
+/* Says that the run is complete, closes and releases. 0 or -errno. */
+int pt_journal_close(struct pt_journal *j);
+
+struct pt_journal_note {
+    char *key;
+    char *text; /* terminated; may hold other zero bytes before text_len */
+    size_t text_len;
+};
+
+/* The reading end. {0} is closed. Must not move while open: samples borrow its schema. */
+struct pt_journal_reader {
+    struct pt_schema schema; /* as the file has it, not as this program knows it */
+    uint8_t uuid[16];
+    uint16_t major, minor;
+
+    struct pt_journal_note *notes; /* those read so far, in order */
+    size_t note_count, note_capacity, note_bytes;
+
+    bool is_complete;           /* the writer closed the journal */
+    uint64_t sample_count;      /* read so far */
+    uint64_t lost_sample_count; /* could not be written; known when is_complete */
+
+    uint64_t tail_bytes;           /* at the end, not (yet) a whole record */
+    uint64_t skipped_bytes;        /* damaged, inside the file */
+    uint64_t skipped_sample_count; /* whole, but follow damage and need what was lost */
+    uint64_t unknown_record_count; /* of a newer minor version */
+
+    int fd_plus_one;
+    bool needs_key;
+    uint64_t position; /* of the next record */
+    uint8_t *buffer;   /* bytes of the file from `position` on, at `buffer + start` */
+    size_t buffer_capacity, start, end;
+    struct pt_delta *delta;
+    struct pt_table **tables; /* owned: what `schema` points to */
+};
+
+/* Reads the header, the schema and the notes that come before the first sample. */
+int pt_journal_open(struct pt_journal_reader *r, const char *path,
+                    struct pt_err *err) PT_MUST_CHECK;
+
+/* 1: `s`, initialised by the caller with &r->schema, holds the next sample. 0: there is none for
+ * now; later calls see what a running writer has appended since. -errno: reading failed. */
+int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
+
+/* The latest note of that key, or NULL. */
+const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,
+                                                   const char *key);
+
+void pt_journal_reader_close(struct pt_journal_reader *r);
+
+#endif

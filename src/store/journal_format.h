@@ -1,0 +1,35 @@
+/* store/journal_format.h -- frame of a journal; only the journal's own files include this.
+ *
+ *     header    magic 8, major u16, minor u16, uuid 16, CRC-32C of these u32
+ *     record    type u8, length varint, payload, CRC-32C of these three u32 */
+#ifndef PT_STORE_JOURNAL_FORMAT_H
+#define PT_STORE_JOURNAL_FORMAT_H
+
+#include "model/sample.h"
+
+/* Not text, and broken by transfers that change line ends. */
+#define PT_JOURNAL_MAGIC  "\x89PITOT\r\n"
+#define PT_JOURNAL_HEADER 32u
+
+enum pt_record_type {
+    PT_RECORD_SCHEMA = 'S',
+    PT_RECORD_SYNC = 'Y', /* the uuid: found again after damage; before 'K', 'N' and 'E' */
+    PT_RECORD_KEY = 'K',
+    PT_RECORD_DELTA = 'D',
+    PT_RECORD_NOTE = 'N',
+    PT_RECORD_END = 'E',
+};
+
+#define PT_RECORD_HEAD      6u /* at most: type and a length of up to five bytes */
+#define PT_RECORD_CRC       4u
+#define PT_RECORD_SYNC_SIZE 22u
+
+/* All bytes of a sync record, which are the same throughout a journal. */
+void pt_journal_sync(const uint8_t uuid[16], uint8_t record[PT_RECORD_SYNC_SIZE]);
+
+void pt_journal_put_schema(const struct pt_schema *schema, struct pt_buf *into);
+/* Builds tables from a schema's payload: NULL if anything in it is not as it must be. */
+struct pt_table **pt_journal_get_schema(struct pt_bytes from, uint32_t *table_count);
+void pt_journal_free_tables(struct pt_table **tables, uint32_t table_count);
+
+#endif

@@ -1,0 +1,311 @@
+/* Reads a journal, also one that is still written, ends in the middle of a record or is damaged. */
+#include "store/journal.h"
+
+#include "base/crc32c.h"
+#include "store/journal_delta.h"
+#include "store/journal_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK          (256u << 10)
+#define NOTE_BYTES_MAX (64u << 20) /* of all notes together; more are passed over */
+
+struct record {
+    uint8_t type;
+    struct pt_bytes payload;
+    uint64_t size; /* in the file */
+};
+
+static size_t buffered(const struct pt_journal_reader *r) {
+    return r->end - r->start;
+}
+
+static const uint8_t *bytes_at(const struct pt_journal_reader *r) {
+    return r->buffer + r->start;
+}
+
+static void forget_buffer(struct pt_journal_reader *r) {
+    r->start = r->end = 0;
+}
+
+static void advance(struct pt_journal_reader *r, uint64_t bytes) {
+    r->position += bytes;
+    if (bytes > buffered(r))
+        forget_buffer(r);
+    else
+        r->start += (size_t)bytes;
+}
+
+/* Bytes of the file from `position` on, or -errno. */
+static int64_t remaining(const struct pt_journal_reader *r) {
+    struct stat st;
+    if (fstat(r->fd_plus_one - 1, &st))
+        return -errno;
+    return (uint64_t)st.st_size > r->position ? st.st_size - (int64_t)r->position : 0;
+}
+
+/* Reads again from `position`: a writer that ran out of room may have replaced what was there. */
+static int refill(struct pt_journal_reader *r, size_t want) {
+    size_t room = want > CHUNK ? want : CHUNK;
+    forget_buffer(r);
+    pt_grow(&r->buffer, &r->buffer_capacity, room, 1);
+    while (r->end < room) {
+        ssize_t n = pread(r->fd_plus_one - 1, r->buffer + r->end, room - r->end,
+                          (off_t)(r->position + r->end));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        r->end += (size_t)n;
+    }
+    return 0;
+}
+
+/* 1: at least `want` bytes are in the buffer; 0: the file has less; -errno. Never takes more
+ * memory than the file has bytes. */
+static int fill(struct pt_journal_reader *r, uint64_t want) {
+    if (buffered(r) >= want)
+        return 1;
+    int64_t left = remaining(r);
+    if (left < 0)
+        return (int)left;
+    if (want > CHUNK && (uint64_t)left < want)
+        return 0;
+    int rc = refill(r, (size_t)want);
+    return rc ? rc : buffered(r) >= want;
+}
+
+/* 1: a whole record with the right checksum is next; 0: there is none; -errno. */
+static int peek_record(struct pt_journal_reader *r, struct record *record) {
+    int rc = fill(r, 1 + 1 + PT_RECORD_CRC); /* the shortest */
+    if (rc <= 0)
+        return rc;
+    struct pt_bytes in = { bytes_at(r), r->buffer + r->end, false };
+    record->type = pt_bytes_u8(&in);
+    uint64_t len = pt_bytes_varint(&in);
+    if (in.failed || len > PT_JOURNAL_RECORD_MAX)
+        return 0;
+    size_t head = (size_t)(in.at - bytes_at(r));
+    record->size = head + len + PT_RECORD_CRC;
+    rc = fill(r, record->size);
+    if (rc <= 0)
+        return rc;
+    const uint8_t *start = bytes_at(r), *payload = start + head;
+    uint32_t crc;
+    memcpy(&crc, payload + len, sizeof crc);
+    if (crc != pt_crc32c(0, start, head + (size_t)len))
+        return 0;
+    record->payload = (struct pt_bytes){ payload, payload + len, false };
+    return 1;
+}
+
+static int stay_at_tail(struct pt_journal_reader *r, uint64_t position) {
+    r->position = position;
+    forget_buffer(r);
+    int64_t left = remaining(r);
+    if (left < 0)
+        return (int)left;
+    r->tail_bytes = (uint64_t)left;
+    return 0;
+}
+
+/* What is next is no record. 1: skipped to the next sync record, which is a record; 0: there is
+ * none, so what is next may not be all written yet; -errno. */
+static int skip_damage(struct pt_journal_reader *r, struct record *record) {
+    uint8_t sync[PT_RECORD_SYNC_SIZE];
+    pt_journal_sync(r->uuid, sync);
+    const uint64_t damaged = r->position;
+    for (uint64_t step = 1;; step = buffered(r) - (sizeof sync - 1)) {
+        advance(r, step);
+        int rc = fill(r, sizeof sync);
+        if (rc <= 0) {
+            int tail_rc = stay_at_tail(r, damaged);
+            return rc ? rc : tail_rc;
+        }
+        const uint8_t *found = memmem(bytes_at(r), buffered(r), sync, sizeof sync);
+        if (!found)
+            continue;
+        advance(r, (uint64_t)(found - bytes_at(r)));
+        r->skipped_bytes += r->position - damaged;
+        r->needs_key = true;
+        return peek_record(r, record);
+    }
+}
+
+static void take_note(struct pt_journal_reader *r, struct pt_bytes in) {
+    struct pt_str key = pt_bytes_lstr(&in);
+    struct pt_str text = pt_bytes_take(&in, (uint64_t)(in.end - in.at));
+    if (in.failed || r->note_bytes + key.len + text.len > NOTE_BYTES_MAX)
+        return;
+    r->note_bytes += key.len + text.len;
+    pt_grow(&r->notes, &r->note_capacity, r->note_count + 1, sizeof *r->notes);
+    r->notes[r->note_count++] =
+        (struct pt_journal_note){ pt_strndup(key), pt_strndup(text), text.len };
+}
+
+static void take_end(struct pt_journal_reader *r, struct pt_bytes in) {
+    (void)pt_bytes_varint(&in);
+    uint64_t lost = pt_bytes_varint(&in);
+    if (in.failed)
+        return;
+    r->is_complete = true;
+    r->lost_sample_count = lost;
+}
+
+static bool take_sample(struct pt_journal_reader *r, const struct record *record,
+                        struct pt_sample *s) {
+    struct pt_bytes in = record->payload;
+    if (record->type == PT_RECORD_KEY) {
+        pt_delta_reset(r->delta);
+        r->needs_key = false;
+    }
+    if (r->needs_key) {
+        r->skipped_sample_count++;
+        return false;
+    }
+    pt_sample_clear(s);
+    if (pt_delta_decode(r->delta, &in, s) == 0) {
+        r->sample_count++;
+        return true;
+    }
+    pt_sample_clear(s);
+    r->needs_key = true;
+    r->skipped_bytes += record->size;
+    return false;
+}
+
+/* Was it a sample, and is `s` filled? */
+static bool take_record(struct pt_journal_reader *r, const struct record *record,
+                        struct pt_sample *s) {
+    r->tail_bytes = 0;
+    switch (record->type) {
+    case PT_RECORD_KEY:
+    case PT_RECORD_DELTA:
+        return take_sample(r, record, s);
+    case PT_RECORD_NOTE:
+        take_note(r, record->payload);
+        return false;
+    case PT_RECORD_END:
+        take_end(r, record->payload);
+        return false;
+    case PT_RECORD_SYNC:
+    case PT_RECORD_SCHEMA:
+        return false;
+    default:
+        r->unknown_record_count++;
+        return false;
+    }
+}
+
+int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
+    for (;;) {
+        struct record record;
+        int rc = peek_record(r, &record);
+        if (rc == 0)
+            rc = skip_damage(r, &record);
+        if (rc <= 0)
+            return rc;
+        bool is_sample = take_record(r, &record, s);
+        advance(r, record.size);
+        if (is_sample)
+            return 1;
+    }
+}
+
+static int read_header(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    int rc = fill(r, PT_JOURNAL_HEADER);
+    if (rc < 0)
+        return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    size_t compared = buffered(r) < 8 ? buffered(r) : 8;
+    if (memcmp(bytes_at(r), PT_JOURNAL_MAGIC, compared) != 0)
+        return pt_fail(err, -EBADMSG, "%s is not a Pitot journal", path);
+    if (rc == 0)
+        return pt_fail(err, -ENODATA, "%s holds nothing yet: it ends inside its header", path);
+    struct pt_bytes in = { bytes_at(r) + 8, bytes_at(r) + PT_JOURNAL_HEADER, false };
+    uint32_t version = pt_bytes_u32(&in);
+    r->major = (uint16_t)version, r->minor = (uint16_t)(version >> 16);
+    if (r->major > PT_JOURNAL_MAJOR)
+        return pt_fail(err, -EPROTONOSUPPORT,
+                       "%s was written by a newer Pitot: it has journal version %u.%u, this Pitot "
+                       "reads up to %u.x",
+                       path, r->major, r->minor, PT_JOURNAL_MAJOR);
+    memcpy(r->uuid, pt_bytes_take(&in, 16).at, 16);
+    if (pt_bytes_u32(&in) != pt_crc32c(0, bytes_at(r), PT_JOURNAL_HEADER - 4))
+        return pt_fail(err, -EBADMSG, "the header of %s is damaged", path);
+    advance(r, PT_JOURNAL_HEADER);
+    return 0;
+}
+
+static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    struct record record;
+    int rc = peek_record(r, &record);
+    if (rc < 0)
+        return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    if (rc == 0 || record.type != PT_RECORD_SCHEMA)
+        return pt_fail(err, -EBADMSG, "the schema of %s is damaged or not all there", path);
+    r->tables = pt_journal_get_schema(record.payload, &r->schema.table_count);
+    if (!r->tables)
+        return pt_fail(err, -EBADMSG, "the schema of %s makes no sense", path);
+    r->schema.tables = (const struct pt_table *const *)r->tables;
+    r->delta = pt_delta_new(&r->schema);
+    r->needs_key = true;
+    advance(r, record.size);
+    return 0;
+}
+
+/* What is said about the run as a whole comes before its samples. */
+static int read_first_notes(struct pt_journal_reader *r) {
+    struct record record;
+    int rc;
+    while ((rc = peek_record(r, &record)) > 0) {
+        if (record.type == PT_RECORD_KEY || record.type == PT_RECORD_DELTA)
+            return 0;
+        take_record(r, &record, NULL);
+        advance(r, record.size);
+    }
+    forget_buffer(r);
+    return rc;
+}
+
+int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    *r = (struct pt_journal_reader){ 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return pt_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
+    r->fd_plus_one = fd + 1;
+    int rc = read_header(r, path, err);
+    if (!rc)
+        rc = read_schema(r, path, err);
+    if (!rc && (rc = read_first_notes(r)))
+        pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    if (rc)
+        pt_journal_reader_close(r);
+    return rc;
+}
+
+const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,
+                                                   const char *key) {
+    for (size_t i = r->note_count; i-- > 0;)
+        if (strcmp(r->notes[i].key, key) == 0)
+            return &r->notes[i];
+    return NULL;
+}
+
+void pt_journal_reader_close(struct pt_journal_reader *r) {
+    for (size_t i = 0; i < r->note_count; i++) {
+        pt_free(r->notes[i].key);
+        pt_free(r->notes[i].text);
+    }
+    pt_free(r->notes);
+    pt_free(r->buffer);
+    pt_delta_free(r->delta);
+    pt_journal_free_tables(r->tables, r->schema.table_count);
+    if (r->fd_plus_one > 0)
+        close(r->fd_plus_one - 1);
+    *r = (struct pt_journal_reader){ 0 };
+}

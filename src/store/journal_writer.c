@@ -1,0 +1,191 @@
+/* Appends records to a journal. */
+#include "store/journal.h"
+
+#include "base/crc32c.h"
+#include "store/journal_delta.h"
+#include "store/journal_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* A payload is written behind this much room, which then takes the frame from its end. */
+#define FRONT (PT_RECORD_SYNC_SIZE + PT_RECORD_HEAD)
+
+void pt_journal_sync(const uint8_t uuid[16], uint8_t record[PT_RECORD_SYNC_SIZE]) {
+    record[0] = PT_RECORD_SYNC;
+    record[1] = 16;
+    memcpy(record + 2, uuid, 16);
+    uint32_t crc = pt_crc32c(0, record, 18);
+    memcpy(record + 18, &crc, sizeof crc);
+}
+
+static void put_header(struct pt_buf *into, const uint8_t uuid[16]) {
+    const uint16_t version[] = { PT_JOURNAL_MAJOR, PT_JOURNAL_MINOR };
+    pt_buf_bytes(into, PT_JOURNAL_MAGIC, 8);
+    pt_buf_bytes(into, version, sizeof version);
+    pt_buf_bytes(into, uuid, 16);
+    pt_buf_u32(into, pt_crc32c(0, into->at, into->len));
+}
+
+static void begin_record(struct pt_journal *j) {
+    pt_buf_clear(&j->record);
+    (void)pt_buf_reserve(&j->record, 4096);
+    j->record.len = FRONT;
+}
+
+static uint8_t *put_head(uint8_t *payload, enum pt_record_type type, size_t len) {
+    uint8_t head[PT_RECORD_HEAD], *p = head;
+    *p++ = (uint8_t)type;
+    for (; len >= 0x80; len >>= 7)
+        *p++ = (uint8_t)(len | 0x80);
+    *p++ = (uint8_t)len;
+    size_t size = (size_t)(p - head);
+    return memcpy(payload - size, head, size);
+}
+
+/* Frames the payload, with a sync record in front if it is to be found after damage. */
+static struct pt_str end_record(struct pt_journal *j, enum pt_record_type type) {
+    struct pt_buf *b = &j->record;
+    (void)pt_buf_reserve(b, PT_RECORD_CRC);
+    uint8_t *start = put_head(b->at + FRONT, type, b->len - FRONT);
+    pt_buf_u32(b, pt_crc32c(0, start, (size_t)(b->at + b->len - start)));
+    if (type != PT_RECORD_DELTA && type != PT_RECORD_SCHEMA) {
+        start -= PT_RECORD_SYNC_SIZE;
+        pt_journal_sync(j->uuid, start);
+    }
+    return (struct pt_str){ (const char *)start, (size_t)(b->at + b->len - start) };
+}
+
+/* One write(2), unless the kernel takes less: then the next one says why. */
+static int write_all(int fd, struct pt_str bytes) {
+    while (bytes.len > 0) {
+        ssize_t n = write(fd, bytes.at, bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            return -EIO;
+        bytes = pt_str_skip(bytes, (size_t)n);
+    }
+    return 0;
+}
+
+/* Whole or not at all. */
+static int append(struct pt_journal *j, struct pt_str bytes) {
+    if (j->stopped)
+        return j->stopped;
+    int fd = j->fd_plus_one - 1, rc = write_all(fd, bytes);
+    if (!rc) {
+        j->byte_count += bytes.len;
+        return 0;
+    }
+    if (ftruncate(fd, (off_t)j->byte_count))
+        j->stopped = rc;
+    return rc;
+}
+
+static int write_start(struct pt_journal *j) {
+    begin_record(j);
+    pt_journal_put_schema(j->schema, &j->record);
+    struct pt_str schema = end_record(j, PT_RECORD_SCHEMA);
+    struct pt_buf start = { 0 };
+    put_header(&start, j->uuid);
+    pt_buf_str(&start, schema);
+    int rc = append(j, pt_buf_as_str(&start));
+    pt_buf_release(&start);
+    return rc;
+}
+
+static int release(struct pt_journal *j) {
+    int rc = close(j->fd_plus_one - 1) ? -errno : 0;
+    pt_delta_free(j->delta);
+    pt_buf_release(&j->record);
+    j->fd_plus_one = 0;
+    j->delta = NULL;
+    return rc;
+}
+
+int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid[16],
+                      const struct pt_schema *schema, struct pt_err *err) {
+    *j = (struct pt_journal){ .schema = schema };
+    memcpy(j->uuid, uuid, sizeof j->uuid);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
+    j->fd_plus_one = fd + 1;
+    j->delta = pt_delta_new(schema);
+    int rc = write_start(j);
+    if (!rc)
+        return 0;
+    release(j);
+    unlink(path);
+    return pt_fail(err, rc, "cannot write %s: %s", path, strerror(-rc));
+}
+
+static bool is_key_due(const struct pt_journal *j) {
+    return j->samples_since_key == 0 || j->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
+           j->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
+}
+
+/* No reader would take it. */
+static bool is_too_large(const struct pt_sample *s) {
+    for (uint32_t i = 0; i < s->schema->table_count; i++) {
+        const struct pt_batch *b = &s->batches[i];
+        if (b->strings.len > PT_JOURNAL_RECORD_MAX ||
+            (uint64_t)b->row_count * b->row_words > PT_JOURNAL_RECORD_MAX / sizeof *b->words)
+            return true;
+    }
+    return false;
+}
+
+static int write_sample(struct pt_journal *j, const struct pt_sample *s) {
+    if (is_too_large(s))
+        return -EMSGSIZE;
+    bool is_key = is_key_due(j);
+    if (is_key) {
+        pt_delta_reset(j->delta);
+        j->samples_since_key = 0;
+        j->bytes_since_key = 0;
+    }
+    begin_record(j);
+    pt_delta_encode(j->delta, s, &j->record);
+    if (j->record.len - FRONT > PT_JOURNAL_RECORD_MAX)
+        return -EMSGSIZE;
+    struct pt_str record = end_record(j, is_key ? PT_RECORD_KEY : PT_RECORD_DELTA);
+    j->bytes_since_key += record.len;
+    return append(j, record);
+}
+
+int pt_journal_write(struct pt_journal *j, const struct pt_sample *s) {
+    int rc = write_sample(j, s);
+    if (rc) {
+        j->lost_sample_count++;
+        j->samples_since_key = 0; /* the rows remembered are not those of the file */
+        return rc;
+    }
+    j->sample_count++;
+    j->samples_since_key++;
+    return 0;
+}
+
+int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text) {
+    if (key.len > PT_JOURNAL_NOTE_MAX || text.len > PT_JOURNAL_NOTE_MAX)
+        return -EMSGSIZE;
+    begin_record(j);
+    pt_buf_lstr(&j->record, key);
+    pt_buf_str(&j->record, text);
+    return append(j, end_record(j, PT_RECORD_NOTE));
+}
+
+int pt_journal_close(struct pt_journal *j) {
+    if (j->fd_plus_one == 0)
+        return 0;
+    begin_record(j);
+    pt_buf_varint(&j->record, j->sample_count);
+    pt_buf_varint(&j->record, j->lost_sample_count);
+    int rc = append(j, end_record(j, PT_RECORD_END));
+    int close_rc = release(j);
+    return rc ? rc : close_rc;
+}

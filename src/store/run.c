@@ -1,0 +1,93 @@
+#include "store/run.h"
+
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_newer(const struct stat *a, const struct stat *b) {
+    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+    return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* The newest journal in the directory whose name starts with `prefix`; returns how many match. */
+static int search(const char *directory, const char *prefix, char journal[PATH_MAX]) {
+    DIR *d = opendir(directory);
+    struct stat newest = { 0 };
+    int count = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct pt_str name = pt_str_from(e->d_name);
+        char path[PATH_MAX];
+        struct stat st;
+        if (!pt_str_ends(name, PT_STR(PT_RUN_EXTENSION)) ||
+            !pt_str_starts(name, pt_str_from(prefix)) ||
+            snprintf(path, sizeof path, "%s/%s", directory, e->d_name) >= PATH_MAX ||
+            stat(path, &st))
+            continue;
+        if (count++ == 0 || is_newer(&st, &newest)) {
+            newest = st;
+            pt_str_copy(journal, PATH_MAX, pt_str_from(path));
+        }
+    }
+    if (d)
+        closedir(d);
+    return count;
+}
+
+int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struct pt_err *err) {
+    struct stat st;
+    *other_count = 0;
+    if (stat(run, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        pt_str_copy(journal, PATH_MAX, pt_str_from(run));
+        return 0;
+    }
+    bool is_directory = stat(run, &st) == 0;
+    int count =
+        is_directory ? search(run, "", journal) : search(PT_RUN_DEFAULT_DIRECTORY, run, journal);
+    *other_count = count - 1;
+    if (count > 0)
+        return 0;
+    if (is_directory)
+        return pt_fail(err, -ENOENT, "there is no run (*%s) in %s", PT_RUN_EXTENSION, run);
+    return pt_fail(err, -ENOENT,
+                   "no run called %s: give a directory, a journal (*%s), or the start of a uuid "
+                   "that is in %s",
+                   run, PT_RUN_EXTENSION, PT_RUN_DEFAULT_DIRECTORY);
+}
+
+int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *err) {
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+    *was_created = false;
+    if (length == 0 || length >= sizeof part)
+        return pt_fail(err, -ENAMETOOLONG, "the name of the output directory is empty or too long");
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != 0)
+            continue;
+        pt_str_copy(part, sizeof part, (struct pt_str){ path, i });
+        if (mkdir(part, 0755) == 0)
+            *was_created = i == length;
+        else if (errno != EEXIST && errno != EISDIR)
+            return pt_fail(err, -errno, "cannot create the output directory %s: %s", part,
+                           strerror(errno));
+    }
+    struct stat st;
+    if (stat(path, &st) || !S_ISDIR(st.st_mode))
+        return pt_fail(err, -ENOTDIR, "the output %s is not a directory", path);
+    return 0;
+}
+
+void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]) {
+    const char *slash = strrchr(journal, '/');
+    struct pt_str base = pt_str_from(slash ? slash + 1 : journal);
+    if (pt_str_ends(base, PT_STR(PT_RUN_EXTENSION)))
+        base.len -= sizeof PT_RUN_EXTENSION - 1;
+    pt_str_copy(name, NAME_MAX + 1, base);
+    struct pt_str path =
+        slash ? (struct pt_str){ journal, (size_t)(slash - journal) } : PT_STR(".");
+    pt_str_copy(directory, PATH_MAX, path.len > 0 ? path : PT_STR("/"));
+}

@@ -1,0 +1,26 @@
+/* store/run.h -- the files of a run in its directory, and how a run is found. */
+#ifndef PT_STORE_RUN_H
+#define PT_STORE_RUN_H
+
+#include "base/err.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* RUN on a command line: a directory, a journal, or (the start of) a uuid looked for in the
+ * default directory. Of several runs in a directory the newest is taken; `*other_count` says
+ * how many others there are. 0 or -errno with words. */
+int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count,
+                struct pt_err *err) PT_MUST_CHECK;
+
+/* Creates a directory and the missing ones above it. `*was_created`: it was not there. */
+int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *err) PT_MUST_CHECK;
+
+/* Directory and name without extension of a journal: what its other files are called. */
+void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]);
+
+#define PT_RUN_DEFAULT_DIRECTORY "./profiler-output"
+#define PT_RUN_EXTENSION         ".pitot"
+
+#endif

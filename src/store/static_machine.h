@@ -1,0 +1,15 @@
+/* store/static_machine.h -- sections of the static file about the hardware. */
+#ifndef PT_STORE_STATIC_MACHINE_H
+#define PT_STORE_STATIC_MACHINE_H
+
+#include "base/fs.h"
+#include "base/json.h"
+
+/* "vCpuCache": sizes in bytes of the caches that the first CPU uses. */
+void pt_static_put_caches(struct pt_json *j, const struct pt_fs *fs);
+/* False for what is made of other disks or of memory, and for drives without a fixed medium. */
+bool pt_static_is_whole_disk(const char *name);
+/* "numa", "disks" (whole ones), "interfaces", "clock". */
+void pt_static_put_devices(struct pt_json *j, const struct pt_fs *fs);
+
+#endif

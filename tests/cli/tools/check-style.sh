@@ -1,0 +1,19 @@
+#!/bin/sh
+# banned calls, raw memory, absolute kernel paths and missing heads are found; comments are not.
+command -v git >/dev/null || { echo "git is missing"; exit 77; }
+git init -q .
+mkdir -p src/model src/base
+cat >src/model/bad.c <<'END'
+/* malloc(3) and strcpy(3) may be spoken of */
+void f(void) {
+    x->free(malloc(pt_free(p)));
+    g("atoi(", sprintf(h));
+    openat(0,
+           "/proc/meminfo", 0);
+    fopen("a", "r");
+}
+END
+echo 'void *p = malloc(1);' >src/base/mem.c
+echo '#define X' >src/model/bad.h
+git add .
+"$SOURCE/tools/check-style"

@@ -1,0 +1,278 @@
+/* The static file: known answers on two small trees, valid on foreign trees and on this machine. */
+#include "json_text.h"
+
+#include "base/attr.h"
+#include "kernel/cpuinfo.h"
+#include "store/static_info.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+/* Argument vectors hold text that may be changed. */
+#define WORD(text) ((char[]){ text })
+#define HIDDEN     "zq9hidden"
+
+static char *const own_argv[] = { WORD("pitot"), WORD("-t"),        WORD("100"),  WORD("--"),
+                                  WORD("vllm"),  WORD("--api-key"), WORD(HIDDEN), NULL };
+static char *const command[] = { WORD("vllm"), WORD("serve"),    WORD("a b"), WORD("--api-key"),
+                                 WORD(HIDDEN), WORD("--port=1"), NULL };
+static char *const environment[] = {
+    WORD("HOME=/root"),
+    WORD("HF_TOKEN=" HIDDEN),
+    WORD("HF_HOME=/cache"),
+    WORD("CUDA_VISIBLE_DEVICES=0,1"),
+    WORD("PYTHONPATH=/a"),
+    WORD("VLLM_API_KEY=" HIDDEN),
+    WORD("LD_PRELOAD=libx.so"),
+    WORD("LD_PRELOADED=1"),
+    WORD("HF_ENDPOINT=http://u:" HIDDEN "@h/"),
+    WORD("AWS_SECRET_ACCESS_KEY=" HIDDEN),
+    NULL,
+};
+static const char *const collectors[] = { "cpu", "mem", NULL };
+static const char *const formats[] = { "parquet", NULL };
+static const char *const tags[] = { "model=old", "model=m=1", "token=" HIDDEN, "flag", NULL };
+
+static const struct pt_static_options example = {
+    .uuid = "2f1e0c4a-0000-4000-8000-000000000001",
+    .start_wall_ns = INT64_C(1700000123456789012),
+    .interval_ns = 100000000,
+    .own_argv = own_argv,
+    .command = command,
+    .working_directory = "/srv",
+    .environment = environment,
+    .collectors = collectors,
+    .formats = formats,
+    .tags = tags,
+};
+
+static char *written(const char *proc, const char *sys, const char *root,
+                     struct pt_static_options options) {
+    struct pt_fs fs;
+    struct pt_err err = { "" };
+    struct pt_out out;
+    if (pt_fs_open(&fs, proc, sys, root, &err))
+        fail_msg("%s", err.text);
+    options.fs = &fs;
+    memory_open(&out);
+    pt_static_write(&out, &options);
+    pt_fs_close(&fs);
+    return memory_text(&out);
+}
+
+static json_t *read_fixture(const char *name, struct pt_static_options options) {
+    char proc[PATH_MAX], sys[PATH_MAX], root[PATH_MAX];
+    const char *source = getenv("PITOT_SOURCE");
+    snprintf(proc, sizeof proc, "%s/tests/fixtures/%s/proc", source, name);
+    snprintf(sys, sizeof sys, "%s/tests/fixtures/%s/sys", source, name);
+    snprintf(root, sizeof root, "%s/tests/fixtures/%s/root", source, name);
+    char *text = written(proc, sys, root, options);
+    json_t *json = parsed(text);
+    pt_free(text);
+    return json;
+}
+
+static void a_server_is_described_exactly(void **state) {
+    (void)state;
+    json_t *j = read_fixture("static-x86", example);
+    assert_text(j, "uuid", example.uuid);
+    assert_text(j, "vId", "4c4c4544-0042-3510-8051-b4c04f4d4e33");
+    assert_number(j, "start_time", 1700000123456.0);
+    assert_text(j, "host.hostname", "gpu-node-7");
+    assert_text(j, "host.kernel", "6.1.0-18-amd64");
+    assert_number(j, "host.boot_time", 1700000000);
+    assert_number(j, "host.vNumProcessors", 4);
+    assert_text(j, "host.vCpuType", "Intel(R) Xeon(R) Platinum 8480+");
+    assert_number(j, "host.vCpuCache.L1d", 48 * 1024);
+    assert_number(j, "host.vCpuCache.L1i", 32 * 1024);
+    assert_number(j, "host.vCpuCache.L2", 2048 * 1024);
+    assert_number(j, "host.vCpuCache.L3", 107520 * 1024);
+    assert_number(j, "host.vMemoryTotalBytes", 527951872.0 * 1024);
+    assert_number(j, "host.vSwapTotalBytes", 8388604.0 * 1024);
+    assert_memory_equal(json_string_value(at(j, "host.vKernelInfo")), "Linux version 6.1.0", 19);
+    assert_null_at(j, "nvidia.gDriverVersion");
+    assert_int_equal(json_array_size(at(j, "nvidia.gpus")), 0);
+    json_decref(j);
+}
+
+static void its_parts_are_listed(void **state) {
+    (void)state;
+    json_t *j = read_fixture("static-x86", example);
+    assert_text(j, "cpu_vendor", "GenuineIntel");
+    assert_number(j, "cpu_sockets", 2);
+    assert_number(j, "cpu_cores", 4);
+    assert_text(j, "cpu_governor", "performance");
+    assert_int_equal(json_array_size(at(j, "cpu_flags")), 10);
+    assert_text(j, "cpu_flags.9", "amx_bf16");
+    assert_text(j, "thp", "madvise");
+    assert_number(j, "swappiness", 60);
+    assert_text(j, "os", "Debian GNU/Linux 12 (bookworm)");
+    assert_text(j, "architecture", "x86_64");
+    assert_text(j, "kernel_command_line",
+                "BOOT_IMAGE=/vmlinuz-6.1.0-18-amd64 root=/dev/nvme0n1p2 ro quiet "
+                "luks.passphrase=*** mitigations=off");
+    assert_int_equal(json_array_size(at(j, "numa")), 2);
+    assert_text(j, "numa.1.cpus", "2-3");
+    assert_number(j, "numa.1.memory_bytes", 263975936.0 * 1024);
+    assert_number(j, "numa.1.distances.0", 21);
+    assert_int_equal(json_array_size(at(j, "disks")), 2);
+    assert_text(j, "disks.0.model", "SAMSUNG MZQL23T8HCLS-00A07");
+    assert_number(j, "disks.0.size_bytes", 7501476528.0 * 512);
+    assert_true(json_is_false(at(j, "disks.0.is_rotational")));
+    assert_text(j, "disks.1.scheduler", "mq-deadline");
+    assert_null_at(j, "disks.1.model");
+    assert_text(j, "interfaces.0.driver", "ice");
+    assert_number(j, "interfaces.0.speed_mbit", 25000);
+    assert_null_at(j, "interfaces.1.speed_mbit");
+    assert_true(json_is_true(at(j, "interfaces.2.is_virtual")));
+    assert_text(j, "clock.source", "tsc");
+    assert_null_at(j, "clock.resolution_ns");
+    assert_true(json_is_false(at(j, "virtualisation.hypervisor")));
+    assert_text(j, "virtualisation.product", "PowerEdge R760xa");
+    assert_null_at(j, "virtualisation.container");
+    json_decref(j);
+}
+
+static void the_tightest_limit_of_all_groups_applies(void **state) {
+    (void)state;
+    json_t *j = read_fixture("static-x86", example);
+    assert_text(j, "cgroup.version", "v2");
+    assert_text(j, "cgroup.paths.v2", "/user.slice/job.scope");
+    assert_number(j, "cgroup.limits.cpus", 2.5);
+    assert_number(j, "cgroup.limits.memory_bytes", 68719476736.0);
+    assert_null_at(j, "cgroup.limits.memory_high_bytes");
+    assert_number(j, "cgroup.limits.pids", 10813);
+    assert_text(j, "cgroup.limits.cpuset_cpus", "0-1");
+    json_decref(j);
+}
+
+static void a_small_container_has_nulls_and_no_zeros(void **state) {
+    (void)state;
+    json_t *j = read_fixture("static-arm64", example);
+    assert_text(j, "vId", "ec2b0e6ab1d54d3a9c6c7c0d5c4e1f2a");
+    assert_text(j, "host.vCpuType", "Neoverse-V1");
+    assert_text(j, "cpu_vendor", "ARM");
+    assert_number(j, "host.vNumProcessors", 2);
+    assert_null_at(j, "host.boot_time");
+    assert_number(j, "host.vCpuCache.L1d", 65536);
+    assert_null_at(j, "host.vCpuCache.L2");
+    assert_null_at(j, "host.vKernelInfo");
+    assert_number(j, "host.vSwapTotalBytes", 0);
+    assert_null_at(j, "cpu_sockets");
+    assert_null_at(j, "cpu_governor");
+    assert_null_at(j, "thp");
+    assert_null_at(j, "architecture");
+    assert_null_at(j, "interfaces.0.speed_mbit");
+    assert_text(j, "os", "Amazon Linux 2");
+    assert_true(json_is_true(at(j, "virtualisation.hypervisor")));
+    assert_text(j, "virtualisation.container", "kubernetes");
+    assert_text(j, "cgroup.version", "hybrid");
+    assert_number(j, "cgroup.limits.memory_bytes", 2147483648.0);
+    assert_number(j, "cgroup.limits.cpus", 0.5);
+    assert_null_at(j, "cgroup.limits.pids");
+    json_decref(j);
+}
+
+static void the_command_is_there_without_its_secrets(void **state) {
+    (void)state;
+    json_t *j = read_fixture("static-x86", example);
+    assert_int_equal(json_array_size(at(j, "command.argv")), 6);
+    assert_text(j, "command.argv.2", "a b");
+    assert_text(j, "command.argv.4", "***");
+    assert_text(j, "command.cwd", "/srv");
+    json_t *variables = at(j, "command.environment");
+    assert_int_equal(json_object_size(variables), 7);
+    assert_text(variables, "HF_TOKEN", "***");
+    assert_text(variables, "VLLM_API_KEY", "***");
+    assert_text(variables, "HF_ENDPOINT", "http://u:***@h/");
+    assert_text(variables, "CUDA_VISIBLE_DEVICES", "0,1");
+    assert_text(variables, "LD_PRELOAD", "libx.so");
+    assert_text(j, "tags.model", "m=1");
+    assert_text(j, "tags.token", "***");
+    assert_text(j, "tags.flag", "");
+    assert_text(j, "pitot.command_line", "pitot -t 100 -- vllm --api-key ***");
+    assert_text(j, "pitot.version", PITOT_VERSION);
+    assert_number(j, "pitot.interval_ms", 100);
+    assert_text(j, "pitot.collectors.1", "mem");
+    assert_text(j, "pitot.formats.0", "parquet");
+    json_decref(j);
+}
+
+static void without_a_command_there_is_null(void **state) {
+    (void)state;
+    struct pt_static_options options = { .uuid = "u" };
+    json_t *j = read_fixture("static-x86", options);
+    assert_null_at(j, "command");
+    assert_null_at(j, "pitot.command_line");
+    assert_int_equal(json_object_size(at(j, "tags")), 0);
+    json_decref(j);
+}
+
+static void no_secret_is_anywhere_in_the_file_of_this_machine(void **state) {
+    (void)state;
+    char *text = written("/proc", "/sys", "/", example);
+    json_t *j = parsed(text);
+    assert_null(strstr(text, HIDDEN));
+    char host[256];
+    assert_int_equal(gethostname(host, sizeof host), 0);
+    assert_text(j, "host.hostname", host);
+    assert_number(j, "host.vNumProcessors", (double)sysconf(_SC_NPROCESSORS_ONLN));
+    assert_true(json_is_string(at(j, "host.vKernelInfo")));
+    assert_true(json_integer_value(at(j, "clock.resolution_ns")) > 0);
+    json_decref(j);
+    pt_free(text);
+}
+
+static void foreign_trees_give_valid_files(void **state) {
+    (void)state;
+    char proc[PATH_MAX];
+    const char *source = getenv("PITOT_SOURCE");
+    snprintf(proc, sizeof proc, "%s/../shared/fixtures/procfs/prometheus-procfs/proc", source);
+    if (access(proc, R_OK))
+        skip();
+    char *text = written(proc, proc, proc, example);
+    json_t *j = parsed(text);
+    assert_number(j, "host.vNumProcessors", 8);
+    assert_text(j, "host.vCpuType", "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz");
+    assert_number(j, "cpu_cores", 4);
+    assert_null_at(j, "vId");
+    assert_null_at(j, "host.hostname");
+    assert_null_at(j, "cgroup.version");
+    json_decref(j);
+    pt_free(text);
+}
+
+static void odd_processor_texts_leave_fields_empty(void **state) {
+    (void)state;
+    struct pt_cpuinfo info;
+    pt_cpuinfo_parse(pt_scan_of(PT_STR("")), &info);
+    assert_int_equal(info.processor_count, 0);
+    assert_int_equal(info.type[0], 0);
+    pt_cpuinfo_parse(pt_scan_of(PT_STR("processor : x\nprocessor\nphysical id : 9999\n"
+                                       "cpu cores : 99999999999999999999\n: :\n"
+                                       "CPU implementer : 0x99\nCPU part : 0x123\n")),
+                     &info);
+    assert_int_equal(info.processor_count, 0);
+    assert_int_equal(info.socket_count, 0);
+    assert_int_equal(info.core_count, 0);
+    assert_string_equal(info.type, "ARM implementer 0x99 part 0x123");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(a_server_is_described_exactly, "C020 C130: a server is described exactly"),
+        PT_TEST(its_parts_are_listed, "C130: its parts are listed"),
+        PT_TEST(the_tightest_limit_of_all_groups_applies,
+                "C130: the tightest limit of all groups applies"),
+        PT_TEST(a_small_container_has_nulls_and_no_zeros,
+                "C130 C133: a small container has nulls and no zeros"),
+        PT_TEST(the_command_is_there_without_its_secrets,
+                "C020: the command is there without its secrets"),
+        PT_TEST(without_a_command_there_is_null, "C002: without a command there is null"),
+        PT_TEST(no_secret_is_anywhere_in_the_file_of_this_machine,
+                "C020: no secret is anywhere in the file of this machine"),
+        PT_TEST(foreign_trees_give_valid_files, "C133: foreign trees give valid files"),
+        PT_TEST(odd_processor_texts_leave_fields_empty, "odd processor texts leave fields empty"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
