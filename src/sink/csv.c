@@ -99,14 +99,13 @@ static inline void write_cell(const struct csv *csv, const struct pt_view_row *r
                               char behind) {
     const struct pt_view_column *column = &csv->view->columns[i];
     struct pt_out *out = csv->out;
-    bool is_written = pt_cell_is_written(column, row, i);
-    if (is_written && column->type == PT_STRING)
+    bool is_text = column->type == PT_STRING;
+    if (is_text && !row->is_null[i])
         csv->dialect->write_text(out, row->strings[i]);
-    char *at = pt_out_reserve(out, PT_DIGITS_MAX + 1), *start = at;
-    if (is_written && column->type != PT_STRING)
-        at += pt_cell_digits(at, column, row->cells[i]);
-    *at++ = behind;
-    out->used += (size_t)(at - start);
+    char *at = pt_out_reserve(out, PT_DIGITS_MAX + 1);
+    size_t n = is_text || row->is_null[i] ? 0 : pt_cell_digits(at, column, row->cells[i]);
+    at[n] = behind;
+    out->used += n + 1;
 }
 
 static void write_row(void *state, const struct pt_view_row *row) {

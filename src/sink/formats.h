@@ -16,17 +16,12 @@ static inline int64_t pt_unix_ms(int64_t unix_ns) {
     return ms - (unix_ns % PT_NS_PER_MS < 0);
 }
 
-/* Has the cell something to write? A double from a damaged journal may be no number. */
-static inline bool pt_cell_is_written(const struct pt_view_column *column,
-                                      const struct pt_view_row *row, uint32_t i) {
-    return !row->is_null[i] && (column->type != PT_F64 || isfinite(row->cells[i].f64));
-}
-
-/* A number or time as text: at most PT_DIGITS_MAX bytes; returns how many. */
+/* A number or time as text: at most PT_DIGITS_MAX bytes; returns how many. None for what is not
+ * finite, as a damaged journal may hold. */
 static inline size_t pt_cell_digits(char *into, const struct pt_view_column *column,
                                     union pt_cell cell) {
     if (column->type == PT_F64)
-        return pt_digits_f64(into, cell.f64);
+        return isfinite(cell.f64) ? pt_digits_f64(into, cell.f64) : 0;
     bool is_time = column->role == PT_VIEW_TIMESTAMP || column->role == PT_VIEW_TIME;
     return pt_digits_i64(into, is_time ? pt_unix_ms(cell.i64) : cell.i64);
 }

@@ -43,18 +43,20 @@ static int begin(void *state, const struct pt_view *view, struct pt_out *out) {
 static void write_number(struct pt_out *out, const struct pt_view_column *column,
                          union pt_cell cell) {
     char *at = pt_out_reserve(out, PT_DIGITS_MAX);
-    out->used += pt_cell_digits(at, column, cell);
+    size_t n = pt_cell_digits(at, column, cell);
+    out->used += n;
+    if (n == 0)
+        pt_out_text(out, "null");
 }
 
 static void write_value(const struct jsonl *jsonl, const struct pt_view_row *row, uint32_t i) {
     const struct pt_view_column *column = &jsonl->view->columns[i];
-    struct pt_out *out = jsonl->out;
-    if (!pt_cell_is_written(column, row, i))
-        pt_out_text(out, "null");
+    if (row->is_null[i])
+        pt_out_text(jsonl->out, "null");
     else if (column->type == PT_STRING)
-        pt_json_quote(out, row->strings[i]);
+        pt_json_quote(jsonl->out, row->strings[i]);
     else
-        write_number(out, column, row->cells[i]);
+        write_number(jsonl->out, column, row->cells[i]);
 }
 
 static void write_row(void *state, const struct pt_view_row *row) {
