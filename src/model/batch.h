@@ -71,6 +71,8 @@ static inline double pt_get_f64(const struct pt_batch *b, uint32_t row, int colu
 
 static inline struct pt_str pt_get_str(const struct pt_batch *b, uint32_t row, int column) {
     union pt_cell c = pt_batch_cells(b, row)[column];
+    if (c.string.len == 0)
+        return PT_STR(""); /* the arena may have no memory yet */
     return (struct pt_str){ (const char *)b->strings.at + c.string.offset, c.string.len };
 }
 
