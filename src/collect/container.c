@@ -19,9 +19,10 @@
 #define DEVICES_PERIOD_NS  (60 * PT_NS_PER_SECOND)
 /* A walk may take one part in fifty of the time until the next. */
 #define WALK_SHARE 50
-/* Groups read in full a second, besides those that are active or recorded. */
-#define FULL_READS_PER_S 500
-#define FULL_READS_MIN   16
+/* Groups a second that are read in full though they sleep, and that are only looked at. */
+#define FULL_READS_PER_S 200
+#define LOOKS_PER_S      1000
+#define SLEEP_NS         (5 * PT_NS_PER_SECOND)
 
 #define CPU              PT_CGROUP_SOURCE_CPU
 #define THROTTLING       PT_CGROUP_SOURCE_THROTTLING
@@ -388,19 +389,38 @@ static void add_cpu_rows(struct pt_batch *rows, const struct pt_cgroup_watch *w)
     }
 }
 
-static int full_reads_per_tick(const struct pt_context *context) {
-    int64_t count = FULL_READS_PER_S * context->interval_ns / PT_NS_PER_SECOND;
-    return count > FULL_READS_MIN ? (int)count : FULL_READS_MIN;
+/* What one tick may spend on groups that are neither active nor recorded: with thousands of
+ * them they take turns. */
+struct pace {
+    int64_t now_ns, look_pause_ns;
+    int64_t full_reads_left, looks_left;
+};
+
+static struct pace pace_of(const struct container_state *s, const struct pt_context *context) {
+    int64_t count = (int64_t)s->watch_count;
+    return (struct pace){
+        .now_ns = context->now_ns,
+        .look_pause_ns = count * PT_NS_PER_SECOND / LOOKS_PER_S,
+        .full_reads_left = 1 + FULL_READS_PER_S * context->interval_ns / PT_NS_PER_SECOND,
+        .looks_left = 1 + LOOKS_PER_S * context->interval_ns / PT_NS_PER_SECOND,
+    };
 }
 
-static enum pt_cgroup_effort effort_for(struct pt_cgroup_watch *w, const struct pt_context *context,
-                                        int *full_reads_left) {
-    bool is_due = context->now_ns >= w->due_ns && (w->is_recorded || *full_reads_left > 0);
-    if (!is_due)
-        return w->is_recorded ? PT_WATCH_VALUES : PT_WATCH_USAGE;
-    w->due_ns = context->now_ns + (w->is_recorded ? RECORDED_PERIOD_NS : WALK_PERIOD_NS);
-    --*full_reads_left;
-    return PT_WATCH_ALL;
+static enum pt_cgroup_effort effort_for(struct pt_cgroup_watch *w, struct pace *pace) {
+    if (pace->now_ns >= w->due_ns && (w->is_recorded || pace->full_reads_left > 0)) {
+        w->due_ns = pace->now_ns + (w->is_recorded ? RECORDED_PERIOD_NS : WALK_PERIOD_NS);
+        pace->full_reads_left -= !w->is_recorded;
+        return PT_WATCH_ALL;
+    }
+    if (w->is_recorded)
+        return PT_WATCH_VALUES;
+    if (w->moved_ns && pace->now_ns - w->moved_ns < SLEEP_NS)
+        return PT_WATCH_USAGE;
+    if (pace->now_ns < w->look_ns || pace->looks_left <= 0)
+        return PT_WATCH_NOTHING;
+    w->look_ns = pace->now_ns + pace->look_pause_ns;
+    pace->looks_left--;
+    return PT_WATCH_USAGE;
 }
 
 static void rest_all(struct container_state *s) {
@@ -430,11 +450,13 @@ static int container_collect(void *state, const struct pt_context *context, stru
         share_descriptors(s);
         discover(s, context);
     }
-    int full_reads_left = full_reads_per_tick(context);
+    struct pace pace = pace_of(s, context);
     bool was_refused = s->reader.was_refused;
     for (size_t i = 0; i < s->watch_count; i++) {
         struct pt_cgroup_watch *w = s->watches[i];
-        pt_cgroup_watch_read(w, &s->reader, effort_for(w, context, &full_reads_left));
+        pt_cgroup_watch_read(w, &s->reader, effort_for(w, &pace));
+        if (w->is_active)
+            w->moved_ns = context->now_ns;
         if (w->is_gone)
             continue;
         add_row(&rows[0], w);
