@@ -47,6 +47,7 @@ struct recorder {
 
     int signal_fd;
     sigset_t old_mask;
+    struct sigaction old_sigpipe;
     struct rlimit old_limit;
     bool has_raised_limit;
     int target_fds[PT_TARGET_PIDS];
@@ -87,7 +88,7 @@ static int block_signals(struct recorder *r, struct pt_err *err) {
     if (r->signal_fd < 0)
         return pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno));
     struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed stderr must not end the recording */
+    sigaction(SIGPIPE, &ignore, &r->old_sigpipe); /* a closed stderr must not end the recording */
     return 0;
 }
 
@@ -196,6 +197,7 @@ static int create_child(struct recorder *r, struct pt_err *err) {
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
         .signal_mask = &r->old_mask,
+        .sigpipe_action = &r->old_sigpipe,
         .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
     };
     int rc = pt_child_create(&r->child, &options, err);
@@ -590,6 +592,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
     if (r->journal.fd_plus_one > 0)
         (void)pt_journal_close(&r->journal);
+    pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);
