@@ -35,7 +35,6 @@ struct pt_child_options {
     const char *cgroup_name;
     /* What Pitot was started with and has changed for itself. */
     const sigset_t *signal_mask;
-    const struct sigaction *sigpipe_action;
     const struct rlimit *descriptor_limit; /* or NULL: not changed */
 };
 

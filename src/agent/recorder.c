@@ -597,6 +597,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
     if (r->journal.fd_plus_one > 0)
         (void)pt_journal_close(&r->journal);
+    pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);

@@ -337,6 +337,17 @@ int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     return 0;
 }
 
+/* Gives back descriptors and memory that only ticks need. */
+static void close_collectors(struct pt_sampler *s) {
+    for (int i = 0; i < s->collector_count; i++) {
+        struct pt_sampler_collector *c = &s->collectors[i];
+        if (c->state && c->type->close)
+            c->type->close(c->state);
+        pt_free(c->state);
+        c->state = NULL;
+    }
+}
+
 void pt_sampler_stop(struct pt_sampler *s) {
     if (!s->is_running)
         return;
@@ -345,15 +356,11 @@ void pt_sampler_stop(struct pt_sampler *s) {
     timerfd_settime(s->timer_fd, 0, &now, NULL);
     pthread_join(s->thread, NULL);
     s->is_running = false;
+    close_collectors(s);
 }
 
 void pt_sampler_release(struct pt_sampler *s) {
-    for (int i = 0; i < s->collector_count; i++) {
-        struct pt_sampler_collector *c = &s->collectors[i];
-        if (c->state && c->type->close)
-            c->type->close(c->state);
-        pt_free(c->state);
-    }
+    close_collectors(s);
     pt_sample_queue_release(&s->queue);
     if (s->timer_fd >= 0)
         close(s->timer_fd);

@@ -71,7 +71,7 @@ struct pt_sampler {
 int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
                     struct pt_err *err) PT_MUST_CHECK;
 int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) PT_MUST_CHECK;
-/* Takes the last sample and ends the thread. */
+/* Takes the last sample, ends the thread and closes the collectors. */
 void pt_sampler_stop(struct pt_sampler *s);
 void pt_sampler_release(struct pt_sampler *s);
 
