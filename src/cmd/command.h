@@ -23,7 +23,9 @@ struct pt_command_options {
     bool processes, is_quiet, as_json, as_markdown, wants_help;
     double max_overhead_percent;
     struct pt_option_list pids, tags;
-    int64_t demo_seconds_ns, demo_threads;
+    int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
+    bool demo_serve, demo_self_load;
+    const char *demo_listen, *demo_load;
 };
 
 struct pt_command {

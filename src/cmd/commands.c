@@ -44,9 +44,22 @@ const struct pt_option pt_command_option_list[] = {
       "thin collectors above this share of one CPU; 0 = never" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
-    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), "5", "TIME", "how long to run" },
+    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
+      "how long to run: 5; a server until Ctrl+C" },
     { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
       "worker threads; 0 = one for each CPU" },
+    { "serve", 0, PT_OPTION_FLAG, DEMO, AT(demo_serve), NULL, NULL,
+      "be a server with /v1/completions and vLLM's /metrics" },
+    { "listen", 0, PT_OPTION_TEXT, DEMO, AT(demo_listen), "127.0.0.1:0", "ADDRESS",
+      "of the server: PORT, 127.0.0.1:PORT, [::1]:PORT, unix:PATH" },
+    { "load", 0, PT_OPTION_TEXT, DEMO, AT(demo_load), NULL, "URL",
+      "send completions to a server of this machine" },
+    { "self-load", 0, PT_OPTION_FLAG, DEMO, AT(demo_self_load), NULL, NULL,
+      "with --serve: load the server from here, then end" },
+    { "requests", 0, PT_OPTION_I64, DEMO, AT(demo_requests), "0", "N",
+      "end after so many requests; 0 = no limit" },
+    { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
+      "requests at a time, up to 64" },
     { "json", 0, PT_OPTION_FLAG, SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
@@ -80,6 +93,13 @@ static const char export_details[] =
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
+static const char demo_details[] =
+    "  pitot -- pitot demo --serve --self-load\n"
+    "  pitot demo --serve --listen 8000\n"
+    "  pitot demo --load http://127.0.0.1:8000 --requests 100\n"
+    "\n"
+    "The server prints where it listens, and listens for this machine only.\n";
+
 static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
                                    "  pitot mark --run ./out \"deployed v2\"\n";
 
@@ -96,7 +116,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_DOCTOR] = { "doctor", "", "say what this machine offers and what is missing",
                             pt_cmd_doctor, doctor_details, 2 },
     [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
-                          pt_cmd_demo, NULL, 2 },
+                          pt_cmd_demo, demo_details, 2 },
     [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics",
                           "print the man page, bash completion or METRICS.md", pt_cmd_docs, NULL,
                           2 },
