@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 const struct pt_module_need pt_http_server_module = { "http-server", PT_HTTP_SERVER_VERSION,
-                                                      "libmicrohttpd12 or libjansson4" };
+                                                      "libmicrohttpd12 libjansson4" };
 
 int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_options *options,
                         struct pt_err *err) {
