@@ -6,7 +6,7 @@ PREFIX       ?= /usr/local
 WERROR       ?= true
 FUZZ_SECONDS ?= 60
 DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
-                build/pitot demo --seconds 5
+                build/pitot demo --serve --self-load --seconds 5
 export MESON
 
 # Warnings are not errors here: gcc warns falsely of code that its sanitizers instrument.

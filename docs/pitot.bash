@@ -13,7 +13,7 @@ _pitot() {
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
-    demo) options='--seconds --threads --quiet --verbose --help' ;;
+    demo) options='--seconds --threads --serve --listen --load --self-load --requests --concurrency --quiet --verbose --help' ;;
     docs) options='--quiet --verbose --help' ;;
     version) options='--quiet --verbose --help' ;;
     esac
