@@ -221,8 +221,8 @@ static void orders_that_make_no_sense_are_refused(void **state) {
         "{\"prompt\":\"x\",\"temperature\":-1}",
         "{\"prompt\":\"x\",\"temperature\":2.1}",
         "{\"prompt\":\"x\",\"stream\":1}",
-        "{\"prompt\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",
+        ("{\"prompt\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}"),
     };
     struct pt_demo_server s;
     serve(&s, NULL);
