@@ -1,0 +1,213 @@
+#include "sink/parquet_encode.h"
+
+#include <math.h>
+
+/* Each word of 64 rows is a full run, an empty run, or goes in as it is: bit-packed
+ * levels are the bitmap itself. */
+enum word_kind { ALL_NULL, ALL_PRESENT, MIXED };
+
+static enum word_kind kind_of(uint64_t word, uint32_t rows) {
+    uint64_t full = rows < 64 ? (UINT64_C(1) << rows) - 1 : UINT64_MAX;
+    return (word & full) == full ? ALL_PRESENT : (word & full) == 0 ? ALL_NULL : MIXED;
+}
+
+static void put_repeated(struct pt_buf *b, uint32_t count, uint8_t level) {
+    pt_buf_varint(b, (uint64_t)count << 1);
+    pt_buf_u8(b, level);
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static void put_level_runs(struct pt_buf *b, const uint64_t *present, uint32_t row_count) {
+    for (uint32_t row = 0; row < row_count;) {
+        uint32_t start = row;
+        enum word_kind kind = kind_of(present[row / 64], min_u32(row_count - row, 64));
+        while (row < row_count && kind_of(present[row / 64], min_u32(row_count - row, 64)) == kind)
+            row += 64;
+        uint32_t rows = min_u32(row, row_count) - start;
+        if (kind != MIXED) {
+            put_repeated(b, rows, kind == ALL_PRESENT);
+            continue;
+        }
+        uint32_t bytes = (rows + 7) / 8;
+        pt_buf_varint(b, (uint64_t)bytes << 1 | 1);
+        pt_buf_bytes(b, present + start / 64, bytes);
+    }
+}
+
+/* Fills in the length that was left open at `start`. */
+static void set_length(struct pt_buf *b, size_t start) {
+    uint32_t length = (uint32_t)(b->len - start - sizeof length);
+    memcpy(b->at + start, &length, sizeof length);
+}
+
+void pt_parquet_put_levels(struct pt_buf *b, const uint64_t *present, uint32_t row_count) {
+    size_t start = b->len;
+    pt_buf_u32(b, 0);
+    put_level_runs(b, present, row_count);
+    set_length(b, start);
+}
+
+void pt_parquet_put_null_levels(struct pt_buf *b, uint32_t row_count) {
+    size_t start = b->len;
+    pt_buf_u32(b, 0);
+    put_repeated(b, row_count, 0);
+    set_length(b, start);
+}
+
+/* Room that a packer may write past its last byte. */
+#define PACK_SLACK 16
+
+/* Packs values of `width` <= 32 bits, low bits first; returns the end. */
+static uint8_t *pack_narrow(uint8_t *at, const uint64_t *values, uint32_t count, unsigned width) {
+    uint64_t bits = 0;
+    unsigned filled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bits |= values[i] << filled;
+        filled += width;
+        if (filled >= 32) {
+            memcpy(at, &bits, 4);
+            at += 4;
+            bits >>= 32;
+            filled -= 32;
+        }
+    }
+    memcpy(at, &bits, 8);
+    return at + (filled + 7) / 8;
+}
+
+static uint8_t *pack_wide(uint8_t *at, const uint64_t *values, uint32_t count, unsigned width) {
+    unsigned __int128 bits = 0;
+    unsigned filled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bits |= (unsigned __int128)values[i] << filled;
+        filled += width;
+        for (; filled >= 32; filled -= 32, bits >>= 32, at += 4)
+            memcpy(at, &bits, 4);
+    }
+    memcpy(at, &bits, 8);
+    return at + (filled + 7) / 8;
+}
+
+static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsigned width) {
+    if (width == 0)
+        return at;
+    return width <= 32 ? pack_narrow(at, values, count, width)
+                       : pack_wide(at, values, count, width);
+}
+
+#define BLOCK_VALUES     128
+#define MINIBLOCKS       4
+#define MINIBLOCK_VALUES (BLOCK_VALUES / MINIBLOCKS)
+
+/* `deltas` has room for a whole block; those past `count` are filled up here. */
+static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count) {
+    int64_t min = (int64_t)deltas[0];
+    for (uint32_t i = 1; i < count; i++)
+        min = (int64_t)deltas[i] < min ? (int64_t)deltas[i] : min;
+    for (uint32_t i = 0; i < count; i++)
+        deltas[i] -= (uint64_t)min;
+    memset(deltas + count, 0, (BLOCK_VALUES - count) * sizeof *deltas);
+
+    pt_buf_zigzag(b, min);
+    uint8_t *widths = pt_buf_reserve(b, MINIBLOCKS + BLOCK_VALUES * sizeof *deltas + PACK_SLACK);
+    uint8_t *at = widths + MINIBLOCKS;
+    for (uint32_t m = 0; m < MINIBLOCKS; m++) {
+        const uint64_t *values = deltas + m * MINIBLOCK_VALUES;
+        uint64_t any = 0;
+        for (uint32_t i = 0; i < MINIBLOCK_VALUES; i++)
+            any |= values[i];
+        widths[m] = (uint8_t)pt_bit_width(any);
+        at = pack(at, values, MINIBLOCK_VALUES, widths[m]);
+    }
+    b->len = (size_t)(at - b->at);
+}
+
+void pt_parquet_put_delta(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    pt_buf_varint(b, BLOCK_VALUES);
+    pt_buf_varint(b, MINIBLOCKS);
+    pt_buf_varint(b, count);
+    pt_buf_zigzag(b, count > 0 ? values[0] : 0);
+    uint64_t deltas[BLOCK_VALUES];
+    for (uint32_t start = 1; start < count; start += BLOCK_VALUES) {
+        uint32_t n = min_u32(count - start, BLOCK_VALUES);
+        for (uint32_t i = 0; i < n; i++)
+            deltas[i] = (uint64_t)values[start + i] - (uint64_t)values[start + i - 1];
+        put_delta_block(b, deltas, n);
+    }
+}
+
+/* Eight values at a time: the inner loops become byte shuffles. */
+void pt_parquet_put_split(struct pt_buf *b, const uint64_t *values, uint32_t count) {
+    uint8_t *at = pt_buf_reserve(b, (size_t)count * 8);
+    for (unsigned byte = 0; byte < 8; byte++, at += count)
+        for (uint32_t i = 0; i < count; i++)
+            at[i] = (uint8_t)(values[i] >> 8 * byte);
+    b->len += (size_t)count * 8;
+}
+
+static void put_index_run(struct pt_buf *b, const uint32_t *indices, uint32_t count,
+                          unsigned width) {
+    uint32_t groups = (count + 7) / 8;
+    pt_buf_varint(b, (uint64_t)groups << 1 | 1);
+    size_t bytes = (size_t)groups * width;
+    uint8_t *at = pt_buf_reserve(b, bytes + PACK_SLACK), *end = at + bytes;
+    uint64_t bits = 0;
+    unsigned filled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bits |= (uint64_t)indices[i] << filled;
+        filled += width;
+        if (filled >= 32) {
+            memcpy(at, &bits, 4);
+            at += 4;
+            bits >>= 32;
+            filled -= 32;
+        }
+    }
+    for (; at < end; at += 4, bits >>= 32)
+        memcpy(at, &bits, 4);
+    b->len += bytes;
+}
+
+void pt_parquet_put_indices(struct pt_buf *b, const uint32_t *indices, uint32_t count,
+                            unsigned width) {
+    pt_buf_u8(b, (uint8_t)width);
+    if (width > 0)
+        put_index_run(b, indices, count, width);
+    else
+        pt_buf_varint(b, (uint64_t)count << 1);
+}
+
+/* Bits that an order-0 coder, as zstd's, needs for the bytes of the indices. */
+static double entropy_bits(const uint32_t *indices, uint32_t count, unsigned bytes) {
+    uint32_t seen[256] = { 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        seen[indices[i] & 0xff]++;
+        if (bytes > 1)
+            seen[indices[i] >> 8 & 0xff]++;
+    }
+    double total = (double)count * bytes, bits = 0;
+    for (unsigned i = 0; i < 256; i++)
+        if (seen[i] > 0)
+            bits += seen[i] * log2(total / seen[i]) + 4; /* 4: its place in the code table */
+    return bits;
+}
+
+static bool is_mostly_repeats(const uint32_t *indices, uint32_t count) {
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < count; i++)
+        repeats += indices[i] == indices[i - 1];
+    return repeats > count / 2;
+}
+
+unsigned pt_parquet_index_width(const uint32_t *indices, uint32_t count, uint32_t index_count) {
+    unsigned packed = pt_bit_width(index_count - 1);
+    if (packed == 0 || packed > 16)
+        return packed;
+    unsigned bytes = packed <= 8 ? 1 : 2;
+    if (is_mostly_repeats(indices, count))
+        return 8 * bytes;
+    return entropy_bits(indices, count, bytes) < (double)count * packed ? 8 * bytes : packed;
+}
