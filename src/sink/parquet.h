@@ -2,7 +2,7 @@
  *
  * Rows go through three sizes: a block of 64 is turned from rows into columns, a
  * page of up to 8,192 is encoded, a row group is written when it has 131,072 rows
- * or holds 32 MB. Memory is thus bounded whatever the number of rows. */
+ * or holds 48 MB. Memory is thus bounded whatever the number of rows. */
 #ifndef PT_SINK_PARQUET_H
 #define PT_SINK_PARQUET_H
 

@@ -82,9 +82,10 @@ void pt_parquet_column_clear(struct pt_parquet_column *c) {
     pt_buf_clear(&c->levels);
     c->null_rows = 0;
     c->waiting_count = 0;
-    c->has_range = c->is_split = false;
-    pt_word_dictionary_clear(&c->words);
-    pt_string_dictionary_clear(&c->strings);
+    c->has_range = false;
+    c->doubles = PT_PARQUET_THOUSANDTHS;
+    pt_word_dictionary_release(&c->words);
+    pt_string_dictionary_release(&c->strings);
 }
 
 size_t pt_parquet_column_memory(const struct pt_parquet_column *c) {
@@ -152,7 +153,7 @@ static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager
     if (row_count == 0)
         return;
     c->null_rows = 0;
-    if (c->type == PT_PARQUET_INT64 || c->is_split)
+    if (c->type == PT_PARQUET_INT64 || c->doubles == PT_PARQUET_SPLIT)
         put_null_page(c, p, row_count);
     else
         add_waiting(c, row_count, 0, 0);
@@ -251,19 +252,50 @@ static void release_null_pages(struct pt_parquet_column *c, struct pt_parquet_pa
     c->waiting_count = 0;
 }
 
+/* Numbers the thousandths kept so far as words of the dictionary. */
+static void change_to_words(struct pt_parquet_column *c) {
+    int32_t *codes = (int32_t *)(void *)c->codes.at;
+    for (size_t i = 0; i < c->codes.len / sizeof *codes; i++) {
+        union pt_cell cell = { .f64 = pt_thousandths_value(codes[i]) };
+        uint32_t code;
+        pt_word_dictionary_encode(&c->words, &cell.word, 1, &code);
+        codes[i] = (int32_t)code;
+    }
+    c->doubles = PT_PARQUET_WORDS;
+}
+
+static bool keep_thousandths(struct pt_parquet_column *c, uint32_t row_count) {
+    int32_t *thousandths = (int32_t *)(void *)reserve_codes(c);
+    if (!pt_thousandths_from(&c->cells[0].f64, c->value_count, thousandths))
+        return false;
+    keep_codes(c, row_count);
+    return true;
+}
+
+static void keep_words(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                       uint32_t row_count) {
+    bool is_first = !has_waiting_values(c);
+    pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
+    if (!is_first || !is_split_smaller(c, p)) {
+        keep_codes(c, row_count);
+        return;
+    }
+    c->doubles = PT_PARQUET_SPLIT;
+    release_null_pages(c, p);
+}
+
 static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                         uint32_t row_count) {
     widen_f64(c);
-    if (!c->is_split) {
-        pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
-        if (has_waiting_values(c) || !is_split_smaller(c, p)) {
-            keep_codes(c, row_count);
+    if (c->doubles == PT_PARQUET_THOUSANDTHS) {
+        if (keep_thousandths(c, row_count))
             return;
-        }
-        c->is_split = true;
-        release_null_pages(c, p);
+        change_to_words(c);
     }
-    put_split_doubles(c, p, row_count);
+    if (c->doubles == PT_PARQUET_WORDS)
+        keep_words(c, p, row_count);
+    if (c->doubles == PT_PARQUET_SPLIT)
+        put_split_doubles(c, p, row_count);
 }
 
 static void put_strings(struct pt_parquet_column *c, uint32_t row_count) {
@@ -299,8 +331,7 @@ typedef enum pt_parquet_encoding put_values(const struct pt_parquet_column *c,
 static enum pt_parquet_encoding put_indices(const struct pt_parquet_column *c,
                                             struct pt_parquet_pager *p, const uint32_t *codes,
                                             uint32_t count) {
-    uint32_t distinct = c->type == PT_PARQUET_DOUBLE ? c->words.count : c->strings.count;
-    unsigned width = pt_parquet_index_width(codes, count, distinct);
+    unsigned width = pt_parquet_index_width(codes, count, c->chunk.dictionary_count);
     pt_parquet_put_indices(&p->body, codes, count, width);
     return PT_PARQUET_RLE_DICTIONARY;
 }
@@ -336,22 +367,46 @@ static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p,
     }
 }
 
+/* The pager's body is the dictionary. */
 static void put_dictionary_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                                 uint32_t count) {
     put_page(c, p, count, PT_PARQUET_PLAIN, true);
     c->chunk.dictionary_bytes = c->pages.len;
+    c->chunk.dictionary_count = count;
 }
 
-/* In order of value: neighbours in time have indices near each other, and the
- * dictionary itself compresses to a third. */
-static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+static void rank_words(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     const uint32_t *ranks = sort_words(c, p);
     uint32_t *codes = (uint32_t *)(void *)c->codes.at;
     for (size_t i = 0; i < c->codes.len / sizeof *codes; i++)
         codes[i] = ranks[codes[i]];
-    pt_buf_clear(&p->body);
     pt_buf_bytes(&p->body, p->words.at, p->words.len);
-    put_dictionary_page(c, p, c->words.count);
+}
+
+static int32_t *thousandths_of(const struct pt_parquet_column *c) {
+    return (int32_t *)(void *)c->codes.at;
+}
+
+static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    int32_t min, max;
+    if (!pt_thousandths_from(&c->min.f64, 1, &min) || !pt_thousandths_from(&c->max.f64, 1, &max) ||
+        !pt_thousandths_can_rank(min, max))
+        return false;
+    size_t count = c->codes.len / sizeof(int32_t);
+    pt_thousandths_rank(thousandths_of(c), count, min, max, &p->body);
+    return true;
+}
+
+/* The dictionary is in order of value: neighbours in time get indices near each other,
+ * and the dictionary itself compresses to a third. */
+static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    pt_buf_clear(&p->body);
+    if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p)) {
+        if (c->doubles == PT_PARQUET_THOUSANDTHS)
+            change_to_words(c);
+        rank_words(c, p);
+    }
+    put_dictionary_page(c, p, (uint32_t)(p->body.len / sizeof(double)));
     put_waiting(c, p, put_indices);
 }
 

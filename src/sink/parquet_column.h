@@ -53,9 +53,17 @@ struct pt_parquet_chunk {
     uint64_t row_count, null_count;
     uint64_t uncompressed_bytes; /* with page headers; the compressed ones are in `pages` */
     size_t dictionary_bytes;     /* of the dictionary page at the start of `pages`, or 0 */
-    uint32_t encodings;          /* bit set of enum pt_parquet_encoding */
-    bool has_range;              /* are `min` and `max` known? */
-    struct pt_buf min, max;      /* as PLAIN, strings without their length */
+    uint32_t dictionary_count;
+    uint32_t encodings;     /* bit set of enum pt_parquet_encoding */
+    bool has_range;         /* are `min` and `max` known? */
+    struct pt_buf min, max; /* as PLAIN, strings without their length */
+};
+
+/* How the doubles of a chunk are kept: the first that does. */
+enum pt_parquet_doubles {
+    PT_PARQUET_THOUSANDTHS, /* waiting, all have at most three decimals */
+    PT_PARQUET_WORDS,       /* waiting, with a dictionary */
+    PT_PARQUET_SPLIT,       /* not worth a dictionary: pages are complete */
 };
 
 struct pt_parquet_column {
@@ -74,8 +82,8 @@ struct pt_parquet_column {
     union pt_cell min, max;
     bool has_range;
 
-    bool is_split;       /* this chunk's doubles are not worth a dictionary */
-    struct pt_buf codes; /* uint32_t per value of the waiting pages */
+    enum pt_parquet_doubles doubles;
+    struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */
     struct pt_buf levels;
     struct pt_parquet_waiting *waiting;
     size_t waiting_count, waiting_capacity;

@@ -2,42 +2,13 @@
 
 #define SLOTS_MIN 256
 
-static void slots_clear(struct pt_slots *s) {
-    if (s->capacity > 0)
-        memset(s->codes, 0, s->capacity * sizeof *s->codes);
-}
-
-static void slots_release(struct pt_slots *s) {
-    pt_free(s->codes);
-    *s = (struct pt_slots){ 0 };
-}
-
 /* Is there no room for one more? */
-static bool slots_are_full(const struct pt_slots *s, uint32_t count) {
-    return s->capacity < 2 * (count + 1);
+static bool is_full(uint32_t capacity, uint32_t count) {
+    return capacity < 2 * (count + 1);
 }
 
-/* Twice the slots, all empty: the caller puts the codes back. */
-static void slots_grow(struct pt_slots *s) {
-    uint32_t grown = s->capacity ? 2 * s->capacity : SLOTS_MIN;
-    slots_release(s);
-    *s = (struct pt_slots){ pt_calloc(grown, sizeof *s->codes), grown };
-}
-
-/* The high bits of a product depend on all bits of the word. */
-static uint32_t slot_of(const struct pt_slots *s, uint64_t hash) {
-    return (uint32_t)(hash >> 32) & (s->capacity - 1);
-}
-
-static uint32_t slot_after(const struct pt_slots *s, uint32_t slot) {
-    return (slot + 1) & (s->capacity - 1);
-}
-
-static void slots_put(struct pt_slots *s, uint64_t hash, uint32_t code) {
-    uint32_t slot = slot_of(s, hash);
-    while (s->codes[slot])
-        slot = slot_after(s, slot);
-    s->codes[slot] = code + 1;
+static uint32_t grown(uint32_t capacity) {
+    return capacity ? 2 * capacity : SLOTS_MIN;
 }
 
 static uint64_t mix(uint64_t word) {
@@ -46,47 +17,104 @@ static uint64_t mix(uint64_t word) {
     return word ^ word >> 29;
 }
 
+/* Adding this leaves the rounded number in the low bits of the sum. */
+#define ROUNDING 0x1.8p52
+
+static int32_t rounded(double value) {
+    double sum = value + ROUNDING;
+    int32_t number;
+    memcpy(&number, &sum, sizeof number);
+    return number;
+}
+
+/* Without branches: the compiler makes vectors of it. A number too large for 32 bits
+ * is cut off and does not come back the same. */
+bool pt_thousandths_from(const double *values, uint32_t count, int32_t *thousandths) {
+    uint64_t differences = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        thousandths[i] = rounded(values[i] * 1000);
+        double back = pt_thousandths_value(thousandths[i]);
+        uint64_t bits, back_bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        memcpy(&back_bits, &back, sizeof back_bits);
+        differences |= bits ^ back_bits;
+    }
+    return differences == 0;
+}
+
+#define RANK_SPAN_MAX (1 << 21)
+
+bool pt_thousandths_can_rank(int32_t min, int32_t max) {
+    return (int64_t)max - min < RANK_SPAN_MAX;
+}
+
+void pt_thousandths_rank(int32_t *thousandths, size_t count, int32_t min, int32_t max,
+                         struct pt_buf *sorted) {
+    size_t span = (size_t)(max - min) + 1;
+    int32_t *ranks = pt_calloc(span, sizeof *ranks);
+    for (size_t i = 0; i < count; i++)
+        ranks[thousandths[i] - min] = 1;
+    int32_t rank = 0;
+    for (size_t i = 0; i < span; i++) {
+        if (!ranks[i])
+            continue;
+        ranks[i] = rank++;
+        double value = pt_thousandths_value(min + (int32_t)i);
+        pt_buf_bytes(sorted, &value, sizeof value);
+    }
+    for (size_t i = 0; i < count; i++)
+        thousandths[i] = ranks[thousandths[i] - min];
+    pt_free(ranks);
+}
+
 void pt_word_dictionary_release(struct pt_word_dictionary *d) {
+    pt_free(d->codes);
     pt_free(d->words);
-    slots_release(&d->slots);
     *d = (struct pt_word_dictionary){ 0 };
 }
 
-void pt_word_dictionary_clear(struct pt_word_dictionary *d) {
-    d->count = 0;
-    slots_clear(&d->slots);
+size_t pt_word_dictionary_memory(const struct pt_word_dictionary *d) {
+    return d->capacity * (sizeof *d->words + sizeof *d->codes);
 }
 
-size_t pt_word_dictionary_memory(const struct pt_word_dictionary *d) {
-    return d->word_capacity * sizeof *d->words + d->slots.capacity * sizeof *d->slots.codes;
+static void put_word(struct pt_word_dictionary *d, uint64_t word, uint32_t code) {
+    uint32_t mask = d->capacity - 1, slot = (uint32_t)(mix(word) >> 32) & mask;
+    while (d->codes[slot])
+        slot = (slot + 1) & mask;
+    d->codes[slot] = code + 1;
+    d->words[slot] = word;
+}
+
+static void grow_words(struct pt_word_dictionary *d) {
+    struct pt_word_dictionary old = *d;
+    d->capacity = grown(old.capacity);
+    d->codes = pt_calloc(d->capacity, sizeof *d->codes);
+    d->words = pt_malloc(d->capacity * sizeof *d->words);
+    for (uint32_t slot = 0; slot < old.capacity; slot++)
+        if (old.codes[slot])
+            put_word(d, old.words[slot], old.codes[slot] - 1);
+    pt_word_dictionary_release(&old);
 }
 
 static uint32_t add_word(struct pt_word_dictionary *d, uint64_t word) {
-    pt_grow(&d->words, &d->word_capacity, d->count + 1, sizeof *d->words);
-    d->words[d->count] = word;
-    if (slots_are_full(&d->slots, d->count)) {
-        slots_grow(&d->slots);
-        for (uint32_t code = 0; code < d->count; code++)
-            slots_put(&d->slots, mix(d->words[code]), code);
-    }
-    slots_put(&d->slots, mix(word), d->count);
+    if (is_full(d->capacity, d->count))
+        grow_words(d);
+    put_word(d, word, d->count);
     return d->count++;
 }
 
 static uint32_t word_code(struct pt_word_dictionary *d, uint64_t word) {
-    if (d->slots.capacity == 0)
-        return add_word(d, word);
-    uint32_t slot = slot_of(&d->slots, mix(word));
-    for (uint32_t code; (code = d->slots.codes[slot]); slot = slot_after(&d->slots, slot))
-        if (d->words[code - 1] == word)
-            return code - 1;
+    uint32_t mask = d->capacity - 1, slot = (uint32_t)(mix(word) >> 32) & mask;
+    for (; d->capacity && d->codes[slot]; slot = (slot + 1) & mask)
+        if (d->words[slot] == word)
+            return d->codes[slot] - 1;
     return add_word(d, word);
 }
 
 void pt_word_dictionary_encode(struct pt_word_dictionary *d, const uint64_t *words, uint32_t count,
                                uint32_t *codes) {
     for (uint32_t i = 0; i < count; i++)
-        codes[i] = i > 0 && words[i] == words[i - 1] ? codes[i - 1] : word_code(d, words[i]);
+        codes[i] = word_code(d, words[i]);
 }
 
 /* A double's bits as an unsigned number of the same order, and back. */
@@ -95,7 +123,7 @@ static uint64_t ordered(uint64_t bits) {
 }
 
 static uint64_t unordered(uint64_t key) {
-    return key ^ ((key >> 63) - 1 | UINT64_C(1) << 63);
+    return key ^ (((key >> 63) - 1) | UINT64_C(1) << 63);
 }
 
 struct keyed {
@@ -137,8 +165,9 @@ void pt_word_dictionary_sort(const struct pt_word_dictionary *d, uint64_t *sorte
     if (d->count == 0)
         return;
     struct keyed *items = pt_malloc((size_t)d->count * 2 * sizeof *items);
-    for (uint32_t code = 0; code < d->count; code++)
-        items[code] = (struct keyed){ ordered(d->words[code]), code };
+    for (uint32_t slot = 0, i = 0; slot < d->capacity; slot++)
+        if (d->codes[slot])
+            items[i++] = (struct keyed){ ordered(d->words[slot]), d->codes[slot] - 1 };
     const struct keyed *in_order = radix_sort(items, items + d->count, d->count);
     for (uint32_t rank = 0; rank < d->count; rank++) {
         ranks[in_order[rank].code] = rank;
@@ -149,20 +178,13 @@ void pt_word_dictionary_sort(const struct pt_word_dictionary *d, uint64_t *sorte
 
 void pt_string_dictionary_release(struct pt_string_dictionary *d) {
     pt_free(d->entries);
+    pt_free(d->slots);
     pt_buf_release(&d->bytes);
-    slots_release(&d->slots);
     *d = (struct pt_string_dictionary){ 0 };
 }
 
-void pt_string_dictionary_clear(struct pt_string_dictionary *d) {
-    d->count = 0;
-    pt_buf_clear(&d->bytes);
-    slots_clear(&d->slots);
-}
-
 size_t pt_string_dictionary_memory(const struct pt_string_dictionary *d) {
-    return d->entry_capacity * sizeof *d->entries + d->bytes.len +
-           d->slots.capacity * sizeof *d->slots.codes;
+    return d->entry_capacity * sizeof *d->entries + d->bytes.len + d->capacity * sizeof *d->slots;
 }
 
 static uint64_t hash_string(struct pt_str s) {
@@ -174,31 +196,41 @@ static uint64_t hash_string(struct pt_str s) {
     word = 0;
     if (s.len > 0)
         memcpy(&word, s.at, s.len);
-    return mix(hash ^ word);
+    return mix(hash ^ word) >> 32;
+}
+
+static void put_code(struct pt_string_dictionary *d, uint32_t code) {
+    uint32_t mask = d->capacity - 1, slot = (uint32_t)d->entries[code].hash & mask;
+    while (d->slots[slot])
+        slot = (slot + 1) & mask;
+    d->slots[slot] = code + 1;
+}
+
+static void grow_slots(struct pt_string_dictionary *d) {
+    d->capacity = grown(d->capacity);
+    pt_free(d->slots);
+    d->slots = pt_calloc(d->capacity, sizeof *d->slots);
+    for (uint32_t code = 0; code < d->count; code++)
+        put_code(d, code);
 }
 
 static uint32_t add_string(struct pt_string_dictionary *d, struct pt_str s, uint64_t hash) {
+    if (is_full(d->capacity, d->count))
+        grow_slots(d);
     pt_grow(&d->entries, &d->entry_capacity, d->count + 1, sizeof *d->entries);
     d->entries[d->count] = (struct pt_string_entry){ hash, d->bytes.len, s.len };
     pt_buf_str(&d->bytes, s);
-    if (slots_are_full(&d->slots, d->count)) {
-        slots_grow(&d->slots);
-        for (uint32_t code = 0; code < d->count; code++)
-            slots_put(&d->slots, d->entries[code].hash, code);
-    }
-    slots_put(&d->slots, hash, d->count);
+    put_code(d, d->count);
     return d->count++;
 }
 
 uint32_t pt_string_dictionary_code(struct pt_string_dictionary *d, struct pt_str s) {
     uint64_t hash = hash_string(s);
-    if (d->slots.capacity == 0)
-        return add_string(d, s, hash);
-    uint32_t slot = slot_of(&d->slots, hash);
-    for (uint32_t code; (code = d->slots.codes[slot]); slot = slot_after(&d->slots, slot)) {
-        const struct pt_string_entry *e = &d->entries[code - 1];
-        if (e->hash == hash && pt_str_eq(pt_string_dictionary_get(d, code - 1), s))
-            return code - 1;
+    uint32_t mask = d->capacity - 1, slot = (uint32_t)hash & mask;
+    for (; d->capacity && d->slots[slot]; slot = (slot + 1) & mask) {
+        uint32_t code = d->slots[slot] - 1;
+        if (d->entries[code].hash == hash && pt_str_eq(pt_string_dictionary_get(d, code), s))
+            return code;
     }
     return add_string(d, s, hash);
 }
