@@ -129,7 +129,7 @@ static void put_data_page(struct pt_parquet_column *c, struct pt_parquet_pager *
 static void put_null_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                           uint32_t row_count) {
     pt_buf_clear(&p->body);
-    pt_parquet_put_null_levels(&p->body, row_count);
+    pt_parquet_put_equal_levels(&p->body, row_count, 0);
     put_data_page(c, p, row_count, PT_PARQUET_PLAIN);
 }
 
@@ -323,45 +323,59 @@ void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_p
     c->value_count = 0;
 }
 
-/* Writes the values of one waiting page behind its levels. */
-typedef enum pt_parquet_encoding put_values(const struct pt_parquet_column *c,
-                                            struct pt_parquet_pager *p, const uint32_t *codes,
-                                            uint32_t count);
-
-static enum pt_parquet_encoding put_indices(const struct pt_parquet_column *c,
-                                            struct pt_parquet_pager *p, const uint32_t *codes,
-                                            uint32_t count) {
-    unsigned width = pt_parquet_index_width(codes, count, c->chunk.dictionary_count);
-    pt_parquet_put_indices(&p->body, codes, count, width);
-    return PT_PARQUET_RLE_DICTIONARY;
-}
-
 static void put_plain_string(struct pt_buf *b, struct pt_str s) {
     pt_buf_u32(b, (uint32_t)s.len);
     pt_buf_str(b, s);
 }
 
-static enum pt_parquet_encoding put_plain(const struct pt_parquet_column *c,
-                                          struct pt_parquet_pager *p, const uint32_t *codes,
-                                          uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
+/* A page of values behind the levels that the body already has. */
+static void put_plain_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           const struct pt_parquet_waiting *w, const uint32_t *codes) {
+    for (uint32_t i = 0; i < w->value_count; i++)
         put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, codes[i]));
-    return PT_PARQUET_PLAIN;
+    put_data_page(c, p, w->row_count, PT_PARQUET_PLAIN);
 }
 
-static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p,
-                        put_values *values) {
+static void put_index_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           uint32_t row_count, const uint32_t *codes, uint32_t count,
+                           unsigned width) {
+    pt_parquet_put_indices(&p->body, codes, count, width);
+    /* Two indices of two bytes that come again are worth a match. */
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 4);
+    put_data_page(c, p, row_count, PT_PARQUET_RLE_DICTIONARY);
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 0);
+}
+
+/* Without nulls a page may be cut anywhere. */
+static void put_index_pages(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                            const struct pt_parquet_waiting *w, const uint32_t *codes) {
+    uint32_t left = w->value_count;
+    struct pt_parquet_layout l = pt_parquet_index_layout(codes, left, c->chunk.dictionary_count);
+    if (w->row_count > w->value_count || l.page_values >= left) {
+        put_index_page(c, p, w->row_count, codes, left, l.width);
+        return;
+    }
+    for (uint32_t n; left > 0; left -= n, codes += n) {
+        n = left < l.page_values ? left : l.page_values;
+        pt_buf_clear(&p->body);
+        pt_parquet_put_equal_levels(&p->body, n, 1);
+        put_index_page(c, p, n, codes, n, l.width);
+    }
+}
+
+static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     const uint8_t *levels = c->levels.at;
     const uint32_t *codes = (const uint32_t *)(const void *)c->codes.at;
     for (size_t i = 0; i < c->waiting_count; i++) {
         const struct pt_parquet_waiting *w = &c->waiting[i];
-        if (w->value_count == 0) {
-            put_null_page(c, p, w->row_count);
-            continue;
-        }
         pt_buf_clear(&p->body);
         pt_buf_bytes(&p->body, levels, w->levels_len);
-        put_data_page(c, p, w->row_count, values(c, p, codes, w->value_count));
+        if (w->value_count == 0)
+            put_null_page(c, p, w->row_count);
+        else if (c->chunk.dictionary_count > 0)
+            put_index_pages(c, p, w, codes);
+        else
+            put_plain_page(c, p, w, codes);
         levels += w->levels_len;
         codes += w->value_count;
     }
@@ -407,19 +421,19 @@ static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p)
         rank_words(c, p);
     }
     put_dictionary_page(c, p, (uint32_t)(p->body.len / sizeof(double)));
-    put_waiting(c, p, put_indices);
+    put_waiting(c, p);
 }
 
 static void end_strings(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     if (c->strings.bytes.len > STRING_DICTIONARY_BYTES) {
-        put_waiting(c, p, put_plain);
+        put_waiting(c, p);
         return;
     }
     pt_buf_clear(&p->body);
     for (uint32_t code = 0; code < c->strings.count; code++)
         put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, code));
     put_dictionary_page(c, p, c->strings.count);
-    put_waiting(c, p, put_indices);
+    put_waiting(c, p);
 }
 
 /* Strings are ordered by their bytes. */
@@ -456,10 +470,6 @@ static void set_number_range(struct pt_parquet_column *c) {
 }
 
 void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    if (has_waiting_values(c) && c->type == PT_PARQUET_BYTE_ARRAY)
-        set_string_range(c);
-    else if (c->has_range)
-        set_number_range(c);
     if (!has_waiting_values(c))
         release_null_pages(c, p);
     else if (c->type == PT_PARQUET_DOUBLE)
@@ -468,4 +478,8 @@ void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_
         end_strings(c, p);
     if (c->null_rows > 0)
         put_null_page(c, p, (uint32_t)c->null_rows);
+    if (c->strings.count > 0)
+        set_string_range(c);
+    else if (c->has_range)
+        set_number_range(c);
 }

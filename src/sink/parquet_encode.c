@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Header and levels of one more page. */
+#define SMALL_PAGE_COST_BITS (45 * 8)
+
 /* Each word of 64 rows is a full run, an empty run, or goes in as it is: bit-packed
  * levels are the bitmap itself. */
 enum word_kind { ALL_NULL, ALL_PRESENT, MIXED };
@@ -50,10 +53,10 @@ void pt_parquet_put_levels(struct pt_buf *b, const uint64_t *present, uint32_t r
     set_length(b, start);
 }
 
-void pt_parquet_put_null_levels(struct pt_buf *b, uint32_t row_count) {
+void pt_parquet_put_equal_levels(struct pt_buf *b, uint32_t row_count, uint8_t level) {
     size_t start = b->len;
     pt_buf_u32(b, 0);
-    put_repeated(b, row_count, 0);
+    put_repeated(b, row_count, level);
     set_length(b, start);
 }
 
@@ -98,9 +101,17 @@ static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsign
                        : pack_wide(at, values, count, width);
 }
 
-#define BLOCK_VALUES     128
+/* Larger than the usual 128: fewer headers, and zstd finds the rest. */
+#define BLOCK_VALUES     256
 #define MINIBLOCKS       4
 #define MINIBLOCK_VALUES (BLOCK_VALUES / MINIBLOCKS)
+
+/* Small deltas take a whole byte: zstd codes frequent bytes shorter, but sees nothing
+ * in packed bits. */
+static unsigned miniblock_width(uint64_t any) {
+    unsigned width = pt_bit_width(any);
+    return width > 0 && width < 8 ? 8 : width;
+}
 
 /* `deltas` has room for a whole block; those past `count` are filled up here. */
 static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count) {
@@ -119,7 +130,7 @@ static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count) 
         uint64_t any = 0;
         for (uint32_t i = 0; i < MINIBLOCK_VALUES; i++)
             any |= values[i];
-        widths[m] = (uint8_t)pt_bit_width(any);
+        widths[m] = (uint8_t)miniblock_width(any);
         at = pack(at, values, MINIBLOCK_VALUES, widths[m]);
     }
     b->len = (size_t)(at - b->at);
@@ -202,12 +213,27 @@ static bool is_mostly_repeats(const uint32_t *indices, uint32_t count) {
     return repeats > count / 2;
 }
 
-unsigned pt_parquet_index_width(const uint32_t *indices, uint32_t count, uint32_t index_count) {
-    unsigned packed = pt_bit_width(index_count - 1);
+static double split_entropy_bits(const uint32_t *indices, uint32_t count, unsigned bytes) {
+    double bits = 0;
+    for (uint32_t start = 0; start < count; start += PT_PARQUET_SMALL_PAGE)
+        bits +=
+            entropy_bits(indices + start, min_u32(count - start, PT_PARQUET_SMALL_PAGE), bytes) +
+            SMALL_PAGE_COST_BITS;
+    return bits;
+}
+
+struct pt_parquet_layout pt_parquet_index_layout(const uint32_t *indices, uint32_t count,
+                                                 uint32_t index_count) {
+    unsigned packed = pt_bit_width(index_count - 1), bytes = packed <= 8 ? 1 : 2;
+    struct pt_parquet_layout best = { .width = packed, .page_values = count };
     if (packed == 0 || packed > 16)
-        return packed;
-    unsigned bytes = packed <= 8 ? 1 : 2;
-    if (is_mostly_repeats(indices, count))
-        return 8 * bytes;
-    return entropy_bits(indices, count, bytes) < (double)count * packed ? 8 * bytes : packed;
+        return best;
+    double packed_bits = (double)count * packed;
+    double whole_bits = entropy_bits(indices, count, bytes);
+    double split_bits = split_entropy_bits(indices, count, bytes);
+    if (is_mostly_repeats(indices, count) || whole_bits < packed_bits)
+        best.width = 8 * bytes;
+    if (split_bits < packed_bits && split_bits < whole_bits)
+        best = (struct pt_parquet_layout){ 8 * bytes, PT_PARQUET_SMALL_PAGE };
+    return best;
 }
