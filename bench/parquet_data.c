@@ -15,25 +15,25 @@ struct recipe {
 
 /* timestamp and monotonic_ns come first; these are the other 98. */
 static const struct recipe recipes[] = {
-    { 6, COUNTER, 0, 1e6, 6, 0, 0 },        /* a few events a second */
-    { 6, COUNTER, 0, 1e9, 300, 0, 0 },      /* context switches, interrupts */
-    { 6, LEVEL, 0, 1e7, 100, 0, 400 },      /* CPU time in cs, follows the load */
-    { 8, BURST, 0, 1e10, 4096, 0, 0 },      /* disk and network bytes: idle, then bursts */
-    { 6, CONSTANT, 0, 33554432, 0, 0, 0 },  /* totals and limits */
-    { 4, WALK, 0, 240, 1, 100, 400 },       /* processes, threads, connections */
-    { 4, NOISE, 0, 0, 0, 0, 8 },            /* run queue */
-    { 4, WALK, 0, 6000, 12, 2000, 30000 },  /* memory in MB */
-    { 4, NOISE, 0, 0, 0, 2400, 2800 },      /* clock frequency */
-    { 4, WALK, 1, 450, 1, 200, 900 },       /* temperatures */
-    { 6, WALK, 2, 150, 3, 0, 6400 },        /* load averages */
-    { 6, WALK, 3, 35000, 25, 0, 100000 },   /* slow percentages */
-    { 4, LEVEL, 1, 300, 20, 0, 1000 },      /* utilisation, one decimal */
-    { 6, LEVEL, 2, 4000, 120, 0, 10000 },   /* utilisation, two decimals */
-    { 4, LEVEL, 3, 50000, 300, 0, 100000 }, /* utilisation, three decimals */
-    { 13, RARE, 2, 1500, 100, 0, 10000 },   /* near-constants */
-    { 4, NOISE, 3, 0, 0, 0, 1000 },         /* ratios */
-    { 2, NOISE, 2, 0, 0, 12000, 14000 },    /* power in W */
-    { 1, NOISE, 3, 0, 0, 0, 100000 },       /* percentages without memory */
+    { 6, COUNTER, 0, 1e6, 6, 0, 0 },         /* a few events a second */
+    { 6, COUNTER, 0, 1e9, 300, 0, 0 },       /* context switches, interrupts */
+    { 6, LEVEL, 0, 1e7, 100, 0, 400 },       /* CPU time in cs, follows the load */
+    { 8, BURST, 0, 1e10, 4096, 0, 0 },       /* disk and network bytes: idle, then bursts */
+    { 6, CONSTANT, 0, 33554432, 0, 0, 0 },   /* totals and limits */
+    { 4, WALK, 0, 240, 1, 100, 400 },        /* processes, threads, connections */
+    { 4, NOISE, 0, 0, 0, 0, 8 },             /* run queue */
+    { 4, WALK, 0, 6000, 12, 2000, 30000 },   /* memory in MB */
+    { 4, WALK, 0, 2900, 15, 2400, 3400 },    /* clock frequency */
+    { 4, WALK, 1, 450, 1, 200, 900 },        /* temperatures */
+    { 6, WALK, 2, 150, 3, 0, 6400 },         /* load averages */
+    { 8, WALK, 3, 35000, 25, 0, 100000 },    /* slow percentages */
+    { 4, LEVEL, 1, 300, 20, 0, 1000 },       /* utilisation, one decimal */
+    { 6, LEVEL, 2, 4000, 120, 0, 10000 },    /* utilisation, two decimals */
+    { 4, LEVEL, 3, 50000, 300, 0, 100000 },  /* utilisation, three decimals */
+    { 13, RARE, 2, 1500, 100, 0, 10000 },    /* near-constants */
+    { 2, NOISE, 3, 0, 0, 0, 1000 },          /* ratios */
+    { 2, LEVEL, 2, 13000, 80, 5000, 20000 }, /* power in W */
+    { 1, NOISE, 3, 0, 0, 0, 100000 },        /* percentages without memory */
 };
 
 static uint64_t next_random(uint64_t *state) {
@@ -74,7 +74,7 @@ static double next_value(const struct recipe *r, struct walk *w) {
     case WALK:
         return w->value = clamp(round(w->value + r->step * normal(&w->random)), r->low, r->high);
     case LEVEL:
-        if (uniform(&w->random) < 0.002)
+        if (uniform(&w->random) < 0.001)
             w->level = r->low + uniform(&w->random) * (r->high - r->low);
         return clamp(round(w->level + r->step * normal(&w->random)), r->low, r->high);
     case RARE:

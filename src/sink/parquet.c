@@ -7,7 +7,7 @@
 
 /* A block has one word of the presence bitmap per column. */
 #define BLOCK_ROWS        64
-#define GROUP_ROWS        (16 * PT_PARQUET_PAGE_ROWS)
+#define GROUP_ROWS        (8 * PT_PARQUET_PAGE_ROWS)
 #define GROUP_MEMORY      (48u << 20)
 #define PAGE_STRING_BYTES (2u << 20)
 

@@ -18,7 +18,7 @@
 #include <zstd.h>
 
 /* Rows of a page; fewer when its strings are long. */
-#define PT_PARQUET_PAGE_ROWS 8192
+#define PT_PARQUET_PAGE_ROWS 16384
 
 /* Numbers of parquet.thrift. */
 enum pt_parquet_type { PT_PARQUET_INT64 = 2, PT_PARQUET_DOUBLE = 5, PT_PARQUET_BYTE_ARRAY = 6 };

@@ -94,17 +94,26 @@ static uint8_t *pack_wide(uint8_t *at, const uint64_t *values, uint32_t count, u
     return at + (filled + 7) / 8;
 }
 
+static uint8_t *pack_bytes(uint8_t *at, const uint64_t *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = (uint8_t)values[i];
+    return at + count;
+}
+
 static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsigned width) {
     if (width == 0)
         return at;
+    if (width == 8)
+        return pack_bytes(at, values, count);
     return width <= 32 ? pack_narrow(at, values, count, width)
                        : pack_wide(at, values, count, width);
 }
 
-/* Larger than the usual 128: fewer headers, and zstd finds the rest. */
-#define BLOCK_VALUES     256
-#define MINIBLOCKS       4
-#define MINIBLOCK_VALUES (BLOCK_VALUES / MINIBLOCKS)
+#define MINIBLOCKS 4
+
+/* Large blocks have fewer headers, small ones less padding. */
+#define BLOCK_VALUES_MAX 1024
+#define BLOCK_VALUES_MIN 128
 
 /* Small deltas take a whole byte: zstd codes frequent bytes shorter, but sees nothing
  * in packed bits. */
@@ -113,44 +122,48 @@ static unsigned miniblock_width(uint64_t any) {
     return width > 0 && width < 8 ? 8 : width;
 }
 
+static void put_miniblocks(struct pt_buf *b, const uint64_t *deltas, uint32_t block_values) {
+    uint32_t values = block_values / MINIBLOCKS;
+    uint8_t *widths = pt_buf_reserve(b, MINIBLOCKS + block_values * sizeof *deltas + PACK_SLACK);
+    uint8_t *at = widths + MINIBLOCKS;
+    for (uint32_t m = 0; m < MINIBLOCKS; m++, deltas += values) {
+        uint64_t any = 0;
+        for (uint32_t i = 0; i < values; i++)
+            any |= deltas[i];
+        widths[m] = (uint8_t)miniblock_width(any);
+        at = pack(at, deltas, values, widths[m]);
+    }
+    b->len = (size_t)(at - b->at);
+}
+
 /* `deltas` has room for a whole block; those past `count` are filled up here. */
-static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count) {
+static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count,
+                            uint32_t block_values) {
     int64_t min = (int64_t)deltas[0];
     for (uint32_t i = 1; i < count; i++)
         min = (int64_t)deltas[i] < min ? (int64_t)deltas[i] : min;
     for (uint32_t i = 0; i < count; i++)
         deltas[i] -= (uint64_t)min;
-    memset(deltas + count, 0, (BLOCK_VALUES - count) * sizeof *deltas);
-
+    memset(deltas + count, 0, (block_values - count) * sizeof *deltas);
     pt_buf_zigzag(b, min);
-    uint8_t *widths = pt_buf_reserve(b, MINIBLOCKS + BLOCK_VALUES * sizeof *deltas + PACK_SLACK);
-    uint8_t *at = widths + MINIBLOCKS;
-    for (uint32_t m = 0; m < MINIBLOCKS; m++) {
-        const uint64_t *values = deltas + m * MINIBLOCK_VALUES;
-        uint64_t any = 0;
-        for (uint32_t i = 0; i < MINIBLOCK_VALUES; i++)
-            any |= values[i];
-        widths[m] = (uint8_t)miniblock_width(any);
-        at = pack(at, values, MINIBLOCK_VALUES, widths[m]);
-    }
-    b->len = (size_t)(at - b->at);
+    put_miniblocks(b, deltas, block_values);
 }
 
 void pt_parquet_put_delta(struct pt_buf *b, const int64_t *values, uint32_t count) {
-    pt_buf_varint(b, BLOCK_VALUES);
+    uint32_t block_values = count > BLOCK_VALUES_MAX ? BLOCK_VALUES_MAX : BLOCK_VALUES_MIN;
+    pt_buf_varint(b, block_values);
     pt_buf_varint(b, MINIBLOCKS);
     pt_buf_varint(b, count);
     pt_buf_zigzag(b, count > 0 ? values[0] : 0);
-    uint64_t deltas[BLOCK_VALUES];
-    for (uint32_t start = 1; start < count; start += BLOCK_VALUES) {
-        uint32_t n = min_u32(count - start, BLOCK_VALUES);
+    uint64_t deltas[BLOCK_VALUES_MAX];
+    for (uint32_t start = 1; start < count; start += block_values) {
+        uint32_t n = min_u32(count - start, block_values);
         for (uint32_t i = 0; i < n; i++)
             deltas[i] = (uint64_t)values[start + i] - (uint64_t)values[start + i - 1];
-        put_delta_block(b, deltas, n);
+        put_delta_block(b, deltas, n, block_values);
     }
 }
 
-/* Eight values at a time: the inner loops become byte shuffles. */
 void pt_parquet_put_split(struct pt_buf *b, const uint64_t *values, uint32_t count) {
     uint8_t *at = pt_buf_reserve(b, (size_t)count * 8);
     for (unsigned byte = 0; byte < 8; byte++, at += count)
@@ -191,18 +204,31 @@ void pt_parquet_put_indices(struct pt_buf *b, const uint32_t *indices, uint32_t 
         pt_buf_varint(b, (uint64_t)count << 1);
 }
 
-/* Bits that an order-0 coder, as zstd's, needs for the bytes of the indices. */
-static double entropy_bits(const uint32_t *indices, uint32_t count, unsigned bytes) {
-    uint32_t seen[256] = { 0 };
+/* How often each byte occurs. */
+struct histogram {
+    uint32_t seen[256];
+};
+
+static void count_bytes(struct histogram *h, const uint32_t *indices, uint32_t count,
+                        unsigned bytes) {
     for (uint32_t i = 0; i < count; i++) {
-        seen[indices[i] & 0xff]++;
+        h->seen[indices[i] & 0xff]++;
         if (bytes > 1)
-            seen[indices[i] >> 8 & 0xff]++;
+            h->seen[indices[i] >> 8 & 0xff]++;
     }
-    double total = (double)count * bytes, bits = 0;
+}
+
+static void add_histogram(struct histogram *h, const struct histogram *other) {
     for (unsigned i = 0; i < 256; i++)
-        if (seen[i] > 0)
-            bits += seen[i] * log2(total / seen[i]) + 4; /* 4: its place in the code table */
+        h->seen[i] += other->seen[i];
+}
+
+/* Bits that an order-0 coder, as zstd's, needs for `total` bytes. */
+static double entropy_bits(const struct histogram *h, uint32_t total) {
+    double bits = 0;
+    for (unsigned i = 0; i < 256; i++)
+        if (h->seen[i] > 0)
+            bits += h->seen[i] * log2((double)total / h->seen[i]) + 4; /* 4: in the code table */
     return bits;
 }
 
@@ -213,13 +239,23 @@ static bool is_mostly_repeats(const uint32_t *indices, uint32_t count) {
     return repeats > count / 2;
 }
 
-static double split_entropy_bits(const uint32_t *indices, uint32_t count, unsigned bytes) {
-    double bits = 0;
-    for (uint32_t start = 0; start < count; start += PT_PARQUET_SMALL_PAGE)
-        bits +=
-            entropy_bits(indices + start, min_u32(count - start, PT_PARQUET_SMALL_PAGE), bytes) +
-            SMALL_PAGE_COST_BITS;
-    return bits;
+/* Sizes that the indices would have in one page and in small ones, in whole bytes. */
+struct estimate {
+    double whole_bits, split_bits;
+};
+
+static struct estimate estimate(const uint32_t *indices, uint32_t count, unsigned bytes) {
+    struct estimate e = { 0 };
+    struct histogram all = { 0 };
+    for (uint32_t start = 0, n; start < count; start += n) {
+        struct histogram part = { 0 };
+        n = min_u32(count - start, PT_PARQUET_SMALL_PAGE);
+        count_bytes(&part, indices + start, n, bytes);
+        add_histogram(&all, &part);
+        e.split_bits += entropy_bits(&part, n * bytes) + SMALL_PAGE_COST_BITS;
+    }
+    e.whole_bits = entropy_bits(&all, count * bytes);
+    return e;
 }
 
 struct pt_parquet_layout pt_parquet_index_layout(const uint32_t *indices, uint32_t count,
@@ -228,12 +264,13 @@ struct pt_parquet_layout pt_parquet_index_layout(const uint32_t *indices, uint32
     struct pt_parquet_layout best = { .width = packed, .page_values = count };
     if (packed == 0 || packed > 16)
         return best;
+    if (is_mostly_repeats(indices, count))
+        return (struct pt_parquet_layout){ 8 * bytes, count };
+    struct estimate e = estimate(indices, count, bytes);
     double packed_bits = (double)count * packed;
-    double whole_bits = entropy_bits(indices, count, bytes);
-    double split_bits = split_entropy_bits(indices, count, bytes);
-    if (is_mostly_repeats(indices, count) || whole_bits < packed_bits)
+    if (e.whole_bits < packed_bits)
         best.width = 8 * bytes;
-    if (split_bits < packed_bits && split_bits < whole_bits)
+    if (e.split_bits < packed_bits && e.split_bits < e.whole_bits)
         best = (struct pt_parquet_layout){ 8 * bytes, PT_PARQUET_SMALL_PAGE };
     return best;
 }
