@@ -280,6 +280,10 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
     s->context.tick++;
 }
 
+/* Waking the main thread costs about as much as a whole host tick. Samples that come faster than
+ * this are handed over in groups; a recorder that is killed then loses the last group. */
+#define WAKE_PERIOD_NS (5 * PT_NS_PER_MS)
+
 static void take_sample(struct pt_sampler *s) {
     struct pt_sample *sample = pt_sample_queue_take_free(&s->queue);
     if (!sample) {
@@ -289,7 +293,11 @@ static void take_sample(struct pt_sampler *s) {
     }
     pt_sampler_tick(s, sample);
     s->taken_count++;
-    pt_sample_queue_put(&s->queue, sample);
+    bool must_wake = s->must_stop || s->options.interval_ns >= WAKE_PERIOD_NS ||
+                     sample->mono_ns - s->last_wake_ns >= WAKE_PERIOD_NS;
+    if (must_wake)
+        s->last_wake_ns = sample->mono_ns;
+    pt_sample_queue_put(&s->queue, sample, must_wake);
 }
 
 static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {

@@ -63,7 +63,7 @@ struct pt_sampler {
     _Atomic int64_t worst_lateness_ns;
 
     /* Of the sampler thread alone. */
-    int64_t start_ns, last_report_ns, last_cpu_ns;
+    int64_t start_ns, last_report_ns, last_cpu_ns, last_wake_ns;
     int64_t wall_offset_ns, boot_offset_ns;
 };
 
