@@ -169,14 +169,17 @@ static int read_fast(struct pt_process_reader *r, const struct pt_context *conte
         return 0;
     if (p->is_new || (ran && context->fs->is_live))
         note_activity(r, context, p);
+    /* Most processes seen for the first time sleep, and will not be read soon. */
+    bool is_kept = !context->fs->is_live || (ran && !p->is_new);
     uint64_t ticks = own_ticks(p);
-    int rc = read_stat(r, context, p, ran);
+    int rc = read_stat(r, context, p, is_kept);
     if (rc)
         return rc;
     if (!context->fs->is_live && own_ticks(p) != ticks)
         note_activity(r, context, p);
-    read_statm(r, context, p, ran);
-    read_io(r, context, p, ran);
+    read_statm(r, context, p, is_kept);
+    if (ran) /* only running changes it */
+        read_io(r, context, p, is_kept);
     p->full_due_ns = next_due(context, p, p->is_recorded ? RECORDED_PERIOD_NS : FULL_PERIOD_NS);
     return 0;
 }
