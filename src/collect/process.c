@@ -11,10 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define LIST_PERIOD_NS      PT_NS_PER_SECOND        /* /proc is listed at least this often */
-#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND)  /* where the kernel tells of forks */
-#define KEEP_IDLE_FILES_NS  (60 * PT_NS_PER_SECOND) /* kept files cost kernel memory */
-#define ROLLUPS_PER_TICK    1
+#define LIST_PERIOD_NS      PT_NS_PER_SECOND       /* /proc is listed at least this often */
+#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND) /* where the kernel tells of forks */
 
 enum { LISTING, TREE, EVENTS, RECORDS };
 
@@ -190,9 +188,7 @@ static int process_open(void *memory, const struct pt_context *context, struct p
 
 static void process_close(void *memory) {
     struct state *s = memory;
-    pt_process_set_release(&s->reader.set, &s->reader.pool);
-    pt_file_pool_release(&s->reader.pool);
-    pt_thread_reader_release(&s->reader.threads);
+    pt_process_reader_release(&s->reader);
     pt_pid_list_release(&s->listed);
     pt_proc_events_release(&s->events);
     pt_proc_socket_close(&s->connector);
@@ -220,6 +216,14 @@ static bool is_quiet(struct state *s) {
     return s->last_pid >= 0 && s->last_pid == before;
 }
 
+static void hear_event(struct pt_process_set *set, const struct pt_proc_event *e) {
+    if (e->kind == PT_PROC_FORK)
+        pt_process_set_hear_fork(set, e->parent, e->pid);
+    struct pt_process *p = e->kind == PT_PROC_EXEC ? pt_process_set_find(set, e->pid) : NULL;
+    if (p)
+        p->command_due_ns = 0;
+}
+
 /* Draining comes after listing: then the exit of every process that is no longer
  * listed is among the events. False when events were lost. */
 static bool hear_events(struct state *s) {
@@ -231,8 +235,7 @@ static bool hear_events(struct state *s) {
     if (!is_complete)
         pt_process_set_forget_forks(&s->reader.set);
     for (size_t i = 0; i < s->events.count; i++)
-        if (s->events.at[i].kind == PT_PROC_FORK)
-            pt_process_set_hear_fork(&s->reader.set, s->events.at[i].parent, s->events.at[i].pid);
+        hear_event(&s->reader.set, &s->events.at[i]);
     return is_complete;
 }
 
@@ -456,12 +459,8 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
 static int process_collect(void *memory, const struct pt_context *context, struct pt_batch *rows) {
     struct state *s = memory;
     struct pt_process_set *set = &s->reader.set;
-    int64_t idle_ns = context->fs->is_live ? context->now_ns - KEEP_IDLE_FILES_NS : INT64_MIN;
-    pt_file_pool_trim(&s->reader.pool, context->fd_budget, idle_ns);
-    s->reader.rollups_left = ROLLUPS_PER_TICK;
     s->totals = (struct tick_totals){ 0 };
-
-    pt_process_set_begin(set);
+    pt_process_reader_begin(&s->reader, context);
     int rc = find_processes(s, context);
     if (rc)
         return rc;

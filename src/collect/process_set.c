@@ -224,13 +224,12 @@ static bool is_root(struct pt_process_set *set, pid_t pid, const struct pt_targe
 /* The id stands at the start of a part of the path, or behind the runtime's name:
  * /docker/4f1e..., /system.slice/docker-4f1e....scope */
 bool pt_process_is_in_container(const struct pt_process *p, const struct pt_target *target) {
-    size_t len = strlen(target->container);
-    struct pt_str path = pt_buf_as_str(&p->cgroup);
-    for (const char *found; len > 0; path = pt_str_skip(path, (size_t)(found - path.at) + 1)) {
-        found = memmem(path.at, path.len, target->container, len);
-        if (!found)
-            break;
-        if (found == (const char *)p->cgroup.at || found[0] == '/' || strchr("/-:", found[-1]))
+    struct pt_str id = pt_str_from(target->container), path = pt_buf_as_str(&p->cgroup);
+    if (id.len == 0)
+        return false;
+    for (size_t i = 0; i + id.len <= path.len; i++) {
+        bool is_start = i == 0 || path.at[i] == '/' || strchr("/-:", path.at[i - 1]);
+        if (is_start && pt_str_starts(pt_str_skip(path, i), id))
             return true;
     }
     return false;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "collect/collector.h"
 #include "collect/file_pool.h"
+#include "kernel/pid_list.h"
 #include "kernel/proc_events.h"
 
 #include <errno.h>
@@ -111,6 +112,33 @@ static int64_t total(const struct run *r, const char *name) {
     assert_true(has_total(r, name));
     return pt_get_i64(&r->rows[0], 0, column(&r->rows[0], name));
 }
+
+/* Forks a child that does what `act` does and sleeps until it is killed. */
+static pid_t child_start(void (*act)(void)) {
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        act();
+        if (write(ready[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+static void child_end(pid_t pid, struct rusage *usage) {
+    kill(pid, SIGKILL);
+    assert_int_equal(wait4(pid, NULL, 0, usage), pid);
+}
+
+static void nothing(void) {}
 
 static void every_column_of_a_known_process_has_its_known_value(void **state) {
     (void)state;
@@ -279,6 +307,34 @@ static void thinning_leaves_pss_and_command_lines_unread(void **state) {
     run_close(&r);
 }
 
+static int rolled_up_count(const struct run *r) {
+    int count = 0;
+    for (uint32_t i = 0; i < r->rows[1].row_count; i++)
+        count += !pt_is_null(&r->rows[1], i, column(&r->rows[1], "pPss"));
+    return count;
+}
+
+static void pss_is_read_for_one_process_a_tick_and_all_get_their_turn(void **state) {
+    (void)state;
+    enum { COUNT = 40 };
+    pid_t pids[COUNT];
+    struct run r;
+    for (int i = 0; i < COUNT; i++)
+        pids[i] = child_start(nothing);
+    run_open(&r, "/proc", getpid());
+    for (int i = 1; i <= 10; i++) {
+        run_tick(&r);
+        assert_int_equal(rolled_up_count(&r), i);
+    }
+    for (int i = 10; i < COUNT + 5; i++)
+        run_tick(&r);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(number(&r, pids[i], "pPss") > 0);
+    run_close(&r);
+    for (int i = 0; i < COUNT; i++)
+        child_end(pids[i], NULL);
+}
+
 static void a_steady_tick_allocates_nothing(void **state) {
     (void)state;
     struct run r;
@@ -432,31 +488,6 @@ static void a_full_descriptor_table_is_no_error(void **state) {
     tree_close(&t);
 }
 
-/* Forks a child that does what `act` does and sleeps until it is killed. */
-static pid_t child_start(void (*act)(void)) {
-    int ready[2];
-    char byte;
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        act();
-        if (write(ready[1], "x", 1) != 1)
-            _exit(1);
-        for (;;)
-            pause();
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
-    return pid;
-}
-
-static void child_end(pid_t pid, struct rusage *usage) {
-    kill(pid, SIGKILL);
-    assert_int_equal(wait4(pid, NULL, 0, usage), pid);
-}
-
 #define BURN_NS   (300 * PT_NS_PER_MS)
 #define HOG_BYTES (64u << 20)
 
@@ -486,8 +517,6 @@ static void start_threads(void) {
             _exit(1);
     }
 }
-
-static void nothing(void) {}
 
 static void cpu_time_of_a_child_is_what_wait_says(void **state) {
     (void)state;
@@ -572,6 +601,35 @@ static void what_sleeps_keeps_its_values_and_what_runs_gets_new_ones(void **stat
     run_tick(&r);
     assert_int_equal(row_of(&r, c), -1);
     run_close(&r);
+}
+
+static void a_new_program_has_its_own_command_line(void **state) {
+    (void)state;
+    struct run r;
+    int go[2], gone[2];
+    char byte;
+    assert_int_equal(pipe(go) | pipe2(gone, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (read(go[0], &byte, 1) == 1)
+            execlp("sleep", "sleep", "1000", (char *)NULL);
+        _exit(1);
+    }
+    close(gone[1]);
+    run_open(&r, "/proc", 0);
+    run_tick(&r);
+    assert_str_eq(text(&r, pid, "pName"), "process_test");
+    assert_int_equal(write(go[1], "x", 1), 1);
+    assert_int_equal(read(gone[0], &byte, 1), 0); /* closed by exec */
+    run_tick(&r);
+    assert_str_eq(text(&r, pid, "pName"), "sleep");
+    assert_str_eq(text(&r, pid, "pCmdline"), "sleep 1000");
+    run_close(&r);
+    child_end(pid, NULL);
+    close(go[0]);
+    close(go[1]);
+    close(gone[0]);
 }
 
 static void newcomers_are_seen_in_the_next_tick(void **state) {
@@ -696,6 +754,16 @@ static void an_orphan_of_a_vanished_parent_is_marked_by_its_fork(void **state) {
     run_close(&r);
 }
 
+static size_t open_descriptor_count(void) {
+    struct pt_pid_list list = { 0 };
+    int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(pt_pid_list_read(&list, directory), 0);
+    close(directory);
+    size_t count = list.count;
+    pt_pid_list_release(&list);
+    return count;
+}
+
 static void sleepers_by_the_hundred_all_have_rows(void **state) {
     (void)state;
     enum { COUNT = 500 };
@@ -705,8 +773,12 @@ static void sleepers_by_the_hundred_all_have_rows(void **state) {
     r.context.fd_budget = 60;
     for (int i = 0; i < COUNT; i++)
         c[i] = child_start(nothing);
+    size_t before = open_descriptor_count();
     for (int i = 0; i < 3; i++)
         run_tick(&r);
+    r.fs.is_live = false; /* now all are read in every tick */
+    run_tick(&r);
+    assert_int_equal(open_descriptor_count(), before + 60);
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(number(&r, c[i], "pIsRecorded"), 1);
         assert_int_equal(number(&r, c[i], "pNumThreads"), 1);
@@ -734,6 +806,8 @@ int main(void) {
                 "C103 C104: without a target there is no tree, and switches are the main thread's"),
         PT_TEST(thinning_leaves_pss_and_command_lines_unread,
                 "C101: thinning leaves PSS and command lines unread"),
+        PT_TEST(pss_is_read_for_one_process_a_tick_and_all_get_their_turn,
+                "C101: PSS is read for one process a tick, and all get their turn"),
         PT_TEST(a_steady_tick_allocates_nothing, "C104: a steady tick allocates nothing"),
         PT_TEST(an_orphan_stays_in_the_tree_and_a_reused_pid_does_not,
                 "C104: an orphan stays in the tree, a reused pid does not"),
@@ -748,6 +822,8 @@ int main(void) {
                 "C103: context switches of the recorded tree are those of all threads"),
         PT_TEST(what_sleeps_keeps_its_values_and_what_runs_gets_new_ones,
                 "C100: what sleeps keeps its values, what runs gets new ones"),
+        PT_TEST(a_new_program_has_its_own_command_line,
+                "C104: a new program has its own name and command line"),
         PT_TEST(newcomers_are_seen_in_the_next_tick,
                 "C104: newcomers are seen in the next tick, also at 1 kHz"),
         PT_TEST(live_ticks_of_a_steady_machine_allocate_nothing,
