@@ -22,7 +22,7 @@ static inline bool pt_fields_next(struct pt_scan *line, int64_t *value) {
     return false;
 }
 
-/* Reads up to `count` (at most 32) words; bit i of the result says whether fields[i] is a number. */
+/* Reads up to `count` (at most 32) words; bit i of the result: fields[i] is a number. */
 static inline uint32_t pt_fields_scan(struct pt_scan *line, int64_t *fields, int count) {
     uint32_t present = 0;
     for (int i = 0; i < count; i++) {
