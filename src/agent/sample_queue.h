@@ -18,7 +18,7 @@ struct pt_sample_queue {
     struct pt_sample samples[PT_SAMPLE_QUEUE_LENGTH];
     struct pt_sample *free[PT_SAMPLE_QUEUE_LENGTH];
     struct pt_sample *queued[PT_SAMPLE_QUEUE_LENGTH];
-    unsigned free_count, first_queued, queued_count, deepest;
+    unsigned free_count, first_queued, queued_count;
     int event_fd; /* readable while samples are queued */
 };
 
