@@ -1,9 +1,9 @@
 #!/bin/sh
 # Writes Parquet files with Pitot's writer and has three other readers check them.
-#     tests/interop/run.sh [BUILD_DIRECTORY]
+#     tests/interop/run.sh [PITOT]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-build=${1:-$here/../../build}
+build=$(dirname "${1:-$here/../../build/pitot}")
 ninja -C "$build" tests/interop/make_files >/dev/null
 [ -d "$here/node_modules" ] || (cd "$here" && npm ci --silent)
 files=$(mktemp -d)
