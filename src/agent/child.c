@@ -35,23 +35,12 @@ static pid_t fork_process(int *pid_fd) {
     return pid;
 }
 
-static void reset_signals(const sigset_t *mask) {
-    struct sigaction standard = { .sa_handler = SIG_DFL };
-    const int changed[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    for (size_t i = 0; i < PT_COUNT(changed); i++) {
-        struct sigaction current;
-        if (!sigaction(changed[i], NULL, &current) && current.sa_handler != SIG_IGN)
-            sigaction(changed[i], &standard, NULL);
-    }
-    sigprocmask(SIG_SETMASK, mask, NULL);
-}
-
 /* In the child, between clone and exec: only async-signal-safe calls. */
 static void run_command(const struct pt_child_options *o, int barrier, int error_fd) {
     char go;
     if (read(barrier, &go, 1) != 1)
         _exit(125); /* the recorder gave up or died: the command must not run unseen */
-    reset_signals(o->signal_mask);
+    sigprocmask(SIG_SETMASK, o->signal_mask, NULL);
     if (o->descriptor_limit)
         setrlimit(RLIMIT_NOFILE, o->descriptor_limit);
     execvpe(o->argv[0], o->argv, o->environment);

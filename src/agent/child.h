@@ -33,8 +33,9 @@ struct pt_child_options {
     char *const *environment;
     const char *cgroup_parent; /* absolute directory in a v2 mount, or NULL */
     const char *cgroup_name;
+    /* What Pitot was started with and has changed for itself. */
     const sigset_t *signal_mask;
-    const struct rlimit *descriptor_limit; /* to restore, or NULL */
+    const struct rlimit *descriptor_limit; /* or NULL: not changed */
 };
 
 /* Creates the process; it waits. */

@@ -86,9 +86,15 @@ static int block_signals(struct recorder *r, struct pt_err *err) {
     r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (r->signal_fd < 0)
         return pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno));
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed stderr must not end the recording */
     return 0;
+}
+
+/* Only once the command exists, which must not inherit this. A closed stderr must not end the
+ * recording; a file size limit is an error of write(2) like others. */
+static void ignore_signals(void) {
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 static int name_files(struct recorder *r, struct pt_err *err) {
@@ -472,6 +478,7 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = open_targets(r, err);
     if (!rc)
         rc = create_child(r, err);
+    ignore_signals();
     if (!rc)
         rc = open_sampler(r, err);
     if (!rc)
@@ -590,6 +597,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
     if (r->journal.fd_plus_one > 0)
         (void)pt_journal_close(&r->journal);
+    pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);

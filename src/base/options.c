@@ -305,7 +305,8 @@ static void build_getopt(const struct pt_option_table *t, struct getopt_table *g
     size_t n = 0, letters = 0;
     g->longs = pt_calloc(2 * t->option_count + 1, sizeof *g->longs);
     g->shorts = pt_calloc(2 * t->option_count + 3, 1);
-    g->shorts[letters++] = '+';
+    if (t->ends_at_operand)
+        g->shorts[letters++] = '+';
     g->shorts[letters++] = ':';
     for (size_t i = 0; i < t->option_count; i++) {
         const struct pt_option *o = &t->options[i];

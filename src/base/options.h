@@ -46,6 +46,7 @@ struct pt_option_table {
     size_t option_count;
     uint32_t command; /* bit of the command being parsed */
     const char *command_name;
+    bool ends_at_operand; /* what follows the first operand are its own options */
 };
 
 /* Sets the defaults, then the configuration files, then the environment, then

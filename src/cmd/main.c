@@ -52,7 +52,7 @@ static void set_log_level(const struct pt_command_options *o) {
 static int run_command(int id, bool is_implied, int argc, char **argv, char **whole_argv) {
     const struct pt_command *command = &pt_commands[id];
     struct pt_option_table table = { pt_command_option_list, pt_command_option_count, 1u << id,
-                                     command->name };
+                                     command->name, id == PT_COMMAND_RECORD };
     struct pt_command_options values = { 0 };
     struct pt_err err = { "" };
     int first;

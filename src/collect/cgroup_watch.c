@@ -8,6 +8,8 @@
 
 #define LIMITS_ONLY   (1u << PT_CGROUP_SOURCE_LIMITS)
 #define CPU_COUNT_MAX 8192
+/* Full reads between looks for files and hierarchies that were missing. */
+#define LOCATE_EVERY 12
 
 int pt_cgroup_reader_open(struct pt_cgroup_reader *r, const struct pt_fs *fs) {
     r->fs = fs;
@@ -268,8 +270,8 @@ static void pick_network_pid(struct pt_cgroup_watch *w, const struct pt_cgroup_r
 static void update_processes(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     pid_t pids[4];
     int64_t now_ns = pt_mono_ns();
-    int count = pt_cgroup_layout_pids(&r->layout, pt_str_from(w->path), &r->walk, &r->text, pids,
-                                      (int)PT_COUNT(pids));
+    int count = pt_cgroup_layout_pids(&r->layout, w->mounts, pt_str_from(w->path), &r->walk,
+                                      &r->text, pids, (int)PT_COUNT(pids));
     w->has_process_count = count >= 0;
     w->process_count = count;
     w->times_ns[PT_WATCH_PROCESSES] = now_ns;
@@ -384,7 +386,9 @@ static void update_limits(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r)
 void pt_cgroup_watch_read(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
                           enum pt_cgroup_effort effort) {
     int usage_file;
-    if (effort == PT_WATCH_ALL)
+    if (effort == PT_WATCH_NOTHING)
+        return;
+    if (effort == PT_WATCH_ALL && ++w->full_read_count % LOCATE_EVERY == 0)
         locate_again(w, r);
     w->is_active = update_usage(w, r, &usage_file);
     if (!w->is_active && effort == PT_WATCH_USAGE)

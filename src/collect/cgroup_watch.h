@@ -62,7 +62,11 @@ struct pt_cgroup_watch {
     int version;     /* 1, 2, or 0: nowhere */
     uint64_t files;  /* bit set of pt_cgroup_files[]: those to be read here */
     uint64_t known;  /* those that were read at least once */
-    int64_t due_ns;  /* when everything is read again */
+    uint32_t full_read_count;
+    /* For whoever paces the reads. */
+    int64_t due_ns;   /* everything is read again */
+    int64_t look_ns;  /* a sleeper is looked at again */
+    int64_t moved_ns; /* its usage was seen to move last */
 
     struct pt_cgroup_values values;
     int64_t times_ns[PT_WATCH_SOURCE_COUNT]; /* of the last read; 0 = never */
@@ -84,6 +88,7 @@ struct pt_cgroup_watch *pt_cgroup_watch_new(struct pt_cgroup_reader *r, struct p
 void pt_cgroup_watch_free(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r);
 
 enum pt_cgroup_effort {
+    PT_WATCH_NOTHING,
     PT_WATCH_USAGE,  /* CPU usage, and the rest if it has moved */
     PT_WATCH_VALUES, /* all that changes */
     PT_WATCH_ALL,    /* limits, process count and files that were missing, too */

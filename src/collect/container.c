@@ -19,9 +19,10 @@
 #define DEVICES_PERIOD_NS  (60 * PT_NS_PER_SECOND)
 /* A walk may take one part in fifty of the time until the next. */
 #define WALK_SHARE 50
-/* Groups read in full a second, besides those that are active or recorded. */
-#define FULL_READS_PER_S 500
-#define FULL_READS_MIN   16
+/* Groups a second that are read in full though they sleep, and that are only looked at. */
+#define FULL_READS_PER_S 200
+#define LOOKS_PER_S      1000
+#define SLEEP_NS         (5 * PT_NS_PER_SECOND)
 
 #define CPU              PT_CGROUP_SOURCE_CPU
 #define THROTTLING       PT_CGROUP_SOURCE_THROTTLING
@@ -35,51 +36,79 @@
 
 /* clang-format off */
 #define CONTAINER_COLUMNS(X, t) \
-    X(t, id, "cId", KEY, STRING, NONE, 0, "Container id; the cgroup path where it is no container") \
-    X(t, name, "cName", INFO, STRING, NONE, 0, "Name of the unit, job or container, if the path tells") \
-    X(t, runtime, "cRuntime", INFO, STRING, NONE, 0, "Who made it: docker, containerd, systemd, slurm, ..., or cgroup") \
+    X(t, id, "cId", KEY, STRING, NONE, 0, \
+      "Container id; the cgroup path where it is no container") \
+    X(t, name, "cName", INFO, STRING, NONE, 0, \
+      "Name of the unit, job or container, if the path tells") \
+    X(t, runtime, "cRuntime", INFO, STRING, NONE, 0, \
+      "Who made it: docker, containerd, systemd, slurm, ..., or cgroup") \
     X(t, pod_uid, "cPodUid", INFO, STRING, NONE, 0, "Kubernetes pod it belongs to") \
     X(t, path, "cPath", INFO, STRING, NONE, 0, "Path in the cgroup hierarchies") \
-    X(t, version, "cCgroupVersion", INFO, I64, NONE, 0, "1 if any v1 hierarchy has the path, else 2") \
-    X(t, is_recorded, "cIsRecorded", INFO, I64, NONE, 0, "1 if the recorded command is a member, else 0") \
+    X(t, version, "cCgroupVersion", INFO, I64, NONE, 0, \
+      "1 if any v1 hierarchy has the path, else 2") \
+    X(t, is_recorded, "cIsRecorded", INFO, I64, NONE, 0, \
+      "1 if the recorded command is a member, else 0") \
     X(t, cpu_time, "cCpuTime", COUNTER, I64, NANOSECONDS, CPU, "CPU time used") \
     X(t, cpu_user, "cCpuTimeUserMode", COUNTER, I64, CENTISECONDS, CPU, "CPU time in user mode") \
-    X(t, cpu_kernel, "cCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, CPU, "CPU time in kernel mode") \
-    X(t, memory_used, "cMemoryUsed", GAUGE, I64, BYTES, MEMORY, "Memory charged, page cache included") \
-    X(t, memory_max_used, "cMemoryMaxUsed", GAUGE, I64, BYTES, MEMORY, "Largest memory charged so far") \
+    X(t, cpu_kernel, "cCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, CPU, \
+      "CPU time in kernel mode") \
+    X(t, memory_used, "cMemoryUsed", GAUGE, I64, BYTES, MEMORY, \
+      "Memory charged, page cache included") \
+    X(t, memory_max_used, "cMemoryMaxUsed", GAUGE, I64, BYTES, MEMORY, \
+      "Largest memory charged so far") \
     X(t, disk_read, "cDiskReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from block devices") \
-    X(t, disk_written, "cDiskWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to block devices") \
-    X(t, network_received, "cNetworkBytesRecvd", COUNTER, I64, BYTES, NETWORK, "Bytes received in its network namespace, if not the host's") \
-    X(t, network_sent, "cNetworkBytesSent", COUNTER, I64, BYTES, NETWORK, "Bytes sent in its network namespace, if not the host's") \
+    X(t, disk_written, "cDiskWriteBytes", COUNTER, I64, BYTES, IO, \
+      "Bytes written to block devices") \
+    X(t, network_received, "cNetworkBytesRecvd", COUNTER, I64, BYTES, NETWORK, \
+      "Bytes received in its network namespace, if not the host's") \
+    X(t, network_sent, "cNetworkBytesSent", COUNTER, I64, BYTES, NETWORK, \
+      "Bytes sent in its network namespace, if not the host's") \
     X(t, num_processors, "cNumProcessors", GAUGE, I64, COUNT, LIMITS, "CPUs it may run on") \
-    X(t, num_processes, "cNumProcesses", GAUGE, I64, COUNT, PROCESSES, "Processes in it and in the groups below") \
+    X(t, num_processes, "cNumProcesses", GAUGE, I64, COUNT, PROCESSES, \
+      "Processes in it and in the groups below") \
     X(t, minor_faults, "cPgFault", COUNTER, I64, COUNT, MEMORY, "Minor page faults") \
     X(t, major_faults, "cMajorPageFault", COUNTER, I64, COUNT, MEMORY, "Major page faults") \
-    X(t, working_set, "cWorkingSet", GAUGE, I64, BYTES, MEMORY, "Memory charged less inactive page cache") \
+    X(t, working_set, "cWorkingSet", GAUGE, I64, BYTES, MEMORY, \
+      "Memory charged less inactive page cache") \
     X(t, memory_anon, "cMemoryAnon", GAUGE, I64, BYTES, MEMORY, "Anonymous memory") \
     X(t, memory_cached, "cMemoryCached", GAUGE, I64, BYTES, MEMORY, "Page cache") \
     X(t, swap_used, "cSwapUsed", GAUGE, I64, BYTES, MEMORY, "Swap used") \
-    X(t, memory_limit, "cMemoryLimit", GAUGE, I64, BYTES, LIMITS, "Its own memory limit; null = none") \
-    X(t, memory_high, "cMemoryHigh", GAUGE, I64, BYTES, LIMITS, "Memory above which it is slowed down; null = none") \
-    X(t, memory_tightest, "cMemoryTightestLimit", GAUGE, I64, BYTES, LIMITS, "Smallest memory limit of it and all groups above") \
-    X(t, limit_hits, "cMemoryLimitHits", COUNTER, I64, COUNT, MEMORY, "Times memory hit the limit") \
+    X(t, memory_limit, "cMemoryLimit", GAUGE, I64, BYTES, LIMITS, \
+      "Its own memory limit; null = none") \
+    X(t, memory_high, "cMemoryHigh", GAUGE, I64, BYTES, LIMITS, \
+      "Memory above which it is slowed down; null = none") \
+    X(t, memory_tightest, "cMemoryTightestLimit", GAUGE, I64, BYTES, LIMITS, \
+      "Smallest memory limit of it and all groups above") \
+    X(t, limit_hits, "cMemoryLimitHits", COUNTER, I64, COUNT, MEMORY, \
+      "Times memory hit the limit") \
     X(t, oom_events, "cOomEvents", COUNTER, I64, COUNT, MEMORY, "Times it ran out of memory (v2)") \
     X(t, oom_kills, "cOomKills", COUNTER, I64, COUNT, MEMORY, "Processes the OOM killer ended") \
-    X(t, cpu_limit, "cCpuLimit", GAUGE, F64, COUNT, LIMITS, "CPUs its own quota allows; null = no quota") \
-    X(t, cpu_tightest, "cCpuTightestLimit", GAUGE, F64, COUNT, LIMITS, "Smallest CPU quota of it and all groups above") \
-    X(t, cpu_periods, "cCpuPeriods", COUNTER, I64, COUNT, THROTTLING, "Quota periods with something to run") \
-    X(t, cpu_throttled_periods, "cCpuThrottledPeriods", COUNTER, I64, COUNT, THROTTLING, "Quota periods in which it was throttled") \
-    X(t, cpu_throttled_time, "cCpuThrottledTime", COUNTER, I64, NANOSECONDS, THROTTLING, "Time its CPUs were throttled") \
+    X(t, cpu_limit, "cCpuLimit", GAUGE, F64, COUNT, LIMITS, \
+      "CPUs its own quota allows; null = no quota") \
+    X(t, cpu_tightest, "cCpuTightestLimit", GAUGE, F64, COUNT, LIMITS, \
+      "Smallest CPU quota of it and all groups above") \
+    X(t, cpu_periods, "cCpuPeriods", COUNTER, I64, COUNT, THROTTLING, \
+      "Quota periods with something to run") \
+    X(t, cpu_throttled_periods, "cCpuThrottledPeriods", COUNTER, I64, COUNT, THROTTLING, \
+      "Quota periods in which it was throttled") \
+    X(t, cpu_throttled_time, "cCpuThrottledTime", COUNTER, I64, NANOSECONDS, THROTTLING, \
+      "Time its CPUs were throttled") \
     X(t, disk_reads, "cDiskReads", COUNTER, I64, COUNT, IO, "Read operations on block devices") \
     X(t, disk_writes, "cDiskWrites", COUNTER, I64, COUNT, IO, "Write operations on block devices") \
     X(t, pids_current, "cPidsCurrent", GAUGE, I64, COUNT, PIDS, "Tasks: processes and threads") \
     X(t, pids_limit, "cPidsLimit", GAUGE, I64, COUNT, LIMITS, "Limit of tasks; null = none") \
-    X(t, cpu_some, "cCpuPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, "Time some task waited for a CPU") \
-    X(t, cpu_full, "cCpuPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, "Time all tasks waited for a CPU") \
-    X(t, memory_some, "cMemoryPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, "Time some task waited for memory") \
-    X(t, memory_full, "cMemoryPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, "Time all tasks waited for memory") \
-    X(t, io_some, "cIoPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, "Time some task waited for I/O") \
-    X(t, io_full, "cIoPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, "Time all tasks waited for I/O")
+    X(t, cpu_some, "cCpuPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time some task waited for a CPU") \
+    X(t, cpu_full, "cCpuPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time all tasks waited for a CPU") \
+    X(t, memory_some, "cMemoryPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time some task waited for memory") \
+    X(t, memory_full, "cMemoryPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time all tasks waited for memory") \
+    X(t, io_some, "cIoPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time some task waited for I/O") \
+    X(t, io_full, "cIoPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
+      "Time all tasks waited for I/O")
 
 #define CONTAINER_CPU_COLUMNS(X, t) \
     X(t, id, "cId", KEY, STRING, NONE, 0, "Container id or cgroup path, as in .containers") \
@@ -388,19 +417,38 @@ static void add_cpu_rows(struct pt_batch *rows, const struct pt_cgroup_watch *w)
     }
 }
 
-static int full_reads_per_tick(const struct pt_context *context) {
-    int64_t count = FULL_READS_PER_S * context->interval_ns / PT_NS_PER_SECOND;
-    return count > FULL_READS_MIN ? (int)count : FULL_READS_MIN;
+/* What one tick may spend on groups that are neither active nor recorded: with thousands of
+ * them they take turns. */
+struct pace {
+    int64_t now_ns, look_pause_ns;
+    int64_t full_reads_left, looks_left;
+};
+
+static struct pace pace_of(const struct container_state *s, const struct pt_context *context) {
+    int64_t count = (int64_t)s->watch_count;
+    return (struct pace){
+        .now_ns = context->now_ns,
+        .look_pause_ns = count * PT_NS_PER_SECOND / LOOKS_PER_S,
+        .full_reads_left = 1 + FULL_READS_PER_S * context->interval_ns / PT_NS_PER_SECOND,
+        .looks_left = 1 + LOOKS_PER_S * context->interval_ns / PT_NS_PER_SECOND,
+    };
 }
 
-static enum pt_cgroup_effort effort_for(struct pt_cgroup_watch *w, const struct pt_context *context,
-                                        int *full_reads_left) {
-    bool is_due = context->now_ns >= w->due_ns && (w->is_recorded || *full_reads_left > 0);
-    if (!is_due)
-        return w->is_recorded ? PT_WATCH_VALUES : PT_WATCH_USAGE;
-    w->due_ns = context->now_ns + (w->is_recorded ? RECORDED_PERIOD_NS : WALK_PERIOD_NS);
-    --*full_reads_left;
-    return PT_WATCH_ALL;
+static enum pt_cgroup_effort effort_for(struct pt_cgroup_watch *w, struct pace *pace) {
+    if (pace->now_ns >= w->due_ns && (w->is_recorded || pace->full_reads_left > 0)) {
+        w->due_ns = pace->now_ns + (w->is_recorded ? RECORDED_PERIOD_NS : WALK_PERIOD_NS);
+        pace->full_reads_left -= !w->is_recorded;
+        return PT_WATCH_ALL;
+    }
+    if (w->is_recorded)
+        return PT_WATCH_VALUES;
+    if (w->moved_ns && pace->now_ns - w->moved_ns < SLEEP_NS)
+        return PT_WATCH_USAGE;
+    if (pace->now_ns < w->look_ns || pace->looks_left <= 0)
+        return PT_WATCH_NOTHING;
+    w->look_ns = pace->now_ns + pace->look_pause_ns;
+    pace->looks_left--;
+    return PT_WATCH_USAGE;
 }
 
 static void rest_all(struct container_state *s) {
@@ -430,11 +478,13 @@ static int container_collect(void *state, const struct pt_context *context, stru
         share_descriptors(s);
         discover(s, context);
     }
-    int full_reads_left = full_reads_per_tick(context);
+    struct pace pace = pace_of(s, context);
     bool was_refused = s->reader.was_refused;
     for (size_t i = 0; i < s->watch_count; i++) {
         struct pt_cgroup_watch *w = s->watches[i];
-        pt_cgroup_watch_read(w, &s->reader, effort_for(w, context, &full_reads_left));
+        pt_cgroup_watch_read(w, &s->reader, effort_for(w, &pace));
+        if (w->is_active)
+            w->moved_ns = context->now_ns;
         if (w->is_gone)
             continue;
         add_row(&rows[0], w);

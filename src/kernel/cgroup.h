@@ -109,10 +109,11 @@ int pt_cgroup_pids(const struct pt_fs *fs, const char *path, pid_t *pids, int ca
  * of pt_cgroup_paths(). -ENOENT or -ESRCH: it is gone. */
 int pt_cgroup_of_pid(const struct pt_fs *fs, pid_t pid, char *path, size_t capacity) PT_MUST_CHECK;
 
-/* The same with an open layout; `text` is a buffer to read into. */
-int pt_cgroup_layout_pids(const struct pt_cgroup_layout *layout, struct pt_str path,
-                          struct pt_cgroup_walk *walk, struct pt_text *text, pid_t *pids,
-                          int capacity);
+/* The same with an open layout and the `mounts` that have the path; `text` is a buffer to
+ * read into. */
+int pt_cgroup_layout_pids(const struct pt_cgroup_layout *layout, uint32_t mounts,
+                          struct pt_str path, struct pt_cgroup_walk *walk, struct pt_text *text,
+                          pid_t *pids, int capacity);
 
 /* Reads /sys/block for devices that are made of others. */
 void pt_cgroup_devices_read(struct pt_cgroup_devices *stacked, const struct pt_fs *fs);

@@ -65,7 +65,8 @@ const struct pt_cgroup_file pt_cgroup_files[PT_CGROUP_FILE_COUNT] = {
         { "max", PT_CGROUP_MEMORY_LIMIT_HITS, 1, 1 },
         { "oom", PT_CGROUP_OOM_EVENTS, 1, 1 },
         { "oom_kill", PT_CGROUP_OOM_KILLS, 1, 1 } } },
-    { "blkio.throttle.io_service_bytes_recursive", 1, PT_CGROUP_BLKIO, PT_CGROUP_DEVICES_V1, IO, false, {
+    { "blkio.throttle.io_service_bytes_recursive", 1, PT_CGROUP_BLKIO, PT_CGROUP_DEVICES_V1, IO,
+      false, {
         { "Read", PT_CGROUP_READ_BYTES, 1, 1 },
         { "Write", PT_CGROUP_WRITE_BYTES, 1, 1 } } },
     { "blkio.throttle.io_service_bytes", 1, PT_CGROUP_BLKIO, PT_CGROUP_DEVICES_V1, IO, true, {

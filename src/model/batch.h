@@ -71,6 +71,8 @@ static inline double pt_get_f64(const struct pt_batch *b, uint32_t row, int colu
 
 static inline struct pt_str pt_get_str(const struct pt_batch *b, uint32_t row, int column) {
     union pt_cell c = pt_batch_cells(b, row)[column];
+    if (c.string.len == 0)
+        return PT_STR(""); /* the arena may have no memory yet */
     return (struct pt_str){ (const char *)b->strings.at + c.string.offset, c.string.len };
 }
 
@@ -101,5 +103,11 @@ static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) 
 /* The same for a row that is not the last. */
 void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value);
 void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns);
+
+/* Makes `into` the same rows as `from`, of the same table; keeps the memory it has. */
+void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from);
+/* Copies what one source gave, with its time, from the first row of `from` into the last row:
+ * for a file that is read less often than the others. No strings. */
+void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source);
 
 #endif

@@ -33,7 +33,7 @@ static bool put_number(struct pt_sample_queue *q, int64_t number) {
     pt_batch_add_row(&s->batches[0]);
     pt_set_i64(&s->batches[0], number_value, number);
     s->mono_ns = number;
-    pt_sample_queue_put(q, s);
+    pt_sample_queue_put(q, s, true);
     return true;
 }
 

@@ -1,0 +1,28 @@
+# bash completion for pitot; made by `pitot docs bash`, do not edit
+_pitot() {
+    local word=${COMP_WORDS[COMP_CWORD]} command=record i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
+    done
+    local commands='record export mark schema doctor demo docs version'
+    [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
+    local options
+    case $command in
+    record) options='--output --interval --format --processes --duration --pid --container --collect --no-collect --tag --max-overhead --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    export) options='--output --format --quiet --verbose --help' ;;
+    mark) options='--run --quiet --verbose --help' ;;
+    schema) options='--json --markdown --quiet --verbose --help' ;;
+    doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    demo) options='--seconds --threads --quiet --verbose --help' ;;
+    docs) options='--quiet --verbose --help' ;;
+    version) options='--quiet --verbose --help' ;;
+    esac
+    if [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$word"))
+    elif ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "$commands" -- "$word"))
+    else
+        COMPREPLY=($(compgen -f -- "$word"))
+    fi
+}
+complete -F _pitot pitot

@@ -1,0 +1,3 @@
+#!/bin/sh
+# doctor takes no arguments.
+"$PITOT" doctor me

@@ -1,0 +1,3 @@
+#!/bin/sh
+# what cannot be printed is an error.
+"$PITOT" schema >/dev/full

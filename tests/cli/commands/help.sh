@@ -1,0 +1,3 @@
+#!/bin/sh
+# C010: -h prints the commands and the options of record.
+"$PITOT" -h

@@ -1,0 +1,6 @@
+#!/bin/sh
+# a file that is no journal is refused, and nothing is made of it.
+/usr/bin/python3 -c 'import sys; sys.stdout.buffer.write(bytes(i * 7 & 255 for i in range(9999)))' >x.pitot
+"$PITOT" export x.pitot -f csv -o made && exit; code=$?
+ls made
+exit $code

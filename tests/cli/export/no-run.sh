@@ -1,0 +1,3 @@
+#!/bin/sh
+# an export of nothing is refused.
+"$PITOT" export

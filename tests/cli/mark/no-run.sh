@@ -1,0 +1,3 @@
+#!/bin/sh
+# a mark without any recording says where it looked.
+"$PITOT" mark "hello"

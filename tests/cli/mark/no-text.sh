@@ -1,0 +1,3 @@
+#!/bin/sh
+# a mark without a text is refused.
+"$PITOT" mark

@@ -1,0 +1,3 @@
+#!/bin/sh
+# C011: -- without a command is refused.
+"$PITOT" -f csv --

@@ -1,0 +1,3 @@
+#!/bin/sh
+# C011: a duration beyond what fits is refused.
+"$PITOT" -f csv -d 1e30h -- true
