@@ -2,7 +2,9 @@
  *
  * 50 integers (two times, counters with varied increments, constants, small
  * gauges) and 50 doubles with up to three decimals (random walks, percentages,
- * values that rarely change, noise). The same numbers on every machine. */
+ * values that rarely change, noise). The same numbers on every machine. The mix is such
+ * that DuckDB needs about 130 bytes for a row and the order-0 entropy of the better of
+ * values and differences is about 63 bytes. */
 #ifndef PT_BENCH_PARQUET_DATA_H
 #define PT_BENCH_PARQUET_DATA_H
 

@@ -36,7 +36,8 @@
 PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "What Pitot itself costs, and what it did",
          COLLECTOR_COLUMNS, "Pitot");
 
-#define REPORT_PERIOD_NS PT_NS_PER_SECOND
+#define GOVERN_PERIOD_NS PT_NS_PER_SECOND
+#define REPORT_PERIOD_NS (10 * PT_NS_PER_SECOND)
 #define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock: worth an event */
 /* An open /proc or cgroup file holds a struct file, an inode, a dentry and a
  * seq_file with a page once read. */
@@ -150,7 +151,6 @@ static void report_collector(struct pt_sampler *s, struct pt_sampler_collector *
     pt_set_i64(b, collector_status, -c->status);
     pt_set_i64(b, collector_level, c->level);
     c->worst_ns = 0;
-    c->reported_ns = c->took_ns;
 }
 
 static int64_t open_descriptors(void) {
@@ -206,13 +206,14 @@ static void apply(struct pt_sampler *s, const struct pt_governor_action *action)
             s->collectors[i].level = action->level;
 }
 
-static void govern(struct pt_sampler *s, struct pt_sample *sample, double seconds, double used) {
+static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double seconds,
+                          double used) {
     double cost[PT_KNOB_COUNT] = { 0 };
     for (int k = 0; k < PT_KNOB_COUNT; k++)
         for (int i = 0; i < s->collector_count; i++) {
             const struct pt_sampler_collector *c = &s->collectors[i];
             if (c->is_on && knob_slows(&pt_governor_knobs[k], c->type))
-                cost[k] += (double)(c->took_ns - c->reported_ns) / 1e9;
+                cost[k] += (double)(c->took_ns - c->governed_ns) / 1e9;
         }
     struct pt_governor_action action;
     if (!pt_governor_step(&s->governor, seconds, used, cost, &action))
@@ -231,20 +232,31 @@ static void govern(struct pt_sampler *s, struct pt_sample *sample, double second
     add_event(s, sample, "governor", text);
 }
 
-/* Once a second, and at the first tick: what each collector and all of Pitot cost. */
-static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
-    if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS)
+/* Once a second. */
+static void govern(struct pt_sampler *s, struct pt_sample *sample) {
+    int64_t elapsed_ns = sample->mono_ns - s->last_govern_ns;
+    if (s->last_govern_ns && elapsed_ns < GOVERN_PERIOD_NS)
         return;
     int64_t cpu_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (s->last_report_ns)
-        govern(s, sample, (double)(sample->mono_ns - s->last_report_ns) / 1e9,
-               (double)(cpu_ns - s->last_cpu_ns) / 1e9);
+    if (s->last_govern_ns)
+        step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
+    for (int i = 0; i < s->collector_count; i++)
+        s->collectors[i].governed_ns = s->collectors[i].took_ns;
+    s->last_govern_ns = sample->mono_ns;
+    s->last_cpu_ns = cpu_ns;
+}
+
+/* Every ten seconds, at the first tick and at the last: what each collector and all of Pitot
+ * cost. */
+static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
+    if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS &&
+        !s->must_stop)
+        return;
     for (int i = 0; i < s->collector_count; i++)
         if (s->collectors[i].is_on || s->collectors[i].call_count > 0)
             report_collector(s, &s->collectors[i], sample);
-    report_self(s, sample, cpu_ns);
+    report_self(s, sample, pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     s->last_report_ns = sample->mono_ns;
-    s->last_cpu_ns = cpu_ns;
 }
 
 /* Suspend moves CLOCK_BOOTTIME but not CLOCK_MONOTONIC; a set clock moves only the wall. */
@@ -276,9 +288,14 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
     watch_clocks(s, sample);
     for (int i = 0; i < s->collector_count; i++)
         ask_collector(s, &s->collectors[i], sample);
+    govern(s, sample);
     report_cost(s, sample);
     s->context.tick++;
 }
+
+/* Waking the main thread costs about as much as a whole host tick. Samples that come faster than
+ * this are handed over in groups; a recorder that is killed then loses the last group. */
+#define WAKE_PERIOD_NS (5 * PT_NS_PER_MS)
 
 static void take_sample(struct pt_sampler *s) {
     struct pt_sample *sample = pt_sample_queue_take_free(&s->queue);
@@ -289,7 +306,11 @@ static void take_sample(struct pt_sampler *s) {
     }
     pt_sampler_tick(s, sample);
     s->taken_count++;
-    pt_sample_queue_put(&s->queue, sample);
+    bool must_wake = s->must_stop || s->options.interval_ns >= WAKE_PERIOD_NS ||
+                     sample->mono_ns - s->last_wake_ns >= WAKE_PERIOD_NS;
+    if (must_wake)
+        s->last_wake_ns = sample->mono_ns;
+    pt_sample_queue_put(&s->queue, sample, must_wake);
 }
 
 static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {
@@ -313,7 +334,6 @@ static void *run(void *user) {
         note_lateness(s, expirations, &ticks);
         take_sample(s);
     }
-    s->last_report_ns -= s->last_report_ns ? REPORT_PERIOD_NS : 0; /* the last cost is told too */
     take_sample(s);
     return NULL;
 }

@@ -206,16 +206,6 @@ static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample
     return true;
 }
 
-static void copy_batch(struct pt_batch *into, const struct pt_batch *from) {
-    pt_batch_clear(into);
-    for (uint32_t i = 0; i < from->row_count; i++)
-        pt_batch_add_row(into);
-    if (from->row_count > 0)
-        memcpy(into->words, from->words,
-               (size_t)from->row_count * from->row_words * sizeof *from->words);
-    pt_buf_bytes(&into->strings, from->strings.at, from->strings.len);
-}
-
 /* Only the tables with inputs; one that was thinned this time keeps its older rows. */
 static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
     r->previous.wall_ns = sample->wall_ns;
@@ -224,7 +214,7 @@ static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
         int table = r->places[i].table;
         if (table < 0 || table == last || sample->batches[table].row_count == 0)
             continue;
-        copy_batch(&r->previous.batches[table], &sample->batches[table]);
+        pt_batch_copy(&r->previous.batches[table], &sample->batches[table]);
         last = table;
     }
     r->has_previous = true;

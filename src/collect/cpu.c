@@ -99,6 +99,7 @@ struct cpu_state {
     size_t mhz_capacity;
     int64_t mhz_due_ns, mhz_read_ns;
     bool has_no_cpufreq;
+    struct pt_batch last_machine, last_cores; /* kept only below PT_FINEST_NS */
 };
 
 static int cpu_open(void *state, const struct pt_context *context, struct pt_err *err) {
@@ -106,6 +107,8 @@ static int cpu_open(void *state, const struct pt_context *context, struct pt_err
     (void)context;
     (void)err;
     s->ticks_per_second = sysconf(_SC_CLK_TCK);
+    pt_batch_init(&s->last_machine, &cpu_table);
+    pt_batch_init(&s->last_cores, &core_table);
     return 0;
 }
 
@@ -115,6 +118,8 @@ static void cpu_close(void *state) {
     pt_file_close(&s->loadavg);
     pt_text_release(&s->text);
     pt_free(s->mhz);
+    pt_batch_release(&s->last_machine);
+    pt_batch_release(&s->last_cores);
 }
 
 static void set_times(const struct cpu_state *s, const struct pt_cpu_times *times, bool is_core,
@@ -252,10 +257,19 @@ static void collect_frequency(struct cpu_state *s, const struct pt_context *cont
 static int cpu_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct cpu_state *s = state;
     struct pt_batch *machine = &rows[0], *cores = &rows[1];
+    if (!pt_is_fine_due(context) && s->last_machine.row_count > 0) {
+        pt_batch_copy(machine, &s->last_machine);
+        pt_batch_copy(cores, &s->last_cores);
+        return 0;
+    }
     pt_batch_add_row(machine);
     int rc = collect_stat(s, context, machine, cores);
     collect_load(s, context, machine);
     collect_frequency(s, context, machine, cores);
+    if (context->interval_ns < PT_FINEST_NS) {
+        pt_batch_copy(&s->last_machine, machine);
+        pt_batch_copy(&s->last_cores, cores);
+    }
     return rc;
 }
 

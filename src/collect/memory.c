@@ -96,13 +96,23 @@ struct memory_state {
     struct pt_file meminfo, vmstat;
     struct pt_keyed meminfo_order, vmstat_order;
     struct pt_text text;
+    struct pt_batch last; /* kept only below PT_FINEST_NS */
 };
+
+static int memory_open(void *state, const struct pt_context *context, struct pt_err *err) {
+    struct memory_state *s = state;
+    (void)context;
+    (void)err;
+    pt_batch_init(&s->last, &mem_table);
+    return 0;
+}
 
 static void memory_close(void *state) {
     struct memory_state *s = state;
     pt_file_close(&s->meminfo);
     pt_file_close(&s->vmstat);
     pt_text_release(&s->text);
+    pt_batch_release(&s->last);
 }
 
 /* Values read from one file. A product that does not fit is as good as absent. */
@@ -179,7 +189,13 @@ static int memory_collect(void *state, const struct pt_context *context, struct 
     struct memory_state *s = state;
     pt_batch_add_row(rows);
     int rc = collect_meminfo(s, context, rows);
+    if (!pt_is_fine_due(context) && s->last.row_count > 0) {
+        pt_batch_carry(rows, &s->last, VMSTAT);
+        return rc;
+    }
     int rc_vmstat = collect_vmstat(s, context, rows);
+    if (context->interval_ns < PT_FINEST_NS)
+        pt_batch_copy(&s->last, rows);
     return rc ? rc : rc_vmstat;
 }
 
@@ -188,6 +204,7 @@ const struct pt_collector pt_memory_collector = {
     .help = "memory, swap, page faults",
     .tables = { &mem_table },
     .state_size = sizeof(struct memory_state),
+    .open = memory_open,
     .collect = memory_collect,
     .close = memory_close,
 };
