@@ -48,7 +48,7 @@ def run(*arguments, **options):
 
 
 def table(directory, name=''):
-    """Rows of the only run of a directory: '' is the main file, 'processes' and so on the others."""
+    """Rows of the only run of a directory: '' is the main file, 'processes' ... the others."""
     pattern = f'*.{name}.csv' if name else '*-' + '?' * 12 + '.csv'
     files = list(pathlib.Path(directory).glob(pattern))
     assert len(files) == 1, f'{pattern} in {directory}: {files}'

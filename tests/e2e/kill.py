@@ -128,7 +128,7 @@ def behind_the_barrier(directory):
 
 
 def forgotten_cgroup(directory):
-    """C018: an empty cgroup that a killed recorder left is removed by a later one, a new one stays"""
+    """C018: an empty cgroup that a killed recorder left is removed by a later one, a new one not"""
     need_root()
     parent = cgroup_of('self')
     if not parent:
@@ -148,5 +148,5 @@ def forgotten_cgroup(directory):
                 place.rmdir()
 
 
-main(*(group(number) for number in range(1, GROUPS + 1)), early, behind_the_barrier, forgotten_cgroup,
-     jobs=GROUPS)
+main(*(group(number) for number in range(1, GROUPS + 1)), early, behind_the_barrier,
+     forgotten_cgroup, jobs=GROUPS)

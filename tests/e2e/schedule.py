@@ -12,7 +12,7 @@ from harness import end, equal, main, run, start, table
 
 
 def read_run(directory):
-    """Times of the samples on the grid, without the last one, which the end asks for; late ticks."""
+    """Times of the samples on the grid, without the one that the end asks for, and late ticks."""
     times = [int(row['monotonic_ns']) for row in table(directory)]
     own = [row for row in table(directory, 'collectors') if row['colName'] == 'pitot'][-1]
     equal(int(own['monotonic_ns']), times[-1], 'the last sample tells the cost')

@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 
-from harness import (Skip, contains, end, equal, main, need_root, run, start, table, wait_for_samples,
-                     wait_until)
+from harness import (Skip, contains, end, equal, main, need_root, run, start, table,
+                     wait_for_samples, wait_until)
 
 
 @contextlib.contextmanager
