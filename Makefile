@@ -50,6 +50,7 @@ check-source: all | deps-check
 	@tools/check-format
 	@tools/check-layers
 	@tools/check-style
+	@tools/check-capabilities
 	@tools/check-docs build/pitot
 
 check-clang: build-clang/build.ninja

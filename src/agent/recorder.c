@@ -193,7 +193,7 @@ static int create_child(struct recorder *r, struct pt_err *err) {
         return 0;
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
-    snprintf(name, sizeof name, "pitot-%s", r->uuid_text);
+    snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
     char **environment = command_environment(r);
     struct pt_child_options options = {
         .fs = &r->o->fs,
