@@ -3,8 +3,8 @@
 #include <math.h>
 
 const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
-    [PT_KNOB_PSS] = { "pss", 1, { "processes" } },
-    [PT_KNOB_COMMAND_LINES] = { "command lines", 1, { "processes" } },
+    [PT_KNOB_PSS] = { .name = "pss", .level_count = 1 },
+    [PT_KNOB_COMMAND_LINES] = { .name = "command lines", .level_count = 1 },
     [PT_KNOB_PROCESSES] = { "processes", 6, { "processes" } },
     [PT_KNOB_CONTAINERS] = { "containers", 6, { "containers" } },
     [PT_KNOB_PRESSURE] = { "pressure", 6, { "pressure" } },

@@ -26,7 +26,7 @@ enum pt_governor_knob {
 struct pt_governor_knob_info {
     const char *name;          /* in the text of an action */
     int level_count;           /* 1: a switch; more: asked every 2^level ticks */
-    const char *collectors[5]; /* that it slows; NULL-terminated */
+    const char *collectors[5]; /* that it slows; NULL-terminated, none for a switch */
 };
 
 extern const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT];

@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -87,6 +89,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     s->context = (struct pt_context){ .fs = options->fs,
                                       .target = options->target,
                                       .thinning = &s->thinning,
+                                      .part_costs = &s->part_costs,
                                       .interval_ns = options->interval_ns,
                                       .fd_budget = options->fd_budget };
     pt_governor_init(&s->governor, options->budget);
@@ -153,24 +156,26 @@ static void report_collector(struct pt_sampler *s, struct pt_sampler_collector *
     c->worst_ns = 0;
 }
 
-static int64_t open_descriptors(void) {
-    /* Descriptors are handed out lowest first: the next one is about their number. */
-    int fd = open("/", O_PATH | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 ? fd : -1;
+/* Since Linux 6.2 the directory's size is their number; before, they have to be counted. */
+static int64_t open_descriptors(const struct pt_fs *fs) {
+    struct stat st;
+    if (!fs->is_live || fstatat(fs->proc, "self/fd", &st, 0))
+        return -1;
+    if (st.st_size > 0)
+        return st.st_size;
+    int fd = openat(fs->proc, "self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    int64_t count = -1; /* without the one that reads them */
+    for (struct dirent *e; directory && (e = readdir(directory));)
+        count += e->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
 }
 
-static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
-    struct pt_batch *b = &sample->batches[s->self_table];
+static void report_memory(struct pt_sampler *s, struct pt_batch *b) {
     struct rusage usage;
-    int64_t resident_pages, fds = open_descriptors();
-    add_self_row(s, sample, "pitot");
-    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
-    pt_set_i64(b, collector_cpu, cpu_ns);
-    pt_set_i64(b, collector_late, (int64_t)s->late_count);
-    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
-    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    int64_t resident_pages;
     char statm[128];
     if (s->options.fs->is_live &&
         !pt_fs_read_line(s->options.fs->proc, "self/statm", statm, sizeof statm)) {
@@ -182,10 +187,22 @@ static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t 
     } else if (!getrusage(RUSAGE_SELF, &usage)) {
         pt_set_i64(b, collector_rss, usage.ru_maxrss * 1024);
     }
+    int64_t fds = open_descriptors(s->options.fs);
     if (fds >= 0) {
         pt_set_i64(b, collector_fds, fds);
         pt_set_i64(b, collector_kernel, fds * KERNEL_BYTES_PER_FD);
     }
+}
+
+static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
+    struct pt_batch *b = &sample->batches[s->self_table];
+    add_self_row(s, sample, "pitot");
+    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
+    pt_set_i64(b, collector_cpu, cpu_ns);
+    pt_set_i64(b, collector_late, (int64_t)s->late_count);
+    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
+    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    report_memory(s, b);
 }
 
 static bool knob_slows(const struct pt_governor_knob_info *knob, const struct pt_collector *type) {
@@ -208,7 +225,10 @@ static void apply(struct pt_sampler *s, const struct pt_governor_action *action)
 
 static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double seconds,
                           double used) {
-    double cost[PT_KNOB_COUNT] = { 0 };
+    double cost[PT_KNOB_COUNT] = {
+        [PT_KNOB_PSS] = (double)s->part_costs.pss_ns / 1e9,
+        [PT_KNOB_COMMAND_LINES] = (double)s->part_costs.command_lines_ns / 1e9,
+    };
     for (int k = 0; k < PT_KNOB_COUNT; k++)
         for (int i = 0; i < s->collector_count; i++) {
             const struct pt_sampler_collector *c = &s->collectors[i];
@@ -242,6 +262,7 @@ static void govern(struct pt_sampler *s, struct pt_sample *sample) {
         step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
     for (int i = 0; i < s->collector_count; i++)
         s->collectors[i].governed_ns = s->collectors[i].took_ns;
+    s->part_costs = (struct pt_part_costs){ 0 };
     s->last_govern_ns = sample->mono_ns;
     s->last_cpu_ns = cpu_ns;
 }
@@ -259,9 +280,22 @@ static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
     s->last_report_ns = sample->mono_ns;
 }
 
+/* Reads all clocks at one instant: false if the thread was held up between them every time, so
+ * that their differences mean nothing. */
+static bool read_clocks(struct pt_sample *sample, int64_t *boot_ns) {
+    for (int attempt = 0; attempt < 3; attempt++) {
+        sample->mono_ns = pt_mono_ns();
+        sample->wall_ns = pt_wall_ns();
+        *boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
+        if (pt_mono_ns() - sample->mono_ns < PT_NS_PER_MS)
+            return true;
+    }
+    return false;
+}
+
 /* Suspend moves CLOCK_BOOTTIME but not CLOCK_MONOTONIC; a set clock moves only the wall. */
-static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample) {
-    int64_t boot_offset = pt_clock_ns(CLOCK_BOOTTIME) - sample->mono_ns;
+static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample, int64_t boot_ns) {
+    int64_t boot_offset = boot_ns - sample->mono_ns;
     int64_t wall_offset = sample->wall_ns - sample->mono_ns;
     int64_t slept = s->boot_offset_ns ? boot_offset - s->boot_offset_ns : 0;
     int64_t jumped = s->wall_offset_ns ? wall_offset - s->wall_offset_ns - slept : 0;
@@ -282,10 +316,10 @@ static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample) {
 }
 
 void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
-    sample->mono_ns = pt_mono_ns();
-    sample->wall_ns = pt_wall_ns();
+    int64_t boot_ns;
+    if (read_clocks(sample, &boot_ns))
+        watch_clocks(s, sample, boot_ns);
     s->context.now_ns = sample->mono_ns;
-    watch_clocks(s, sample);
     for (int i = 0; i < s->collector_count; i++)
         ask_collector(s, &s->collectors[i], sample);
     govern(s, sample);

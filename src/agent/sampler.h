@@ -52,6 +52,7 @@ struct pt_sampler {
     uint32_t self_table; /* index in the schema */
     struct pt_context context;
     struct pt_thinning thinning;
+    struct pt_part_costs part_costs; /* since the governor last looked */
     struct pt_governor governor;
     struct pt_sample_queue queue;
     pthread_t thread;

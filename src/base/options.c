@@ -369,9 +369,10 @@ static int read_command_line(struct parsing *p, int argc, char **argv, bool *has
     begin_layer(p);
     optind = 0;
     opterr = 0;
-    int code, rc = 0, next = 1;
+    const char *last_value = NULL;
+    int code, rc = 0;
     while (!rc && (code = getopt_long(argc, argv, g.shorts, g.longs, NULL)) != -1) {
-        next = optind;
+        last_value = optarg;
         if (code == '?')
             rc = refuse(p->table, argv[optind - 1], err);
         else if (code == ':')
@@ -381,7 +382,8 @@ static int read_command_line(struct parsing *p, int argc, char **argv, bool *has
             rc = set_from_command_line(p, code, optarg, err);
     }
     release_getopt(&g);
-    *has_dashes = !rc && optind > next;
+    const char *before = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    *has_dashes = !rc && strcmp(before, "--") == 0 && before != last_value;
     return rc;
 }
 

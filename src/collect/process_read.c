@@ -262,15 +262,9 @@ static void read_switches(struct pt_process_reader *r, const struct pt_context *
     p->switches_due_ns = context->now_ns + seconds * PT_NS_PER_SECOND;
 }
 
-/* Read at first sight, a second later once more, and after every exec. */
-static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
+static void take_command_line(struct pt_process_reader *r, const struct pt_context *context,
                               struct pt_process *p) {
     struct pt_scan text;
-    if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||
-        !is_due(context, p->command_due_ns))
-        return;
-    bool is_again = p->command_due_ns != 0;
-    p->command_due_ns = is_again ? INT64_MAX : context->now_ns + COMMAND_AGAIN_NS;
     pt_buf_clear(&p->command_line);
     if (read_once(r, context, p, "cmdline", &text))
         return;
@@ -278,6 +272,20 @@ static void read_command_line(struct pt_process_reader *r, const struct pt_conte
     if (words.len > COMMAND_BYTES)
         words.len = COMMAND_BYTES;
     pt_mask_arguments(&p->command_line, words);
+}
+
+/* Read at first sight, a second later once more, and after every exec. */
+static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
+                              struct pt_process *p) {
+    if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||
+        !is_due(context, p->command_due_ns))
+        return;
+    bool is_again = p->command_due_ns != 0;
+    p->command_due_ns = is_again ? INT64_MAX : context->now_ns + COMMAND_AGAIN_NS;
+    int64_t now_ns = pt_mono_ns();
+    take_command_line(r, context, p);
+    if (context->part_costs)
+        context->part_costs->command_lines_ns += pt_mono_ns() - now_ns;
 }
 
 static void read_rollup(struct pt_process_reader *r, const struct pt_context *context,
@@ -294,6 +302,8 @@ static void read_rollup(struct pt_process_reader *r, const struct pt_context *co
         rc = pt_pid_parse_smaps_rollup(text, &p->rollup);
     p->times[PT_PROCESS_ROLLUP] = rc ? 0 : now_ns;
     p->rollup_due_ns = context->now_ns + ROLLUP_PERIOD_NS;
+    if (context->part_costs)
+        context->part_costs->pss_ns += pt_mono_ns() - now_ns;
 }
 
 void pt_process_read_slow(struct pt_process_reader *r, const struct pt_context *context,

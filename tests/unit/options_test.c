@@ -36,7 +36,7 @@ static const struct pt_option options[] = {
     { "verbose", 'v', PT_OPTION_COUNT, RUN | OTHER, AT(verbosity), NULL, NULL, "say more" },
     { "only-other", 0, PT_OPTION_FLAG, OTHER, AT(wants_help), NULL, NULL, "of another" },
 };
-static const struct pt_option_table table = { options, PT_COUNT(options), RUN, "run", true };
+static struct pt_option_table table = { options, PT_COUNT(options), RUN, "run", true };
 
 /* A parse of a command line, and what came of it. */
 struct parse {
@@ -303,6 +303,19 @@ static void options_end_at_dashes_or_at_the_first_operand(void **state) {
     check_operands("-o -- --", 4, true);
 }
 
+static void options_may_follow_operands_where_no_command_is_run(void **state) {
+    (void)state;
+    struct parse p;
+    table.ends_at_operand = false;
+    parse_well(&p, "run -q -n 3");
+    assert_true(p.values.is_quiet);
+    assert_int_equal(p.values.count, 3);
+    assert_int_equal(p.first_operand, 4);
+    done(&p);
+    check_operands("run -q -- -x", 3, true);
+    table.ends_at_operand = true;
+}
+
 static void check_duration(const char *text, int64_t expected_ns) {
     struct pt_err err = { "" };
     int64_t ns = -1;
@@ -387,6 +400,8 @@ int main(void) {
                      "C011: a value must be there where it belongs, and nowhere else"),
         OPTIONS_TEST(options_end_at_dashes_or_at_the_first_operand,
                      "C003: options end at -- or at the first operand"),
+        OPTIONS_TEST(options_may_follow_operands_where_no_command_is_run,
+                     "options may follow operands where no command is run"),
         OPTIONS_TEST(durations_have_units, "C006: durations have units"),
         OPTIONS_TEST(help_lists_the_options_of_the_command_and_their_choices,
                      "C010: help lists the options of the command and their choices"),

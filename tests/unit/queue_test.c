@@ -33,7 +33,7 @@ static bool put_number(struct pt_sample_queue *q, int64_t number) {
     pt_batch_add_row(&s->batches[0]);
     pt_set_i64(&s->batches[0], number_value, number);
     s->mono_ns = number;
-    pt_sample_queue_put(q, s, true);
+    pt_sample_queue_put(q, s, number % 10 != 0);
     return true;
 }
 
@@ -107,6 +107,24 @@ static void the_event_is_readable_while_samples_wait(void **state) {
     assert_true(is_readable(q));
 }
 
+/* Numbers that end in 0 do not wake. */
+static void a_sample_that_wakes_nobody_is_found_with_the_next(void **state) {
+    struct pt_sample_queue *q = *state;
+    int64_t number;
+    put_number(q, 10);
+    put_number(q, 20);
+    assert_false(is_readable(q));
+    put_number(q, 21);
+    assert_true(is_readable(q));
+    for (int i = 0; i < 3; i++)
+        assert_true(take_number(q, &number));
+    assert_int_equal(number, 21);
+    assert_false(is_readable(q));
+    for (int i = 0; i <= PT_SAMPLE_QUEUE_LENGTH / 2; i++)
+        put_number(q, 10); /* half full: now it matters */
+    assert_true(is_readable(q));
+}
+
 #define HAMMERED 200000
 
 struct producer {
@@ -160,6 +178,8 @@ int main(void) {
                    "the sample last given back is used first"),
         QUEUE_TEST(the_event_is_readable_while_samples_wait,
                    "the event is readable while samples wait"),
+        QUEUE_TEST(a_sample_that_wakes_nobody_is_found_with_the_next,
+                   "a sample that wakes nobody is found with the next one"),
         QUEUE_TEST(two_threads_lose_and_reorder_nothing, "two threads lose and reorder nothing"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
