@@ -33,8 +33,9 @@ static void man_option(struct pt_out *out, const struct pt_option *o) {
     if (o->argument)
         pt_out_printf(out, " \\fI%s\\fR", o->argument);
     pt_out_char(out, '\n');
-    roff(out, o->help);
-    char variable[64];
+    char variable[64], description[512];
+    pt_option_describe(o, description, sizeof description);
+    roff(out, description);
     pt_option_variable(o, variable, sizeof variable);
     if (o->default_text && *o->default_text) {
         pt_out_text(out, ". Default: ");

@@ -18,3 +18,7 @@ const struct pt_collector *pt_collector_find(struct pt_str name) {
             return pt_collectors[i];
     return NULL;
 }
+
+const char *pt_collector_name(size_t index) {
+    return pt_collectors[index] ? pt_collectors[index]->name : NULL;
+}

@@ -124,15 +124,17 @@ static void cpu_close(void *state) {
 
 static void set_times(const struct cpu_state *s, const struct pt_cpu_times *times, bool is_core,
                       struct pt_batch *rows) {
-    for (int i = 0; i < times->field_count; i++) {
+    struct pt_total user_and_kernel = { 0 };
+    for (int i = 0; i < PT_CPU_TIME_COUNT; i++) {
         int column = is_core ? columns_of[i].core : columns_of[i].machine;
-        if (column >= 0)
+        bool is_known = pt_fields_has(times->present, i);
+        if (column >= 0 && is_known)
             pt_set_i64(rows, column, pt_ticks_to_cs(times->ticks[i], s->ticks_per_second));
+        if (i == PT_CPU_USER || i == PT_CPU_SYSTEM)
+            pt_total_add(&user_and_kernel, is_known, is_known ? times->ticks[i] : 0);
     }
-    if (times->field_count > PT_CPU_SYSTEM)
-        pt_set_i64(rows, is_core ? core_time : cpu_time,
-                   pt_ticks_to_cs(times->ticks[PT_CPU_USER] + times->ticks[PT_CPU_SYSTEM],
-                                  s->ticks_per_second));
+    user_and_kernel.value = pt_ticks_to_cs(user_and_kernel.value, s->ticks_per_second);
+    pt_total_set(&user_and_kernel, rows, is_core ? core_time : cpu_time);
 }
 
 static void set_counters(struct cpu_state *s, struct pt_scan text, struct pt_batch *rows) {
@@ -196,6 +198,8 @@ static double *mhz_of(struct cpu_state *s, int64_t cpu) {
 static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
                          const struct pt_batch *cores) {
     bool has_any = false;
+    for (size_t i = 0; i < s->mhz_capacity; i++)
+        s->mhz[i] = 0; /* what cannot be read now is not the value of before */
     for (uint32_t row = 0; row < cores->row_count; row++) {
         int64_t cpu = pt_get_i64(cores, row, core_number), khz;
         double *mhz = mhz_of(s, cpu);

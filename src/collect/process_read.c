@@ -1,6 +1,7 @@
 #include "collect/process_read.h"
 
 #include "base/clock.h"
+#include "base/mask.h"
 #include "base/digits.h"
 
 #include <errno.h>
@@ -261,15 +262,6 @@ static void read_switches(struct pt_process_reader *r, const struct pt_context *
     p->switches_due_ns = context->now_ns + seconds * PT_NS_PER_SECOND;
 }
 
-static void mask_command_line(struct pt_buf *out, struct pt_str words) {
-    struct pt_str word;
-    while (pt_pid_next_argument(&words, &word)) {
-        if (out->len > 0)
-            pt_buf_u8(out, ' ');
-        pt_buf_str(out, word);
-    }
-}
-
 /* Read at first sight, a second later once more, and after every exec. */
 static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
                               struct pt_process *p) {
@@ -285,7 +277,7 @@ static void read_command_line(struct pt_process_reader *r, const struct pt_conte
     struct pt_str words = pt_scan_rest(&text);
     if (words.len > COMMAND_BYTES)
         words.len = COMMAND_BYTES;
-    mask_command_line(&p->command_line, words);
+    pt_mask_arguments(&p->command_line, words);
 }
 
 static void read_rollup(struct pt_process_reader *r, const struct pt_context *context,

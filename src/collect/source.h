@@ -32,4 +32,22 @@ static inline bool pt_is_due(int64_t *last_ns, int64_t now_ns, int64_t period_ns
     return true;
 }
 
+/* A sum over disks or interfaces. It is known only if every part is: a total without one
+ * of its parts would be wrong. */
+struct pt_total {
+    int64_t value;
+    bool has_parts, is_broken;
+};
+
+static inline void pt_total_add(struct pt_total *t, bool is_known, int64_t part) {
+    t->has_parts = true;
+    if (!is_known || __builtin_add_overflow(t->value, part, &t->value))
+        t->is_broken = true;
+}
+
+static inline void pt_total_set(const struct pt_total *t, struct pt_batch *rows, int column) {
+    if (t->has_parts && !t->is_broken)
+        pt_set_i64(rows, column, t->value);
+}
+
 #endif

@@ -110,10 +110,4 @@ void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from);
  * for a file that is read less often than the others. No strings. */
 void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source);
 
-/* Adds `value` to a cell of the last row; a null cell counts as zero. */
-static inline void pt_add_i64(struct pt_batch *b, int column, int64_t value) {
-    uint32_t row = b->row_count - 1;
-    pt_set_i64(b, column, value + (pt_is_null(b, row, column) ? 0 : pt_get_i64(b, row, column)));
-}
-
 #endif

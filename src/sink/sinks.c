@@ -16,6 +16,10 @@ const struct pt_sink_type *pt_sink_find(struct pt_str name) {
     return NULL;
 }
 
+const char *pt_sink_name(size_t index) {
+    return pt_sink_types[index] ? pt_sink_types[index]->name : NULL;
+}
+
 int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
                  const struct pt_sink_target *target, struct pt_err *err) {
     size_t state_size = type->format ? sizeof(struct pt_tables) : type->state_size;

@@ -70,7 +70,7 @@ int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *er
             continue;
         pt_str_copy(part, sizeof part, (struct pt_str){ path, i });
         if (mkdir(part, 0755) == 0)
-            *was_created = i == length;
+            *was_created = true; /* what is below it is not there either */
         else if (errno != EEXIST && errno != EISDIR)
             return pt_fail(err, -errno, "cannot create the output directory %s: %s", part,
                            strerror(errno));

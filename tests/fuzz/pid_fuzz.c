@@ -54,14 +54,6 @@ static void fuzz_cgroup(struct pt_str text) {
         check_inside(path, text);
 }
 
-static void fuzz_command_line(struct pt_str text) {
-    struct pt_str rest = text, word;
-    while (pt_pid_next_argument(&rest, &word)) {
-        check_inside(word, text);
-        check(word.len > 0 && !memchr(word.at, 0, word.len));
-    }
-}
-
 static void fuzz_connector(struct pt_str text) {
     struct pt_proc_event event;
     if (pt_proc_connector_parse(text, &event))
@@ -76,8 +68,8 @@ static void fuzz_taskstats(struct pt_str text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(struct pt_str text) = {
-        fuzz_stat,   fuzz_statm,        fuzz_io,        fuzz_status,    fuzz_rollup,
-        fuzz_cgroup, fuzz_command_line, fuzz_connector, fuzz_taskstats,
+        fuzz_stat,   fuzz_statm,  fuzz_io,        fuzz_status,
+        fuzz_rollup, fuzz_cgroup, fuzz_connector, fuzz_taskstats,
     };
     if (size == 0)
         return 0;

@@ -159,22 +159,6 @@ static void the_cgroup_that_says_most_is_taken(void **state) {
     assert_int_equal(pt_pid_parse_cgroup(scan(PT_STR("nonsense\n")), &path), -EINVAL);
 }
 
-static void command_lines_are_words_between_nuls(void **state) {
-    (void)state;
-    struct pt_str line = PT_STR("a\0b c\0\0--d\0"), word;
-    assert_true(pt_pid_next_argument(&line, &word));
-    assert_str_eq(word, "a");
-    assert_true(pt_pid_next_argument(&line, &word));
-    assert_str_eq(word, "b c");
-    assert_true(pt_pid_next_argument(&line, &word));
-    assert_str_eq(word, "--d");
-    assert_false(pt_pid_next_argument(&line, &word));
-    line = PT_STR("no nul at the end");
-    assert_true(pt_pid_next_argument(&line, &word));
-    assert_str_eq(word, "no nul at the end");
-    assert_false(pt_pid_next_argument(&line, &word));
-}
-
 static void a_captured_proc_is_parsed_whole(void **state) {
     (void)state;
     const char *source = getenv("PITOT_SOURCE");
@@ -300,7 +284,6 @@ int main(void) {
         PT_TEST(rollup_gives_pss_and_its_parts, "C101: smaps_rollup gives PSS and its parts"),
         PT_TEST(the_cgroup_that_says_most_is_taken,
                 "C104: of several control groups the one that says most is taken"),
-        PT_TEST(command_lines_are_words_between_nuls, "C104: command lines are words between NULs"),
         PT_TEST(a_captured_proc_is_parsed_whole, "C100: stat of a captured machine is parsed"),
         PT_TEST(lists_of_pids_ascend_without_doubles, "C104: lists of pids ascend without doubles"),
         PT_TEST(connector_messages_tell_of_processes_not_of_threads,

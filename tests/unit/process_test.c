@@ -186,7 +186,7 @@ static void every_column_of_a_known_process_has_its_known_value(void **state) {
     for (int i = 0; i < 6; i++) /* one smaps_rollup a tick */
         run_tick(&r);
     assert_str_eq(text(&r, 17, "pName"), "a) b (\nc) R");
-    assert_str_eq(text(&r, 17, "pCmdline"), "python3 serve.py --model a b");
+    assert_str_eq(text(&r, 17, "pCmdline"), "python3 serve.py --model 'a b'");
     assert_str_eq(text(&r, 17, "pState"), "S");
     assert_str_eq(text(&r, 17, "pCgroup"), "/system.slice/docker-4f1e.scope");
     for (size_t i = 0; i < PT_COUNT(expected); i++)
