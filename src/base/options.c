@@ -22,7 +22,7 @@ static const struct {
     { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
-/* Digits with at most one point: no sign, exponent or hexadecimal. Returns what follows, or NULL. */
+/* Digits with at most one point: no sign, exponent or hexadecimal. What follows, or NULL. */
 static const char *take_number(const char *text, double *value) {
     char digits[64], *end;
     size_t length = strspn(text, "0123456789.");

@@ -36,7 +36,7 @@ static const struct pt_option options[] = {
     { "verbose", 'v', PT_OPTION_COUNT, RUN | OTHER, AT(verbosity), NULL, NULL, "say more" },
     { "only-other", 0, PT_OPTION_FLAG, OTHER, AT(wants_help), NULL, NULL, "of another" },
 };
-static const struct pt_option_table table = { options, PT_COUNT(options), RUN, "run" };
+static const struct pt_option_table table = { options, PT_COUNT(options), RUN, "run", true };
 
 /* A parse of a command line, and what came of it. */
 struct parse {
