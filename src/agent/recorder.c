@@ -69,11 +69,13 @@ static void raise_descriptor_limit(struct recorder *r) {
     r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+/* What containers and processes, the collectors of many things, may each keep open: together at
+ * most half of what is allowed. */
 static int descriptor_budget(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT;
-    return (int)(limit.rlim_cur / 2);
+        return KEPT_FD_LIMIT / 2;
+    return (int)(limit.rlim_cur / 4);
 }
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
