@@ -34,7 +34,7 @@ struct recorder {
     uuid_t uuid;
     char uuid_text[37];
     char journal_path[PATH_MAX], static_path[PATH_MAX];
-    bool made_directory;
+    size_t made_directory_from; /* see pt_run_make_directory() */
 
     struct pt_target target;
     struct pt_sampler sampler;
@@ -102,7 +102,7 @@ static void ignore_signals(void) {
 static int name_files(struct recorder *r, struct pt_err *err) {
     uuid_generate_random(r->uuid);
     uuid_unparse_lower(r->uuid, r->uuid_text);
-    int rc = pt_run_make_directory(r->o->directory, &r->made_directory, err);
+    int rc = pt_run_make_directory(r->o->directory, &r->made_directory_from, err);
     if (rc)
         return rc;
     char directory[PATH_MAX];
@@ -120,8 +120,7 @@ static int name_files(struct recorder *r, struct pt_err *err) {
 static void remove_files(struct recorder *r) {
     unlink(r->journal_path);
     unlink(r->static_path);
-    if (r->made_directory)
-        rmdir(r->o->directory);
+    pt_run_remove_directory(r->o->directory, r->made_directory_from);
 }
 
 static int open_targets(struct recorder *r, struct pt_err *err) {

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #define RECORD     (1u << PT_COMMAND_RECORD)
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
@@ -111,6 +112,14 @@ int pt_command_misused(enum pt_command_id id, const char *format, ...) {
     va_end(args);
     pt_log(PT_LOG_ERROR, "%s; see pitot %s --help", text, pt_commands[id].name);
     return pt_commands[id].usage_exit;
+}
+
+int pt_command_close(struct pt_out *out, int code) {
+    int rc = pt_out_close(out);
+    if (!rc)
+        return code;
+    pt_log(PT_LOG_ERROR, "cannot write to standard output: %s", strerror(-rc));
+    return code ? code : 1;
 }
 
 int pt_command_open_fs(const struct pt_command_options *o, struct pt_fs *fs) {

@@ -19,5 +19,5 @@ int pt_cmd_demo(const struct pt_command_options *o, char **operands, bool has_da
     int rc = pt_demo_run(&options, &out, NULL, &err);
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
-    return pt_out_close(&out) || rc ? 1 : 0;
+    return pt_command_close(&out, rc ? 1 : 0);
 }

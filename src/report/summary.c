@@ -121,9 +121,11 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
         char mean[32], peak[32];
         pt_figure_print(pt_figures[f].format, s->sum[f] / (double)s->count[f], mean, sizeof mean);
         pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
-        pt_out_printf(out, "%-20s %10s %10s  ", pt_figures[f].label, mean, peak);
-        if (use_unicode)
+        pt_out_printf(out, "%-20s %10s %10s", pt_figures[f].label, mean, peak);
+        if (use_unicode) {
+            pt_out_text(out, "  ");
             print_curve(s, f, out);
+        }
         pt_out_char(out, '\n');
     }
     print_own_cost(s, out);
