@@ -20,8 +20,8 @@ static void describe_cpu(const struct pt_fs *fs, struct pt_text *buffer,
     pt_str_copy(b->cpu_type, sizeof b->cpu_type, pt_str_from(cpu.type));
     b->cpu_threads = count_of(cpu.processor_count);
     b->cpu_sockets = count_of(cpu.socket_count);
-    bool has_tree_node = faccessat(fs->proc, "device-tree/hypervisor", F_OK, 0) == 0;
-    b->is_guest = (struct pt_given){ true, cpu.is_guest || has_tree_node };
+    bool is_guest = cpu.is_guest || faccessat(fs->proc, "device-tree/hypervisor", F_OK, 0) == 0;
+    b->is_guest = (struct pt_given){ is_guest || cpu.is_x86, is_guest };
 }
 
 void pt_machine_describe(const struct pt_fs *fs, struct pt_energy_basis *b) {
