@@ -1,6 +1,7 @@
 #include "agent/recorder.h"
 
 #include "agent/child.h"
+#include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/status.h"
 #include "base/clock.h"
@@ -39,6 +40,7 @@ struct recorder {
     struct pt_target target;
     struct pt_sampler sampler;
     struct pt_journal journal;
+    struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
     struct pt_status status;
@@ -309,6 +311,16 @@ static void write_static(struct recorder *r) {
     pt_free(tags);
 }
 
+static void write_energy_basis(struct recorder *r) {
+    struct pt_buf text = { 0 };
+    r->energy = r->o->energy;
+    r->energy.has_command = (struct pt_given){ true, r->o->command != NULL };
+    pt_machine_describe(&r->o->fs, &r->energy);
+    pt_energy_basis_write(&r->energy, &text);
+    note_write(r, pt_journal_note(&r->journal, PT_STR(PT_ENERGY_NOTE), pt_buf_as_str(&text)));
+    pt_buf_release(&text);
+}
+
 static void ask_to_stop(struct recorder *r, const char *reason) {
     if (!r->must_stop)
         r->end_reason = reason;
@@ -530,6 +542,7 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
         char what[128];
         double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
         describe_command(r, what, sizeof what);
+        e->summary.energy_basis = r->energy;
         pt_out_borrow(&out, STDERR_FILENO);
         pt_out_printf(&out, "\nRecorded %.1f s, %llu samples; %s.\n", seconds,
                       (unsigned long long)e->summary.sample_count, what);
@@ -627,6 +640,7 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
         code = give_up(r, rc, &err);
     } else {
         write_static(r);
+        write_energy_basis(r);
         record(r);
         finish(r);
         wait_for_command(r);

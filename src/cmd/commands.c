@@ -11,6 +11,7 @@
 
 #define RECORD     (1u << PT_COMMAND_RECORD)
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
+#define ENERGY     (1u << PT_COMMAND_ENERGY)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -43,12 +44,24 @@ const struct pt_option pt_command_option_list[] = {
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
+    { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(region), NULL, "COUNTRY",
+      "country whose electricity is used: DE, US, France" },
+    { "carbon-intensity", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(carbon_intensity), NULL, "G",
+      "grams of CO2e a kilowatt-hour, instead of --region" },
+    { "pue", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(pue), NULL, "X",
+      "energy of the data centre over that of its machines" },
+    { "price-kwh", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_kwh), NULL, "PRICE",
+      "price of a kilowatt-hour" },
+    { "price-hour", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_hour), NULL, "PRICE",
+      "price of an hour of this machine" },
+    { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(currency), NULL, "NAME",
+      "of the prices: EUR" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), "5", "TIME", "how long to run" },
     { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
       "worker threads; 0 = one for each CPU" },
-    { "json", 0, PT_OPTION_FLAG, SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -78,6 +91,12 @@ static const char export_details[] =
     "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
     "  pitot export profiler-output -f csv,parquet\n";
 
+static const char energy_details[] =
+    "Every figure says whether it was measured, modelled or assumed, and its range. What was "
+    "given\n"
+    "when recording is kept; options change it for this report only.\n"
+    "  pitot energy profiler-output --region DE --price-kwh 0.30 --currency EUR\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -90,6 +109,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             record_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_EXPORT] = { "export", "RUN", "make Parquet, CSV, ... from a recorded run",
                             pt_cmd_export, export_details, 2 },
+    [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
+                            pt_cmd_energy, energy_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",
