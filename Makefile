@@ -50,6 +50,7 @@ check-source: all | deps-check
 	@tools/check-format
 	@tools/check-layers
 	@tools/check-style
+	@tools/check-capabilities
 	@tools/check-docs build/pitot
 
 check-clang: build-clang/build.ninja
@@ -60,7 +61,7 @@ check-arm64: build-arm64/build.ninja
 	@tools/run-tests build-arm64:--suite=unit,--suite=fuzz
 
 bench: all | deps-bench ## measure against the reference programs
-	@$(MESON) test -C build --benchmark --verbose --num-processes=1
+	@bench/run build
 
 golden-update: all ## record the command-line cases and the generated pages anew
 	@tests/cli/run --update build/pitot

@@ -4,6 +4,7 @@
 #include "kernel/pid.h"
 #include "kernel/pid_list.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -14,7 +15,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FORGOTTEN_AFTER_S 60
 
 static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     struct clone_args args = { .exit_signal = SIGCHLD };
@@ -49,9 +53,26 @@ static void run_command(const struct pt_child_options *o, int barrier, int error
     _exit(error == ENOENT ? 127 : 126);
 }
 
+/* A killed recorder leaves the cgroup of its command behind. One that is empty (else it cannot be
+ * removed) and has been there for a while is not of a recorder that just starts. */
+static void remove_forgotten(const char *parent) {
+    DIR *d = opendir(parent);
+    time_t now = time(NULL);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        if (strncmp(e->d_name, PT_CHILD_CGROUP_PREFIX, sizeof PT_CHILD_CGROUP_PREFIX - 1) == 0 &&
+            !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+            now - st.st_mtime > FORGOTTEN_AFTER_S)
+            (void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+    }
+    if (d)
+        closedir(d);
+}
+
 static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
     if (!o->cgroup_parent)
         return -1;
+    remove_forgotten(o->cgroup_parent);
     snprintf(c->cgroup_path, sizeof c->cgroup_path, "%s/%s", o->cgroup_parent, o->cgroup_name);
     if (mkdir(c->cgroup_path, 0755)) {
         pt_log(PT_LOG_DEBUG, "no cgroup of its own for the command: %s: %s", c->cgroup_path,

@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#define PT_CHILD_CGROUP_PREFIX "pitot-" /* of the names of cgroups made for commands */
+
 struct pt_child {
     const struct pt_fs *fs;
     pid_t pid;

@@ -1,17 +1,15 @@
 #include "agent/export.h"
 
 #include "base/log.h"
+#include "base/options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <uuid.h>
 
 static int unknown_format(struct pt_str name, struct pt_err *err) {
-    char known[128] = "";
-    size_t used = 0;
-    for (int i = 0; pt_sink_types[i] && used < sizeof known - 16; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 pt_sink_types[i]->name);
+    char known[128];
+    pt_choices_join(pt_sink_name, known, sizeof known);
     return pt_fail(err, -EINVAL, "unknown format '%.*s': choose from %s", (int)name.len, name.at,
                    known);
 }

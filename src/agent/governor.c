@@ -3,8 +3,8 @@
 #include <math.h>
 
 const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
-    [PT_KNOB_PSS] = { "pss", 1, { "processes" } },
-    [PT_KNOB_COMMAND_LINES] = { "command lines", 1, { "processes" } },
+    [PT_KNOB_PSS] = { .name = "pss", .level_count = 1 },
+    [PT_KNOB_COMMAND_LINES] = { .name = "command lines", .level_count = 1 },
     [PT_KNOB_PROCESSES] = { "processes", 6, { "processes" } },
     [PT_KNOB_CONTAINERS] = { "containers", 6, { "containers" } },
     [PT_KNOB_PRESSURE] = { "pressure", 6, { "pressure" } },
@@ -15,6 +15,7 @@ const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
 #define STEP_SECONDS    3  /* let a step show before the next one */
 #define QUIET_SECONDS   60 /* below half the budget for so long: step back */
 #define RESTORES_MAX    3
+#define LIMIT_OF_BUDGET 0.8
 #define WORTH_OF_BUDGET 0.05 /* a knob that could save less is left alone */
 
 void pt_governor_init(struct pt_governor *g, double budget) {
@@ -50,15 +51,16 @@ bool pt_governor_step(struct pt_governor *g, double seconds, double used,
                       const double knob_cost[PT_KNOB_COUNT], struct pt_governor_action *action) {
     if (seconds <= 0)
         return false;
+    double share = used / seconds, limit = LIMIT_OF_BUDGET * g->budget;
     double weight = g->seconds == 0 ? 1 : 1 - exp(-seconds / MEAN_SECONDS);
-    g->mean += weight * (used / seconds - g->mean);
+    g->mean += weight * (share - g->mean);
     g->seconds += seconds;
     g->quiet_seconds = g->mean < g->budget / 2 ? g->quiet_seconds + seconds : 0;
     if (g->budget <= 0 || g->seconds - g->last_step_seconds < STEP_SECONDS)
         return false;
 
     bool is_taken = false;
-    if (g->mean > 0.8 * g->budget)
+    if (g->mean > limit && share > limit) /* the mean alone lags behind a step that was enough */
         is_taken = step_down(g, seconds, knob_cost, action);
     else if (g->quiet_seconds >= QUIET_SECONDS)
         is_taken = step_back(g, action);

@@ -1,8 +1,8 @@
 /* agent/governor.h -- keeps Pitot's own cost below a budget.
  *
  * Once a second it is told how much CPU Pitot used; it keeps a mean over about
- * ten seconds. Above 80 % of the budget it takes one step down, at most one
- * every few seconds: of the steps below it takes the first that still can be
+ * ten seconds. While both are above 80 % of the budget it takes steps down, at most
+ * one every few seconds: of the steps below it takes the first that still can be
  * taken and whose collector is worth it. Below half the budget for a minute it
  * takes the last step back, and does so at most three times. The interval the
  * user asked for never changes: a thinned collector is asked at every 2nd, 4th,
@@ -26,7 +26,7 @@ enum pt_governor_knob {
 struct pt_governor_knob_info {
     const char *name;          /* in the text of an action */
     int level_count;           /* 1: a switch; more: asked every 2^level ticks */
-    const char *collectors[5]; /* that it slows; NULL-terminated */
+    const char *collectors[5]; /* that it slows; NULL-terminated, none for a switch */
 };
 
 extern const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT];

@@ -32,15 +32,13 @@ struct pt_sample *pt_sample_queue_take_free(struct pt_sample_queue *q) {
     return s;
 }
 
-void pt_sample_queue_put(struct pt_sample_queue *q, struct pt_sample *s) {
+void pt_sample_queue_put(struct pt_sample_queue *q, struct pt_sample *s, bool must_wake) {
     pthread_mutex_lock(&q->lock);
     q->queued[(q->first_queued + q->queued_count++) % PT_SAMPLE_QUEUE_LENGTH] = s;
-    if (q->queued_count > q->deepest)
-        q->deepest = q->queued_count;
-    bool was_empty = q->queued_count == 1;
+    must_wake |= q->queued_count > PT_SAMPLE_QUEUE_LENGTH / 2;
     pthread_mutex_unlock(&q->lock);
     uint64_t one = 1;
-    if (was_empty)
+    if (must_wake)
         (void)!write(q->event_fd, &one, sizeof one);
 }
 

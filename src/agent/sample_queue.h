@@ -18,7 +18,7 @@ struct pt_sample_queue {
     struct pt_sample samples[PT_SAMPLE_QUEUE_LENGTH];
     struct pt_sample *free[PT_SAMPLE_QUEUE_LENGTH];
     struct pt_sample *queued[PT_SAMPLE_QUEUE_LENGTH];
-    unsigned free_count, first_queued, queued_count, deepest;
+    unsigned free_count, first_queued, queued_count;
     int event_fd; /* readable while samples are queued */
 };
 
@@ -27,7 +27,8 @@ void pt_sample_queue_release(struct pt_sample_queue *q);
 
 /* Producer: an empty sample to fill, or NULL if the consumer is that far behind. */
 struct pt_sample *pt_sample_queue_take_free(struct pt_sample_queue *q);
-void pt_sample_queue_put(struct pt_sample_queue *q, struct pt_sample *s);
+/* `must_wake`: the consumer is told at once; else it finds the sample at its next look. */
+void pt_sample_queue_put(struct pt_sample_queue *q, struct pt_sample *s, bool must_wake);
 
 /* Consumer: the oldest queued sample, or NULL; give it back when done. */
 struct pt_sample *pt_sample_queue_take(struct pt_sample_queue *q);

@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -36,7 +38,8 @@
 PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "What Pitot itself costs, and what it did",
          COLLECTOR_COLUMNS, "Pitot");
 
-#define REPORT_PERIOD_NS PT_NS_PER_SECOND
+#define GOVERN_PERIOD_NS PT_NS_PER_SECOND
+#define REPORT_PERIOD_NS (10 * PT_NS_PER_SECOND)
 #define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock: worth an event */
 /* An open /proc or cgroup file holds a struct file, an inode, a dentry and a
  * seq_file with a page once read. */
@@ -86,6 +89,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     s->context = (struct pt_context){ .fs = options->fs,
                                       .target = options->target,
                                       .thinning = &s->thinning,
+                                      .part_costs = &s->part_costs,
                                       .interval_ns = options->interval_ns,
                                       .fd_budget = options->fd_budget };
     pt_governor_init(&s->governor, options->budget);
@@ -150,27 +154,28 @@ static void report_collector(struct pt_sampler *s, struct pt_sampler_collector *
     pt_set_i64(b, collector_status, -c->status);
     pt_set_i64(b, collector_level, c->level);
     c->worst_ns = 0;
-    c->reported_ns = c->took_ns;
 }
 
-static int64_t open_descriptors(void) {
-    /* Descriptors are handed out lowest first: the next one is about their number. */
-    int fd = open("/", O_PATH | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 ? fd : -1;
+/* Since Linux 6.2 the directory's size is their number; before, they have to be counted. */
+static int64_t open_descriptors(const struct pt_fs *fs) {
+    struct stat st;
+    if (!fs->is_live || fstatat(fs->proc, "self/fd", &st, 0))
+        return -1;
+    if (st.st_size > 0)
+        return st.st_size;
+    int fd = openat(fs->proc, "self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    int64_t count = -1; /* without the one that reads them */
+    for (struct dirent *e; directory && (e = readdir(directory));)
+        count += e->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
 }
 
-static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
-    struct pt_batch *b = &sample->batches[s->self_table];
+static void report_memory(struct pt_sampler *s, struct pt_batch *b) {
     struct rusage usage;
-    int64_t resident_pages, fds = open_descriptors();
-    add_self_row(s, sample, "pitot");
-    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
-    pt_set_i64(b, collector_cpu, cpu_ns);
-    pt_set_i64(b, collector_late, (int64_t)s->late_count);
-    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
-    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    int64_t resident_pages;
     char statm[128];
     if (s->options.fs->is_live &&
         !pt_fs_read_line(s->options.fs->proc, "self/statm", statm, sizeof statm)) {
@@ -182,10 +187,22 @@ static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t 
     } else if (!getrusage(RUSAGE_SELF, &usage)) {
         pt_set_i64(b, collector_rss, usage.ru_maxrss * 1024);
     }
+    int64_t fds = open_descriptors(s->options.fs);
     if (fds >= 0) {
         pt_set_i64(b, collector_fds, fds);
         pt_set_i64(b, collector_kernel, fds * KERNEL_BYTES_PER_FD);
     }
+}
+
+static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
+    struct pt_batch *b = &sample->batches[s->self_table];
+    add_self_row(s, sample, "pitot");
+    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
+    pt_set_i64(b, collector_cpu, cpu_ns);
+    pt_set_i64(b, collector_late, (int64_t)s->late_count);
+    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
+    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    report_memory(s, b);
 }
 
 static bool knob_slows(const struct pt_governor_knob_info *knob, const struct pt_collector *type) {
@@ -206,13 +223,17 @@ static void apply(struct pt_sampler *s, const struct pt_governor_action *action)
             s->collectors[i].level = action->level;
 }
 
-static void govern(struct pt_sampler *s, struct pt_sample *sample, double seconds, double used) {
-    double cost[PT_KNOB_COUNT] = { 0 };
+static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double seconds,
+                          double used) {
+    double cost[PT_KNOB_COUNT] = {
+        [PT_KNOB_PSS] = (double)s->part_costs.pss_ns / 1e9,
+        [PT_KNOB_COMMAND_LINES] = (double)s->part_costs.command_lines_ns / 1e9,
+    };
     for (int k = 0; k < PT_KNOB_COUNT; k++)
         for (int i = 0; i < s->collector_count; i++) {
             const struct pt_sampler_collector *c = &s->collectors[i];
             if (c->is_on && knob_slows(&pt_governor_knobs[k], c->type))
-                cost[k] += (double)(c->took_ns - c->reported_ns) / 1e9;
+                cost[k] += (double)(c->took_ns - c->governed_ns) / 1e9;
         }
     struct pt_governor_action action;
     if (!pt_governor_step(&s->governor, seconds, used, cost, &action))
@@ -231,25 +252,50 @@ static void govern(struct pt_sampler *s, struct pt_sample *sample, double second
     add_event(s, sample, "governor", text);
 }
 
-/* Once a second, and at the first tick: what each collector and all of Pitot cost. */
-static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
-    if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS)
+/* Once a second. */
+static void govern(struct pt_sampler *s, struct pt_sample *sample) {
+    int64_t elapsed_ns = sample->mono_ns - s->last_govern_ns;
+    if (s->last_govern_ns && elapsed_ns < GOVERN_PERIOD_NS)
         return;
     int64_t cpu_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (s->last_report_ns)
-        govern(s, sample, (double)(sample->mono_ns - s->last_report_ns) / 1e9,
-               (double)(cpu_ns - s->last_cpu_ns) / 1e9);
+    if (s->last_govern_ns)
+        step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
     for (int i = 0; i < s->collector_count; i++)
-        if (s->collectors[i].is_on || s->collectors[i].call_count > 0)
-            report_collector(s, &s->collectors[i], sample);
-    report_self(s, sample, cpu_ns);
-    s->last_report_ns = sample->mono_ns;
+        s->collectors[i].governed_ns = s->collectors[i].took_ns;
+    s->part_costs = (struct pt_part_costs){ 0 };
+    s->last_govern_ns = sample->mono_ns;
     s->last_cpu_ns = cpu_ns;
 }
 
+/* Every ten seconds, at the first tick and at the last: what each collector and all of Pitot
+ * cost. */
+static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
+    if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS &&
+        !s->must_stop)
+        return;
+    for (int i = 0; i < s->collector_count; i++)
+        if (s->collectors[i].is_on || s->collectors[i].call_count > 0)
+            report_collector(s, &s->collectors[i], sample);
+    report_self(s, sample, pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    s->last_report_ns = sample->mono_ns;
+}
+
+/* Reads all clocks at one instant: false if the thread was held up between them every time, so
+ * that their differences mean nothing. */
+static bool read_clocks(struct pt_sample *sample, int64_t *boot_ns) {
+    for (int attempt = 0; attempt < 3; attempt++) {
+        sample->mono_ns = pt_mono_ns();
+        sample->wall_ns = pt_wall_ns();
+        *boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
+        if (pt_mono_ns() - sample->mono_ns < PT_NS_PER_MS)
+            return true;
+    }
+    return false;
+}
+
 /* Suspend moves CLOCK_BOOTTIME but not CLOCK_MONOTONIC; a set clock moves only the wall. */
-static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample) {
-    int64_t boot_offset = pt_clock_ns(CLOCK_BOOTTIME) - sample->mono_ns;
+static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample, int64_t boot_ns) {
+    int64_t boot_offset = boot_ns - sample->mono_ns;
     int64_t wall_offset = sample->wall_ns - sample->mono_ns;
     int64_t slept = s->boot_offset_ns ? boot_offset - s->boot_offset_ns : 0;
     int64_t jumped = s->wall_offset_ns ? wall_offset - s->wall_offset_ns - slept : 0;
@@ -270,15 +316,20 @@ static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample) {
 }
 
 void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
-    sample->mono_ns = pt_mono_ns();
-    sample->wall_ns = pt_wall_ns();
+    int64_t boot_ns;
+    if (read_clocks(sample, &boot_ns))
+        watch_clocks(s, sample, boot_ns);
     s->context.now_ns = sample->mono_ns;
-    watch_clocks(s, sample);
     for (int i = 0; i < s->collector_count; i++)
         ask_collector(s, &s->collectors[i], sample);
+    govern(s, sample);
     report_cost(s, sample);
     s->context.tick++;
 }
+
+/* Waking the main thread costs about as much as a whole host tick. Samples that come faster than
+ * this are handed over in groups; a recorder that is killed then loses the last group. */
+#define WAKE_PERIOD_NS (5 * PT_NS_PER_MS)
 
 static void take_sample(struct pt_sampler *s) {
     struct pt_sample *sample = pt_sample_queue_take_free(&s->queue);
@@ -289,7 +340,11 @@ static void take_sample(struct pt_sampler *s) {
     }
     pt_sampler_tick(s, sample);
     s->taken_count++;
-    pt_sample_queue_put(&s->queue, sample);
+    bool must_wake = s->must_stop || s->options.interval_ns >= WAKE_PERIOD_NS ||
+                     sample->mono_ns - s->last_wake_ns >= WAKE_PERIOD_NS;
+    if (must_wake)
+        s->last_wake_ns = sample->mono_ns;
+    pt_sample_queue_put(&s->queue, sample, must_wake);
 }
 
 static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {
@@ -313,7 +368,8 @@ static void *run(void *user) {
         note_lateness(s, expirations, &ticks);
         take_sample(s);
     }
-    s->last_report_ns -= s->last_report_ns ? REPORT_PERIOD_NS : 0; /* the last cost is told too */
+    uint64_t due = (uint64_t)((pt_mono_ns() - s->start_ns) / s->options.interval_ns);
+    s->late_count += due > ticks ? due - ticks : 0;
     take_sample(s);
     return NULL;
 }

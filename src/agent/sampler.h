@@ -30,7 +30,7 @@ struct pt_sampler_collector {
     int level;            /* asked every 2^level ticks */
     int64_t took_ns;      /* wall time of all calls */
     int64_t worst_ns;     /* since it was last reported */
-    int64_t reported_ns;  /* took_ns at the last report */
+    int64_t governed_ns;  /* took_ns when the governor last looked */
     uint64_t call_count, row_count, error_count;
 };
 
@@ -52,6 +52,7 @@ struct pt_sampler {
     uint32_t self_table; /* index in the schema */
     struct pt_context context;
     struct pt_thinning thinning;
+    struct pt_part_costs part_costs; /* since the governor last looked */
     struct pt_governor governor;
     struct pt_sample_queue queue;
     pthread_t thread;
@@ -63,7 +64,7 @@ struct pt_sampler {
     _Atomic int64_t worst_lateness_ns;
 
     /* Of the sampler thread alone. */
-    int64_t start_ns, last_report_ns, last_cpu_ns;
+    int64_t start_ns, last_report_ns, last_govern_ns, last_cpu_ns, last_wake_ns;
     int64_t wall_offset_ns, boot_offset_ns;
 };
 

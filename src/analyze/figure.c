@@ -24,8 +24,8 @@ enum input {
     IN_STEAL,
     IN_IDLE,
     IN_IOWAIT,
-    IN_MEMORY,
     IN_LOAD,
+    IN_MEMORY,
     IN_DISK_READ,
     IN_DISK_WRITE,
     IN_NET_RECEIVED,
@@ -48,8 +48,8 @@ static const struct {
     [IN_STEAL] = { "cpu", "vCpuSteal" },
     [IN_IDLE] = { "cpu", "vCpuIdleTime" },
     [IN_IOWAIT] = { "cpu", "vCpuTimeIOWait" },
-    [IN_MEMORY] = { "mem", "vMemoryUsed" },
     [IN_LOAD] = { "cpu", "vLoadAvg" },
+    [IN_MEMORY] = { "mem", "vMemoryUsed" },
     [IN_DISK_READ] = { "disk", "vDiskReadBytes" },
     [IN_DISK_WRITE] = { "disk", "vDiskWriteBytes" },
     [IN_NET_RECEIVED] = { "net", "vNetworkBytesRecvd" },
@@ -67,12 +67,13 @@ static const struct {
     { "B", 1 }, { "kB", 1024 }, { "MB", 1048576 }, { "GB", 1073741824 }, { "TB", 1099511627776.0 }
 };
 
+/* The limits are those of the rounded number: 1 MB, not 1024 kB; 10 MB, not 10.0 MB. */
 static void print_bytes(double value, const char *per, char *into, size_t capacity) {
     size_t i = 0;
-    while (i + 1 < PT_COUNT(byte_units) && value >= byte_units[i + 1].factor)
+    while (i + 1 < PT_COUNT(byte_units) && value / byte_units[i].factor >= 1023.5)
         i++;
     value /= byte_units[i].factor;
-    snprintf(into, capacity, value < 10 && i > 0 ? "%.1f %s%s" : "%.0f %s%s", value,
+    snprintf(into, capacity, value < 9.95 && i > 0 ? "%.1f %s%s" : "%.0f %s%s", value,
              byte_units[i].suffix, per);
 }
 
@@ -154,14 +155,24 @@ static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, 
     return true;
 }
 
+static bool is_absent(const struct pt_figure_reader *r, const struct pt_sample *now,
+                      enum input input) {
+    double value;
+    return !value_in(r, &r->previous, input, 0, &value) && !value_in(r, now, input, 0, &value);
+}
+
+/* A kind of time that the kernel does not count is no time. Idle times may fall a little by the
+ * way they are counted; if another one falls, the two samples are not of one count. */
 static bool cpu_busy(const struct pt_figure_reader *r, const struct pt_sample *now, double *value) {
     double busy = 0, total = 0, part;
     for (int i = IN_USER; i <= IN_IOWAIT; i++) {
-        if (!growth(r, now, (enum input)i, &part))
-            continue;
-        total += part;
-        if (i != IN_IDLE && i != IN_IOWAIT)
-            busy += part;
+        bool is_idle = i == IN_IDLE || i == IN_IOWAIT;
+        if (growth(r, now, (enum input)i, &part)) {
+            total += part;
+            busy += is_idle ? 0 : part;
+        } else if (!is_idle && !is_absent(r, now, (enum input)i)) {
+            return false;
+        }
     }
     if (total <= 0)
         return false;
@@ -206,16 +217,6 @@ static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample
     return true;
 }
 
-static void copy_batch(struct pt_batch *into, const struct pt_batch *from) {
-    pt_batch_clear(into);
-    for (uint32_t i = 0; i < from->row_count; i++)
-        pt_batch_add_row(into);
-    if (from->row_count > 0)
-        memcpy(into->words, from->words,
-               (size_t)from->row_count * from->row_words * sizeof *from->words);
-    pt_buf_bytes(&into->strings, from->strings.at, from->strings.len);
-}
-
 /* Only the tables with inputs; one that was thinned this time keeps its older rows. */
 static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
     r->previous.wall_ns = sample->wall_ns;
@@ -224,7 +225,7 @@ static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
         int table = r->places[i].table;
         if (table < 0 || table == last || sample->batches[table].row_count == 0)
             continue;
-        copy_batch(&r->previous.batches[table], &sample->batches[table]);
+        pt_batch_copy(&r->previous.batches[table], &sample->batches[table]);
         last = table;
     }
     r->has_previous = true;

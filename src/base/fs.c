@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* seq_file hands out whole records up to a page at a time; a shorter answer
- * than a page less one long record is the end of the file. */
+/* seq_file hands out whole records up to a page at a time. Files that are read again
+ * and again have records below 512 bytes or are a single one: a shorter answer than
+ * this is their end, and saves the read that would say so. */
 #define SHORT_READ 3584
 
 #define FILE_LIMIT (256u << 20) /* no kernel file is larger: refuse to grow for ever */
@@ -72,7 +73,9 @@ void pt_file_close(struct pt_file *f) {
     f->fd_plus_one = 0;
 }
 
-int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *text) {
+/* A read that gives less than `end_below` bytes is the last. */
+static int read_all(const struct pt_file *f, ssize_t end_below, struct pt_text *into,
+                    struct pt_scan *text) {
     size_t length = 0;
     *text = (struct pt_scan){ .failed = true };
     if (!pt_file_is_open(f))
@@ -86,7 +89,7 @@ int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *
         if (n < 0)
             return -errno;
         length += (size_t)n;
-        if (n < SHORT_READ && length < into->capacity)
+        if (n < end_below && length < into->capacity)
             break;
         if (length > FILE_LIMIT)
             return -EFBIG;
@@ -95,6 +98,10 @@ int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *
     }
     *text = pt_scan_of((struct pt_str){ into->at, length });
     return 0;
+}
+
+int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *text) {
+    return read_all(f, SHORT_READ, into, text);
 }
 
 int pt_file_read_kept(struct pt_file *f, int directory, const char *path, struct pt_text *into,
@@ -113,7 +120,7 @@ int pt_fs_read(int directory, const char *path, struct pt_text *into, struct pt_
     *text = (struct pt_scan){ .failed = true };
     int rc = pt_file_open(&f, directory, path);
     if (!rc)
-        rc = pt_file_read(&f, into, text);
+        rc = read_all(&f, 1, into, text);
     pt_file_close(&f);
     return rc;
 }

@@ -39,7 +39,8 @@ int pt_file_open(struct pt_file *f, int directory, const char *path) PT_MUST_CHE
 bool pt_file_is_open(const struct pt_file *f);
 void pt_file_close(struct pt_file *f);
 
-/* Reads the whole file; `text` borrows the buffer until it is used again.
+/* Reads the whole file; `text` borrows the buffer until it is used again. For files of
+ * /proc and /sys whose records are short (up to 512 bytes) or that have only one.
  * 0 or -errno (-ESRCH: the process is gone; -ENOENT, -EACCES, ...). */
 int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *text) PT_MUST_CHECK;
 
@@ -47,7 +48,7 @@ int pt_file_read(const struct pt_file *f, struct pt_text *into, struct pt_scan *
 int pt_file_read_kept(struct pt_file *f, int directory, const char *path, struct pt_text *into,
                       struct pt_scan *text) PT_MUST_CHECK;
 
-/* Opens, reads and closes. */
+/* Opens, reads and closes; for any file (a record of cpuinfo has more than 1000 bytes). */
 int pt_fs_read(int directory, const char *path, struct pt_text *into,
                struct pt_scan *text) PT_MUST_CHECK;
 

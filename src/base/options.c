@@ -1,17 +1,18 @@
 #include "base/options.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/scan.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <ini.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const struct {
     const char *suffix;
@@ -21,22 +22,32 @@ static const struct {
     { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
+/* Digits with at most one point: no sign, exponent or hexadecimal. What follows, or NULL. */
+static const char *take_number(const char *text, double *value) {
+    char digits[64], *end;
+    size_t length = strspn(text, "0123456789.");
+    if (length == 0 || length >= sizeof digits)
+        return NULL;
+    pt_str_copy(digits, sizeof digits, (struct pt_str){ text, length });
+    *value = strtod(digits, &end);
+    return end == digits + length ? text + length : NULL;
+}
+
 int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns, struct pt_err *err) {
-    char *end;
-    double value = strtod(text, &end), unit = 0;
-    if (end == text || !(isdigit((unsigned char)*text) || *text == '.'))
+    double value, unit = 0;
+    const char *suffix = take_number(text, &value);
+    if (!suffix)
         return pt_fail(err, -EINVAL, "'%s' is not a duration: write 100ms, 1s, 5m or 2h", text);
-    if (!*end)
+    if (!*suffix)
         unit = (double)bare_unit_ns;
     for (size_t i = 0; i < PT_COUNT(duration_units); i++)
-        if (strcmp(end, duration_units[i].suffix) == 0)
+        if (strcmp(suffix, duration_units[i].suffix) == 0)
             unit = duration_units[i].ns;
     if (unit == 0)
         return pt_fail(err, -EINVAL, "'%s' has an unknown unit: use us, ms, s, m, h or d", text);
-    double total = value * unit;
-    if (!isfinite(total) || total >= 9e18)
+    if (value * unit >= 9e18)
         return pt_fail(err, -EINVAL, "'%s' is too long a duration", text);
-    *ns = (int64_t)llround(total);
+    *ns = (int64_t)llround(value * unit);
     return 0;
 }
 
@@ -61,21 +72,51 @@ static int parse_i64(const char *text, int64_t *value, struct pt_err *err) {
 }
 
 static int parse_percent(const char *text, double *value, struct pt_err *err) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end == text || !isfinite(*value) || *value < 0 || (*end && strcmp(end, "%") != 0))
+    const char *rest = take_number(text, value);
+    if (!rest || (*rest && strcmp(rest, "%") != 0))
         return pt_fail(err, -EINVAL, "'%s' is not a percentage: write 5 or 5%%", text);
     return 0;
 }
 
-static void list_add(struct pt_option_list *list, const char *item) {
-    pt_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = item;
+/* The options being set. Each layer (file, environment, command line) replaces the lists of the
+ * one before and adds to its own. */
+struct parsing {
+    const struct pt_option_table *table;
+    void *values;
+    bool *is_list_begun; /* by option, in this layer */
+};
+
+static void begin_layer(struct parsing *p) {
+    memset(p->is_list_begun, 0, p->table->option_count * sizeof *p->is_list_begun);
 }
 
-static int set_value(const struct pt_option *o, void *values, const char *text,
+static void list_clear(struct pt_option_list *list) {
+    while (list->count > 0)
+        pt_free((char *)list->items[--list->count]);
+}
+
+static void list_add(struct parsing *p, const struct pt_option *o, struct pt_option_list *list,
+                     const char *item) {
+    bool *is_begun = &p->is_list_begun[o - p->table->options];
+    if (!*is_begun)
+        list_clear(list);
+    *is_begun = true;
+    pt_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = pt_strdup(item);
+}
+
+static void *value_of(const struct pt_option *o, void *values) {
+    return (char *)values + o->offset;
+}
+
+static void set_text(const char **at, const char *text) {
+    pt_free((char *)*at);
+    *at = pt_strdup(text);
+}
+
+static int set_value(struct parsing *p, const struct pt_option *o, const char *text,
                      struct pt_err *err) {
-    void *at = (char *)values + o->offset;
+    void *at = value_of(o, p->values);
     switch (o->kind) {
     case PT_OPTION_FLAG:
         return parse_flag(text, at, err);
@@ -84,10 +125,10 @@ static int set_value(const struct pt_option *o, void *values, const char *text,
             return ++*(int64_t *)at, 0;
         return parse_i64(text, at, err);
     case PT_OPTION_TEXT:
-        *(const char **)at = text;
+        set_text(at, text);
         return 0;
     case PT_OPTION_LIST:
-        list_add(at, text);
+        list_add(p, o, at, text);
         return 0;
     case PT_OPTION_I64:
         return parse_i64(text, at, err);
@@ -102,73 +143,108 @@ static int set_value(const struct pt_option *o, void *values, const char *text,
 }
 
 /* Sets a value and says where a wrong one came from. */
-static int set_from(const struct pt_option *o, void *values, const char *text, const char *where,
-                    struct pt_err *err) {
+static int set_from(struct parsing *p, const struct pt_option *o, const char *text,
+                    const char *where, struct pt_err *err) {
     struct pt_err reason = { "" };
-    int rc = set_value(o, values, text, &reason);
+    int rc = set_value(p, o, text, &reason);
     return rc ? pt_fail(err, rc, "%s: %s", where, reason.text) : 0;
 }
 
-static int set_defaults(const struct pt_option_table *t, void *values, struct pt_err *err) {
-    for (size_t i = 0; i < t->option_count; i++) {
-        const struct pt_option *o = &t->options[i];
-        if (!o->default_text || !pt_option_applies(t, o))
+static int set_defaults(struct parsing *p, struct pt_err *err) {
+    for (size_t i = 0; i < p->table->option_count; i++) {
+        const struct pt_option *o = &p->table->options[i];
+        if (!o->default_text || !pt_option_applies(p->table, o))
             continue;
-        int rc = set_from(o, values, o->default_text, o->name, err);
+        int rc = set_from(p, o, o->default_text, o->name, err);
         if (rc)
             return rc;
     }
     return 0;
 }
 
+/* A configuration file on its way through inih, which asks for one line after the other. */
 struct file_reading {
-    const struct pt_option_table *table;
-    void *values;
-    struct pt_err *err;
-    int rc;
+    struct parsing *parsing;
+    struct pt_scan text;
+    int line, failed_line;
+    struct pt_err reason; /* of the failure */
 };
+
+static void fail_file(struct file_reading *r, const char *format, const char *name) {
+    if (r->failed_line)
+        return;
+    r->failed_line = r->line;
+    pt_fail(&r->reason, -EINVAL, format, name);
+}
+
+/* As fgets(3) does. */
+static char *next_line(char *into, int capacity, void *user) {
+    struct file_reading *r = user;
+    struct pt_scan line;
+    if (!pt_scan_line(&r->text, &line))
+        return NULL;
+    r->line++;
+    struct pt_str rest = pt_scan_rest(&line);
+    if (rest.len >= (size_t)capacity)
+        fail_file(r, "the line is too long%s", "");
+    return pt_str_copy(into, (size_t)capacity, rest);
+}
 
 /* Keys before any section, or in the section of this command. */
 static int file_entry(void *user, const char *section, const char *name, const char *value) {
     struct file_reading *r = user;
-    if (*section && strcmp(section, r->table->command_name) != 0)
+    struct parsing *p = r->parsing;
+    if (*section && strcmp(section, p->table->command_name) != 0)
         return 1;
     bool is_known = false;
-    for (size_t i = 0; i < r->table->option_count && !r->rc; i++) {
-        const struct pt_option *o = &r->table->options[i];
+    for (size_t i = 0; i < p->table->option_count; i++) {
+        const struct pt_option *o = &p->table->options[i];
+        struct pt_err reason = { "" };
         if (strcmp(o->name, name) != 0)
             continue;
         is_known = true;
-        if (pt_option_applies(r->table, o))
-            r->rc = set_from(o, r->values, pt_strdup(value), name, r->err);
+        if (pt_option_applies(p->table, o) && set_from(p, o, value, name, &reason))
+            fail_file(r, "%s", reason.text);
     }
-    if (is_known)
-        return r->rc == 0;
-    r->rc = pt_fail(r->err, -EINVAL, "unknown key '%s'", name);
+    if (!is_known)
+        fail_file(r, "unknown key '%s'", name);
+    return 1;
+}
+
+static int read_text(struct parsing *p, struct pt_str text, const char *path, struct pt_err *err) {
+    struct file_reading r = { .parsing = p, .text = pt_scan_of(text) };
+    begin_layer(p);
+    int bad_line = ini_parse_stream(next_line, &r, file_entry, &r);
+    if (bad_line > 0 && (!r.failed_line || bad_line < r.failed_line))
+        return pt_fail(err, -EINVAL, "%s:%d: not a 'key = value' line", path, bad_line);
+    if (r.failed_line)
+        return pt_fail(err, -EINVAL, "%s:%d: %s", path, r.failed_line, r.reason.text);
     return 0;
 }
 
-static int read_file(const struct pt_option_table *t, void *values, const char *path,
-                     struct pt_err *err) {
-    struct pt_err reason = { "" };
-    struct file_reading r = { t, values, &reason, 0 };
-    if (access(path, R_OK))
-        return 0;
-    int line = ini_parse(path, file_entry, &r);
-    if (r.rc || line > 0)
-        return pt_fail(err, -EINVAL, "%s:%d: %s", path, line > 0 ? line : 1,
-                       r.rc ? reason.text : "not a 'key = value' line");
-    return 0;
+/* A file that is not there, or is somebody else's (sudo keeps HOME), is no failure. */
+static int read_file(struct parsing *p, const char *path, struct pt_err *err) {
+    struct pt_text buffer = { 0 };
+    struct pt_scan text;
+    int rc = pt_fs_read(AT_FDCWD, path, &buffer, &text);
+    if (!rc)
+        rc = read_text(p, pt_scan_rest(&text), path, err);
+    else if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+        rc = 0;
+    else
+        pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    pt_text_release(&buffer);
+    return rc;
 }
 
-static int read_files(const struct pt_option_table *t, void *values, struct pt_err *err) {
-    int rc = read_file(t, values, "/etc/pitot/pitot.conf", err);
+static int read_files(struct parsing *p, struct pt_err *err) {
+    int rc = read_file(p, "/etc/pitot/pitot.conf", err);
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     char *path = config && *config ? pt_asprintf("%s/pitot/pitot.conf", config)
                  : home            ? pt_asprintf("%s/.config/pitot/pitot.conf", home)
                                    : NULL;
     if (!rc && path)
-        rc = read_file(t, values, path, err);
+        rc = read_file(p, path, err);
     pt_free(path);
     return rc;
 }
@@ -179,14 +255,16 @@ void pt_option_variable(const struct pt_option *option, char *into, size_t capac
         into[i] = (char)(into[i] == '-' || into[i] == '.' ? '_' : toupper((unsigned char)into[i]));
 }
 
-static int read_environment(const struct pt_option_table *t, void *values, struct pt_err *err) {
-    for (size_t i = 0; i < t->option_count; i++) {
+static int read_environment(struct parsing *p, struct pt_err *err) {
+    begin_layer(p);
+    for (size_t i = 0; i < p->table->option_count; i++) {
+        const struct pt_option *o = &p->table->options[i];
         char variable[64];
-        pt_option_variable(&t->options[i], variable, sizeof variable);
-        const char *text = pt_option_applies(t, &t->options[i]) ? getenv(variable) : NULL;
+        pt_option_variable(o, variable, sizeof variable);
+        const char *text = pt_option_applies(p->table, o) ? getenv(variable) : NULL;
         if (!text || !*text)
             continue;
-        int rc = set_from(&t->options[i], values, text, variable, err);
+        int rc = set_from(p, o, text, variable, err);
         if (rc)
             return rc;
     }
@@ -214,23 +292,14 @@ static const char *nearest(const struct pt_option_table *t, const char *word) {
     return best;
 }
 
-static int unknown_option(const struct pt_option_table *t, char **argv, int index, int letter,
-                          struct pt_err *err) {
-    if (letter)
-        return pt_fail(err, -EINVAL, "unknown option -%c; see pitot %s --help", letter,
-                       t->command_name);
-    const char *word = argv[index];
-    const char *meant = nearest(t, word + strspn(word, "-"));
-    return pt_fail(err, -EINVAL, "unknown option %s%s%s; see pitot %s --help", word,
-                   meant ? ", did you mean --" : "", meant ? meant : "", t->command_name);
-}
-
 struct getopt_table {
     struct option *longs;
     char *shorts;
 };
 
-#define NEGATED 0x10000
+/* Codes of long options: their index and one of these. */
+#define FIRST_LONG 256
+#define NEGATED    0x10000
 
 static void build_getopt(const struct pt_option_table *t, struct getopt_table *g) {
     size_t n = 0, letters = 0;
@@ -243,7 +312,7 @@ static void build_getopt(const struct pt_option_table *t, struct getopt_table *g
         const struct pt_option *o = &t->options[i];
         if (!pt_option_applies(t, o))
             continue;
-        g->longs[n++] = (struct option){ o->name, takes_argument(o), NULL, 256 + (int)i };
+        g->longs[n++] = (struct option){ o->name, takes_argument(o), NULL, FIRST_LONG + (int)i };
         if (o->kind == PT_OPTION_FLAG)
             g->longs[n++] =
                 (struct option){ pt_asprintf("no-%s", o->name), 0, NULL, NEGATED + (int)i };
@@ -255,8 +324,7 @@ static void build_getopt(const struct pt_option_table *t, struct getopt_table *g
     }
 }
 
-static void release_getopt(const struct pt_option_table *t, struct getopt_table *g) {
-    (void)t;
+static void release_getopt(struct getopt_table *g) {
     for (struct option *o = g->longs; o->name; o++)
         if (o->val >= NEGATED)
             pt_free((char *)o->name);
@@ -264,87 +332,125 @@ static void release_getopt(const struct pt_option_table *t, struct getopt_table 
     pt_free(g->shorts);
 }
 
-static int find_short(const struct pt_option_table *t, int letter) {
+/* The option that a code of getopt stands for: a letter, or an index and what was before it. */
+static const struct pt_option *option_of(const struct pt_option_table *t, int code) {
+    if (code >= FIRST_LONG)
+        return &t->options[code >= NEGATED ? code - NEGATED : code - FIRST_LONG];
     for (size_t i = 0; i < t->option_count; i++)
-        if (pt_option_applies(t, &t->options[i]) && t->options[i].short_name == letter)
-            return (int)i;
-    return -1;
+        if (pt_option_applies(t, &t->options[i]) && t->options[i].short_name == code)
+            return &t->options[i];
+    return NULL;
 }
 
-static int set_from_command_line(const struct pt_option_table *t, void *values, int code,
-                                 const char *argument, struct pt_err *err) {
-    bool is_negated = code >= NEGATED;
-    int i = is_negated ? code - NEGATED : code >= 256 ? code - 256 : find_short(t, code);
-    const struct pt_option *o = &t->options[i];
+static int refuse(const struct pt_option_table *t, const char *word, struct pt_err *err) {
+    if (optopt >= FIRST_LONG)
+        return pt_fail(err, -EINVAL, "option --%s takes no value", option_of(t, optopt)->name);
+    if (optopt)
+        return pt_fail(err, -EINVAL, "unknown option -%c; see pitot %s --help", optopt,
+                       t->command_name);
+    const char *meant = nearest(t, word + strspn(word, "-"));
+    return pt_fail(err, -EINVAL, "unknown option %s%s%s; see pitot %s --help", word,
+                   meant ? ", did you mean --" : "", meant ? meant : "", t->command_name);
+}
+
+static int set_from_command_line(struct parsing *p, int code, const char *argument,
+                                 struct pt_err *err) {
+    const struct pt_option *o = option_of(p->table, code);
     char where[64];
     snprintf(where, sizeof where, "--%s", o->name);
-    return set_from(o, values, is_negated ? "no" : argument ? argument : "", where, err);
+    return set_from(p, o, code >= NEGATED ? "no" : argument ? argument : "", where, err);
 }
 
-/* A list given on the command line replaces one from the file or environment. */
-static void forget_list(const struct pt_option_table *t, void *values, int code, bool *is_fresh) {
-    int i = code >= 256 ? code - 256 : find_short(t, code);
-    if (i < 0 || t->options[i].kind != PT_OPTION_LIST || is_fresh[i])
-        return;
-    is_fresh[i] = true;
-    ((struct pt_option_list *)((char *)values + t->options[i].offset))->count = 0;
-}
-
-static int read_command_line(const struct pt_option_table *t, void *values, int argc, char **argv,
+/* `*has_dashes`: the options ended with "--", which is no option's value. */
+static int read_command_line(struct parsing *p, int argc, char **argv, bool *has_dashes,
                              struct pt_err *err) {
     struct getopt_table g;
-    bool *is_fresh = pt_calloc(t->option_count, sizeof *is_fresh);
-    build_getopt(t, &g);
+    build_getopt(p->table, &g);
+    begin_layer(p);
     optind = 0;
     opterr = 0;
+    const char *last_value = NULL;
     int code, rc = 0;
     while (!rc && (code = getopt_long(argc, argv, g.shorts, g.longs, NULL)) != -1) {
+        last_value = optarg;
         if (code == '?')
-            rc = unknown_option(t, argv, optind - 1, optopt < 256 ? optopt : 0, err);
+            rc = refuse(p->table, argv[optind - 1], err);
         else if (code == ':')
-            rc = pt_fail(err, -EINVAL, "option %s needs a value", argv[optind - 1]);
-        else {
-            if (code < NEGATED)
-                forget_list(t, values, code, is_fresh);
-            rc = set_from_command_line(t, values, code, optarg, err);
-        }
+            rc = pt_fail(err, -EINVAL, "option --%s needs a value",
+                         option_of(p->table, optopt)->name);
+        else
+            rc = set_from_command_line(p, code, optarg, err);
     }
-    release_getopt(t, &g);
-    pt_free(is_fresh);
+    release_getopt(&g);
+    const char *before = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    *has_dashes = !rc && strcmp(before, "--") == 0 && before != last_value;
     return rc;
 }
 
 int pt_options_parse(const struct pt_option_table *t, void *values, int argc, char **argv,
                      int *first_operand, bool *has_dashes, struct pt_err *err) {
-    int rc = set_defaults(t, values, err);
+    struct parsing p = { t, values, pt_calloc(t->option_count, sizeof *p.is_list_begun) };
+    *has_dashes = false;
+    int rc = set_defaults(&p, err);
     if (!rc)
-        rc = read_files(t, values, err);
+        rc = read_files(&p, err);
     if (!rc)
-        rc = read_environment(t, values, err);
+        rc = read_environment(&p, err);
     if (!rc)
-        rc = read_command_line(t, values, argc, argv, err);
+        rc = read_command_line(&p, argc, argv, has_dashes, err);
+    pt_free(p.is_list_begun);
     *first_operand = optind;
-    *has_dashes = !rc && optind > 0 && optind <= argc && strcmp(argv[optind - 1], "--") == 0;
+    return rc;
+}
+
+int pt_options_parse_text(const struct pt_option_table *t, void *values, struct pt_str text,
+                          const char *path, struct pt_err *err) {
+    struct parsing p = { t, values, pt_calloc(t->option_count, sizeof *p.is_list_begun) };
+    int rc = read_text(&p, text, path, err);
+    pt_free(p.is_list_begun);
     return rc;
 }
 
 void pt_options_release(const struct pt_option_table *t, void *values) {
-    for (size_t i = 0; i < t->option_count; i++)
-        if (t->options[i].kind == PT_OPTION_LIST)
-            pt_free(((struct pt_option_list *)((char *)values + t->options[i].offset))->items);
+    for (size_t i = 0; i < t->option_count; i++) {
+        void *at = value_of(&t->options[i], values);
+        if (t->options[i].kind == PT_OPTION_TEXT) {
+            pt_free(*(char **)at);
+            *(char **)at = NULL;
+        } else if (t->options[i].kind == PT_OPTION_LIST) {
+            list_clear(at);
+            pt_free(((struct pt_option_list *)at)->items);
+            *(struct pt_option_list *)at = (struct pt_option_list){ 0 };
+        }
+    }
+}
+
+void pt_choices_join(const char *(*choice)(size_t index), char *into, size_t capacity) {
+    size_t used = 0;
+    into[0] = 0;
+    for (size_t i = 0; choice(i) && used < capacity; i++)
+        used += (size_t)snprintf(into + used, capacity - used, "%s%s", i ? ", " : "", choice(i));
+}
+
+void pt_option_describe(const struct pt_option *o, char *into, size_t capacity) {
+    char choices[256] = "";
+    if (o->choice)
+        pt_choices_join(o->choice, choices, sizeof choices);
+    snprintf(into, capacity, "%s%s%s", o->help, o->choice ? ": " : "", choices);
 }
 
 void pt_options_help(const struct pt_option_table *t, struct pt_out *out) {
     for (size_t i = 0; i < t->option_count; i++) {
         const struct pt_option *o = &t->options[i];
-        char flag[64], shorts[8] = "    ";
+        char flag[64], shorts[8] = "    ", description[512];
         if (!pt_option_applies(t, o))
             continue;
         if (o->short_name)
             snprintf(shorts, sizeof shorts, "-%c, ", o->short_name);
         snprintf(flag, sizeof flag, "%s--%s%s%s", shorts, o->name, o->argument ? " " : "",
                  o->argument ? o->argument : "");
-        pt_out_printf(out, "  %-30s %s", flag, o->help);
+        pt_option_describe(o, description, sizeof description);
+        pt_out_printf(out, "  %-30s %s", flag, description);
         if (o->default_text && takes_argument(o))
             pt_out_printf(out, " [%s]", o->default_text);
         pt_out_char(out, '\n');

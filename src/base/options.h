@@ -15,7 +15,7 @@
 enum pt_option_kind {
     PT_OPTION_FLAG,    /* bool; --name and --no-name */
     PT_OPTION_COUNT,   /* int64_t; one more each time */
-    PT_OPTION_TEXT,    /* const char * */
+    PT_OPTION_TEXT,    /* const char *, a copy */
     PT_OPTION_LIST,    /* struct pt_option_list; repeatable */
     PT_OPTION_I64,     /* int64_t */
     PT_OPTION_MS,      /* int64_t nanoseconds; a bare number is milliseconds */
@@ -37,6 +37,8 @@ struct pt_option {
     const char *default_text; /* parsed like any other value; NULL = zero */
     const char *argument;     /* placeholder in help: DIR */
     const char *help;
+    /* The words it takes, NULL after the last: help ends with a list of them. Or NULL. */
+    const char *(*choice)(size_t index);
 };
 
 struct pt_option_table {
@@ -48,17 +50,25 @@ struct pt_option_table {
 };
 
 /* Sets the defaults, then the configuration files, then the environment, then
- * the command line. On success `*first_operand` is the index of the first
+ * the command line; `values` must be zeroed, and released also after a failure.
+ * A list replaces that of an earlier layer. On success `*first_operand` is the index of the first
  * argument that is no option (after "--" if there is one, and then
  * `*has_dashes`). 0 or -EINVAL with words that name the culprit and the remedy. */
 int pt_options_parse(const struct pt_option_table *table, void *values, int argc, char **argv,
                      int *first_operand, bool *has_dashes, struct pt_err *err) PT_MUST_CHECK;
+/* The part of a configuration file alone; `path` is for messages. */
+int pt_options_parse_text(const struct pt_option_table *table, void *values, struct pt_str text,
+                          const char *path, struct pt_err *err) PT_MUST_CHECK;
 void pt_options_release(const struct pt_option_table *table, void *values);
 
 /* "100ms", "1.5s", "2m", "1h", "250us"; a bare number has `bare_unit_ns`. */
 int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns,
                       struct pt_err *err) PT_MUST_CHECK;
 
+/* "parquet, csv, tsv", cut to fit. */
+void pt_choices_join(const char *(*choice)(size_t index), char *into, size_t capacity);
+/* Its help and the words it takes. */
+void pt_option_describe(const struct pt_option *option, char *into, size_t capacity);
 /* The option lines of --help. */
 void pt_options_help(const struct pt_option_table *table, struct pt_out *out);
 

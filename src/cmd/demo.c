@@ -102,5 +102,5 @@ int pt_cmd_demo(const struct pt_command_options *o, char **operands, bool has_da
                             : run_alone(o, &out, &err);
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
-    return pt_out_close(&out) || rc ? 1 : 0;
+    return pt_command_close(&out, rc ? 1 : 0);
 }

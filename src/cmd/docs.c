@@ -33,8 +33,9 @@ static void man_option(struct pt_out *out, const struct pt_option *o) {
     if (o->argument)
         pt_out_printf(out, " \\fI%s\\fR", o->argument);
     pt_out_char(out, '\n');
-    roff(out, o->help);
-    char variable[64];
+    char variable[64], description[512];
+    pt_option_describe(o, description, sizeof description);
+    roff(out, description);
     pt_option_variable(o, variable, sizeof variable);
     if (o->default_text && *o->default_text) {
         pt_out_text(out, ". Default: ");
@@ -122,7 +123,7 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         struct pt_out out;
         pt_out_borrow(&out, STDOUT_FILENO);
         pages[i].print(&out);
-        return pt_out_close(&out) ? 1 : 0;
+        return pt_command_close(&out, 0);
     }
     return pt_command_misused(PT_COMMAND_DOCS, "give one of man, bash, metrics");
 }

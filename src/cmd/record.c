@@ -10,11 +10,8 @@
 #define MIN_INTERVAL_NS PT_NS_PER_MS
 
 static int unknown_collector(struct pt_str name, struct pt_err *err) {
-    char known[160] = "";
-    size_t used = 0;
-    for (int i = 0; pt_collectors[i] && used < sizeof known - 24; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 pt_collectors[i]->name);
+    char known[160];
+    pt_choices_join(pt_collector_name, known, sizeof known);
     return pt_fail(err, -EINVAL, "unknown collector '%.*s': choose from %s", (int)name.len, name.at,
                    known);
 }
@@ -84,6 +81,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
         rc = choose_pids(&o->pids, r, err);
     if (!rc)
         rc = check_tags(&o->tags, err);
+    if (!rc)
+        rc = pt_command_energy_basis(o, &r->energy, err);
     return rc;
 }
 

@@ -27,10 +27,16 @@ struct pt_thinning {
     bool no_pss, no_command_lines;
 };
 
+/* CPU time of the parts that the governor can switch off; collectors add to it. */
+struct pt_part_costs {
+    int64_t pss_ns, command_lines_ns;
+};
+
 struct pt_context {
     const struct pt_fs *fs;
     const struct pt_target *target;
     const struct pt_thinning *thinning;
+    struct pt_part_costs *part_costs; /* or NULL: nobody asks */
     int64_t interval_ns;
     int64_t now_ns; /* CLOCK_MONOTONIC of this tick */
     uint64_t tick;  /* 0, 1, 2, ... */
@@ -55,5 +61,6 @@ struct pt_collector {
 
 extern const struct pt_collector *const pt_collectors[]; /* NULL-terminated; collectors.c */
 const struct pt_collector *pt_collector_find(struct pt_str name); /* or NULL */
+const char *pt_collector_name(size_t index); /* of pt_collectors[]; NULL after the last */
 
 #endif

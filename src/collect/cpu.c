@@ -99,6 +99,7 @@ struct cpu_state {
     size_t mhz_capacity;
     int64_t mhz_due_ns, mhz_read_ns;
     bool has_no_cpufreq;
+    struct pt_batch last_machine, last_cores; /* kept only below PT_FINEST_NS */
 };
 
 static int cpu_open(void *state, const struct pt_context *context, struct pt_err *err) {
@@ -106,6 +107,8 @@ static int cpu_open(void *state, const struct pt_context *context, struct pt_err
     (void)context;
     (void)err;
     s->ticks_per_second = sysconf(_SC_CLK_TCK);
+    pt_batch_init(&s->last_machine, &cpu_table);
+    pt_batch_init(&s->last_cores, &core_table);
     return 0;
 }
 
@@ -115,19 +118,23 @@ static void cpu_close(void *state) {
     pt_file_close(&s->loadavg);
     pt_text_release(&s->text);
     pt_free(s->mhz);
+    pt_batch_release(&s->last_machine);
+    pt_batch_release(&s->last_cores);
 }
 
 static void set_times(const struct cpu_state *s, const struct pt_cpu_times *times, bool is_core,
                       struct pt_batch *rows) {
-    for (int i = 0; i < times->field_count; i++) {
+    struct pt_total user_and_kernel = { 0 };
+    for (int i = 0; i < PT_CPU_TIME_COUNT; i++) {
         int column = is_core ? columns_of[i].core : columns_of[i].machine;
-        if (column >= 0)
+        bool is_known = pt_fields_has(times->present, i);
+        if (column >= 0 && is_known)
             pt_set_i64(rows, column, pt_ticks_to_cs(times->ticks[i], s->ticks_per_second));
+        if (i == PT_CPU_USER || i == PT_CPU_SYSTEM)
+            pt_total_add(&user_and_kernel, is_known, is_known ? times->ticks[i] : 0);
     }
-    if (times->field_count > PT_CPU_SYSTEM)
-        pt_set_i64(rows, is_core ? core_time : cpu_time,
-                   pt_ticks_to_cs(times->ticks[PT_CPU_USER] + times->ticks[PT_CPU_SYSTEM],
-                                  s->ticks_per_second));
+    user_and_kernel.value = pt_ticks_to_cs(user_and_kernel.value, s->ticks_per_second);
+    pt_total_set(&user_and_kernel, rows, is_core ? core_time : cpu_time);
 }
 
 static void set_counters(struct cpu_state *s, struct pt_scan text, struct pt_batch *rows) {
@@ -191,6 +198,8 @@ static double *mhz_of(struct cpu_state *s, int64_t cpu) {
 static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
                          const struct pt_batch *cores) {
     bool has_any = false;
+    for (size_t i = 0; i < s->mhz_capacity; i++)
+        s->mhz[i] = 0; /* what cannot be read now is not the value of before */
     for (uint32_t row = 0; row < cores->row_count; row++) {
         int64_t cpu = pt_get_i64(cores, row, core_number), khz;
         double *mhz = mhz_of(s, cpu);
@@ -252,10 +261,19 @@ static void collect_frequency(struct cpu_state *s, const struct pt_context *cont
 static int cpu_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct cpu_state *s = state;
     struct pt_batch *machine = &rows[0], *cores = &rows[1];
+    if (!pt_is_fine_due(context) && s->last_machine.row_count > 0) {
+        pt_batch_copy(machine, &s->last_machine);
+        pt_batch_copy(cores, &s->last_cores);
+        return 0;
+    }
     pt_batch_add_row(machine);
     int rc = collect_stat(s, context, machine, cores);
     collect_load(s, context, machine);
     collect_frequency(s, context, machine, cores);
+    if (context->interval_ns < PT_FINEST_NS) {
+        pt_batch_copy(&s->last_machine, machine);
+        pt_batch_copy(&s->last_cores, cores);
+    }
     return rc;
 }
 

@@ -97,12 +97,14 @@ static void disk_close(void *state) {
 
 /* A partition has no directory of its own in /sys/block; without /sys the name decides. */
 static bool is_whole_disk(const struct pt_context *context, struct pt_str name) {
-    if (!pt_disk_name_is_whole(name))
-        return false;
+    if (faccessat(context->fs->sys, "block", F_OK, 0) != 0)
+        return pt_disk_name_is_whole(name);
     char path[96];
-    snprintf(path, sizeof path, "block/%.*s", (int)name.len, name.at);
-    return faccessat(context->fs->sys, path, F_OK, 0) == 0 ||
-           faccessat(context->fs->sys, "block", F_OK, 0) != 0;
+    int n = snprintf(path, sizeof path, "block/%.*s", (int)name.len, name.at);
+    for (int i = sizeof "block"; i < n && i < (int)sizeof path; i++)
+        if (path[i] == '/')
+            path[i] = '!'; /* cciss/c0d0 */
+    return !pt_disk_name_is_virtual(name) && faccessat(context->fs->sys, path, F_OK, 0) == 0;
 }
 
 static struct known_line *known_line(struct disk_state *s, size_t number) {
@@ -137,15 +139,15 @@ static bool take_start(struct disk_state *s, const struct pt_context *context, s
     return known->is_disk;
 }
 
-static void add_disk(const struct pt_disk_stats *stats, struct pt_batch *machine,
+static void add_disk(const struct pt_disk_stats *stats, struct pt_total *totals,
                      struct pt_batch *drives) {
     for (size_t i = 0; i < PT_COUNT(places); i++) {
-        int64_t value;
-        if (places[i].field >= stats->field_count ||
-            __builtin_mul_overflow(stats->fields[places[i].field], places[i].factor, &value))
-            continue;
-        pt_add_i64(machine, places[i].machine, value);
-        if (places[i].drive >= 0)
+        int64_t value = 0;
+        bool is_known =
+            pt_fields_has(stats->present, places[i].field) &&
+            !__builtin_mul_overflow(stats->fields[places[i].field], places[i].factor, &value);
+        pt_total_add(&totals[i], is_known, value);
+        if (is_known && places[i].drive >= 0)
             pt_set_i64(drives, places[i].drive, value);
     }
 }
@@ -153,14 +155,13 @@ static void add_disk(const struct pt_disk_stats *stats, struct pt_batch *machine
 static int disk_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct disk_state *s = state;
     struct pt_batch *machine = &rows[0], *drives = &rows[1];
+    struct pt_total totals[PT_COUNT(places)] = { 0 };
     struct pt_scan text, line;
     int rc = pt_file_read_kept(&s->file, context->fs->proc, "diskstats", &s->text, &text);
     if (rc)
         return rc == -ENOENT ? -ENODATA : rc;
 
     int64_t now_ns = pt_mono_ns();
-    pt_batch_add_row(machine);
-    pt_set_time(machine, 0, now_ns);
     for (size_t number = 0; pt_scan_line(&text, &line); number++) {
         struct pt_str name;
         if (!take_start(s, context, number, &line, &name))
@@ -170,8 +171,12 @@ static int disk_collect(void *state, const struct pt_context *context, struct pt
         pt_batch_add_row(drives);
         pt_set_time(drives, 0, now_ns);
         pt_set_str(drives, drive_name, name);
-        add_disk(&stats, machine, drives);
+        add_disk(&stats, totals, drives);
     }
+    pt_batch_add_row(machine);
+    pt_set_time(machine, 0, now_ns);
+    for (size_t i = 0; i < PT_COUNT(places); i++)
+        pt_total_set(&totals[i], machine, places[i].machine);
     return 0;
 }
 

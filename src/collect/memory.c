@@ -96,13 +96,23 @@ struct memory_state {
     struct pt_file meminfo, vmstat;
     struct pt_keyed meminfo_order, vmstat_order;
     struct pt_text text;
+    struct pt_batch last; /* kept only below PT_FINEST_NS */
 };
+
+static int memory_open(void *state, const struct pt_context *context, struct pt_err *err) {
+    struct memory_state *s = state;
+    (void)context;
+    (void)err;
+    pt_batch_init(&s->last, &mem_table);
+    return 0;
+}
 
 static void memory_close(void *state) {
     struct memory_state *s = state;
     pt_file_close(&s->meminfo);
     pt_file_close(&s->vmstat);
     pt_text_release(&s->text);
+    pt_batch_release(&s->last);
 }
 
 /* Values read from one file. A product that does not fit is as good as absent. */
@@ -121,29 +131,52 @@ static void place(struct reading *r, const struct place *places, int count, stru
     }
 }
 
-static bool has_all(const struct reading *r, const int *keys, int count) {
-    for (int i = 0; i < count; i++)
-        if (!r->is_present[keys[i]])
-            return false;
-    return true;
+/* Columns that are sums of values. */
+struct sum {
+    int column, term_count;
+    struct {
+        int key, sign;
+    } terms[5];
+};
+
+static const struct sum meminfo_sums[] = {
+    { mem_cached, 2, { { KEY_CACHED, 1 }, { KEY_RECLAIMABLE, 1 } } },
+    { mem_used,
+      5,
+      { { KEY_TOTAL, 1 },
+        { KEY_UNUSED, -1 },
+        { KEY_BUFFERS, -1 },
+        { KEY_CACHED, -1 },
+        { KEY_RECLAIMABLE, -1 } } },
+    { mem_swap_used, 2, { { KEY_SWAP_TOTAL, 1 }, { KEY_SWAP_FREE, -1 } } },
+};
+
+static const struct sum vmstat_sums[] = {
+    { mem_faults, 2, { { KEY_FAULT, 1 }, { KEY_MAJOR_FAULT, -1 } } },
+};
+
+/* A sum below zero is as unknown as one with a missing value: the numbers do not belong together
+ * (a container manager that fakes some lines of meminfo). */
+static void set_sums(const struct reading *r, const struct sum *sums, size_t count,
+                     struct pt_batch *rows) {
+    for (size_t i = 0; i < count; i++) {
+        struct pt_total total = { 0 };
+        for (int k = 0; k < sums[i].term_count; k++) {
+            int key = sums[i].terms[k].key;
+            bool is_known = r->is_present[key];
+            pt_total_add(&total, is_known, is_known ? sums[i].terms[k].sign * r->values[key] : 0);
+        }
+        if (total.value >= 0)
+            pt_total_set(&total, rows, sums[i].column);
+    }
 }
 
-#define HAS_ALL(reading, ...) \
-    has_all((reading), (const int[]){ __VA_ARGS__ }, sizeof((int[]){ __VA_ARGS__ }) / sizeof(int))
-
-static void derive_memory(const struct reading *r, struct pt_batch *rows) {
-    const int64_t *v = r->values;
-    if (HAS_ALL(r, KEY_CACHED, KEY_RECLAIMABLE))
-        pt_set_i64(rows, mem_cached, v[KEY_CACHED] + v[KEY_RECLAIMABLE]);
-    if (HAS_ALL(r, KEY_TOTAL, KEY_UNUSED, KEY_BUFFERS, KEY_CACHED, KEY_RECLAIMABLE))
-        pt_set_i64(rows, mem_used,
-                   v[KEY_TOTAL] - v[KEY_UNUSED] - v[KEY_BUFFERS] - v[KEY_CACHED] -
-                       v[KEY_RECLAIMABLE]);
-    if (HAS_ALL(r, KEY_TOTAL, KEY_AVAILABLE) && v[KEY_TOTAL] > 0)
-        pt_set_f64(rows, mem_percent,
-                   (double)(v[KEY_TOTAL] - v[KEY_AVAILABLE]) / (double)v[KEY_TOTAL] * 100);
-    if (HAS_ALL(r, KEY_SWAP_TOTAL, KEY_SWAP_FREE))
-        pt_set_i64(rows, mem_swap_used, v[KEY_SWAP_TOTAL] - v[KEY_SWAP_FREE]);
+static void set_percent(const struct reading *r, struct pt_batch *rows) {
+    int64_t total = r->values[KEY_TOTAL], available = r->values[KEY_AVAILABLE];
+    if (!r->is_present[KEY_TOTAL] || !r->is_present[KEY_AVAILABLE])
+        return;
+    if (total > 0 && available <= total)
+        pt_set_f64(rows, mem_percent, (double)(total - available) / (double)total * 100);
 }
 
 static int collect_meminfo(struct memory_state *s, const struct pt_context *context,
@@ -156,7 +189,8 @@ static int collect_meminfo(struct memory_state *s, const struct pt_context *cont
     pt_set_time(rows, MEMINFO, pt_mono_ns());
     pt_keyed_read(&s->meminfo_order, meminfo_keys, MEMINFO_KEY_COUNT, text, r.values, r.is_present);
     place(&r, meminfo_places, MEMINFO_KEY_COUNT, rows);
-    derive_memory(&r, rows);
+    set_sums(&r, meminfo_sums, PT_COUNT(meminfo_sums), rows);
+    set_percent(&r, rows);
     return 0;
 }
 
@@ -170,8 +204,7 @@ static int collect_vmstat(struct memory_state *s, const struct pt_context *conte
     pt_set_time(rows, VMSTAT, pt_mono_ns());
     pt_keyed_read(&s->vmstat_order, vmstat_keys, VMSTAT_KEY_COUNT, text, r.values, r.is_present);
     place(&r, vmstat_places, VMSTAT_KEY_COUNT, rows);
-    if (HAS_ALL(&r, KEY_FAULT, KEY_MAJOR_FAULT))
-        pt_set_i64(rows, mem_faults, r.values[KEY_FAULT] - r.values[KEY_MAJOR_FAULT]);
+    set_sums(&r, vmstat_sums, PT_COUNT(vmstat_sums), rows);
     return 0;
 }
 
@@ -179,7 +212,13 @@ static int memory_collect(void *state, const struct pt_context *context, struct 
     struct memory_state *s = state;
     pt_batch_add_row(rows);
     int rc = collect_meminfo(s, context, rows);
+    if (!pt_is_fine_due(context) && s->last.row_count > 0) {
+        pt_batch_carry(rows, &s->last, VMSTAT);
+        return rc;
+    }
     int rc_vmstat = collect_vmstat(s, context, rows);
+    if (context->interval_ns < PT_FINEST_NS)
+        pt_batch_copy(&s->last, rows);
     return rc ? rc : rc_vmstat;
 }
 
@@ -188,6 +227,7 @@ const struct pt_collector pt_memory_collector = {
     .help = "memory, swap, page faults",
     .tables = { &mem_table },
     .state_size = sizeof(struct memory_state),
+    .open = memory_open,
     .collect = memory_collect,
     .close = memory_close,
 };

@@ -3,9 +3,10 @@
  * Loopback is left out. The totals count a byte once: where there are
  * interfaces with a device behind them (a network card, a virtio or SR-IOV
  * function) only those count, because bridges, bonds, VLANs, tunnels and the
- * host's ends of containers' veth pairs pass the same bytes again. Where there
- * are none (inside a container or a network namespace), every interface counts
- * that is not stacked on another one. */
+ * host's ends of containers' veth pairs pass the same bytes again. Of two devices
+ * that act as one (a virtual function below the hypervisor's own interface) the
+ * upper one counts. Where there are none (inside a container or a network
+ * namespace), every interface counts that is not stacked on another one. */
 #include "collect/collector.h"
 #include "collect/source.h"
 #include "kernel/netdev.h"
@@ -99,24 +100,35 @@ static bool has_lower(const struct pt_context *context, const char *name) {
     return found;
 }
 
-/* Without /sys only the name can tell. */
-static enum link link_by_name(struct pt_str name) {
-    static const char *const stacked[] = { "docker", "br-", "virbr", "bond",  "team",    "tun",
-                                           "tap",    "wg",  "cni",   "cali",  "flannel", "vxlan",
-                                           "dummy",  "ifb", "kube",  "lxdbr", "br" };
-    if (memchr(name.at, '.', name.len))
+/* Without /sys, or in a network namespace other than that of /sys, only the name can tell. */
+static enum link link_by_name(const char *name) {
+    static const struct {
+        const char *prefix;
+        enum link link;
+    } names[] = {
+        { "br", LINK_STACKED },    { "docker", LINK_STACKED },  { "virbr", LINK_STACKED },
+        { "lxdbr", LINK_STACKED }, { "cni", LINK_STACKED },     { "ovs", LINK_STACKED },
+        { "bond", LINK_STACKED },  { "team", LINK_STACKED },    { "vlan", LINK_STACKED },
+        { "vxlan", LINK_STACKED }, { "flannel", LINK_STACKED }, { "kube", LINK_PLAIN },
+        { "veth", LINK_PLAIN },    { "cali", LINK_PLAIN },      { "lxc", LINK_PLAIN },
+        { "vnet", LINK_PLAIN },    { "tun", LINK_PLAIN },       { "tap", LINK_PLAIN },
+        { "wg", LINK_PLAIN },      { "dummy", LINK_PLAIN },     { "ifb", LINK_PLAIN },
+        { "gre", LINK_PLAIN },     { "sit", LINK_PLAIN },       { "ip6", LINK_PLAIN },
+        { "ip_vti", LINK_PLAIN },  { "erspan", LINK_PLAIN },
+    };
+    if (strchr(name, '.')) /* eth0.100: a VLAN */
         return LINK_STACKED;
-    for (size_t i = 0; i < PT_COUNT(stacked); i++)
-        if (pt_str_starts(name, pt_str_from(stacked[i])))
-            return LINK_STACKED;
-    return pt_str_starts(name, PT_STR("veth")) ? LINK_PLAIN : LINK_PHYSICAL;
+    for (size_t i = 0; i < PT_COUNT(names); i++)
+        if (strncmp(name, names[i].prefix, strlen(names[i].prefix)) == 0)
+            return names[i].link;
+    return LINK_PHYSICAL;
 }
 
 static enum link link_of(const struct pt_context *context, const char *name) {
     if (!sys_has(context, name, ""))
-        return link_by_name(pt_str_from(name));
+        return link_by_name(name);
     if (sys_has(context, name, "device"))
-        return LINK_PHYSICAL;
+        return sys_has(context, name, "master/device") ? LINK_STACKED : LINK_PHYSICAL;
     bool is_master = sys_has(context, name, "bridge") || sys_has(context, name, "bonding");
     return is_master || has_lower(context, name) ? LINK_STACKED : LINK_PLAIN;
 }
@@ -134,9 +146,7 @@ static void learn(struct network_state *s, const struct pt_context *context, str
                 sizeof *s->interfaces);
         struct known_interface *k = &s->interfaces[s->interface_count++];
         pt_str_copy(k->name, sizeof k->name, stats.name);
-        if (strcmp(k->name, "lo") == 0)
-            continue;
-        k->link = link_of(context, k->name);
+        k->link = strcmp(k->name, "lo") == 0 ? LINK_STACKED : link_of(context, k->name);
         s->has_physical |= k->link == LINK_PHYSICAL;
     }
 }
@@ -155,23 +165,25 @@ static bool is_counted(const struct network_state *s, const struct known_interfa
 }
 
 static void add_interface(const struct network_state *s, const struct known_interface *k,
-                          const struct pt_net_stats *stats, struct pt_batch *machine,
+                          const struct pt_net_stats *stats, struct pt_total *totals,
                           struct pt_batch *interfaces) {
     bool counted = is_counted(s, k);
     pt_set_str(interfaces, interface_name, stats->name);
     pt_set_i64(interfaces, interface_is_counted, counted);
     for (size_t i = 0; i < PT_COUNT(places); i++) {
-        if (places[i].field >= stats->field_count)
-            continue;
-        pt_set_i64(interfaces, places[i].interface, stats->fields[places[i].field]);
+        bool is_known = pt_fields_has(stats->present, places[i].field);
+        int64_t value = is_known ? stats->fields[places[i].field] : 0;
+        if (is_known)
+            pt_set_i64(interfaces, places[i].interface, value);
         if (counted)
-            pt_add_i64(machine, places[i].machine, stats->fields[places[i].field]);
+            pt_total_add(&totals[i], is_known, value);
     }
 }
 
 static int network_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct network_state *s = state;
     struct pt_batch *machine = &rows[0], *interfaces = &rows[1];
+    struct pt_total totals[PT_COUNT(places)] = { 0 };
     struct pt_scan text;
     int rc = pt_file_read_kept(&s->file, context->fs->proc, "net/dev", &s->text, &text);
     if (rc)
@@ -180,16 +192,18 @@ static int network_collect(void *state, const struct pt_context *context, struct
     int64_t now_ns = pt_mono_ns();
     if (!is_known(s, text))
         learn(s, context, text);
-    pt_batch_add_row(machine);
-    pt_set_time(machine, 0, now_ns);
     struct pt_net_stats stats;
     for (uint32_t i = 0; pt_netdev_next(&text, &stats); i++) {
         if (pt_str_eq(stats.name, PT_STR("lo")))
             continue;
         pt_batch_add_row(interfaces);
         pt_set_time(interfaces, 0, now_ns);
-        add_interface(s, &s->interfaces[i], &stats, machine, interfaces);
+        add_interface(s, &s->interfaces[i], &stats, totals, interfaces);
     }
+    pt_batch_add_row(machine);
+    pt_set_time(machine, 0, now_ns);
+    for (size_t i = 0; i < PT_COUNT(places); i++)
+        pt_total_set(&totals[i], machine, places[i].machine);
     return 0;
 }
 

@@ -53,17 +53,25 @@ static void set_line(struct pt_batch *rows, const struct pt_pressure_line *line,
     pt_set_f64(rows, total + 3, line->avg300);
 }
 
+/* The kernel has it or not (it may be switched off at boot): it does not come later. */
+static bool is_never(int rc) {
+    return rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EACCES;
+}
+
 static int pressure_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct pressure_state *s = state;
+    int failure = 0;
     for (size_t i = 0; i < PT_COUNT(resources); i++) {
         struct pt_scan text;
         if (s->is_missing[i])
             continue;
-        if (pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path, &s->text,
-                              &text)) {
-            s->is_missing[i] = true; /* the kernel has it or not: it does not come later */
+        int rc =
+            pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path, &s->text, &text);
+        s->is_missing[i] = is_never(rc);
+        if (rc && !s->is_missing[i])
+            failure = rc;
+        if (rc)
             continue;
-        }
         struct pt_pressure pressure;
         pt_pressure_parse(text, &pressure);
         pt_batch_add_row(rows);
@@ -72,7 +80,7 @@ static int pressure_collect(void *state, const struct pt_context *context, struc
         set_line(rows, &pressure.some, pressure_some_total);
         set_line(rows, &pressure.full, pressure_full_total);
     }
-    return rows->row_count > 0 ? 0 : -ENODATA;
+    return failure ? failure : rows->row_count > 0 ? 0 : -ENODATA;
 }
 
 const struct pt_collector pt_pressure_collector = {

@@ -11,9 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define LIST_PERIOD_NS     PT_NS_PER_SECOND        /* /proc is listed at least this often */
-#define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* kept files cost kernel memory */
-#define ROLLUPS_PER_TICK   1
+#define LIST_PERIOD_NS      PT_NS_PER_SECOND       /* /proc is listed at least this often */
+#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND) /* where the kernel tells of forks */
 
 enum { LISTING, TREE, EVENTS, RECORDS };
 
@@ -142,6 +141,7 @@ struct state {
     int proc; /* /proc, open for listing */
     struct pt_file loadavg;
     int64_t last_pid, list_due_ns;
+    bool has_seen_tree;
 
     struct pt_proc_socket connector, taskstats;
     struct pt_proc_events events;
@@ -189,9 +189,7 @@ static int process_open(void *memory, const struct pt_context *context, struct p
 
 static void process_close(void *memory) {
     struct state *s = memory;
-    pt_process_set_release(&s->reader.set, &s->reader.pool);
-    pt_file_pool_release(&s->reader.pool);
-    pt_thread_reader_release(&s->reader.threads);
+    pt_process_reader_release(&s->reader);
     pt_pid_list_release(&s->listed);
     pt_proc_events_release(&s->events);
     pt_proc_socket_close(&s->connector);
@@ -212,50 +210,72 @@ static int64_t read_last_pid(struct state *s) {
 }
 
 /* While no pid is given out no process can have come, and those that go are
- * noticed when they are read: listing them all again would tell nothing. */
-static bool may_have_newcomers(struct state *s, const struct pt_context *context) {
-    int64_t last_pid = read_last_pid(s);
-    bool is_quiet = last_pid >= 0 && last_pid == s->last_pid;
-    if (is_quiet && context->now_ns < s->list_due_ns)
-        return false;
-    s->last_pid = last_pid;
-    s->list_due_ns = context->now_ns + LIST_PERIOD_NS;
-    return true;
+ * noticed when they are read. */
+static bool is_quiet(struct state *s) {
+    int64_t before = s->last_pid;
+    s->last_pid = read_last_pid(s);
+    return s->last_pid >= 0 && s->last_pid == before;
 }
 
-/* Taken after /proc is listed: the exit of every process that is no longer listed
- * is among the events. */
-static void hear_forks(struct state *s) {
+static void hear_event(struct pt_process_set *set, const struct pt_proc_event *e) {
+    if (e->kind == PT_PROC_FORK)
+        pt_process_set_hear_fork(set, e->parent, e->pid);
+    struct pt_process *p = e->kind == PT_PROC_EXEC ? pt_process_set_find(set, e->pid) : NULL;
+    if (p)
+        p->command_due_ns = 0;
+}
+
+/* Draining comes after listing: then the exit of every process that is no longer
+ * listed is among the events. False when events were lost. */
+static bool hear_events(struct state *s) {
     uint64_t overflows = s->events.overflow_count;
     s->events.count = 0;
     pt_proc_socket_drain(&s->connector, &s->events);
-    if (s->events.overflow_count != overflows)
-        pt_process_set_forget_forks(&s->reader.set);
     pt_proc_socket_drain(&s->taskstats, &s->events);
+    bool is_complete = s->events.overflow_count == overflows;
+    if (!is_complete)
+        pt_process_set_forget_forks(&s->reader.set);
+    for (size_t i = 0; i < s->events.count; i++)
+        hear_event(&s->reader.set, &s->events.at[i]);
+    return is_complete;
+}
+
+static void list_forks(struct state *s) {
+    s->listed.count = 0;
     for (size_t i = 0; i < s->events.count; i++)
         if (s->events.at[i].kind == PT_PROC_FORK)
-            pt_process_set_hear_fork(&s->reader.set, s->events.at[i].parent, s->events.at[i].pid);
+            pt_pid_list_add(&s->listed, s->events.at[i].pid);
+    pt_pid_list_sort(&s->listed);
 }
 
 /* Newcomers are read before the others: who belongs to the recorded tree depends
  * on their parents. */
-static void take_newcomers(struct state *s, const struct pt_context *context) {
+static void read_newcomers(struct state *s, const struct pt_context *context) {
     struct pt_process_set *set = &s->reader.set;
-    if (pt_process_set_merge(set, &s->listed) == 0)
-        return;
     for (size_t i = 0; i < set->known.count; i++)
         if (set->known.at[i]->is_new)
             pt_process_read(&s->reader, context, set->known.at[i]);
     pt_process_set_mark(set, context->target);
 }
 
+/* Listing /proc costs as much as a third of reading stat: it is done at times
+ * only where the kernel tells of forks, and not when no pid was given out. */
 static int find_processes(struct state *s, const struct pt_context *context) {
-    bool is_listed = may_have_newcomers(s, context);
+    bool is_told = pt_proc_socket_is_open(&s->connector),
+         is_due = context->now_ns >= s->list_due_ns;
+    bool is_listed = is_due || (!is_told && !is_quiet(s));
     int rc = is_listed ? pt_pid_list_read(&s->listed, s->proc) : 0;
-    hear_forks(s);
-    if (rc || !is_listed)
+    bool is_complete = hear_events(s);
+    if (rc)
         return rc;
-    take_newcomers(s, context);
+    if (is_listed)
+        s->list_due_ns = context->now_ns + (is_told ? TOLD_LIST_PERIOD_NS : LIST_PERIOD_NS);
+    else
+        list_forks(s);
+    if (!is_complete)
+        s->list_due_ns = 0;
+    if (pt_process_set_merge(&s->reader.set, &s->listed, is_listed) > 0)
+        read_newcomers(s, context);
     return 0;
 }
 
@@ -375,7 +395,7 @@ static void emit(const struct state *s, struct pt_batch *row, const struct pt_pr
     }
 }
 
-static void add_totals(struct state *s, const struct pt_process *p) {
+static void add_totals(struct state *s, struct pt_process *p) {
     struct tick_totals *t = &s->totals;
     int64_t threads = p->times[STAT] ? p->stat.threads : 1, resident = 0;
     t->processes++;
@@ -387,8 +407,9 @@ static void add_totals(struct state *s, const struct pt_process *p) {
     if (p->times[STATM] && !__builtin_mul_overflow(p->resident_pages, s->page_bytes, &resident))
         t->tree_resident += resident;
     int64_t cpu_ns = pt_process_cpu_ns(p);
-    if (cpu_ns > 0)
-        t->tree_cpu_ns += cpu_ns;
+    if (cpu_ns >= 0)
+        p->counted_cpu_ns = cpu_ns;
+    t->tree_cpu_ns += p->counted_cpu_ns;
 }
 
 static void visit(struct state *s, const struct pt_context *context, struct pt_process *p,
@@ -415,7 +436,8 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
     pt_set_time(row, LISTING, context->now_ns);
     pt_set_i64(row, process_totals_processes, t->processes);
     pt_set_i64(row, process_totals_threads, t->threads);
-    if (context->target->pid_count > 0 || context->target->container[0]) {
+    s->has_seen_tree |= t->tree_processes > 0;
+    if (s->has_seen_tree) {
         pt_set_time(row, TREE, context->now_ns);
         pt_set_i64(row, process_totals_tree_processes, t->tree_processes);
         pt_set_i64(row, process_totals_tree_threads, t->tree_threads);
@@ -439,12 +461,8 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
 static int process_collect(void *memory, const struct pt_context *context, struct pt_batch *rows) {
     struct state *s = memory;
     struct pt_process_set *set = &s->reader.set;
-    int64_t idle_ns = context->fs->is_live ? context->now_ns - KEEP_IDLE_FILES_NS : INT64_MIN;
-    pt_file_pool_trim(&s->reader.pool, context->fd_budget, idle_ns);
-    s->reader.rollups_left = ROLLUPS_PER_TICK;
     s->totals = (struct tick_totals){ 0 };
-
-    pt_process_set_begin(set);
+    pt_process_reader_begin(&s->reader, context);
     int rc = find_processes(s, context);
     if (rc)
         return rc;

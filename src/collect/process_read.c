@@ -1,6 +1,7 @@
 #include "collect/process_read.h"
 
 #include "base/clock.h"
+#include "base/mask.h"
 #include "base/digits.h"
 
 #include <errno.h>
@@ -10,12 +11,29 @@
 #define STATUS_PERIOD_NS   (5 * PT_NS_PER_SECOND)
 #define RECORDED_PERIOD_NS PT_NS_PER_SECOND
 #define ROLLUP_PERIOD_NS   (30 * PT_NS_PER_SECOND)
-#define COMMAND_AGAIN_NS   PT_NS_PER_SECOND /* a name set soon after the start */
-#define THREADS_PER_SECOND 128              /* read for context switches, for each process */
+#define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* kept files cost kernel memory */
+#define COMMAND_AGAIN_NS   PT_NS_PER_SECOND        /* a name set soon after the start */
+#define THREADS_PER_SECOND 128                     /* read for context switches, for each process */
 
 #define COMMAND_BYTES      4096
 
 enum { FILE_STAT, FILE_STATM, FILE_IO };
+
+void pt_process_reader_begin(struct pt_process_reader *r, const struct pt_context *context) {
+    bool is_live = context->fs->is_live;
+    pt_file_pool_trim(&r->pool, context->fd_budget,
+                      is_live ? context->now_ns - KEEP_IDLE_FILES_NS : INT64_MIN);
+    pt_process_set_begin(&r->set);
+    if (r->may_roll_up)
+        r->rolled_up_to = 0;
+    r->may_roll_up = true;
+}
+
+void pt_process_reader_release(struct pt_process_reader *r) {
+    pt_process_set_release(&r->set, &r->pool);
+    pt_file_pool_release(&r->pool);
+    pt_thread_reader_release(&r->threads);
+}
 
 /* "PID/file" */
 static const char *path_of(char into[48], pid_t pid, const char *file) {
@@ -169,14 +187,17 @@ static int read_fast(struct pt_process_reader *r, const struct pt_context *conte
         return 0;
     if (p->is_new || (ran && context->fs->is_live))
         note_activity(r, context, p);
+    /* Most processes seen for the first time sleep, and will not be read soon. */
+    bool is_kept = !context->fs->is_live || (ran && !p->is_new);
     uint64_t ticks = own_ticks(p);
-    int rc = read_stat(r, context, p, ran);
+    int rc = read_stat(r, context, p, is_kept);
     if (rc)
         return rc;
     if (!context->fs->is_live && own_ticks(p) != ticks)
         note_activity(r, context, p);
-    read_statm(r, context, p, ran);
-    read_io(r, context, p, ran);
+    read_statm(r, context, p, is_kept);
+    if (ran) /* only running changes it */
+        read_io(r, context, p, is_kept);
     p->full_due_ns = next_due(context, p, p->is_recorded ? RECORDED_PERIOD_NS : FULL_PERIOD_NS);
     return 0;
 }
@@ -241,46 +262,48 @@ static void read_switches(struct pt_process_reader *r, const struct pt_context *
     p->switches_due_ns = context->now_ns + seconds * PT_NS_PER_SECOND;
 }
 
-static void mask_command_line(struct pt_buf *out, struct pt_str words) {
-    struct pt_str word;
-    while (pt_pid_next_argument(&words, &word)) {
-        if (out->len > 0)
-            pt_buf_u8(out, ' ');
-        pt_buf_str(out, word);
-    }
-}
-
-/* Read at first sight, a second later once more, and after every exec. */
-static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
+static void take_command_line(struct pt_process_reader *r, const struct pt_context *context,
                               struct pt_process *p) {
     struct pt_scan text;
-    if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||
-        !is_due(context, p->command_due_ns))
-        return;
-    bool is_again = p->command_due_ns != 0;
-    p->command_due_ns = is_again ? INT64_MAX : context->now_ns + COMMAND_AGAIN_NS;
     pt_buf_clear(&p->command_line);
     if (read_once(r, context, p, "cmdline", &text))
         return;
     struct pt_str words = pt_scan_rest(&text);
     if (words.len > COMMAND_BYTES)
         words.len = COMMAND_BYTES;
-    mask_command_line(&p->command_line, words);
+    pt_mask_arguments(&p->command_line, words);
+}
+
+/* Read at first sight, a second later once more, and after every exec. */
+static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
+                              struct pt_process *p) {
+    if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||
+        !is_due(context, p->command_due_ns))
+        return;
+    bool is_again = p->command_due_ns != 0;
+    p->command_due_ns = is_again ? INT64_MAX : context->now_ns + COMMAND_AGAIN_NS;
+    int64_t now_ns = pt_mono_ns();
+    take_command_line(r, context, p);
+    if (context->part_costs)
+        context->part_costs->command_lines_ns += pt_mono_ns() - now_ns;
 }
 
 static void read_rollup(struct pt_process_reader *r, const struct pt_context *context,
                         struct pt_process *p) {
     struct pt_scan text;
-    if (!p->is_recorded || context->thinning->no_pss || r->rollups_left == 0 ||
-        !is_due(context, p->rollup_due_ns))
+    if (!p->is_recorded || context->thinning->no_pss || !r->may_roll_up ||
+        p->pid <= r->rolled_up_to || !is_due(context, p->rollup_due_ns))
         return;
-    r->rollups_left--;
+    r->may_roll_up = false;
+    r->rolled_up_to = p->pid;
     int64_t now_ns = pt_mono_ns();
     int rc = read_once(r, context, p, "smaps_rollup", &text);
     if (!rc)
         rc = pt_pid_parse_smaps_rollup(text, &p->rollup);
     p->times[PT_PROCESS_ROLLUP] = rc ? 0 : now_ns;
     p->rollup_due_ns = context->now_ns + ROLLUP_PERIOD_NS;
+    if (context->part_costs)
+        context->part_costs->pss_ns += pt_mono_ns() - now_ns;
 }
 
 void pt_process_read_slow(struct pt_process_reader *r, const struct pt_context *context,

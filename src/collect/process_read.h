@@ -13,8 +13,13 @@ struct pt_process_reader {
     struct pt_process_set set;
     struct pt_file_pool pool;
     struct pt_thread_reader threads;
-    int rollups_left; /* in this tick */
+    bool may_roll_up;   /* no smaps_rollup has been read in this tick */
+    pid_t rolled_up_to; /* they take turns by pid */
 };
+
+/* To be called at the start of each tick. */
+void pt_process_reader_begin(struct pt_process_reader *r, const struct pt_context *context);
+void pt_process_reader_release(struct pt_process_reader *r);
 
 /* What every tick needs. Sets `is_gone` when the process is; a pid that another
  * process has now gets renewed and is read as new. */

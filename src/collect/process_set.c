@@ -111,24 +111,24 @@ static void swap_arrays(struct pt_process_set *set) {
     set->next = old;
 }
 
-static void append_gone(struct pt_process_set *set, struct pt_process *p) {
-    p->is_gone = true;
-    append(&set->next, p);
-}
-
-size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list *listed) {
-    size_t new_count = 0;
-    struct pt_process **old = set->known.at, **end = old + set->known.count;
+size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list *listed,
+                            bool is_all) {
+    size_t new_count = 0, i = 0;
     set->next.count = 0;
-    for (size_t i = 0; i < listed->count; i++) {
-        for (; old < end && (*old)->pid < listed->at[i]; old++)
-            append_gone(set, *old);
-        bool is_known = old < end && (*old)->pid == listed->at[i];
-        append(&set->next, is_known ? *old++ : take_process(set, listed->at[i]));
-        new_count += !is_known;
+    for (size_t k = 0; k < set->known.count || i < listed->count;) {
+        struct pt_process *old = k < set->known.count ? set->known.at[k] : NULL;
+        if (i == listed->count || (old && old->pid < listed->at[i])) {
+            old->is_gone = is_all;
+        } else if (old && old->pid == listed->at[i]) {
+            i++;
+        } else {
+            append(&set->next, take_process(set, listed->at[i++]));
+            new_count++;
+            continue;
+        }
+        append(&set->next, old);
+        k++;
     }
-    for (; old < end; old++)
-        append_gone(set, *old);
     swap_arrays(set);
     return new_count;
 }
@@ -148,9 +148,8 @@ static void note_end(struct pt_process_set *set, const struct pt_process *p) {
     if (p->is_new)
         return;
     pids_add(&set->left, p->pid);
-    int64_t cpu_ns = pt_process_cpu_ns(p);
-    if (p->is_recorded && cpu_ns > 0)
-        set->ended_cpu_ns += cpu_ns;
+    if (p->is_recorded)
+        set->ended_cpu_ns += p->counted_cpu_ns;
 }
 
 void pt_process_set_renew(struct pt_process_set *set, struct pt_process *p,
@@ -225,13 +224,12 @@ static bool is_root(struct pt_process_set *set, pid_t pid, const struct pt_targe
 /* The id stands at the start of a part of the path, or behind the runtime's name:
  * /docker/4f1e..., /system.slice/docker-4f1e....scope */
 bool pt_process_is_in_container(const struct pt_process *p, const struct pt_target *target) {
-    size_t len = strlen(target->container);
-    struct pt_str path = pt_buf_as_str(&p->cgroup);
-    for (const char *found; len > 0; path = pt_str_skip(path, (size_t)(found - path.at) + 1)) {
-        found = memmem(path.at, path.len, target->container, len);
-        if (!found)
-            break;
-        if (found == (const char *)p->cgroup.at || found[0] == '/' || strchr("/-:", found[-1]))
+    struct pt_str id = pt_str_from(target->container), path = pt_buf_as_str(&p->cgroup);
+    if (id.len == 0)
+        return false;
+    for (size_t i = 0; i + id.len <= path.len; i++) {
+        bool is_start = i == 0 || path.at[i] == '/' || strchr("/-:", path.at[i - 1]);
+        if (is_start && pt_str_starts(pt_str_skip(path, i), id))
             return true;
     }
     return false;

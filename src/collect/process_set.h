@@ -38,6 +38,7 @@ struct pt_process {
     struct pt_pid_stat stat;           /* its name points to `name` */
     char name[64];
     int64_t resident_pages, cpu_ns;
+    int64_t counted_cpu_ns; /* its part of the last total of the tree */
     struct pt_pid_io io;
     struct pt_pid_values status, rollup;
     struct pt_switches switches;
@@ -74,9 +75,11 @@ struct pt_process *pt_process_set_find(const struct pt_process_set *set, pid_t p
 
 /* A tick is: begin, merge and mark what is new, read, sweep. */
 void pt_process_set_begin(struct pt_process_set *set);
-/* Takes in what a listing of /proc shows: newcomers become `is_new`, those not
- * listed `is_gone`. Returns how many are new. */
-size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list *listed);
+/* Takes in the pids of a listing, or of forks: newcomers become `is_new` and, if
+ * the listing is one of all processes, those not listed `is_gone`. Returns how
+ * many are new. */
+size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list *listed,
+                            bool is_all);
 /* Decides whether newcomers belong to the recorded tree. */
 void pt_process_set_mark(struct pt_process_set *set, const struct pt_target *target);
 /* Another process has this one's pid now: forgets all but the pid. */

@@ -9,23 +9,28 @@ const struct pt_str pt_stat_keys[PT_STAT_COUNTER_COUNT] = {
     [PT_STAT_SOFT_INTERRUPTS] = { "softirq", 7 },
 };
 
+/* The digits after "cpu": none on the line of all CPUs. */
+static bool scan_number(struct pt_scan *line, int64_t *cpu) {
+    *cpu = -1;
+    if (line->at < line->end && *line->at == ' ')
+        return true;
+    return pt_fields_next(line, cpu);
+}
+
 bool pt_cpu_times_next(struct pt_scan *text, struct pt_cpu_times *times) {
     struct pt_scan before = *text, line;
-    if (!pt_scan_line(text, &line))
-        return false;
-    if (!pt_scan_take(&line, PT_STR("cpu"))) {
-        *text = before;
-        return false;
+    while (pt_scan_line(text, &line)) {
+        if (!pt_scan_take(&line, PT_STR("cpu"))) {
+            *text = before;
+            return false;
+        }
+        if (scan_number(&line, &times->cpu)) {
+            times->present = pt_fields_scan(&line, times->ticks, PT_CPU_TIME_COUNT);
+            return true;
+        }
+        before = *text;
     }
-    times->cpu = line.at < line.end && *line.at != ' ' ? (int64_t)pt_scan_u64(&line) : -1;
-    times->field_count = 0;
-    while (times->field_count < PT_CPU_TIME_COUNT) {
-        int64_t ticks = pt_scan_i64(&line);
-        if (line.failed)
-            break;
-        times->ticks[times->field_count++] = ticks;
-    }
-    return true;
+    return false;
 }
 
 /* Hundredths, as the kernel prints them, without strtod. */

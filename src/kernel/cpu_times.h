@@ -14,7 +14,7 @@
 #ifndef PT_KERNEL_CPU_TIMES_H
 #define PT_KERNEL_CPU_TIMES_H
 
-#include "base/scan.h"
+#include "kernel/fields.h"
 
 enum pt_cpu_time {
     PT_CPU_USER,
@@ -32,13 +32,13 @@ enum pt_cpu_time {
 
 /* Times in ticks of USER_HZ. Old kernels and cut lines have fewer fields. */
 struct pt_cpu_times {
-    int64_t cpu; /* number of the CPU, -1 for the line of all */
-    int field_count;
+    int64_t cpu;      /* number of the CPU, -1 for the line of all */
+    uint32_t present; /* bit i: ticks[i] is known */
     int64_t ticks[PT_CPU_TIME_COUNT];
 };
 
-/* Takes the next "cpu" line; false when there is none left (the cursor then
- * stands at the first other line). */
+/* Takes the next "cpu" line and passes over those without a sound number; false when
+ * there is none left (the cursor then stands at the first other line). */
 bool pt_cpu_times_next(struct pt_scan *text, struct pt_cpu_times *times);
 
 enum pt_stat_counter {

@@ -7,13 +7,7 @@ struct pt_str pt_diskstats_name(struct pt_scan *line) {
 }
 
 void pt_diskstats_fields(struct pt_scan *line, struct pt_disk_stats *stats) {
-    stats->field_count = 0;
-    while (stats->field_count < PT_DISK_FIELD_COUNT) {
-        int64_t value = pt_scan_i64(line);
-        if (line->failed)
-            return;
-        stats->fields[stats->field_count++] = value;
-    }
+    stats->present = pt_fields_scan(line, stats->fields, PT_DISK_FIELD_COUNT);
 }
 
 static bool is_digit(char c) {
@@ -28,18 +22,25 @@ static bool has_partition_suffix(struct pt_str name) {
     return i > 1 && i < name.len && name.at[i - 1] == 'p' && is_digit(name.at[i - 2]);
 }
 
+static bool starts_with_any(struct pt_str name, const char *const *prefixes) {
+    for (; *prefixes; prefixes++)
+        if (pt_str_starts(name, pt_str_from(*prefixes)))
+            return true;
+    return false;
+}
+
+bool pt_disk_name_is_virtual(struct pt_str name) {
+    static const char *const prefixes[] = { "loop", "ram",    "zram", "dm-", "md", "drbd",
+                                            "zd",   "bcache", "fd",   "sr",  NULL };
+    return starts_with_any(name, prefixes);
+}
+
 bool pt_disk_name_is_whole(struct pt_str name) {
-    static const struct pt_str none[] = { { "loop", 4 }, { "ram", 3 }, { "zram", 4 },
-                                          { "dm-", 3 },  { "md", 2 },  { "fd", 2 },
-                                          { "sr", 2 },   { "nbd", 3 }, { "drbd", 4 } };
-    static const struct pt_str digits_end_disk[] = {
-        { "nvme", 4 }, { "mmcblk", 6 }, { "pmem", 4 }, { "rbd", 3 }, { "dasd", 4 }
-    };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        if (pt_str_starts(name, none[i]))
-            return false;
-    for (size_t i = 0; i < sizeof digits_end_disk / sizeof *digits_end_disk; i++)
-        if (pt_str_starts(name, digits_end_disk[i]))
-            return !has_partition_suffix(name);
-    return name.len > 0 && !is_digit(name.at[name.len - 1]);
+    static const char *const end_in_digits[] = { "nvme", "mmcblk", "pmem", "nbd",
+                                                 "rbd",  "cciss/", NULL };
+    if (name.len == 0 || pt_disk_name_is_virtual(name))
+        return false;
+    if (starts_with_any(name, end_in_digits))
+        return !has_partition_suffix(name);
+    return !is_digit(name.at[name.len - 1]);
 }

@@ -6,7 +6,7 @@
 #ifndef PT_KERNEL_DISKSTATS_H
 #define PT_KERNEL_DISKSTATS_H
 
-#include "base/scan.h"
+#include "kernel/fields.h"
 
 enum pt_disk_field {
     PT_DISK_READS,
@@ -33,7 +33,7 @@ enum pt_disk_field {
 #define PT_DISK_SECTOR_BYTES 512
 
 struct pt_disk_stats {
-    int field_count; /* how many of the fields the line has */
+    uint32_t present; /* bit i: fields[i] is known */
     int64_t fields[PT_DISK_FIELD_COUNT];
 };
 
@@ -42,8 +42,10 @@ struct pt_str pt_diskstats_name(struct pt_scan *line);
 /* The numbers that follow the name. */
 void pt_diskstats_fields(struct pt_scan *line, struct pt_disk_stats *stats);
 
-/* By its name alone: is it a disk, and not a partition, a loop, ram or zram device, or a
- * device made of other disks (device-mapper, md), whose bytes would count twice? */
+/* A device whose bytes are no disk's or would count twice: loop, ram, a device made of other
+ * disks (device-mapper, md), or one with media that come and go (CD, floppy). */
+bool pt_disk_name_is_virtual(struct pt_str name);
+/* By its name alone: is it a disk, neither virtual nor a partition? */
 bool pt_disk_name_is_whole(struct pt_str name);
 
 #endif

@@ -8,8 +8,7 @@ static bool line_has_key(const struct pt_scan *line, struct pt_str key) {
 
 static void read_value(struct pt_scan line, struct pt_str key, int64_t *value, bool *is_present) {
     line.at += key.len;
-    *value = pt_scan_i64(&line);
-    *is_present = !line.failed;
+    *is_present = pt_fields_next(&line, value);
 }
 
 static void learn(struct pt_keyed *k, const struct pt_str *keys, int key_count, struct pt_scan text,

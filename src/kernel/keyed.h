@@ -8,7 +8,7 @@
 #ifndef PT_KERNEL_KEYED_H
 #define PT_KERNEL_KEYED_H
 
-#include "base/scan.h"
+#include "kernel/fields.h"
 
 #define PT_KEYED_MAX 64
 

@@ -7,13 +7,7 @@ bool pt_netdev_next(struct pt_scan *text, struct pt_net_stats *stats) {
         stats->name = pt_scan_until(&line, ':');
         if (line.failed || stats->name.len == 0)
             continue;
-        stats->field_count = 0;
-        while (stats->field_count < PT_NET_FIELD_COUNT) {
-            int64_t value = pt_scan_i64(&line);
-            if (line.failed)
-                break;
-            stats->fields[stats->field_count++] = value;
-        }
+        stats->present = pt_fields_scan(&line, stats->fields, PT_NET_FIELD_COUNT);
         return true;
     }
     return false;

@@ -6,7 +6,7 @@
 #ifndef PT_KERNEL_NETDEV_H
 #define PT_KERNEL_NETDEV_H
 
-#include "base/scan.h"
+#include "kernel/fields.h"
 
 enum pt_net_field {
     PT_NET_RX_BYTES,
@@ -26,7 +26,7 @@ enum pt_net_field {
 
 struct pt_net_stats {
     struct pt_str name; /* borrows the text */
-    int field_count;
+    uint32_t present;   /* bit i: fields[i] is known */
     int64_t fields[PT_NET_FIELD_COUNT];
 };
 

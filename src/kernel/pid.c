@@ -186,15 +186,3 @@ int pt_pid_parse_cgroup(struct pt_scan text, struct pt_str *path) {
     }
     return best < 0 ? -EINVAL : 0;
 }
-
-bool pt_pid_next_argument(struct pt_str *command_line, struct pt_str *argument) {
-    while (command_line->len > 0 && command_line->at[0] == 0)
-        *command_line = pt_str_skip(*command_line, 1);
-    if (command_line->len == 0)
-        return false;
-    const char *end = memchr(command_line->at, 0, command_line->len);
-    argument->at = command_line->at;
-    argument->len = end ? (size_t)(end - command_line->at) : command_line->len;
-    *command_line = pt_str_skip(*command_line, argument->len);
-    return true;
-}

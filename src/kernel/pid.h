@@ -80,8 +80,4 @@ int pt_pid_parse_smaps_rollup(struct pt_scan text, struct pt_pid_values *values)
  * the root, else that of the v1 memory controller, else any below the root, else "/". */
 int pt_pid_parse_cgroup(struct pt_scan text, struct pt_str *path) PT_MUST_CHECK;
 
-/* Takes the next word of a NUL-separated command line; false at its end. Blanks
- * the kernel pads with after the last word are no words. */
-bool pt_pid_next_argument(struct pt_str *command_line, struct pt_str *argument);
-
 #endif

@@ -29,26 +29,37 @@ static pid_t pid_from(const char *name) {
     return *name ? 0 : (pid_t)value;
 }
 
+void pt_pid_list_add(struct pt_pid_list *list, pid_t pid) {
+    pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
+    list->at[list->count++] = pid;
+}
+
 static void take_entries(struct pt_pid_list *list, size_t bytes) {
     for (size_t at = 0; at < bytes;) {
         const struct dirent64 *entry = (const struct dirent64 *)(list->entries + at);
         pid_t pid = pid_from(entry->d_name);
         at += entry->d_reclen;
-        if (!pid)
-            continue;
-        pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
-        list->at[list->count++] = pid;
+        if (pid)
+            pt_pid_list_add(list, pid);
     }
 }
 
-/* procfs lists in ascending order, a captured tree in any. */
-static void sort(struct pt_pid_list *list) {
-    for (size_t i = 1; i < list->count; i++) {
-        if (list->at[i - 1] > list->at[i]) {
-            qsort(list->at, list->count, sizeof *list->at, compare_pids);
-            return;
-        }
-    }
+static bool is_ascending(const struct pt_pid_list *list) {
+    for (size_t i = 1; i < list->count; i++)
+        if (list->at[i - 1] >= list->at[i])
+            return false;
+    return true;
+}
+
+void pt_pid_list_sort(struct pt_pid_list *list) {
+    if (is_ascending(list))
+        return;
+    qsort(list->at, list->count, sizeof *list->at, compare_pids);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++)
+        if (list->at[i] != list->at[kept - 1])
+            list->at[kept++] = list->at[i];
+    list->count = kept;
 }
 
 int pt_pid_list_read(struct pt_pid_list *list, int directory) {
@@ -65,7 +76,7 @@ int pt_pid_list_read(struct pt_pid_list *list, int directory) {
             break;
         take_entries(list, (size_t)bytes);
     }
-    sort(list);
+    pt_pid_list_sort(list); /* procfs lists in this order, a captured tree in any */
     return 0;
 }
 

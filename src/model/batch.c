@@ -48,3 +48,23 @@ void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double va
 void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns) {
     pt_batch_row(b, row)[source] = (uint64_t)mono_ns;
 }
+
+void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from) {
+    size_t words = (size_t)from->row_count * from->row_words;
+    pt_batch_clear(into);
+    pt_grow(&into->words, &into->word_capacity, words, sizeof *into->words);
+    if (words > 0)
+        memcpy(into->words, from->words, words * sizeof *into->words);
+    into->row_count = from->row_count;
+    pt_buf_bytes(&into->strings, from->strings.at, from->strings.len);
+}
+
+void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source) {
+    if (from->row_count == 0)
+        return;
+    const struct pt_table *t = into->table;
+    for (int i = 0; i < t->column_count; i++)
+        if (t->columns[i].source == source && !pt_is_null(from, 0, i))
+            pt_set_cell_(into, i, pt_batch_cells(from, 0)[i]);
+    pt_set_time(into, source, pt_get_time(from, 0, source));
+}

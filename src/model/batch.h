@@ -104,10 +104,10 @@ static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) 
 void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value);
 void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns);
 
-/* Adds `value` to a cell of the last row; a null cell counts as zero. */
-static inline void pt_add_i64(struct pt_batch *b, int column, int64_t value) {
-    uint32_t row = b->row_count - 1;
-    pt_set_i64(b, column, value + (pt_is_null(b, row, column) ? 0 : pt_get_i64(b, row, column)));
-}
+/* Makes `into` the same rows as `from`, of the same table; keeps the memory it has. */
+void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from);
+/* Copies what one source gave, with its time, from the first row of `from` into the last row:
+ * for a file that is read less often than the others. No strings. */
+void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source);
 
 #endif

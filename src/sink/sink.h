@@ -40,6 +40,7 @@ struct pt_sink_type {
 
 extern const struct pt_sink_type *const pt_sink_types[]; /* NULL-terminated; sinks.c */
 const struct pt_sink_type *pt_sink_find(struct pt_str name);
+const char *pt_sink_name(size_t index); /* of pt_sink_types[]; NULL after the last */
 
 /* An open sink of any type. */
 struct pt_sink {

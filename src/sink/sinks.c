@@ -2,10 +2,11 @@
 
 #include "base/mem.h"
 #include "sink/formats.h"
+#include "sink/parquet.h"
 #include "sink/tables.h"
 
 const struct pt_sink_type *const pt_sink_types[] = {
-    &pt_csv_sink, &pt_tsv_sink, &pt_jsonl_sink, &pt_json_sink, NULL,
+    &pt_parquet_sink, &pt_csv_sink, &pt_tsv_sink, &pt_jsonl_sink, &pt_json_sink, NULL,
 };
 
 const struct pt_sink_type *pt_sink_find(struct pt_str name) {
@@ -13,6 +14,10 @@ const struct pt_sink_type *pt_sink_find(struct pt_str name) {
         if (pt_str_eq(name, pt_str_from((*type)->name)))
             return *type;
     return NULL;
+}
+
+const char *pt_sink_name(size_t index) {
+    return pt_sink_types[index] ? pt_sink_types[index]->name : NULL;
 }
 
 int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,

@@ -10,7 +10,11 @@
 #include "base/scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void numbers_are_exact_to_the_last_digit(void **state) {
@@ -200,6 +204,64 @@ static void a_file_appears_only_when_it_is_complete(void **state) {
     unlink(path);
 }
 
+/* The records of smaps have some 650 bytes and the name of the file: with names of many lengths,
+ * some make a page hold only five of them, far from full. */
+static void map_files_with_names_of_many_lengths(void) {
+    for (int length = 4; length < 120; length += 8) {
+        char path[160];
+        snprintf(path, sizeof path, "/tmp/pitot-map-%0*d", length, (int)getpid());
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        unlink(path);
+        assert_int_equal(ftruncate(fd, 4096), 0);
+        for (int i = 0; i < 12; i++)
+            assert_true(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
+        close(fd);
+    }
+}
+
+static size_t read_in_pieces(const char *path, bool *has_short_piece) {
+    char piece[8192];
+    size_t length = 0;
+    ssize_t last = sizeof piece;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; (n = pread(fd, piece, sizeof piece, (off_t)length)) > 0; last = n) {
+        length += (size_t)n;
+        *has_short_piece |= last < 3500;
+    }
+    close(fd);
+    return length;
+}
+
+static void a_file_given_in_short_pieces_is_read_to_its_end(void **state) {
+    (void)state;
+    char path[64];
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t still = fork();
+    if (still == 0) {
+        map_files_with_names_of_many_lengths();
+        close(ready[1]);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], path, 1), 0); /* waits until the child has closed its end */
+    close(ready[0]);
+    snprintf(path, sizeof path, "/proc/%d/smaps", (int)still);
+    bool has_short_piece = false;
+    size_t expected = read_in_pieces(path, &has_short_piece);
+    struct pt_text buffer = { 0 };
+    struct pt_scan text;
+    int rc = pt_fs_read(AT_FDCWD, path, &buffer, &text);
+    size_t length = rc ? 0 : pt_scan_rest(&text).len;
+    pt_text_release(&buffer);
+    kill(still, SIGKILL);
+    waitpid(still, NULL, 0);
+    if (!has_short_piece)
+        skip();
+    assert_int_equal(length, expected);
+}
+
 static void json_escapes_controls_quotes_and_broken_utf8(void **state) {
     (void)state;
     char path[64], text[256] = { 0 };
@@ -268,6 +330,8 @@ int main(void) {
         PT_TEST(writing_to_a_full_disk_is_reported_at_close,
                 "writing to a full disk is reported at close"),
         PT_TEST(a_file_appears_only_when_it_is_complete, "a file appears only when it is complete"),
+        PT_TEST(a_file_given_in_short_pieces_is_read_to_its_end,
+                "a file given in short pieces is read to its end"),
         PT_TEST(json_escapes_controls_quotes_and_broken_utf8,
                 "JSON escapes controls, quotes and broken UTF-8"),
     };

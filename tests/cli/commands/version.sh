@@ -1,5 +1,5 @@
 #!/bin/sh
-# pitot version, --version and -V print the same line.
+# C001: one program; pitot version, --version and -V print the same line.
 "$PITOT" version
 "$PITOT" --version
 "$PITOT" -V

@@ -6,5 +6,8 @@ for id in d0c4e2f1a3b5968778695a4b3c2d1e0fd0c4e2f1a3b5968778695a4b3c2d1e0f \
     8e5a0b1c2d3e4f5061728394a5b6c7d88e5a0b1c2d3e4f5061728394a5b6c7d8; do
     "$SOURCE/tests/cli/cells" out/*.containers.csv cId=$id cId cCgroupVersion cCpuTime \
         cCpuTimeUserMode cCpuTimeKernelMode cMemoryUsed cMemoryMaxUsed cDiskReadBytes \
-        cDiskWriteBytes cNetworkBytesRecvd cNetworkBytesSent
+        cDiskWriteBytes cNetworkBytesRecvd cNetworkBytesSent cNumProcessors cNumProcesses cPgFault \
+        cMajorPageFault cWorkingSet cMemoryLimit cMemoryTightestLimit cOomKills cCpuLimit \
+        cCpuTightestLimit cCpuPeriods cCpuThrottledPeriods cCpuThrottledTime cPidsCurrent
 done
+"$SOURCE/tests/cli/cells" out/*.container_cpus.csv --all cId=$id cCpu=0 cCpuTime | sort -u

@@ -1,0 +1,13 @@
+#!/bin/sh
+# a row without its test, a test that does not name the row, and a missing row are all found.
+mkdir -p docs tests/cli
+echo '# C001: yes' >tests/cli/one.sh
+cat >docs/CAPABILITIES.md <<END
+| id | what | state | tested by |
+|---|---|---|---|
+| C001 | it is tested | done | cli/one |
+| C002 | it says so only | done | cli/one |
+| C003 | nothing is named | done |  |
+| C004 | a word that is no state | soon |  |
+END
+"$SOURCE/tools/check-capabilities" | grep -v 'C[0-9]* has 0 rows'

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""The recorder on a terminal: a pseudoterminal with a shell that does job control."""
+import contextlib
+import os
+import pty
+import select
+import time
+
+from harness import ENVIRONMENT, PITOT, contains, equal, main, run, table, wait_until
+
+PROMPT = b'pitot-e2e$ '
+
+
+class Terminal:
+    """An interactive shell; `text` is all that came from it."""
+
+    def __init__(self, directory):
+        self.text, self.seen = b'', 0
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(directory)
+            os.execvpe('bash', ['bash', '--norc', '--noprofile', '--noediting', '-i'],
+                       ENVIRONMENT | {'TERM': 'xterm', 'PS1': PROMPT.decode(), 'PITOT': PITOT})
+        self.wait_for(PROMPT)
+
+    def read(self):
+        if select.select([self.fd], [], [], 0.05)[0]:
+            with contextlib.suppress(OSError): # the shell has ended
+                self.text += os.read(self.fd, 65536)
+
+    def wait_for(self, part, seconds=20):
+        """Everything since the last wait, up to and with the part."""
+        limit = time.monotonic() + seconds
+        while (at := self.text.find(part, self.seen)) < 0:
+            assert time.monotonic() < limit, f'no {part!r} in {self.text[self.seen:]!r}'
+            self.read()
+        before, self.seen = self.text[self.seen:at + len(part)], at + len(part)
+        return before
+
+    def type(self, text):
+        os.write(self.fd, text)
+
+    def line(self, text):
+        self.type(text.encode() + b'\n')
+        self.wait_for(b'\n') # its echo
+
+    def close(self):
+        os.close(self.fd) # hangs up
+        os.waitpid(self.pid, 0)
+
+
+@contextlib.contextmanager
+def terminal(directory):
+    shell = Terminal(directory)
+    try:
+        yield shell
+    finally:
+        shell.close()
+
+
+def exit_code(shell):
+    shell.line('echo "code $?."')
+    return int(shell.wait_for(b'.').split()[-1].rstrip(b'.'))
+
+
+def status_line(directory):
+    """C002: without a command a status line shows; Ctrl+C ends, wipes it and prints the summary"""
+    with terminal(directory) as shell:
+        shell.line('"$PITOT" -f csv -t 50 -o out')
+        shell.wait_for(b'samples  cpu ')
+        shell.wait_for(b'\r\x1b[K') # drawn again over the old one
+        shell.type(b'\x03')
+        after = shell.wait_for(PROMPT)
+        contains(after, b'interrupted')
+        contains(after, b'Files: out/')
+        equal(exit_code(shell), 0)
+    assert len(table(directory / 'out')) >= 2
+
+
+def child_owns_the_terminal(directory):
+    """C013: with a command there is no status line and not one escape code among its output"""
+    with terminal(directory) as shell:
+        shell.line('"$PITOT" -q -f csv -t 20 -o out -- '
+                   'sh -c "test -t 0 && test -t 1 && test -t 2 && echo a terminal; sleep 0.7"')
+        text = shell.wait_for(PROMPT)
+        contains(text, b'a terminal')
+        assert b'\x1b[K' not in text, text
+
+
+def interrupted_command(directory):
+    """C014 C017: Ctrl+C reaches the command once, from the terminal, and its exit code is kept"""
+    with terminal(directory) as shell:
+        (directory / 'count.sh').write_text(
+            'n=0; trap "n=\\$((n + 1))" INT; trap "" TERM; echo ready\n'
+            'while [ $n = 0 ]; do sleep 0.02; done; sleep 0.2; echo got $n.; exit 9')
+        shell.line('"$PITOT" -q -f csv -t 50 -o out -- sh count.sh')
+        shell.wait_for(b'ready\r')
+        shell.type(b'\x03')
+        contains(shell.wait_for(b'.'), b'got 1.')
+        shell.wait_for(PROMPT)
+        equal(exit_code(shell), 9)
+    assert len(table(directory / 'out')) >= 2
+
+
+def stopped_and_continued(directory):
+    """C002: Ctrl+Z and fg do not break a recording; the ticks in between are skipped"""
+    with terminal(directory) as shell:
+        shell.line('"$PITOT" -f csv -t 50 -o out')
+        shell.wait_for(b'samples  cpu ')
+        shell.type(b'\x1a')
+        shell.wait_for(b'Stopped')
+        shell.wait_for(PROMPT)
+        shell.line('fg')
+        shell.wait_for(b'samples  cpu ')
+        shell.type(b'\x03')
+        shell.wait_for(b'Files: out/')
+        shell.wait_for(PROMPT)
+        equal(exit_code(shell), 0)
+    times = [int(row['monotonic_ns']) for row in table(directory / 'out')]
+    assert all(a < b for a, b in zip(times, times[1:]))
+
+
+def stopped_command(directory):
+    """C013: Ctrl+Z stops recorder and command together; after fg the command reads its terminal"""
+    with terminal(directory) as shell:
+        (directory / 'read.sh').write_text('echo ready; read word; echo read $word.; exit 6')
+        shell.line('"$PITOT" -q -f csv -t 50 -o out -- sh read.sh')
+        shell.wait_for(b'ready\r')
+        shell.type(b'\x1a')
+        shell.wait_for(b'Stopped')
+        shell.wait_for(PROMPT)
+        shell.line('fg')
+        shell.wait_for(b'\n')
+        shell.line('hello')
+        contains(shell.wait_for(b'.'), b'read hello.')
+        shell.wait_for(PROMPT)
+        equal(exit_code(shell), 6)
+
+
+def background(directory):
+    """C002: in the background a recording does not stop for the terminal, and kill ends it"""
+    with terminal(directory) as shell:
+        shell.line('"$PITOT" -q -f csv -t 50 -o out &')
+        shell.wait_for(PROMPT)
+        wait_until(lambda: list((directory / 'out').glob('static_*')), 'it records')
+        shell.line('kill %1; wait %1; echo "ended $?."')
+        contains(shell.wait_for(b'.\r'), b'ended 0.')
+    assert len(table(directory / 'out')) >= 2
+
+
+def no_terminal(directory):
+    """C013: when stderr is no terminal no escape code is written, whatever TERM says"""
+    code, out, err = run('-f', 'csv', '-t', 50, '-d', '700ms', '-o', directory,
+                         env=ENVIRONMENT | {'TERM': 'xterm'})
+    equal((code, out), (0, ''), err)
+    assert '\x1b' not in err and '\r' not in err, err
+
+
+def dumb_terminal(directory):
+    """C002: on a terminal that calls itself dumb there is no status line"""
+    with terminal(directory) as shell:
+        shell.line('TERM=dumb "$PITOT" -f csv -t 50 -d 700ms -o out')
+        text = shell.wait_for(b'Files: ')
+        assert b'\x1b[K' not in text, text
+
+
+main(status_line, child_owns_the_terminal, interrupted_command, stopped_and_continued,
+     stopped_command, background, no_terminal, dumb_terminal)

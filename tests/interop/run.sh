@@ -1,0 +1,21 @@
+#!/bin/sh
+# Writes Parquet files with Pitot's writer and has three other readers check them: files of nasty
+# values against the values themselves, and a recorded run against its own CSV.
+#     tests/interop/run.sh [PITOT]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+pitot=${1:-$here/../../build/pitot}
+build=$(dirname "$pitot")
+ninja -C "$build" tests/interop/make_files >/dev/null
+# Not `npm ci`: it wants the packages of every platform, which not every registry has.
+[ -d "$here/node_modules" ] || (cd "$here" && npm install --no-save --silent)
+files=$(mktemp -d)
+trap 'rm -rf "$files"' EXIT
+
+"$build/tests/interop/make_files" "$files"
+node "$here/check.mjs" "$files"
+
+"$pitot" -q -o "$files/run" -t 20 -f parquet,csv -p --tag interop=yes -- \
+    sh -c '"$0" mark "a, \"quoted\" mark"; exec sleep 0.5' "$pitot"
+"$pitot" schema --json >"$files/schema.json"
+node "$here/check_run.mjs" "$files/run" "$files/schema.json"

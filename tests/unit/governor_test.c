@@ -1,0 +1,168 @@
+/* The governor: pure arithmetic, told what Pitot used second by second. */
+#include "test.h"
+
+#include "agent/governor.h"
+
+#define BUDGET 0.05
+
+static const double dear[PT_KNOB_COUNT] = { 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
+
+/* Goes on for so many seconds at that share of a CPU; returns how many steps were taken. */
+static int run(struct pt_governor *g, int seconds, double share, const double *cost,
+               struct pt_governor_action *last) {
+    int steps = 0;
+    for (int i = 0; i < seconds; i++)
+        steps += pt_governor_step(g, 1, share, cost, last);
+    return steps;
+}
+
+static void a_cost_within_the_budget_changes_nothing(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_int_equal(run(&g, 600, BUDGET * 0.79, dear, &action), 0);
+    for (int k = 0; k < PT_KNOB_COUNT; k++)
+        assert_int_equal(g.levels[k], 0);
+}
+
+static void steps_are_taken_in_the_documented_order(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    for (int k = 0; k < PT_KNOB_COUNT; k++)
+        for (int level = 1; level <= pt_governor_knobs[k].level_count; level++) {
+            int waited = 0;
+            while (!pt_governor_step(&g, 1, 1, dear, &action))
+                assert_true(++waited < 10);
+            assert_int_equal(action.knob, k);
+            assert_int_equal(action.level, level);
+            assert_false(action.is_restored);
+            assert_int_equal(g.levels[k], level);
+        }
+    assert_int_equal(run(&g, 100, 1, dear, &action), 0); /* nothing is left to be done */
+}
+
+static void a_step_is_given_time_to_show(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_false(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_false(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
+}
+
+static void one_expensive_second_is_forgiven(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_int_equal(run(&g, 60, 0.01, dear, &action), 0);
+    assert_int_equal(run(&g, 1, 0.2, dear, &action), 0);
+    assert_int_equal(run(&g, 60, 0.01, dear, &action), 0);
+}
+
+static void a_knob_that_would_save_little_is_passed_over(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    const double cost[PT_KNOB_COUNT] = {
+        [PT_KNOB_PSS] = BUDGET * 0.04, [PT_KNOB_CONTAINERS] = BUDGET * 0.5
+    };
+    pt_governor_init(&g, BUDGET);
+    assert_true(pt_governor_step(&g, 1, 1, cost, &action));
+    assert_int_equal(action.knob, PT_KNOB_CONTAINERS);
+    assert_int_equal(g.levels[PT_KNOB_PSS], 0);
+}
+
+static void a_step_that_is_enough_stays_the_only_one(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_int_equal(run(&g, 30, BUDGET * 0.6, dear, &action), 0);
+}
+
+static void between_half_and_the_limit_nothing_moves(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_int_equal(run(&g, 3600, BUDGET * 0.6, dear, &action), 0);
+}
+
+static void a_quiet_minute_takes_the_last_step_back(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    const double cost[PT_KNOB_COUNT] = { [PT_KNOB_HOST] = 1 };
+    pt_governor_init(&g, BUDGET);
+    assert_true(pt_governor_step(&g, 1, 0.1, cost, &action));
+    int seconds = 0;
+    while (!pt_governor_step(&g, 1, 0, cost, &action))
+        assert_true(++seconds < 200);
+    assert_true(seconds >= 59);
+    assert_true(action.is_restored);
+    assert_int_equal(action.knob, PT_KNOB_HOST);
+    assert_int_equal(action.level, 0);
+}
+
+/* A load that comes and goes must not make it swing for ever. */
+static void steps_back_are_taken_three_times_at_most(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    int restored = 0;
+    pt_governor_init(&g, BUDGET);
+    for (int round = 0; round < 20; round++) {
+        run(&g, 30, 1, dear, &action);
+        for (int i = 0; i < 300; i++)
+            restored += pt_governor_step(&g, 1, 0, dear, &action) && action.is_restored;
+    }
+    assert_int_equal(restored, 3);
+}
+
+static void a_budget_of_zero_switches_it_off(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, 0);
+    assert_int_equal(run(&g, 600, 4, dear, &action), 0);
+}
+
+static void no_time_passed_is_no_step(void **state) {
+    (void)state;
+    struct pt_governor g;
+    struct pt_governor_action action;
+    pt_governor_init(&g, BUDGET);
+    assert_false(pt_governor_step(&g, 0, 1, dear, &action));
+    assert_true(g.mean == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(a_cost_within_the_budget_changes_nothing,
+                "a cost within the budget changes nothing"),
+        PT_TEST(steps_are_taken_in_the_documented_order,
+                "over the budget, steps are taken in the documented order"),
+        PT_TEST(a_step_is_given_time_to_show, "a step is given time to show"),
+        PT_TEST(one_expensive_second_is_forgiven, "one expensive second is forgiven"),
+        PT_TEST(a_knob_that_would_save_little_is_passed_over,
+                "a knob that would save little is passed over"),
+        PT_TEST(a_step_that_is_enough_stays_the_only_one,
+                "a step that is enough stays the only one"),
+        PT_TEST(between_half_and_the_limit_nothing_moves,
+                "between half the budget and its limit nothing moves"),
+        PT_TEST(a_quiet_minute_takes_the_last_step_back, "a quiet minute takes the last step back"),
+        PT_TEST(steps_back_are_taken_three_times_at_most,
+                "steps back are taken three times at most"),
+        PT_TEST(a_budget_of_zero_switches_it_off, "a budget of zero switches it off"),
+        PT_TEST(no_time_passed_is_no_step, "no time passed is no step"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
