@@ -6,7 +6,7 @@ PREFIX       ?= /usr/local
 WERROR       ?= true
 FUZZ_SECONDS ?= 60
 DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
-                build/pitot demo --seconds 5
+                build/pitot demo --serve --self-load --seconds 5
 export MESON
 
 # Warnings are not errors here: gcc warns falsely of code that its sanitizers instrument.
@@ -61,7 +61,7 @@ check-arm64: build-arm64/build.ninja
 	@tools/run-tests build-arm64:--suite=unit,--suite=fuzz
 
 bench: all | deps-bench ## measure against the reference programs
-	@$(MESON) test -C build --benchmark --verbose --num-processes=1
+	@bench/run build
 
 golden-update: all ## record the command-line cases and the generated pages anew
 	@tests/cli/run --update build/pitot

@@ -184,11 +184,17 @@ static void measure(void) {
     for (int round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < PT_COUNT(kinds); i++)
             n = worker_round(&workers[i]);
-    printf("%9zu", n);
-    for (size_t i = 0; i < PT_COUNT(kinds); i++)
-        printf("  %8.0f %6.2f", workers[i].best_us, workers[i].best_us / (double)n);
-    printf("  %9.2f  %11.2f  %10.2f %%\n", workers[1].best_us / workers[0].best_us,
-           workers[2].best_us / workers[0].best_us, workers[3].best_us / 1e4);
+    double each = (double)n;
+    printf("| %zu processes, every file read: us per process | %.2f us | %.2f us | %.2f | <= 1.25 "
+           "|\n",
+           n, workers[1].best_us / each, workers[0].best_us / each,
+           workers[1].best_us / workers[0].best_us);
+    printf("| the same, /proc listed at every tick too | %.2f us | %.2f us | %.2f | |\n",
+           workers[2].best_us / each, workers[0].best_us / each,
+           workers[2].best_us / workers[0].best_us);
+    printf(
+        "| %zu mostly sleeping processes at 1 Hz | %.2f %% of one core | | | < 4 %% at 5,000 |\n",
+        n, workers[3].best_us / 1e4);
     for (size_t i = 0; i < PT_COUNT(kinds); i++)
         worker_stop(&workers[i]);
 }
@@ -213,9 +219,6 @@ int main(void) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    printf("CPU time of one tick, and per process, in microseconds\n");
-    printf("%9s  %15s  %15s  %15s  %15s  %9s  %11s  %12s\n", "processes", "bare reading",
-           "full tick", "full, listed", "tick, live", "full/bare", "listed/bare", "core at 1 Hz");
     for (size_t i = 0; i < PT_COUNT(counts); i++) {
         while (count < counts[i])
             sleepers[count++] = sleeper_start();

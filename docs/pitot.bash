@@ -4,16 +4,17 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export mark schema doctor demo docs version'
+    local commands='record export energy mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
-    record) options='--output --interval --format --processes --duration --pid --container --collect --no-collect --tag --max-overhead --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    record) options='--output --interval --format --processes --duration --pid --container --collect --no-collect --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --quiet --verbose --help' ;;
+    energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
-    demo) options='--seconds --threads --quiet --verbose --help' ;;
+    demo) options='--seconds --threads --serve --listen --load --self-load --requests --concurrency --quiet --verbose --help' ;;
     docs) options='--quiet --verbose --help' ;;
     version) options='--quiet --verbose --help' ;;
     esac

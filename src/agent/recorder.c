@@ -1,6 +1,7 @@
 #include "agent/recorder.h"
 
 #include "agent/child.h"
+#include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/status.h"
 #include "base/clock.h"
@@ -34,11 +35,12 @@ struct recorder {
     uuid_t uuid;
     char uuid_text[37];
     char journal_path[PATH_MAX], static_path[PATH_MAX];
-    bool made_directory;
+    size_t made_directory_from; /* see pt_run_make_directory() */
 
     struct pt_target target;
     struct pt_sampler sampler;
     struct pt_journal journal;
+    struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
     struct pt_status status;
@@ -69,11 +71,13 @@ static void raise_descriptor_limit(struct recorder *r) {
     r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+/* What containers and processes, the collectors of many things, may each keep open: together at
+ * most half of what is allowed. */
 static int descriptor_budget(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT;
-    return (int)(limit.rlim_cur / 2);
+        return KEPT_FD_LIMIT / 2;
+    return (int)(limit.rlim_cur / 4);
 }
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
@@ -100,7 +104,7 @@ static void ignore_signals(void) {
 static int name_files(struct recorder *r, struct pt_err *err) {
     uuid_generate_random(r->uuid);
     uuid_unparse_lower(r->uuid, r->uuid_text);
-    int rc = pt_run_make_directory(r->o->directory, &r->made_directory, err);
+    int rc = pt_run_make_directory(r->o->directory, &r->made_directory_from, err);
     if (rc)
         return rc;
     char directory[PATH_MAX];
@@ -118,8 +122,7 @@ static int name_files(struct recorder *r, struct pt_err *err) {
 static void remove_files(struct recorder *r) {
     unlink(r->journal_path);
     unlink(r->static_path);
-    if (r->made_directory)
-        rmdir(r->o->directory);
+    pt_run_remove_directory(r->o->directory, r->made_directory_from);
 }
 
 static int open_targets(struct recorder *r, struct pt_err *err) {
@@ -306,6 +309,16 @@ static void write_static(struct recorder *r) {
         note_file(r, "static", r->static_path);
     }
     pt_free(tags);
+}
+
+static void write_energy_basis(struct recorder *r) {
+    struct pt_buf text = { 0 };
+    r->energy = r->o->energy;
+    r->energy.has_command = (struct pt_given){ true, r->o->command != NULL };
+    pt_machine_describe(&r->o->fs, &r->energy);
+    pt_energy_basis_write(&r->energy, &text);
+    note_write(r, pt_journal_note(&r->journal, PT_STR(PT_ENERGY_NOTE), pt_buf_as_str(&text)));
+    pt_buf_release(&text);
 }
 
 static void ask_to_stop(struct recorder *r, const char *reason) {
@@ -529,6 +542,7 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
         char what[128];
         double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
         describe_command(r, what, sizeof what);
+        e->summary.energy_basis = r->energy;
         pt_out_borrow(&out, STDERR_FILENO);
         pt_out_printf(&out, "\nRecorded %.1f s, %llu samples; %s.\n", seconds,
                       (unsigned long long)e->summary.sample_count, what);
@@ -626,6 +640,7 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
         code = give_up(r, rc, &err);
     } else {
         write_static(r);
+        write_energy_basis(r);
         record(r);
         finish(r);
         wait_for_command(r);

@@ -4,6 +4,7 @@
 
 #include "agent/export.h"
 #include "agent/sampler.h"
+#include "analyze/energy_basis.h"
 
 /* Exit codes of commands that run another one. */
 enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
@@ -21,8 +22,9 @@ struct pt_recorder_options {
     const char *container;   /* --container, or NULL */
     const char *const *tags; /* "key=value" */
     size_t tag_count;
-    char *const *command;  /* argv, NULL-terminated; or NULL */
-    char *const *own_argv; /* Pitot's own command line */
+    char *const *command;          /* argv, NULL-terminated; or NULL */
+    char *const *own_argv;         /* Pitot's own command line */
+    struct pt_energy_basis energy; /* what the user assumes */
     bool is_quiet;
 };
 

@@ -368,6 +368,8 @@ static void *run(void *user) {
         note_lateness(s, expirations, &ticks);
         take_sample(s);
     }
+    uint64_t due = (uint64_t)((pt_mono_ns() - s->start_ns) / s->options.interval_ns);
+    s->late_count += due > ticks ? due - ticks : 0;
     take_sample(s);
     return NULL;
 }

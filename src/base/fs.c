@@ -160,3 +160,12 @@ int pt_fs_readlink(int directory, const char *path, char *target, size_t capacit
     target[n] = 0;
     return 0;
 }
+
+int pt_fs_own_directory(char *into, size_t capacity) {
+    int rc = pt_fs_readlink(AT_FDCWD, "/proc/self/exe", into, capacity);
+    char *slash = rc ? NULL : strrchr(into, '/');
+    if (!slash)
+        return rc ? rc : -ENOENT;
+    *slash = 0;
+    return 0;
+}

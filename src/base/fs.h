@@ -55,6 +55,8 @@ int pt_fs_read(int directory, const char *path, struct pt_text *into,
 /* A file that holds one integer, or one line of text (newline dropped, cut to fit). */
 int pt_fs_read_i64(int directory, const char *path, int64_t *value) PT_MUST_CHECK;
 int pt_fs_read_line(int directory, const char *path, char *line, size_t capacity) PT_MUST_CHECK;
+/* The directory this program was started from, without a slash at its end. */
+int pt_fs_own_directory(char *into, size_t capacity) PT_MUST_CHECK;
 int pt_fs_readlink(int directory, const char *path, char *target, size_t capacity) PT_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/out.h"
 
+#include "base/buf.h"
 #include "base/digits.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -33,7 +34,20 @@ void pt_out_borrow(struct pt_out *o, int fd) {
     *o = (struct pt_out){ .fd = fd, .buffer = pt_malloc(PT_OUT_BUFFER) };
 }
 
+void pt_out_memory(struct pt_out *o, struct pt_buf *into) {
+    *o = (struct pt_out){ .fd = -1, .memory = into, .buffer = pt_malloc(PT_OUT_BUFFER) };
+}
+
+static void write_memory(struct pt_out *o, const char *bytes, size_t n) {
+    pt_buf_bytes(o->memory, bytes, n);
+    o->written += n;
+}
+
 static void write_all(struct pt_out *o, const char *bytes, size_t n) {
+    if (o->memory) {
+        write_memory(o, bytes, n);
+        return;
+    }
     while (n > 0 && !o->error) {
         ssize_t done = write(o->fd, bytes, n);
         if (done < 0 && errno == EINTR)

@@ -13,6 +13,8 @@
 
 #define PT_OUT_BUFFER 65536
 
+struct pt_buf;
+
 struct pt_out {
     char *buffer;
     size_t used;
@@ -21,6 +23,7 @@ struct pt_out {
     int error; /* 0 or the first -errno */
     bool owns_fd;
     char *path, *temporary; /* of a file opened by name */
+    struct pt_buf *memory;  /* where the bytes go instead of a descriptor, or NULL */
 };
 
 /* Creates a file; whatever had that name is replaced when it closes without error.
@@ -28,6 +31,8 @@ struct pt_out {
 int pt_out_create(struct pt_out *o, const char *path, struct pt_err *err) PT_MUST_CHECK;
 /* Borrows a descriptor. */
 void pt_out_borrow(struct pt_out *o, int fd);
+/* Appends to a buffer, which is borrowed. */
+void pt_out_memory(struct pt_out *o, struct pt_buf *into);
 /* Flushes, closes, renames; 0 or the first error since open. A failed file is removed. */
 int pt_out_close(struct pt_out *o);
 int pt_out_flush(struct pt_out *o);

@@ -7,6 +7,7 @@
 enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
+    PT_COMMAND_ENERGY,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -19,11 +20,14 @@ enum pt_command_id {
 struct pt_command_options {
     const char *output, *formats, *container, *collect, *no_collect, *run;
     const char *procfs, *sysfs, *rootfs;
+    const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
     int64_t interval_ns, duration_ns, verbosity;
     bool processes, is_quiet, as_json, as_markdown, wants_help;
     double max_overhead_percent;
     struct pt_option_list pids, tags;
-    int64_t demo_seconds_ns, demo_threads;
+    int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
+    bool demo_serve, demo_self_load;
+    const char *demo_listen, *demo_load;
 };
 
 struct pt_command {
@@ -46,6 +50,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
@@ -59,8 +65,16 @@ int pt_cmd_version(const struct pt_command_options *o, char **operands, bool has
 /* Says what is wrong with the operands; returns the exit code for it. */
 int pt_command_misused(enum pt_command_id id, const char *format, ...) PT_PRINTF(2, 3);
 
+/* Ends output to stdout: `code`, or 1 with a message if it could not be written. */
+int pt_command_close(struct pt_out *out, int code);
+
 /* METRICS.md. cmd/schema.c */
 void pt_schema_markdown(struct pt_out *out);
+
+/* Puts the assumptions that were given over those of `basis`. 0 or -EINVAL. cmd/energy.c */
+struct pt_energy_basis;
+int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
+                            struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
 struct pt_fs;

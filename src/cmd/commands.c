@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #define RECORD     (1u << PT_COMMAND_RECORD)
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
+#define ENERGY     (1u << PT_COMMAND_ENERGY)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -42,12 +44,37 @@ const struct pt_option pt_command_option_list[] = {
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
+    { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(region), NULL, "COUNTRY",
+      "country whose electricity is used: DE, US, France" },
+    { "carbon-intensity", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(carbon_intensity), NULL, "G",
+      "grams of CO2e a kilowatt-hour, instead of --region" },
+    { "pue", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(pue), NULL, "X",
+      "energy of the data centre over that of its machines" },
+    { "price-kwh", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_kwh), NULL, "PRICE",
+      "price of a kilowatt-hour" },
+    { "price-hour", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_hour), NULL, "PRICE",
+      "price of an hour of this machine" },
+    { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(currency), NULL, "NAME",
+      "of the prices: EUR" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
-    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), "5", "TIME", "how long to run" },
+    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
+      "how long to run: 5; a server until Ctrl+C" },
     { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
       "worker threads; 0 = one for each CPU" },
-    { "json", 0, PT_OPTION_FLAG, SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "serve", 0, PT_OPTION_FLAG, DEMO, AT(demo_serve), NULL, NULL,
+      "be a server with /v1/completions and vLLM's /metrics" },
+    { "listen", 0, PT_OPTION_TEXT, DEMO, AT(demo_listen), "127.0.0.1:0", "ADDRESS",
+      "of the server: PORT, 127.0.0.1:PORT, [::1]:PORT, unix:PATH" },
+    { "load", 0, PT_OPTION_TEXT, DEMO, AT(demo_load), NULL, "URL",
+      "send completions to a server of this machine" },
+    { "self-load", 0, PT_OPTION_FLAG, DEMO, AT(demo_self_load), NULL, NULL,
+      "with --serve: load the server from here, then end" },
+    { "requests", 0, PT_OPTION_I64, DEMO, AT(demo_requests), "0", "N",
+      "end after so many requests; 0 = no limit" },
+    { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
+      "requests at a time, up to 64" },
+    { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -77,8 +104,21 @@ static const char export_details[] =
     "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
     "  pitot export profiler-output -f csv,parquet\n";
 
+static const char energy_details[] =
+    "Every figure says whether it was measured, modelled or assumed, and its range. What was "
+    "given\n"
+    "when recording is kept; options change it for this report only.\n"
+    "  pitot energy profiler-output --region DE --price-kwh 0.30 --currency EUR\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
+
+static const char demo_details[] =
+    "  pitot -- pitot demo --serve --self-load\n"
+    "  pitot demo --serve --listen 8000\n"
+    "  pitot demo --load http://127.0.0.1:8000 --requests 100\n"
+    "\n"
+    "The server prints where it listens, and listens for this machine only.\n";
 
 static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
                                    "  pitot mark --run ./out \"deployed v2\"\n";
@@ -89,6 +129,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             record_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_EXPORT] = { "export", "RUN", "make Parquet, CSV, ... from a recorded run",
                             pt_cmd_export, export_details, 2 },
+    [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
+                            pt_cmd_energy, energy_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",
@@ -96,7 +138,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_DOCTOR] = { "doctor", "", "say what this machine offers and what is missing",
                             pt_cmd_doctor, doctor_details, 2 },
     [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
-                          pt_cmd_demo, NULL, 2 },
+                          pt_cmd_demo, demo_details, 2 },
     [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics",
                           "print the man page, bash completion or METRICS.md", pt_cmd_docs, NULL,
                           2 },
@@ -111,6 +153,14 @@ int pt_command_misused(enum pt_command_id id, const char *format, ...) {
     va_end(args);
     pt_log(PT_LOG_ERROR, "%s; see pitot %s --help", text, pt_commands[id].name);
     return pt_commands[id].usage_exit;
+}
+
+int pt_command_close(struct pt_out *out, int code) {
+    int rc = pt_out_close(out);
+    if (!rc)
+        return code;
+    pt_log(PT_LOG_ERROR, "cannot write to standard output: %s", strerror(-rc));
+    return code ? code : 1;
 }
 
 int pt_command_open_fs(const struct pt_command_options *o, struct pt_fs *fs) {

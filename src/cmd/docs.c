@@ -123,7 +123,7 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         struct pt_out out;
         pt_out_borrow(&out, STDOUT_FILENO);
         pages[i].print(&out);
-        return pt_out_close(&out) ? 1 : 0;
+        return pt_command_close(&out, 0);
     }
     return pt_command_misused(PT_COMMAND_DOCS, "give one of man, bash, metrics");
 }

@@ -22,5 +22,5 @@ int pt_cmd_doctor(const struct pt_command_options *o, char **operands, bool has_
     pt_out_borrow(&out, STDOUT_FILENO);
     int code = pt_doctor_run(&fs, o->as_json, wants_colour(), &out);
     pt_fs_close(&fs);
-    return pt_out_close(&out) ? 2 : code;
+    return pt_command_close(&out, code);
 }

@@ -26,7 +26,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
     struct pt_err err = { "" };
     char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
     int other_count;
-    bool was_created;
+    size_t made_from;
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_EXPORT, "give one run to export");
     if (pt_export_formats_parse(&formats, o->formats, &err))
@@ -38,7 +38,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
             pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
     }
     if (!rc && o->output)
-        rc = pt_run_make_directory(o->output, &was_created, &err);
+        rc = pt_run_make_directory(o->output, &made_from, &err);
     struct pt_export_result result = { 0 };
     if (!rc)
         rc = pt_export(journal, &formats, o->output ? o->output : directory, name, NULL, &result,

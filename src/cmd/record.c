@@ -81,6 +81,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
         rc = choose_pids(&o->pids, r, err);
     if (!rc)
         rc = check_tags(&o->tags, err);
+    if (!rc)
+        rc = pt_command_energy_basis(o, &r->energy, err);
     return rc;
 }
 

@@ -109,5 +109,5 @@ int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_
         print_markdown(&schema, &out);
     else
         print_text(&schema, &out);
-    return pt_out_close(&out) ? 1 : 0;
+    return pt_command_close(&out, 0);
 }

@@ -141,6 +141,7 @@ struct state {
     int proc; /* /proc, open for listing */
     struct pt_file loadavg;
     int64_t last_pid, list_due_ns;
+    bool has_seen_tree;
 
     struct pt_proc_socket connector, taskstats;
     struct pt_proc_events events;
@@ -435,7 +436,8 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
     pt_set_time(row, LISTING, context->now_ns);
     pt_set_i64(row, process_totals_processes, t->processes);
     pt_set_i64(row, process_totals_threads, t->threads);
-    if (context->target->pid_count > 0 || context->target->container[0]) {
+    s->has_seen_tree |= t->tree_processes > 0;
+    if (s->has_seen_tree) {
         pt_set_time(row, TREE, context->now_ns);
         pt_set_i64(row, process_totals_tree_processes, t->tree_processes);
         pt_set_i64(row, process_totals_tree_threads, t->tree_threads);

@@ -116,8 +116,7 @@ static bool plan_step(struct pt_engine *e) {
 }
 
 static void observe(struct pt_latency *latency, int64_t from_ns, int64_t to_ns) {
-    latency->count++;
-    latency->sum_ns += to_ns - from_ns;
+    pt_latency_observe(latency, to_ns - from_ns);
 }
 
 static void count_token(struct pt_engine_stats *stats, const struct pt_request *r) {
@@ -134,6 +133,8 @@ static void count_token(struct pt_engine_stats *stats, const struct pt_request *
 
 static void count_end(struct pt_engine_stats *stats, const struct pt_result *result) {
     stats->finished[result->finish]++;
+    if (result->token_count == 0 && result->finish == PT_FINISH_STOP)
+        stats->prompt_tokens += result->prompt_count;
     if (result->token_count == 0)
         return;
     int64_t first_ns = result->token_ns[0], last_ns = result->token_ns[result->token_count - 1];
@@ -144,15 +145,18 @@ static void count_end(struct pt_engine_stats *stats, const struct pt_result *res
     observe(&stats->inference, result->scheduled_ns, last_ns);
 }
 
-/* After this the request is its owner's, who may free it at once. */
+/* It is counted before anybody hears of it. At the end the request is its owner's, who may free
+ * it at once. */
 static void end_request(struct pt_engine *e, struct pt_request *r, enum pt_finish finish) {
     r->result.finish = finish;
     r->result.end_ns = pt_mono_ns();
-    if (r->options.on_end)
-        r->options.on_end(r->options.user, &r->result);
     pthread_mutex_lock(&e->lock);
     pt_schedule_remove(&e->schedule, r);
     count_end(&e->stats, &r->result);
+    pthread_mutex_unlock(&e->lock);
+    if (r->options.on_end)
+        r->options.on_end(r->options.user, &r->result);
+    pthread_mutex_lock(&e->lock);
     r->has_ended = true;
     pthread_cond_broadcast(&e->has_ended);
     pthread_mutex_unlock(&e->lock);
@@ -219,12 +223,20 @@ static void *engine_main(void *argument) {
 }
 
 static void init(struct pt_engine *e, const struct pt_engine_options *o) {
+    const struct pt_latency request = { .scale = &pt_latency_request };
     size_t row_max = o->chunk_max > o->running_max ? o->chunk_max : o->running_max;
     *e = (struct pt_engine){
         .model = o->model,
         .benches = pt_calloc(o->worker_count, sizeof *e->benches),
         .bench_count = o->worker_count,
         .jobs = pt_calloc(o->running_max + o->worker_count, sizeof *e->jobs),
+        .stats = { .first_token.scale = &pt_latency_first_token,
+                   .inter_token.scale = &pt_latency_inter_token,
+                   .e2e = request,
+                   .queue = request,
+                   .prefill = request,
+                   .decode = request,
+                   .inference = request },
     };
     for (size_t i = 0; i < o->worker_count; i++) {
         e->benches[i].rows = pt_calloc(row_max, sizeof *e->benches[i].rows);
@@ -284,7 +296,7 @@ void pt_engine_free(struct pt_engine *e) {
     pt_free(e);
 }
 
-static int check(const struct pt_engine *e, const struct pt_request_options *o) {
+int pt_engine_check(const struct pt_engine *e, const struct pt_request_options *o) {
     const struct pt_model_config *c = &e->model->config;
     if (o->token_count == 0 || o->new_token_max == 0)
         return -EINVAL;
@@ -300,7 +312,7 @@ static int check(const struct pt_engine *e, const struct pt_request_options *o) 
 int pt_engine_submit(struct pt_engine *e, const struct pt_request_options *options,
                      struct pt_request **request) {
     *request = NULL;
-    int rc = check(e, options);
+    int rc = pt_engine_check(e, options);
     if (rc)
         return rc;
     struct pt_request *r = pt_request_new(e, options);

@@ -12,6 +12,7 @@
 #ifndef PT_DEMO_ENGINE_H
 #define PT_DEMO_ENGINE_H
 
+#include "demo/latency.h"
 #include "demo/model.h"
 
 struct pt_engine_options {
@@ -51,16 +52,11 @@ struct pt_request_options {
     void *user;
 };
 
-struct pt_latency {
-    uint64_t count;
-    int64_t sum_ns;
-};
-
 /* Named after what vLLM says of itself: vllm:num_requests_running and so on. */
 struct pt_engine_stats {
     size_t running, waiting;
     double kv_usage;        /* 0 to 1 */
-    uint64_t prompt_tokens; /* counted with the first token of their request */
+    uint64_t prompt_tokens; /* counted when their request has its first token, or stops at it */
     uint64_t generation_tokens;
     uint64_t preemptions;
     uint64_t steps;
@@ -83,6 +79,9 @@ void pt_engine_free(struct pt_engine *e);
  * the vocabulary; -E2BIG if it can never fit in context or cache; -ESHUTDOWN after stop. */
 int pt_engine_submit(struct pt_engine *e, const struct pt_request_options *options,
                      struct pt_request **request) PT_MUST_CHECK;
+/* What submitting would say, but for -ESHUTDOWN. */
+int pt_engine_check(const struct pt_engine *e,
+                    const struct pt_request_options *options) PT_MUST_CHECK;
 void pt_engine_stats(struct pt_engine *e, struct pt_engine_stats *stats);
 
 /* Asks for the end of a request; it comes at the next step, with PT_FINISH_ABORT. */

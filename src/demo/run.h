@@ -6,36 +6,28 @@
  *     requests     31 finished, 16 cut off at the end, 0 preempted
  *     prompt            4358 tokens      981.6 tokens/s
  *     generated         2412 tokens      543.3 tokens/s
- *     first token  p50    566.3 ms   p95    999.0 ms
- *     inter-token  p50     16.3 ms   p95     34.3 ms
+ *     first token  p50    566.3 ms   p95    999.0 ms   p99   1112.1 ms
+ *     inter-token  p50     16.3 ms   p95     34.3 ms   p99     41.7 ms
  */
 #ifndef PT_DEMO_RUN_H
 #define PT_DEMO_RUN_H
 
-#include "base/out.h"
-#include "demo/weights.h"
+#include "demo/deployment.h"
+#include "demo/samples.h"
 
 /* 0 or NULL is the default of each. */
 struct pt_demo_options {
-    double seconds;        /* 5, with writing the weights and standing idle */
-    double idle_seconds;   /* before the load: a tenth of `seconds`, at most 1 */
-    size_t request_count;  /* no limit: stop after so many */
-    size_t worker_count;   /* one for each CPU this process may use, 2 to 8 */
-    size_t concurrency;    /* 16 requests at a time, 12 of them running */
-    uint64_t seed;         /* of prompts, lengths and sampling */
-    const char *directory; /* of the weights: $TMPDIR or /var/tmp, which is on a disk */
-    const struct pt_model_config *model; /* pt_model_config_default */
-};
-
-/* The percentiles mean nothing when nothing was counted. */
-struct pt_demo_latency {
-    size_t count;
-    int64_t p50_ns, p95_ns;
+    double seconds;       /* 5, with writing the weights and standing idle */
+    double idle_seconds;  /* before the load: a tenth of `seconds`, at most 1 */
+    size_t request_count; /* no limit: stop after so many */
+    size_t concurrency;   /* 16 requests at a time, 12 of them running */
+    uint64_t seed;        /* of prompts, lengths and sampling */
+    struct pt_deployment_options deployment;
 };
 
 /* What was measured. */
 struct pt_demo_result {
-    double write_seconds, read_seconds, load_seconds;
+    double load_seconds;
     uint64_t finished_count, cut_count, preemption_count, prompt_count, generated_count;
     struct pt_demo_latency first_token, inter_token;
 };

@@ -26,7 +26,7 @@ enum pt_net_field {
 
 struct pt_net_stats {
     struct pt_str name; /* borrows the text */
-    uint32_t present; /* bit i: fields[i] is known */
+    uint32_t present;   /* bit i: fields[i] is known */
     int64_t fields[PT_NET_FIELD_COUNT];
 };
 

@@ -1,15 +1,19 @@
 #include "report/summary.h"
 
+#include "report/energy.h"
+
 #include <math.h>
 #include <stdio.h>
 
 void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema) {
     *s = (struct pt_summary){ .samples_per_point = 1 };
     pt_figure_reader_init(&s->figures, schema);
+    pt_energy_meter_init(&s->energy, schema);
 }
 
 void pt_summary_release(struct pt_summary *s) {
     pt_figure_reader_release(&s->figures);
+    pt_energy_meter_release(&s->energy);
 }
 
 static double larger(double a, double b) {
@@ -68,6 +72,7 @@ void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
     note_own_cost(s, sample);
     if (!pt_figure_reader_next(&s->figures, sample))
         return;
+    pt_energy_meter_add(&s->energy, sample, &s->figures);
     if (s->sample_count++ == 0)
         s->first_mono_ns = sample->mono_ns;
     s->last_mono_ns = sample->mono_ns;
@@ -110,6 +115,17 @@ static void print_own_cost(const struct pt_summary *s, struct pt_out *out) {
     pt_out_char(out, '\n');
 }
 
+static void print_energy(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
+    struct pt_energy_report report;
+    pt_energy_report_make(&report, &s->energy, &s->energy_basis);
+    if (pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL])) {
+        pt_out_printf(out, "%-20s ", "Energy");
+        pt_energy_print_short(&report, use_unicode, out);
+        pt_out_char(out, '\n');
+    }
+    pt_energy_report_release(&report);
+}
+
 void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
     bool has_heading = false;
     for (int f = 0; f < PT_FIGURE_COUNT; f++) {
@@ -121,10 +137,13 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
         char mean[32], peak[32];
         pt_figure_print(pt_figures[f].format, s->sum[f] / (double)s->count[f], mean, sizeof mean);
         pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
-        pt_out_printf(out, "%-20s %10s %10s  ", pt_figures[f].label, mean, peak);
-        if (use_unicode)
+        pt_out_printf(out, "%-20s %10s %10s", pt_figures[f].label, mean, peak);
+        if (use_unicode) {
+            pt_out_text(out, "  ");
             print_curve(s, f, out);
+        }
         pt_out_char(out, '\n');
     }
+    print_energy(s, out, use_unicode);
     print_own_cost(s, out);
 }

@@ -2,6 +2,7 @@
 #ifndef PT_REPORT_SUMMARY_H
 #define PT_REPORT_SUMMARY_H
 
+#include "analyze/energy.h"
 #include "analyze/figure.h"
 #include "base/out.h"
 
@@ -21,6 +22,8 @@ struct pt_summary {
     int64_t own_cpu_ns, own_rss_bytes, late_count, dropped_count;
     int64_t first_own_cpu_ns;
     bool has_own_cost;
+    struct pt_energy_meter energy;
+    struct pt_energy_basis energy_basis; /* the caller may fill it in before printing */
 };
 
 void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema);

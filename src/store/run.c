@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_newer(const struct stat *a, const struct stat *b) {
     if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
@@ -59,10 +60,10 @@ int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struc
                    run, PT_RUN_EXTENSION, PT_RUN_DEFAULT_DIRECTORY);
 }
 
-int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *err) {
+int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) {
     char part[PATH_MAX];
     size_t length = strlen(path);
-    *was_created = false;
+    *made_from = 0;
     if (length == 0 || length >= sizeof part)
         return pt_fail(err, -ENAMETOOLONG, "the name of the output directory is empty or too long");
     for (size_t i = 1; i <= length; i++) {
@@ -70,7 +71,7 @@ int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *er
             continue;
         pt_str_copy(part, sizeof part, (struct pt_str){ path, i });
         if (mkdir(part, 0755) == 0)
-            *was_created = true; /* what is below it is not there either */
+            *made_from = *made_from ? *made_from : i;
         else if (errno != EEXIST && errno != EISDIR)
             return pt_fail(err, -errno, "cannot create the output directory %s: %s", part,
                            strerror(errno));
@@ -79,6 +80,16 @@ int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *er
     if (stat(path, &st) || !S_ISDIR(st.st_mode))
         return pt_fail(err, -ENOTDIR, "the output %s is not a directory", path);
     return 0;
+}
+
+void pt_run_remove_directory(const char *path, size_t made_from) {
+    char part[PATH_MAX];
+    for (size_t length = strlen(path); made_from > 0 && length >= made_from; length--) {
+        if (path[length] != '/' && path[length] != 0)
+            continue;
+        pt_str_copy(part, sizeof part, (struct pt_str){ path, length });
+        rmdir(part);
+    }
 }
 
 void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]) {

@@ -5,7 +5,7 @@
 #include "base/err.h"
 
 #include <limits.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* RUN on a command line: a directory, a journal, or (the start of) a uuid looked for in the
@@ -14,8 +14,11 @@
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count,
                 struct pt_err *err) PT_MUST_CHECK;
 
-/* Creates a directory and the missing ones above it. `*was_created`: it was not there. */
-int pt_run_make_directory(const char *path, bool *was_created, struct pt_err *err) PT_MUST_CHECK;
+/* Creates a directory and the missing ones above it. `*made_from`: the length of the part of the
+ * path that is the first of those, 0 if all were there. */
+int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) PT_MUST_CHECK;
+/* Takes those away again, if nothing is in them. */
+void pt_run_remove_directory(const char *path, size_t made_from);
 
 /* Directory and name without extension of a journal: what its other files are called. */
 void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]);

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +41,9 @@ static void wait_for_end_of_input(void) {
 
 static int burn(char **arguments) {
     long target_us = strtol(arguments[0], NULL, 10) * 1000;
-    volatile uint64_t sum = 0;
     while (used_us() < target_us)
-        for (int i = 0; i < 10000; i++)
-            sum += (uint64_t)i;
+        for (volatile int i = 0; i < 10000; i++)
+            continue;
     printf("%ld\n", used_us());
     return 0;
 }

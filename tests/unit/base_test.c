@@ -286,8 +286,35 @@ static void json_escapes_controls_quotes_and_broken_utf8(void **state) {
                         "{\"a\":\"q\\\"\\\\\\n\\u0001\xef\xbf\xbd\xc3\xa9\",\"b\":[-5,null]}");
 }
 
+static void output_to_memory_is_appended_whole(void **state) {
+    (void)state;
+    struct pt_buf buffer = { 0 };
+    struct pt_out o;
+    pt_buf_str(&buffer, PT_STR("before "));
+    pt_out_memory(&o, &buffer);
+    for (int i = 0; i < 3 * PT_OUT_BUFFER / 10; i++)
+        pt_out_text(&o, "0123456789");
+    assert_int_equal(pt_out_offset(&o), 3 * PT_OUT_BUFFER / 10 * 10);
+    assert_int_equal(pt_out_close(&o), 0);
+    assert_int_equal(buffer.len, 7 + 3 * PT_OUT_BUFFER / 10 * 10);
+    assert_memory_equal(buffer.at, "before 0123456789", 17);
+    assert_memory_equal(buffer.at + buffer.len - 10, "0123456789", 10);
+    pt_buf_release(&buffer);
+}
+
+static void the_directory_of_the_program_is_known(void **state) {
+    (void)state;
+    char own[4096], expected[4096];
+    assert_non_null(realpath("/proc/self/exe", expected));
+    *strrchr(expected, '/') = 0;
+    assert_int_equal(pt_fs_own_directory(own, sizeof own), 0);
+    assert_string_equal(own, expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(output_to_memory_is_appended_whole, "output to memory is appended whole"),
+        PT_TEST(the_directory_of_the_program_is_known, "the directory of the program is known"),
         PT_TEST(numbers_are_exact_to_the_last_digit, "C031: numbers are exact to the last digit"),
         PT_TEST(overflow_is_a_failure_and_sticks, "overflow is a failure and sticks"),
         PT_TEST(a_word_that_is_no_number_fails_instead_of_being_zero,

@@ -481,6 +481,41 @@ static void another_seed_gives_other_tokens(void **state) {
     pt_engine_free(e);
 }
 
+static uint64_t bucket_sum(const struct pt_latency *l) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= l->scale->edge_count; i++)
+        sum += l->buckets[i];
+    return sum;
+}
+
+static void a_latency_on_an_edge_belongs_below_it(void **state) {
+    (void)state;
+    struct pt_latency l = { .scale = &pt_latency_first_token };
+    pt_latency_observe(&l, 0);
+    pt_latency_observe(&l, 1000000);
+    pt_latency_observe(&l, 1000001);
+    pt_latency_observe(&l, INT64_C(2560000000000));
+    pt_latency_observe(&l, INT64_C(2560000000001));
+    assert_int_equal(l.buckets[0], 2);
+    assert_int_equal(l.buckets[1], 1);
+    assert_int_equal(l.buckets[21], 1);
+    assert_int_equal(l.buckets[22], 1);
+    assert_int_equal(l.count, 5);
+    assert_int_equal(l.sum_ns, INT64_C(5120002000002));
+}
+
+static void edges_of_latencies_rise(void **state) {
+    (void)state;
+    const struct pt_latency_scale *scales[] = { &pt_latency_first_token, &pt_latency_inter_token,
+                                                &pt_latency_request };
+    static const int64_t last_ms[] = { 2560000, 80000, 7680000 };
+    for (size_t i = 0; i < PT_COUNT(scales); i++) {
+        for (size_t k = 1; k < scales[i]->edge_count; k++)
+            assert_true(scales[i]->edges_ms[k] > scales[i]->edges_ms[k - 1]);
+        assert_int_equal(scales[i]->edges_ms[scales[i]->edge_count - 1], last_ms[i]);
+    }
+}
+
 static void counters_add_up_and_times_are_in_order(void **state) {
     (void)state;
     struct pt_engine *e = engine_of(2, 4, 64, 16);
@@ -513,6 +548,9 @@ static void counters_add_up_and_times_are_in_order(void **state) {
     assert_int_equal(stats.e2e.sum_ns, e2e_ns);
     assert_int_equal(stats.queue.sum_ns + stats.prefill.sum_ns, first_ns);
     assert_int_equal(stats.prefill.sum_ns + stats.decode.sum_ns, stats.inference.sum_ns);
+    assert_int_equal(bucket_sum(&stats.first_token), REQUESTS);
+    assert_int_equal(bucket_sum(&stats.inter_token), token_count - REQUESTS);
+    assert_int_equal(bucket_sum(&stats.inference), REQUESTS);
     assert_int_equal(stats.running + stats.waiting, 0);
     assert_near(stats.kv_usage, 0, 0);
     pt_engine_free(e);
@@ -754,9 +792,7 @@ static void a_run_serves_its_requests_and_leaves_no_file(void **state) {
         .seconds = 3600,
         .idle_seconds = 1e-3,
         .request_count = 15,
-        .worker_count = 2,
-        .directory = directory,
-        .model = &small,
+        .deployment = { .worker_count = 2, .directory = directory, .model = &small },
     };
     pt_out_borrow(&out, fd);
     assert_int_equal(pt_demo_run(&options, &out, &result, &err), 0);
@@ -780,9 +816,9 @@ static void a_run_ends_when_its_time_is_up(void **state) {
     struct pt_out out;
     struct pt_err err = { 0 };
     struct pt_demo_result result;
-    struct pt_demo_options options = {
-        .seconds = 0.2, .concurrency = 5, .directory = "/tmp", .model = &small
-    };
+    struct pt_demo_options options = { .seconds = 0.2,
+                                       .concurrency = 5,
+                                       .deployment = { .directory = "/tmp", .model = &small } };
     int fd = memfd_create("output", 0);
     pt_out_borrow(&out, fd);
     assert_int_equal(pt_demo_run(&options, &out, &result, &err), 0);
@@ -790,7 +826,7 @@ static void a_run_ends_when_its_time_is_up(void **state) {
     assert_true(result.finished_count + result.cut_count >= 5);
     assert_in_range(result.cut_count, 0, 5);
     close(fd);
-    options.directory = "/nowhere";
+    options.deployment.directory = "/nowhere";
     assert_int_equal(pt_demo_run(&options, &out, &result, &err), -ENOENT);
     assert_non_null(strstr(err.text, "/nowhere"));
 }
@@ -818,6 +854,8 @@ int main(void) {
                 "tokens do not depend on workers, batches or preemption"),
         PT_TEST(another_seed_gives_other_tokens, "another seed gives other tokens"),
         PT_TEST(counters_add_up_and_times_are_in_order, "counters add up and times are in order"),
+        PT_TEST(a_latency_on_an_edge_belongs_below_it, "a latency on an edge belongs below it"),
+        PT_TEST(edges_of_latencies_rise, "edges of latencies rise"),
         PT_TEST(requests_wait_while_all_places_are_taken,
                 "requests wait while all places are taken"),
         PT_TEST(a_cancelled_request_ends_as_aborted, "a cancelled request ends as aborted"),

@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 static const char *const expected_ids[] = {
-    "kernel",    "procfs",   "output",     "tick",       "clock",       "memory",
-    "nofile",    "hidepid",  "process_io", "smaps",      "proc_events", "taskstats",
-    "diskstats", "pressure", "cgroup",     "own_cgroup", "cpufreq",     "perf",
-    "pmu",       "kptr",     "rapl",       "nvml",       "dri",
+    "kernel",  "procfs",     "output",      "tick",        "clock",     "memory",    "nofile",
+    "hidepid", "process_io", "smaps",       "proc_events", "taskstats", "diskstats", "pressure",
+    "cgroup",  "own_cgroup", "cpufreq",     "perf",        "pmu",       "kptr",      "rapl",
+    "nvml",    "dri",        "http_client", "http_server",
 };
 
 static void open_live(struct pt_fs *fs) {

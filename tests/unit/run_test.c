@@ -83,29 +83,42 @@ static void missing_directories_are_made(void **state) {
     (void)state;
     const char *const names[] = { "a/b/c", "d/", "./e//f/", "a/b/g" };
     struct pt_err err = { "" };
-    bool was_created;
+    size_t made_from;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(pt_run_make_directory(names[i], &was_created, &err), 0);
-        assert_true(was_created);
+        assert_int_equal(pt_run_make_directory(names[i], &made_from, &err), 0);
+        assert_true(made_from > 0);
         assert_int_equal(access(names[i], W_OK), 0);
-        assert_int_equal(pt_run_make_directory(names[i], &was_created, &err), 0);
-        assert_false(was_created);
+        assert_int_equal(pt_run_make_directory(names[i], &made_from, &err), 0);
+        assert_int_equal(made_from, 0);
     }
-    assert_int_equal(pt_run_make_directory("/", &was_created, &err), 0);
-    assert_false(was_created);
+    assert_int_equal(pt_run_make_directory("/", &made_from, &err), 0);
+    assert_int_equal(made_from, 0);
+}
+
+static void only_made_directories_are_taken_away(void **state) {
+    (void)state;
+    struct pt_err err = { "" };
+    size_t made_from;
+    assert_int_equal(pt_run_make_directory("was", &made_from, &err), 0);
+    assert_int_equal(pt_run_make_directory("was/x/y/z", &made_from, &err), 0);
+    pt_run_remove_directory("was/x/y/z", made_from);
+    assert_int_equal(access("was/x", F_OK), -1);
+    assert_int_equal(access("was", F_OK), 0);
+    pt_run_remove_directory("was", 0);
+    assert_int_equal(access("was", F_OK), 0);
 }
 
 static void what_cannot_be_a_directory_is_refused_by_name(void **state) {
     (void)state;
     struct pt_err err = { "" };
-    bool was_created;
+    size_t made_from;
     put_run("file", 1);
-    assert_int_equal(pt_run_make_directory("file", &was_created, &err), -ENOTDIR);
+    assert_int_equal(pt_run_make_directory("file", &made_from, &err), -ENOTDIR);
     assert_non_null(strstr(err.text, "file is not a directory"));
-    assert_int_equal(pt_run_make_directory("file/below", &was_created, &err), -ENOTDIR);
+    assert_int_equal(pt_run_make_directory("file/below", &made_from, &err), -ENOTDIR);
     assert_non_null(strstr(err.text, "file/below"));
-    assert_int_equal(pt_run_make_directory("", &was_created, &err), -ENAMETOOLONG);
-    assert_int_equal(pt_run_make_directory("/proc/pitot", &was_created, &err), -ENOENT);
+    assert_int_equal(pt_run_make_directory("", &made_from, &err), -ENAMETOOLONG);
+    assert_int_equal(pt_run_make_directory("/proc/pitot", &made_from, &err), -ENOENT);
     assert_non_null(strstr(err.text, "/proc/pitot"));
 }
 
@@ -135,6 +148,8 @@ int main(void) {
                  "the start of a uuid is looked for in the default directory"),
         RUN_TEST(a_directory_without_runs_says_so, "a directory without runs says so"),
         RUN_TEST(missing_directories_are_made, "C012: missing directories are made"),
+        RUN_TEST(only_made_directories_are_taken_away,
+                 "C015: only directories that were made are taken away"),
         RUN_TEST(what_cannot_be_a_directory_is_refused_by_name,
                  "C012: what cannot be a directory is refused by name"),
         RUN_TEST(a_journal_splits_into_directory_and_name,

@@ -1,4 +1,4 @@
-#include "parquet_data.h"
+#include "export_data.h"
 
 #include <math.h>
 
@@ -106,17 +106,17 @@ static const struct recipe *recipe_of(uint32_t column) {
     return NULL;
 }
 
-int pt_parquet_data_decimals(uint32_t column) {
+int export_data_decimals(uint32_t column) {
     return column < 2 ? 0 : recipe_of(column)->decimals;
 }
 
-static void fill_column(struct pt_parquet_data *d, uint32_t column) {
+static void fill_column(struct export_data *d, uint32_t column) {
     static const double scale[] = { 1, 10, 100, 1000 };
     const struct recipe *r = recipe_of(column);
     struct walk w = { .random = column * 7919u, .value = r->start, .level = r->start };
     double total = r->start;
     for (uint32_t row = 0; row < d->row_count; row++) {
-        union pt_cell *cell = &d->cells[(size_t)row * PT_PARQUET_DATA_COLUMNS + column];
+        union pt_cell *cell = &d->cells[(size_t)row * EXPORT_DATA_COLUMNS + column];
         double value = next_value(r, &w);
         if (r->decimals > 0)
             cell->f64 = value / scale[r->decimals];
@@ -127,18 +127,18 @@ static void fill_column(struct pt_parquet_data *d, uint32_t column) {
     }
 }
 
-static void fill_times(struct pt_parquet_data *d) {
+static void fill_times(struct export_data *d) {
     uint64_t random = 1;
     for (uint32_t row = 0; row < d->row_count; row++) {
-        union pt_cell *cells = &d->cells[(size_t)row * PT_PARQUET_DATA_COLUMNS];
+        union pt_cell *cells = &d->cells[(size_t)row * EXPORT_DATA_COLUMNS];
         int64_t late_ns = (int64_t)(fabs(normal(&random)) * 40000 + 60000);
         cells[1].i64 = INT64_C(86400000000000) + row * INT64_C(1000000000) + late_ns;
         cells[0].i64 = cells[1].i64 + INT64_C(1750000000000000000);
     }
 }
 
-static void describe_columns(struct pt_parquet_data *d) {
-    for (uint32_t i = 2; i < PT_PARQUET_DATA_COLUMNS; i++) {
+static void describe_columns(struct export_data *d) {
+    for (uint32_t i = 2; i < EXPORT_DATA_COLUMNS; i++) {
         bool is_double = recipe_of(i)->decimals > 0;
         d->columns[i - 2] = (struct pt_column){ .name = pt_asprintf("c%u", i),
                                                 .short_name = "c",
@@ -148,27 +148,27 @@ static void describe_columns(struct pt_parquet_data *d) {
     }
 }
 
-void pt_parquet_data_init(struct pt_parquet_data *d, uint32_t row_count) {
-    *d = (struct pt_parquet_data){ .row_count = row_count };
+void export_data_init(struct export_data *d, uint32_t row_count) {
+    *d = (struct export_data){ .row_count = row_count };
     describe_columns(d);
     d->table = (struct pt_table){ .name = "bench",
                                   .file = "",
                                   .help = "bench",
                                   .columns = d->columns,
-                                  .column_count = PT_PARQUET_DATA_COLUMNS - 2,
+                                  .column_count = EXPORT_DATA_COLUMNS - 2,
                                   .is_untimed = true };
     d->tables[0] = &d->table;
     d->schema = (struct pt_schema){ d->tables, 1 };
     pt_views_init(&d->views, &d->schema);
-    d->cells = pt_calloc((size_t)row_count * PT_PARQUET_DATA_COLUMNS, sizeof *d->cells);
+    d->cells = pt_calloc((size_t)row_count * EXPORT_DATA_COLUMNS, sizeof *d->cells);
     fill_times(d);
-    for (uint32_t i = 2; i < PT_PARQUET_DATA_COLUMNS; i++)
+    for (uint32_t i = 2; i < EXPORT_DATA_COLUMNS; i++)
         fill_column(d, i);
 }
 
-void pt_parquet_data_release(struct pt_parquet_data *d) {
+void export_data_release(struct export_data *d) {
     pt_views_release(&d->views);
-    for (uint32_t i = 0; i + 2 < PT_PARQUET_DATA_COLUMNS; i++)
+    for (uint32_t i = 0; i + 2 < EXPORT_DATA_COLUMNS; i++)
         pt_free((char *)d->columns[i].name);
     pt_free(d->cells);
 }

@@ -1,0 +1,31 @@
+#include "http/client.h"
+
+#include <errno.h>
+
+const struct pt_module_need pt_http_client_module = { "http-client", PT_HTTP_CLIENT_VERSION,
+                                                      "libcurl3-gnutls" };
+
+void pt_http_request_release(struct pt_http_request *r) {
+    pt_buf_release(&r->body);
+}
+
+int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) {
+    const void *interface;
+    *c = (struct pt_http_client){ 0 };
+    int rc = pt_module_open(&pt_http_client_module, &interface, err);
+    if (rc)
+        return rc;
+    c->module = interface;
+    c->state = c->module->open();
+    return c->state ? 0 : pt_fail(err, -ENOMEM, "libcurl cannot start");
+}
+
+void pt_http_client_close(struct pt_http_client *c) {
+    if (c->state)
+        c->module->close(c->state);
+    *c = (struct pt_http_client){ 0 };
+}
+
+void pt_http_client_run(struct pt_http_client *c, struct pt_http_request *requests, size_t count) {
+    c->module->run(c->state, requests, count);
+}

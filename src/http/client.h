@@ -1,0 +1,69 @@
+/* http/client.h -- HTTP requests, many at a time, on the calling thread. libcurl does the work, in
+ * a module that is loaded when a client opens.
+ *
+ *     struct pt_http_request r = { .url = "http://127.0.0.1:8000/metrics" };
+ *     pt_http_client_run(&client, &r, 1);
+ *     if (!r.error)
+ *         use(pt_buf_as_str(&r.body));
+ *     pt_http_request_release(&r);
+ *
+ * http and https only, no redirects, no proxy, gzip undone; connections are kept between runs. */
+#ifndef PT_HTTP_CLIENT_H
+#define PT_HTTP_CLIENT_H
+
+#include "base/buf.h"
+#include "base/module.h"
+
+#define PT_HTTP_TIMEOUT_NS     INT64_C(500000000)
+#define PT_HTTP_BODY_MAX_BYTES ((size_t)16 << 20)
+
+struct pt_http_request {
+    /* Given by the caller, who keeps the texts as long as the request runs. */
+    const char *url;
+    const char *unix_path; /* connect to this socket instead of the host, or NULL */
+    const char *accept;    /* the Accept header, or NULL */
+    struct pt_str post;    /* JSON to be posted; empty: GET */
+    int64_t timeout_ns;    /* for everything, connecting too; 0: PT_HTTP_TIMEOUT_NS */
+    size_t body_max_bytes; /* after decompression; 0: PT_HTTP_BODY_MAX_BYTES */
+    /* Takes the body of a 2xx answer piece by piece instead of `body`; false ends the request. */
+    bool (*on_data)(struct pt_http_request *r, struct pt_str piece);
+    /* Called at the end; true sends the request, which it may have changed, again. */
+    bool (*on_end)(struct pt_http_request *r);
+    void *user;
+
+    /* Found by the run. */
+    int error;      /* 0: a whole 2xx answer. -ETIMEDOUT, -ECONNREFUSED, -EFBIG, -EREMOTEIO (another
+                       status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data) */
+    char words[96]; /* what `error` means, or "" */
+    int status;     /* of HTTP; 0 if there was none */
+    char content_type[96];
+    struct pt_buf body;       /* kept and reused from run to run; never beyond body_max_bytes */
+    int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+};
+
+void pt_http_request_release(struct pt_http_request *r);
+
+struct pt_http_client {
+    const struct pt_http_client_interface *module;
+    void *state;
+};
+
+extern const struct pt_module_need pt_http_client_module;
+
+int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) PT_MUST_CHECK;
+void pt_http_client_close(struct pt_http_client *c);
+
+/* Returns when all have ended. */
+void pt_http_client_run(struct pt_http_client *c, struct pt_http_request *requests, size_t count);
+
+/* What the module "http-client" exports. */
+#define PT_HTTP_CLIENT_VERSION 1
+
+struct pt_http_client_interface {
+    void *(*open)(void); /* NULL without memory */
+    void (*run)(void *state, struct pt_http_request *requests, size_t count);
+    void (*close)(void *state);
+    const char *(*library)(void); /* "libcurl/7.88.1 GnuTLS/3.7.9 ..." */
+};
+
+#endif

@@ -1,0 +1,124 @@
+/* http/server.h -- a small HTTP server on a thread of its own. libmicrohttpd does the work, in a
+ * module that is loaded when a server opens.
+ *
+ * A handler runs on the server's thread when the whole request is there, and must not block. It
+ * answers at once, or hands the exchange to another thread that answers later: with one text
+ * (pt_http_reply) or with a stream (pt_http_begin, pt_http_push..., pt_http_end). */
+#ifndef PT_HTTP_SERVER_H
+#define PT_HTTP_SERVER_H
+
+#include "base/module.h"
+#include "http/address.h"
+
+struct pt_http_exchange;
+
+struct pt_http_route {
+    const char *method, *path; /* GET answers HEAD too */
+    void (*handle)(void *user, struct pt_http_exchange *x);
+};
+
+/* 0 is the default of each number. */
+struct pt_http_server_options {
+    const char *listen; /* http/address.h; NULL: 127.0.0.1:0 */
+    const struct pt_http_route *routes;
+    size_t route_count;
+    void *user;               /* for handlers and on_problem */
+    bool allows_others;       /* listens on addresses others can reach, for any Host */
+    size_t body_max_bytes;    /* 1 MiB: of a request */
+    size_t unread_max_bytes;  /* 1 MiB: of a stream whose reader is slow; then it is cut */
+    unsigned connection_max;  /* 64; more of them wait */
+    unsigned timeout_seconds; /* 30 without a byte */
+    void (*on_problem)(void *user, const char *text); /* from any thread; may be NULL */
+};
+
+/* What a handler sees of a request. */
+struct pt_http_exchange {
+    const struct pt_http_server_interface *module;
+    const char *path;
+    struct pt_str body;
+};
+
+struct pt_http_server {
+    const struct pt_http_server_interface *module;
+    void *state;
+    struct pt_http_address address;
+    char url[128]; /* http://127.0.0.1:41234 or unix:PATH */
+};
+
+extern const struct pt_module_need pt_http_server_module;
+
+/* Listens when it returns. */
+int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_options *options,
+                        struct pt_err *err) PT_MUST_CHECK;
+/* Cuts what is still open. Exchanges that were handed on stay valid until they are ended. */
+void pt_http_server_close(struct pt_http_server *s);
+
+/* A field of a JSON object, by name; the value goes to `offset` of a struct. */
+enum pt_http_field_kind {
+    PT_HTTP_TEXT, /* char *, to be freed by pt_free */
+    PT_HTTP_I64,
+    PT_HTTP_F64,
+    PT_HTTP_BOOL,
+};
+
+struct pt_http_field {
+    const char *name;
+    enum pt_http_field_kind kind;
+    size_t offset;
+};
+
+/* What the module "http-server" exports. */
+#define PT_HTTP_SERVER_VERSION 1
+
+struct pt_http_server_interface {
+    /* Takes the descriptor if it succeeds. */
+    int (*open)(void **state, const struct pt_http_server_options *options, int listen_fd,
+                struct pt_err *err);
+    void (*close)(void *state);
+    void (*reply)(struct pt_http_exchange *x, unsigned status, const char *type,
+                  struct pt_str body);
+    void (*begin)(struct pt_http_exchange *x, const char *type, void (*on_gone)(void *user),
+                  void *user);
+    int (*push)(struct pt_http_exchange *x, struct pt_str piece);
+    void (*end)(struct pt_http_exchange *x);
+    int (*read_json)(struct pt_str text, const struct pt_http_field *fields, size_t count,
+                     void *into, struct pt_err *err);
+    const char *(*library)(void);
+};
+
+/* The functions on an exchange may be called by any thread, one at a time. */
+
+/* Answers; the exchange is gone afterwards. Copies the body. */
+static inline void pt_http_reply(struct pt_http_exchange *x, unsigned status, const char *type,
+                                 struct pt_str body) {
+    x->module->reply(x, status, type, body);
+}
+
+/* Begins an answer of status 200 that comes in pieces. `on_gone` tells, once and on the server's
+ * thread, that nobody reads any more: it must not use the exchange, and does not come after
+ * pt_http_end. */
+static inline void pt_http_begin(struct pt_http_exchange *x, const char *type,
+                                 void (*on_gone)(void *user), void *user) {
+    x->module->begin(x, type, on_gone, user);
+}
+
+/* Copies the piece. 0 or -EPIPE when nobody reads any more. */
+static inline int pt_http_push(struct pt_http_exchange *x, struct pt_str piece) {
+    return x->module->push(x, piece);
+}
+
+/* Ends the answer; the exchange is gone afterwards. */
+static inline void pt_http_end(struct pt_http_exchange *x) {
+    x->module->end(x);
+}
+
+/* Reads the fields that are there from the body, a JSON object; others are left alone, as are null
+ * and unknown ones. -EINVAL with words if it is no object or a field is of another kind. Texts may
+ * have been set nevertheless. */
+static inline int pt_http_read_json(const struct pt_http_exchange *x,
+                                    const struct pt_http_field *fields, size_t count, void *into,
+                                    struct pt_err *err) {
+    return x->module->read_json(x->body, fields, count, into, err);
+}
+
+#endif
