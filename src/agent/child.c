@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define FORGOTTEN_AFTER_S 60
+#define KILL_ROUNDS       50
 
 static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     struct clone_args args = { .exit_signal = SIGCHLD };
@@ -69,20 +70,6 @@ static void remove_forgotten(const char *parent) {
         closedir(d);
 }
 
-static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
-    if (!o->cgroup_parent)
-        return -1;
-    remove_forgotten(o->cgroup_parent);
-    snprintf(c->cgroup_path, sizeof c->cgroup_path, "%s/%s", o->cgroup_parent, o->cgroup_name);
-    if (mkdir(c->cgroup_path, 0755)) {
-        pt_log(PT_LOG_DEBUG, "no cgroup of its own for the command: %s: %s", c->cgroup_path,
-               strerror(errno));
-        c->cgroup_path[0] = 0;
-        return -1;
-    }
-    return open(c->cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* What the command left running goes back to where the command would have been. */
 static void move_survivors(const struct pt_child *c) {
     struct pt_text text = { 0 };
@@ -109,6 +96,27 @@ static void drop_cgroup(struct pt_child *c) {
     c->cgroup_path[0] = 0;
 }
 
+static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
+    if (!o->cgroup_parent)
+        return -1;
+    remove_forgotten(o->cgroup_parent);
+    int n =
+        snprintf(c->cgroup_path, sizeof c->cgroup_path, "%s/%s", o->cgroup_parent, o->cgroup_name);
+    int rc = n >= (int)sizeof c->cgroup_path ? -ENAMETOOLONG
+             : mkdir(c->cgroup_path, 0755)   ? -errno
+                                             : 0;
+    if (rc) {
+        pt_log(PT_LOG_DEBUG, "no cgroup of its own for the command: %s: %s", c->cgroup_path,
+               strerror(-rc));
+        c->cgroup_path[0] = 0;
+        return -1;
+    }
+    int fd = open(c->cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        drop_cgroup(c);
+    return fd;
+}
+
 static pid_t create_process(struct pt_child *c, int cgroup_fd) {
     pid_t pid = clone_process(cgroup_fd, &c->pid_fd);
     if (pid < 0 && cgroup_fd >= 0) {
@@ -129,14 +137,14 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
         return pt_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
     }
     int cgroup_fd = make_cgroup(c, o);
-    /* Without a cgroup, orphans of the command must come to us to be found again. */
-    if (cgroup_fd < 0)
-        c->is_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) == 0;
     c->pid = create_process(c, cgroup_fd);
     if (c->pid == 0) {
         close(barrier[1]);
         run_command(o, barrier[0], failure[1]);
     }
+    /* Without a cgroup, orphans of the command must come to us to be found again. */
+    if (!c->cgroup_path[0])
+        c->is_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) == 0;
     int rc = c->pid < 0 ? pt_fail(err, -errno, "cannot create a process: %s", strerror(errno)) : 0;
     if (cgroup_fd >= 0)
         close(cgroup_fd);
@@ -190,6 +198,7 @@ void pt_child_signal(struct pt_child *c, int signal_number) {
         kill(c->pid, signal_number);
 }
 
+/* Since Linux 5.14. */
 static bool kill_cgroup(const struct pt_child *c) {
     char path[600];
     if (!c->cgroup_path[0])
@@ -202,21 +211,40 @@ static bool kill_cgroup(const struct pt_child *c) {
     return done;
 }
 
-static pid_t parent_of(const struct pt_fs *fs, pid_t pid, struct pt_text *text) {
-    char path[32];
-    struct pt_scan scan;
-    struct pt_pid_stat stat;
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    if (pt_fs_read(fs->proc, path, text, &scan) || pt_pid_parse_stat(scan, &stat))
-        return 0;
-    return (pid_t)stat.parent;
+static int kill_members(const struct pt_child *c) {
+    struct pt_text text = { 0 };
+    struct pt_scan members, line;
+    char path[600];
+    int found = 0;
+    snprintf(path, sizeof path, "%s/cgroup.procs", c->cgroup_path);
+    if (!pt_fs_read(AT_FDCWD, path, &text, &members))
+        while (pt_scan_line(&members, &line)) {
+            int64_t pid = pt_scan_i64(&line);
+            if (!line.failed && pid > 1) /* 0: of another namespace */
+                found += kill((pid_t)pid, SIGKILL) == 0;
+        }
+    pt_text_release(&text);
+    return found;
 }
 
-static bool is_descendant(const struct pt_fs *fs, pid_t pid, pid_t ancestor, struct pt_text *text) {
-    for (int depth = 0; pid > 1 && depth < 1000; depth++) {
+static bool read_stat(const struct pt_fs *fs, pid_t pid, struct pt_text *text,
+                      struct pt_pid_stat *stat) {
+    char path[32];
+    struct pt_scan scan;
+    snprintf(path, sizeof path, "%d/stat", (int)pid);
+    return !pt_fs_read(fs->proc, path, text, &scan) && !pt_pid_parse_stat(scan, stat);
+}
+
+/* A zombie is as good as gone. */
+static bool is_live_descendant(const struct pt_fs *fs, pid_t pid, pid_t ancestor,
+                               struct pt_text *text) {
+    struct pt_pid_stat stat;
+    for (int depth = 0; pid > 0 && depth < 1000; depth++) {
+        if (!read_stat(fs, pid, text, &stat) || (depth == 0 && stat.state == 'Z'))
+            return false;
+        pid = (pid_t)stat.parent;
         if (pid == ancestor)
             return true;
-        pid = parent_of(fs, pid, text);
     }
     return false;
 }
@@ -227,7 +255,7 @@ static int kill_below(const struct pt_fs *fs, pid_t root) {
     int found = 0, proc = openat(fs->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t count = proc >= 0 && !pt_pid_list_read(&pids, proc) ? pids.count : 0;
     for (size_t i = 0; i < count; i++)
-        if (pids.at[i] != getpid() && is_descendant(fs, pids.at[i], root, &text))
+        if (is_live_descendant(fs, pids.at[i], root, &text))
             found += kill(pids.at[i], SIGKILL) == 0;
     if (proc >= 0)
         close(proc);
@@ -236,10 +264,16 @@ static int kill_below(const struct pt_fs *fs, pid_t root) {
     return found;
 }
 
-/* Without a cgroup: a tree that forks while it is being killed needs another round. */
-static void kill_descendants(const struct pt_child *c) {
-    for (int round = 0; round < 5; round++) {
-        if (kill_below(c->fs, c->is_subreaper ? getpid() : c->pid) == 0)
+/* A tree that forks while it is being killed needs another round. Process ids of another /proc
+ * than our own may be of another namespace: they are nobody we know. */
+static void kill_one_by_one(const struct pt_child *c) {
+    for (int round = 0; round < KILL_ROUNDS; round++) {
+        int found = 0;
+        if (c->cgroup_path[0])
+            found = kill_members(c);
+        else if (c->fs->is_live)
+            found = kill_below(c->fs, c->is_subreaper ? getpid() : c->pid);
+        if (found == 0)
             return;
         usleep(2000);
     }
@@ -249,7 +283,7 @@ void pt_child_kill_tree(struct pt_child *c) {
     if (c->pid <= 0)
         return;
     if (!kill_cgroup(c))
-        kill_descendants(c);
+        kill_one_by_one(c);
     pt_child_signal(c, SIGKILL);
 }
 

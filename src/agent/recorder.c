@@ -27,6 +27,7 @@
 
 #define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
+#define PRINT_WAIT_MS   1000                   /* for whoever reads stderr */
 #define KEPT_FD_LIMIT   8192
 #define RAISED_FD_LIMIT 65536
 
@@ -537,7 +538,7 @@ static void describe_command(const struct recorder *r, char *into, size_t capaci
 static void print_summary(void *user, const struct pt_journal_reader *reader) {
     struct ending *e = user;
     struct recorder *r = e->recorder;
-    if (!r->o->is_quiet) {
+    if (!r->o->is_quiet && pt_log_is_ready(PRINT_WAIT_MS)) {
         struct pt_out out;
         char what[128];
         double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
@@ -556,7 +557,7 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
 }
 
 static void print_files(const struct recorder *r) {
-    if (r->o->is_quiet)
+    if (r->o->is_quiet || !pt_log_is_ready(PRINT_WAIT_MS))
         return;
     char list[128] = "pitot";
     for (int i = 0; i < r->o->formats.count; i++)

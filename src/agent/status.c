@@ -65,7 +65,7 @@ void pt_status_see(struct pt_status *s, const struct pt_sample *sample) {
         return;
     /* Figures are rates since the last look, so looking seldom is looking long. */
     int64_t now_ns = pt_mono_ns();
-    if (s->drawn_ns && now_ns - s->drawn_ns < REDRAW_NS)
+    if ((s->drawn_ns && now_ns - s->drawn_ns < REDRAW_NS) || !pt_log_is_ready(0))
         return;
     if (!pt_figure_reader_next(&s->figures, sample))
         return;
@@ -76,7 +76,8 @@ void pt_status_see(struct pt_status *s, const struct pt_sample *sample) {
 void pt_status_release(struct pt_status *s) {
     if (!s->is_on)
         return;
-    wipe();
+    if (pt_log_is_ready(0))
+        wipe();
     pt_log_hook = NULL;
     pt_figure_reader_release(&s->figures);
     s->is_on = false;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cmd/command.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,16 @@ static int run_command(int id, bool is_implied, int argc, char **argv, char **wh
     return code;
 }
 
+/* A closed standard stream must not become a file of the recording, into which messages would go.
+ * What stands in for it closes at exec, so that the command finds what Pitot was given. */
+static void hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", O_RDWR | O_CLOEXEC); /* takes the lowest number: fd */
+}
+
 int main(int argc, char **argv) {
+    hold_standard_streams();
     setlocale(LC_CTYPE, "");
     if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0))
         return pt_cmd_version(NULL, argv + 2, false, argv);
