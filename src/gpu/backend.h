@@ -19,7 +19,7 @@ struct pt_gpu_backend {
     int (*device_count)(const void *state);
     /* The static part, once. `first` is the index of the backend's first device. */
     void (*describe_device)(void *state, int index, int first, struct pt_gpu_info *info);
-    /* Fills in the values of a pace, which have been forgotten before, or marks the device as gone. */
+    /* Fills in the values of a pace, which were forgotten before, or marks the device as gone. */
     void (*read_device)(void *state, int index, enum pt_gpu_pace pace, struct pt_gpu_device *d);
     /* Adds the processes on the devices; or NULL. `r` already has all devices, those of this
      * backend from `first` on. */

@@ -1,4 +1,4 @@
-/* gpu/nvml.h -- NVIDIA GPUs through NVML: what the backend's files share, and why there are none. */
+/* gpu/nvml.h -- NVIDIA GPUs through NVML: what the files of the backend share, and a diagnosis. */
 #ifndef PT_GPU_NVML_H
 #define PT_GPU_NVML_H
 

@@ -187,7 +187,7 @@ static int read_retired(const struct call *c, struct pt_nvml_state *s, struct pt
     if (!s->api.retired_pages)
         return PT_NVML_FUNCTION_NOT_FOUND;
     int code = s->api.retired_pages(unit->handle, c->which, &count, NULL);
-    if (code == PT_NVML_INSUFFICIENT_SIZE)
+    if (code == PT_NVML_INSUFFICIENT_SIZE && count > 0)
         code = PT_NVML_SUCCESS;
     if (code == PT_NVML_SUCCESS)
         set_checked(c, d, count);

@@ -17,9 +17,9 @@
 
 struct pt_gpu_poller;
 
-/* Starts the thread and waits, at most `patience_ns`, until it has found the GPUs. 0; -ENODATA: there
- * are none, `err` says why; other -errno. If the drivers take longer, the answer is 0 and the first
- * reading comes later, or never. `fs` is copied. */
+/* Starts the thread and waits, at most `patience_ns`, until it has found the GPUs. 0; -ENODATA:
+ * there are none, `err` says why; other -errno. If the drivers take longer, the answer is 0 and
+ * the first reading comes later, or never. `fs` is copied. */
 int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, int64_t interval_ns,
                         int64_t patience_ns, struct pt_err *err) PT_MUST_CHECK;
 /* Ends and frees; NULL may be stopped. */
