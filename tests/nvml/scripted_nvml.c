@@ -68,10 +68,12 @@ static struct timespec started;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static bool is_released, is_hanging;
+static int shutdown_count;
 
-/* For tests: lets a call go that hangs, and tells whether one does. */
+/* For tests: lets a call go that hangs, tells whether one does, and how often NVML was shut down. */
 EXPORT void scripted_nvml_release(void);
 EXPORT bool scripted_nvml_hangs(void);
+EXPORT int scripted_nvml_shutdowns(void);
 
 void scripted_nvml_release(void) {
     pthread_mutex_lock(&mutex);
@@ -83,6 +85,13 @@ void scripted_nvml_release(void) {
 bool scripted_nvml_hangs(void) {
     pthread_mutex_lock(&mutex);
     bool answer = is_hanging;
+    pthread_mutex_unlock(&mutex);
+    return answer;
+}
+
+int scripted_nvml_shutdowns(void) {
+    pthread_mutex_lock(&mutex);
+    int answer = shutdown_count;
     pthread_mutex_unlock(&mutex);
     return answer;
 }
@@ -382,6 +391,7 @@ int INIT(void) {
 int nvmlShutdown(void) {
     pthread_mutex_lock(&mutex);
     forget_script();
+    shutdown_count++;
     pthread_mutex_unlock(&mutex);
     return PT_NVML_SUCCESS;
 }
