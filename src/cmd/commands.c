@@ -36,7 +36,7 @@ const struct pt_option pt_command_option_list[] = {
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
-      "collectors: cpu,mem,disk,net,pressure,containers,processes" },
+      "collectors: cpu,mem,disk,net,pressure,containers,processes,gpu" },
     { "no-collect", 0, PT_OPTION_TEXT, RECORD, AT(no_collect), NULL, "LIST",
       "collectors to leave out" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },

@@ -28,12 +28,13 @@ static void *function_at(const struct pt_nvml_api *api, size_t member) {
     return function;
 }
 
-/* Room for what the library said it has, and for those that start meanwhile. False if that is out
- * of reason. */
+/* Room for what the library said it has (0: for a first try), and for those that start meanwhile.
+ * False if that is out of reason. */
 static bool make_room(void *array, size_t *capacity, unsigned count, size_t size) {
     if (count > LIST_MAX)
         return false;
-    pt_grow(array, capacity, (count > *capacity ? count : *capacity) + 16, size);
+    if (count >= *capacity)
+        pt_grow(array, capacity, (size_t)count + 16, size);
     return true;
 }
 

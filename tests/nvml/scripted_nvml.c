@@ -327,7 +327,12 @@ static int start(void) {
     is_released = false;
     pthread_mutex_unlock(&mutex);
     struct answer a = ask("nvmlInit", "*", NOT_AN_INDEX);
-    return a.code == PT_NVML_NOT_SUPPORTED ? PT_NVML_SUCCESS : a.code;
+    if (a.code == PT_NVML_SUCCESS || a.code == PT_NVML_NOT_SUPPORTED)
+        return PT_NVML_SUCCESS;
+    pthread_mutex_lock(&mutex);
+    forget_script(); /* nobody shuts down what did not start */
+    pthread_mutex_unlock(&mutex);
+    return a.code;
 }
 
 static int count_devices(unsigned *count) {

@@ -431,6 +431,23 @@ static void a_long_list_of_processes_gets_a_larger_buffer(void **state) {
     close_fixture(&f);
 }
 
+static void a_steady_turn_allocates_nothing(void **state) {
+    (void)state;
+    struct fixture f;
+    open_script(&f, "devices 2\n" SCRIPT_GPU "nvmlDeviceGetProcessUtilization * !7\n");
+    for (int i = 0; i < 3; i++) {
+        read_all(&f);
+        read_processes(&f);
+    }
+    uint64_t before = pt_mem_allocation_count();
+    for (int i = 0; i < 100; i++) {
+        read_all(&f);
+        read_processes(&f);
+    }
+    assert_int_equal(pt_mem_allocation_count(), before);
+    close_fixture(&f);
+}
+
 static void each_code_of_a_list_costs_only_that_list(void **state) {
     (void)state;
     static const char *const lists[] = { "nvmlDeviceGetComputeRunningProcesses_v3",
@@ -600,6 +617,7 @@ int main(void) {
                 "C116: processes have memory and their newest share"),
         PT_TEST(a_long_list_of_processes_gets_a_larger_buffer,
                 "a long list of processes gets a larger buffer"),
+        PT_TEST(a_steady_turn_allocates_nothing, "a steady turn allocates nothing"),
         PT_TEST(each_code_of_a_list_costs_only_that_list,
                 "each code of a list of processes costs only that list"),
         PT_TEST(a_process_list_that_is_refused_is_not_empty_but_absent,
