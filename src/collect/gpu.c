@@ -53,8 +53,7 @@ enum { SOURCE_FAST, SOURCE_SLOW, SOURCE_PROCESSES };
       "Uncorrected memory errors since the driver was loaded")                                    \
     X(t, processes, "gProcessCount", GAUGE, I64, COUNT, 2,                                        \
       "Processes on the GPU; with open drivers only visible ones")                                \
-    X(t, energy, "gEnergyMj", COUNTER, I64, NONE, 0,                                              \
-      "Energy since the driver was loaded, millijoules")                                          \
+    X(t, energy, "gEnergyMj", COUNTER, I64, MILLIJOULES, 0, "Energy since the driver was loaded") \
     X(t, power_instant, "gPowerInstantW", GAUGE, F64, WATTS, 1, "Power at this moment")           \
     X(t, temperature_hotspot, "gTemperatureHotspotC", GAUGE, I64, CELSIUS, 0,                     \
       "Temperature of the hottest spot")                                                          \

@@ -70,7 +70,7 @@ static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static bool is_released, is_hanging;
 static int shutdown_count;
 
-/* For tests: lets a call go that hangs, tells whether one does, and how often NVML was shut down. */
+/* For tests: lets a call go that hangs; whether one does; how often NVML was shut down. */
 EXPORT void scripted_nvml_release(void);
 EXPORT bool scripted_nvml_hangs(void);
 EXPORT int scripted_nvml_shutdowns(void);
