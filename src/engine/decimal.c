@@ -1,7 +1,6 @@
 #include "engine/decimal.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -89,15 +88,32 @@ static bool from_library(struct pt_str text, double *value) {
     return end == copy + text.len && isfinite(*value);
 }
 
+/* Eight bytes; those behind the end are no digits. */
+static inline uint64_t load(const char *p, const char *end) {
+    uint64_t word = 0;
+    size_t n = (size_t)(end - p);
+    if (PT_UNLIKELY(n < sizeof word))
+        memcpy(&word, p, n);
+    else
+        memcpy(&word, p, sizeof word);
+    return word;
+}
+
+/* No loop over digits: its end could not be predicted. */
 static inline const char *take_digits(const char *p, const char *end, uint64_t *digits) {
-    unsigned digit;
-    uint64_t value = *digits;
-    while (p < end && (digit = (unsigned)(*p - '0')) <= 9) {
-        value = value * 10 + digit;
-        p++;
+    for (;;) {
+        uint64_t word = load(p, end);
+        unsigned count = pt_decimal_digit_count(word);
+        if (count > 0)
+            *digits = *digits * word_powers[count] + pt_decimal_digits(word, count);
+        p += count;
+        if (count < 8)
+            return p;
     }
-    *digits = value;
-    return p;
+}
+
+static inline bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
 /* Steps over "e+06"; stays where it is if that is no exponent. */
@@ -108,7 +124,7 @@ static const char *take_exponent(const char *p, const char *end, int *exponent) 
         p++;
     const char *first = p;
     int value = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++)
+    for (; p < end && is_digit(*p); p++)
         if (value < 100000)
             value = value * 10 + (*p - '0');
     if (p == first)
@@ -117,7 +133,7 @@ static const char *take_exponent(const char *p, const char *end, int *exponent) 
     return p;
 }
 
-size_t pt_decimal_scan(struct pt_str text, double *value) {
+size_t pt_decimal_scan_any(struct pt_str text, double *value) {
     const char *p = text.at, *end = text.at + text.len;
     bool is_negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -127,7 +143,9 @@ size_t pt_decimal_scan(struct pt_str text, double *value) {
     p = take_digits(p, end, &digits);
     ptrdiff_t count = p - start;
     int exponent = 0;
-    if (p < end && *p == '.') {
+    if (end - p > 2 && p[0] == '.' && p[1] == '0' && !is_digit(p[2])) {
+        p += 2; /* whole, as Python writes it */
+    } else if (p < end && *p == '.') {
         const char *point = p++;
         p = take_digits(p, end, &digits);
         count += p - point - 1;
@@ -141,7 +159,9 @@ size_t pt_decimal_scan(struct pt_str text, double *value) {
     double magnitude;
     if (count > DIGITS_IN_A_WORD)
         return from_library((struct pt_str){ text.at, len }, value) ? len : 0;
-    if (digits == 0)
+    if (digits <= EXACT_INTEGER && exponent == 0)
+        magnitude = (double)digits;
+    else if (digits == 0)
         magnitude = 0;
     else if (digits <= EXACT_INTEGER && exponent <= 0 && exponent >= -EXACT_POWER)
         magnitude = (double)digits / double_powers[-exponent];

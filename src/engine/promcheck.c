@@ -75,8 +75,8 @@ static void set_clear(struct pt_promcheck_set *set) {
 }
 
 static bool label_number(const struct pt_promtext_item *item, struct pt_str name, double *value) {
-    const struct pt_promtext_label *label = pt_promtext_label(item, name);
-    return label && pt_decimal_parse_go(label->value, value);
+    int label = pt_promtext_find_label(item, name);
+    return label >= 0 && pt_decimal_parse_go(pt_promtext_label_value(item, label), value);
 }
 
 /* Text 0.0.4. */
@@ -120,7 +120,7 @@ static struct pt_str plain_family(struct pt_promcheck *c, struct pt_str name) {
 static const char *plain_sample(struct pt_promcheck *c, const struct pt_promtext_item *item) {
     struct pt_str family = plain_family(c, item->name);
     double number;
-    if (pt_promtext_label(item, PT_STR("__name__")))
+    if (pt_promtext_find_label(item, PT_STR("__name__")) >= 0)
         return "a label called __name__";
     if (knows(c, family, HISTOGRAM) && pt_str_ends(item->name, PT_STR("_bucket")) &&
         !label_number(item, PT_STR("le"), &number))
@@ -268,7 +268,7 @@ static const char *check_values(const struct pt_promcheck *c, const char *suffix
 static const char *check_labels(const struct pt_promcheck *c, const char *suffix,
                                 const struct pt_promtext_item *item) {
     double number;
-    if (c->type == PT_PROMTEXT_STATESET && !pt_promtext_label(item, c->family))
+    if (c->type == PT_PROMTEXT_STATESET && pt_promtext_find_label(item, c->family) < 0)
         return "no label for the state";
     if (c->type == PT_PROMTEXT_SUMMARY && !suffix[0] &&
         (!label_number(item, PT_STR("quantile"), &number) || !(number >= 0 && number <= 1)))
@@ -277,7 +277,8 @@ static const char *check_labels(const struct pt_promcheck *c, const char *suffix
         return NULL;
     if (!label_number(item, PT_STR("le"), &number) || isnan(number))
         return "le is no number";
-    struct pt_str le = pt_promtext_label(item, PT_STR("le"))->value;
+    int label = pt_promtext_find_label(item, PT_STR("le"));
+    struct pt_str le = pt_promtext_label_value(item, label);
     if (number == INFINITY && !pt_str_eq(le, PT_STR("+Inf")))
         return "le is not spelt +Inf";
     return NULL;
@@ -300,10 +301,9 @@ static const char *check_exemplar(const struct pt_promcheck *c, const char *suff
     if (!is_bucket && !is_total)
         return "an exemplar where none may be";
     size_t characters = 0;
-    for (int i = 0; i < item->exemplar_label_count; i++) {
-        const struct pt_promtext_label *label = &item->labels[item->label_count + i];
-        characters += count_characters(label->name) + count_characters(label->value);
-    }
+    for (int i = 0; i < item->exemplar_label_count; i++)
+        characters += count_characters(pt_promtext_label_name(item, item->label_count + i)) +
+                      count_characters(pt_promtext_label_value(item, item->label_count + i));
     return characters > EXEMPLAR_CHARACTERS ? "an exemplar of more than 128 characters" : NULL;
 }
 
@@ -318,11 +318,11 @@ static uint64_t group_of(const struct pt_promcheck *c, const char *suffix,
     if (c->type == PT_PROMTEXT_INFO)
         return group;
     for (int i = 0; i < item->label_count; i++) {
-        const struct pt_promtext_label *label = &item->labels[i];
-        if (pt_str_eq(label->name, member))
+        struct pt_str name = pt_promtext_label_name(item, i);
+        if (pt_str_eq(name, member))
             continue;
-        uint64_t name = hash_on(HASH_START, label->name);
-        group += tagged(hash_on(name * 31, label->value), NAMED);
+        uint64_t hash = hash_on(HASH_START, name) * 31;
+        group += tagged(hash_on(hash, pt_promtext_label_value(item, i)), NAMED);
     }
     return group;
 }
@@ -420,14 +420,13 @@ const char *pt_promcheck_end(struct pt_promcheck *c) {
 
 int pt_promcheck_text(struct pt_str body, bool is_openmetrics, struct pt_err *err) {
     struct pt_promtext text;
-    struct pt_promtext_item item;
     struct pt_promcheck check;
     const char *reason = NULL;
     int rc;
     pt_promtext_init(&text, body, is_openmetrics, NULL);
     pt_promcheck_init(&check, is_openmetrics);
-    while (!reason && (rc = pt_promtext_next(&text, &item)) > 0)
-        reason = pt_promcheck_item(&check, &item);
+    while (!reason && (rc = pt_promtext_next(&text)) > 0)
+        reason = pt_promcheck_item(&check, &text.item);
     if (!reason && rc == 0)
         reason = pt_promcheck_end(&check);
     pt_promcheck_release(&check);

@@ -21,18 +21,18 @@ static const uint8_t classes[256] = {
 };
 
 static const struct {
-    struct pt_str word;
+    const char *word;
     enum pt_promtext_type type;
 } types[] = {
-    { { "counter", 7 }, PT_PROMTEXT_COUNTER },
-    { { "gauge", 5 }, PT_PROMTEXT_GAUGE },
-    { { "histogram", 9 }, PT_PROMTEXT_HISTOGRAM },
-    { { "summary", 7 }, PT_PROMTEXT_SUMMARY },
-    { { "untyped", 7 }, PT_PROMTEXT_UNTYPED },
-    { { "unknown", 7 }, PT_PROMTEXT_UNKNOWN },
-    { { "info", 4 }, PT_PROMTEXT_INFO },
-    { { "stateset", 8 }, PT_PROMTEXT_STATESET },
-    { { "gaugehistogram", 14 }, PT_PROMTEXT_GAUGEHISTOGRAM },
+    { "counter", PT_PROMTEXT_COUNTER },
+    { "gauge", PT_PROMTEXT_GAUGE },
+    { "histogram", PT_PROMTEXT_HISTOGRAM },
+    { "summary", PT_PROMTEXT_SUMMARY },
+    { "untyped", PT_PROMTEXT_UNTYPED },
+    { "unknown", PT_PROMTEXT_UNKNOWN },
+    { "info", PT_PROMTEXT_INFO },
+    { "stateset", PT_PROMTEXT_STATESET },
+    { "gaugehistogram", PT_PROMTEXT_GAUGEHISTOGRAM },
 };
 
 static PT_COLD const char *fail_with(struct pt_promtext *p, const char *at, int error,
@@ -78,9 +78,11 @@ static inline const char *line_end(const struct pt_promtext *p, const char *s) {
     return newline ? newline : p->end;
 }
 
+/* Eight bytes at a time. */
+
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
 
-/* Eight bytes; those behind the end are newlines. */
+/* Bytes behind the end are newlines. */
 static inline uint64_t load(const char *s, const char *end) {
     uint64_t word = EACH_BYTE('\n');
     size_t n = (size_t)(end - s);
@@ -96,32 +98,96 @@ static inline uint64_t zero_bytes(uint64_t word) {
     return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
 }
 
-/* The next quote, backslash or newline; ORs the words passed over into `seen`. */
+/* Quotes, backslashes and newlines, marked in the same way. */
+static inline uint64_t special_bytes(uint64_t word) {
+    return zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\\')) |
+           zero_bytes(word ^ EACH_BYTE('\n'));
+}
+
+/* The top bit of each byte between `low` and `high`; top bits of the word are clear. */
+static inline uint64_t bytes_between(uint64_t word, uint8_t low, uint8_t high) {
+    return (word + EACH_BYTE(0x80 - low)) & ~(word + EACH_BYTE(0x7f - high)) & EACH_BYTE(0x80);
+}
+
+/* How many of the first bytes are letters, digits, _ or : (which follows 9). */
+static inline unsigned name_bytes(uint64_t word) {
+    uint64_t ascii = word & EACH_BYTE(0x7f);
+    uint64_t is_name = bytes_between(ascii | EACH_BYTE(0x20), 'a', 'z') |
+                       bytes_between(ascii, '0', ':') | bytes_between(ascii, '_', '_');
+    uint64_t stop = (~is_name | word) & EACH_BYTE(0x80);
+    return stop ? (unsigned)__builtin_ctzll(stop) >> 3 : 8;
+}
+
+static inline bool has_high_bit(uint64_t word) {
+    return (word & EACH_BYTE(0x80)) != 0;
+}
+
+/* The next special byte; ORs the words passed over into `seen`. */
 static inline const char *find_special(const char *s, const char *end, uint64_t *seen) {
     for (;; s += 8) {
-        uint64_t word = load(s, end);
-        uint64_t stop = zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\\')) |
-                        zero_bytes(word ^ EACH_BYTE('\n'));
+        uint64_t word = load(s, end), stop = special_bytes(word);
         *seen |= word;
         if (stop)
             return s + (__builtin_ctzll(stop) >> 3);
     }
 }
 
-static bool is_utf8(struct pt_str text) {
-    return pt_utf8_valid_length(text) == text.len;
+static inline uint64_t difference(const char *a, const char *b) {
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x ^ y;
 }
 
-static bool is_ascii(struct pt_str text) {
+/* How many bytes, `max` at most, are the same as those at an earlier place. */
+static inline size_t common_length(const struct pt_promtext *p, const char *s, const char *earlier,
+                                   size_t max) {
+    size_t n = 0, left = (size_t)(p->end - s);
+    for (; n < max && n + 8 <= left; n += 8) {
+        uint64_t d = difference(s + n, earlier + n);
+        if (d) {
+            n += (size_t)__builtin_ctzll(d) >> 3;
+            return n < max ? n : max;
+        }
+    }
+    while (PT_UNLIKELY(n < max && n < left) && s[n] == earlier[n])
+        n++;
+    return n < max ? n : max;
+}
+
+typedef uint64_t two_words __attribute__((vector_size(16)));
+
+static inline two_words differences(const char *a, const char *b) {
+    two_words x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x ^ y;
+}
+
+/* Compares the ends first, which may overlap, then what is left between them. No branch depends
+ * on where the texts differ. */
+static inline bool is_equal(const char *a, const char *b, size_t len) {
+    if (PT_UNLIKELY(len < 32))
+        return memcmp(a, b, len) == 0;
+    two_words d = differences(a, b) | differences(a + 16, b + 16) |
+                  differences(a + len - 32, b + len - 32) | differences(a + len - 16, b + len - 16);
+    for (size_t n = 32; n + 32 < len; n += 16)
+        d |= differences(a + n, b + n);
+    return (d[0] | d[1]) == 0;
+}
+
+static bool is_utf8(struct pt_str text) {
     uint64_t seen = 0;
     for (size_t i = 0; i < text.len; i += 8)
         seen |= load(text.at + i, text.at + text.len);
-    return !(seen & EACH_BYTE(0x80));
+    return !has_high_bit(seen) || pt_utf8_valid_length(text) == text.len;
 }
 
+/* Names and labels. */
+
 /* What stands between quotes; `s` is behind the first one. */
-static inline const char *take_quoted(struct pt_promtext *p, const char *s, struct pt_str *text,
-                                      bool *is_escaped) {
+static const char *take_quoted(struct pt_promtext *p, const char *s, size_t *len,
+                               bool *is_escaped) {
     const char *start = s;
     uint64_t seen = 0;
     *is_escaped = false;
@@ -139,131 +205,142 @@ static inline const char *take_quoted(struct pt_promtext *p, const char *s, stru
         *is_escaped = true;
         s += 2;
     }
-    *text = (struct pt_str){ start, (size_t)(s - start) };
-    if (PT_UNLIKELY(seen & EACH_BYTE(0x80)) && !is_utf8(*text))
+    struct pt_str text = { start, (size_t)(s - start) };
+    if (PT_UNLIKELY(has_high_bit(seen)) && !is_utf8(text))
         return fail(p, start, "text that is not UTF-8");
-    if (PT_UNLIKELY(text->len > p->limits.label_bytes))
+    if (PT_UNLIKELY(text.len > p->limits.label_bytes))
         return fail_with(p, start, -E2BIG, "a label longer than the limit");
+    *len = text.len;
     return s + 1;
 }
 
-static inline const char *take_plain_name(struct pt_promtext *p, const char *s,
-                                          struct pt_str *name) {
-    const char *start = s;
+/* Families stand together: the name mostly is, or starts as, that of the line before. */
+static inline const char *take_plain_name(struct pt_promtext *p, const char *s) {
+    struct pt_promtext_item *item = &p->item;
+    struct pt_str known = p->known_name;
+    const char *end = s + known.len;
+    if (end < p->end && is_equal(s, known.at, known.len) && !(class_of(p, end) & NAME_REST) &&
+        known.len > 0) {
+        item->name = known;
+        return end;
+    }
     if (!(class_of(p, s) & NAME_FIRST))
         return fail(p, s, "a name must start with a letter, _ or :");
-    do
-        s++;
-    while (class_of(p, s) & NAME_REST);
-    *name = (struct pt_str){ start, (size_t)(s - start) };
-    return s;
+    end = s + common_length(p, s, known.at, known.len);
+    unsigned count;
+    do {
+        count = name_bytes(load(end, p->end));
+        end += count;
+    } while (count == 8);
+    item->is_same_name = false;
+    item->name = (struct pt_str){ s, (size_t)(end - s) };
+    p->known_name = (struct pt_str){ s, (size_t)(end - s) };
+    return end;
 }
 
-/* Families stand together, so the name is mostly that of the line before. */
-static inline const char *take_sample_name(struct pt_promtext *p, const char *s,
-                                           struct pt_promtext_item *item) {
-    struct pt_str previous = p->previous_name;
-    if (previous.len > 0 && (size_t)(p->end - s) > previous.len &&
-        memcmp(s, previous.at, previous.len) == 0 && !(class_of(p, s + previous.len) & NAME_REST)) {
-        item->name = previous;
-        item->is_same_name = true;
-        return s + previous.len;
+static const char *take_quoted_name(struct pt_promtext *p, const char *s) {
+    p->item.name.at = s;
+    return take_quoted(p, s, &p->item.name.len, &p->item.name_is_escaped);
+}
+
+static inline const char *take_label_name(struct pt_promtext *p, const char *s, const char *text,
+                                          struct pt_promtext_label *label) {
+    bool is_quoted = peek(p, s) == '"';
+    const char *start = s + is_quoted;
+    size_t len;
+    label->name_is_escaped = false;
+    if (PT_UNLIKELY(is_quoted)) {
+        s = take_quoted(p, start, &len, &label->name_is_escaped);
+        if (!s)
+            return NULL;
+    } else {
+        if (!(class_of(p, s) & LABEL_FIRST))
+            return fail(p, s, "a label must start with a letter or _");
+        do
+            s++;
+        while (class_of(p, s) & LABEL_REST);
+        len = (size_t)(s - start);
     }
-    s = take_plain_name(p, s, &item->name);
-    if (s)
-        p->previous_name = item->name;
+    label->name_at = (uint32_t)(start - text);
+    label->name_len = (uint32_t)len;
     return s;
 }
 
-static inline bool has_duplicate(const struct pt_promtext_label *labels, int count) {
-    const struct pt_promtext_label *last = &labels[count];
-    for (int i = 0; i < count; i++)
-        if (PT_UNLIKELY(labels[i].name.len == last->name.len) &&
-            memcmp(labels[i].name.at, last->name.at, last->name.len) == 0)
+/* A first item in quotes without a value is the name of the metric. */
+static const char *take_inner_name(struct pt_promtext *p, const char *s, int index) {
+    const struct pt_promtext_label *label = &p->item.list->labels[index];
+    const char *name = p->item.list->text + label->name_at;
+    if (name[-1] != '"' || index > 0)
+        return fail(p, s, "no = after a label");
+    if (p->item.name.len > 0)
+        return fail(p, s, "a second name of the metric");
+    if (label->name_len == 0)
+        return fail(p, s, "an empty name");
+    p->item.name = (struct pt_str){ name, label->name_len };
+    p->item.name_is_escaped = label->name_is_escaped;
+    return s;
+}
+
+static inline bool has_duplicate(const struct pt_promtext_list *list, int first, int last) {
+    const struct pt_promtext_label *labels = list->labels;
+    for (int i = first; i < last; i++)
+        if (PT_UNLIKELY(labels[i].name_len == labels[last].name_len) &&
+            memcmp(list->text + labels[i].name_at, list->text + labels[last].name_at,
+                   labels[i].name_len) == 0)
             return true;
     return false;
 }
 
-static inline const char *take_label_name(struct pt_promtext *p, const char *s,
-                                          struct pt_promtext_label *label) {
-    label->name_is_escaped = false;
-    if (PT_UNLIKELY(peek(p, s) == '"'))
-        return take_quoted(p, s + 1, &label->name, &label->name_is_escaped);
-    const char *start = s;
-    if (!(class_of(p, s) & LABEL_FIRST))
-        return fail(p, s, "a label must start with a letter or _");
-    do
-        s++;
-    while (class_of(p, s) & LABEL_REST);
-    label->name = (struct pt_str){ start, (size_t)(s - start) };
-    return s;
-}
-
-/* The name of the metric as a first item in quotes. */
-static const char *take_inner_name(struct pt_promtext *p, const char *s,
-                                   const struct pt_promtext_label *label,
-                                   struct pt_promtext_item *item) {
-    if (item->name.len > 0)
-        return fail(p, s, "a second name of the metric");
-    if (label->name.len == 0)
-        return fail(p, s, "an empty name");
-    item->name = label->name;
-    item->name_is_escaped = label->name_is_escaped;
-    return s;
-}
-
-/* name="value" into the next free place, or (only of the sample itself) "name of the metric". */
-static inline const char *take_label(struct pt_promtext *p, const char *s,
-                                     struct pt_promtext_item *item, uint8_t *count) {
-    int index = item->label_count + (count == &item->label_count ? 0 : *count);
-    int first = index - *count;
-    if (PT_UNLIKELY(index >= PT_PROMTEXT_LABELS))
+/* name="value" into place `*index`; `first` is where this list of labels starts. */
+static inline const char *take_label(struct pt_promtext *p, const char *s, int first, int *index) {
+    struct pt_promtext_list *list = p->item.list;
+    if (PT_UNLIKELY(*index >= PT_PROMTEXT_LABELS))
         return fail_with(p, s, -E2BIG, "more labels than the limit");
-    struct pt_promtext_label *label = &item->labels[index];
-    const char *start = s;
-    s = take_label_name(p, s, label);
-    if (!s)
+    struct pt_promtext_label *label = &list->labels[*index];
+    const char *name_end = take_label_name(p, s, list->text, label);
+    if (!name_end)
         return NULL;
-    const char *behind = s;
-    s = skip_gap(p, s);
-    if (peek(p, s) != '=') {
-        bool may_be_name = *start == '"' && count == &item->label_count && *count == 0;
-        return may_be_name ? take_inner_name(p, behind, label, item)
-                           : fail(p, s, "no = after a label");
-    }
-    s = skip_gap(p, s + 1);
-    if (peek(p, s) != '"')
-        return fail(p, s, "no quote before the value of a label");
-    s = take_quoted(p, s + 1, &label->value, &label->value_is_escaped);
-    if (!s)
+    const char *value = skip_gap(p, name_end);
+    if (PT_UNLIKELY(peek(p, value) != '='))
+        return take_inner_name(p, name_end, *index);
+    value = skip_gap(p, value + 1);
+    if (peek(p, value) != '"')
+        return fail(p, value, "no quote before the value of a label");
+    size_t len;
+    const char *end = take_quoted(p, value + 1, &len, &label->value_is_escaped);
+    if (!end)
         return NULL;
-    if (PT_UNLIKELY(has_duplicate(item->labels + first, index - first)))
-        return fail(p, start, "a label that is there already");
-    ++*count;
-    return s;
+    label->value_at = (uint32_t)(value + 1 - list->text);
+    label->value_len = (uint32_t)len;
+    if (PT_UNLIKELY(has_duplicate(list, first, *index)))
+        return fail(p, s, "a label that is there already");
+    ++*index;
+    return end;
 }
 
-/* Labels up to the closing brace; `s` is behind the opening one. */
-static inline const char *take_labels(struct pt_promtext *p, const char *s,
-                                      struct pt_promtext_item *item, uint8_t *count) {
+/* Labels up to the closing brace, from place `first` on; `s` is behind the opening one. */
+static const char *take_labels(struct pt_promtext *p, const char *s, int first, uint8_t *count) {
+    int index = first;
     s = skip_gap(p, s);
-    if (peek(p, s) == '}')
-        return s + 1;
-    for (;;) {
-        s = take_label(p, s, item, count);
+    bool is_open = peek(p, s) != '}';
+    while (is_open) {
+        s = take_label(p, s, first, &index);
         if (!s)
             return NULL;
         s = skip_gap(p, s);
         char c = peek(p, s);
         if (c == '}')
-            return s + 1;
+            break;
         if (c != ',')
             return fail(p, s, "no comma or closing brace after a label");
         s = skip_gap(p, s + 1);
-        if (peek(p, s) == '}' && !p->is_openmetrics)
-            return s + 1;
+        is_open = p->is_openmetrics || peek(p, s) != '}';
     }
+    *count = (uint8_t)(index - first);
+    return s + 1;
 }
+
+/* Numbers. */
 
 static const char *word_end(const struct pt_promtext *p, const char *s) {
     while (!is_blank(peek(p, s)) && peek(p, s) != '\n')
@@ -284,14 +361,13 @@ static const char *take_odd_number(struct pt_promtext *p, const char *s, double 
         p->is_openmetrics ? pt_decimal_parse(word, value) : pt_decimal_parse_go(word, value);
     if (is_number && ends_word(p, end))
         return end;
-    while (s < end && *s != '\r')
-        s++;
-    if (s < end)
-        return fail(p, s, "");
-    return fail(p, word.at, word.len ? "not a number" : "no value");
+    const char *carriage_return = memchr(s, '\r', word.len);
+    if (carriage_return)
+        return fail(p, carriage_return, "");
+    return fail(p, s, word.len ? "not a number" : "no value");
 }
 
-static inline const char *take_number(struct pt_promtext *p, const char *s, double *value) {
+static const char *take_number(struct pt_promtext *p, const char *s, double *value) {
     size_t len = pt_decimal_scan((struct pt_str){ s, (size_t)(p->end - s) }, value);
     if (len > 0 && ends_word(p, s + len))
         return s + len;
@@ -327,12 +403,14 @@ static const char *take_timestamp(struct pt_promtext *p, const char *s, double *
     return end;
 }
 
+/* Samples. */
+
 /* "{trace_id="x"} 0.5 1.6e9" behind " # ". */
-static const char *take_exemplar(struct pt_promtext *p, const char *s,
-                                 struct pt_promtext_item *item) {
+static const char *take_exemplar(struct pt_promtext *p, const char *s) {
+    struct pt_promtext_item *item = &p->item;
     if (peek(p, s) != ' ' || peek(p, s + 1) != '{')
         return fail(p, s, "no labels in an exemplar");
-    s = take_labels(p, s + 2, item, &item->exemplar_label_count);
+    s = take_labels(p, s + 2, item->label_count, &item->exemplar_label_count);
     if (!s)
         return NULL;
     if (peek(p, s) != ' ')
@@ -346,71 +424,198 @@ static const char *take_exemplar(struct pt_promtext *p, const char *s,
 }
 
 /* [timestamp] [exemplar] to the end of the line. */
-static const char *take_tail(struct pt_promtext *p, const char *s, struct pt_promtext_item *item) {
+static const char *take_tail(struct pt_promtext *p, const char *s) {
     s = p->is_openmetrics ? s + 1 : skip_blanks(p, s);
     if (!p->is_openmetrics && peek(p, s) == '\n')
         return s;
     if (peek(p, s) != '#' || !p->is_openmetrics) {
-        item->has_timestamp = true;
-        s = take_timestamp(p, s, &item->timestamp_s);
+        p->item.has_timestamp = true;
+        s = take_timestamp(p, s, &p->item.timestamp_s);
         if (!s || peek(p, s) == '\n')
             return s;
         s = p->is_openmetrics ? s + 1 : skip_blanks(p, s);
     }
     if (p->is_openmetrics && peek(p, s) == '#')
-        s = take_exemplar(p, s + 1, item);
+        s = take_exemplar(p, s + 1);
     if (s && peek(p, s) != '\n')
         return fail(p, s, "text after the end of the sample");
     return s;
 }
 
-static inline const char *take_braces(struct pt_promtext *p, const char *s,
-                                      struct pt_promtext_item *item) {
-    const char *start = s + 1;
-    s = take_labels(p, start, item, &item->label_count);
-    if (!s)
-        return NULL;
-    item->label_text = (struct pt_str){ start, (size_t)(s - 1 - start) };
-    if (item->name.len == 0)
-        return fail(p, start, "no name of the metric");
-    if (p->is_openmetrics && peek(p, s) != ' ')
-        return fail(p, s, "no blank before the value");
-    return s + p->is_openmetrics;
+/* Mostly a list of labels differs from one before in one value only, as those of the buckets of a
+ * histogram do. Then the rest need not be looked at again, only compared. */
+
+#define MARGIN 32 /* bytes behind a list that can be read: a value gets longer, a number follows */
+
+/* Finds that label; false if other things differ. */
+static bool find_varying(const struct pt_promtext *p, const char *s,
+                         struct pt_promtext_list *list) {
+    size_t common = common_length(p, s, list->text, list->len);
+    for (int i = 0; i < list->count; i++) {
+        const struct pt_promtext_label *label = &list->labels[i];
+        if (common > label->value_at + label->value_len)
+            continue;
+        list->varying_label = (uint8_t)i;
+        return common >= label->value_at;
+    }
+    return false;
 }
 
-static inline const char *take_sample(struct pt_promtext *p, const char *s,
-                                      struct pt_promtext_item *item) {
-    item->kind = PT_PROMTEXT_SAMPLE;
-    item->name = item->label_text = PT_STR("");
-    item->name_is_escaped = item->is_same_name = false;
-    item->has_timestamp = item->has_exemplar = item->has_exemplar_timestamp = false;
-    item->label_count = item->exemplar_label_count = 0;
-    if (*s != '{') {
-        s = take_sample_name(p, s, item);
-        if (!s)
-            return NULL;
-    } else {
-        p->previous_name = PT_STR("");
-    }
-    const char *name_end = s;
-    s = skip_gap(p, s);
-    if (peek(p, s) == '{')
-        s = take_braces(p, s, item);
-    else if (!is_blank(peek(p, name_end)) || (p->is_openmetrics && *name_end != ' '))
-        return fail(p, s, peek(p, s) == '\n' ? "no value" : "a character that no name has");
-    else
-        s = name_end + 1;
-    if (!s)
+/* The known list with another value of its varying label, a short one without escapes; before it
+ * stand `before_len` bytes that must be the same too. If it is not that, NULL, and nothing is
+ * changed. The caller has seen to it that a word behind the list can be read. */
+static inline __attribute__((always_inline)) const char *
+take_varied(struct pt_promtext *p, const char *s, size_t before_len,
+            struct pt_promtext_list *list) {
+    struct pt_promtext_label *label = &list->labels[list->varying_label];
+    uint32_t value_at = label->value_at, value_len = label->value_len;
+    if (!is_equal(s - before_len, list->text - before_len, before_len + value_at))
         return NULL;
-    s = take_number(p, skip_gap(p, s), &item->value);
-    if (!s || peek(p, s) == '\n')
-        return s;
-    return take_tail(p, s, item);
+    const char *value = s + value_at;
+    uint64_t word;
+    memcpy(&word, value, sizeof word);
+    uint64_t stop = special_bytes(word);
+    uint32_t len = stop ? (uint32_t)__builtin_ctzll(stop) >> 3 : 8;
+    uint32_t rest_at = value_at + value_len, rest_len = list->len - rest_at;
+    if (!is_equal(value + len, list->text + rest_at, rest_len) || has_high_bit(word) ||
+        len > p->limits.label_bytes)
+        return NULL;
+    uint32_t shift = len - value_len;
+    list->text = s;
+    list->len += shift;
+    label->value_len = len;
+    label->value_is_escaped = false;
+    for (int i = list->varying_label + 1; i < list->count; i++) {
+        list->labels[i].name_at += shift;
+        list->labels[i].value_at += shift;
+    }
+    return value + len + rest_len;
 }
+
+/* Tries both lists, then, within a family, both with another label. */
+static inline const char *take_similar(struct pt_promtext *p, const char *s) {
+    for (int i = 0, n = p->item.is_same_name ? 4 : 2; i < n; i++) {
+        uint8_t which = (p->list + i) & 1;
+        struct pt_promtext_list *list = &p->lists[which];
+        if (list->count == 0 || (size_t)(p->end - s) < list->len + MARGIN ||
+            (i >= 2 && !find_varying(p, s, list)))
+            continue;
+        const char *end = take_varied(p, s, 0, list);
+        if (end) {
+            p->list = which;
+            return end;
+        }
+    }
+    return NULL;
+}
+
+/* Any list takes the place of the older one. */
+static const char *take_new_list(struct pt_promtext *p, const char *s) {
+    p->list ^= 1;
+    struct pt_promtext_list *list = p->item.list = &p->lists[p->list];
+    list->text = s;
+    list->count = 0;
+    bool has_name = p->item.name.len > 0;
+    const char *end = take_labels(p, s, 0, &p->item.label_count);
+    if (!end)
+        return NULL;
+    list->len = (uint32_t)(end - s);
+    int le = pt_promtext_find_label(&p->item, PT_STR("le"));
+    list->varying_label = le < 0 ? 0 : (uint8_t)le;
+    list->count = has_name ? p->item.label_count : 0;
+    return end;
+}
+
+/* What stands in braces; `s` is behind the opening one. */
+static const char *take_braces(struct pt_promtext *p, const char *s) {
+    struct pt_promtext_item *item = &p->item;
+    bool has_name = item->name.len > 0;
+    const char *end = has_name ? take_similar(p, s) : NULL;
+    if (end) {
+        item->list = &p->lists[p->list];
+        item->label_count = item->list->count;
+    } else {
+        end = take_new_list(p, s);
+        if (!end)
+            return NULL;
+    }
+    item->list->before_len = (uint32_t)(s - p->line_start);
+    item->label_text = (struct pt_str){ s, (size_t)(end - 1 - s) };
+    p->is_list_known = item->list->count > 0;
+    if (item->name.len == 0)
+        return fail(p, s, "no name of the metric");
+    return end;
+}
+
+/* The name and the labels. */
+static const char *take_series(struct pt_promtext *p, const char *s) {
+    p->item.label_text = PT_STR("");
+    p->item.label_count = 0;
+    p->item.name = PT_STR("");
+    p->is_list_known = false;
+    if (*s == '{') {
+        p->item.is_same_name = false;
+        return take_braces(p, s + 1);
+    }
+    const char *end = take_plain_name(p, s);
+    if (!end)
+        return NULL;
+    const char *brace = skip_gap(p, end);
+    if (peek(p, brace) == '{')
+        return take_braces(p, brace + 1);
+    char c = peek(p, end);
+    if (c == ' ' || (c == '\t' && !p->is_openmetrics))
+        return end;
+    return fail(p, end, c == '\n' ? "no value" : "a character that no name has");
+}
+
+static const char *take_sample(struct pt_promtext *p, const char *s) {
+    struct pt_promtext_item *item = &p->item;
+    item->is_same_name = item->kind == PT_PROMTEXT_SAMPLE;
+    item->kind = PT_PROMTEXT_SAMPLE;
+    item->name_is_escaped = false;
+    item->has_timestamp = item->has_exemplar = item->has_exemplar_timestamp = false;
+    item->exemplar_label_count = 0;
+    const char *end = take_series(p, s);
+    if (!end)
+        return NULL;
+    if (!p->is_openmetrics)
+        end = skip_blanks(p, end);
+    else if (peek(p, end++) != ' ')
+        return fail(p, end - 1, "no blank before the value");
+    end = take_number(p, end, &item->value);
+    if (!end || peek(p, end) == '\n')
+        return end;
+    p->is_list_known = false;
+    return take_tail(p, end);
+}
+
+/* A line as the one before but for that value and the number. NULL if it is anything else. */
+static inline const char *take_similar_sample(struct pt_promtext *p) {
+    struct pt_promtext_list *list = p->item.list;
+    size_t before_len = list->before_len;
+    if ((size_t)(p->end - p->at) < before_len + list->len + MARGIN ||
+        p->sample_count >= p->limits.sample_count)
+        return NULL;
+    const char *s = p->at + before_len, *end = take_varied(p, s, before_len, list);
+    if (!end || *end != ' ')
+        return NULL;
+    const char *number = end + 1;
+    struct pt_str rest = { number, (size_t)(p->end - number) };
+    size_t len = pt_decimal_scan(rest, &p->item.value);
+    if (len == 0 || peek(p, number + len) != '\n')
+        return NULL;
+    p->item.is_same_name = true;
+    p->item.label_text = (struct pt_str){ s, (size_t)(end - 1 - s) };
+    p->sample_count++;
+    return number + len;
+}
+
+/* Metadata. */
 
 static enum pt_promtext_type type_of(struct pt_str word) {
     for (size_t i = 0; i < PT_COUNT(types); i++)
-        if (pt_str_eq(types[i].word, word))
+        if (pt_str_eq(pt_str_from(types[i].word), word))
             return types[i].type;
     return PT_PROMTEXT_OTHER_TYPE;
 }
@@ -428,18 +633,13 @@ static bool has_bad_escape(const struct pt_promtext *p, struct pt_str text) {
     return false;
 }
 
-static const char *take_metadata_name(struct pt_promtext *p, const char *s,
-                                      struct pt_promtext_item *item) {
-    item->name_is_escaped = item->is_same_name = false;
-    if (peek(p, s) == '"')
-        return take_quoted(p, s + 1, &item->name, &item->name_is_escaped);
-    return take_plain_name(p, s, &item->name);
-}
-
 /* The name and the text of HELP, TYPE or UNIT. */
-static const char *take_metadata(struct pt_promtext *p, const char *s,
-                                 struct pt_promtext_item *item) {
-    s = take_metadata_name(p, s, item);
+static const char *take_metadata(struct pt_promtext *p, const char *s, enum pt_promtext_kind kind) {
+    struct pt_promtext_item *item = &p->item;
+    item->kind = kind;
+    item->name_is_escaped = item->is_same_name = false;
+    p->is_list_known = false;
+    s = peek(p, s) == '"' ? take_quoted_name(p, s + 1) : take_plain_name(p, s);
     if (!s)
         return NULL;
     char c = peek(p, s);
@@ -447,15 +647,15 @@ static const char *take_metadata(struct pt_promtext *p, const char *s,
         return fail(p, s, "no blank after the name");
     s = p->is_openmetrics ? s + 1 : skip_blanks(p, s);
     const char *end = line_end(p, s), *last = end;
-    if (item->kind != PT_PROMTEXT_HELP && !p->is_openmetrics)
+    if (kind != PT_PROMTEXT_HELP && !p->is_openmetrics)
         while (last > s && is_blank(last[-1]))
             last--;
     item->text = (struct pt_str){ s, (size_t)(last - s) };
-    if (item->kind == PT_PROMTEXT_TYPE)
+    if (kind == PT_PROMTEXT_TYPE)
         item->type = type_of(item->text);
     if (has_bad_escape(p, item->text))
         return fail(p, s, "an escape that is none of \\\\ \\n");
-    if (!is_ascii(item->text) && !is_utf8(item->text))
+    if (!is_utf8(item->text))
         return fail(p, s, "text that is not UTF-8");
     return end;
 }
@@ -473,22 +673,20 @@ static bool keyword_of(struct pt_str word, bool is_openmetrics, enum pt_promtext
 }
 
 /* A comment of 0.0.4: anything, unless its first word is HELP or TYPE. */
-static const char *take_comment(struct pt_promtext *p, const char *s, struct pt_promtext_item *item,
-                                bool *is_item) {
+static const char *take_comment(struct pt_promtext *p, const char *s, bool *is_item) {
+    enum pt_promtext_kind kind;
     s = skip_blanks(p, s);
-    const char *end = word_end(p, s);
-    struct pt_str word = { s, (size_t)(end - s) };
-    const char *name = skip_blanks(p, end);
-    if (!keyword_of(word, false, &item->kind) || peek(p, name) == '\n')
+    const char *end = word_end(p, s), *name = skip_blanks(p, end);
+    if (!keyword_of((struct pt_str){ s, (size_t)(end - s) }, false, &kind) || peek(p, name) == '\n')
         return line_end(p, s);
-    s = take_metadata(p, name, item);
-    *is_item = s && item->text.len > 0;
+    s = take_metadata(p, name, kind);
+    *is_item = s && p->item.text.len > 0;
     return s;
 }
 
 /* "# EOF" ends the text: nothing but a newline may follow. */
 static const char *take_eof(struct pt_promtext *p, const char *s) {
-    if (s < p->end && *s != '\n')
+    if (peek(p, s) != '\n')
         return fail(p, s, "text after # EOF");
     if (p->end - s > 1)
         return fail(p, s + 1, "text after # EOF");
@@ -496,47 +694,50 @@ static const char *take_eof(struct pt_promtext *p, const char *s) {
     return s;
 }
 
-static const char *take_strict_comment(struct pt_promtext *p, const char *s,
-                                       struct pt_promtext_item *item, bool *is_item) {
+static const char *take_strict_comment(struct pt_promtext *p, const char *s, bool *is_item) {
+    enum pt_promtext_kind kind;
     if (peek(p, s) != ' ')
         return fail(p, s, "a comment that is none of HELP TYPE UNIT EOF");
     const char *word = s + 1;
     if (pt_str_starts((struct pt_str){ word, (size_t)(p->end - word) }, PT_STR("EOF")))
         return take_eof(p, word + 3);
     const char *end = word_end(p, word);
-    if (!keyword_of((struct pt_str){ word, (size_t)(end - word) }, true, &item->kind))
+    if (!keyword_of((struct pt_str){ word, (size_t)(end - word) }, true, &kind))
         return fail(p, word, "a comment that is none of HELP TYPE UNIT EOF");
     if (peek(p, end) != ' ')
         return fail(p, end, "no name");
     *is_item = true;
-    return take_metadata(p, end + 1, item);
+    return take_metadata(p, end + 1, kind);
 }
 
 /* One line; `is_item` stays false if it says nothing. */
-static inline const char *take_line(struct pt_promtext *p, struct pt_promtext_item *item,
-                                    bool *is_item) {
+static const char *take_line(struct pt_promtext *p, bool *is_item) {
     const char *s = skip_gap(p, p->at);
     char c = peek(p, s);
     if (c == '#')
-        return p->is_openmetrics ? take_strict_comment(p, s + 1, item, is_item)
-                                 : take_comment(p, s + 1, item, is_item);
+        return p->is_openmetrics ? take_strict_comment(p, s + 1, is_item)
+                                 : take_comment(p, s + 1, is_item);
     if (c == '\n')
         return p->is_openmetrics ? fail(p, s, "a blank line") : s;
     if (PT_UNLIKELY(++p->sample_count > p->limits.sample_count))
         return fail_with(p, s, -E2BIG, "more series than the limit");
     *is_item = true;
-    return take_sample(p, s, item);
+    return take_sample(p, s);
 }
 
-int pt_promtext_next(struct pt_promtext *p, struct pt_promtext_item *item) {
-    if (p->error)
+int pt_promtext_next(struct pt_promtext *p) {
+    if (PT_UNLIKELY(p->error))
         return p->error;
     while (p->at < p->end) {
-        bool is_item = false;
+        bool is_item = p->is_list_known;
         p->line++;
         p->line_start = p->at;
-        const char *end = take_line(p, item, &is_item);
-        if (!end)
+        const char *end = is_item ? take_similar_sample(p) : NULL;
+        if (!end) {
+            is_item = false;
+            end = take_line(p, &is_item);
+        }
+        if (PT_UNLIKELY(!end))
             return p->error;
         if (PT_UNLIKELY((size_t)(end - p->line_start) > p->limits.line_bytes)) {
             fail_with(p, p->line_start, -E2BIG, "a line longer than the limit");
@@ -564,10 +765,13 @@ void pt_promtext_init(struct pt_promtext *p, struct pt_str body, bool is_openmet
                     .label_bytes = given.label_bytes ? given.label_bytes : PT_PROMTEXT_LABEL_BYTES,
                     .sample_count =
                         given.sample_count ? given.sample_count : PT_PROMTEXT_SAMPLE_COUNT },
+        .known_name = PT_STR(""),
+        .item = { .kind = PT_PROMTEXT_HELP, .list = &p->lists[0] },
     };
     p->end = p->at + body.len;
     p->line_start = p->at;
-    p->previous_name = PT_STR("");
+    if (body.len > UINT32_MAX) /* places on a line have 32 bits */
+        fail_with(p, p->at, -E2BIG, "a text of more than 4 GiB");
 }
 
 bool pt_promtext_is_openmetrics(struct pt_str content_type, struct pt_str body) {

@@ -39,18 +39,28 @@ enum pt_promtext_type {
     PT_PROMTEXT_OTHER_TYPE, /* a word that is no type */
 };
 
+#define PT_PROMTEXT_LABELS 64 /* of one line, those of its exemplar included */
+
+/* Places in the text of the list. */
 struct pt_promtext_label {
-    struct pt_str name, value; /* as they stand in the text: pt_promtext_unescape() */
+    uint32_t name_at, name_len, value_at, value_len;
     bool name_is_escaped, value_is_escaped;
 };
 
-#define PT_PROMTEXT_LABELS 64 /* of one line, those of its exemplar included */
+struct pt_promtext_list {
+    const char *text;      /* behind the opening brace */
+    uint32_t len;          /* with the closing brace */
+    uint32_t before_len;   /* of what stands before it on the line: the name and the brace */
+    uint8_t count;         /* labels of the sample; 0 if the list is not to be compared with */
+    uint8_t varying_label; /* whose value changed last */
+    struct pt_promtext_label labels[PT_PROMTEXT_LABELS];
+};
 
 struct pt_promtext_item {
     enum pt_promtext_kind kind;
     struct pt_str name;
     bool name_is_escaped;
-    bool is_same_name; /* the name is that of the sample before */
+    bool is_same_name; /* the line before is a sample of that name too */
 
     /* Of metadata. */
     enum pt_promtext_type type;
@@ -64,7 +74,7 @@ struct pt_promtext_item {
     bool has_timestamp, has_exemplar, has_exemplar_timestamp;
     uint8_t label_count, exemplar_label_count;
     struct pt_str label_text; /* what stands between the braces */
-    struct pt_promtext_label labels[PT_PROMTEXT_LABELS];
+    struct pt_promtext_list *list;
 };
 
 /* Against endpoints that serve no metrics, or far too many. Zero is the default below. */
@@ -83,7 +93,13 @@ struct pt_promtext {
     bool is_openmetrics, has_ended;
     uint32_t line;
     uint32_t sample_count;
-    struct pt_str previous_name; /* of the last sample, unless it was in quotes */
+    struct pt_promtext_item item;
+
+    /* Lines resemble those before: what is equal has been checked already. */
+    struct pt_str known_name;         /* the last one that was not in quotes */
+    struct pt_promtext_list lists[2]; /* the last two sorts of labels: those of buckets, say, */
+    uint8_t list;                     /* and those of counters; and which was the last */
+    bool is_list_known;               /* that one is the list of the sample before */
 
     /* The first failure. */
     int error;
@@ -98,9 +114,9 @@ bool pt_promtext_is_openmetrics(struct pt_str content_type, struct pt_str body);
 void pt_promtext_init(struct pt_promtext *p, struct pt_str body, bool is_openmetrics,
                       const struct pt_promtext_limits *limits);
 
-/* 1 and an item; 0 at the end; -EINVAL for a line that breaks the grammar, -E2BIG beyond a limit.
- * A failure stays: every later call returns it again. */
-int pt_promtext_next(struct pt_promtext *p, struct pt_promtext_item *item) PT_MUST_CHECK;
+/* 1 and the next item in `item`; 0 at the end; -EINVAL for a line that breaks the grammar, -E2BIG
+ * beyond a limit. A failure stays: every later call returns it again. */
+int pt_promtext_next(struct pt_promtext *p) PT_MUST_CHECK;
 
 /* "line 3, column 17: no closing quote"; returns the error. */
 int pt_promtext_explain(const struct pt_promtext *p, struct pt_err *err);
@@ -108,13 +124,24 @@ int pt_promtext_explain(const struct pt_promtext *p, struct pt_err *err);
 /* \\ \" \n of a name or value; other escapes stay as they are. `into` holds raw.len bytes. */
 struct pt_str pt_promtext_unescape(struct pt_str raw, char *into);
 
-/* The sample's label of that name, or NULL. */
-static inline const struct pt_promtext_label *pt_promtext_label(const struct pt_promtext_item *item,
-                                                                struct pt_str name) {
+/* As they stand in the text. */
+static inline struct pt_str pt_promtext_label_name(const struct pt_promtext_item *item, int index) {
+    const struct pt_promtext_label *label = &item->list->labels[index];
+    return (struct pt_str){ item->list->text + label->name_at, label->name_len };
+}
+
+static inline struct pt_str pt_promtext_label_value(const struct pt_promtext_item *item,
+                                                    int index) {
+    const struct pt_promtext_label *label = &item->list->labels[index];
+    return (struct pt_str){ item->list->text + label->value_at, label->value_len };
+}
+
+/* Index of the sample's label of that name, or -1. */
+static inline int pt_promtext_find_label(const struct pt_promtext_item *item, struct pt_str name) {
     for (int i = 0; i < item->label_count; i++)
-        if (pt_str_eq(item->labels[i].name, name))
-            return &item->labels[i];
-    return NULL;
+        if (pt_str_eq(pt_promtext_label_name(item, i), name))
+            return i;
+    return -1;
 }
 
 #endif

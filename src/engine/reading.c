@@ -72,10 +72,11 @@ static bool is_copy_label(struct pt_str name) {
 static uint64_t hash_labels(const struct pt_promtext_item *item) {
     uint64_t sum = 0;
     for (int i = 0; i < item->label_count; i++) {
-        const struct pt_promtext_label *label = &item->labels[i];
-        const char *end = label->value.at + label->value.len;
-        if (!is_copy_label(label->name))
-            sum += hash_text((struct pt_str){ label->name.at, (size_t)(end - label->name.at) });
+        struct pt_str name = pt_promtext_label_name(item, i);
+        struct pt_str value = pt_promtext_label_value(item, i);
+        const char *end = value.at + value.len;
+        if (!is_copy_label(name))
+            sum += hash_text((struct pt_str){ name.at, (size_t)(end - name.at) });
     }
     return sum;
 }
@@ -121,8 +122,8 @@ static void add_entry(struct pt_engine_parser *p, const struct pt_engine_entry *
 static bool row_applies(const struct pt_engine_alias *row, const struct pt_promtext_item *item) {
     if (row->label.len == 0)
         return true;
-    const struct pt_promtext_label *label = pt_promtext_label(item, row->label);
-    return label && pt_str_eq(label->value, row->label_value);
+    int label = pt_promtext_find_label(item, row->label);
+    return label >= 0 && pt_str_eq(pt_promtext_label_value(item, label), row->label_value);
 }
 
 static uint8_t target_of(const struct pt_engine_alias *row, enum pt_engine_part part) {
@@ -141,7 +142,7 @@ static uint8_t target_of(const struct pt_engine_alias *row, enum pt_engine_part 
 /* Counts have no unit: of a histogram in milliseconds only edges and sums are scaled. */
 static void take_row(struct pt_engine_parser *p, const struct pt_engine_route *route,
                      const struct pt_engine_alias *row, uint64_t labels) {
-    const struct pt_promtext_item *item = &p->item;
+    const struct pt_promtext_item *item = &p->text.item;
     struct pt_engine_entry entry = {
         .key = mix(mix(labels, (uint64_t)(uintptr_t)row), route->part),
         .value = item->value,
@@ -150,8 +151,8 @@ static void take_row(struct pt_engine_parser *p, const struct pt_engine_route *r
         .target = target_of(row, route->part),
     };
     if (route->part == PT_ENGINE_BUCKET) {
-        const struct pt_promtext_label *le = pt_promtext_label(item, PT_STR("le"));
-        if (!le || !pt_decimal_parse_go(le->value, &entry.le))
+        int le = pt_promtext_find_label(item, PT_STR("le"));
+        if (le < 0 || !pt_decimal_parse_go(pt_promtext_label_value(item, le), &entry.le))
             return;
         entry.le *= row->factor;
     } else if (route->part != PT_ENGINE_COUNT) {
@@ -164,12 +165,12 @@ static bool take_rows(struct pt_engine_parser *p, const struct pt_engine_route *
     bool is_taken = false;
     if (route->alias_count == 0)
         return false;
-    uint64_t labels = hash_labels(&p->item);
+    uint64_t labels = hash_labels(&p->text.item);
     for (int i = 0; i < route->alias_count; i++) {
-        if (!row_applies(&route->aliases[i], &p->item))
+        if (!row_applies(&route->aliases[i], &p->text.item))
             continue;
         is_taken = true;
-        if (isfinite(p->item.value))
+        if (isfinite(p->text.item.value))
             take_row(p, route, &route->aliases[i], labels);
     }
     return is_taken;
@@ -225,15 +226,17 @@ static void take_info(struct pt_engine_reading *r, const struct pt_engine_route 
                       const struct pt_promtext_item *item) {
     struct pt_str family = { route->family.at, route->family.len - strlen("_info") };
     for (int i = 0; i < item->label_count; i++)
-        add_info(r, route->kind, family, item->labels[i].name, item->labels[i].value);
+        add_info(r, route->kind, family, pt_promtext_label_name(item, i),
+                 pt_promtext_label_value(item, i));
 }
 
 static void take_model(struct pt_engine_reading *r, const struct pt_engine_route *route,
                        const struct pt_promtext_item *item) {
     for (size_t i = 0; i < PT_COUNT(model_labels); i++) {
-        const struct pt_promtext_label *label = pt_promtext_label(item, model_labels[i]);
-        if (label)
-            add_info(r, route->kind, PT_STR(""), model_labels[0], label->value);
+        int label = pt_promtext_find_label(item, model_labels[i]);
+        if (label >= 0)
+            add_info(r, route->kind, PT_STR(""), model_labels[0],
+                     pt_promtext_label_value(item, label));
     }
 }
 
@@ -297,7 +300,7 @@ static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r
 
 static void take_sample(struct pt_engine_parser *p, const struct pt_engine_route *route,
                         struct pt_engine_reading *out) {
-    const struct pt_promtext_item *item = &p->item;
+    const struct pt_promtext_item *item = &p->text.item;
     if (route->kind != PT_ENGINE_UNKNOWN)
         p->kinds_seen |= 1u << route->kind;
     if (route->is_info && item->value == 1)
@@ -318,11 +321,11 @@ int pt_engine_parse(struct pt_engine_parser *p, struct pt_str body, struct pt_en
     p->entry_count = 0;
     p->kinds_seen = 0;
     pt_promtext_init(&p->text, body, pt_promtext_is_openmetrics(p->content_type, body), &p->limits);
-    while ((rc = pt_promtext_next(&p->text, &p->item)) > 0) {
-        if (p->item.kind != PT_PROMTEXT_SAMPLE)
+    while ((rc = pt_promtext_next(&p->text)) > 0) {
+        if (p->text.item.kind != PT_PROMTEXT_SAMPLE)
             continue;
-        if (!p->item.is_same_name)
-            route = pt_engine_route_of(p->item.name);
+        if (!p->text.item.is_same_name)
+            route = pt_engine_route_of(p->text.item.name);
         take_sample(p, &route, out);
     }
     if (rc < 0) {

@@ -71,7 +71,6 @@ struct pt_engine_parser {
     void *raw_user;
 
     struct pt_promtext text;
-    struct pt_promtext_item item;
     struct pt_engine_entry *entries;
     size_t entry_count, entry_capacity;
     uint32_t *slots; /* hash table: index of an entry plus one */
