@@ -221,6 +221,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .budget = r->o->max_overhead,
                                           .fs = &r->o->fs,
                                           .target = &r->target,
+                                          .engines = &r->o->engines,
                                           .fd_budget = descriptor_budget() };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);

@@ -19,6 +19,7 @@ struct pt_recorder_options {
     struct pt_fs fs;
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
+    struct pt_engine_options engines;
     const char *container;   /* --container, or NULL */
     const char *const *tags; /* "key=value" */
     size_t tag_count;

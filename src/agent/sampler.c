@@ -89,6 +89,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     s->context = (struct pt_context){ .fs = options->fs,
                                       .target = options->target,
                                       .thinning = &s->thinning,
+                                      .engines = options->engines,
                                       .part_costs = &s->part_costs,
                                       .interval_ns = options->interval_ns,
                                       .fd_budget = options->fd_budget };

@@ -39,6 +39,7 @@ struct pt_sampler_options {
     double budget; /* share of one CPU */
     const struct pt_fs *fs;
     const struct pt_target *target;
+    const struct pt_engine_options *engines; /* or NULL */
     int fd_budget;
     bool is_enabled[PT_SAMPLER_COLLECTORS]; /* by index in pt_collectors */
 };

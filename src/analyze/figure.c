@@ -12,6 +12,14 @@ const struct pt_figure pt_figures[PT_FIGURE_COUNT] = {
     [PT_FIGURE_LOAD] = { "Load", PT_FORMAT_PLAIN },
     [PT_FIGURE_COMMAND_CPU] = { "Recorded tree: CPU", PT_FORMAT_PERCENT },
     [PT_FIGURE_COMMAND_MEMORY] = { "Recorded tree: RSS", PT_FORMAT_BYTES },
+    [PT_FIGURE_GPU] = { "GPU", PT_FORMAT_PERCENT },
+    [PT_FIGURE_GPU_MEMORY] = { "GPU memory", PT_FORMAT_BYTES },
+    [PT_FIGURE_TOKENS] = { "Tokens generated", PT_FORMAT_PER_S },
+    [PT_FIGURE_TTFT] = { "First token, p50", PT_FORMAT_SECONDS },
+    [PT_FIGURE_INTER_TOKEN] = { "Inter-token, p50", PT_FORMAT_SECONDS },
+    [PT_FIGURE_RUNNING] = { "Requests running", PT_FORMAT_PLAIN },
+    [PT_FIGURE_WAITING] = { "Requests waiting", PT_FORMAT_PLAIN },
+    [PT_FIGURE_KV_CACHE] = { "KV cache", PT_FORMAT_PERCENT },
 };
 
 /* The columns that figures are made of. */
@@ -34,6 +42,14 @@ enum input {
     IN_TREE_RSS,
     IN_GROUP_CPU,
     IN_GROUP_IS_RECORDED,
+    IN_GPU,
+    IN_GPU_MEMORY_MB,
+    IN_TOKENS,
+    IN_TTFT,
+    IN_INTER_TOKEN,
+    IN_RUNNING,
+    IN_WAITING,
+    IN_KV_CACHE,
     INPUT_COUNT
 };
 
@@ -58,6 +74,14 @@ static const struct {
     [IN_TREE_RSS] = { "process_totals", "pTreeResidentSetSize" },
     [IN_GROUP_CPU] = { "container", "cCpuTime" },
     [IN_GROUP_IS_RECORDED] = { "container", "cIsRecorded" },
+    [IN_GPU] = { "gpu", "gUtilizationGpu" },
+    [IN_GPU_MEMORY_MB] = { "gpu", "gMemoryUsedMb" },
+    [IN_TOKENS] = { "engine", "tokens_generation_total" },
+    [IN_TTFT] = { "engine", "latency_ttft_s_p50" },
+    [IN_INTER_TOKEN] = { "engine", "latency_inter_token_s_p50" },
+    [IN_RUNNING] = { "engine", "system_requests_running" },
+    [IN_WAITING] = { "engine", "system_requests_waiting" },
+    [IN_KV_CACHE] = { "engine", "cache_kv_usage_percent" },
 };
 
 static const struct {
@@ -90,6 +114,13 @@ void pt_figure_print(enum pt_figure_format format, double value, char *into, siz
         return;
     case PT_FORMAT_PLAIN:
         snprintf(into, capacity, "%.2f", value);
+        return;
+    case PT_FORMAT_PER_S:
+        snprintf(into, capacity, "%.1f /s", value);
+        return;
+    case PT_FORMAT_SECONDS:
+        snprintf(into, capacity, value < 1 ? "%.1f ms" : "%.2f s",
+                 value < 1 ? value * 1000 : value);
         return;
     }
 }
@@ -231,23 +262,47 @@ static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
     r->has_previous = true;
 }
 
+/* Over all rows of a table: the mean, or the sum times a factor. */
+static bool rows_of(const struct pt_figure_reader *r, const struct pt_sample *now, enum input input,
+                    bool is_mean, double factor, double *value) {
+    const struct pt_batch *b = batch_of(r, now, input);
+    double sum = 0, one;
+    uint32_t count = 0;
+    for (uint32_t i = 0; b && i < b->row_count; i++)
+        if (value_in(r, now, input, i, &one)) {
+            sum += one;
+            count++;
+        }
+    if (count == 0)
+        return false;
+    *value = is_mean ? sum / count : sum * factor;
+    return true;
+}
+
 static void compute(struct pt_figure_reader *r, const struct pt_sample *now) {
     static const struct {
         enum pt_figure_id figure;
         enum input input;
-    } gauges[] = { { PT_FIGURE_MEMORY, IN_MEMORY },
-                   { PT_FIGURE_LOAD, IN_LOAD },
-                   { PT_FIGURE_COMMAND_MEMORY, IN_TREE_RSS } },
+    } gauges[] = { { PT_FIGURE_MEMORY, IN_MEMORY },           { PT_FIGURE_LOAD, IN_LOAD },
+                   { PT_FIGURE_COMMAND_MEMORY, IN_TREE_RSS }, { PT_FIGURE_TTFT, IN_TTFT },
+                   { PT_FIGURE_INTER_TOKEN, IN_INTER_TOKEN }, { PT_FIGURE_RUNNING, IN_RUNNING },
+                   { PT_FIGURE_WAITING, IN_WAITING } },
       rates[] = { { PT_FIGURE_DISK_READ, IN_DISK_READ },
                   { PT_FIGURE_DISK_WRITE, IN_DISK_WRITE },
                   { PT_FIGURE_NET_RECEIVED, IN_NET_RECEIVED },
-                  { PT_FIGURE_NET_SENT, IN_NET_SENT } };
+                  { PT_FIGURE_NET_SENT, IN_NET_SENT },
+                  { PT_FIGURE_TOKENS, IN_TOKENS } };
     for (size_t i = 0; i < PT_COUNT(gauges); i++)
         r->is_known[gauges[i].figure] =
             value_in(r, now, gauges[i].input, 0, &r->values[gauges[i].figure]);
     for (size_t i = 0; i < PT_COUNT(rates); i++)
         r->is_known[rates[i].figure] =
             r->has_previous && rate(r, now, rates[i].input, &r->values[rates[i].figure]);
+    r->is_known[PT_FIGURE_GPU] = rows_of(r, now, IN_GPU, true, 1, &r->values[PT_FIGURE_GPU]);
+    r->is_known[PT_FIGURE_GPU_MEMORY] =
+        rows_of(r, now, IN_GPU_MEMORY_MB, false, 1048576, &r->values[PT_FIGURE_GPU_MEMORY]);
+    r->is_known[PT_FIGURE_KV_CACHE] =
+        rows_of(r, now, IN_KV_CACHE, false, 100, &r->values[PT_FIGURE_KV_CACHE]);
     r->is_known[PT_FIGURE_CPU] = r->has_previous && cpu_busy(r, now, &r->values[PT_FIGURE_CPU]);
     r->is_known[PT_FIGURE_COMMAND_CPU] =
         r->has_previous && command_cpu(r, now, &r->values[PT_FIGURE_COMMAND_CPU]);

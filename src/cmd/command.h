@@ -24,7 +24,8 @@ struct pt_command_options {
     int64_t interval_ns, duration_ns, verbosity;
     bool processes, is_quiet, as_json, as_markdown, wants_help;
     double max_overhead_percent;
-    struct pt_option_list pids, tags;
+    struct pt_option_list pids, tags, engines;
+    bool wants_raw_engine;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;

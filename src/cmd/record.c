@@ -68,6 +68,27 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     return 0;
 }
 
+/* --engine, or VLLM_METRICS_URL; "auto" and "off" stand alone. `*url` keeps the variable. */
+static int choose_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+                          const char **url, struct pt_err *err) {
+    *url = getenv("VLLM_METRICS_URL");
+    if (given->count == 0) {
+        bool has_url = *url && **url;
+        engines->must_discover = !has_url;
+        engines->urls = url;
+        engines->url_count = has_url;
+        return 0;
+    }
+    bool is_auto = strcmp(given->items[0], "auto") == 0,
+         is_off = strcmp(given->items[0], "off") == 0;
+    if ((is_auto || is_off) && given->count > 1)
+        return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", given->items[0]);
+    engines->must_discover = is_auto;
+    engines->urls = given->items;
+    engines->url_count = is_auto || is_off ? 0 : given->count;
+    return 0;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
@@ -101,9 +122,11 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
+    const char *engine_url;
+    r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
         return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
-    if (check(o, &r, &err))
+    if (choose_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
         return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;

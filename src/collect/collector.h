@@ -32,10 +32,19 @@ struct pt_part_costs {
     int64_t pss_ns, command_lines_ns;
 };
 
+/* Which inference engines are scraped: --engine. */
+struct pt_engine_options {
+    bool must_discover; /* look for them on the loopback interface */
+    bool wants_raw;     /* keep series that have no column */
+    const char *const *urls;
+    size_t url_count;
+};
+
 struct pt_context {
     const struct pt_fs *fs;
     const struct pt_target *target;
     const struct pt_thinning *thinning;
+    const struct pt_engine_options *engines; /* or NULL: none */
     struct pt_part_costs *part_costs; /* or NULL: nobody asks */
     int64_t interval_ns;
     int64_t now_ns; /* CLOCK_MONOTONIC of this tick */

@@ -1,0 +1,444 @@
+#include "scrape/scraper.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "http/client.h"
+#include "scrape/discover.h"
+#include "scrape/sniff.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND  /* for new sockets */
+#define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND) /* a server may answer before its engine is ready */
+#define SNIFF_TIMES    30
+#define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
+#define FAILURES_GONE  5
+#define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* between scrapes of one that is gone */
+#define RAW_ROWS_MAX   100000
+#define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
+
+struct endpoint {
+    struct pt_http_request request;
+    char url[256], unix_path[108];
+    bool is_known; /* it was an engine once; given ones are scraped before that */
+    bool is_due, has_warned;
+    int failure_count;
+    int64_t tried_ns;
+    struct pt_engine_reading now, before;
+    struct pt_engine_delta delta;
+    struct pt_scraped shown; /* under the lock */
+};
+
+/* A port that answered nothing we know, or not yet. */
+struct suspect {
+    uint16_t port;
+    int sniffed_count;
+    int64_t sniffed_ns;
+};
+
+struct pt_scraper {
+    struct pt_scrape_options o;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what is shown, raw rows and must_stop */
+    pthread_cond_t wake;
+    bool must_stop;
+
+    struct endpoint endpoints[PT_SCRAPE_ENGINES];
+    size_t endpoint_count; /* written by the thread under the lock */
+    struct pt_scraped all; /* under the lock */
+
+    struct pt_scraped_raw *raw_rows; /* under the lock */
+    size_t raw_count, raw_capacity;
+    struct pt_buf raw_text;
+
+    /* Of the thread alone. */
+    struct pt_http_client client;
+    bool has_client, has_no_client;
+    struct pt_engine_parser parser;
+    struct pt_engine_reading combined_now, combined_before;
+    struct pt_discovery discovery;
+    int64_t looked_ns;
+    struct suspect suspects[PT_DISCOVER_PORTS];
+    size_t suspect_count;
+    uint32_t raw_engine;
+};
+
+bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
+                   size_t unix_capacity) {
+    int n;
+    unix_path[0] = 0;
+    if (strncmp(given, "unix:", 5) == 0) {
+        n = snprintf(unix_path, unix_capacity, "%s", given + 5);
+        return n > 0 && (size_t)n < unix_capacity &&
+               (size_t)snprintf(url, capacity, "http://localhost/metrics") < capacity;
+    }
+    const char *scheme = strstr(given, "://");
+    const char *host = scheme ? scheme + 3 : given;
+    const char *path = strchr(host, '/');
+    bool has_path = path && path[1];
+    n = snprintf(url, capacity, "%s%.*s%s", scheme ? "" : "http://",
+                 has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
+                 given, has_path ? "" : "/metrics");
+    return *host && n > 0 && (size_t)n < capacity;
+}
+
+static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
+    if (s->endpoint_count == PT_SCRAPE_ENGINES)
+        return NULL;
+    struct endpoint *e = &s->endpoints[s->endpoint_count];
+    *e = (struct endpoint){ 0 };
+    if (!pt_scrape_url(given, e->url, sizeof e->url, e->unix_path, sizeof e->unix_path))
+        return NULL;
+    e->request = (struct pt_http_request){ .url = e->url,
+                                           .unix_path = e->unix_path[0] ? e->unix_path : NULL,
+                                           .accept = ACCEPT };
+    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_str_from(e->unix_path[0] ? given : e->url));
+    pthread_mutex_lock(&s->lock);
+    s->endpoint_count++;
+    pthread_mutex_unlock(&s->lock);
+    return e;
+}
+
+static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
+    char text[16];
+    snprintf(text, sizeof text, ":%u/", port);
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (strstr(s->endpoints[i].url, text))
+            return true;
+    return false;
+}
+
+static struct suspect *suspect_of(struct pt_scraper *s, uint16_t port) {
+    for (size_t i = 0; i < s->suspect_count; i++)
+        if (s->suspects[i].port == port)
+            return &s->suspects[i];
+    if (s->suspect_count == PT_DISCOVER_PORTS)
+        return NULL;
+    s->suspects[s->suspect_count] = (struct suspect){ .port = port };
+    return &s->suspects[s->suspect_count++];
+}
+
+static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p, int64_t now_ns) {
+    static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
+    struct suspect *suspect = suspect_of(s, p->port);
+    if (!suspect || suspect->sniffed_count >= SNIFF_TIMES ||
+        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
+        return;
+    suspect->sniffed_count++;
+    suspect->sniffed_ns = now_ns;
+    for (size_t i = 0; i < PT_COUNT(paths); i++) {
+        int rc = pt_sniff(p->port, p->is_ipv6_only, paths[i], SNIFF_TIMEOUT);
+        if (rc < 0)
+            return;
+        if (rc == 0)
+            continue;
+        char url[128];
+        snprintf(url, sizeof url, "http://%s:%u%s", p->is_ipv6_only ? "[::1]" : "127.0.0.1",
+                 p->port, paths[i]);
+        if (add_endpoint(s, url))
+            pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
+        return;
+    }
+}
+
+static void discover(struct pt_scraper *s, int64_t now_ns) {
+    if (!s->o.must_discover || (s->looked_ns && now_ns - s->looked_ns < LOOK_PERIOD_NS))
+        return;
+    s->looked_ns = now_ns;
+    (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
+    for (size_t i = 0; i < s->discovery.port_count; i++)
+        if (!has_endpoint(s, s->discovery.ports[i].port))
+            sniff_port(s, &s->discovery.ports[i], now_ns);
+}
+
+static bool open_client(struct pt_scraper *s) {
+    struct pt_err err = { "" };
+    if (!s->has_client && !s->has_no_client) {
+        s->has_client = pt_http_client_open(&s->client, &err) == 0;
+        s->has_no_client = !s->has_client;
+        if (s->has_no_client)
+            pt_log(PT_LOG_WARNING, "inference engines are not recorded: %s", err.text);
+    }
+    return s->has_client;
+}
+
+static void keep_raw(void *user, struct pt_str name, struct pt_str labels, double value) {
+    struct pt_scraper *s = user;
+    pthread_mutex_lock(&s->lock);
+    if (s->raw_count < RAW_ROWS_MAX) {
+        pt_grow(&s->raw_rows, &s->raw_capacity, s->raw_count + 1, sizeof *s->raw_rows);
+        struct pt_scraped_raw *row = &s->raw_rows[s->raw_count++];
+        row->engine = s->raw_engine;
+        row->value = value;
+        row->name = (uint32_t)s->raw_text.len;
+        row->name_len = (uint32_t)name.len;
+        pt_buf_str(&s->raw_text, name);
+        row->labels = (uint32_t)s->raw_text.len;
+        row->labels_len = (uint32_t)labels.len;
+        pt_buf_str(&s->raw_text, labels);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* "model_name=x, cache_config.block_size=16" */
+static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown) {
+    size_t used = 0;
+    for (size_t i = 0; i < r->info_count; i++) {
+        struct pt_engine_info info = pt_engine_info(r, i);
+        if (info.family.len == 0 && pt_str_eq(info.key, PT_STR("model_name")))
+            pt_str_copy(shown->model, sizeof shown->model, info.value);
+        int n = snprintf(shown->config + used, sizeof shown->config - used, "%s%.*s%s%.*s=%.*s",
+                         used ? ", " : "", (int)info.family.len, info.family.at,
+                         info.family.len ? "." : "", (int)info.key.len, info.key.at,
+                         (int)info.value.len, info.value.at);
+        if (n < 0 || used + (size_t)n >= sizeof shown->config) {
+            shown->config[used] = 0;
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
+static void show_reading(struct pt_scraped *shown, const struct pt_engine_reading *r,
+                         const struct pt_engine_delta *d) {
+    shown->kind = r->kind;
+    shown->mono_ns = r->mono_ns;
+    shown->present = r->present;
+    memcpy(shown->values, r->values, sizeof shown->values);
+    memcpy(shown->quantiles, d->quantiles, sizeof shown->quantiles);
+}
+
+static void warn_of_missing(struct endpoint *e) {
+    uint64_t missing = pt_engine_missing(&e->now);
+    if (!missing || e->has_warned)
+        return;
+    e->has_warned = true;
+    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
+        if (missing >> i & 1)
+            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->url,
+                   pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
+}
+
+static void swap_readings(struct pt_engine_reading *a, struct pt_engine_reading *b) {
+    struct pt_engine_reading kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The body of a good answer; false: it was none. */
+static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem, size_t capacity) {
+    struct pt_err err = { "" };
+    swap_readings(&e->now, &e->before);
+    s->parser.content_type = pt_str_from(e->request.content_type);
+    s->parser.raw = s->o.wants_raw ? keep_raw : NULL;
+    s->parser.raw_user = s;
+    s->raw_engine = (uint32_t)(e - s->endpoints);
+    e->now.mono_ns = e->request.end_ns;
+    if (!pt_engine_parse(&s->parser, pt_buf_as_str(&e->request.body), &e->now, &err)) {
+        if (e->now.kind != PT_ENGINE_UNKNOWN || e->is_known)
+            return true;
+        snprintf(err.text, sizeof err.text, "no known engine");
+    }
+    swap_readings(&e->now, &e->before);
+    snprintf(problem, capacity, "%s", err.text);
+    return false;
+}
+
+static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *problem) {
+    e->failure_count++;
+    pthread_mutex_lock(&s->lock);
+    enum pt_scrape_state state =
+        e->failure_count < FAILURES_GONE ? PT_SCRAPE_FAILING : PT_SCRAPE_GONE;
+    bool has_gone = state == PT_SCRAPE_GONE && e->shown.state != PT_SCRAPE_GONE;
+    e->shown.state = state;
+    pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
+    pthread_mutex_unlock(&s->lock);
+    if (has_gone)
+        pt_log(PT_LOG_WARNING, "the engine at %s does not answer: %s", e->shown.url, problem);
+}
+
+static void take_answer(struct pt_scraper *s, struct endpoint *e) {
+    char problem[128];
+    if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
+        fail_endpoint(s, e, e->request.error ? e->request.words : problem);
+        return;
+    }
+    if (e->failure_count >= FAILURES_GONE)
+        pt_log(PT_LOG_INFO, "the engine at %s answers again", e->shown.url);
+    e->failure_count = 0;
+    bool is_first = !e->is_known;
+    e->is_known = true;
+    pt_engine_delta(&e->before, &e->now, &e->delta);
+    warn_of_missing(e);
+    pthread_mutex_lock(&s->lock);
+    e->shown.state = PT_SCRAPE_UP;
+    e->shown.problem[0] = 0;
+    e->shown.took_ns = e->request.end_ns - e->request.start_ns;
+    show_reading(&e->shown, &e->now, &e->delta);
+    if (is_first)
+        describe(&e->now, &e->shown);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void combine(struct pt_scraper *s) {
+    const struct pt_engine_reading *readings[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (s->endpoints[i].is_known && s->endpoints[i].shown.state == PT_SCRAPE_UP)
+            readings[count++] = &s->endpoints[i].now;
+    swap_readings(&s->combined_now, &s->combined_before);
+    pt_engine_combine(readings, count, &s->combined_now);
+    struct pt_engine_delta delta;
+    pt_engine_delta(&s->combined_before, &s->combined_now, &delta);
+    pthread_mutex_lock(&s->lock);
+    show_reading(&s->all, &s->combined_now, &delta);
+    if (count == 0)
+        s->all.mono_ns = 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The client runs an array of requests; those of the endpoints that are due go there and back. */
+static void scrape(struct pt_scraper *s, int64_t now_ns) {
+    struct pt_http_request requests[PT_SCRAPE_ENGINES];
+    struct endpoint *asked[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        struct endpoint *e = &s->endpoints[i];
+        if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS)
+            continue;
+        e->tried_ns = now_ns;
+        asked[count] = e;
+        requests[count++] = e->request;
+    }
+    if (count == 0 || !open_client(s))
+        return;
+    pt_http_client_run(&s->client, requests, count);
+    for (size_t i = 0; i < count; i++) {
+        asked[i]->request = requests[i];
+        take_answer(s, asked[i]);
+    }
+    combine(s);
+}
+
+static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
+    struct timespec at = { wake_ns / PT_NS_PER_SECOND, wake_ns % PT_NS_PER_SECOND };
+    pthread_mutex_lock(&s->lock);
+    while (!s->must_stop && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool must_stop(struct pt_scraper *s) {
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->must_stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
+static void *run(void *user) {
+    struct pt_scraper *s = user;
+    pthread_setname_np(pthread_self(), "pitot-engines");
+    for (int64_t next_ns = pt_mono_ns(); !must_stop(s);) {
+        int64_t now_ns = pt_mono_ns();
+        discover(s, now_ns);
+        scrape(s, now_ns);
+        next_ns += s->o.period_ns;
+        if (next_ns < pt_mono_ns())
+            next_ns = pt_mono_ns();
+        wait_until(s, next_ns);
+    }
+    return NULL;
+}
+
+int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
+                   struct pt_err *err) {
+    if (!o->must_discover && o->url_count == 0)
+        return -ENODATA;
+    struct pt_scraper *s = pt_calloc(1, sizeof *s);
+    s->o = *o;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&s->lock, NULL);
+    *scraper = s;
+    for (size_t i = 0; i < o->url_count; i++)
+        if (!add_endpoint(s, o->urls[i])) {
+            int rc =
+                pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many", o->urls[i]);
+            pt_scraper_free(s);
+            return rc;
+        }
+    int rc = pthread_create(&s->thread, NULL, run, s);
+    if (!rc)
+        return 0;
+    s->must_stop = true;
+    pt_scraper_free(s);
+    return pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc));
+}
+
+static void stop_thread(struct pt_scraper *s) {
+    if (!s->thread)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->must_stop = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+}
+
+void pt_scraper_free(struct pt_scraper *s) {
+    if (!s)
+        return;
+    stop_thread(s);
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        pt_http_request_release(&s->endpoints[i].request);
+        pt_engine_reading_release(&s->endpoints[i].now);
+        pt_engine_reading_release(&s->endpoints[i].before);
+    }
+    if (s->has_client)
+        pt_http_client_close(&s->client);
+    pt_engine_reading_release(&s->combined_now);
+    pt_engine_reading_release(&s->combined_before);
+    pt_engine_parser_release(&s->parser);
+    pt_discovery_release(&s->discovery);
+    pt_buf_release(&s->raw_text);
+    pt_free(s->raw_rows);
+    pthread_cond_destroy(&s->wake);
+    pthread_mutex_destroy(&s->lock);
+    pt_free(s);
+}
+
+size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
+                       struct pt_scraped *all) {
+    pthread_mutex_lock(&s->lock);
+    size_t count = s->endpoint_count;
+    for (size_t i = 0; i < count; i++)
+        engines[i] = s->endpoints[i].shown;
+    *all = s->all;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
+                           struct pt_buf *text) {
+    pthread_mutex_lock(&s->lock);
+    size_t count = s->raw_count;
+    struct pt_scraped_raw *taken = s->raw_rows;
+    size_t taken_capacity = s->raw_capacity;
+    struct pt_buf taken_text = s->raw_text;
+    s->raw_rows = *rows;
+    s->raw_capacity = *capacity;
+    s->raw_text = *text;
+    s->raw_text.len = 0;
+    s->raw_count = 0;
+    pthread_mutex_unlock(&s->lock);
+    *rows = taken;
+    *capacity = taken_capacity;
+    *text = taken_text;
+    return count;
+}
