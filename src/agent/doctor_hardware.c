@@ -2,8 +2,8 @@
 #include "agent/doctor_finding.h"
 
 #include "agent/doctor_probe.h"
+#include "gpu/nvml.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -132,21 +132,38 @@ static int count_gpus(const struct pt_fs *fs, const char *const *vendors) {
     return search.count;
 }
 
+/* What to do about the codes that NVML starts with. */
+static const char *nvml_remedy(int code) {
+    switch (code) {
+    case PT_NVML_DRIVER_NOT_LOADED:
+        return "sudo modprobe nvidia; container: --gpus all with the utility capability";
+    case PT_NVML_VERSION_MISMATCH:
+        return "reboot, or reload the nvidia modules: the driver was updated under way";
+    case PT_NVML_NO_PERMISSION:
+        return "let the user read and write /dev/nvidiactl and /dev/nvidia*";
+    default:
+        return "look into the kernel log: sudo dmesg | grep -i nvrm";
+    }
+}
+
 void pt_check_nvml(const struct pt_fs *fs, struct pt_finding *f) {
     static const char *const vendors[] = { "0x10de", NULL };
     int count = count_gpus(fs, vendors);
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library)
-        pt_finding_ok(f, "libnvidia-ml.so.1 loads, %d on the PCI bus", count);
-    else if (count == 0)
+    struct pt_nvml_diagnosis d = { .load_error = -ENOENT };
+    if (fs->is_live)
+        pt_nvml_diagnose(&d);
+    if (!d.load_error && d.code == PT_NVML_SUCCESS && d.device_count > 0)
+        pt_finding_ok(f, "%u, driver %s", d.device_count, d.driver_version);
+    else if (count == 0 && (d.load_error || d.code == PT_NVML_SUCCESS))
         pt_finding_ok(f, "none in this machine");
-    else
+    else if (d.load_error || d.code == PT_NVML_SUCCESS)
         pt_finding_bad(
             f, PT_DOCTOR_MISSING,
             "install the NVIDIA driver; container: --gpus all with the utility capability",
-            "%d on the PCI bus, but libnvidia-ml.so.1 does not load", count);
-    if (library)
-        dlclose(library);
+            "%d on the PCI bus, but %s", count, d.load_error ? d.words : "NVML sees none");
+    else
+        pt_finding_bad(f, PT_DOCTOR_MISSING, nvml_remedy(d.code), "%s (NVML code %d)", d.words,
+                       d.code);
 }
 
 struct render_nodes {

@@ -6,6 +6,7 @@
 #include "agent/status.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "collect/gpu.h"
 #include "kernel/cgroup.h"
 #include "report/summary.h"
 #include "store/run.h"
@@ -269,6 +270,14 @@ static void note_file(struct recorder *r, const char *key, const char *path) {
     pt_text_release(&text);
 }
 
+/* Of a collector that is on, or NULL. */
+static void *collector_state(const struct pt_sampler *s, const struct pt_collector *type) {
+    for (int i = 0; i < s->collector_count; i++)
+        if (s->collectors[i].type == type && s->collectors[i].is_on)
+            return s->collectors[i].state;
+    return NULL;
+}
+
 static void write_static(struct recorder *r) {
     const struct pt_recorder_options *o = r->o;
     const char *collectors[PT_SAMPLER_COLLECTORS + 1] = { 0 };
@@ -294,6 +303,8 @@ static void write_static(struct recorder *r) {
         .collectors = collectors,
         .formats = formats,
         .tags = tags,
+        .put_gpus = pt_gpu_put_static,
+        .gpus = collector_state(&r->sampler, &pt_gpu_collector),
     };
     struct pt_out out;
     struct pt_err err;

@@ -25,7 +25,7 @@ static const struct {
     [IN_DOMAIN] = { "energy", "eDomain" },
     [IN_ENERGY_UJ] = { "energy", "eEnergyUj" },
     [IN_PROBLEM] = { "energy", "eProblem" },
-    [IN_GPU_ENERGY_MJ] = { "gpu", "gTotalEnergyMj" },
+    [IN_GPU_ENERGY_MJ] = { "gpu", "gEnergyMj" },
     [IN_GPU_POWER_W] = { "gpu", "gPowerDrawW" },
     [IN_RUNNING] = { "vllm", "system_requests_running" },
     [IN_COUNTS + PT_ENERGY_REQUESTS] = { "vllm", "requests_finished_total" },

@@ -5,11 +5,10 @@
 #include "demo/run.h"
 #include "demo/server.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
-#define CONCURRENCY_MAX 64 /* connections of the demo server */
+#define CONCURRENCY_MAX 64
 
 static double seconds_of(const struct pt_command_options *o) {
     return (double)o->demo_seconds_ns / (double)PT_NS_PER_SECOND;

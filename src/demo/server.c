@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "demo/exposition.h"
 
+#define CONNECTION_MAX 128 /* a full load, and who asks for metrics meanwhile */
+
 static void complete(void *user, struct pt_http_exchange *x) {
     struct pt_demo_server *s = user;
     pt_completions_handle(&s->completions, x);
@@ -80,6 +82,7 @@ int pt_demo_server_open(struct pt_demo_server *s, const char *listen,
                                            .routes = routes,
                                            .route_count = PT_COUNT(routes),
                                            .user = s,
+                                           .connection_max = CONNECTION_MAX,
                                            .on_problem = on_problem };
     rc = pt_http_server_open(&s->http, &http, err);
     if (rc)

@@ -19,7 +19,8 @@
     X(CELSIUS, "degC", "_celsius", 1)             \
     X(WATTS, "W", "_watts", 1)                    \
     X(JOULES, "J", "_joules", 1)                  \
-    X(MICROJOULES, "uJ", "_joules", 0.000001)
+    X(MICROJOULES, "uJ", "_joules", 0.000001)     \
+    X(MILLIJOULES, "mJ", "_joules", 0.001)
 
 #define PT_UNIT_ENUM_(constant, ...) PT_##constant,
 enum pt_unit { PT_UNITS(PT_UNIT_ENUM_) PT_UNIT_COUNT };

@@ -54,7 +54,7 @@ static void print_line(const char *label, const char *unit, const struct pt_esti
         pt_estimate_print_range(e, use_unicode, range, sizeof range);
     }
     /* "±" is two bytes and one column */
-    int width = 13 + (strncmp(range, "±", 2) == 0);
+    int width = 13 + pt_str_starts(pt_str_from(range), PT_STR("±"));
     pt_out_printf(out, "%-22s %18s %*s  %s%s%s\n", label, value, width, range,
                   pt_estimate_is_known(e) ? pt_provenance_name(e->provenance) : "",
                   *e->method ? ": " : "", e->method);

@@ -344,7 +344,10 @@ void pt_static_write(struct pt_out *out, const struct pt_static_options *o) {
     put_machine_id(&w);
     pt_json_i64(&j, "start_time", o->start_wall_ns / PT_NS_PER_MS);
     put_host(&w);
-    put_nvidia(&w);
+    if (o->put_gpus)
+        o->put_gpus(&j, o->gpus);
+    else
+        put_nvidia(&w);
     put_cpu(&w);
     put_system(&w);
     pt_static_put_devices(&j, o->fs);

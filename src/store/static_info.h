@@ -8,6 +8,7 @@
 #define PT_STORE_STATIC_INFO_H
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/out.h"
 
 /* All arrays end with NULL and may be NULL themselves; everything is borrowed. */
@@ -21,6 +22,9 @@ struct pt_static_options {
     char *const *environment; /* of the command; only names known to matter are written */
     const char *const *collectors, *const *formats;
     const char *const *tags; /* "name=value" */
+    /* Writes the members about GPUs, "nvidia" among them; NULL: there is none. */
+    void (*put_gpus)(struct pt_json *j, void *state);
+    void *gpus;
 };
 
 /* Writes the whole file; errors stay in `out`. */

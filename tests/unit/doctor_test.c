@@ -1,5 +1,6 @@
 /* Every check answers, on this machine and on copies of others, and says what to do. */
 #include "json_text.h"
+#include "scripted.h"
 
 #include "agent/doctor.h"
 #include "base/attr.h"
@@ -163,6 +164,31 @@ static void the_table_is_aligned_and_plain_without_colour(void **state) {
     pt_fs_close(&fs);
 }
 
+static void a_gpu_that_does_not_answer_has_a_reason_and_a_remedy(void **state) {
+    (void)state;
+    static const struct {
+        const char *script, *state, *found;
+    } cases[] = {
+        { "devices 2\nnvmlSystemGetDriverVersion * 550.54.15\n", "ok", "2, driver 550.54.15" },
+        { "devices 1\nnvmlInit * !9\n", "missing", "the driver is not loaded" },
+        { "devices 1\nnvmlInit * !18\n", "missing", "different versions" },
+        { "devices 1\nnvmlInit * !4\n", "missing", "no permission" },
+        { "devices 1\nnvmlDeviceGetCount * !999\n", "missing", "Unknown Error" },
+    };
+    struct pt_fs fs;
+    open_live(&fs);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        play("PITOT_SCRIPTED_NVML", cases[i].script);
+        json_t *root = doctor_json(&fs), *check = check_of(root, "nvml");
+        assert_text(check, "state", cases[i].state);
+        assert_non_null(strstr(json_string_value(at(check, "found")), cases[i].found));
+        assert_complete(root);
+        json_decref(root);
+    }
+    stop_playing(NULL);
+    pt_fs_close(&fs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(ids_stay_what_they_are, "ids of checks stay what they are"),
@@ -174,6 +200,8 @@ int main(void) {
                 "an empty /proc means that nothing can be recorded"),
         PT_TEST(the_table_is_aligned_and_plain_without_colour,
                 "the table is aligned, and plain without colour"),
+        PT_TEST(a_gpu_that_does_not_answer_has_a_reason_and_a_remedy,
+                "C115 C202: a GPU that does not answer has a reason and a remedy"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,7 +232,7 @@ PT_TABLE(energy, PT_TABLE_FILE("energy", "energy"), "", ENERGY_COLUMNS, "test");
 
 #define GPU_COLUMNS(X, t)                                     \
     X(t, index, "gIndex", KEY, I64, NONE, 0, "")              \
-    X(t, energy, "gTotalEnergyMj", COUNTER, I64, NONE, 0, "") \
+    X(t, energy, "gEnergyMj", COUNTER, I64, NONE, 0, "") \
     X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "")
 PT_TABLE(gpu, PT_TABLE_FILE("gpus", "nvidia"), "", GPU_COLUMNS, "test");
 

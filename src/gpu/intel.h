@@ -1,0 +1,12 @@
+/* gpu/intel.h -- Intel GPUs through the files of i915 and xe in sysfs.
+ *
+ * The drivers tell energy, clocks, temperatures and throttling, but neither utilisation
+ * nor memory: those are known per process only (gpu/drm_fdinfo.h). */
+#ifndef PT_GPU_INTEL_H
+#define PT_GPU_INTEL_H
+
+#include "gpu/backend.h"
+
+extern const struct pt_gpu_backend pt_intel_backend;
+
+#endif
