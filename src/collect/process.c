@@ -5,6 +5,7 @@
 #include "collect/process_read.h"
 
 #include "base/clock.h"
+#include "collect/source.h"
 #include "kernel/proc_events.h"
 
 #include <errno.h>
@@ -132,7 +133,8 @@ struct event_counts {
 };
 
 struct tick_totals {
-    int64_t processes, threads, tree_processes, tree_threads, tree_resident, tree_cpu_ns;
+    int64_t processes, threads, tree_processes, tree_threads, tree_cpu_ns;
+    struct pt_total tree_resident;
 };
 
 struct state {
@@ -404,8 +406,9 @@ static void add_totals(struct state *s, struct pt_process *p) {
         return;
     t->tree_processes++;
     t->tree_threads += threads;
-    if (p->times[STATM] && !__builtin_mul_overflow(p->resident_pages, s->page_bytes, &resident))
-        t->tree_resident += resident;
+    bool is_known =
+        p->times[STATM] && !__builtin_mul_overflow(p->resident_pages, s->page_bytes, &resident);
+    pt_total_add(&t->tree_resident, is_known, resident);
     int64_t cpu_ns = pt_process_cpu_ns(p);
     if (cpu_ns >= 0)
         p->counted_cpu_ns = cpu_ns;
@@ -441,7 +444,10 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
         pt_set_time(row, TREE, context->now_ns);
         pt_set_i64(row, process_totals_tree_processes, t->tree_processes);
         pt_set_i64(row, process_totals_tree_threads, t->tree_threads);
-        pt_set_i64(row, process_totals_tree_resident, t->tree_resident);
+        if (t->tree_processes == 0)
+            pt_set_i64(row, process_totals_tree_resident, 0);
+        else
+            pt_total_set(&t->tree_resident, row, process_totals_tree_resident);
         pt_set_i64(row, process_totals_tree_cpu, t->tree_cpu_ns + s->reader.set.ended_cpu_ns);
     }
     if (pt_proc_socket_is_open(&s->connector)) {

@@ -46,8 +46,10 @@ static struct run *start_live(const char *collectors, int64_t interval_ns) {
     return r;
 }
 
-static struct run *start_on_tree(const char *collectors) {
+/* On the mock machine, where the process `recorded` (or 0) is the recorded one. */
+static struct run *start_recording(const char *collectors, pid_t recorded) {
     struct run *r = pt_calloc(1, sizeof *r);
+    r->target = (struct pt_target){ .pids = { recorded }, .pid_count = recorded > 0 };
     char proc[PATH_MAX], sys[PATH_MAX];
     tree_make(&r->tree);
     tree_generate(&r->tree);
@@ -55,6 +57,10 @@ static struct run *start_on_tree(const char *collectors) {
     pt_str_copy(sys, sizeof sys, pt_str_from(tree_path(&r->tree, "sys")));
     open_sampler(r, collectors, PT_NS_PER_SECOND, proc, sys);
     return r;
+}
+
+static struct run *start_on_tree(const char *collectors) {
+    return start_recording(collectors, 0);
 }
 
 static void finish(struct run *r) {
@@ -320,6 +326,21 @@ static void without_descriptors_values_are_missing(void **state) {
     finish(r);
 }
 
+static void a_process_that_cannot_be_read_makes_the_sum_of_the_tree_unknown(void **state) {
+    (void)state;
+    struct run *r = start_recording("processes", 4002); /* 200000 pages, its child 4003 50000 */
+    tick(r);
+    assert_int_equal(cell(batch(r, "process_totals"), 0, "pTreeResidentSetSize"),
+                     250000 * (int64_t)sysconf(_SC_PAGESIZE));
+    finish(r);
+    r = start_recording("processes", 4002);
+    assert_int_equal(unlink(tree_path(&r->tree, "proc/4003/statm")), 0);
+    tick(r);
+    assert_true(is_null(batch(r, "process_totals"), 0, "pTreeResidentSetSize"));
+    assert_int_equal(cell(batch(r, "process_totals"), 0, "pTreeNumProcesses"), 2);
+    finish(r);
+}
+
 /* The thread */
 
 static void wait_for_sample(struct run *r) {
@@ -422,6 +443,8 @@ int main(void) {
                 "a thinned collector is asked at every 2^level-th tick"),
         PT_TEST(without_descriptors_values_are_missing,
                 "without free descriptors values are missing, and come back"),
+        PT_TEST(a_process_that_cannot_be_read_makes_the_sum_of_the_tree_unknown,
+                "C101: a process that cannot be read makes the sum of the tree unknown"),
         PT_TEST(first_and_last_sample_are_taken_and_ticks_accounted_for,
                 "the first and the last sample are taken and all ticks accounted for"),
         PT_TEST(a_run_shorter_than_the_interval_has_two_samples,
