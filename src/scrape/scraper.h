@@ -46,7 +46,7 @@ struct pt_scraped {
     struct pt_quantile quantiles[PT_ENGINE_LATENCY_COUNT][PT_ENGINE_QUANTILE_COUNT];
 };
 
-/* A series that is no field of ours; texts borrow from the buffer given to pt_scraper_take_raw(). */
+/* A series that is no field of ours; its texts are in the buffer of pt_scraper_take_raw(). */
 struct pt_scraped_raw {
     uint32_t engine; /* index */
     uint32_t name, name_len, labels, labels_len;
@@ -71,7 +71,8 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text);
 
-/* "localhost:8000" -> "http://localhost:8000/metrics"; "unix:/path" is a socket. False: too long. */
+/* "localhost:8000" -> "http://localhost:8000/metrics"; "unix:/path" is a socket. False: too
+ * long. */
 bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
                    size_t unix_capacity);
 

@@ -230,8 +230,8 @@ static void a_machine_without_counters_has_no_table(void **state) {
     X(t, problem, "eProblem", INFO, STRING, NONE, 0, "")
 PT_TABLE(energy, PT_TABLE_FILE("energy", "energy"), "", ENERGY_COLUMNS, "test");
 
-#define GPU_COLUMNS(X, t)                                     \
-    X(t, index, "gIndex", KEY, I64, NONE, 0, "")              \
+#define GPU_COLUMNS(X, t)                                \
+    X(t, index, "gIndex", KEY, I64, NONE, 0, "")         \
     X(t, energy, "gEnergyMj", COUNTER, I64, NONE, 0, "") \
     X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "")
 PT_TABLE(gpu, PT_TABLE_FILE("gpus", "nvidia"), "", GPU_COLUMNS, "test");
