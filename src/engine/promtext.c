@@ -559,6 +559,7 @@ static const char *take_series(struct pt_promtext *p, const char *s) {
     p->is_list_known = false;
     if (*s == '{') {
         p->item.is_same_name = false;
+        p->known_name = PT_STR("");
         return take_braces(p, s + 1);
     }
     const char *end = take_plain_name(p, s);
