@@ -90,7 +90,7 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     n = snprintf(url, capacity, "%s%.*s%s", scheme ? "" : "http://",
                  has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
                  given, has_path ? "" : "/metrics");
-    return *host && n > 0 && (size_t)n < capacity;
+    return *host && path != host && n > 0 && (size_t)n < capacity;
 }
 
 static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
