@@ -12,7 +12,9 @@
 
 #include <sys/types.h>
 
-#define PT_SCRAPE_ENGINES 16
+#define PT_SCRAPE_ENGINES    16
+#define PT_SCRAPE_URL_BYTES  256
+#define PT_SCRAPE_UNIX_BYTES 108 /* of sockaddr_un */
 
 struct pt_scrape_options {
     const struct pt_fs *fs;
@@ -33,7 +35,7 @@ enum pt_scrape_state {
 
 /* What is known of one engine, as the sampler takes it: no pointers into the scraper. */
 struct pt_scraped {
-    char url[256];
+    char url[PT_SCRAPE_URL_BYTES];
     char model[128];
     char config[1024]; /* labels that describe it, "key=value, ..." */
     char problem[128]; /* of the last scrape; "" if it went well */
@@ -71,8 +73,8 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text);
 
-/* "localhost:8000" -> "http://localhost:8000/metrics"; "unix:/path" is a socket. False: too
- * long. */
+/* "localhost:8000" -> "http://localhost:8000/metrics"; "unix:/path" is a socket. False: no
+ * address, or too long. */
 bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
                    size_t unix_capacity);
 
