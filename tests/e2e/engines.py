@@ -227,8 +227,8 @@ def two_with_raw(directory):
     series that have no column"""
     with fixed_engine() as one, fixed_engine() as two:
         with recording(directory, '-t', 100, '--engine', one, '--engine', two, '--engine-raw'):
-            wait_for_row(directory, '', lambda row: float(row['requests_finished_total'] or 0) == 14,
-                         'both are up')
+            wait_for_row(directory, '', lambda row: float(
+                row['requests_finished_total'] or 0) == 14, 'both are up')
             wait_for_row(directory, 'engine_series', lambda row: row['eUrl'] == two + '/metrics',
                          'series of the second')
     last = [row for row in table(directory) if row['requests_finished_total']][-1]
