@@ -45,7 +45,7 @@ struct pt_context {
     const struct pt_target *target;
     const struct pt_thinning *thinning;
     const struct pt_engine_options *engines; /* or NULL: none */
-    struct pt_part_costs *part_costs; /* or NULL: nobody asks */
+    struct pt_part_costs *part_costs;        /* or NULL: nobody asks */
     int64_t interval_ns;
     int64_t now_ns; /* CLOCK_MONOTONIC of this tick */
     uint64_t tick;  /* 0, 1, 2, ... */

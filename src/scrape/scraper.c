@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define LOOK_PERIOD_NS PT_NS_PER_SECOND  /* for new sockets */
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND        /* for new sockets */
 #define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND) /* a server may answer before its engine is ready */
 #define SNIFF_TIMES    30
 #define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
