@@ -81,8 +81,9 @@ static int choose_engines(const struct pt_option_list *given, struct pt_engine_o
     }
     bool is_auto = strcmp(given->items[0], "auto") == 0,
          is_off = strcmp(given->items[0], "off") == 0;
-    if ((is_auto || is_off) && given->count > 1)
-        return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", given->items[0]);
+    for (size_t i = 0; i < given->count && given->count > 1; i++)
+        if (strcmp(given->items[i], "auto") == 0 || strcmp(given->items[i], "off") == 0)
+            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", given->items[i]);
     engines->must_discover = is_auto;
     engines->urls = given->items;
     engines->url_count = is_auto || is_off ? 0 : given->count;

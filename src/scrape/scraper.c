@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "http/client.h"
 #include "scrape/discover.h"
@@ -42,6 +43,7 @@ struct suspect {
 struct pt_scraper {
     struct pt_scrape_options o;
     pthread_t thread;
+    bool has_thread;
     pthread_mutex_t lock; /* of what is shown, raw rows and must_stop */
     pthread_cond_t wake;
     bool must_stop;
@@ -78,11 +80,24 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     const char *scheme = strstr(given, "://");
     const char *host = scheme ? scheme + 3 : given;
     const char *path = strchr(host, '/');
-    bool has_path = path && path[1];
-    n = snprintf(url, capacity, "%s%.*s%s", scheme ? "" : "http://",
+    bool has_path = path && path[1], is_port = *given && !given[strspn(given, "0123456789")];
+    if (scheme && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
+        return false;
+    n = snprintf(url, capacity, "%s%.*s%s",
+                 scheme    ? ""
+                 : is_port ? "http://127.0.0.1:"
+                           : "http://",
                  has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
                  given, has_path ? "" : "/metrics");
     return *host && n > 0 && (size_t)n < capacity;
+}
+
+/* What is stored and logged: without the password that a URL may have. */
+static void show_url(struct endpoint *e, const char *url) {
+    struct pt_buf masked = { 0 };
+    pt_mask_text(&masked, pt_str_from(url));
+    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
+    pt_buf_release(&masked);
 }
 
 static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
@@ -95,7 +110,7 @@ static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
     e->request = (struct pt_http_request){ .url = e->url,
                                            .unix_path = e->unix_path[0] ? e->unix_path : NULL,
                                            .accept = ACCEPT };
-    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_str_from(e->unix_path[0] ? given : e->url));
+    show_url(e, e->unix_path[0] ? given : e->url);
     pthread_mutex_lock(&s->lock);
     s->endpoint_count++;
     pthread_mutex_unlock(&s->lock);
@@ -144,12 +159,19 @@ static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p,
     }
 }
 
+static bool must_stop(struct pt_scraper *s) {
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->must_stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
 static void discover(struct pt_scraper *s, int64_t now_ns) {
     if (!s->o.must_discover || (s->looked_ns && now_ns - s->looked_ns < LOOK_PERIOD_NS))
         return;
     s->looked_ns = now_ns;
     (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
-    for (size_t i = 0; i < s->discovery.port_count; i++)
+    for (size_t i = 0; i < s->discovery.port_count && !must_stop(s); i++)
         if (!has_endpoint(s, s->discovery.ports[i].port))
             sniff_port(s, &s->discovery.ports[i], now_ns);
 }
@@ -218,7 +240,7 @@ static void warn_of_missing(struct endpoint *e) {
     e->has_warned = true;
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         if (missing >> i & 1)
-            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->url,
+            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->shown.url,
                    pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
 }
 
@@ -331,13 +353,6 @@ static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool must_stop(struct pt_scraper *s) {
-    pthread_mutex_lock(&s->lock);
-    bool stop = s->must_stop;
-    pthread_mutex_unlock(&s->lock);
-    return stop;
-}
-
 static void *run(void *user) {
     struct pt_scraper *s = user;
     pthread_setname_np(pthread_self(), "pitot-engines");
@@ -353,6 +368,13 @@ static void *run(void *user) {
     return NULL;
 }
 
+static int fail_url(const char *given, size_t index, struct pt_err *err) {
+    if (index >= PT_SCRAPE_ENGINES)
+        return pt_fail(err, -E2BIG, "--engine: more than %d engines", PT_SCRAPE_ENGINES);
+    return pt_fail(err, -EINVAL,
+                   "--engine: '%s' is not PORT, HOST:PORT, http://, https:// or unix:PATH", given);
+}
+
 int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
                    struct pt_err *err) {
     if (!o->must_discover && o->url_count == 0)
@@ -365,24 +387,25 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     pthread_cond_init(&s->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&s->lock, NULL);
-    *scraper = s;
-    for (size_t i = 0; i < o->url_count; i++)
-        if (!add_endpoint(s, o->urls[i])) {
-            int rc =
-                pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many", o->urls[i]);
-            pt_scraper_free(s);
-            return rc;
-        }
-    int rc = pthread_create(&s->thread, NULL, run, s);
-    if (!rc)
-        return 0;
-    s->must_stop = true;
-    pt_scraper_free(s);
-    return pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc));
+    int rc = 0;
+    for (size_t i = 0; i < o->url_count && !rc; i++)
+        if (!add_endpoint(s, o->urls[i]))
+            rc = fail_url(o->urls[i], i, err);
+    if (!rc) {
+        rc = -pthread_create(&s->thread, NULL, run, s);
+        s->has_thread = !rc;
+        if (rc)
+            pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc));
+    }
+    if (rc)
+        pt_scraper_free(s);
+    else
+        *scraper = s;
+    return rc;
 }
 
 static void stop_thread(struct pt_scraper *s) {
-    if (!s->thread)
+    if (!s->has_thread)
         return;
     pthread_mutex_lock(&s->lock);
     s->must_stop = true;
