@@ -1,5 +1,5 @@
 #!/bin/sh
-# C117 C118 C119 C120 C121 C122 C123 C124 C125 C127 C128: VLLM_METRICS_URL, the columns and the snapshot.
+# C038 C117 C118 C119 C120 C121 C122 C123 C124 C125 C128: what an engine counted is in the files.
 "$PITOT" demo --serve --listen unix:socket --threads 1 >where 2>&1 &
 server=$!
 trap 'kill "$server"; wait "$server" || true' EXIT

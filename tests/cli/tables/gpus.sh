@@ -1,5 +1,5 @@
 #!/bin/sh
-# C105 C106 C107 C108 C109 C110 C111 C112 C113 C114 C116 C130: eight GPUs of the scripted NVML.
+# C037 C105 C106 C107 C108 C109 C110 C111 C112 C113 C114 C116 C130: eight GPUs of the scripted NVML.
 library=$(dirname "$PITOT")/tests/nvml/libscripted-nvml.so
 [ -e "$library" ] || { echo "no scripted NVML"; exit 77; }
 export PITOT_NVML="$library" SCRIPTED_NVML="$SOURCE/tests/nvml/h100x8.script"
