@@ -279,7 +279,7 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
     pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
     pthread_mutex_unlock(&s->lock);
     if (has_gone)
-        pt_log(PT_LOG_WARNING, "the engine at %s does not answer: %s", e->shown.url, problem);
+        pt_log(PT_LOG_WARNING, "the engine at %s cannot be read: %s", e->shown.url, problem);
 }
 
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {

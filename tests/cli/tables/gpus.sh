@@ -3,7 +3,7 @@
 library=$(dirname "$PITOT")/tests/nvml/libscripted-nvml.so
 [ -e "$library" ] || { echo "no scripted NVML"; exit 77; }
 export PITOT_NVML="$library" SCRIPTED_NVML="$SOURCE/tests/nvml/h100x8.script"
-"$PITOT" -q -f csv,json -t 100 -o out --collect cpu,gpu -d 1
+"$PITOT" -q -f csv,json -t 100 -o out --collect gpu -d 1
 /usr/bin/python3 - <<'END'
 import csv, glob, json
 rows = list(csv.DictReader(open(glob.glob('out/*.gpus.csv')[0])))[-8:]
