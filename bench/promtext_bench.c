@@ -162,7 +162,7 @@ int main(void) {
         { "getline + strtok_r + strtod", parse_theirs, NULL, 0 },
         { "reading", read_engine, NULL, 0 },
     };
-    bench_interleave(sides, 3, 25, 40);
+    bench_interleave(sides, 3, 100, 40);
     if (ours.samples != theirs.samples || ours.labels != theirs.labels ||
         ours.total != theirs.total) {
         fprintf(stderr, "promtext_bench: the two parsers disagree\n");

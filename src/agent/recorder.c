@@ -1,6 +1,7 @@
 #include "agent/recorder.h"
 
 #include "agent/child.h"
+#include "agent/engine_infos.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/status.h"
@@ -55,6 +56,8 @@ struct recorder {
     bool has_raised_limit;
     int target_fds[PT_TARGET_PIDS];
 
+    struct pt_engine_infos engines;
+    int64_t start_wall_ns;
     int64_t start_ns, stop_asked_ns, container_checked_ns;
     bool must_stop, has_reminded, has_killed;
     int write_error; /* of the journal, now */
@@ -244,11 +247,15 @@ static void note_write(struct recorder *r, int rc) {
     r->write_error = rc;
 }
 
+static void write_static(struct recorder *r);
+
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
         note_write(r, pt_journal_write(&r->journal, sample));
         pt_status_see(&r->status, sample);
+        if (pt_engine_infos_see(&r->engines, sample))
+            write_static(r);
         pt_sample_queue_give_back(&r->sampler.queue, sample);
     }
 }
@@ -295,7 +302,7 @@ static void write_static(struct recorder *r) {
     struct pt_static_options options = {
         .fs = &o->fs,
         .uuid = r->uuid_text,
-        .start_wall_ns = pt_wall_ns(),
+        .start_wall_ns = r->start_wall_ns,
         .interval_ns = o->interval_ns,
         .own_argv = o->own_argv,
         .command = o->command,
@@ -306,6 +313,8 @@ static void write_static(struct recorder *r) {
         .tags = tags,
         .put_gpus = pt_gpu_put_static,
         .gpus = collector_state(&r->sampler, &pt_gpu_collector),
+        .put_engines = pt_engine_infos_put,
+        .engines = &r->engines,
     };
     struct pt_out out;
     struct pt_err err;
@@ -517,6 +526,7 @@ static int start(struct recorder *r, struct pt_err *err) {
     if (rc)
         return rc;
     r->start_ns = r->sampler.start_ns;
+    r->start_wall_ns = pt_wall_ns();
     return run_command(r, err);
 }
 

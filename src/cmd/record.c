@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/command.h"
+#include "scrape/scraper.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,6 +69,26 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     return 0;
 }
 
+static bool is_engine_word(const char *text) {
+    return strcmp(text, "auto") == 0 || strcmp(text, "off") == 0;
+}
+
+static int check_engine_urls(const struct pt_engine_options *engines, struct pt_err *err) {
+    char url[PT_SCRAPE_URL_BYTES], path[PT_SCRAPE_UNIX_BYTES];
+    if (engines->url_count > PT_SCRAPE_ENGINES)
+        return pt_fail(err, -E2BIG, "--engine: %d are the most", PT_SCRAPE_ENGINES);
+    for (size_t i = 0; i < engines->url_count; i++) {
+        if (is_engine_word(engines->urls[i]))
+            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", engines->urls[i]);
+        if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
+            return pt_fail(
+                err, -EINVAL,
+                "--engine: '%s' is no address: PORT, HOST:PORT, http://, https:// or unix:PATH",
+                engines->urls[i]);
+    }
+    return 0;
+}
+
 /* --engine, or VLLM_METRICS_URL; "auto" and "off" stand alone. `*url` keeps the variable. */
 static int choose_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
                           const char **url, struct pt_err *err) {
@@ -77,17 +98,13 @@ static int choose_engines(const struct pt_option_list *given, struct pt_engine_o
         engines->must_discover = !has_url;
         engines->urls = url;
         engines->url_count = has_url;
-        return 0;
+    } else if (given->count == 1 && is_engine_word(given->items[0])) {
+        engines->must_discover = strcmp(given->items[0], "auto") == 0;
+    } else {
+        engines->urls = given->items;
+        engines->url_count = given->count;
     }
-    bool is_auto = strcmp(given->items[0], "auto") == 0,
-         is_off = strcmp(given->items[0], "off") == 0;
-    for (size_t i = 0; i < given->count && given->count > 1; i++)
-        if (strcmp(given->items[i], "auto") == 0 || strcmp(given->items[i], "off") == 0)
-            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", given->items[i]);
-    engines->must_discover = is_auto;
-    engines->urls = given->items;
-    engines->url_count = is_auto || is_off ? 0 : given->count;
-    return 0;
+    return check_engine_urls(engines, err);
 }
 
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,

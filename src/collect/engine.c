@@ -170,7 +170,8 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     static const char *const states[] = { "asked", "up", "failing", "gone" };
     pt_batch_add_row(rows);
     pt_set_str(rows, URL, pt_str_from(e->url));
-    pt_set_str(rows, STATE, pt_str_from(states[e->state]));
+    if (e->mono_ns || e->problem[0]) /* else the first answer is awaited */
+        pt_set_str(rows, STATE, pt_str_from(states[e->state]));
     set_text(rows, PROBLEM, e->problem);
     if (e->mono_ns)
         pt_set_str(rows, ENGINE, pt_str_from(pt_engine_kind_name(e->kind)));
@@ -184,8 +185,8 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     set_widths(rows, e);
 }
 
-static void add_series(struct engine_state *s, int64_t now_ns, struct pt_batch *rows) {
-    size_t count = pt_scraper_take_raw(s->scraper, &s->raw, &s->raw_capacity, &s->raw_text);
+static void add_series(const struct engine_state *s, size_t count, int64_t now_ns,
+                       struct pt_batch *rows) {
     for (size_t i = 0; i < count; i++) {
         const struct pt_scraped_raw *r = &s->raw[i];
         const char *text = (const char *)s->raw_text.at;
@@ -200,6 +201,11 @@ static void add_series(struct engine_state *s, int64_t now_ns, struct pt_batch *
 
 static int engine_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct engine_state *s = state;
+    /* Before the engines, so that the engine of every series is among them. */
+    size_t raw_count =
+        context->engines->wants_raw
+            ? pt_scraper_take_raw(s->scraper, &s->raw, &s->raw_capacity, &s->raw_text)
+            : 0;
     size_t count = pt_scraper_take(s->scraper, s->engines, &s->all);
     if (is_fresh(s, &s->all, context->now_ns)) {
         pt_batch_add_row(&rows[0]);
@@ -208,8 +214,7 @@ static int engine_collect(void *state, const struct pt_context *context, struct 
     }
     for (size_t i = 0; i < count; i++)
         add_engine(s, &s->engines[i], context->now_ns, &rows[1]);
-    if (context->engines->wants_raw)
-        add_series(s, context->now_ns, &rows[2]);
+    add_series(s, raw_count, context->now_ns, &rows[2]);
     return 0;
 }
 

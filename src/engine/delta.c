@@ -17,9 +17,11 @@ static bool was_reset(const struct pt_engine_reading *before, const struct pt_en
     if (before->kind != now->kind || before->engine_count != now->engine_count)
         return true;
     uint64_t both = before->present & now->present;
-    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
-        if (both >> i & 1 && is_counter(i) && now->values[i] < before->values[i] * (1 - ROUNDING))
+    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++) {
+        double fell = before->values[i] - now->values[i];
+        if (both >> i & 1 && is_counter(i) && fell > ROUNDING * fabs(before->values[i]))
             return true;
+    }
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
         if (pt_histogram_was_reset(&before->latencies[i], &now->latencies[i]))
             return true;

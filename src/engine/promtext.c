@@ -218,15 +218,15 @@ static const char *take_quoted(struct pt_promtext *p, const char *s, size_t *len
 static inline const char *take_plain_name(struct pt_promtext *p, const char *s) {
     struct pt_promtext_item *item = &p->item;
     struct pt_str known = p->known_name;
-    const char *end = s + known.len;
-    if (end < p->end && is_equal(s, known.at, known.len) && !(class_of(p, end) & NAME_REST) &&
-        known.len > 0) {
+    bool may_be_known = known.len > 0 && (size_t)(p->end - s) > known.len;
+    if (may_be_known && is_equal(s, known.at, known.len) &&
+        !(class_of(p, s + known.len) & NAME_REST)) {
         item->name = known;
-        return end;
+        return s + known.len;
     }
     if (!(class_of(p, s) & NAME_FIRST))
         return fail(p, s, "a name must start with a letter, _ or :");
-    end = s + common_length(p, s, known.at, known.len);
+    const char *end = s + common_length(p, s, known.at, known.len);
     unsigned count;
     do {
         count = name_bytes(load(end, p->end));
@@ -410,6 +410,10 @@ static const char *take_exemplar(struct pt_promtext *p, const char *s) {
     struct pt_promtext_item *item = &p->item;
     if (peek(p, s) != ' ' || peek(p, s + 1) != '{')
         return fail(p, s, "no labels in an exemplar");
+    if (item->label_count == 0) { /* the list is that of a line before */
+        item->list->text = s;
+        item->list->count = 0;
+    }
     s = take_labels(p, s + 2, item->label_count, &item->exemplar_label_count);
     if (!s)
         return NULL;
@@ -555,6 +559,7 @@ static const char *take_series(struct pt_promtext *p, const char *s) {
     p->is_list_known = false;
     if (*s == '{') {
         p->item.is_same_name = false;
+        p->known_name = PT_STR("");
         return take_braces(p, s + 1);
     }
     const char *end = take_plain_name(p, s);

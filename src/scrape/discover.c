@@ -53,7 +53,7 @@ static pid_t parent_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid
 
 static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
                      int root_count) {
-    for (int depth = 0; pid > 1 && depth < TREE_DEPTH; depth++) {
+    for (int depth = 0; pid > 0 && depth < TREE_DEPTH; depth++) {
         for (int i = 0; i < root_count; i++)
             if (roots[i] == pid)
                 return true;

@@ -19,11 +19,12 @@
 #define FAILURES_GONE  5
 #define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* between scrapes of one that is gone */
 #define RAW_ROWS_MAX   100000
+#define RAW_TEXT_MAX   ((size_t)64 << 20)
 #define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
 
 struct endpoint {
     struct pt_http_request request;
-    char url[256], unix_path[108];
+    char url[PT_SCRAPE_URL_BYTES], unix_path[PT_SCRAPE_UNIX_BYTES];
     bool is_known; /* it was an engine once; given ones are scraped before that */
     bool is_due, has_warned;
     int failure_count;
@@ -40,6 +41,13 @@ struct suspect {
     int64_t sniffed_ns;
 };
 
+/* Series that no field takes. */
+struct raw {
+    struct pt_scraped_raw *rows;
+    size_t count, capacity;
+    struct pt_buf text;
+};
+
 struct pt_scraper {
     struct pt_scrape_options o;
     pthread_t thread;
@@ -52,9 +60,7 @@ struct pt_scraper {
     size_t endpoint_count; /* written by the thread under the lock */
     struct pt_scraped all; /* under the lock */
 
-    struct pt_scraped_raw *raw_rows; /* under the lock */
-    size_t raw_count, raw_capacity;
-    struct pt_buf raw_text;
+    struct raw raw; /* under the lock */
 
     /* Of the thread alone. */
     struct pt_http_client client;
@@ -65,6 +71,7 @@ struct pt_scraper {
     int64_t looked_ns;
     struct suspect suspects[PT_DISCOVER_PORTS];
     size_t suspect_count;
+    struct raw fresh; /* of the answer being parsed */
     uint32_t raw_engine;
 };
 
@@ -83,13 +90,11 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     bool has_path = path && path[1], is_port = *given && !given[strspn(given, "0123456789")];
     if (scheme && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
         return false;
-    n = snprintf(url, capacity, "%s%.*s%s",
-                 scheme    ? ""
-                 : is_port ? "http://127.0.0.1:"
-                           : "http://",
+    const char *missing = scheme ? "" : is_port ? "http://127.0.0.1:" : "http://";
+    n = snprintf(url, capacity, "%s%.*s%s", missing,
                  has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
                  given, has_path ? "" : "/metrics");
-    return *host && n > 0 && (size_t)n < capacity;
+    return *host && path != host && n > 0 && (size_t)n < capacity;
 }
 
 /* What is stored and logged: without the password that a URL may have. */
@@ -130,16 +135,21 @@ static struct suspect *suspect_of(struct pt_scraper *s, uint16_t port) {
     for (size_t i = 0; i < s->suspect_count; i++)
         if (s->suspects[i].port == port)
             return &s->suspects[i];
-    if (s->suspect_count == PT_DISCOVER_PORTS)
-        return NULL;
-    s->suspects[s->suspect_count] = (struct suspect){ .port = port };
-    return &s->suspects[s->suspect_count++];
+    struct suspect *place = &s->suspects[0];
+    if (s->suspect_count < PT_DISCOVER_PORTS)
+        place = &s->suspects[s->suspect_count++];
+    else /* the one that was left alone for longest */
+        for (size_t i = 1; i < s->suspect_count; i++)
+            if (s->suspects[i].sniffed_ns < place->sniffed_ns)
+                place = &s->suspects[i];
+    *place = (struct suspect){ .port = port };
+    return place;
 }
 
 static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p, int64_t now_ns) {
     static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
     struct suspect *suspect = suspect_of(s, p->port);
-    if (!suspect || suspect->sniffed_count >= SNIFF_TIMES ||
+    if (suspect->sniffed_count >= SNIFF_TIMES ||
         (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
         return;
     suspect->sniffed_count++;
@@ -159,19 +169,16 @@ static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p,
     }
 }
 
-static bool must_stop(struct pt_scraper *s) {
-    pthread_mutex_lock(&s->lock);
-    bool stop = s->must_stop;
-    pthread_mutex_unlock(&s->lock);
-    return stop;
-}
-
+/* Ports that say nothing (those of a collective library, say) must not keep us from scraping: the
+ * rest of them waits for the next round. */
 static void discover(struct pt_scraper *s, int64_t now_ns) {
-    if (!s->o.must_discover || (s->looked_ns && now_ns - s->looked_ns < LOOK_PERIOD_NS))
+    if (!s->o.must_discover)
         return;
-    s->looked_ns = now_ns;
-    (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
-    for (size_t i = 0; i < s->discovery.port_count && !must_stop(s); i++)
+    if (!s->looked_ns || now_ns - s->looked_ns >= LOOK_PERIOD_NS) {
+        s->looked_ns = now_ns;
+        (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
+    }
+    for (size_t i = 0; i < s->discovery.port_count && pt_mono_ns() - now_ns < SNIFF_TIMEOUT; i++)
         if (!has_endpoint(s, s->discovery.ports[i].port))
             sniff_port(s, &s->discovery.ports[i], now_ns);
 }
@@ -189,20 +196,46 @@ static bool open_client(struct pt_scraper *s) {
 
 static void keep_raw(void *user, struct pt_str name, struct pt_str labels, double value) {
     struct pt_scraper *s = user;
-    pthread_mutex_lock(&s->lock);
-    if (s->raw_count < RAW_ROWS_MAX) {
-        pt_grow(&s->raw_rows, &s->raw_capacity, s->raw_count + 1, sizeof *s->raw_rows);
-        struct pt_scraped_raw *row = &s->raw_rows[s->raw_count++];
-        row->engine = s->raw_engine;
-        row->value = value;
-        row->name = (uint32_t)s->raw_text.len;
-        row->name_len = (uint32_t)name.len;
-        pt_buf_str(&s->raw_text, name);
-        row->labels = (uint32_t)s->raw_text.len;
-        row->labels_len = (uint32_t)labels.len;
-        pt_buf_str(&s->raw_text, labels);
+    struct raw *raw = &s->fresh;
+    if (raw->count == RAW_ROWS_MAX)
+        return;
+    pt_grow(&raw->rows, &raw->capacity, raw->count + 1, sizeof *raw->rows);
+    raw->rows[raw->count++] = (struct pt_scraped_raw){
+        .engine = s->raw_engine,
+        .name = (uint32_t)raw->text.len,
+        .name_len = (uint32_t)name.len,
+        .labels = (uint32_t)(raw->text.len + name.len),
+        .labels_len = (uint32_t)labels.len,
+        .value = value,
+    };
+    pt_buf_str(&raw->text, name);
+    pt_buf_str(&raw->text, labels);
+}
+
+static void clear_raw(struct raw *raw) {
+    raw->count = 0;
+    raw->text.len = 0;
+}
+
+static void release_raw(struct raw *raw) {
+    pt_free(raw->rows);
+    pt_buf_release(&raw->text);
+}
+
+/* Under the lock. What nobody takes is dropped, by whole scrapes. */
+static void show_raw(struct pt_scraper *s) {
+    const struct raw *from = &s->fresh;
+    struct raw *to = &s->raw;
+    if (to->count + from->count > RAW_ROWS_MAX || to->text.len + from->text.len > RAW_TEXT_MAX)
+        return;
+    pt_grow(&to->rows, &to->capacity, to->count + from->count, sizeof *to->rows);
+    for (size_t i = 0; i < from->count; i++) {
+        struct pt_scraped_raw *row = &to->rows[to->count++];
+        *row = from->rows[i];
+        row->name += (uint32_t)to->text.len;
+        row->labels += (uint32_t)to->text.len;
     }
-    pthread_mutex_unlock(&s->lock);
+    pt_buf_str(&to->text, pt_buf_as_str(&from->text));
 }
 
 /* "model_name=x, cache_config.block_size=16" */
@@ -258,6 +291,7 @@ static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem
     s->parser.raw = s->o.wants_raw ? keep_raw : NULL;
     s->parser.raw_user = s;
     s->raw_engine = (uint32_t)(e - s->endpoints);
+    clear_raw(&s->fresh);
     e->now.mono_ns = e->request.end_ns;
     if (!pt_engine_parse(&s->parser, pt_buf_as_str(&e->request.body), &e->now, &err)) {
         if (e->now.kind != PT_ENGINE_UNKNOWN || e->is_known)
@@ -302,22 +336,30 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     show_reading(&e->shown, &e->now, &e->delta);
     if (is_first)
         describe(&e->now, &e->shown);
+    show_raw(s);
     pthread_mutex_unlock(&s->lock);
 }
 
+/* One that fails for a moment stays in with what it said last: counters of the sum must not go
+ * back and forth. */
 static void combine(struct pt_scraper *s) {
     const struct pt_engine_reading *readings[PT_SCRAPE_ENGINES];
     size_t count = 0;
-    for (size_t i = 0; i < s->endpoint_count; i++)
-        if (s->endpoints[i].is_known && s->endpoints[i].shown.state == PT_SCRAPE_UP)
-            readings[count++] = &s->endpoints[i].now;
+    bool is_any_up = false;
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        const struct endpoint *e = &s->endpoints[i];
+        if (!e->is_known || e->shown.state == PT_SCRAPE_GONE)
+            continue;
+        readings[count++] = &e->now;
+        is_any_up |= e->shown.state == PT_SCRAPE_UP;
+    }
     swap_readings(&s->combined_now, &s->combined_before);
     pt_engine_combine(readings, count, &s->combined_now);
     struct pt_engine_delta delta;
     pt_engine_delta(&s->combined_before, &s->combined_now, &delta);
     pthread_mutex_lock(&s->lock);
     show_reading(&s->all, &s->combined_now, &delta);
-    if (count == 0)
+    if (!is_any_up)
         s->all.mono_ns = 0;
     pthread_mutex_unlock(&s->lock);
 }
@@ -353,6 +395,13 @@ static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
     pthread_mutex_unlock(&s->lock);
 }
 
+static bool must_stop(struct pt_scraper *s) {
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->must_stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
 static void *run(void *user) {
     struct pt_scraper *s = user;
     pthread_setname_np(pthread_self(), "pitot-engines");
@@ -368,13 +417,6 @@ static void *run(void *user) {
     return NULL;
 }
 
-static int fail_url(const char *given, size_t index, struct pt_err *err) {
-    if (index >= PT_SCRAPE_ENGINES)
-        return pt_fail(err, -E2BIG, "--engine: more than %d engines", PT_SCRAPE_ENGINES);
-    return pt_fail(err, -EINVAL,
-                   "--engine: '%s' is not PORT, HOST:PORT, http://, https:// or unix:PATH", given);
-}
-
 int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
                    struct pt_err *err) {
     if (!o->must_discover && o->url_count == 0)
@@ -387,21 +429,20 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     pthread_cond_init(&s->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&s->lock, NULL);
-    int rc = 0;
-    for (size_t i = 0; i < o->url_count && !rc; i++)
-        if (!add_endpoint(s, o->urls[i]))
-            rc = fail_url(o->urls[i], i, err);
-    if (!rc) {
-        rc = -pthread_create(&s->thread, NULL, run, s);
-        s->has_thread = !rc;
-        if (rc)
-            pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc));
-    }
-    if (rc)
+    for (size_t i = 0; i < o->url_count; i++)
+        if (!add_endpoint(s, o->urls[i])) {
+            pt_scraper_free(s);
+            return pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many",
+                           o->urls[i]);
+        }
+    int rc = pthread_create(&s->thread, NULL, run, s);
+    s->has_thread = rc == 0;
+    if (rc) {
         pt_scraper_free(s);
-    else
-        *scraper = s;
-    return rc;
+        return pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc));
+    }
+    *scraper = s;
+    return 0;
 }
 
 static void stop_thread(struct pt_scraper *s) {
@@ -429,8 +470,8 @@ void pt_scraper_free(struct pt_scraper *s) {
     pt_engine_reading_release(&s->combined_before);
     pt_engine_parser_release(&s->parser);
     pt_discovery_release(&s->discovery);
-    pt_buf_release(&s->raw_text);
-    pt_free(s->raw_rows);
+    release_raw(&s->raw);
+    release_raw(&s->fresh);
     pthread_cond_destroy(&s->wake);
     pthread_mutex_destroy(&s->lock);
     pt_free(s);
@@ -449,19 +490,14 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
 
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text) {
+    struct raw given = { .rows = *rows, .capacity = *capacity, .text = *text };
+    clear_raw(&given);
     pthread_mutex_lock(&s->lock);
-    size_t count = s->raw_count;
-    struct pt_scraped_raw *taken = s->raw_rows;
-    size_t taken_capacity = s->raw_capacity;
-    struct pt_buf taken_text = s->raw_text;
-    s->raw_rows = *rows;
-    s->raw_capacity = *capacity;
-    s->raw_text = *text;
-    s->raw_text.len = 0;
-    s->raw_count = 0;
+    struct raw taken = s->raw;
+    s->raw = given;
     pthread_mutex_unlock(&s->lock);
-    *rows = taken;
-    *capacity = taken_capacity;
-    *text = taken_text;
-    return count;
+    *rows = taken.rows;
+    *capacity = taken.capacity;
+    *text = taken.text;
+    return taken.count;
 }

@@ -12,7 +12,9 @@
 
 #include <sys/types.h>
 
-#define PT_SCRAPE_ENGINES 16
+#define PT_SCRAPE_ENGINES    16
+#define PT_SCRAPE_URL_BYTES  256
+#define PT_SCRAPE_UNIX_BYTES 108 /* of sockaddr_un */
 
 struct pt_scrape_options {
     const struct pt_fs *fs;
@@ -34,7 +36,7 @@ enum pt_scrape_state {
 
 /* What is known of one engine, as the sampler takes it: no pointers into the scraper. */
 struct pt_scraped {
-    char url[256];
+    char url[PT_SCRAPE_URL_BYTES];
     char model[128];
     char config[1024]; /* labels that describe it, "key=value, ..." */
     char problem[128]; /* of the last scrape; "" if it went well */

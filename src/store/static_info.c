@@ -348,6 +348,8 @@ void pt_static_write(struct pt_out *out, const struct pt_static_options *o) {
         o->put_gpus(&j, o->gpus);
     else
         put_nvidia(&w);
+    if (o->put_engines)
+        o->put_engines(&j, o->engines);
     put_cpu(&w);
     put_system(&w);
     pt_static_put_devices(&j, o->fs);

@@ -25,6 +25,9 @@ struct pt_static_options {
     /* Writes the members about GPUs, "nvidia" among them; NULL: there is none. */
     void (*put_gpus)(struct pt_json *j, void *state);
     void *gpus;
+    /* Writes the member "engines"; NULL: none is known (yet). */
+    void (*put_engines)(struct pt_json *j, void *state);
+    void *engines;
 };
 
 /* Writes the whole file; errors stay in `out`. */

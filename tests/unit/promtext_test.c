@@ -183,6 +183,22 @@ static void names_in_quotes_may_have_any_character(void **state) {
     }
 }
 
+static void a_name_is_the_same_only_after_a_sample_that_has_it(void **state) {
+    (void)state;
+    static const bool expected[] = { false, true, true, false, false, false, false, true };
+    struct pt_promtext p;
+    pt_promtext_init(&p,
+                     PT_STR("a{b=\"1\"} 1\na{b=\"2\"} 1\na 1\n{\"q\"} 1\na{b=\"3\"} 1\n"
+                            "ab{b=\"3\"} 1\n# TYPE ab gauge\nab{b=\"3\"} 1\nab{b=\"4\"} 1\n"),
+                     false, NULL);
+    for (size_t i = 0; i < PT_COUNT(expected); i++) {
+        do
+            assert_int_equal(pt_promtext_next(&p), 1);
+        while (p.item.kind != PT_PROMTEXT_SAMPLE);
+        assert_int_equal(p.item.is_same_name, expected[i]);
+    }
+}
+
 static void metadata_is_handed_out(void **state) {
     (void)state;
     struct pt_promtext_item item = only_item("# HELP  a\ttwo\\n lines, \\\\ and \"\n", false);
@@ -479,6 +495,8 @@ int main(void) {
                 "C125: blanks and tabs may stand between the tokens of 0.0.4"),
         PT_TEST(names_in_quotes_may_have_any_character,
                 "C125: names in quotes may have any character"),
+        PT_TEST(a_name_is_the_same_only_after_a_sample_that_has_it,
+                "C125: a name is the same only after a sample that has it"),
         PT_TEST(metadata_is_handed_out, "C125: HELP, TYPE and UNIT are handed out"),
         PT_TEST(openmetrics_has_seconds_and_exemplars,
                 "C125: OpenMetrics has times in seconds, and exemplars"),
