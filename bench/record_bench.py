@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Cost of `pitot record` as a whole: CPU at 1 kHz and 1 Hz, memory, time to the first sample.
+"""Cost of `pitot record` as a whole: CPU at 1 kHz and 1 Hz, with eight scripted GPUs and the demo
+engine at 10 Hz, memory, time to the first sample.
 
     bench/record_bench.py PITOT
 
@@ -61,6 +62,21 @@ def own_share(pitot, interval, seconds, *options):
     return (cpu_long - cpu_short) / (seconds - short) * 100
 
 
+def share_with_gpus_and_engine(pitot, interval, seconds):
+    """Percent of one CPU; the GPUs are those of the scripted NVML, the engine has no requests."""
+    build = os.path.dirname(pitot)
+    script = os.path.join(os.path.dirname(__file__), '..', 'tests', 'nvml', 'h100x8.script')
+    os.environ |= {'PITOT_NVML': f'{build}/tests/nvml/libscripted-nvml.so', 'SCRIPTED_NVML': script}
+    engine = subprocess.Popen([pitot, 'demo', '--serve'], stdout=subprocess.PIPE, text=True)
+    try:
+        url = engine.stdout.readline().strip()
+        return own_share(pitot, interval, seconds, '--engine', url)
+    finally:
+        engine.terminate()
+        engine.wait()
+        del os.environ['PITOT_NVML']
+
+
 def bare_share(pitot, mode):
     """Percent of one CPU for the bare reads of the same files at 1 kHz, or for waking up alone."""
     program = os.path.join(os.path.dirname(pitot), 'bench', 'host_bench')
@@ -68,7 +84,7 @@ def bare_share(pitot, mode):
 
 
 def main():
-    pitot = sys.argv[1]
+    pitot = os.path.abspath(sys.argv[1])
     host = ('--collect', 'cpu,mem,disk,net', '--max-overhead', '0')
     share, bare, wake = (own_share(pitot, '1', 2.5, *host), bare_share(pitot, 'bare'),
                          bare_share(pitot, 'bare-wake'))
@@ -77,6 +93,9 @@ def main():
           f'{share / bare:.2f} | < 5 % of one core |')
     share = own_share(pitot, '1000', 8)
     print(f'| `record`, all default tables at 1 Hz | {share:.3f} % of one core | | | < 1 % |')
+    share = share_with_gpus_and_engine(pitot, '100', 8)
+    print(f'| `record`, all default tables, 8 scripted GPUs and the demo engine at 10 Hz | '
+          f'{share:.2f} % of one core | | | < 1 % |')
     print(f'| `record`, peak memory | {memory(pitot) / 1e6:.1f} MB | | | < 6 MB |')
     first = min(record(pitot, '-d', '0.1')[1] for _ in range(ROUNDS))
     print(f'| start to first sample | {first:.1f} ms | | | < 20 ms |')

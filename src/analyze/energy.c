@@ -289,7 +289,7 @@ static void add_phases(struct pt_energy_report *r, const struct pt_energy_meter 
         pt_estimate_add(&busy, &part);
         pt_estimate_add(idle, &rest);
     }
-    pt_estimate_explain(idle, "energy of the intervals in which the engine did nothing");
+    pt_estimate_explain(idle, "energy of the intervals in which no engine was seen at work");
     if (!pt_estimate_is_known(&busy) || prefill_s + decode_s <= 0)
         return;
     r->figures[PT_ENERGY_PREFILL] = phase(&busy, prefill_s / (prefill_s + decode_s), "the prefill");

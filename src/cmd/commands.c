@@ -42,7 +42,8 @@ const struct pt_option pt_command_option_list[] = {
     { "no-collect", 0, PT_OPTION_TEXT, RECORD, AT(no_collect), NULL, "LIST",
       "leave these out, a comma list" },
     { "engine", 0, PT_OPTION_LIST, RECORD, AT(engines), NULL, "URL",
-      "scrape this inference engine; repeatable; auto (the default): find them, off: none" },
+      "scrape this inference engine: PORT, URL, unix:PATH; repeatable; auto (the default): find "
+      "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },

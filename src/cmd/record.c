@@ -81,7 +81,10 @@ static int check_engine_urls(const struct pt_engine_options *engines, struct pt_
         if (is_engine_word(engines->urls[i]))
             return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", engines->urls[i]);
         if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
-            return pt_fail(err, -EINVAL, "--engine: '%s' is no address", engines->urls[i]);
+            return pt_fail(
+                err, -EINVAL,
+                "--engine: '%s' is no address: PORT, HOST:PORT, http://, https:// or unix:PATH",
+                engines->urls[i]);
     }
     return 0;
 }

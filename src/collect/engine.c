@@ -62,7 +62,7 @@ static const struct pt_column each_columns[] = {
     [ENGINE] = { "eEngine", "engine", PT_INFO, PT_STRING, PT_NONE, 0, "vllm, sglang, tgi, ..." },
     [MODEL] = { "eModel", "model", PT_INFO, PT_STRING, PT_NONE, 0, "Model it serves" },
     [STATE] = { "eState", "state", PT_INFO, PT_STRING, PT_NONE, 0,
-                "up; failing: the last scrape failed; gone: several did" },
+                "asked: no answer yet; up; failing: the last scrape failed; gone: several did" },
     [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0, "Why a scrape failed" },
     [CONFIG] = { "eConfig", "config", PT_INFO, PT_STRING, PT_NONE, 0,
                  "Labels of its info series: cache and model configuration" },
@@ -167,7 +167,7 @@ static bool is_fresh(const struct engine_state *s, const struct pt_scraped *e, i
 
 static void add_engine(const struct engine_state *s, const struct pt_scraped *e, int64_t now_ns,
                        struct pt_batch *rows) {
-    static const char *const states[] = { "up", "failing", "gone" };
+    static const char *const states[] = { "asked", "up", "failing", "gone" };
     pt_batch_add_row(rows);
     pt_set_str(rows, URL, pt_str_from(e->url));
     if (e->mono_ns || e->problem[0]) /* else the first answer is awaited */

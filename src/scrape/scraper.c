@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "http/client.h"
 #include "scrape/discover.h"
@@ -86,11 +87,22 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     const char *scheme = strstr(given, "://");
     const char *host = scheme ? scheme + 3 : given;
     const char *path = strchr(host, '/');
-    bool has_path = path && path[1];
-    n = snprintf(url, capacity, "%s%.*s%s", scheme ? "" : "http://",
+    bool has_path = path && path[1], is_port = *given && !given[strspn(given, "0123456789")];
+    if (scheme && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
+        return false;
+    const char *missing = scheme ? "" : is_port ? "http://127.0.0.1:" : "http://";
+    n = snprintf(url, capacity, "%s%.*s%s", missing,
                  has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
                  given, has_path ? "" : "/metrics");
     return *host && path != host && n > 0 && (size_t)n < capacity;
+}
+
+/* What is stored and logged: without the password that a URL may have. */
+static void show_url(struct endpoint *e, const char *url) {
+    struct pt_buf masked = { 0 };
+    pt_mask_text(&masked, pt_str_from(url));
+    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
+    pt_buf_release(&masked);
 }
 
 static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
@@ -103,7 +115,7 @@ static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
     e->request = (struct pt_http_request){ .url = e->url,
                                            .unix_path = e->unix_path[0] ? e->unix_path : NULL,
                                            .accept = ACCEPT };
-    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_str_from(e->unix_path[0] ? given : e->url));
+    show_url(e, e->unix_path[0] ? given : e->url);
     pthread_mutex_lock(&s->lock);
     s->endpoint_count++;
     pthread_mutex_unlock(&s->lock);
@@ -261,7 +273,7 @@ static void warn_of_missing(struct endpoint *e) {
     e->has_warned = true;
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         if (missing >> i & 1)
-            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->url,
+            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->shown.url,
                    pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
 }
 
@@ -301,7 +313,7 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
     pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
     pthread_mutex_unlock(&s->lock);
     if (has_gone)
-        pt_log(PT_LOG_WARNING, "the engine at %s does not answer: %s", e->shown.url, problem);
+        pt_log(PT_LOG_WARNING, "the engine at %s cannot be read: %s", e->shown.url, problem);
 }
 
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {
@@ -419,10 +431,9 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     pthread_mutex_init(&s->lock, NULL);
     for (size_t i = 0; i < o->url_count; i++)
         if (!add_endpoint(s, o->urls[i])) {
-            int rc =
-                pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many", o->urls[i]);
             pt_scraper_free(s);
-            return rc;
+            return pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many",
+                           o->urls[i]);
         }
     int rc = pthread_create(&s->thread, NULL, run, s);
     s->has_thread = rc == 0;

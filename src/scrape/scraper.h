@@ -28,6 +28,7 @@ struct pt_scrape_options {
 };
 
 enum pt_scrape_state {
+    PT_SCRAPE_ASKED, /* no answer yet */
     PT_SCRAPE_UP,
     PT_SCRAPE_FAILING, /* known, but the last scrape failed */
     PT_SCRAPE_GONE,    /* did not answer for a while */
@@ -73,8 +74,8 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text);
 
-/* "localhost:8000" -> "http://localhost:8000/metrics"; "unix:/path" is a socket. False: no
- * address, or too long. */
+/* "localhost:8000" -> "http://localhost:8000/metrics"; "8000" is a port of this machine,
+ * "unix:/path" a socket. False: too long, or another protocol. */
 bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
                    size_t unix_capacity);
 

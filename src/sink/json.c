@@ -8,7 +8,7 @@
  * Each section is a key: an object for tables of the main file, an array for
  * tables of things. A section that has both is the object with the array in it
  * under the same name. Values of key and info columns are plain; nulls are left
- * out. Samples without a row in the main file (a mark) have no snapshot. */
+ * out. Samples without a row in any section (a mark) have no snapshot. */
 #include "sink/formats.h"
 
 #include "base/json.h"
@@ -27,7 +27,6 @@ struct section {
 };
 
 struct snapshots {
-    const struct pt_view *main_view;
     struct section *sections; /* in the order of the schema */
     size_t section_count, section_capacity;
     char *directory_path, *name, *temporary;
@@ -166,9 +165,16 @@ static int create_snapshot(const struct snapshots *s, const struct pt_sample *sa
     return rc;
 }
 
+static bool has_section_rows(const struct pt_sample *sample) {
+    for (uint32_t i = 0; i < sample->schema->table_count; i++)
+        if (sample->batches[i].table->section && sample->batches[i].row_count > 0)
+            return true;
+    return false;
+}
+
 static int write_sample(void *state, const struct pt_sample *sample) {
     struct snapshots *s = state;
-    if (pt_view_row_count(s->main_view, sample) == 0)
+    if (!has_section_rows(sample))
         return s->error;
     int64_t ms = take_ms(s, pt_unix_ms(sample->wall_ns));
     char *name = pt_asprintf("%s-%" PRId64 ".json", s->name, ms);
@@ -204,8 +210,7 @@ static int open_snapshots(void *state, const struct pt_sink_target *target, stru
     int fd = open(target->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot open %s: %s", target->directory, strerror(errno));
-    *s = (struct snapshots){ .main_view = &target->views->views[0],
-                             .directory_path = pt_strdup(target->directory),
+    *s = (struct snapshots){ .directory_path = pt_strdup(target->directory),
                              .name = pt_strdup(target->name),
                              .temporary = pt_asprintf("%s.json.tmp", target->name),
                              .directory = fd };
