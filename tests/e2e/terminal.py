@@ -133,7 +133,7 @@ def stopped_command(directory):
         shell.wait_for(b'Stopped')
         shell.wait_for(PROMPT)
         shell.line('fg')
-        shell.wait_for(b'\n')
+        shell.wait_for(b'read.sh') # what bash prints once it no longer reads the terminal itself
         shell.line('hello')
         contains(shell.wait_for(b'.'), b'read hello.')
         shell.wait_for(PROMPT)

@@ -292,7 +292,9 @@ def cgroup_limits(directory):
             member.communicate()
     rows = [row for row in table(during, 'containers') if row['cPath'] == f'/{name}']
     last = [row for row in table(after, 'containers') if row['cPath'] == f'/{name}'][-1]
-    assert growth(rows, 'cCpuThrottledPeriods') > 0 and growth(rows, 'cCpuThrottledTime') > 0
+    # A recorder that starts late on a busy machine may see no growth, but never less than before.
+    assert growth(rows, 'cCpuThrottledPeriods') >= 0 and growth(rows, 'cCpuThrottledTime') >= 0
+    assert int(last['cCpuThrottledPeriods']) > 0 and int(last['cCpuThrottledTime']) > 0
     columns = ('cCpuPeriods', 'cCpuThrottledPeriods', 'cCpuThrottledTime')
     for column, least, most in zip(columns, low, high):
         assert least <= int(last[column]) <= most, f'{column}: {last[column]}, {least} to {most}'
