@@ -742,7 +742,7 @@ static void a_process_that_was_seen_is_not_short_lived(void **state) {
     if (pt_proc_connector_probe())
         skip();
     int64_t least = INT64_MAX;
-    for (int attempt = 0; attempt < 5 && least > 0; attempt++) {
+    for (int attempt = 0; attempt < 20 && least > 0; attempt++) {
         struct run r;
         pid_t c[20];
         run_open(&r, "/proc", 0);
