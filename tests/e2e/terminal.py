@@ -6,7 +6,7 @@ import pty
 import select
 import time
 
-from harness import ENVIRONMENT, PITOT, contains, equal, main, run, table, wait_until
+from harness import ENVIRONMENT, PITOT, Skip, contains, equal, main, run, table, wait_until
 
 PROMPT = b'pitot-e2e$ '
 
@@ -16,7 +16,10 @@ class Terminal:
 
     def __init__(self, directory):
         self.text, self.seen = b'', 0
-        self.pid, self.fd = pty.fork()
+        try:
+            self.pid, self.fd = pty.fork()
+        except OSError as reason:
+            raise Skip(f'no terminals can be made here: {reason}') from reason
         if self.pid == 0:
             os.chdir(directory)
             os.execvpe('bash', ['bash', '--norc', '--noprofile', '--noediting', '-i'],

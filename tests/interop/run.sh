@@ -8,7 +8,11 @@ pitot=${1:-$here/../../build/pitot}
 build=$(dirname "$pitot")
 ninja -C "$build" tests/interop/make_files >/dev/null
 # Not `npm ci`: it wants the packages of every platform, which not every registry has.
-[ -d "$here/node_modules" ] || (cd "$here" && npm install --no-save --silent)
+if [ ! -d "$here/node_modules" ] && ! (cd "$here" && npm install --no-save --silent); then
+    echo "1..0 # SKIP the packages of tests/interop/package.json cannot be fetched"
+    [ -z "${CI:-}" ] && exit 77
+    exit 1
+fi
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 

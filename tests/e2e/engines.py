@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+"""Inference engines: found, scraped and recorded, from the demo server and from servers made here.
+
+Moments are waited for, never assumed: a run under way is exported until it shows what is expected.
+"""
+import contextlib
+import http.server
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import urllib.request
+
+from harness import (ENVIRONMENT, PITOT, contains, end, equal, main, run, start, table, wait_until)
+
+REQUESTS = 24
+EXPOSITION = '''# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{model_name="m"} 2.0
+vllm:num_requests_waiting{model_name="m"} 1.0
+vllm:kv_cache_usage_perc{model_name="m"} 0.25
+vllm:request_success_total{finished_reason="stop",model_name="m"} 5.0
+vllm:request_success_total{finished_reason="length",model_name="m"} 2.0
+vllm:prompt_tokens_total{model_name="m"} 70.0
+vllm:generation_tokens_total{model_name="m"} 140.0
+my_own_series{color="red"} 7.5
+'''
+COUNTERS = { # recorded name: the series of the server that are summed
+    'requests_finished_total': 'vllm:request_success_total',
+    'tokens_prompt_total': 'vllm:prompt_tokens_total',
+    'tokens_generation_total': 'vllm:generation_tokens_total',
+    'latency_ttft_s_sum': 'vllm:time_to_first_token_seconds_sum',
+    'latency_ttft_s_count': 'vllm:time_to_first_token_seconds_count',
+    'latency_e2e_s_sum': 'vllm:e2e_request_latency_seconds_sum',
+}
+
+
+def rows_so_far(directory, name):
+    """Of a run that is still being recorded; none if there is no such file yet."""
+    made = directory / 'so-far'
+    shutil.rmtree(made, ignore_errors=True)
+    if run('export', '-q', directory, '-f', 'csv', '-o', made)[0] != 0:
+        return []
+    found = list(made.glob(f'*.{name}.csv' if name else '*-' + '?' * 12 + '.csv'))
+    return table(made, name) if found else []
+
+
+def wait_for_row(directory, name, is_wanted, what):
+    wait_until(lambda: any(map(is_wanted, rows_so_far(directory, name))), what, seconds=60)
+
+
+@contextlib.contextmanager
+def recording(directory, *arguments, **options):
+    """A recorder that is ended as by Ctrl+C, or killed if the block fails."""
+    recorder = start('-f', 'csv', '-q', '-o', directory, *arguments, **options)
+    try:
+        yield recorder
+        recorder.send_signal(signal.SIGINT)
+        end(recorder)
+    finally:
+        recorder.kill()
+        recorder.communicate()
+
+
+def read_metrics(url):
+    """The sums over the labels of each series."""
+    with urllib.request.urlopen(url + '/metrics', timeout=30) as answer:
+        text = answer.read().decode()
+    sums = {}
+    for name, value in re.findall(r'^([a-z0-9_:]+)(?:\{.*\})? (\S+)$', text, re.MULTILINE):
+        sums[name] = sums.get(name, 0) + float(value)
+    return sums
+
+
+def loads_libcurl(pid):
+    return 'libcurl' in pathlib.Path(f'/proc/{pid}/maps').read_text()
+
+
+@contextlib.contextmanager
+def fixed_engine():
+    """A server that always says the same; its address."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = EXPOSITION.encode()
+            self.send_response(200)
+            self.send_header('Content-Type', 'text/plain; version=0.0.4')
+            self.send_header('Content-Length', str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f'http://127.0.0.1:{server.server_port}'
+        finally:
+            server.shutdown()
+
+
+@contextlib.contextmanager
+def listening_socket():
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        yield server.getsockname()[1]
+
+
+def is_up(row):
+    return row['eState'] == 'up'
+
+
+def check_first_token(rows, load):
+    """The median of all requests lies between the lowest and the highest median of an interval,
+    each known to the width of its bucket. The client's clock starts before the server's."""
+    measured = float(re.search(r'first token +p50 +([0-9.]+) ms', load)[1]) / 1000
+    medians = [(float(row['latency_ttft_s_p50']), float(row['latency_ttft_s_p50_width']))
+               for row in rows if row['latency_ttft_s_p50']]
+    assert medians, 'there is a median'
+    low = min(median - width for median, width in medians)
+    high = max(median + 2 * width for median, width in medians)
+    assert low <= measured <= high, f'{measured} s, recorded {low} to {high} s'
+
+
+def found(directory):
+    """C117 C118 C119 C120 C121 C122 C123 C124 C125: the engine of a recorded command is found,
+    and its counters are recorded to the last one"""
+    with recording(directory, '-t', 200, '--', PITOT, 'demo', '--serve') as recorder:
+        url = recorder.stdout.readline().strip()
+        contains(url, 'http://127.0.0.1:')
+        wait_for_row(directory, 'engines', is_up, 'the engine is found')
+        assert loads_libcurl(recorder.pid), 'the HTTP library is loaded now'
+        load = subprocess.run([PITOT, 'demo', '--load', url, '--requests', str(REQUESTS),
+                               '--concurrency', '8'], env=ENVIRONMENT, text=True, check=True,
+                              capture_output=True).stdout
+        said = read_metrics(url)
+        wait_for_row(directory, 'engines', lambda row: float(
+            row['requests_finished_total'] or 0) == REQUESTS, 'the last request is recorded')
+        wait_for_row(directory, 'engines', lambda row: row['system_requests_running'] == '0' and
+                     float(row['requests_finished_total'] or 0) == REQUESTS, 'it is idle')
+    rows = [row for row in table(directory, 'engines') if row['requests_finished_total']]
+    equal({row['eUrl'] for row in rows}, {url + '/metrics'})
+    equal({row['eEngine'] for row in rows}, {'vllm'})
+    whole = [row for row in table(directory) if row['requests_finished_total']]
+    for column, series in COUNTERS.items():
+        equal(float(rows[-1][column]), said[series], column)
+        equal(float(whole[-1][column]), said[series], f'{column} of the main file')
+    equal(said['vllm:request_success_total'], REQUESTS, 'what the server says')
+    assert max(float(row['system_requests_running']) for row in rows) > 0, 'requests ran'
+    assert all(0 <= float(row['cache_kv_usage_percent']) <= 1 for row in rows), 'a ratio'
+    check_first_token(rows, load)
+
+
+def self_load(directory):
+    """C120 C121 C122: a server that loads itself is recorded up to its end"""
+    code, out, err = run('-f', 'csv', '-t', 100, '-o', directory, '-q', '--', PITOT, 'demo',
+                         '--serve', '--self-load', '--requests', REQUESTS, '--concurrency', 4)
+    equal(code, 0, err)
+    rows = [row for row in table(directory) if row['requests_finished_total']]
+    assert rows, 'the engine was found'
+    printed = {'requests_finished_total': r'requests +(\d+) finished',
+               'tokens_prompt_total': r'prompt +(\d+) tokens',
+               'tokens_generation_total': r'generated +(\d+) tokens'}
+    for column, pattern in printed.items():
+        values = [float(row[column]) for row in rows]
+        assert values == sorted(values), f'{column} only grows'
+        assert 0 < values[-1] <= int(re.search(pattern, out)[1]), f'{column}: {values[-1]}'
+
+
+def off(directory):
+    """C126: --engine off records no engine and loads no HTTP library"""
+    with recording(directory, '-t', 100, '--engine', 'off', '--', PITOT, 'demo',
+                   '--serve') as recorder:
+        url = recorder.stdout.readline().strip()
+        read_metrics(url)
+        count = len(rows_so_far(directory, ''))
+        wait_until(lambda: len(rows_so_far(directory, '')) > count + 15, 'samples', seconds=60)
+        assert not loads_libcurl(recorder.pid), 'libcurl is loaded'
+    assert not any(row.get('requests_finished_total') for row in table(directory))
+    assert not list(directory.glob('*.engines.csv')) or not table(directory, 'engines')
+
+
+def dead(directory):
+    """C126: an engine that is not there fails, is gone, and samples are written all the same"""
+    with listening_socket() as port:
+        pass
+    with recording(directory, '-t', 100, '--engine', f'127.0.0.1:{port}'):
+        wait_for_row(directory, 'engines', lambda row: row['eState'] == 'gone', 'it is gone')
+    rows = table(directory, 'engines')
+    states = list(dict.fromkeys(row['eState'] for row in rows if row['eState']))
+    equal(states, ['failing', 'gone'])
+    equal({row['eUrl'] for row in rows}, {f'http://127.0.0.1:{port}/metrics'})
+    assert rows[-1]['eProblem'], 'the reason is told'
+    assert not any(row['requests_finished_total'] for row in rows + table(directory))
+    assert all(row['monotonic_ns'] and row['vCpuTime'] for row in table(directory)), 'samples'
+
+
+def check_fixed(directory, url):
+    rows = [row for row in table(directory, 'engines') if is_up(row)]
+    equal({row['eUrl'] for row in rows}, {url + '/metrics'})
+    equal({float(row['requests_finished_total']) for row in rows}, {7.0})
+    equal({row['eModel'] for row in rows}, {'m'})
+
+
+def variable(name, with_path):
+    def test(directory):
+        with fixed_engine() as url:
+            environment = ENVIRONMENT | {name: url + ('/metrics' if with_path else '')}
+            with recording(directory, '-t', 100, env=environment):
+                wait_for_row(directory, 'engines', is_up, 'the engine is up')
+            check_fixed(directory, url)
+    test.__doc__ = f'C128: {name} is the address of the engine'
+    return test
+
+
+def option_wins(directory):
+    """C128: --engine goes before VLLM_METRICS_URL"""
+    with fixed_engine() as url:
+        environment = ENVIRONMENT | {'VLLM_METRICS_URL': 'http://127.0.0.1:1/metrics'}
+        with recording(directory, '-t', 100, '--engine', url, env=environment):
+            wait_for_row(directory, 'engines', is_up, 'the engine is up')
+        check_fixed(directory, url)
+
+
+def two_with_raw(directory):
+    """C117 C119 C120 C127: two engines are taken as one in the main file, --engine-raw keeps the
+    series that have no column"""
+    with fixed_engine() as one, fixed_engine() as two:
+        with recording(directory, '-t', 100, '--engine', one, '--engine', two, '--engine-raw'):
+            wait_for_row(directory, '', lambda row: float(
+                row['requests_finished_total'] or 0) == 14, 'both are up')
+            wait_for_row(directory, 'engine_series', lambda row: row['eUrl'] == two + '/metrics',
+                         'series of the second')
+    last = [row for row in table(directory) if row['requests_finished_total']][-1]
+    equal(float(last['system_requests_running']), 4.0)
+    equal(float(last['cache_kv_usage_percent']), 0.25)
+    equal(float(last['tokens_generation_total']), 280.0)
+    series = table(directory, 'engine_series')
+    equal({row['eUrl'] for row in series}, {one + '/metrics', two + '/metrics'})
+    own = [row for row in series if row['sName'] == 'my_own_series']
+    equal({(row['sLabels'], float(row['sValue'])) for row in own}, {('color="red"', 7.5)})
+
+
+def hanging(directory):
+    """C006 C126 C128: an engine that hangs holds up no sample"""
+    timeout_ns = 500_000_000 # of a scrape
+    with listening_socket() as port, recording(directory, '-t', 10, '--engine',
+                                               f'127.0.0.1:{port}'):
+        wait_for_row(directory, 'engines', lambda row: row['eState'] == 'gone', 'it is gone')
+    times = [int(row['monotonic_ns']) for row in table(directory)]
+    costs = table(directory, 'collectors')
+    own = [row for row in costs if row['colName'] == 'pitot'][-1]
+    equal(int(own['colCalls']), len(times) - 1, 'samples taken before the last')
+    ticks = len(times) - 2 + int(own['colLateTicks']) + int(own['colDroppedTicks'])
+    waited = abs(times[-2] - times[0] - ticks * 10_000_000)
+    assert waited < 200_000_000, f'{ticks} ticks in {times[-2] - times[0]} ns'
+    engines = [row for row in costs if row['colName'] == 'engines' and row['colTime']]
+    # It hung five times; whoever waited for that would have spent five timeouts.
+    assert int(engines[-1]['colTime']) < 5 * timeout_ns / 2, engines[-1]['colTime']
+    problems = {row['eProblem'] for row in table(directory, 'engines') if row['eProblem']}
+    equal(problems, {'no whole answer within 500 ms'})
+
+
+main(found, self_load, off, dead, variable('VLLM_METRICS_URL', True),
+     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging, jobs=2)
