@@ -25,7 +25,7 @@ void pt_check_http_client(const struct pt_fs *fs, struct pt_finding *f) {
     const struct pt_http_client_interface *client = interface;
     struct pt_scan words = pt_scan_of(pt_str_from(client->library()));
     struct pt_str first = pt_scan_word(&words);
-    pt_finding_ok(f, "%.*s", (int)first.len, first.at);
+    pt_finding_ok(f, "%.*s, to read inference engines", (int)first.len, first.at);
 }
 
 void pt_check_http_server(const struct pt_fs *fs, struct pt_finding *f) {
@@ -37,5 +37,5 @@ void pt_check_http_server(const struct pt_fs *fs, struct pt_finding *f) {
         return;
     }
     const struct pt_http_server_interface *server = interface;
-    pt_finding_ok(f, "libmicrohttpd/%s", server->library());
+    pt_finding_ok(f, "libmicrohttpd/%s, for pitot demo --serve", server->library());
 }

@@ -445,6 +445,7 @@ static void addresses_of_engines_are_completed(void **state) {
         { "https://host/prometheus/metrics", "https://host/prometheus/metrics", "" },
         { "[::1]:80/x?y=z", "http://[::1]:80/x?y=z", "" },
         { "unix:/run/engine.sock", "http://localhost/metrics", "/run/engine.sock" },
+        { "8000", "http://127.0.0.1:8000/metrics", "" },
     };
     char url[64], unix_path[32];
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
@@ -462,6 +463,7 @@ static void what_is_no_address_is_refused(void **state) {
         "/metrics",
         "http://",
         "http:///metrics",
+        "ftp://127.0.0.1:8000",
         "unix:",
         "unix:/a/path/that/does/not/fit/anywhere",
         "http://a-name-that-is-much-longer-than-what-there-is-room-for.example:8000",
