@@ -9,6 +9,7 @@
 #include "scrape/sniff.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -316,6 +317,22 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
         pt_log(PT_LOG_WARNING, "the engine at %s cannot be read: %s", e->shown.url, problem);
 }
 
+/* Histograms have columns for their quantiles only: the buckets themselves are raw series. */
+static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r) {
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
+        const struct pt_histogram *h = &r->latencies[l];
+        char name[64], label[48];
+        snprintf(name, sizeof name, "latency_%s_s_bucket", pt_engine_latency_names[l]);
+        for (size_t i = 0; i < h->count; i++) {
+            if (isinf(h->buckets[i].le))
+                snprintf(label, sizeof label, "le=\"+Inf\"");
+            else
+                snprintf(label, sizeof label, "le=\"%.15g\"", h->buckets[i].le);
+            keep_raw(s, pt_str_from(name), pt_str_from(label), h->buckets[i].cumulative);
+        }
+    }
+}
+
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     char problem[128];
     if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
@@ -329,6 +346,8 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     e->is_known = true;
     pt_engine_delta(&e->before, &e->now, &e->delta);
     warn_of_missing(e);
+    if (s->o.wants_raw)
+        keep_buckets(s, &e->now);
     pthread_mutex_lock(&s->lock);
     e->shown.state = PT_SCRAPE_UP;
     e->shown.problem[0] = 0;
