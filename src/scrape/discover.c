@@ -51,15 +51,44 @@ static pid_t parent_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid
     return (pid_t)stat.parent;
 }
 
+/* Children of our own are of the recorded command: those whose parents have ended come to us. */
 static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
                      int root_count) {
     for (int depth = 0; pid > 0 && depth < TREE_DEPTH; depth++) {
+        if (pid == getpid())
+            return true;
         for (int i = 0; i < root_count; i++)
             if (roots[i] == pid)
                 return true;
         pid = parent_of(d, fs, pid);
     }
     return false;
+}
+
+/* Where a process lives; empty if nobody knows. */
+static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid) {
+    char path[32];
+    struct pt_scan scan;
+    struct pt_str cgroup;
+    snprintf(path, sizeof path, "%d/cgroup", (int)pid);
+    if (pt_fs_read(fs->proc, path, &d->text, &scan) || pt_pid_parse_cgroup(scan, &cgroup))
+        return PT_STR("");
+    return cgroup;
+}
+
+/* A command mostly gets a cgroup of its own, /.../pitot-4f1e..., which holds also those processes
+ * whose parents have ended. Any other cgroup may hold anybody. */
+static void find_cgroup(struct pt_discovery *d, const struct pt_fs *fs, pid_t root) {
+    pt_str_copy(d->cgroup, sizeof d->cgroup, cgroup_of(d, fs, root));
+    const char *last = strrchr(d->cgroup, '/');
+    if (!last || strncmp(last, "/pitot-", 7) != 0)
+        d->cgroup[0] = 0;
+}
+
+static bool is_recorded(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid,
+                        const pid_t *roots, int root_count) {
+    return is_below(d, fs, pid, roots, root_count) ||
+           (d->cgroup[0] && pt_str_starts(cgroup_of(d, fs, pid), pt_str_from(d->cgroup)));
 }
 
 /* In a network namespace of its own a process is not on our loopback interface. */
@@ -76,9 +105,11 @@ static void look_at_processes(struct pt_discovery *d, const struct pt_fs *fs, co
     size_t count = proc >= 0 && !pt_pid_list_read(&d->pids, proc) ? d->pids.count : 0;
     if (proc >= 0)
         close(proc);
+    if (root_count > 0)
+        find_cgroup(d, fs, roots[0]);
     for (size_t i = 0; i < count; i++) {
         pid_t pid = d->pids.at[i];
-        if (pid == getpid() || (root_count > 0 && !is_below(d, fs, pid, roots, root_count)) ||
+        if (pid == getpid() || (root_count > 0 && !is_recorded(d, fs, pid, roots, root_count)) ||
             !shares_network(fs, pid))
             continue;
         (void)pt_tcp_sockets_of(&d->sockets, fs, pid, add_socket, d);

@@ -20,6 +20,7 @@ struct pt_discovery {
     struct pt_tcp_sockets sockets;
     struct pt_pid_list pids;
     struct pt_text text;
+    char cgroup[256];      /* of the recorded command alone, or "" */
     uint64_t sockets_hash; /* of the last look */
     struct pt_discovered_port ports[PT_DISCOVER_PORTS];
     size_t port_count;
@@ -27,8 +28,9 @@ struct pt_discovery {
 
 void pt_discovery_release(struct pt_discovery *d);
 
-/* Fills `ports` anew: those of the processes `roots` and all below them; with no roots those of
- * every visible process and the usual ports of engines. True if they may have changed. */
+/* Fills `ports` anew: those of the processes `roots` and of all below them or us, or in the
+ * command's cgroup; with no roots those of every visible process and the usual ports of engines. True if they may have
+ * changed. */
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
                        int root_count);
 

@@ -14,7 +14,8 @@ import subprocess
 import threading
 import urllib.request
 
-from harness import (ENVIRONMENT, PITOT, contains, end, equal, main, run, start, table, wait_until)
+from harness import (ENVIRONMENT, PITOT, contains, end, equal, kill, main, pids_with, run, start,
+                     table, wait_until)
 
 REQUESTS = 24
 EXPOSITION = '''# TYPE vllm:num_requests_running gauge
@@ -123,9 +124,10 @@ def check_first_token(rows, load):
 
 
 def found(directory):
-    """C117 C118 C119 C120 C121 C122 C123 C124 C125: the engine of a recorded command is found,
-    and its counters are recorded to the last one"""
-    with recording(directory, '-t', 200, '--', PITOT, 'demo', '--serve') as recorder:
+    """C117 C118 C119 C120 C121 C122 C123 C124 C125: the engine of a recorded command is found, no
+    other one, and its counters are recorded to the last one"""
+    with fixed_engine(), recording(directory, '-t', 200, '--', PITOT, 'demo',
+                                   '--serve') as recorder:
         url = recorder.stdout.readline().strip()
         contains(url, 'http://127.0.0.1:')
         wait_for_row(directory, 'engines', is_up, 'the engine is found')
@@ -165,6 +167,20 @@ def self_load(directory):
         values = [float(row[column]) for row in rows]
         assert values == sorted(values), f'{column} only grows'
         assert 0 < values[-1] <= int(re.search(pattern, out)[1]), f'{column}: {values[-1]}'
+
+
+def detached(directory):
+    """C125: an engine whose parents have ended still belongs to the recorded command"""
+    with listening_socket() as port:
+        address = f'127.0.0.1:{port}'
+    script = '(setsid "$0" demo --serve --listen "$1" >/dev/null 2>&1 &); exec sleep 100'
+    try:
+        with recording(directory, '-t', 200, '--', 'sh', '-c', script, PITOT, address):
+            wait_for_row(directory, 'engines', is_up, 'the engine is found')
+        equal({row['eUrl'] for row in table(directory, 'engines')}, {f'http://{address}/metrics'})
+    finally:
+        for pid in pids_with(address):
+            kill(pid)
 
 
 def off(directory):
@@ -261,5 +277,5 @@ def hanging(directory):
     equal(problems, {'no whole answer within 500 ms'})
 
 
-main(found, self_load, off, dead, variable('VLLM_METRICS_URL', True),
+main(found, self_load, detached, off, dead, variable('VLLM_METRICS_URL', True),
      variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging, jobs=2)

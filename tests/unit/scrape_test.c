@@ -403,7 +403,8 @@ static bool has_port(const struct pt_discovery *d, uint16_t port) {
     return false;
 }
 
-static void ports_of_a_tree_are_told_from_those_of_others(void **state) {
+/* Of a tree below this process, which is itself left out. */
+static void ports_of_a_tree_are_told_from_our_own(void **state) {
     (void)state;
     struct pt_http_address inner, outer;
     struct pt_discovery d = { 0 };
@@ -799,8 +800,8 @@ int main(void) {
         PT_TEST(listening_sockets_of_ipv6_are_read, "C125: listening sockets of IPv6 are read"),
         PT_TEST(broken_lines_of_sockets_are_left_out, "C125: broken lines of sockets are left out"),
         PT_TEST(sockets_are_found_by_their_process, "C125: sockets are found by their process"),
-        PT_TEST(ports_of_a_tree_are_told_from_those_of_others,
-                "C125: ports of a tree are told from those of others"),
+        PT_TEST(ports_of_a_tree_are_told_from_our_own,
+                "C125: ports of a tree are told from our own"),
         PT_TEST(addresses_of_engines_are_completed, "C128: addresses of engines are completed"),
         PT_TEST(what_is_no_address_is_refused, "C128: what is no address is refused"),
         PT_TEST(engines_are_known_by_names_at_the_start_of_lines,
