@@ -28,9 +28,9 @@ struct pt_discovery {
 
 void pt_discovery_release(struct pt_discovery *d);
 
-/* Fills `ports` anew: those of the processes `roots` and of all below them or us, or in the
- * command's cgroup; with no roots those of every visible process and the usual ports of engines. True if they may have
- * changed. */
+/* Fills `ports` anew: those of the processes `roots`, of all below them or us, and of those in the
+ * command's cgroup; with no roots those of every visible process and the usual ports of engines.
+ * True if they may have changed. */
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
                        int root_count);
 
