@@ -8,6 +8,8 @@
 
 /* Level 1: on packed deltas and indices higher levels gain under 1 % and cost much more. */
 #define ZSTD_LEVEL 1
+/* Of PLAIN integers: the values of one sample come again in the next, which takes a search. */
+#define ZSTD_LEVEL_PLAIN 3
 
 /* A larger dictionary of strings is hardly one: PLAIN then. */
 #define STRING_DICTIONARY_BYTES (1 << 20)
@@ -83,6 +85,7 @@ void pt_parquet_column_clear(struct pt_parquet_column *c) {
     c->null_rows = 0;
     c->waiting_count = 0;
     c->has_range = false;
+    c->integers_judged = 0;
     c->doubles = PT_PARQUET_THOUSANDTHS;
     pt_word_dictionary_release(&c->words);
     pt_string_dictionary_release(&c->strings);
@@ -187,15 +190,66 @@ static void widen_f64(struct pt_parquet_column *c) {
     c->has_range = true;
 }
 
+struct integer_form {
+    enum pt_parquet_encoding encoding;
+    int zstd_level;
+    void (*put)(struct pt_buf *b, const int64_t *values, uint32_t count);
+};
+
+static const struct integer_form integer_forms[] = {
+    [PT_PARQUET_BYTE_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                 pt_parquet_put_byte_delta },
+    [PT_PARQUET_PACKED_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                   pt_parquet_put_delta },
+    [PT_PARQUET_INTEGERS] = { PT_PARQUET_PLAIN, ZSTD_LEVEL_PLAIN, pt_parquet_put_plain },
+};
+
+static size_t measure_integers(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                               enum pt_parquet_integers form) {
+    pt_buf_clear(&p->body);
+    integer_forms[form].put(&p->body, &c->cells[0].i64, c->value_count);
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, integer_forms[form].zstd_level);
+    size_t bytes = measure(p, pt_buf_as_str(&p->body));
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    return bytes;
+}
+
+/* Integers that hardly ever come in the same order again need not be tried as they are. */
+static bool may_repeat(const struct pt_parquet_column *c) {
+    return pt_parquet_count_repeated_pairs(&c->cells[0].i64, c->value_count) > c->value_count / 4;
+}
+
+static enum pt_parquet_integers smallest_integers(const struct pt_parquet_column *c,
+                                                  struct pt_parquet_pager *p) {
+    size_t byte_deltas = measure_integers(c, p, PT_PARQUET_BYTE_DELTAS);
+    if (may_repeat(c))
+        return measure_integers(c, p, PT_PARQUET_INTEGERS) < byte_deltas ? PT_PARQUET_INTEGERS
+                                                                         : PT_PARQUET_BYTE_DELTAS;
+    return measure_integers(c, p, PT_PARQUET_PACKED_DELTAS) < byte_deltas ? PT_PARQUET_PACKED_DELTAS
+                                                                          : PT_PARQUET_BYTE_DELTAS;
+}
+
+/* A page decides for those that follow, unless they have many more values. */
+static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (c->value_count / 2 < c->integers_judged)
+        return;
+    c->integers = smallest_integers(c, p);
+    c->integers_judged = c->value_count;
+}
+
 static void put_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                          uint32_t row_count) {
     if (c->is_time)
         for (uint32_t i = 0; i < c->value_count; i++)
             c->cells[i].i64 = microseconds(c->cells[i].i64);
     widen_i64(c);
+    judge_integers(c, p);
+    const struct integer_form *form = &integer_forms[c->integers];
     begin_body(c, p, row_count);
-    pt_parquet_put_delta(&p->body, &c->cells[0].i64, c->value_count);
-    put_data_page(c, p, row_count, PT_PARQUET_DELTA_BINARY_PACKED);
+    form->put(&p->body, &c->cells[0].i64, c->value_count);
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, form->zstd_level);
+    put_data_page(c, p, row_count, form->encoding);
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 }
 
 static void put_split_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,

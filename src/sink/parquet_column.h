@@ -6,7 +6,7 @@
  * first in the file; doubles that hardly repeat give that up after their first page.
  *
  *     column       encoding               instead, when smaller
- *     int64, time  DELTA_BINARY_PACKED
+ *     int64, time  DELTA_BINARY_PACKED    PLAIN
  *     double       RLE_DICTIONARY         BYTE_STREAM_SPLIT
  *     string       RLE_DICTIONARY         PLAIN */
 #ifndef PT_SINK_PARQUET_COLUMN_H
@@ -59,6 +59,13 @@ struct pt_parquet_chunk {
     struct pt_buf min, max; /* as PLAIN, strings without their length */
 };
 
+/* How the integers of a chunk are kept. */
+enum pt_parquet_integers {
+    PT_PARQUET_BYTE_DELTAS,   /* deltas in whole bytes, for zstd to find what comes again */
+    PT_PARQUET_PACKED_DELTAS, /* in as few bits as they need: nothing comes again */
+    PT_PARQUET_INTEGERS,      /* the values themselves: those of several things take turns */
+};
+
 /* How the doubles of a chunk are kept: the first that does. */
 enum pt_parquet_doubles {
     PT_PARQUET_THOUSANDTHS, /* waiting, all have at most three decimals */
@@ -81,6 +88,9 @@ struct pt_parquet_column {
     uint64_t null_rows;  /* rows of pages without any value, not yet in a page */
     union pt_cell min, max;
     bool has_range;
+
+    enum pt_parquet_integers integers;
+    uint32_t integers_judged; /* values of the page that decided it */
 
     enum pt_parquet_doubles doubles;
     struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */
