@@ -13,24 +13,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COLUMNS(X, t)                                                                      \
-    X(t, label, "kLabel", KEY, STRING, NONE, 0, "few different texts, some of them odd")   \
-    X(t, unique, "kUnique", INFO, STRING, NONE, 0, "a different text in every row")        \
-    X(t, long_text, "kLong", INFO, STRING, NONE, 0, "70 KB now and then, else null")       \
-    X(t, no_text, "kNone", INFO, STRING, NONE, 0, "always null")                           \
-    X(t, counter, "iCounter", COUNTER, I64, BYTES, 0, "grows by varied steps")             \
-    X(t, extremes, "iExtremes", GAUGE, I64, COUNT, 1, "jumps between the extremes")        \
-    X(t, random, "iRandom", INFO, I64, NONE, 0, "all 64 bits random")                      \
-    X(t, holes, "iHoles", INFO, I64, NONE, 0, "null around the ends of pages")             \
-    X(t, no_int, "iNone", INFO, I64, NONE, 0, "always null")                               \
-    X(t, constant, "iConstant", INFO, I64, MEBIBYTES, 0, "always the same")                \
-    X(t, decimal, "dDecimal", GAUGE, F64, PERCENT, 1, "three decimals, some null")         \
-    X(t, any, "dAny", INFO, F64, RATIO, 0, "any finite bits: denormals, extremes, -0.0")   \
-    X(t, few, "dFew", INFO, F64, NONE, 0, "few values that are not decimals")              \
-    X(t, turning, "dTurning", INFO, F64, NONE, 0, "decimals at first, later not")          \
-    X(t, wide, "dWide", INFO, F64, NONE, 0, "decimals too far apart for a table")          \
-    X(t, late, "dLate", INFO, F64, NONE, 0, "null for many pages, then random, then null") \
-    X(t, no_double, "dNone", INFO, F64, NONE, 0, "always null")                            \
+#define COLUMNS(X, t)                                                                         \
+    X(t, label, "kLabel", KEY, STRING, NONE, 0, "few different texts, some of them odd")      \
+    X(t, unique, "kUnique", INFO, STRING, NONE, 0, "a different text in every row")           \
+    X(t, long_text, "kLong", INFO, STRING, NONE, 0, "70 KB now and then, else null")          \
+    X(t, no_text, "kNone", INFO, STRING, NONE, 0, "always null")                              \
+    X(t, counter, "iCounter", COUNTER, I64, BYTES, 0, "grows by varied steps")                \
+    X(t, extremes, "iExtremes", GAUGE, I64, COUNT, 1, "jumps between the extremes")           \
+    X(t, random, "iRandom", INFO, I64, NONE, 0, "all 64 bits random")                         \
+    X(t, holes, "iHoles", INFO, I64, NONE, 0, "null around the ends of pages")                \
+    X(t, no_int, "iNone", INFO, I64, NONE, 0, "always null")                                  \
+    X(t, constant, "iConstant", INFO, I64, MEBIBYTES, 0, "always the same")                   \
+    X(t, turns, "iTurns", INFO, I64, NONE, 0, "of things that take turns")                    \
+    X(t, times, "iTimes", INFO, I64, NONE, 0, "of things read one after the other")           \
+    X(t, decimal, "dDecimal", GAUGE, F64, PERCENT, 1, "three decimals, some null")            \
+    X(t, any, "dAny", INFO, F64, RATIO, 0, "any finite bits: denormals, extremes, -0.0")      \
+    X(t, few, "dFew", INFO, F64, NONE, 0, "few values that are not decimals")                 \
+    X(t, turning, "dTurning", INFO, F64, NONE, 0, "decimals at first, later not")             \
+    X(t, wide, "dWide", INFO, F64, NONE, 0, "decimals too far apart for a table")             \
+    X(t, late, "dLate", INFO, F64, NONE, 0, "null for many pages, then random, then null")    \
+    X(t, staying, "dStaying", INFO, F64, NONE, 0, "any finite bits that stay for three rows") \
+    X(t, no_double, "dNone", INFO, F64, NONE, 0, "always null")                               \
     X(t, zero, "dZero", INFO, F64, NONE, 0, "zeros of both signs")
 PT_TABLE(nasty, PT_TABLE_MAIN("nasty"), "nasty data", COLUMNS, "one", "two");
 
@@ -80,6 +83,12 @@ static bool make_integer(struct maker *m, int column, int64_t *value) {
     case nasty_constant:
         *value = 32768;
         return true;
+    case nasty_turns:
+        *value = (int64_t)(m->row % 30 * UINT64_C(0x9e3779b97f4a7c15) + m->row / 3000 * 7);
+        return m->row % 30 != 4;
+    case nasty_times:
+        *value = m->row / 30 * 10000 + m->row % 30 * 20 + next_random(&m->random) % 4;
+        return true;
     default:
         return false;
     }
@@ -107,6 +116,9 @@ static bool make_double(struct maker *m, int column, double *value) {
     case nasty_late:
         *value = finite_from(random);
         return m->row > 70000 && m->row < 90000;
+    case nasty_staying:
+        *value = finite_from(m->row / 3 * UINT64_C(0x9e3779b97f4a7c15));
+        return true;
     case nasty_zero:
         *value = m->row % 2 ? -0.0 : 0.0;
         return true;
