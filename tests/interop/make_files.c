@@ -13,27 +13,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COLUMNS(X, t)                                                                         \
-    X(t, label, "kLabel", KEY, STRING, NONE, 0, "few different texts, some of them odd")      \
-    X(t, unique, "kUnique", INFO, STRING, NONE, 0, "a different text in every row")           \
-    X(t, long_text, "kLong", INFO, STRING, NONE, 0, "70 KB now and then, else null")          \
-    X(t, no_text, "kNone", INFO, STRING, NONE, 0, "always null")                              \
-    X(t, counter, "iCounter", COUNTER, I64, BYTES, 0, "grows by varied steps")                \
-    X(t, extremes, "iExtremes", GAUGE, I64, COUNT, 1, "jumps between the extremes")           \
-    X(t, random, "iRandom", INFO, I64, NONE, 0, "all 64 bits random")                         \
-    X(t, holes, "iHoles", INFO, I64, NONE, 0, "null around the ends of pages")                \
-    X(t, no_int, "iNone", INFO, I64, NONE, 0, "always null")                                  \
-    X(t, constant, "iConstant", INFO, I64, MEBIBYTES, 0, "always the same")                   \
-    X(t, turns, "iTurns", INFO, I64, NONE, 0, "of things that take turns")                    \
-    X(t, times, "iTimes", INFO, I64, NONE, 0, "of things read one after the other")           \
-    X(t, decimal, "dDecimal", GAUGE, F64, PERCENT, 1, "three decimals, some null")            \
-    X(t, any, "dAny", INFO, F64, RATIO, 0, "any finite bits: denormals, extremes, -0.0")      \
-    X(t, few, "dFew", INFO, F64, NONE, 0, "few values that are not decimals")                 \
-    X(t, turning, "dTurning", INFO, F64, NONE, 0, "decimals at first, later not")             \
-    X(t, wide, "dWide", INFO, F64, NONE, 0, "decimals too far apart for a table")             \
-    X(t, late, "dLate", INFO, F64, NONE, 0, "null for many pages, then random, then null")    \
-    X(t, staying, "dStaying", INFO, F64, NONE, 0, "any finite bits that stay for three rows") \
-    X(t, no_double, "dNone", INFO, F64, NONE, 0, "always null")                               \
+#define COLUMNS(X, t)                                                                      \
+    X(t, label, "kLabel", KEY, STRING, NONE, 0, "few different texts, some of them odd")   \
+    X(t, unique, "kUnique", INFO, STRING, NONE, 0, "a different text in every row")        \
+    X(t, long_text, "kLong", INFO, STRING, NONE, 0, "70 KB now and then, else null")       \
+    X(t, no_text, "kNone", INFO, STRING, NONE, 0, "always null")                           \
+    X(t, counter, "iCounter", COUNTER, I64, BYTES, 0, "grows by varied steps")             \
+    X(t, extremes, "iExtremes", GAUGE, I64, COUNT, 1, "jumps between the extremes")        \
+    X(t, random, "iRandom", INFO, I64, NONE, 0, "all 64 bits random")                      \
+    X(t, holes, "iHoles", INFO, I64, NONE, 0, "null around the ends of pages")             \
+    X(t, no_int, "iNone", INFO, I64, NONE, 0, "always null")                               \
+    X(t, constant, "iConstant", INFO, I64, MEBIBYTES, 0, "always the same")                \
+    X(t, turns, "iTurns", INFO, I64, NONE, 0, "of things that take turns")                 \
+    X(t, times, "iTimes", INFO, I64, NONE, 0, "of things read one after the other")        \
+    X(t, decimal, "dDecimal", GAUGE, F64, PERCENT, 1, "three decimals, some null")         \
+    X(t, any, "dAny", INFO, F64, RATIO, 0, "any finite bits: denormals, extremes, -0.0")   \
+    X(t, few, "dFew", INFO, F64, NONE, 0, "few values that are not decimals")              \
+    X(t, turning, "dTurning", INFO, F64, NONE, 0, "decimals at first, later not")          \
+    X(t, wide, "dWide", INFO, F64, NONE, 0, "decimals too far apart for a table")          \
+    X(t, late, "dLate", INFO, F64, NONE, 0, "null for many pages, then random, then null") \
+    X(t, staying, "dStaying", INFO, F64, NONE, 0, "any finite bits that stay a while")     \
+    X(t, no_double, "dNone", INFO, F64, NONE, 0, "always null")                            \
     X(t, zero, "dZero", INFO, F64, NONE, 0, "zeros of both signs")
 PT_TABLE(nasty, PT_TABLE_MAIN("nasty"), "nasty data", COLUMNS, "one", "two");
 
@@ -59,6 +59,8 @@ struct maker {
     uint64_t random;
     uint32_t row;
     int64_t counter;
+    int64_t turns[30];
+    double staying;
     char unique[64];
     char *long_text;
 };
@@ -84,8 +86,10 @@ static bool make_integer(struct maker *m, int column, int64_t *value) {
         *value = 32768;
         return true;
     case nasty_turns:
-        *value = (int64_t)(m->row % 30 * UINT64_C(0x9e3779b97f4a7c15) + m->row / 3000 * 7);
-        return m->row % 30 != 4;
+        if (next_random(&m->random) % 10 == 0)
+            m->turns[m->row % PT_COUNT(m->turns)] = (int64_t)next_random(&m->random);
+        *value = m->turns[m->row % PT_COUNT(m->turns)];
+        return m->row % 31 != 4;
     case nasty_times:
         *value = m->row / 30 * 10000 + m->row % 30 * 20 + next_random(&m->random) % 4;
         return true;
@@ -117,7 +121,9 @@ static bool make_double(struct maker *m, int column, double *value) {
         *value = finite_from(random);
         return m->row > 70000 && m->row < 90000;
     case nasty_staying:
-        *value = finite_from(m->row / 3 * UINT64_C(0x9e3779b97f4a7c15));
+        if (random % 3 == 0)
+            m->staying = finite_from(random);
+        *value = m->staying;
         return true;
     case nasty_zero:
         *value = m->row % 2 ? -0.0 : 0.0;
