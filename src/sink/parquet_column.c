@@ -8,6 +8,8 @@
 
 /* Level 1: on packed deltas and indices higher levels gain under 1 % and cost much more. */
 #define ZSTD_LEVEL 1
+/* Of PLAIN numbers: the values of one sample come again in the next, which takes a search. */
+#define ZSTD_LEVEL_PLAIN 3
 
 /* A larger dictionary of strings is hardly one: PLAIN then. */
 #define STRING_DICTIONARY_BYTES (1 << 20)
@@ -83,6 +85,7 @@ void pt_parquet_column_clear(struct pt_parquet_column *c) {
     c->null_rows = 0;
     c->waiting_count = 0;
     c->has_range = false;
+    c->judged_values = 0;
     c->doubles = PT_PARQUET_THOUSANDTHS;
     pt_word_dictionary_release(&c->words);
     pt_string_dictionary_release(&c->strings);
@@ -153,7 +156,7 @@ static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager
     if (row_count == 0)
         return;
     c->null_rows = 0;
-    if (c->type == PT_PARQUET_INT64 || c->doubles == PT_PARQUET_SPLIT)
+    if (c->type == PT_PARQUET_INT64 || c->doubles == PT_PARQUET_COMPLETE)
         put_null_page(c, p, row_count);
     else
         add_waiting(c, row_count, 0, 0);
@@ -187,22 +190,70 @@ static void widen_f64(struct pt_parquet_column *c) {
     c->has_range = true;
 }
 
+static void put_split(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    pt_parquet_put_split(b, (const uint64_t *)values, count);
+}
+
+static const struct {
+    enum pt_parquet_encoding encoding;
+    int zstd_level;
+    void (*put)(struct pt_buf *b, const int64_t *values, uint32_t count);
+} forms[] = {
+    [PT_PARQUET_BYTE_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                 pt_parquet_put_byte_delta },
+    [PT_PARQUET_PACKED_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                   pt_parquet_put_delta },
+    [PT_PARQUET_AS_THEY_ARE] = { PT_PARQUET_PLAIN, ZSTD_LEVEL_PLAIN, pt_parquet_put_plain },
+    [PT_PARQUET_SPLIT] = { PT_PARQUET_BYTE_STREAM_SPLIT, ZSTD_LEVEL, put_split },
+};
+
+static void set_level(struct pt_parquet_pager *p, int level) {
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level);
+}
+
+/* Bytes that the page's values would take. */
+static size_t measure_form(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           enum pt_parquet_form form) {
+    pt_buf_clear(&p->body);
+    forms[form].put(&p->body, &c->cells[0].i64, c->value_count);
+    set_level(p, forms[form].zstd_level);
+    size_t bytes = measure(p, pt_buf_as_str(&p->body));
+    set_level(p, ZSTD_LEVEL);
+    return bytes;
+}
+
+static void put_form(struct pt_parquet_column *c, struct pt_parquet_pager *p, uint32_t row_count) {
+    begin_body(c, p, row_count);
+    forms[c->form].put(&p->body, &c->cells[0].i64, c->value_count);
+    set_level(p, forms[c->form].zstd_level);
+    put_data_page(c, p, row_count, forms[c->form].encoding);
+    set_level(p, ZSTD_LEVEL);
+}
+
+/* Values that hardly ever come in the same order again need not be tried as they are. */
+static bool may_stay_as_they_are(const struct pt_parquet_column *c) {
+    return pt_parquet_count_repeated_pairs(&c->cells[0].i64, c->value_count) > c->value_count / 8;
+}
+
+/* A page decides for those that follow, unless they have many more values. */
+static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (c->value_count / 2 < c->judged_values)
+        return;
+    enum pt_parquet_form other =
+        may_stay_as_they_are(c) ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_PACKED_DELTAS;
+    bool is_other = measure_form(c, p, other) < measure_form(c, p, PT_PARQUET_BYTE_DELTAS);
+    c->form = is_other ? other : PT_PARQUET_BYTE_DELTAS;
+    c->judged_values = c->value_count;
+}
+
 static void put_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                          uint32_t row_count) {
     if (c->is_time)
         for (uint32_t i = 0; i < c->value_count; i++)
             c->cells[i].i64 = microseconds(c->cells[i].i64);
     widen_i64(c);
-    begin_body(c, p, row_count);
-    pt_parquet_put_delta(&p->body, &c->cells[0].i64, c->value_count);
-    put_data_page(c, p, row_count, PT_PARQUET_DELTA_BINARY_PACKED);
-}
-
-static void put_split_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
-                              uint32_t row_count) {
-    begin_body(c, p, row_count);
-    pt_parquet_put_split(&p->body, &c->cells[0].word, c->value_count);
-    put_data_page(c, p, row_count, PT_PARQUET_BYTE_STREAM_SPLIT);
+    judge_integers(c, p);
+    put_form(c, p, row_count);
 }
 
 /* Sorts the dictionary into the pager's `words`, and `ranks` by code. */
@@ -217,17 +268,18 @@ static const uint32_t *sort_words(const struct pt_parquet_column *c, struct pt_p
     return ranks;
 }
 
-/* Are the first page's doubles smaller as streams of bytes than with a dictionary?
- * When each comes four times or more there is no need to try. */
-static bool is_split_smaller(const struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+/* Are the first page's doubles smaller in another form than with a dictionary, and in
+ * which? When each comes four times or more there is no need to try. */
+static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     if (c->words.count <= c->value_count / 4)
         return false;
     sort_words(c, p);
     size_t indices = (size_t)c->value_count * pt_bit_width(c->words.count - 1) / 8;
     size_t dictionary = measure(p, pt_buf_as_str(&p->words)) + indices;
-    pt_buf_clear(&p->body);
-    pt_parquet_put_split(&p->body, &c->cells[0].word, c->value_count);
-    return measure(p, pt_buf_as_str(&p->body)) < dictionary;
+    size_t split = measure_form(c, p, PT_PARQUET_SPLIT);
+    size_t plain = may_stay_as_they_are(c) ? measure_form(c, p, PT_PARQUET_AS_THEY_ARE) : split;
+    c->form = plain < split ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_SPLIT;
+    return split < dictionary || plain < dictionary;
 }
 
 static uint32_t *reserve_codes(struct pt_parquet_column *c) {
@@ -276,11 +328,11 @@ static void keep_words(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                        uint32_t row_count) {
     bool is_first = !has_waiting_values(c);
     pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
-    if (!is_first || !is_split_smaller(c, p)) {
+    if (!is_first || !is_form_smaller(c, p)) {
         keep_codes(c, row_count);
         return;
     }
-    c->doubles = PT_PARQUET_SPLIT;
+    c->doubles = PT_PARQUET_COMPLETE;
     release_null_pages(c, p);
 }
 
@@ -294,8 +346,8 @@ static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
     }
     if (c->doubles == PT_PARQUET_WORDS)
         keep_words(c, p, row_count);
-    if (c->doubles == PT_PARQUET_SPLIT)
-        put_split_doubles(c, p, row_count);
+    if (c->doubles == PT_PARQUET_COMPLETE)
+        put_form(c, p, row_count);
 }
 
 static void put_strings(struct pt_parquet_column *c, uint32_t row_count) {

@@ -6,8 +6,8 @@
  * first in the file; doubles that hardly repeat give that up after their first page.
  *
  *     column       encoding               instead, when smaller
- *     int64, time  DELTA_BINARY_PACKED
- *     double       RLE_DICTIONARY         BYTE_STREAM_SPLIT
+ *     int64, time  DELTA_BINARY_PACKED    PLAIN
+ *     double       RLE_DICTIONARY         BYTE_STREAM_SPLIT, PLAIN
  *     string       RLE_DICTIONARY         PLAIN */
 #ifndef PT_SINK_PARQUET_COLUMN_H
 #define PT_SINK_PARQUET_COLUMN_H
@@ -59,11 +59,19 @@ struct pt_parquet_chunk {
     struct pt_buf min, max; /* as PLAIN, strings without their length */
 };
 
+/* How numbers go into pages that wait for no dictionary. */
+enum pt_parquet_form {
+    PT_PARQUET_BYTE_DELTAS,   /* in whole bytes, for zstd to find what comes again */
+    PT_PARQUET_PACKED_DELTAS, /* in as few bits as they need: nothing comes again */
+    PT_PARQUET_AS_THEY_ARE,   /* those of several things take turns, and seldom change */
+    PT_PARQUET_SPLIT,         /* doubles as streams of bytes */
+};
+
 /* How the doubles of a chunk are kept: the first that does. */
 enum pt_parquet_doubles {
     PT_PARQUET_THOUSANDTHS, /* waiting, all have at most three decimals */
     PT_PARQUET_WORDS,       /* waiting, with a dictionary */
-    PT_PARQUET_SPLIT,       /* not worth a dictionary: pages are complete */
+    PT_PARQUET_COMPLETE,    /* not worth a dictionary: pages are complete */
 };
 
 struct pt_parquet_column {
@@ -81,6 +89,9 @@ struct pt_parquet_column {
     uint64_t null_rows;  /* rows of pages without any value, not yet in a page */
     union pt_cell min, max;
     bool has_range;
+
+    enum pt_parquet_form form;
+    uint32_t judged_values; /* of the page that decided on the form of integers */
 
     enum pt_parquet_doubles doubles;
     struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */

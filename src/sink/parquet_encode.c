@@ -112,25 +112,38 @@ static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsign
 #define MINIBLOCKS 4
 
 /* Large blocks have fewer headers, small ones less padding. */
-#define BLOCK_VALUES_MAX 1024
-#define BLOCK_VALUES_MIN 128
+#define PACKED_BLOCK_MAX 1024
+#define BLOCK_MIN        128
+#define BYTES_BLOCK_MAX  16384
 
 /* Small deltas take a whole byte: zstd codes frequent bytes shorter, but sees nothing
  * in packed bits. */
-static unsigned miniblock_width(uint64_t any) {
+static unsigned packed_width(uint64_t any) {
     unsigned width = pt_bit_width(any);
     return width > 0 && width < 8 ? 8 : width;
 }
 
-static void put_miniblocks(struct pt_buf *b, const uint64_t *deltas, uint32_t block_values) {
-    uint32_t values = block_values / MINIBLOCKS;
-    uint8_t *widths = pt_buf_reserve(b, MINIBLOCKS + block_values * sizeof *deltas + PACK_SLACK);
+static unsigned bytes_width(uint64_t any) {
+    return (pt_bit_width(any) + 7) / 8 * 8;
+}
+
+/* How deltas are laid out: values of a block, and bits of a miniblock of which `any`
+ * has all the bits. */
+struct delta_layout {
+    uint32_t block_values;
+    unsigned (*width)(uint64_t any);
+};
+
+static void put_miniblocks(struct pt_buf *b, const uint64_t *deltas, struct delta_layout layout) {
+    uint32_t values = layout.block_values / MINIBLOCKS;
+    uint8_t *widths =
+        pt_buf_reserve(b, MINIBLOCKS + layout.block_values * sizeof *deltas + PACK_SLACK);
     uint8_t *at = widths + MINIBLOCKS;
     for (uint32_t m = 0; m < MINIBLOCKS; m++, deltas += values) {
         uint64_t any = 0;
         for (uint32_t i = 0; i < values; i++)
             any |= deltas[i];
-        widths[m] = (uint8_t)miniblock_width(any);
+        widths[m] = (uint8_t)layout.width(any);
         at = pack(at, deltas, values, widths[m]);
     }
     b->len = (size_t)(at - b->at);
@@ -138,30 +151,62 @@ static void put_miniblocks(struct pt_buf *b, const uint64_t *deltas, uint32_t bl
 
 /* `deltas` has room for a whole block; those past `count` are filled up here. */
 static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count,
-                            uint32_t block_values) {
+                            struct delta_layout layout) {
     int64_t min = (int64_t)deltas[0];
     for (uint32_t i = 1; i < count; i++)
         min = (int64_t)deltas[i] < min ? (int64_t)deltas[i] : min;
     for (uint32_t i = 0; i < count; i++)
         deltas[i] -= (uint64_t)min;
-    memset(deltas + count, 0, (block_values - count) * sizeof *deltas);
+    memset(deltas + count, 0, (layout.block_values - count) * sizeof *deltas);
     pt_buf_zigzag(b, min);
-    put_miniblocks(b, deltas, block_values);
+    put_miniblocks(b, deltas, layout);
 }
 
-void pt_parquet_put_delta(struct pt_buf *b, const int64_t *values, uint32_t count) {
-    uint32_t block_values = count > BLOCK_VALUES_MAX ? BLOCK_VALUES_MAX : BLOCK_VALUES_MIN;
-    pt_buf_varint(b, block_values);
+static void put_deltas(struct pt_buf *b, const int64_t *values, uint32_t count,
+                       struct delta_layout layout) {
+    pt_buf_varint(b, layout.block_values);
     pt_buf_varint(b, MINIBLOCKS);
     pt_buf_varint(b, count);
     pt_buf_zigzag(b, count > 0 ? values[0] : 0);
-    uint64_t deltas[BLOCK_VALUES_MAX];
-    for (uint32_t start = 1; start < count; start += block_values) {
-        uint32_t n = min_u32(count - start, block_values);
+    uint64_t *deltas = pt_malloc(layout.block_values * sizeof *deltas);
+    for (uint32_t start = 1; start < count; start += layout.block_values) {
+        uint32_t n = min_u32(count - start, layout.block_values);
         for (uint32_t i = 0; i < n; i++)
             deltas[i] = (uint64_t)values[start + i] - (uint64_t)values[start + i - 1];
-        put_delta_block(b, deltas, n, block_values);
+        put_delta_block(b, deltas, n, layout);
     }
+    pt_free(deltas);
+}
+
+void pt_parquet_put_delta(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    uint32_t block_values = count > PACKED_BLOCK_MAX ? PACKED_BLOCK_MAX : BLOCK_MIN;
+    put_deltas(b, values, count, (struct delta_layout){ block_values, packed_width });
+}
+
+void pt_parquet_put_byte_delta(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    uint32_t blocks = count / BLOCK_MIN + 1;
+    put_deltas(b, values, count,
+               (struct delta_layout){ min_u32(blocks * BLOCK_MIN, BYTES_BLOCK_MAX), bytes_width });
+}
+
+void pt_parquet_put_plain(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    pt_buf_bytes(b, values, count * sizeof *values);
+}
+
+/* Pairs told apart by a table of the last one with the same hash. */
+#define PAIR_BITS 12
+
+uint32_t pt_parquet_count_repeated_pairs(const int64_t *values, uint32_t count) {
+    uint64_t last[1 << PAIR_BITS] = { 0 };
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t hash = (uint64_t)values[i - 1] * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ hash >> 32 ^ (uint64_t)values[i]) * UINT64_C(0xd6e8feb86659fd93);
+        uint64_t *slot = &last[hash >> (64 - PAIR_BITS)];
+        repeats += *slot == hash;
+        *slot = hash;
+    }
+    return repeats;
 }
 
 void pt_parquet_put_split(struct pt_buf *b, const uint64_t *values, uint32_t count) {

@@ -15,6 +15,15 @@ void pt_parquet_put_equal_levels(struct pt_buf *b, uint32_t row_count, uint8_t l
 
 /* DELTA_BINARY_PACKED; overflow wraps around, as the format wants. */
 void pt_parquet_put_delta(struct pt_buf *b, const int64_t *values, uint32_t count);
+/* The same in whole bytes, a page being one block: deltas that come again are the same
+ * bytes again, which zstd finds. */
+void pt_parquet_put_byte_delta(struct pt_buf *b, const int64_t *values, uint32_t count);
+/* PLAIN */
+void pt_parquet_put_plain(struct pt_buf *b, const int64_t *values, uint32_t count);
+
+/* How many values come behind the same value as not long before: few in the readings of
+ * one thing, most when those of several things that seldom change take turns. */
+uint32_t pt_parquet_count_repeated_pairs(const int64_t *values, uint32_t count);
 
 /* BYTE_STREAM_SPLIT of 8-byte values: all first bytes, all second bytes, ... */
 void pt_parquet_put_split(struct pt_buf *b, const uint64_t *values, uint32_t count);

@@ -24,12 +24,15 @@
     X(t, holes, "iHoles", INFO, I64, NONE, 0, "null around the ends of pages")             \
     X(t, no_int, "iNone", INFO, I64, NONE, 0, "always null")                               \
     X(t, constant, "iConstant", INFO, I64, MEBIBYTES, 0, "always the same")                \
+    X(t, turns, "iTurns", INFO, I64, NONE, 0, "of things that take turns")                 \
+    X(t, times, "iTimes", INFO, I64, NONE, 0, "of things read one after the other")        \
     X(t, decimal, "dDecimal", GAUGE, F64, PERCENT, 1, "three decimals, some null")         \
     X(t, any, "dAny", INFO, F64, RATIO, 0, "any finite bits: denormals, extremes, -0.0")   \
     X(t, few, "dFew", INFO, F64, NONE, 0, "few values that are not decimals")              \
     X(t, turning, "dTurning", INFO, F64, NONE, 0, "decimals at first, later not")          \
     X(t, wide, "dWide", INFO, F64, NONE, 0, "decimals too far apart for a table")          \
     X(t, late, "dLate", INFO, F64, NONE, 0, "null for many pages, then random, then null") \
+    X(t, staying, "dStaying", INFO, F64, NONE, 0, "any finite bits that stay a while")     \
     X(t, no_double, "dNone", INFO, F64, NONE, 0, "always null")                            \
     X(t, zero, "dZero", INFO, F64, NONE, 0, "zeros of both signs")
 PT_TABLE(nasty, PT_TABLE_MAIN("nasty"), "nasty data", COLUMNS, "one", "two");
@@ -56,6 +59,8 @@ struct maker {
     uint64_t random;
     uint32_t row;
     int64_t counter;
+    int64_t turns[30];
+    double staying;
     char unique[64];
     char *long_text;
 };
@@ -79,6 +84,14 @@ static bool make_integer(struct maker *m, int column, int64_t *value) {
         return in_page > 3 && in_page < 16380 && m->row % 50000 > 40000;
     case nasty_constant:
         *value = 32768;
+        return true;
+    case nasty_turns:
+        if (next_random(&m->random) % 10 == 0)
+            m->turns[m->row % PT_COUNT(m->turns)] = (int64_t)next_random(&m->random);
+        *value = m->turns[m->row % PT_COUNT(m->turns)];
+        return m->row % 31 != 4;
+    case nasty_times:
+        *value = m->row / 30 * 10000 + m->row % 30 * 20 + next_random(&m->random) % 4;
         return true;
     default:
         return false;
@@ -107,6 +120,11 @@ static bool make_double(struct maker *m, int column, double *value) {
     case nasty_late:
         *value = finite_from(random);
         return m->row > 70000 && m->row < 90000;
+    case nasty_staying:
+        if (random % 3 == 0)
+            m->staying = finite_from(random);
+        *value = m->staying;
+        return true;
     case nasty_zero:
         *value = m->row % 2 ? -0.0 : 0.0;
         return true;

@@ -102,23 +102,31 @@ static uint32_t decode_delta(const struct pt_buf *b, int64_t *values) {
     return (uint32_t)n;
 }
 
-static void assert_delta_round_trips(const int64_t *values, uint32_t count) {
-    struct pt_buf b = { 0 };
+static void assert_delta_is(const struct pt_buf *b, const int64_t *values, uint32_t count) {
     int64_t *decoded = pt_calloc(count + 1, sizeof *decoded);
-    pt_parquet_put_delta(&b, values, count);
-    assert_int_equal(decode_delta(&b, decoded), count);
+    assert_int_equal(decode_delta(b, decoded), count);
     if (count > 0)
         assert_memory_equal(decoded, values, count * sizeof *values);
     pt_free(decoded);
+}
+
+static void assert_delta_round_trips(const int64_t *values, uint32_t count) {
+    struct pt_buf b = { 0 };
+    pt_parquet_put_delta(&b, values, count);
+    assert_delta_is(&b, values, count);
+    pt_buf_clear(&b);
+    pt_parquet_put_byte_delta(&b, values, count);
+    assert_delta_is(&b, values, count);
     pt_buf_release(&b);
 }
 
 static void delta_of_every_length_is_what_a_plain_decoder_reads(void **state) {
     (void)state;
-    static const uint32_t counts[] = { 0, 1, 2, 32, 33, 128, 129, 130, 1024, 1025, 1026, 16384 };
-    int64_t *values = pt_calloc(16384, sizeof *values);
+    static const uint32_t counts[] = { 0,   1,    2,    32,   33,    128,   129,
+                                       130, 1024, 1025, 1026, 16384, 16385, 40000 };
+    int64_t *values = pt_calloc(40000, sizeof *values);
     uint64_t random = 42;
-    for (uint32_t i = 1; i < 16384; i++)
+    for (uint32_t i = 1; i < 40000; i++)
         values[i] = values[i - 1] + (int64_t)(next_random(&random) % 1000) - 10;
     for (size_t i = 0; i < PT_COUNT(counts); i++)
         assert_delta_round_trips(values, counts[i]);
@@ -460,6 +468,107 @@ static void doubles_get_a_dictionary_unless_they_hardly_repeat(void **state) {
     assert_true(encodings_of(values, PT_COUNT(values)) >> PT_PARQUET_BYTE_STREAM_SPLIT & 1);
 }
 
+static void doubles_that_stay_a_while_are_kept_as_they_are(void **state) {
+    (void)state;
+    double values[10000];
+    uint64_t random = 6;
+    values[0] = 1;
+    for (size_t i = 1; i < PT_COUNT(values); i++) {
+        uint64_t next = next_random(&random);
+        values[i] = next % 3 == 0 ? sqrt((double)(next >> 8)) : values[i - 1];
+    }
+    uint32_t encodings = encodings_of(values, PT_COUNT(values));
+    assert_true(encodings >> PT_PARQUET_PLAIN & 1);
+    assert_false(encodings >> PT_PARQUET_RLE_DICTIONARY & 1);
+}
+
+#define TURN_VALUES 5000
+
+/* Readings of 50 things that take turns; a reading in ten is another one than before. */
+static void fill_turns(union pt_cell *cells) {
+    uint64_t random = 3, readings[50];
+    for (size_t i = 0; i < PT_COUNT(readings); i++)
+        readings[i] = next_random(&random) >> 20;
+    for (size_t i = 0; i < TURN_VALUES; i++) {
+        readings[i % 50] += i % 10 == i / 50 % 10 ? next_random(&random) >> 40 : 0;
+        cells[i].word = readings[i % 50];
+    }
+}
+
+/* A counter that grows by up to `step` and seldom by the same. */
+static void fill_counter(union pt_cell *cells, uint64_t step) {
+    uint64_t random = 4, sum = 0;
+    for (size_t i = 0; i < TURN_VALUES; i++)
+        cells[i].word = sum += next_random(&random) % step;
+}
+
+/* Times of 50 files read one after the other, every 10 ms. */
+static void fill_times(union pt_cell *cells) {
+    uint64_t random = 5;
+    for (size_t i = 0; i < TURN_VALUES; i++)
+        cells[i].word = i / 50 * 10000 + i % 50 * 20 + next_random(&random) % 4;
+}
+
+/* The values of the only page, behind its levels: nothing of it is null. */
+static struct pt_buf page_values(const struct chunk_test *t) {
+    static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+    const struct pt_buf *pages = &t->column.pages;
+    const uint8_t *frame = memmem(pages->at, pages->len, magic, sizeof magic);
+    assert_non_null(frame);
+    size_t capacity = TURN_VALUES * 9, left = pages->len - (size_t)(frame - pages->at);
+    uint8_t *body = pt_malloc(capacity);
+    size_t len = ZSTD_decompress(body, capacity, frame, left);
+    assert_false(ZSTD_isError(len));
+    uint32_t levels;
+    memcpy(&levels, body, sizeof levels);
+    struct pt_buf values = { 0 };
+    pt_buf_bytes(&values, body + sizeof levels + levels, len - sizeof levels - levels);
+    pt_free(body);
+    return values;
+}
+
+static void assert_form(const union pt_cell *cells, enum pt_parquet_form form) {
+    struct chunk_test t;
+    begin_chunk(&t, PT_I64, PT_VIEW_VALUE);
+    add_page(&t, cells, TURN_VALUES, TURN_VALUES);
+    pt_parquet_column_end_chunk(&t.column, &t.pager);
+    assert_int_equal(t.column.form, form);
+    struct pt_buf values = page_values(&t);
+    if (form == PT_PARQUET_AS_THEY_ARE)
+        assert_bytes(&values, cells, TURN_VALUES * sizeof *cells);
+    else
+        assert_delta_is(&values, &cells[0].i64, TURN_VALUES);
+    pt_buf_release(&values);
+    release_chunk(&t);
+}
+
+static void integers_are_kept_in_the_form_that_is_smallest(void **state) {
+    (void)state;
+    union pt_cell cells[TURN_VALUES];
+    fill_turns(cells);
+    assert_form(cells, PT_PARQUET_AS_THEY_ARE);
+    fill_counter(cells, 1000);
+    assert_form(cells, PT_PARQUET_PACKED_DELTAS);
+    fill_times(cells);
+    assert_form(cells, PT_PARQUET_BYTE_DELTAS);
+}
+
+static void a_page_of_few_integers_does_not_decide_for_a_full_one(void **state) {
+    (void)state;
+    struct chunk_test t;
+    union pt_cell cells[TURN_VALUES];
+    begin_chunk(&t, PT_I64, PT_VIEW_VALUE);
+    fill_times(cells);
+    add_page(&t, cells, 3, TURN_VALUES);
+    fill_turns(cells);
+    add_page(&t, cells, TURN_VALUES, TURN_VALUES);
+    assert_int_equal(t.column.form, PT_PARQUET_AS_THEY_ARE);
+    fill_counter(cells, 1000);
+    add_page(&t, cells, TURN_VALUES, TURN_VALUES);
+    assert_int_equal(t.column.form, PT_PARQUET_AS_THEY_ARE);
+    release_chunk(&t);
+}
+
 #define HOST_COLUMNS(X, t)                                          \
     X(t, time, "vTime", COUNTER, I64, CENTISECONDS, 0, "a counter") \
     X(t, name, "vName", KEY, STRING, NONE, 0, "a name")
@@ -581,6 +690,12 @@ int main(void) {
                 "C030: a chunk without values is one small page"),
         PT_TEST(doubles_get_a_dictionary_unless_they_hardly_repeat,
                 "doubles get a dictionary unless they hardly repeat"),
+        PT_TEST(doubles_that_stay_a_while_are_kept_as_they_are,
+                "doubles that stay a while are kept as they are"),
+        PT_TEST(integers_are_kept_in_the_form_that_is_smallest,
+                "C024: integers are kept in the form that is smallest"),
+        PT_TEST(a_page_of_few_integers_does_not_decide_for_a_full_one,
+                "a page of few integers does not decide for a full one"),
         PT_TEST(a_file_starts_and_ends_with_its_magic,
                 "C024: a file of any length starts and ends with its magic"),
         PT_TEST(long_strings_do_not_pile_up_in_memory, "long strings do not pile up in memory"),
