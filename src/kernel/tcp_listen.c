@@ -1,6 +1,7 @@
 #include "kernel/tcp_listen.h"
 
 #include "base/mem.h"
+#include "kernel/tcp_diag.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,11 +60,10 @@ static int compare_inodes(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-int pt_tcp_sockets_read(struct pt_tcp_sockets *s, const struct pt_fs *fs, pid_t pid,
-                        struct pt_text *text) {
+static int read_files(struct pt_tcp_sockets *s, const struct pt_fs *fs, pid_t pid,
+                      struct pt_text *text) {
     static const char *const files[] = { "tcp", "tcp6" };
     int rc = -ENOENT;
-    s->count = 0;
     for (size_t i = 0; i < PT_COUNT(files); i++) {
         char path[48];
         struct pt_scan scan;
@@ -75,6 +75,17 @@ int pt_tcp_sockets_read(struct pt_tcp_sockets *s, const struct pt_fs *fs, pid_t 
             continue;
         read_text(s, scan, i == 1);
         rc = 0;
+    }
+    return rc;
+}
+
+int pt_tcp_sockets_read(struct pt_tcp_sockets *s, const struct pt_fs *fs, pid_t pid,
+                        struct pt_text *text) {
+    s->count = 0;
+    int rc = fs->is_live && pid == 0 ? pt_tcp_diag_read(s) : -ENOSYS;
+    if (rc) {
+        s->count = 0;
+        rc = read_files(s, fs, pid, text);
     }
     if (s->count > 0)
         qsort(s->at, s->count, sizeof *s->at, compare_inodes);

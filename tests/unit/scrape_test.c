@@ -387,6 +387,12 @@ static void sockets_are_found_by_their_process(void **state) {
     assert_int_equal(pt_tcp_sockets_read(&sockets, &fs, 0, &text), 0);
     assert_int_equal(pt_tcp_sockets_of(&sockets, &fs, getpid(), look_for_port, &mine), 0);
     assert_int_equal(mine.found_count, 1);
+    struct pt_fs not_live = fs; /* reads the files instead of asking the kernel */
+    not_live.is_live = false;
+    assert_int_equal(pt_tcp_sockets_read(&sockets, &not_live, 0, &text), 0);
+    assert_int_equal(pt_tcp_sockets_of(&sockets, &fs, getpid(), look_for_port, &mine), 0);
+    assert_int_equal(mine.found_count, 2);
+    mine.found_count = 1;
     close(fd);
     assert_int_equal(pt_tcp_sockets_read(&sockets, &fs, getpid(), &text), 0);
     assert_int_equal(pt_tcp_sockets_of(&sockets, &fs, getpid(), look_for_port, &mine), 0);
