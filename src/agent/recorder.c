@@ -13,10 +13,12 @@
 #include "store/run.h"
 #include "store/static_info.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <langinfo.h>
+#include <pitot/pitot.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +40,7 @@ struct recorder {
     uuid_t uuid;
     char uuid_text[37];
     char journal_path[PATH_MAX], static_path[PATH_MAX];
+    char regions[64];           /* directory of libpitot's files, or "" */
     size_t made_directory_from; /* see pt_run_make_directory() */
 
     struct pt_target target;
@@ -123,6 +126,32 @@ static int name_files(struct recorder *r, struct pt_err *err) {
     return 0;
 }
 
+/* In memory: on a disk, writing back would hold up the threads that write to a mapped page. Without
+ * it libpitot stays off in the command. */
+static void make_regions_directory(struct recorder *r) {
+    if (!r->o->command)
+        return;
+    snprintf(r->regions, sizeof r->regions, "/dev/shm/pitot-%s", r->uuid_text);
+    if (mkdir(r->regions, 0700)) {
+        pt_log(PT_LOG_INFO, "cannot make %s: %s; what programs measure themselves is not recorded",
+               r->regions, strerror(errno));
+        r->regions[0] = '\0';
+    }
+}
+
+/* Their content is in the journal. */
+static void remove_regions(struct recorder *r) {
+    DIR *directory = r->regions[0] ? opendir(r->regions) : NULL;
+    for (struct dirent *e; directory && (e = readdir(directory));)
+        if (e->d_name[0] != '.')
+            unlinkat(dirfd(directory), e->d_name, 0);
+    if (directory)
+        closedir(directory);
+    if (r->regions[0])
+        rmdir(r->regions);
+    r->regions[0] = '\0';
+}
+
 /* Nothing was recorded: leave no trace of the attempt. */
 static void remove_files(struct recorder *r) {
     unlink(r->journal_path);
@@ -174,25 +203,35 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-/* The environment of the command: ours, and where the run is. */
+static bool is_variable(const char *assignment, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
+}
+
+#define OWN_VARIABLES 2 /* the last ones of a command's environment */
+
+/* The environment of the command: ours, where the run is and where libpitot's files go. */
 static char **command_environment(const struct recorder *r) {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **environment = pt_calloc(count + 2, sizeof *environment);
+    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], PT_RUN_VARIABLE "=", sizeof PT_RUN_VARIABLE) != 0)
+        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
+            !is_variable(environ[i], PITOT_REGION_VARIABLE))
             environment[n++] = environ[i];
     environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
+    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions);
     return environment;
 }
 
 static void free_environment(char **environment) {
     size_t n = 0;
-    while (environment[n + 1])
+    while (environment[n + OWN_VARIABLES])
         n++;
-    pt_free(environment[n]);
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        pt_free(environment[n + i]);
     pt_free(environment);
 }
 
@@ -225,6 +264,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .fs = &r->o->fs,
                                           .target = &r->target,
                                           .engines = &r->o->engines,
+                                          .regions = r->regions[0] ? r->regions : NULL,
                                           .fd_budget = descriptor_budget() };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
@@ -511,8 +551,10 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = open_targets(r, err);
-    if (!rc)
+    if (!rc) {
+        make_regions_directory(r);
         rc = create_child(r, err);
+    }
     ignore_signals();
     if (!rc)
         rc = open_sampler(r, err);
@@ -613,6 +655,7 @@ static void finish(struct recorder *r) {
 }
 
 static void release(struct recorder *r) {
+    remove_regions(r);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     if (r->sampler.collector_count > 0)

@@ -101,7 +101,7 @@ static struct pt_region_layout *map_file(int fd) {
 
 static struct pt_region_layout *make_file(void) {
     const char *in = directory[0] ? directory : secure_getenv(PITOT_REGION_VARIABLE);
-    if (!in || !fits_file_limit() ||
+    if (!in || !*in || !fits_file_limit() ||
         snprintf(path, sizeof path, "%s/%d-%lld", in, (int)getpid(),
                  (long long)clock_ns(CLOCK_MONOTONIC)) >= (int)sizeof path)
         return NULL;

@@ -1,7 +1,10 @@
 #include "region/reader.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <pitot/pitot.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +31,9 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
         return -EPROTO;
     r->at = at;
     r->pid = at->header.pid;
-    r->calibration_ticks = at->header.calibration_ticks;
-    r->calibration_mono_ns = at->header.calibration_mono_ns;
+    r->anchors[0].ticks = at->header.calibration_ticks;
+    r->anchors[0].mono_ns = at->header.calibration_mono_ns;
+    r->anchors[2] = r->anchors[1] = r->anchors[0];
     return 0;
 }
 
@@ -120,6 +124,45 @@ size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *i
         count += take_from(&r->at->threads[block], names, into + count, capacity - count);
     }
     return count;
+}
+
+/* Of a few readings that with the shortest time around it. */
+static struct pt_region_anchor anchor_now(void) {
+    struct pt_region_anchor anchor = { 0 };
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 4; i++) {
+        uint64_t before = pt_ticks_();
+        int64_t mono_ns = pt_mono_ns();
+        uint64_t took = pt_ticks_() - before;
+        if (took >= best)
+            continue;
+        best = took;
+        anchor = (struct pt_region_anchor){ before + took / 2, mono_ns };
+    }
+    return anchor;
+}
+
+/* The last two are a second apart or more, so that the error of one reading does not matter. */
+void pt_region_follow(struct pt_region *r) {
+    if (r->anchors[2].mono_ns - r->anchors[1].mono_ns >= PT_NS_PER_SECOND)
+        r->anchors[1] = r->anchors[2];
+    r->anchors[2] = anchor_now();
+}
+
+int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks) {
+    int late = ticks >= r->anchors[1].ticks ? 2 : 1;
+    struct pt_region_anchor from = r->anchors[late - 1], to = r->anchors[late];
+    if (to.ticks <= from.ticks) { /* followed for less than a second */
+        from = r->anchors[0];
+        to = r->anchors[2];
+    }
+    double ns_per_tick = ((double)to.mono_ns - (double)from.mono_ns) /
+                         ((double)(to.ticks - from.ticks) + (to.ticks == from.ticks));
+    double before_ns = (double)(int64_t)(to.ticks - ticks) * ns_per_tick;
+    if (!(fabs(before_ns) < 0x1p60 && to.mono_ns > -(INT64_C(1) << 60) &&
+          to.mono_ns < INT64_C(1) << 60)) /* the process wrote nonsense */
+        return 0;
+    return to.mono_ns - (int64_t)before_ns;
 }
 
 static void copy_text(char *into, const char *from, size_t size) {

@@ -10,13 +10,18 @@
 
 #include <stdbool.h>
 
+/* The same instant on the process's clock of ticks and on CLOCK_MONOTONIC. */
+struct pt_region_anchor {
+    uint64_t ticks;
+    int64_t mono_ns;
+};
+
 struct pt_region {
     struct pt_region_layout *at; /* NULL: closed */
     int fd_plus_one;             /* 0: the memory is the caller's */
     uint32_t pid;
-    uint64_t calibration_ticks;
-    int64_t calibration_mono_ns;
-    uint32_t next_block; /* where the next call of pt_region_take_spans() begins */
+    struct pt_region_anchor anchors[3]; /* that of the process, the last two of the reader */
+    uint32_t next_block;                /* where the next call of pt_region_take_spans() begins */
 };
 
 struct pt_region_value {
@@ -43,6 +48,10 @@ bool pt_region_has_ended(const struct pt_region *r);
  * are left out. Returns how many; fewer than `capacity`: all are taken. */
 size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
                             size_t capacity);
+/* CLOCK_MONOTONIC of ticks, by the anchors around them. pt_region_follow() moves the last anchor
+ * to now: after spans were taken, before they are converted. */
+void pt_region_follow(struct pt_region *r);
+int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks);
 /* Of a span; ends with a zero. */
 void pt_region_copy_name(const struct pt_region *r, uint32_t name,
                          char into[sizeof((struct pt_region_name *)NULL)->text + 1]);
