@@ -76,21 +76,14 @@ pt_histogram pt_histogram_new(const char *name, const char *unit, const char *he
     return (pt_histogram){ new_metric(PT_REGION_HISTOGRAM, name, unit, help, labels) };
 }
 
-__attribute__((cold, noinline)) static void add_without_block(pt_counter counter, uint64_t n) {
-    struct pt_region_thread *self = pt_probe_claim();
+/* Of a thread without a block. */
+void pt_counter_add_(pt_counter counter, uint64_t n) {
+    struct pt_region_thread *self = pt_probe_self();
     struct pt_region_layout *region = pt_probe_region();
     if (self)
         pt_probe_add(&self->counters[counter.slot], n);
     else if (region)
         pt_probe_add_shared(&region->threads[0].counters[counter.slot], n);
-}
-
-void pt_counter_add_(pt_counter counter, uint64_t n) {
-    struct pt_region_thread *self = pt_probe_self_;
-    if (PT_PROBE_LIKELY(self))
-        pt_probe_add(&self->counters[counter.slot], n);
-    else
-        add_without_block(counter, n);
 }
 
 /* A child of fork may not have its region yet. */

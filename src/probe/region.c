@@ -24,6 +24,7 @@
 int pt_is_on_;
 struct pt_region_layout *pt_probe_region_;
 PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
+__thread uint64_t *pt_counters_;
 
 static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
 
@@ -152,9 +153,14 @@ static void take_over_directories(struct pt_region_layout *region,
     h->histogram_count = from->header.histogram_count;
 }
 
+static void set_self(struct pt_region_thread *block) {
+    pt_probe_self_ = block;
+    pt_counters_ = block ? block->counters : NULL;
+}
+
 static void end_thread(void *block) {
     struct pt_region_layout *region = pt_probe_region();
-    pt_probe_self_ = NULL;
+    set_self(NULL);
     if (!region)
         return;
     ptrdiff_t index = (struct pt_region_thread *)block - region->threads;
@@ -174,7 +180,7 @@ static void after_fork_in_child(void) {
     if (pt_probe_region_)
         of_parent = pt_probe_region_;
     pt_probe_region_ = NULL;
-    pt_probe_self_ = NULL;
+    set_self(NULL);
     if (has_key)
         pthread_setspecific(thread_key, NULL);
     pthread_mutex_unlock(&lock);
@@ -267,7 +273,7 @@ struct pt_region_thread *pt_probe_claim(void) {
     if (block) {
         missed_count = 0;
         pthread_setspecific(thread_key, block);
-        pt_probe_self_ = block;
+        set_self(block);
     }
     errno = saved_errno;
     return block;

@@ -38,20 +38,24 @@ static const uint8_t pt_bucket_starts[64] = { 0,  0,  1,  2,  2,  3,  4,  4,  5,
                                               21, 22, 22, 23, 23, 24, 24, 25, 25, 25, 26, 26, 27,
                                               27, 27, 28, 28, 29, 29, 29, 30, 30, 30, 31, 31 };
 
-/* Of a value that is not NAN. */
-static inline uint32_t pt_bucket_of(double value) {
+static inline uint64_t pt_bucket_bits(double value) {
     uint64_t bits;
-    if (value < 0x1p-32)
-        return 0;
-    if (value >= 0x1p48)
-        return PT_BUCKET_COUNT - 1;
     memcpy(&bits, &value, sizeof bits);
-    uint32_t octave = (uint32_t)(bits >> 52) - (1023 + PT_MIN_EXPONENT);
+    return bits;
+}
+
+/* Of a value that is not NAN. Positive doubles are in the order of their bits. */
+static inline uint32_t pt_bucket_of(double value) {
+    const uint64_t first = (uint64_t)(1023 + PT_MIN_EXPONENT) << 52;
+    const uint64_t range = (uint64_t)(PT_MAX_EXPONENT - PT_MIN_EXPONENT) << 52;
+    uint64_t bits = pt_bucket_bits(value);
+    if (__builtin_expect(bits - first >= range, 0))
+        return value < 1 ? 0 : PT_BUCKET_COUNT - 1;
+    uint32_t octave = (uint32_t)((bits - first) >> 52);
     uint32_t start = pt_bucket_starts[bits >> 46 & 63];
-    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
-    double mantissa;
-    memcpy(&mantissa, &bits, sizeof mantissa);
-    return octave * PT_BUCKETS_PER_OCTAVE + start + (mantissa >= pt_bucket_bounds[start + 1]);
+    uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    return octave * PT_BUCKETS_PER_OCTAVE + start +
+           (mantissa >= pt_bucket_bits(pt_bucket_bounds[start + 1]));
 }
 
 static inline double pt_bucket_lower(uint32_t bucket) {
