@@ -1,6 +1,6 @@
 /* What a call of libpitot costs in the program that makes it, on one thread and on two, beside the
- * least that such a call can be: two readings of the ticks and a store, an add. Linked to the shared
- * library, as programs are. */
+ * least that such a call can be: two readings of the ticks and a store, an add. Linked to the
+ * shared library, as programs are. */
 #include "bench.h"
 
 #include "region/reader.h"

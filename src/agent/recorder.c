@@ -4,6 +4,7 @@
 #include "agent/engine_infos.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
+#include "agent/regions.h"
 #include "agent/status.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,7 +14,6 @@
 #include "store/run.h"
 #include "store/static_info.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -40,7 +40,6 @@ struct recorder {
     uuid_t uuid;
     char uuid_text[37];
     char journal_path[PATH_MAX], static_path[PATH_MAX];
-    char regions[64];           /* directory of libpitot's files, or "" */
     size_t made_directory_from; /* see pt_run_make_directory() */
 
     struct pt_target target;
@@ -49,6 +48,7 @@ struct recorder {
     struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
+    struct pt_regions regions;
     struct pt_status status;
     struct pt_sample mark_sample;
     uint32_t mark_table;
@@ -126,32 +126,6 @@ static int name_files(struct recorder *r, struct pt_err *err) {
     return 0;
 }
 
-/* In memory: on a disk, writing back would hold up the threads that write to a mapped page. Without
- * it libpitot stays off in the command. */
-static void make_regions_directory(struct recorder *r) {
-    if (!r->o->command)
-        return;
-    snprintf(r->regions, sizeof r->regions, "/dev/shm/pitot-%s", r->uuid_text);
-    if (mkdir(r->regions, 0700)) {
-        pt_log(PT_LOG_INFO, "cannot make %s: %s; what programs measure themselves is not recorded",
-               r->regions, strerror(errno));
-        r->regions[0] = '\0';
-    }
-}
-
-/* Their content is in the journal. */
-static void remove_regions(struct recorder *r) {
-    DIR *directory = r->regions[0] ? opendir(r->regions) : NULL;
-    for (struct dirent *e; directory && (e = readdir(directory));)
-        if (e->d_name[0] != '.')
-            unlinkat(dirfd(directory), e->d_name, 0);
-    if (directory)
-        closedir(directory);
-    if (r->regions[0])
-        rmdir(r->regions);
-    r->regions[0] = '\0';
-}
-
 /* Nothing was recorded: leave no trace of the attempt. */
 static void remove_files(struct recorder *r) {
     unlink(r->journal_path);
@@ -222,7 +196,7 @@ static char **command_environment(const struct recorder *r) {
             !is_variable(environ[i], PITOT_REGION_VARIABLE))
             environment[n++] = environ[i];
     environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions);
+    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
     return environment;
 }
 
@@ -238,6 +212,7 @@ static void free_environment(char **environment) {
 static int create_child(struct recorder *r, struct pt_err *err) {
     if (!r->o->command)
         return 0;
+    pt_regions_make(&r->regions, r->uuid_text);
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
@@ -264,7 +239,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .fs = &r->o->fs,
                                           .target = &r->target,
                                           .engines = &r->o->engines,
-                                          .regions = r->regions[0] ? r->regions : NULL,
+                                          .regions = r->regions.path[0] ? r->regions.path : NULL,
                                           .fd_budget = descriptor_budget() };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
@@ -551,10 +526,8 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = open_targets(r, err);
-    if (!rc) {
-        make_regions_directory(r);
+    if (!rc)
         rc = create_child(r, err);
-    }
     ignore_signals();
     if (!rc)
         rc = open_sampler(r, err);
@@ -655,7 +628,7 @@ static void finish(struct recorder *r) {
 }
 
 static void release(struct recorder *r) {
-    remove_regions(r);
+    pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     if (r->sampler.collector_count > 0)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """What a program records of itself with libpitot, in the files of the run that was around it."""
+import os
 import pathlib
 import re
 
@@ -86,6 +87,19 @@ def without_library(directory):
     assert not list(directory.glob('*.spans.csv'))
 
 
+def forgotten(directory):
+    """what a killed recorder leaves in memory is taken away by the next one"""
+    code, out, _ = run(*RECORD, '-o', directory / 'a', '--', 'sh', '-c',
+                       'echo $PITOT_REGION; kill -9 $PPID')
+    equal(code, -9)
+    left = pathlib.Path(out.strip())
+    (left / '1-1').touch()
+    os.utime(left, (0, 0))
+    code, _, err = run(*RECORD, '-o', directory / 'b', '--', 'true')
+    equal(code, 0, err)
+    assert not left.exists()
+
+
 def demo(directory):
     """the demo engine's spans and tokens are in the run"""
     code, out, err = run(*RECORD, '-o', directory, '--', PITOT, 'demo', '--seconds', '1')
@@ -98,4 +112,4 @@ def demo(directory):
     equal(int(float(metrics['generation_tokens']['aValue'])), generated)
 
 
-main(threads, forked, killed, too_many, without_library, demo)
+main(threads, forked, killed, too_many, without_library, forgotten, demo)
