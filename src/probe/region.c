@@ -24,7 +24,7 @@
 int pt_is_on_;
 struct pt_region_layout *pt_probe_region_;
 PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
-__thread uint64_t *pt_counters_;
+PT_PROBE_TLS uint64_t *pt_counters_;
 
 static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
 
@@ -60,8 +60,12 @@ static void calibrate(struct pt_region_header *h) {
 /* A limit of file sizes would answer with a signal. */
 static bool fits_file_limit(void) {
     struct rlimit limit;
-    return !getrlimit(RLIMIT_FSIZE, &limit) &&
-           (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sizeof(struct pt_region_layout));
+    bool fits =
+        !getrlimit(RLIMIT_FSIZE, &limit) &&
+        (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sizeof(struct pt_region_layout));
+    if (!fits)
+        errno = EFBIG;
+    return fits;
 }
 
 /* Before Linux 5.14 by the file, which may not be open any more: programs close descriptors that
@@ -134,8 +138,9 @@ static void fill_header(struct pt_region_header *h) {
     calibrate(h);
 }
 
-/* Handles and names that the program holds mean the same in the child, with values of its own. */
-static void take_over_directories(struct pt_region_layout *region,
+/* Handles and names that the program holds mean the same in the child, with values of its own.
+ * False if there is no memory for them. */
+static bool take_over_directories(struct pt_region_layout *region,
                                   const struct pt_region_layout *from) {
     struct pt_region_header *h = &region->header;
     memcpy(region->names, from->names, sizeof region->names);
@@ -145,12 +150,13 @@ static void take_over_directories(struct pt_region_layout *region,
         metric.gauge = 0;
         if (metric.kind == PT_REGION_HISTOGRAM &&
             !pt_probe_populate(region, &region->shards[metric.slot], sizeof region->shards[0]))
-            metric.kind = 0;
+            return false;
         region->metrics[i] = metric;
     }
     h->metric_count = from->header.metric_count;
     h->counter_count = from->header.counter_count;
     h->histogram_count = from->header.histogram_count;
+    return true;
 }
 
 static void set_self(struct pt_region_thread *block) {
@@ -193,18 +199,29 @@ static bool prepare_process(void) {
     return has_key;
 }
 
+/* A file with its header and, in a child, what it has from its parent. */
+static struct pt_region_layout *make_complete_file(void) {
+    struct pt_region_layout *region = prepare_process() ? make_file() : NULL;
+    if (!region)
+        return NULL;
+    fill_header(&region->header);
+    if (of_parent && !take_over_directories(region, of_parent)) {
+        munmap(region, sizeof *region);
+        unlink(path);
+        return NULL;
+    }
+    if (of_parent)
+        munmap(of_parent, sizeof *of_parent);
+    of_parent = NULL;
+    return region;
+}
+
 /* The lock is held. */
 static struct pt_region_layout *make_region(void) {
-    struct pt_region_layout *region = prepare_process() ? make_file() : NULL;
+    struct pt_region_layout *region = make_complete_file();
     if (!region) {
         pt_region_store(&pt_is_on_, 0);
         return NULL;
-    }
-    fill_header(&region->header);
-    if (of_parent) {
-        take_over_directories(region, of_parent);
-        munmap(of_parent, sizeof *of_parent);
-        of_parent = NULL;
     }
     /* Release, twice: readers of the file and threads of this program see a whole header. */
     __atomic_store_n(&region->header.magic, PT_REGION_MAGIC, __ATOMIC_RELEASE);

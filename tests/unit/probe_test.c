@@ -9,7 +9,10 @@
 #include <math.h>
 #include <pitot/pitot.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,6 +248,50 @@ static void test_crowd(void **state) {
     pt_region_close(&r);
 }
 
+static void start_with_small_files(void) {
+    struct rlimit limit = { 1 << 20, 1 << 20 };
+    expect(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    expect(pt_start(directory) == -EFBIG);
+    PT_SPAN(span, "span");
+    expect(span.name == 0);
+}
+
+static void test_file_limit(void **state) {
+    (void)state;
+    run_child(start_with_small_files);
+}
+
+#define NOT_ALLOWED 77
+#define FEW         8
+
+/* The file system has room for two threads. */
+static void fill_file_system(void) {
+    pthread_t threads[FEW];
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", directory, "tmpfs", 0, "size=1m"))
+        _exit(NOT_ALLOWED);
+    expect(pt_start(directory) == 0);
+    crowd_counter = pt_counter_new("work", "", "", NULL);
+    crowd_histogram = pt_histogram_new("time", "", "", NULL);
+    pthread_barrier_init(&crowd_is_there, NULL, FEW);
+    for (int i = 0; i < FEW; i++)
+        expect(pthread_create(&threads[i], NULL, work_in_crowd, NULL) == 0);
+    for (int i = 0; i < FEW; i++)
+        pthread_join(threads[i], NULL);
+    expect(pt_counter_value(crowd_counter) == FEW * 100);
+    expect(pt_dropped() >= (FEW - 2) * 100 && pt_dropped() < FEW * 100);
+}
+
+static void test_full_file_system(void **state) {
+    (void)state;
+    int status;
+    waitpid(start_child(fill_file_system), &status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NOT_ALLOWED)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void *work_once(void *counter) {
     PT_SPAN(span, "work");
     pt_counter_add(*(pt_counter *)counter, 1);
@@ -441,6 +488,8 @@ int main(void) {
         PT_TEST(test_full_ring, "a full ring keeps the oldest spans and counts the others"),
         PT_TEST(test_full_directories, "names and metrics without room are counted"),
         PT_TEST(test_crowd, "1000 threads: no count is lost, spans are read or counted"),
+        PT_TEST(test_file_limit, "a limit of file sizes is an error code, not a signal"),
+        PT_TEST(test_full_file_system, "a full file system costs spans, never a signal or a count"),
         PT_TEST(test_come_and_go, "a thread that ends leaves its counts and gives its block back"),
         PT_TEST(test_fork, "a child has a region of its own and the handles stay valid"),
         PT_TEST(test_kill, "a killed program leaves its spans"),
