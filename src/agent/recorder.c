@@ -4,6 +4,7 @@
 #include "agent/engine_infos.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
+#include "agent/regions.h"
 #include "agent/status.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <langinfo.h>
+#include <pitot/pitot.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,6 +48,7 @@ struct recorder {
     struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
+    struct pt_regions regions;
     struct pt_status status;
     struct pt_sample mark_sample;
     uint32_t mark_table;
@@ -174,31 +177,42 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-/* The environment of the command: ours, and where the run is. */
+static bool is_variable(const char *assignment, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
+}
+
+#define OWN_VARIABLES 2 /* the last ones of a command's environment */
+
+/* The environment of the command: ours, where the run is and where libpitot's files go. */
 static char **command_environment(const struct recorder *r) {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **environment = pt_calloc(count + 2, sizeof *environment);
+    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], PT_RUN_VARIABLE "=", sizeof PT_RUN_VARIABLE) != 0)
+        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
+            !is_variable(environ[i], PITOT_REGIONS_VARIABLE))
             environment[n++] = environ[i];
     environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
+    environment[n + 1] = pt_asprintf(PITOT_REGIONS_VARIABLE "=%s", r->regions.path);
     return environment;
 }
 
 static void free_environment(char **environment) {
     size_t n = 0;
-    while (environment[n + 1])
+    while (environment[n + OWN_VARIABLES])
         n++;
-    pt_free(environment[n]);
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        pt_free(environment[n + i]);
     pt_free(environment);
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
     if (!r->o->command)
         return 0;
+    pt_regions_make(&r->regions, r->uuid_text);
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
@@ -225,6 +239,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .fs = &r->o->fs,
                                           .target = &r->target,
                                           .engines = &r->o->engines,
+                                          .regions = r->regions.path[0] ? r->regions.path : NULL,
                                           .fd_budget = descriptor_budget() };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
@@ -613,6 +628,7 @@ static void finish(struct recorder *r) {
 }
 
 static void release(struct recorder *r) {
+    pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     if (r->sampler.collector_count > 0)

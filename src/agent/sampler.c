@@ -90,6 +90,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
                                       .target = options->target,
                                       .thinning = &s->thinning,
                                       .engines = options->engines,
+                                      .regions = options->regions,
                                       .part_costs = &s->part_costs,
                                       .interval_ns = options->interval_ns,
                                       .fd_budget = options->fd_budget };
@@ -321,6 +322,7 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
     if (read_clocks(sample, &boot_ns))
         watch_clocks(s, sample, boot_ns);
     s->context.now_ns = sample->mono_ns;
+    s->context.is_last = s->must_stop;
     for (int i = 0; i < s->collector_count; i++)
         ask_collector(s, &s->collectors[i], sample);
     govern(s, sample);

@@ -40,6 +40,7 @@ struct pt_sampler_options {
     const struct pt_fs *fs;
     const struct pt_target *target;
     const struct pt_engine_options *engines; /* or NULL */
+    const char *regions;                     /* see struct pt_context */
     int fd_budget;
     bool is_enabled[PT_SAMPLER_COLLECTORS]; /* by index in pt_collectors */
 };

@@ -46,6 +46,8 @@ struct pt_context {
     const struct pt_thinning *thinning;
     const struct pt_engine_options *engines; /* or NULL: none */
     struct pt_part_costs *part_costs;        /* or NULL: nobody asks */
+    const char *regions;                     /* directory of libpitot's files, or NULL: none */
+    bool is_last;                            /* there is no tick after this one */
     int64_t interval_ns;
     int64_t now_ns; /* CLOCK_MONOTONIC of this tick */
     uint64_t tick;  /* 0, 1, 2, ... */

@@ -8,6 +8,7 @@
 #include "demo/tokenizer.h"
 
 #include <errno.h>
+#include <pitot/pitot.h>
 
 /* What one worker computes in a step. */
 struct job {
@@ -30,7 +31,9 @@ struct pt_engine {
     struct job *jobs;
     size_t job_count;
     pthread_t thread;
-    bool is_started; /* known to the owner of the engine only */
+    bool is_started;          /* known to the owner of the engine only */
+    pt_counter steps, tokens; /* of libpitot: what a recorder around us is told */
+    pt_histogram step_seconds;
 
     pthread_mutex_t lock;
     pthread_cond_t has_work, has_ended;
@@ -41,6 +44,7 @@ struct pt_engine {
 };
 
 static void sample(struct pt_engine *e, struct pt_request *r, float *logits) {
+    PT_SPAN(span, "sample");
     r->sampled =
         pt_sampler_pick(logits, e->model->config.vocabulary, r->options.temperature, &r->random);
     r->has_sampled = true;
@@ -57,6 +61,8 @@ static struct pt_row row_of(const struct pt_request *r, size_t position) {
 
 /* Computes the next piece of a prompt; its last piece gives the first token. */
 static void prefill(struct pt_engine *e, struct bench *b, struct pt_request *r) {
+    PT_SPAN(span, "prefill");
+    pt_span_set_argument(&span, (int64_t)r->step_count);
     for (size_t i = 0; i < r->step_count; i++)
         b->rows[i] = row_of(r, r->computed_count + i);
     pt_model_forward(e->model, &b->scratch, b->rows, r->step_count);
@@ -68,6 +74,8 @@ static void prefill(struct pt_engine *e, struct bench *b, struct pt_request *r) 
 /* One token for each of some requests. */
 static void decode_step(struct pt_engine *e, struct bench *b, struct pt_request **requests,
                         size_t count) {
+    PT_SPAN(span, "decode_step");
+    pt_span_set_argument(&span, (int64_t)count);
     for (size_t i = 0; i < count; i++)
         b->rows[i] = row_of(requests[i], requests[i]->computed_count);
     pt_model_forward(e->model, &b->scratch, b->rows, count);
@@ -173,6 +181,7 @@ static void deliver(struct pt_engine *e, struct pt_request *r, int64_t now_ns) {
     }
     r->token_ns[r->result.token_count++] = now_ns;
     r->tokens[r->token_count++] = r->sampled;
+    pt_counter_add(e->tokens, 1);
     pthread_mutex_lock(&e->lock);
     count_token(&e->stats, r);
     pthread_mutex_unlock(&e->lock);
@@ -214,7 +223,10 @@ static void *engine_main(void *argument) {
     struct pt_engine *e = argument;
     pthread_setname_np(pthread_self(), "pitot-engine");
     while (plan_step(e)) {
+        int64_t before_ns = pt_mono_ns();
         pt_pool_run(&e->pool, e->job_count, run_job, e);
+        pt_counter_add(e->steps, 1);
+        pt_histogram_record(e->step_seconds, (double)(pt_mono_ns() - before_ns) / 1e9);
         deliver_step(e);
         abort_cancelled(e);
     }
@@ -242,6 +254,9 @@ static void init(struct pt_engine *e, const struct pt_engine_options *o) {
         e->benches[i].rows = pt_calloc(row_max, sizeof *e->benches[i].rows);
         pt_scratch_init(&e->benches[i].scratch, &o->model->config, row_max);
     }
+    e->steps = pt_counter_new("steps", "", "Steps of the engine", NULL);
+    e->tokens = pt_counter_new("generation_tokens", "", "Tokens generated", NULL);
+    e->step_seconds = pt_histogram_new("step_duration", "s", "Time of a step", NULL);
     pt_schedule_init(&e->schedule, o);
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->has_work, NULL);

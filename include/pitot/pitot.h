@@ -1,0 +1,178 @@
+/* include/pitot/pitot.h -- libpitot: a program measures itself, for next to nothing.
+ *
+ *     pt_counter tokens = pt_counter_new("tokens", "", "Tokens generated", "model=\"a\"");
+ *
+ *     void prefill(struct request *r) {
+ *         PT_SPAN(span, "prefill"); -- ends with the block
+ *         pt_span_set_request(&span, r->id);
+ *         ...
+ *         pt_counter_add(tokens, n);
+ *     }
+ *
+ * Off until pt_start(), or until the environment has PITOT_REGIONS, as under `pitot -- program`.
+ * While off, a call is one branch. While on, recording takes no lock, makes no system call and
+ * allocates nothing; only a thread's first call, and the functions called *_new and pt_name_once()
+ * for the first time, prepare memory. All functions may be called by any thread, leave errno alone
+ * and never fail in the caller's face: what finds no room is counted as dropped.
+ *
+ * The data are in a mapped file with a fixed size, so they outlive the program, also a SIGKILL.
+ * A child made by fork() has a file of its own from its first call on. */
+#ifndef PITOT_H
+#define PITOT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PT_API                 __attribute__((visibility("default")))
+#define PITOT_REGIONS_VARIABLE "PITOT_REGIONS" /* a directory that exists */
+
+/* Handles. {0} is valid: what is recorded with it goes nowhere. */
+typedef struct pt_counter {
+    uint32_t slot;
+} pt_counter;
+typedef struct pt_gauge {
+    uint32_t slot;
+} pt_gauge;
+typedef struct pt_histogram {
+    uint32_t slot;
+} pt_histogram;
+typedef uint32_t pt_name; /* of spans; 0: none */
+
+/* A span that has begun. It belongs to the thread that ends it. */
+typedef struct pt_span {
+    uint64_t start_ticks;
+    int64_t argument;
+    uint64_t request;
+    pt_name name; /* 0: nothing is recorded */
+    uint32_t flags;
+} pt_span;
+
+/* Switches recording on: `directory` gets the file of this process, NULL means that of
+ * PITOT_REGIONS. 0 or -errno; on already: 0. Metrics and names made before are not recorded. */
+PT_API int pt_start(const char *directory);
+/* Switches recording off for all threads. The file stays; handles remain valid. */
+PT_API void pt_stop(void);
+
+/* A metric is known by its name and labels: asking again gives the same handle. `unit` is s, By,
+ * ... or "", `labels` are as in Prometheus text, model="a",kind="b", or NULL. Texts are copied
+ * and may be cut. A handle of 0 (off, or no room) is fine to use. */
+PT_API pt_counter pt_counter_new(const char *name, const char *unit, const char *help,
+                                 const char *labels);
+PT_API pt_gauge pt_gauge_new(const char *name, const char *unit, const char *help,
+                             const char *labels);
+PT_API pt_histogram pt_histogram_new(const char *name, const char *unit, const char *help,
+                                     const char *labels);
+
+/* The q-quantile (0 to 1) of all recorded values, within 1.1 %; NAN if there are none. */
+PT_API double pt_histogram_quantile(pt_histogram histogram, double q);
+/* What was added so far, by all threads. */
+PT_API uint64_t pt_counter_value(pt_counter counter);
+/* Spans, names and metrics that found no room so far. */
+PT_API uint64_t pt_dropped(void);
+
+/* What follows up to the inline functions is used by them, not by programs. */
+PT_API extern int pt_is_on_;
+/* The calling thread's own cells; NULL: it has none (yet). */
+PT_API extern __thread uint64_t *pt_counters_ __attribute__((tls_model("initial-exec")));
+PT_API void pt_counter_add_(pt_counter counter, uint64_t n);
+PT_API void pt_gauge_set_(pt_gauge gauge, double value);
+PT_API void pt_gauge_add_(pt_gauge gauge, double n);
+PT_API void pt_histogram_record_(pt_histogram histogram, double value);
+PT_API pt_name pt_name_new_(pt_name *once, const char *text);
+PT_API void pt_span_put_(const pt_span *span, uint64_t end_ticks);
+
+enum { PT_SPAN_HAS_ARGUMENT_ = 1, PT_SPAN_HAS_REQUEST_ = 2 };
+
+static inline int pt_is_off_(void) {
+    return !__atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED);
+}
+
+/* Of the clock that all CPUs share. */
+static inline uint64_t pt_ticks_(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+static inline void pt_counter_add(pt_counter counter, uint64_t n) {
+    if (pt_is_off_())
+        return;
+    uint64_t *cells = pt_counters_;
+    if (__builtin_expect(!cells, 0)) {
+        pt_counter_add_(counter, n);
+        return;
+    }
+    uint64_t sum = __atomic_load_n(&cells[counter.slot], __ATOMIC_RELAXED) + n;
+    __atomic_store_n(&cells[counter.slot], sum, __ATOMIC_RELAXED);
+}
+
+static inline void pt_gauge_set(pt_gauge gauge, double value) {
+    if (!pt_is_off_())
+        pt_gauge_set_(gauge, value);
+}
+
+static inline void pt_gauge_add(pt_gauge gauge, double n) {
+    if (!pt_is_off_())
+        pt_gauge_add_(gauge, n);
+}
+
+/* Values are not negative; 2^-32 to 2^48 are told apart. NAN is ignored. */
+static inline void pt_histogram_record(pt_histogram histogram, double value) {
+    if (!pt_is_off_())
+        pt_histogram_record_(histogram, value);
+}
+
+/* The name with that text. `once` is static and zero at first, so that the text is looked up
+ * once. */
+static inline pt_name pt_name_once(pt_name *once, const char *text) {
+    if (pt_is_off_())
+        return 0;
+    pt_name name = __atomic_load_n(once, __ATOMIC_RELAXED);
+    return __builtin_expect(name != 0, 1) ? name : pt_name_new_(once, text);
+}
+
+static inline pt_span pt_span_begin(pt_name name) {
+    pt_span span = { 0, 0, 0, name, 0 };
+    if (__builtin_expect(name != 0, 1))
+        span.start_ticks = pt_ticks_();
+    return span;
+}
+
+/* A number of the caller's choice, e.g. tokens. */
+static inline void pt_span_set_argument(pt_span *span, int64_t argument) {
+    span->argument = argument;
+    span->flags |= PT_SPAN_HAS_ARGUMENT_;
+}
+
+/* The request that the work was done for. */
+static inline void pt_span_set_request(pt_span *span, uint64_t request) {
+    span->request = request;
+    span->flags |= PT_SPAN_HAS_REQUEST_;
+}
+
+/* Once: a second end does nothing. */
+static inline void pt_span_end(pt_span *span) {
+    if (!span->name)
+        return;
+    pt_span_put_(span, pt_ticks_());
+    span->name = 0;
+}
+
+/* A span from here to the end of the block; `text` is the same each time. */
+#define PT_SPAN(var, text)                                      \
+    static pt_name var##_name_;                                 \
+    pt_span var __attribute__((cleanup(pt_span_end), unused)) = \
+        pt_span_begin(pt_name_once(&var##_name_, text))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

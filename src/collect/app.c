@@ -1,0 +1,264 @@
+/* collect/app.c -- what programs say of themselves through libpitot: spans and metrics.
+ *
+ * Each process has a file in the directory of the run, <pid>-<start>, which region/reader.h reads.
+ * Spans are events: each is a row once. Metrics are state: a row each, at a pace of their own. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "collect/collector.h"
+#include "region/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SPAN_COLUMNS(X, t)                                                                    \
+    X(t, pid, "sPid", KEY, I64, NONE, 0, "Process")                                           \
+    X(t, thread, "sThread", KEY, I64, NONE, 0, "Thread that ended it")                        \
+    X(t, name, "sName", KEY, STRING, NONE, 0, "Name, as the program has it")                  \
+    X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")        \
+    X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "How long it took; T: its start") \
+    X(t, argument, "sArgument", INFO, I64, NONE, 0, "Number the program gave it")             \
+    X(t, request, "sRequest", INFO, I64, NONE, 0, "Request it worked for")
+
+PT_TABLE(span, PT_TABLE_FILE("spans", NULL), "Spans of programs with libpitot", SPAN_COLUMNS,
+         "libpitot");
+
+#define APP_METRIC_COLUMNS(X, t)                                                        \
+    X(t, pid, "aPid", KEY, I64, NONE, 0, "Process")                                     \
+    X(t, name, "aName", KEY, STRING, NONE, 0, "Name, as the program has it")            \
+    X(t, labels, "aLabels", KEY, STRING, NONE, 0, "Its labels")                         \
+    X(t, kind, "aKind", INFO, STRING, NONE, 0, "counter, gauge, histogram")             \
+    X(t, unit, "aUnit", INFO, STRING, NONE, 0, "Unit, as the program has it")           \
+    X(t, value, "aValue", GAUGE, F64, NONE, 0, "Value of a counter or gauge")           \
+    X(t, count, "aCount", COUNTER, I64, COUNT, 0, "Values in a histogram")              \
+    X(t, sum, "aSum", COUNTER, F64, NONE, 0, "Their sum")                               \
+    X(t, p50, "aP50", GAUGE, F64, NONE, 0, "Median of all values so far, within 1.1 %") \
+    X(t, p90, "aP90", GAUGE, F64, NONE, 0, "90th percentile of the same")               \
+    X(t, p99, "aP99", GAUGE, F64, NONE, 0, "99th percentile of the same")
+
+PT_TABLE(app_metric, PT_TABLE_FILE("app_metrics", NULL), "Metrics of programs with libpitot",
+         APP_METRIC_COLUMNS, "libpitot");
+
+#define REGIONS_MAX      256
+#define SPANS_PER_TICK   65536 /* rows; what is left is for the next tick */
+#define SPANS_AT_ONCE    1024
+#define LOOK_PERIOD_NS   PT_NS_PER_SECOND
+#define METRIC_PERIOD_NS (500 * PT_NS_PER_MS)
+
+struct watched {
+    char name[48];
+    struct pt_region region; /* closed: ended and read to the end, or unreadable */
+};
+
+struct app_state {
+    int directory_plus_one;
+    struct timespec changed; /* of the directory, when it was last read */
+    int64_t looked_ns, metrics_ns;
+    struct watched *regions;
+    size_t region_count, region_capacity;
+    struct pt_region_span_record spans[SPANS_AT_ONCE];
+    struct pt_region_value value;
+    bool has_too_many;
+};
+
+static int app_open(void *state, const struct pt_context *context, struct pt_err *err) {
+    struct app_state *s = state;
+    if (!context->regions)
+        return -ENODATA;
+    int fd = open(context->regions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pt_fail(err, -errno, "cannot read %s: %s", context->regions, strerror(errno));
+    s->directory_plus_one = fd + 1;
+    return 0;
+}
+
+static void app_close(void *state) {
+    struct app_state *s = state;
+    for (size_t i = 0; i < s->region_count; i++)
+        pt_region_close(&s->regions[i].region);
+    pt_free(s->regions);
+    if (s->directory_plus_one > 0)
+        close(s->directory_plus_one - 1);
+}
+
+static bool is_known(const struct app_state *s, const char *name) {
+    for (size_t i = 0; i < s->region_count; i++)
+        if (strcmp(s->regions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* False if it has to be tried again. */
+static bool add_region(struct app_state *s, const char *name) {
+    struct watched w = { 0 };
+    if (strlen(name) >= sizeof w.name)
+        return true;
+    int rc = pt_region_open(&w.region, s->directory_plus_one - 1, name);
+    if (rc == -EAGAIN)
+        return false;
+    if (rc)
+        pt_log(PT_LOG_WARNING, "app: %s is not a region of libpitot: %s", name, strerror(-rc));
+    memcpy(w.name, name, strlen(name) + 1);
+    pt_grow(&s->regions, &s->region_capacity, s->region_count + 1, sizeof *s->regions);
+    s->regions[s->region_count++] = w;
+    return true;
+}
+
+/* Once a file is read to its end it is taken away, which makes room for others. */
+static void note_too_many(struct app_state *s) {
+    if (!s->has_too_many)
+        pt_log(PT_LOG_WARNING, "app: more than %d processes use libpitot; others wait",
+               REGIONS_MAX);
+    s->has_too_many = true;
+}
+
+static void read_directory(struct app_state *s, struct timespec changed) {
+    int fd = openat(s->directory_plus_one - 1, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    bool is_complete = directory != NULL;
+    for (struct dirent *e; directory && (e = readdir(directory));) {
+        if (e->d_name[0] == '.' || is_known(s, e->d_name))
+            continue;
+        if (s->region_count < REGIONS_MAX) {
+            is_complete &= add_region(s, e->d_name);
+        } else {
+            note_too_many(s);
+            is_complete = false;
+        }
+    }
+    if (directory)
+        closedir(directory);
+    s->changed = is_complete ? changed : (struct timespec){ 0 };
+}
+
+static void look_for_regions(struct app_state *s, const struct pt_context *context) {
+    struct stat st;
+    if (!context->is_last && s->looked_ns && context->now_ns - s->looked_ns < LOOK_PERIOD_NS)
+        return;
+    s->looked_ns = context->now_ns;
+    if (fstat(s->directory_plus_one - 1, &st))
+        return;
+    bool has_changed =
+        st.st_mtim.tv_sec != s->changed.tv_sec || st.st_mtim.tv_nsec != s->changed.tv_nsec;
+    if (has_changed || context->is_last) /* two changes can have one time */
+        read_directory(s, st.st_mtim);
+}
+
+static void add_span(const struct pt_region *r, const struct pt_region_span_record *span,
+                     struct pt_batch *rows) {
+    char name[sizeof((struct pt_region_name *)NULL)->text + 1];
+    int64_t start_ns = pt_region_mono_ns(r, span->start_ticks);
+    pt_region_copy_name(r, span->name, name);
+    pt_batch_add_row(rows);
+    pt_set_time(rows, 0, start_ns);
+    pt_set_i64(rows, span_pid, r->pid);
+    pt_set_i64(rows, span_thread, span->thread);
+    pt_set_str(rows, span_name, pt_str_from(name));
+    pt_set_i64(rows, span_start, start_ns);
+    pt_set_i64(rows, span_duration, pt_region_mono_ns(r, span->end_ticks) - start_ns);
+    if (span->flags & PT_REGION_HAS_ARGUMENT)
+        pt_set_i64(rows, span_argument, span->argument);
+    if (span->flags & PT_REGION_HAS_REQUEST)
+        pt_set_i64(rows, span_request, (int64_t)span->request);
+}
+
+static bool may_go_on(const struct pt_context *context, const struct pt_batch *rows) {
+    return context->is_last || rows->row_count < SPANS_PER_TICK;
+}
+
+/* True if none is left. */
+static bool add_spans(struct app_state *s, struct watched *w, const struct pt_context *context,
+                      struct pt_batch *rows) {
+    size_t count = SPANS_AT_ONCE;
+    while (count == SPANS_AT_ONCE && may_go_on(context, rows)) {
+        count = pt_region_take_spans(&w->region, s->spans, SPANS_AT_ONCE);
+        pt_region_follow(&w->region);
+        for (size_t i = 0; i < count; i++)
+            add_span(&w->region, &s->spans[i], rows);
+    }
+    return count < SPANS_AT_ONCE;
+}
+
+static void set_text(struct pt_batch *rows, int column, const char *text) {
+    pt_set_str(rows, column, pt_str_from(text));
+}
+
+static void add_metric(const struct watched *w, const struct pt_region_value *v, int64_t now_ns,
+                       struct pt_batch *rows) {
+    static const char *const kinds[] = { "", "counter", "gauge", "histogram" };
+    pt_batch_add_row(rows);
+    pt_set_time(rows, 0, now_ns);
+    pt_set_i64(rows, app_metric_pid, w->region.pid);
+    set_text(rows, app_metric_name, v->name);
+    set_text(rows, app_metric_labels, v->labels);
+    set_text(rows, app_metric_kind, kinds[v->kind]);
+    set_text(rows, app_metric_unit, v->unit);
+    if (v->kind != PT_REGION_HISTOGRAM) {
+        pt_set_f64(rows, app_metric_value, v->value);
+        return;
+    }
+    pt_set_i64(rows, app_metric_count, (int64_t)v->count);
+    pt_set_f64(rows, app_metric_sum, v->sum);
+    pt_set_f64(rows, app_metric_p50, pt_bucket_quantile(v->buckets, 0.5));
+    pt_set_f64(rows, app_metric_p90, pt_bucket_quantile(v->buckets, 0.9));
+    pt_set_f64(rows, app_metric_p99, pt_bucket_quantile(v->buckets, 0.99));
+}
+
+static void add_metrics(struct app_state *s, const struct watched *w, int64_t now_ns,
+                        struct pt_batch *rows) {
+    uint32_t count = pt_region_metric_count(&w->region);
+    for (uint32_t i = 1; i < count; i++)
+        if (pt_region_read_metric(&w->region, i, &s->value))
+            add_metric(w, &s->value, now_ns, rows);
+    uint64_t dropped = pt_region_dropped(&w->region);
+    if (dropped == 0)
+        return;
+    struct pt_region_value lost = { .kind = PT_REGION_COUNTER,
+                                    .name = "pitot_dropped",
+                                    .value = (double)dropped };
+    add_metric(w, &lost, now_ns, rows);
+}
+
+static void forget(struct app_state *s, struct watched *w) {
+    unlinkat(s->directory_plus_one - 1, w->name, 0);
+    pt_region_close(&w->region);
+    *w = s->regions[--s->region_count];
+}
+
+static int app_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
+    struct app_state *s = state;
+    look_for_regions(s, context);
+    bool wants_metrics = context->is_last || context->now_ns - s->metrics_ns >= METRIC_PERIOD_NS;
+    if (wants_metrics)
+        s->metrics_ns = context->now_ns;
+    for (size_t i = s->region_count; i-- > 0;) {
+        struct watched *w = &s->regions[i];
+        if (!w->region.at)
+            continue;
+        if (!pt_region_is_whole(&w->region)) {
+            pt_log(PT_LOG_WARNING, "app: %s was cut; it is not read any more", w->name);
+            pt_region_close(&w->region);
+            continue;
+        }
+        bool has_ended = pt_region_has_ended(&w->region);
+        bool is_drained = add_spans(s, w, context, &rows[0]);
+        if (wants_metrics || has_ended)
+            add_metrics(s, w, context->now_ns, &rows[1]);
+        if (has_ended && is_drained)
+            forget(s, w);
+    }
+    return 0;
+}
+
+const struct pt_collector pt_app_collector = {
+    .name = "app",
+    .help = "spans and metrics of programs that use libpitot",
+    .tables = { &span_table, &app_metric_table },
+    .state_size = sizeof(struct app_state),
+    .open = app_open,
+    .collect = app_collect,
+    .close = app_close,
+};

@@ -1,0 +1,201 @@
+/* Counters and histograms are added up in the thread's own block, gauges are one cell for all. */
+#include "probe/probe.h"
+
+#include <errno.h>
+
+static void copy_text(char *into, size_t capacity, const char *text) {
+    size_t length = text ? strnlen(text, capacity - 1) : 0;
+    if (length > 0)
+        memcpy(into, text, length);
+    into[length] = '\0';
+}
+
+static bool is_same(const struct pt_region_metric *a, const struct pt_region_metric *b) {
+    return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->labels, b->labels);
+}
+
+/* The slot of a new metric of that kind, 0: no room. */
+static uint32_t take_slot(struct pt_region_layout *region, uint32_t kind) {
+    struct pt_region_header *h = &region->header;
+    if (kind == PT_REGION_GAUGE)
+        return h->metric_count;
+    if (kind == PT_REGION_COUNTER)
+        return h->counter_count < PT_REGION_COUNTERS ? h->counter_count++ : 0;
+    uint32_t slot = h->histogram_count;
+    if (slot >= PT_REGION_HISTOGRAMS ||
+        !pt_probe_populate(region, &region->shards[slot], sizeof region->shards[slot]))
+        return 0;
+    return h->histogram_count++;
+}
+
+static uint32_t find_or_add(struct pt_region_layout *region, struct pt_region_metric *metric) {
+    struct pt_region_header *h = &region->header;
+    for (uint32_t i = 1; i < h->metric_count; i++)
+        if (is_same(&region->metrics[i], metric))
+            return region->metrics[i].slot;
+    if (h->metric_count < PT_REGION_METRICS)
+        metric->slot = take_slot(region, metric->kind);
+    if (metric->slot == 0) {
+        pt_probe_add_shared(&h->dropped_metrics, 1);
+        return 0;
+    }
+    region->metrics[h->metric_count] = *metric;
+    /* Release: a reader that sees the count sees the description. */
+    __atomic_store_n(&h->metric_count, h->metric_count + 1, __ATOMIC_RELEASE);
+    return metric->slot;
+}
+
+static uint32_t new_metric(uint32_t kind, const char *name, const char *unit, const char *help,
+                           const char *labels) {
+    if (pt_is_off_() || !name || !*name)
+        return 0;
+    int saved_errno = errno;
+    struct pt_region_metric metric = { .kind = kind };
+    copy_text(metric.name, sizeof metric.name, name);
+    copy_text(metric.unit, sizeof metric.unit, unit);
+    copy_text(metric.help, sizeof metric.help, help);
+    copy_text(metric.labels, sizeof metric.labels, labels);
+    struct pt_region_layout *region = pt_probe_lock();
+    uint32_t slot = region ? find_or_add(region, &metric) : 0;
+    pt_probe_unlock();
+    errno = saved_errno;
+    return slot;
+}
+
+pt_counter pt_counter_new(const char *name, const char *unit, const char *help,
+                          const char *labels) {
+    return (pt_counter){ new_metric(PT_REGION_COUNTER, name, unit, help, labels) };
+}
+
+pt_gauge pt_gauge_new(const char *name, const char *unit, const char *help, const char *labels) {
+    return (pt_gauge){ new_metric(PT_REGION_GAUGE, name, unit, help, labels) };
+}
+
+pt_histogram pt_histogram_new(const char *name, const char *unit, const char *help,
+                              const char *labels) {
+    return (pt_histogram){ new_metric(PT_REGION_HISTOGRAM, name, unit, help, labels) };
+}
+
+/* Of a thread without a block. */
+void pt_counter_add_(pt_counter counter, uint64_t n) {
+    struct pt_region_thread *self = pt_probe_self();
+    struct pt_region_layout *region = pt_probe_region();
+    if (self)
+        pt_probe_add(&self->counters[counter.slot], n);
+    else if (region)
+        pt_probe_add_shared(&region->threads[0].counters[counter.slot], n);
+}
+
+/* A child of fork may not have its region yet. */
+static uint64_t *gauge_cell(pt_gauge gauge) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (!PT_PROBE_LIKELY(region)) {
+        pt_probe_claim();
+        region = pt_probe_region();
+    }
+    return region ? &region->metrics[gauge.slot].gauge : NULL;
+}
+
+void pt_gauge_set_(pt_gauge gauge, double value) {
+    uint64_t *cell = gauge_cell(gauge);
+    if (cell)
+        pt_region_store(cell, pt_probe_bits(value));
+}
+
+static void add_double(uint64_t *cell, double n) {
+    uint64_t old = pt_region_load(cell);
+    while (!__atomic_compare_exchange_n(cell, &old, pt_probe_bits(pt_probe_double(old) + n), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
+void pt_gauge_add_(pt_gauge gauge, double n) {
+    uint64_t *cell = gauge_cell(gauge);
+    if (cell)
+        add_double(cell, n);
+}
+
+/* A shard for this thread, or the shared one when there is none left. */
+static uint32_t take_shard(struct pt_region_layout *region, uint32_t slot) {
+    uint32_t index = pt_region_load(&region->header.shard_count);
+    do {
+        if (index >= PT_REGION_SHARDS)
+            return slot;
+    } while (!__atomic_compare_exchange_n(&region->header.shard_count, &index, index + 1, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return pt_probe_populate(region, &region->shards[index], sizeof region->shards[index]) ? index
+                                                                                           : slot;
+}
+
+__attribute__((cold, noinline)) static void record_in_shared(pt_histogram histogram, double value) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (!region)
+        return;
+    struct pt_region_shard *shard = &region->shards[histogram.slot];
+    pt_probe_add_shared(&shard->buckets[pt_bucket_of(value)], 1);
+    add_double(&shard->sum, value);
+}
+
+__attribute__((cold, noinline)) static uint32_t prepare_shard(struct pt_region_thread *self,
+                                                              uint32_t slot) {
+    int saved_errno = errno;
+    uint32_t shard = take_shard(pt_probe_region(), slot) + 1;
+    /* Release: a reader that sees the shard sees memory. */
+    __atomic_store_n(&self->shards[slot], shard, __ATOMIC_RELEASE);
+    errno = saved_errno;
+    return shard;
+}
+
+void pt_histogram_record_(pt_histogram histogram, double value) {
+    struct pt_region_thread *self = pt_probe_self();
+    if (histogram.slot == 0 || value != value)
+        return;
+    if (!PT_PROBE_LIKELY(self)) {
+        record_in_shared(histogram, value);
+        return;
+    }
+    uint32_t index = pt_region_load(&self->shards[histogram.slot]);
+    if (!PT_PROBE_LIKELY(index))
+        index = prepare_shard(self, histogram.slot);
+    if (!PT_PROBE_LIKELY(index > PT_REGION_HISTOGRAMS)) {
+        record_in_shared(histogram, value);
+        return;
+    }
+    struct pt_region_shard *shard = &pt_probe_region_->shards[index - 1];
+    pt_probe_add(&shard->buckets[pt_bucket_of(value)], 1);
+    pt_region_store(&shard->sum,
+                    pt_probe_bits(pt_probe_double(pt_region_load(&shard->sum)) + value));
+}
+
+uint64_t pt_counter_value(pt_counter counter) {
+    struct pt_region_layout *region = pt_probe_region();
+    uint64_t total = 0;
+    if (!region || counter.slot == 0)
+        return 0;
+    for (uint32_t i = 0; i < PT_REGION_THREADS; i++)
+        if (__atomic_load_n(&region->header.is_ready[i], __ATOMIC_ACQUIRE))
+            total += pt_region_load(&region->threads[i].counters[counter.slot]);
+    return total;
+}
+
+static void add_shard(uint64_t counts[PT_BUCKET_COUNT], const struct pt_region_shard *shard) {
+    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
+        counts[i] += pt_region_load(&shard->buckets[i]);
+}
+
+double pt_histogram_quantile(pt_histogram histogram, double q) {
+    struct pt_region_layout *region = pt_probe_region();
+    uint64_t counts[PT_BUCKET_COUNT] = { 0 };
+    if (!region || histogram.slot == 0)
+        return (double)NAN;
+    add_shard(counts, &region->shards[histogram.slot]);
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
+        if (!__atomic_load_n(&region->header.is_ready[i], __ATOMIC_ACQUIRE))
+            continue;
+        uint32_t shard =
+            __atomic_load_n(&region->threads[i].shards[histogram.slot], __ATOMIC_ACQUIRE);
+        if (shard > PT_REGION_HISTOGRAMS)
+            add_shard(counts, &region->shards[shard - 1]);
+    }
+    return pt_bucket_quantile(counts, q);
+}

@@ -1,0 +1,349 @@
+/* Life of the region: made by the first call, blocks claimed by threads, a new one after fork. */
+#include "probe/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define CALIBRATIONS   8
+#define CLAIM_INTERVAL 64 /* a thread without a block looks for one at every such call */
+
+int pt_is_on_;
+struct pt_region_layout *pt_probe_region_;
+PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
+PT_PROBE_TLS uint64_t *pt_counters_;
+
+static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
+
+/* Below: guarded by the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char directory[PATH_MAX]; /* "": that of the environment */
+static char path[PATH_MAX];
+static struct pt_region_layout *of_parent; /* after fork: to be copied, then unmapped */
+static pthread_key_t thread_key;
+static bool has_key;
+
+static int64_t clock_ns(clockid_t id) {
+    struct timespec t = { 0 };
+    clock_gettime(id, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Of several readings that with the shortest time around it. */
+static void calibrate(struct pt_region_header *h) {
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < CALIBRATIONS; i++) {
+        uint64_t before = pt_ticks_();
+        int64_t mono_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t took = pt_ticks_() - before;
+        if (took >= best)
+            continue;
+        best = took;
+        h->calibration_ticks = before + took / 2;
+        h->calibration_mono_ns = mono_ns;
+    }
+}
+
+/* A limit of file sizes would answer with a signal. */
+static bool fits_file_limit(void) {
+    struct rlimit limit;
+    bool fits =
+        !getrlimit(RLIMIT_FSIZE, &limit) &&
+        (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sizeof(struct pt_region_layout));
+    if (!fits)
+        errno = EFBIG;
+    return fits;
+}
+
+/* Before Linux 5.14 by the file, which may not be open any more: programs close descriptors that
+ * they do not know. */
+static bool allocate_file(size_t offset, size_t size) {
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    struct stat st;
+    bool is_ours = !fstat(fd, &st) && st.st_size == sizeof(struct pt_region_layout);
+    bool has_room = is_ours && !posix_fallocate(fd, (off_t)offset, (off_t)size);
+    close(fd);
+    return has_room;
+}
+
+bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size) {
+    size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(size_t)4095;
+    size_t to = (size_t)((const uint8_t *)at - (uint8_t *)region) + size;
+    if (!madvise((uint8_t *)region + from, to - from, MADV_POPULATE_WRITE))
+        return true;
+    return errno == EINVAL && allocate_file(from, to - from);
+}
+
+static struct pt_region_layout *map_file(int fd) {
+    if (ftruncate(fd, sizeof(struct pt_region_layout)))
+        return NULL;
+    void *at =
+        mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct pt_region_layout *region = at;
+    if (pt_probe_populate(region, region, offsetof(struct pt_region_layout, threads)) &&
+        pt_probe_populate(region, region->threads, offsetof(struct pt_region_thread, spans)))
+        return region;
+    munmap(at, sizeof *region);
+    return NULL;
+}
+
+static struct pt_region_layout *make_file(void) {
+    const char *in = directory[0] ? directory : secure_getenv(PITOT_REGIONS_VARIABLE);
+    if (!in || !*in || !fits_file_limit() ||
+        snprintf(path, sizeof path, "%s/%d-%lld", in, (int)getpid(),
+                 (long long)clock_ns(CLOCK_MONOTONIC)) >= (int)sizeof path)
+        return NULL;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return NULL;
+    struct pt_region_layout *region = map_file(fd);
+    close(fd);
+    if (!region)
+        unlink(path);
+    return region;
+}
+
+static void fill_header(struct pt_region_header *h) {
+    h->version = PT_REGION_VERSION;
+    h->header_size = sizeof *h;
+    h->size = sizeof(struct pt_region_layout);
+    h->name_size = sizeof(struct pt_region_name);
+    h->metric_size = sizeof(struct pt_region_metric);
+    h->thread_size = sizeof(struct pt_region_thread);
+    h->shard_size = sizeof(struct pt_region_shard);
+    h->pid = (uint32_t)getpid();
+    h->start_wall_ns = clock_ns(CLOCK_REALTIME);
+    h->name_count = h->metric_count = 1;
+    h->counter_count = h->histogram_count = 1;
+    h->shard_count = PT_REGION_HISTOGRAMS;
+    h->is_ready[0] = 1;
+    h->owners[0] = UINT32_MAX;
+    calibrate(h);
+}
+
+/* Handles and names that the program holds mean the same in the child, with values of its own.
+ * False if there is no memory for them. */
+static bool take_over_directories(struct pt_region_layout *region,
+                                  const struct pt_region_layout *from) {
+    struct pt_region_header *h = &region->header;
+    memcpy(region->names, from->names, sizeof region->names);
+    h->name_count = from->header.name_count;
+    for (uint32_t i = 1; i < from->header.metric_count; i++) {
+        struct pt_region_metric metric = from->metrics[i];
+        metric.gauge = 0;
+        if (metric.kind == PT_REGION_HISTOGRAM &&
+            !pt_probe_populate(region, &region->shards[metric.slot], sizeof region->shards[0]))
+            return false;
+        region->metrics[i] = metric;
+    }
+    h->metric_count = from->header.metric_count;
+    h->counter_count = from->header.counter_count;
+    h->histogram_count = from->header.histogram_count;
+    return true;
+}
+
+static void set_self(struct pt_region_thread *block) {
+    pt_probe_self_ = block;
+    pt_counters_ = block ? block->counters : NULL;
+}
+
+static void end_thread(void *block) {
+    struct pt_region_layout *region = pt_probe_region();
+    set_self(NULL);
+    if (!region)
+        return;
+    ptrdiff_t index = (struct pt_region_thread *)block - region->threads;
+    /* Release: the next owner sees all that this one wrote. */
+    __atomic_store_n(&region->header.owners[index], 0, __ATOMIC_RELEASE);
+}
+
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void) {
+    if (pt_probe_region_)
+        of_parent = pt_probe_region_;
+    pt_probe_region_ = NULL;
+    set_self(NULL);
+    if (has_key)
+        pthread_setspecific(thread_key, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool prepare_process(void) {
+    if (!has_key)
+        has_key = !pthread_key_create(&thread_key, end_thread) &&
+                  !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    return has_key;
+}
+
+/* A file with its header and, in a child, what it has from its parent. */
+static struct pt_region_layout *make_complete_file(void) {
+    struct pt_region_layout *region = prepare_process() ? make_file() : NULL;
+    if (!region)
+        return NULL;
+    fill_header(&region->header);
+    if (of_parent && !take_over_directories(region, of_parent)) {
+        munmap(region, sizeof *region);
+        unlink(path);
+        return NULL;
+    }
+    if (of_parent)
+        munmap(of_parent, sizeof *of_parent);
+    of_parent = NULL;
+    return region;
+}
+
+/* The lock is held. */
+static struct pt_region_layout *make_region(void) {
+    struct pt_region_layout *region = make_complete_file();
+    if (!region) {
+        pt_region_store(&pt_is_on_, 0);
+        return NULL;
+    }
+    /* Release, twice: readers of the file and threads of this program see a whole header. */
+    __atomic_store_n(&region->header.magic, PT_REGION_MAGIC, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_probe_region_, region, __ATOMIC_RELEASE);
+    return region;
+}
+
+struct pt_region_layout *pt_probe_lock(void) {
+    pthread_mutex_lock(&lock);
+    if (!pt_region_load(&pt_is_on_))
+        return NULL;
+    struct pt_region_layout *region = pt_probe_region();
+    return region ? region : make_region();
+}
+
+void pt_probe_unlock(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+/* In a child, for which no *_new function has made it. Never waits. */
+static struct pt_region_layout *region_of_child(void) {
+    if (!pt_region_load(&pt_is_on_) || pthread_mutex_trylock(&lock))
+        return NULL;
+    struct pt_region_layout *region = pt_probe_region();
+    if (!region)
+        region = make_region();
+    pthread_mutex_unlock(&lock);
+    return region;
+}
+
+static bool claim_block(struct pt_region_layout *region, uint32_t index, uint32_t thread) {
+    struct pt_region_header *h = &region->header;
+    uint32_t none = 0;
+    if (pt_region_load(&h->owners[index]) ||
+        !__atomic_compare_exchange_n(&h->owners[index], &none, thread, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    struct pt_region_thread *block = &region->threads[index];
+    if (!pt_region_load(&h->is_ready[index])) {
+        if (!pt_probe_populate(region, block, sizeof *block)) {
+            pt_region_store(&h->owners[index], 0);
+            return false;
+        }
+        __atomic_store_n(&h->is_ready[index], 1, __ATOMIC_RELEASE);
+    }
+    block->thread = thread;
+    return true;
+}
+
+static struct pt_region_thread *find_block(struct pt_region_layout *region) {
+    uint32_t thread = (uint32_t)syscall(SYS_gettid);
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        if (claim_block(region, i, thread))
+            return &region->threads[i];
+    return NULL;
+}
+
+struct pt_region_thread *pt_probe_claim(void) {
+    int saved_errno = errno;
+    struct pt_region_layout *region = pt_probe_region();
+    struct pt_region_thread *block = NULL;
+    if (!region)
+        region = region_of_child();
+    if (region && missed_count++ % CLAIM_INTERVAL == 0)
+        block = find_block(region);
+    if (block) {
+        missed_count = 0;
+        pthread_setspecific(thread_key, block);
+        set_self(block);
+    }
+    errno = saved_errno;
+    return block;
+}
+
+static int start(const char *in) {
+    size_t length = in ? strlen(in) : 0;
+    if (length >= sizeof directory)
+        return -ENAMETOOLONG;
+    if (length == 0 && !secure_getenv(PITOT_REGIONS_VARIABLE))
+        return -EINVAL;
+    if (length > 0)
+        memcpy(directory, in, length + 1);
+    pt_region_store(&pt_is_on_, 1);
+    if (pt_probe_region() || make_region())
+        return 0;
+    return errno ? -errno : -EIO;
+}
+
+int pt_start(const char *in) {
+    int saved_errno = errno;
+    errno = 0;
+    pthread_mutex_lock(&lock);
+    int rc = start(in);
+    pthread_mutex_unlock(&lock);
+    errno = saved_errno;
+    return rc;
+}
+
+void pt_stop(void) {
+    pt_region_store(&pt_is_on_, 0);
+}
+
+uint64_t pt_dropped(void) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (!region)
+        return 0;
+    const struct pt_region_header *h = &region->header;
+    uint64_t total = pt_region_load(&h->dropped_names) + pt_region_load(&h->dropped_metrics) +
+                     pt_region_load(&h->dropped_spans);
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        if (__atomic_load_n(&h->is_ready[i], __ATOMIC_ACQUIRE))
+            total += pt_region_load(&region->threads[i].dropped);
+    return total;
+}
+
+__attribute__((constructor)) static void look_at_environment(void) {
+    const char *in = secure_getenv(PITOT_REGIONS_VARIABLE);
+    pt_is_on_ = in && *in;
+}
+
+__attribute__((destructor)) static void note_end(void) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (region)
+        pt_region_store(&region->header.has_ended, 1);
+}

@@ -1,0 +1,253 @@
+#include "region/reader.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pitot/pitot.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_layout_ours(const struct pt_region_header *h) {
+    return h->version == PT_REGION_VERSION && h->header_size == sizeof *h &&
+           h->size == sizeof(struct pt_region_layout) &&
+           h->name_size == sizeof(struct pt_region_name) &&
+           h->metric_size == sizeof(struct pt_region_metric) &&
+           h->thread_size == sizeof(struct pt_region_thread) &&
+           h->shard_size == sizeof(struct pt_region_shard);
+}
+
+int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
+    *r = (struct pt_region){ 0 };
+    struct pt_region_layout *at = memory;
+    if (size != sizeof *at)
+        return -EPROTO;
+    /* Acquire: paired with the release of the one who made the region. */
+    uint64_t magic = __atomic_load_n(&at->header.magic, __ATOMIC_ACQUIRE);
+    if (magic != PT_REGION_MAGIC)
+        return magic ? -EPROTO : -EAGAIN;
+    if (!is_layout_ours(&at->header))
+        return -EPROTO;
+    r->at = at;
+    r->pid = at->header.pid;
+    r->anchors[0].ticks = at->header.calibration_ticks;
+    r->anchors[0].mono_ns = at->header.calibration_mono_ns;
+    r->anchors[2] = r->anchors[1] = r->anchors[0];
+    return 0;
+}
+
+static int map(struct pt_region *r, int fd) {
+    struct stat st;
+    if (fstat(fd, &st))
+        return -errno;
+    if (st.st_size < (off_t)sizeof(struct pt_region_layout))
+        return -EAGAIN;
+    void *at =
+        mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    int rc = pt_region_attach(r, at, (size_t)st.st_size);
+    if (rc)
+        munmap(at, sizeof(struct pt_region_layout));
+    return rc;
+}
+
+int pt_region_open(struct pt_region *r, int directory, const char *name) {
+    *r = (struct pt_region){ 0 };
+    int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int rc = map(r, fd);
+    if (rc)
+        close(fd);
+    else
+        r->fd_plus_one = fd + 1;
+    return rc;
+}
+
+void pt_region_close(struct pt_region *r) {
+    if (r->fd_plus_one > 0) {
+        munmap(r->at, sizeof *r->at);
+        close(r->fd_plus_one - 1);
+    }
+    *r = (struct pt_region){ 0 };
+}
+
+bool pt_region_is_whole(const struct pt_region *r) {
+    struct stat st;
+    return r->fd_plus_one == 0 ||
+           (!fstat(r->fd_plus_one - 1, &st) && st.st_size == (off_t)sizeof *r->at);
+}
+
+bool pt_region_has_ended(const struct pt_region *r) {
+    return pt_region_load(&r->at->header.has_ended) != 0;
+}
+
+/* Acquire: paired with the release by the thread that gave the block its memory. */
+static bool is_ready(const struct pt_region *r, uint32_t block) {
+    return __atomic_load_n(&r->at->header.is_ready[block], __ATOMIC_ACQUIRE) != 0;
+}
+
+static size_t take_from(struct pt_region_thread *t, uint32_t name_count,
+                        struct pt_region_span_record *into, size_t capacity) {
+    /* Acquire: paired with the release in pt_span_put_(). */
+    uint64_t written = __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
+    uint64_t read = pt_region_load(&t->read);
+    size_t count = 0;
+    if (written - read > PT_REGION_SPANS) /* nonsense: begin anew */
+        read = written;
+    for (; read != written && count < capacity; read++) {
+        into[count] = t->spans[read % PT_REGION_SPANS];
+        uint32_t name = into[count].name;
+        count += name > 0 && name < name_count;
+    }
+    /* Release: paired with the acquire in pt_span_put_(); the slots are free now. */
+    __atomic_store_n(&t->read, read, __ATOMIC_RELEASE);
+    return count;
+}
+
+static uint32_t count_below(const uint32_t *count, uint32_t limit) {
+    uint32_t n = __atomic_load_n(count, __ATOMIC_ACQUIRE);
+    return n < limit ? n : limit;
+}
+
+/* Goes round, so that a busy thread does not starve the others. */
+size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
+                            size_t capacity) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < PT_REGION_THREADS && count < capacity; i++) {
+        uint32_t block = r->next_block++ % PT_REGION_THREADS;
+        if (block == 0 || !is_ready(r, block))
+            continue;
+        uint32_t names = count_below(&r->at->header.name_count, PT_REGION_NAMES);
+        count += take_from(&r->at->threads[block], names, into + count, capacity - count);
+    }
+    return count;
+}
+
+/* Of a few readings that with the shortest time around it. */
+static struct pt_region_anchor anchor_now(void) {
+    struct pt_region_anchor anchor = { 0 };
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 4; i++) {
+        uint64_t before = pt_ticks_();
+        int64_t mono_ns = pt_mono_ns();
+        uint64_t took = pt_ticks_() - before;
+        if (took >= best)
+            continue;
+        best = took;
+        anchor = (struct pt_region_anchor){ before + took / 2, mono_ns };
+    }
+    return anchor;
+}
+
+/* The last two are a second apart or more, so that the error of one reading does not matter. */
+void pt_region_follow(struct pt_region *r) {
+    if (r->anchors[2].mono_ns - r->anchors[1].mono_ns >= PT_NS_PER_SECOND)
+        r->anchors[1] = r->anchors[2];
+    r->anchors[2] = anchor_now();
+}
+
+int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks) {
+    int late = ticks >= r->anchors[1].ticks ? 2 : 1;
+    struct pt_region_anchor from = r->anchors[late - 1], to = r->anchors[late];
+    if (to.ticks <= from.ticks) { /* followed for less than a second */
+        from = r->anchors[0];
+        to = r->anchors[2];
+    }
+    double ns_per_tick = ((double)to.mono_ns - (double)from.mono_ns) /
+                         ((double)(to.ticks - from.ticks) + (to.ticks == from.ticks));
+    double before_ns = (double)(int64_t)(to.ticks - ticks) * ns_per_tick;
+    if (!(fabs(before_ns) < 0x1p60 && to.mono_ns > -(INT64_C(1) << 60) &&
+          to.mono_ns < INT64_C(1) << 60)) /* the process wrote nonsense */
+        return 0;
+    return to.mono_ns - (int64_t)before_ns;
+}
+
+static void copy_text(char *into, const char *from, size_t size) {
+    memcpy(into, from, size);
+    into[size - 1] = '\0';
+}
+
+void pt_region_copy_name(const struct pt_region *r, uint32_t name,
+                         char into[sizeof((struct pt_region_name *)NULL)->text + 1]) {
+    size_t capacity = sizeof r->at->names[0].text;
+    size_t length = 0;
+    if (name < PT_REGION_NAMES)
+        length = count_below(&r->at->names[name].length, (uint32_t)capacity);
+    if (length > 0)
+        memcpy(into, r->at->names[name].text, length);
+    into[length] = '\0';
+}
+
+uint32_t pt_region_metric_count(const struct pt_region *r) {
+    return count_below(&r->at->header.metric_count, PT_REGION_METRICS);
+}
+
+static double double_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double sum_counters(const struct pt_region *r, uint32_t slot) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < PT_REGION_THREADS; i++)
+        if (is_ready(r, i))
+            total += pt_region_load(&r->at->threads[i].counters[slot]);
+    return (double)total;
+}
+
+static void add_shard(struct pt_region_value *v, const struct pt_region_shard *shard) {
+    v->sum += double_of(pt_region_load(&shard->sum));
+    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
+        uint64_t n = pt_region_load(&shard->buckets[i]);
+        v->buckets[i] += n;
+        v->count += n;
+    }
+}
+
+/* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
+static void merge_shards(const struct pt_region *r, uint32_t slot, struct pt_region_value *v) {
+    add_shard(v, &r->at->shards[slot]);
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
+        if (!is_ready(r, i))
+            continue;
+        uint32_t shard = __atomic_load_n(&r->at->threads[i].shards[slot], __ATOMIC_ACQUIRE);
+        if (shard > PT_REGION_HISTOGRAMS && shard <= PT_REGION_SHARDS)
+            add_shard(v, &r->at->shards[shard - 1]);
+    }
+}
+
+bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
+    *v = (struct pt_region_value){ 0 };
+    if (index == 0 || index >= pt_region_metric_count(r))
+        return false;
+    const struct pt_region_metric *m = &r->at->metrics[index];
+    uint32_t kind = pt_region_load(&m->kind), slot = pt_region_load(&m->slot);
+    copy_text(v->name, m->name, sizeof v->name);
+    copy_text(v->unit, m->unit, sizeof v->unit);
+    copy_text(v->help, m->help, sizeof v->help);
+    copy_text(v->labels, m->labels, sizeof v->labels);
+    v->kind = kind;
+    if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS)
+        v->value = sum_counters(r, slot);
+    else if (kind == PT_REGION_GAUGE)
+        v->value = double_of(pt_region_load(&m->gauge));
+    else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS)
+        merge_shards(r, slot, v);
+    else
+        return false;
+    return true;
+}
+
+uint64_t pt_region_dropped(const struct pt_region *r) {
+    const struct pt_region_header *h = &r->at->header;
+    uint64_t total = pt_region_load(&h->dropped_names) + pt_region_load(&h->dropped_metrics) +
+                     pt_region_load(&h->dropped_spans);
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        if (is_ready(r, i))
+            total += pt_region_load(&r->at->threads[i].dropped);
+    return total;
+}

@@ -1,0 +1,64 @@
+/* region/reader.h -- reads what a process with libpitot has recorded, while it runs and after.
+ *
+ * The process may write anything at any time: positions are copied once and checked, texts are
+ * copied and ended, numbers are what they are. One reader for a region. */
+#ifndef PT_REGION_READER_H
+#define PT_REGION_READER_H
+
+#include "base/attr.h"
+#include "region/layout.h"
+
+#include <stdbool.h>
+
+/* The same instant on the process's clock of ticks and on CLOCK_MONOTONIC. */
+struct pt_region_anchor {
+    uint64_t ticks;
+    int64_t mono_ns;
+};
+
+struct pt_region {
+    struct pt_region_layout *at; /* NULL: closed */
+    int fd_plus_one;             /* 0: the memory is the caller's */
+    uint32_t pid;
+    struct pt_region_anchor anchors[3]; /* that of the process, the last two of the reader */
+    uint32_t next_block;                /* where the next call of pt_region_take_spans() begins */
+};
+
+struct pt_region_value {
+    enum pt_region_kind kind;
+    char name[64], unit[16], help[96], labels[64];
+    double value;   /* of counters and gauges */
+    uint64_t count; /* of histograms, and below */
+    double sum;
+    uint64_t buckets[PT_BUCKET_COUNT];
+};
+
+/* 0; -EAGAIN: it is not complete yet; -EPROTO: it is not a region of this version; other -errno. */
+int pt_region_open(struct pt_region *r, int directory, const char *name) PT_MUST_CHECK;
+/* Memory instead of a file; aligned to 64 bytes. Borrows it. */
+int pt_region_attach(struct pt_region *r, void *memory, size_t size) PT_MUST_CHECK;
+void pt_region_close(struct pt_region *r);
+
+/* Is the file as large as it was? A process that cut it is not read any more. */
+bool pt_region_is_whole(const struct pt_region *r);
+/* Did the process end in good order? */
+bool pt_region_has_ended(const struct pt_region *r);
+
+/* Takes the oldest spans of each thread out of the region. Those with names that are not there
+ * are left out. Returns how many; fewer than `capacity`: all are taken. */
+size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
+                            size_t capacity);
+/* CLOCK_MONOTONIC of ticks, by the anchors around them. pt_region_follow() moves the last anchor
+ * to now: after spans were taken, before they are converted. */
+void pt_region_follow(struct pt_region *r);
+int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks);
+/* Of a span; ends with a zero. */
+void pt_region_copy_name(const struct pt_region *r, uint32_t name,
+                         char into[sizeof((struct pt_region_name *)NULL)->text + 1]);
+
+/* Metrics are numbered from 1; false if there is none of that number. */
+uint32_t pt_region_metric_count(const struct pt_region *r);
+bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);
+uint64_t pt_region_dropped(const struct pt_region *r);
+
+#endif
