@@ -9,7 +9,7 @@
  *         pt_counter_add(tokens, n);
  *     }
  *
- * Off until pt_start(), or until the environment has PITOT_REGIONS, as under `pitot -- program`.
+ * Off until pt_start(), or until the environment has PITOT_REGION, as under `pitot -- program`.
  * While off, a call is one branch. While on, recording takes no lock, makes no system call and
  * allocates nothing; only a thread's first call, and the functions called *_new and pt_name_once()
  * for the first time, prepare memory. All functions may be called by any thread, leave errno alone
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define PT_API                 __attribute__((visibility("default")))
-#define PITOT_REGIONS_VARIABLE "PITOT_REGIONS" /* a directory that exists */
+#define PITOT_REGION_VARIABLE "PITOT_REGION" /* a directory that exists */
 
 /* Handles. {0} is valid: what is recorded with it goes nowhere. */
 typedef struct pt_counter {
@@ -51,7 +51,7 @@ typedef struct pt_span {
 } pt_span;
 
 /* Switches recording on: `directory` gets the file of this process, NULL means that of
- * PITOT_REGIONS. 0 or -errno; on already: 0. Metrics and names made before are not recorded. */
+ * PITOT_REGION. 0 or -errno; on already: 0. Metrics and names made before are not recorded. */
 PT_API int pt_start(const char *directory);
 /* Switches recording off for all threads. The file stays; handles remain valid. */
 PT_API void pt_stop(void);

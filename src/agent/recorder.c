@@ -193,10 +193,10 @@ static char **command_environment(const struct recorder *r) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
-            !is_variable(environ[i], PITOT_REGIONS_VARIABLE))
+            !is_variable(environ[i], PITOT_REGION_VARIABLE))
             environment[n++] = environ[i];
     environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGIONS_VARIABLE "=%s", r->regions.path);
+    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
     return environment;
 }
 

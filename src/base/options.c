@@ -250,7 +250,8 @@ static int read_files(struct parsing *p, struct pt_err *err) {
 }
 
 void pt_option_variable(const struct pt_option *option, char *into, size_t capacity) {
-    int n = snprintf(into, capacity, "PITOT_%s", option->name);
+    int n = option->variable ? snprintf(into, capacity, "%s", option->variable)
+                             : snprintf(into, capacity, "PITOT_%s", option->name);
     for (int i = 0; i < n && i < (int)capacity; i++)
         into[i] = (char)(into[i] == '-' || into[i] == '.' ? '_' : toupper((unsigned char)into[i]));
 }

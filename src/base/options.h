@@ -39,6 +39,7 @@ struct pt_option {
     const char *help;
     /* The words it takes, NULL after the last: help ends with a list of them. Or NULL. */
     const char *(*choice)(size_t index);
+    const char *variable; /* of the environment, where it is not PITOT_<NAME>; or NULL */
 };
 
 struct pt_option_table {

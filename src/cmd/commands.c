@@ -49,8 +49,9 @@ const struct pt_option pt_command_option_list[] = {
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
+    /* PITOT_REGION is taken: it is where programs with libpitot leave what they record. */
     { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(region), NULL, "COUNTRY",
-      "country whose electricity is used: DE, US, France" },
+      "country whose electricity is used: DE, US, France", NULL, "PITOT_CARBON_REGION" },
     { "carbon-intensity", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(carbon_intensity), NULL, "G",
       "grams of CO2e a kilowatt-hour, instead of --region" },
     { "pue", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(pue), NULL, "X",

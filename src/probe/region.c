@@ -105,7 +105,7 @@ static struct pt_region_layout *map_file(int fd) {
 }
 
 static struct pt_region_layout *make_file(void) {
-    const char *in = directory[0] ? directory : secure_getenv(PITOT_REGIONS_VARIABLE);
+    const char *in = directory[0] ? directory : secure_getenv(PITOT_REGION_VARIABLE);
     if (!in || !*in || !fits_file_limit() ||
         snprintf(path, sizeof path, "%s/%d-%lld", in, (int)getpid(),
                  (long long)clock_ns(CLOCK_MONOTONIC)) >= (int)sizeof path)
@@ -300,7 +300,7 @@ static int start(const char *in) {
     size_t length = in ? strlen(in) : 0;
     if (length >= sizeof directory)
         return -ENAMETOOLONG;
-    if (length == 0 && !secure_getenv(PITOT_REGIONS_VARIABLE))
+    if (length == 0 && !secure_getenv(PITOT_REGION_VARIABLE))
         return -EINVAL;
     if (length > 0)
         memcpy(directory, in, length + 1);
@@ -338,7 +338,7 @@ uint64_t pt_dropped(void) {
 }
 
 __attribute__((constructor)) static void look_at_environment(void) {
-    const char *in = secure_getenv(PITOT_REGIONS_VARIABLE);
+    const char *in = secure_getenv(PITOT_REGION_VARIABLE);
     pt_is_on_ = in && *in;
 }
 

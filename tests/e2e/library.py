@@ -80,7 +80,7 @@ def too_many(directory):
 
 def without_library(directory):
     """a program without libpitot has no such files, and the recorder leaves nothing behind"""
-    code, out, err = run(*RECORD, '-o', directory, '--', 'sh', '-c', 'echo $PITOT_REGIONS')
+    code, out, err = run(*RECORD, '-o', directory, '--', 'sh', '-c', 'echo $PITOT_REGION')
     equal(code, 0, err)
     assert re.match(r'/dev/shm/pitot-[0-9a-f-]{36}$', out.strip()), out
     assert not pathlib.Path(out.strip()).exists()
@@ -90,7 +90,7 @@ def without_library(directory):
 def forgotten(directory):
     """what a killed recorder leaves in memory is taken away by the next one"""
     code, out, _ = run(*RECORD, '-o', directory / 'a', '--', 'sh', '-c',
-                       'echo $PITOT_REGIONS; kill -9 $PPID')
+                       'echo $PITOT_REGION; kill -9 $PPID')
     equal(code, -9)
     left = pathlib.Path(out.strip())
     (left / '1-1').touch()
