@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ROUNDS      15
-#define CALLS       400000
+#define ROUNDS      7
+#define CALLS       3000000 /* long enough for both threads to run at the same time */
 #define THREADS_MAX 2
 #define RING        4096
 

@@ -14,6 +14,8 @@
  * allocates nothing; only a thread's first call, and the functions called *_new and pt_name_once()
  * for the first time, prepare memory. All functions may be called by any thread, leave errno alone
  * and never fail in the caller's face: what finds no room is counted as dropped.
+ * Signal handlers may record, with handles and names that exist: a span that interrupts the end of
+ * another is dropped, an add may be lost that interrupts one to the same metric.
  *
  * The data are in a mapped file with a fixed size, so they outlive the program, also a SIGKILL.
  * A child made by fork() has a file of its own from its first call on. */

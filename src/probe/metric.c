@@ -139,9 +139,11 @@ __attribute__((cold, noinline)) static void record_in_shared(pt_histogram histog
 __attribute__((cold, noinline)) static uint32_t prepare_shard(struct pt_region_thread *self,
                                                               uint32_t slot) {
     int saved_errno = errno;
-    uint32_t shard = take_shard(pt_probe_region(), slot) + 1;
-    /* Release: a reader that sees the shard sees memory. */
-    __atomic_store_n(&self->shards[slot], shard, __ATOMIC_RELEASE);
+    uint32_t shard = take_shard(pt_probe_region(), slot) + 1, none = 0;
+    /* Release: a reader that sees the shard sees memory. A signal handler may have been faster. */
+    if (!__atomic_compare_exchange_n(&self->shards[slot], &none, shard, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED))
+        shard = none;
     errno = saved_errno;
     return shard;
 }

@@ -27,6 +27,7 @@ PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
 PT_PROBE_TLS uint64_t *pt_counters_;
 
 static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
+static PT_PROBE_TLS bool is_claiming;      /* a signal handler must not take a second one */
 
 /* Below: guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -187,6 +188,7 @@ static void after_fork_in_child(void) {
         of_parent = pt_probe_region_;
     pt_probe_region_ = NULL;
     set_self(NULL);
+    is_claiming = false;
     if (has_key)
         pthread_setspecific(thread_key, NULL);
     pthread_mutex_unlock(&lock);
@@ -280,6 +282,10 @@ static struct pt_region_thread *find_block(struct pt_region_layout *region) {
 }
 
 struct pt_region_thread *pt_probe_claim(void) {
+    if (is_claiming)
+        return NULL;
+    is_claiming = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     int saved_errno = errno;
     struct pt_region_layout *region = pt_probe_region();
     struct pt_region_thread *block = NULL;
@@ -293,6 +299,8 @@ struct pt_region_thread *pt_probe_claim(void) {
         set_self(block);
     }
     errno = saved_errno;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    is_claiming = false;
     return block;
 }
 
