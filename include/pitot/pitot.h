@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define PT_API                 __attribute__((visibility("default")))
+#define PT_API                __attribute__((visibility("default")))
 #define PITOT_REGION_VARIABLE "PITOT_REGION" /* a directory that exists */
 
 /* Handles. {0} is valid: what is recorded with it goes nowhere. */
