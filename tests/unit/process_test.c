@@ -530,12 +530,6 @@ static void start_threads(void) {
     pthread_barrier_wait(&have_waited);
 }
 
-/* Under qemu-user /proc tells of the emulator, not of the program it runs. */
-static void skip_if_emulated(void) {
-    if (getenv("PITOT_EMULATED"))
-        skip();
-}
-
 static void cpu_time_of_a_child_is_what_wait_says(void **state) {
     (void)state;
     struct run r;
