@@ -28,8 +28,8 @@ static inline void assert_str_eq_at(struct pt_str piece, const char *literal, co
     _assert_string_equal(pt_str_copy(copy, sizeof copy, piece), literal, file, line);
 }
 
-/* Under qemu-user /proc tells of the emulator, not of the program it runs, and prctl, madvise and
- * signals between processes are not all there. */
+/* Under qemu-user /proc tells of the emulator, not of the program it runs, and prctl knows no
+ * sub-reapers. */
 static inline void skip_if_emulated(void) {
     if (getenv("PITOT_EMULATED"))
         skip();
