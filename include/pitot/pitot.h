@@ -43,6 +43,9 @@ typedef struct pt_histogram {
 } pt_histogram;
 typedef uint32_t pt_name; /* of spans; 0: none */
 
+/* What the amount of work of a span counts. */
+enum pt_work { PT_SAMPLES = 1, PT_TOKENS, PT_FLOWS };
+
 /* A span that has begun. It belongs to the thread that ends it. */
 typedef struct pt_span {
     uint64_t start_ticks;
@@ -86,7 +89,13 @@ PT_API void pt_histogram_record_(pt_histogram histogram, double value);
 PT_API pt_name pt_name_new_(pt_name *once, const char *text);
 PT_API void pt_span_put_(const pt_span *span, uint64_t end_ticks);
 
-enum { PT_SPAN_HAS_ARGUMENT_ = 1, PT_SPAN_HAS_REQUEST_ = 2 };
+/* One of argument, text and work: they share a place. Work has its enum in two bits. */
+enum {
+    PT_SPAN_HAS_ARGUMENT_ = 1,
+    PT_SPAN_HAS_REQUEST_ = 2,
+    PT_SPAN_HAS_TEXT_ = 4,
+    PT_SPAN_WORK_SHIFT_ = 3
+};
 
 static inline int pt_is_off_(void) {
     return !__atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED);
@@ -147,10 +156,23 @@ static inline pt_span pt_span_begin(pt_name name) {
     return span;
 }
 
-/* A number of the caller's choice, e.g. tokens. */
+/* A number of the caller's choice. */
 static inline void pt_span_set_argument(pt_span *span, int64_t argument) {
     span->argument = argument;
-    span->flags |= PT_SPAN_HAS_ARGUMENT_;
+    span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_ARGUMENT_;
+}
+
+/* Instead of a number: a text, by pt_name_once(). */
+static inline void pt_span_set_text(pt_span *span, pt_name text) {
+    span->argument = text;
+    span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_TEXT_;
+}
+
+/* Instead of a number: how much was done, so that the span has a throughput. */
+static inline void pt_span_set_work(pt_span *span, enum pt_work work, int64_t amount) {
+    span->argument = amount;
+    span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_ARGUMENT_ |
+                  (uint32_t)work << PT_SPAN_WORK_SHIFT_;
 }
 
 /* The request that the work was done for. */

@@ -26,7 +26,14 @@
 #define PT_REGION_SHARDS     320  /* of histograms; the first ones are shared, by histogram */
 
 enum pt_region_kind { PT_REGION_COUNTER = 1, PT_REGION_GAUGE, PT_REGION_HISTOGRAM };
-enum pt_region_span_flag { PT_REGION_HAS_ARGUMENT = 1, PT_REGION_HAS_REQUEST = 2 };
+/* Text: the argument is the number of a name. Work: enum pt_work in two bits, of the argument. */
+enum pt_region_span_flag {
+    PT_REGION_HAS_ARGUMENT = 1,
+    PT_REGION_HAS_REQUEST = 2,
+    PT_REGION_HAS_TEXT = 4,
+    PT_REGION_WORK_SHIFT = 3,
+    PT_REGION_WORK_MASK = 3
+};
 
 struct pt_region_header {
     uint64_t magic; /* written last */

@@ -1,0 +1,135 @@
+/* include/pitot/monitor.h -- series and alerts of a service, its requests and its health.
+ *
+ *     pt_monitor *monitor = pt_monitor_new();
+ *     pt_monitor_record(monitor, "loss", 0.3, NAN);
+ *     char *json = pt_monitor_report_json(monitor);
+ *
+ *     pt_request_begin();
+ *     ...
+ *     pt_record_request(seconds, tokens, true);
+ *     pt_health health;
+ *     pt_health_check(&health, generate_test, engine); -- healthy or not, latencies, memory
+ *
+ * Works without pt_start(). Unknown figures are NAN in structs, null or left out in JSON. */
+#ifndef PITOT_MONITOR_H
+#define PITOT_MONITOR_H
+
+#include <pitot/pitot.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pt_monitor pt_monitor;
+
+typedef struct pt_gpu_metrics {
+    bool is_known;                            /* false: no GPU, or it does not answer */
+    double gpu_utilization;                   /* % */
+    double gpu_memory_used, gpu_memory_total; /* MB */
+    double gpu_temperature;                   /* degrees Celsius */
+    double gpu_power_draw;                    /* W */
+} pt_gpu_metrics;
+
+typedef struct pt_system_metrics {
+    double cpu_utilization; /* %, since the last call; the first call: over a short window */
+    double memory_used_gb, memory_total_gb; /* 2^30 bytes */
+    double memory_percent;
+} pt_system_metrics;
+
+typedef struct pt_series_summary {
+    char name[64];
+    double current, average, min, max; /* of the last values, 100 unless set */
+    size_t count;
+} pt_series_summary;
+
+/* An alert that is on. */
+typedef struct pt_alert {
+    char text[128];
+    double value;
+    double since; /* seconds since 1970 */
+} pt_alert;
+
+/* Above or below a limit. `metric` is a series, or one of the names in the two structs above, or
+ * gpu_memory_usage (used by total). On after `for_seconds` beyond `threshold`, off when it is back
+ * by `hysteresis`. */
+typedef struct pt_alert_rule {
+    const char *metric;
+    bool is_above; /* false: below */
+    double threshold;
+    double for_seconds, hysteresis; /* 0: at once */
+    const char *text;
+} pt_alert_rule;
+
+typedef void pt_alert_function(void *arg, const pt_alert *alert, bool is_on);
+
+PT_API pt_monitor *pt_monitor_new(void); /* NULL: no memory */
+PT_API void pt_monitor_free(pt_monitor *monitor);
+/* How many values of a series are kept, 100 unless set; earlier ones of longer series go. */
+PT_API int pt_monitor_set_capacity(pt_monitor *monitor, size_t values);
+
+/* `timestamp` in seconds since 1970; NAN: now. A new name makes a series (up to 4096).
+ * 0, -ENOSPC or -EINVAL (not a number). */
+PT_API int pt_monitor_record(pt_monitor *monitor, const char *name, double value, double timestamp);
+/* Values of a series, oldest first. Returns how many there are. */
+PT_API size_t pt_monitor_values(pt_monitor *monitor, const char *name, double *timestamps,
+                                double *values, size_t capacity);
+
+PT_API void pt_monitor_gpu(pt_monitor *monitor, pt_gpu_metrics *metrics);
+PT_API void pt_monitor_system(pt_monitor *monitor, pt_system_metrics *metrics);
+
+/* The rules of the source document are there from the start; these come in addition, or instead
+ * after pt_monitor_clear_rules(). 0, -EINVAL or -ENOSPC. */
+PT_API int pt_monitor_add_rule(pt_monitor *monitor, const pt_alert_rule *rule);
+PT_API void pt_monitor_clear_rules(pt_monitor *monitor);
+/* Called by pt_monitor_check() when an alert goes on or off. */
+PT_API void pt_monitor_on_alert(pt_monitor *monitor, pt_alert_function *call, void *arg);
+/* Looks at all rules now; the alerts that are on. Returns how many there are. */
+PT_API size_t pt_monitor_check(pt_monitor *monitor, pt_alert *into, size_t capacity);
+
+typedef struct pt_monitor_report {
+    double timestamp, uptime_seconds;
+    pt_gpu_metrics gpu_metrics;
+    pt_system_metrics system_metrics;
+    size_t alert_count, summary_count;
+    pt_alert *alerts;
+    pt_series_summary *metric_summaries;
+} pt_monitor_report;
+/* NULL: no memory; free() it, it is one block. */
+PT_API pt_monitor_report *pt_monitor_report_new(pt_monitor *monitor);
+/* The six keys timestamp, uptime_seconds, gpu_metrics, system_metrics, alerts, metric_summaries;
+ * free() it. */
+PT_API char *pt_monitor_report_json(pt_monitor *monitor);
+
+/* Requests: requests_total, request_duration_seconds, active_requests, tokens_per_second,
+ * memory_usage_bytes and request_errors_total, as metrics of the process.
+ * 0 or -ENOSPC: there is no room for them; recording nothing is not an error of the caller. */
+PT_API int pt_requests_register(void);
+PT_API void pt_request_begin(void); /* active_requests + 1 */
+PT_API void pt_request_end(void);   /* active_requests - 1 */
+/* A duration of 0 leaves tokens_per_second as it is. Registers by itself. */
+PT_API void pt_record_request(double seconds, uint64_t tokens, bool has_succeeded);
+
+typedef struct pt_health {
+    bool is_healthy;
+    double latency_p50, latency_p95; /* seconds; NAN: no requests yet */
+    double memory_usage_mb;
+    double gpu_utilization; /* %; NAN: no GPU */
+    double error_rate;      /* 0 to 1; 0 without requests */
+    double probe_seconds;   /* NAN: no probe */
+} pt_health;
+/* 0: the service answers. */
+typedef int pt_health_probe(void *arg);
+PT_API void pt_health_check(pt_health *health, pt_health_probe *probe, void *arg);
+/* "status" is "healthy" or "unhealthy"; free() it. NULL: no memory. */
+PT_API char *pt_health_json(const pt_health *health);
+PT_API double pt_latency_percentile(double q); /* 0 to 1; NAN: no requests yet */
+PT_API double pt_error_rate(void);
+PT_API double pt_gpu_utilization(void); /* %, asked at most once per gpu_monitor_interval; NAN */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

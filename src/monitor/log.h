@@ -1,0 +1,12 @@
+/* monitor/log.h -- a line for the program's own log, by the callback of pt_set_log(). */
+#ifndef PT_MONITOR_LOG_H
+#define PT_MONITOR_LOG_H
+
+#include "base/attr.h"
+
+#include <pitot/config.h>
+
+/* `level` is one of enum pt_level. Not on the recording path. */
+void pt_monitor_log(int level, const char *format, ...) PT_PRINTF(2, 3);
+
+#endif
