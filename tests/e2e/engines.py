@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import urllib.request
@@ -80,8 +81,8 @@ def loads_libcurl(pid):
 
 
 @contextlib.contextmanager
-def fixed_engine():
-    """A server that always says the same; its address."""
+def fixed_engine(certificate=None):
+    """A server that always says the same, with a certificate over TLS; its address."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             body = EXPOSITION.encode()
@@ -94,9 +95,13 @@ def fixed_engine():
         def log_message(self, *_):
             pass
     with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler) as server:
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f'http://127.0.0.1:{server.server_port}'
+            yield f'http{"s" if certificate else ""}://127.0.0.1:{server.server_port}'
         finally:
             server.shutdown()
 
@@ -277,5 +282,54 @@ def hanging(directory):
     equal(problems, {'no whole answer within 500 ms'})
 
 
+def make_certificate(path):
+    """Signed by itself, for 127.0.0.1 alone; with its key in one file."""
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                    'ec_paramgen_curve:prime256v1', '-nodes', '-days', '3650', '-subj', '/CN=test',
+                    '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', path,
+                    '-out', f'{path}.certificate'], check=True, capture_output=True)
+    with open(path, 'a') as file:
+        file.write(pathlib.Path(f'{path}.certificate').read_text())
+
+
+def trusting(path):
+    return {k: v for k, v in ENVIRONMENT.items() if k != 'SSL_CERT_FILE'} | (
+        {'SSL_CERT_FILE': str(path)} if path else {})
+
+
+def trusted(directory):
+    """C125: an engine behind TLS is scraped if its certificate is trusted"""
+    make_certificate(directory / 'own.pem')
+    with fixed_engine(directory / 'own.pem') as url, recording(
+            directory, '-t', 100, '--engine', url, env=trusting(directory / 'own.pem.certificate')):
+        wait_for_row(directory, 'engines', is_up, 'the engine is up')
+    check_fixed(directory, url)
+
+
+def check_untrusted(directory, url, trusted_file, reason):
+    with recording(directory, '-t', 100, '--engine', url, env=trusting(trusted_file)):
+        wait_for_row(directory, 'engines', lambda row: row['eProblem'], 'there is a problem')
+    rows = table(directory, 'engines')
+    assert not any(map(is_up, rows)), 'it is never up'
+    assert not any(row['requests_finished_total'] for row in rows + table(directory)), 'no values'
+    for problem in {row['eProblem'] for row in rows if row['eProblem']}:
+        contains(problem, reason)
+
+
+def untrusted(directory):
+    """C125 C126: an engine whose certificate is unknown or of another host has no values and a reason"""
+    own, other = directory / 'own.pem', directory / 'other.pem'
+    make_certificate(own)
+    make_certificate(other)
+    with fixed_engine(own) as url:
+        by_name = url.replace('127.0.0.1', 'localhost')
+        check_untrusted(directory / 'system', url, None, 'certificate verification failed')
+        check_untrusted(directory / 'other', url, f'{other}.certificate',
+                        'certificate verification failed')
+        check_untrusted(directory / 'name', by_name, f'{own}.certificate', 'does not match')
+        check_untrusted(directory / 'missing', url, directory / 'missing.pem', 'SSL_CERT_FILE')
+
+
 main(found, self_load, detached, off, dead, variable('VLLM_METRICS_URL', True),
-     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging, jobs=2)
+     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging,
+     trusted, untrusted, jobs=2)
