@@ -218,8 +218,8 @@ static void finish_ended(struct client *c) {
     }
 }
 
-/* Certificates that are trusted instead of the system's. The variable is that of OpenSSL, Go and the
- * curl program; the library of curl leaves it to the programs. */
+/* Certificates that are trusted instead of the system's. The variable is that of OpenSSL, Go and
+ * the curl program; the library of curl leaves it to the programs. */
 static void set_trusted(CURL *easy) {
     const char *file = secure_getenv("SSL_CERT_FILE");
     if (file && *file)
