@@ -8,7 +8,7 @@
  *     pt_http_request_release(&r);
  *
  * http and https only, no redirects, no proxy, gzip undone; connections are kept between runs.
- * Certificates are checked: against those of the system, or of the file that SSL_CERT_FILE names. */
+ * Certificates are checked against those of the system, or of the file that SSL_CERT_FILE names. */
 #ifndef PT_HTTP_CLIENT_H
 #define PT_HTTP_CLIENT_H
 

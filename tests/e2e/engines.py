@@ -317,7 +317,7 @@ def check_untrusted(directory, url, trusted_file, reason):
 
 
 def untrusted(directory):
-    """C125 C126: an engine whose certificate is unknown or of another host has a reason, no values"""
+    """C125 C126: an engine whose certificate is unknown or of another host has no values"""
     own, other = directory / 'own.pem', directory / 'other.pem'
     make_certificate(own)
     make_certificate(other)
