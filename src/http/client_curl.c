@@ -222,8 +222,10 @@ static void finish_ended(struct client *c) {
  * the curl program; the library of curl leaves it to the programs. */
 static void set_trusted(CURL *easy) {
     const char *file = secure_getenv("SSL_CERT_FILE");
-    if (file && *file)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+    if (!file || !*file)
+        return;
+    curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+    curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* else the system's are trusted as well */
 }
 
 static struct transfer *transfer_new(void) {

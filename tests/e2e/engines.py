@@ -292,28 +292,23 @@ def make_certificate(path):
         file.write(pathlib.Path(f'{path}.certificate').read_text())
 
 
-def trusting(path):
-    return {k: v for k, v in ENVIRONMENT.items() if k != 'SSL_CERT_FILE'} | (
-        {'SSL_CERT_FILE': str(path)} if path else {})
-
-
 def trusted(directory):
     """C125: an engine behind TLS is scraped if its certificate is trusted"""
     make_certificate(directory / 'own.pem')
     with fixed_engine(directory / 'own.pem') as url, recording(
-            directory, '-t', 100, '--engine', url, env=trusting(directory / 'own.pem.certificate')):
+            directory, '-t', 100, '--engine', url, env=ENVIRONMENT | {
+                'SSL_CERT_FILE': str(directory / 'own.pem.certificate')}):
         wait_for_row(directory, 'engines', is_up, 'the engine is up')
     check_fixed(directory, url)
 
 
 def check_untrusted(directory, url, trusted_file, reason):
-    with recording(directory, '-t', 100, '--engine', url, env=trusting(trusted_file)):
-        wait_for_row(directory, 'engines', lambda row: row['eProblem'], 'there is a problem')
+    environment = ENVIRONMENT | {'SSL_CERT_FILE': str(trusted_file)}
+    with recording(directory, '-t', 100, '--engine', url, env=environment):
+        wait_for_row(directory, 'engines', lambda row: reason in row['eProblem'], reason)
     rows = table(directory, 'engines')
     assert not any(map(is_up, rows)), 'it is never up'
     assert not any(row['requests_finished_total'] for row in rows + table(directory)), 'no values'
-    for problem in {row['eProblem'] for row in rows if row['eProblem']}:
-        contains(problem, reason)
 
 
 def untrusted(directory):
@@ -323,7 +318,6 @@ def untrusted(directory):
     make_certificate(other)
     with fixed_engine(own) as url:
         by_name = url.replace('127.0.0.1', 'localhost')
-        check_untrusted(directory / 'system', url, None, 'certificate verification failed')
         check_untrusted(directory / 'other', url, f'{other}.certificate',
                         'certificate verification failed')
         check_untrusted(directory / 'name', by_name, f'{own}.certificate', 'does not match')
