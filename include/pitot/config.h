@@ -81,8 +81,9 @@ typedef void pt_log_function(void *arg, int level, const char *text);
 PT_API void pt_set_log(pt_log_function *log, void *arg);
 
 /* One step of the program's loop is done: takes a sample of memory, and every so many steps logs,
- * looks for a leak, exports the spans of the steps since to {profiler_trace_dir}/{name}_step_{n}.json.
- * Off: one branch. Returns the number of the step, 0 while off. */
+ * looks for a leak, exports the spans of the steps since to
+ * {profiler_trace_dir}/{name}_step_{n}.json. Off: one branch. Returns the number of the step, 0
+ * while off. */
 PT_API uint64_t pt_step(const char *name);
 
 /* A part that the governor may switch off, and the costs it has seen. */
