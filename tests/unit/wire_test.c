@@ -156,7 +156,7 @@ static void bounds_are_checked(void **state) {
     assert_memory_equal(b.ends[0].text, "-4.4501477170144023e-308\"} ", b.ends[0].length);
 }
 
-/* Every value up to the bound, none that is 2.2 % above it, never fewer than at the bound before. */
+/* Every value up to the bound, none that is 2.2 % above it, never fewer than at the one before. */
 static void counts_at_bounds(void **state) {
     (void)state;
     struct pt_bounds b;
