@@ -135,6 +135,7 @@ static void read_processes(struct pt_gpu_poller *p, int64_t start_ns) {
 static void publish(struct pt_gpu_poller *p) {
     p->work.time_ns = pt_mono_ns();
     p->work.sequence++;
+    p->work.cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_mutex_lock(&p->mutex);
     pt_gpu_reading_copy(&p->latest, &p->work);
     pthread_cond_broadcast(&p->changed);

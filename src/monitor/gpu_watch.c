@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define SLOWNESS        10
 #define DEVICES_MAX     64 /* of which the energy is counted */
 #define PATIENCE_NS     (500 * PT_NS_PER_MS)
 #define SEARCH_AGAIN_NS (60 * PT_NS_PER_SECOND)
@@ -31,8 +32,10 @@ static bool is_prepared;
 
 /* Guarded by `lock`, which is held for a moment. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pt_gpu_poller *poller; /* NULL: nothing is watched */
-static bool is_starting, is_cut_off; /* the latter: by fork() */
+static struct pt_gpu_poller *poller;        /* NULL: nothing is watched */
+static bool is_starting, is_cut_off;        /* the latter: by fork() */
+static int slowness = 1;                    /* intervals are so many times as long */
+static int64_t poller_cpu_ns, ended_cpu_ns; /* of this poller, of those before */
 static bool sees_host_pids;
 static struct pt_gpu_reading reading;
 static struct pt_gpu_now now;
@@ -118,6 +121,7 @@ static void take_in(void) {
     }
     count_energy();
     total.time_ns = reading.time_ns;
+    poller_cpu_ns = reading.cpu_ns;
 }
 
 static void tick(void *unused) {
@@ -174,12 +178,22 @@ static bool begin_start(void) {
     return is_starting;
 }
 
+/* The lock is held. */
+static void set_pace(void) {
+    if (poller)
+        pt_gpu_poller_set_interval(poller,
+                                   __atomic_load_n(&shortest_ns, __ATOMIC_RELAXED) * slowness);
+}
+
 static void end_start(struct pt_gpu_poller *found, bool is_host) {
     pthread_mutex_lock(&lock);
     poller = found;
     sees_host_pids = is_host;
     is_starting = false;
+    set_pace();
     reading.sequence = 0; /* those of another poller count for nothing */
+    ended_cpu_ns += poller_cpu_ns;
+    poller_cpu_ns = 0;
     now = nothing;
     memset(meters, 0, sizeof meters);
     pthread_mutex_unlock(&lock);
@@ -211,11 +225,10 @@ static int start_watching(void) {
 static void shorten(int64_t interval_ns) {
     if (interval_ns >= shortest_ns)
         return;
-    shortest_ns = interval_ns;
+    __atomic_store_n(&shortest_ns, interval_ns, __ATOMIC_RELAXED);
     pt_ticker_set_interval(tick_id, interval_ns);
     pthread_mutex_lock(&lock);
-    if (poller)
-        pt_gpu_poller_set_interval(poller, interval_ns);
+    set_pace();
     pthread_mutex_unlock(&lock);
 }
 
@@ -227,7 +240,7 @@ int pt_gpu_watch_start(int64_t interval_ns) {
     if (reference_count > 0) {
         shorten(interval_ns);
     } else {
-        shortest_ns = interval_ns;
+        __atomic_store_n(&shortest_ns, interval_ns, __ATOMIC_RELAXED);
         rc = start_watching();
     }
     reference_count += !rc;
@@ -255,6 +268,20 @@ void pt_gpu_watch_stop(void) {
         stop_watching();
     pthread_mutex_unlock(&life_lock);
     errno = saved_errno;
+}
+
+int64_t pt_gpu_watch_cpu_ns(void) {
+    pthread_mutex_lock(&lock);
+    int64_t ns = ended_cpu_ns + poller_cpu_ns;
+    pthread_mutex_unlock(&lock);
+    return ns;
+}
+
+void pt_gpu_watch_slow(bool is_slow) {
+    pthread_mutex_lock(&lock);
+    slowness = is_slow ? SLOWNESS : 1;
+    set_pace();
+    pthread_mutex_unlock(&lock);
 }
 
 void pt_gpu_watch_forget(void) {

@@ -55,6 +55,11 @@ bool pt_gpu_watch_read(struct pt_gpu_now *now);
 void pt_gpu_watch_mark(struct pt_gpu_mark *mark);
 void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since);
 
+/* CPU time of the thread that asks, of all of them so far. */
+int64_t pt_gpu_watch_cpu_ns(void);
+/* Asks ten times less often, or as often as it should again. */
+void pt_gpu_watch_slow(bool is_slow);
+
 /* The next start searches, also if there was no GPU just now. For tests. */
 void pt_gpu_watch_forget(void);
 
