@@ -135,7 +135,7 @@ def check_trace(trace):
 
 
 def traces(directory):
-    """C216 C217: a trace is JSON whose spans nest and whose requests have arrows, in all three ways"""
+    """C216 C217: in all three ways a trace is JSON, its spans nest, its requests have arrows"""
     printed = export(directory)
     check_trace(json.loads((directory / 'trace.json').read_text(encoding='utf-8')))
     check_trace(json.loads(gzip.decompress((directory / 'trace.json.gz').read_bytes())))
