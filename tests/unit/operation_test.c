@@ -21,6 +21,24 @@
 
 #define MB (1024.0 * 1024)
 
+#if defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+#ifndef HAS_TSAN
+#define HAS_TSAN 0
+#endif
+
+/* Memory is that of the emulator, or has its shadow beside it. */
+static void skip_if_memory_is_unreal(void) {
+    skip_if_emulated();
+    if (HAS_TSAN)
+        skip();
+}
+
 /* A number of a file of /proc/self, behind its key. */
 static double own_value(const char *path, const char *key) {
     char line[256];
@@ -134,7 +152,7 @@ static void cpu_time_is_that_of_the_process(void **state) {
 
 static void peak_is_what_was_resident_at_most(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     pt_profiler *profiler = plain_profiler();
     give_mb(take_mb(200), 200); /* a higher mark from before */
     pt_operation *op = pt_operation_begin(profiler, "burst");
@@ -153,7 +171,7 @@ static void peak_is_what_was_resident_at_most(void **state) {
 
 static void nested_operations_have_peaks_of_their_own(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     if (!can_reset())
         skip();
     pt_profiler *profiler = plain_profiler(), *another = plain_profiler();
@@ -180,7 +198,7 @@ static void nested_operations_have_peaks_of_their_own(void **state) {
 
 static void the_mark_can_be_left_alone(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     pt_profiler_options options = plain();
     options.exact_peak = false;
     pt_profiler *profiler = pt_profiler_new(&options);
@@ -228,7 +246,7 @@ static pt_performance run_steps(bool is_detailed, bool leaks) {
 
 static void a_leak_is_found_by_steps(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     pt_performance p = run_steps(true, true);
     assert_int_equal(p.memory.memory_leak_detected, PT_LEAK_YES);
     assert_true(fabs(p.memory.growth_mb_per_step - 2) < 0.1);
@@ -245,7 +263,7 @@ static void a_leak_is_found_by_steps(void **state) {
 /* As in the source document: many repetitions in one operation, and nothing says so. */
 static void a_leak_is_found_by_samples(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     enum { COUNT = 30 };
     void *taken[COUNT];
     double seconds[512], mb[512];
@@ -429,6 +447,8 @@ static void use_in_child(pt_profiler *profiler, pt_operation *op) {
 
 static void a_fork_in_the_middle_is_survived(void **state) {
     (void)state;
+    if (HAS_TSAN)
+        skip(); /* it ends children that make threads */
     pt_profiler *profiler = plain_profiler();
     pt_operation_end(pt_operation_begin(profiler, "before"), true);
     pt_operation *op = pt_operation_begin(profiler, "open");
@@ -781,7 +801,7 @@ static void the_json_has_all_figures(void **state) {
 
 static void memory_now_is_that_of_the_kernel(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_memory_is_unreal();
     double before = own_value("/proc/self/status", "VmRSS:") / 1024;
     assert_true(fabs(pt_current_memory_mb() - before) < 4);
     void *at = take_mb(50);
