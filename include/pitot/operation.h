@@ -126,7 +126,9 @@ PT_API char *pt_performance_summary(const pt_performance *p, char *into, size_t 
 PT_API char *pt_performance_json(const pt_performance *p);
 
 PT_API double pt_current_memory_mb(void);
-PT_API double pt_current_gpu_memory(void); /* of the first GPU, 0 to 1; NAN: no GPU */
+/* In use of the first GPU, 0 to 1; NAN: no GPU. Without a profiler that tracks it, the first call
+ * begins to watch it, for good. */
+PT_API double pt_current_gpu_memory(void);
 
 /* Analytical counts. */
 static inline double pt_flops_matmul(double m, double n, double k) {
