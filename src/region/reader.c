@@ -285,7 +285,8 @@ static double sum_counters(const struct pt_region *r, uint32_t slot) {
 }
 
 static void add_shard(struct pt_region_value *v, const struct pt_region_shard *shard) {
-    v->sum += double_of(pt_region_load(&shard->sum));
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        v->sum += double_of(pt_region_load(&shard->sums[i]));
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
         uint64_t n = pt_region_load(&shard->buckets[i]);
         v->buckets[i] += n;
