@@ -21,8 +21,8 @@ struct view {
     size_t size; /* of what is filled */
 };
 
-/* From the newest to the oldest, so that only as many as wanted are looked at; `into` is filled from
- * its end. Returns how many. */
+/* From the newest to the oldest, so that only as many as wanted are looked at; `into` is filled
+ * from its end. Returns how many. */
 static size_t fill_backwards(const struct view *view, uint8_t *into, size_t capacity) {
     struct pt_history_span spans[SPANS_AT_ONCE];
     struct pt_region region;
