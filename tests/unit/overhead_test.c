@@ -337,8 +337,7 @@ int main(void) {
         PT_TEST(test_auto_disable_off,
                 "C183: a storm is only reported without auto_disable_on_slow"),
         PT_TEST(test_calibration, "costs of calls are measured, and nothing of it is recorded"),
-        PT_TEST(test_gpu,
-                "C207: what it costs to ask the GPU is known, and it can be asked less often"),
+        PT_TEST(test_gpu, "what it costs to ask the GPU is known, and it can be asked less often"),
         PT_TEST(test_fork, "a child of fork has costs of its own"),
     };
     return cmocka_run_group_tests(tests, NULL, stop_playing);
