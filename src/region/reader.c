@@ -276,8 +276,8 @@ uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blo
     return total;
 }
 
-/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that a sum of 0 without it
- * is a sum of nothing. */
+/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that a sum of 0 without
+ * it is a sum of nothing. */
 static bool is_empty(const struct pt_region_shard *shard) {
     return pt_region_load(&shard->sum) == 0 && pt_region_load(&shard->buckets[0]) == 0;
 }
