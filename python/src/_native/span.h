@@ -1,0 +1,26 @@
+/* python/src/_native/span.h -- the object of a span, for those who make its memory.
+ *
+ * An object may be entered again while it is open: by recursion, or by several threads. Each enter
+ * is an `open`; the exit of a thread belongs to the newest of that thread. */
+#ifndef PITOT_NATIVE_SPAN_H
+#define PITOT_NATIVE_SPAN_H
+
+#include "native.h"
+
+struct native_open {
+    pt_span span;         /* name 0: was off */
+    unsigned long thread; /* that entered */
+    PyObject *token;      /* of the request, or NULL */
+};
+
+struct native_span {
+    PyObject_HEAD PyObject *name; /* str */
+    PyObject *text;               /* str: the argument; or NULL */
+    pt_span model;                /* argument, request and flags */
+    pt_name name_id, text_id;     /* 0: not asked for yet */
+    uint32_t open_count, more_capacity;
+    struct native_open first;
+    struct native_open *more; /* all but the first */
+};
+
+#endif
