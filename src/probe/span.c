@@ -48,6 +48,14 @@ __attribute__((cold, noinline)) static void drop(struct pt_region_thread *self) 
         pt_probe_add_shared(&region->header.dropped_spans, 1);
 }
 
+/* Word by word, as somebody may look at what was there. Release: paired with the acquire in
+ * pt_region_peek_spans(). */
+static inline void put(struct pt_region_span_record *into, union pt_region_span_words span) {
+    uint64_t *words = (uint64_t *)into;
+    for (int i = 0; i < 5; i++)
+        __atomic_store_n(&words[i], span.words[i], __ATOMIC_RELEASE);
+}
+
 void pt_span_put_(const pt_span *span, uint64_t end_ticks) {
     struct pt_region_thread *self = pt_probe_self();
     if (!PT_PROBE_LIKELY(self)) {
@@ -63,15 +71,16 @@ void pt_span_put_(const pt_span *span, uint64_t end_ticks) {
     }
     self->is_writing = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->spans[written % PT_REGION_SPANS] = (struct pt_region_span_record){
-        .start_ticks = span->start_ticks,
-        .end_ticks = end_ticks,
-        .argument = span->argument,
-        .request = span->request,
-        .thread = self->thread,
-        .name = (uint16_t)span->name,
-        .flags = (uint16_t)span->flags,
-    };
+    put(&self->spans[written % PT_REGION_SPANS],
+        (union pt_region_span_words){ .span = {
+                                          .start_ticks = span->start_ticks,
+                                          .end_ticks = end_ticks,
+                                          .argument = span->argument,
+                                          .request = span->request,
+                                          .thread = self->thread,
+                                          .name = (uint16_t)span->name,
+                                          .flags = (uint16_t)span->flags,
+                                      } });
     __atomic_store_n(&self->written, written + 1, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->is_writing = 0;

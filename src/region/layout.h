@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #define PT_REGION_MAGIC      UINT64_C(0x4e4f494745525450) /* "PTREGION" */
-#define PT_REGION_VERSION    1
+#define PT_REGION_VERSION    2
 
 #define PT_REGION_NAMES      1024 /* 0 is none */
 #define PT_REGION_METRICS    512  /* 0 is none */
@@ -62,7 +62,7 @@ struct pt_region_metric {
     uint32_t kind;  /* enum pt_region_kind, written last: 0 is not there yet */
     uint32_t slot;  /* of counters or of histograms */
     uint64_t gauge; /* bits of a double */
-    char name[64], unit[16], help[96], labels[64]; /* end with a zero */
+    char name[96], unit[16], help[128], labels[256]; /* end with a zero */
 };
 
 struct pt_region_span_record {
@@ -71,6 +71,12 @@ struct pt_region_span_record {
     uint64_t request;
     uint32_t thread;
     uint16_t name, flags;
+};
+
+/* How it is written and looked at, so that both can be at once. */
+union pt_region_span_words {
+    struct pt_region_span_record span;
+    uint64_t words[5];
 };
 
 /* One writer, the owner; one reader, the recorder. */
@@ -104,8 +110,9 @@ struct pt_region_layout {
 
 _Static_assert(sizeof(struct pt_region_header) == 4096, "ABI");
 _Static_assert(sizeof(struct pt_region_name) == 64, "ABI");
-_Static_assert(sizeof(struct pt_region_metric) == 256, "ABI");
+_Static_assert(sizeof(struct pt_region_metric) == 512, "ABI");
 _Static_assert(sizeof(struct pt_region_span_record) == 40, "ABI");
+_Static_assert(sizeof(union pt_region_span_words) == sizeof(struct pt_region_span_record), "ABI");
 _Static_assert(offsetof(struct pt_region_thread, read) == 64, "ABI: a line for each side");
 _Static_assert(sizeof(struct pt_region_thread) % 4096 == 0, "ABI: blocks are whole pages");
 _Static_assert(sizeof(struct pt_region_shard) == 64 + 8 * PT_BUCKET_COUNT, "ABI");

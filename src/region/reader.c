@@ -126,6 +126,76 @@ size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *i
     return count;
 }
 
+/* The thread may write over it meanwhile: word by word, judged afterwards. Acquire: paired with the
+ * release in pt_span_put_(); who sees a new word sees why it could be written. */
+static struct pt_region_span_record copy_span(const struct pt_region_span_record *from) {
+    union pt_region_span_words copy;
+    const uint64_t *words = (const uint64_t *)from;
+    for (size_t i = 0; i < PT_COUNT(copy.words); i++)
+        copy.words[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    return copy.span;
+}
+
+/* The first span that the thread has not begun to write over: it has not come round to it, or the
+ * room was not given back. */
+static uint64_t first_safe(const struct pt_region_thread *t) {
+    uint64_t written = pt_region_load(&t->written), read = pt_region_load(&t->read);
+    uint64_t not_reached = written < PT_REGION_SPANS ? 0 : written - PT_REGION_SPANS + 1;
+    return read < not_reached ? read : not_reached;
+}
+
+static size_t peek_into(const struct pt_region_thread *t, struct pt_region_cursor *cursor,
+                        uint64_t *next, struct pt_region_span_record *into, size_t capacity) {
+    /* Acquire: paired with the release in pt_span_put_(). */
+    uint64_t written = __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
+    uint64_t held = written - *next;
+    if (held > PT_REGION_SPANS) { /* overtaken */
+        cursor->lost += held - PT_REGION_SPANS;
+        *next = written - PT_REGION_SPANS;
+        held = PT_REGION_SPANS;
+    }
+    cursor->fullest = held > cursor->fullest ? held : cursor->fullest;
+    size_t count = held < capacity ? (size_t)held : capacity;
+    for (size_t i = 0; i < count; i++)
+        into[i] = copy_span(&t->spans[(*next + i) % PT_REGION_SPANS]);
+    uint64_t safe = first_safe(t), from = *next;
+    *next += count;
+    size_t gone = safe > from ? (size_t)(safe - from) : 0;
+    gone = gone < count ? gone : count;
+    cursor->lost += gone;
+    memmove(into, into + gone, (count - gone) * sizeof *into);
+    return count - gone;
+}
+
+static size_t keep_named(struct pt_region_span_record *spans, size_t count, uint32_t name_count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].name > 0 && spans[i].name < name_count)
+            spans[kept++] = spans[i];
+    return kept;
+}
+
+size_t pt_region_peek_spans(const struct pt_region *r, struct pt_region_cursor *cursor,
+                            struct pt_region_span_record *into, size_t capacity) {
+    size_t count = 0;
+    for (uint32_t i = 1; i < PT_REGION_THREADS && count < capacity; i++) {
+        if (!is_ready(r, i))
+            continue;
+        size_t n =
+            peek_into(&r->at->threads[i], cursor, &cursor->next[i], into + count, capacity - count);
+        count +=
+            keep_named(into + count, n, count_below(&r->at->header.name_count, PT_REGION_NAMES));
+    }
+    return count;
+}
+
+void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor *cursor) {
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        /* Release: paired with the acquire in pt_span_put_(); the slots are free now. */
+        if (is_ready(r, i))
+            __atomic_store_n(&r->at->threads[i].read, cursor->next[i], __ATOMIC_RELEASE);
+}
+
 /* Of a few readings that with the shortest time around it. */
 static struct pt_region_anchor anchor_now(void) {
     struct pt_region_anchor anchor = { 0 };

@@ -26,7 +26,7 @@ struct pt_region {
 
 struct pt_region_value {
     enum pt_region_kind kind;
-    char name[64], unit[16], help[96], labels[64];
+    char name[96], unit[16], help[128], labels[256];
     double value;   /* of counters and gauges */
     uint64_t count; /* of histograms, and below */
     double sum;
@@ -48,6 +48,19 @@ bool pt_region_has_ended(const struct pt_region *r);
  * are left out. Returns how many; fewer than `capacity`: all are taken. */
 size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
                             size_t capacity);
+
+/* Where another reader of the same region is, one who only looks. {0} is a valid beginning. */
+struct pt_region_cursor {
+    uint64_t next[PT_REGION_THREADS]; /* spans of each block */
+    uint64_t lost;                    /* overwritten before they were read */
+    uint64_t fullest;                 /* most spans that a block had in a call */
+};
+/* Copies the oldest spans after the cursor, as above, and moves it. */
+size_t pt_region_peek_spans(const struct pt_region *r, struct pt_region_cursor *cursor,
+                            struct pt_region_span_record *into, size_t capacity);
+/* Gives the room of all spans before the cursor back to their threads. */
+void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor *cursor);
+
 /* CLOCK_MONOTONIC of ticks, by the anchors around them. pt_region_follow() moves the last anchor
  * to now: after spans were taken, before they are converted. */
 void pt_region_follow(struct pt_region *r);
