@@ -24,18 +24,9 @@ from pitot.instruments import counter, gauge, histogram
 __all__ = ['Counter', 'Gauge', 'Histogram', 'Span', 'Timer', 'counter', 'dropped', 'gauge',
            'histogram', 'is_on', 'profile', 'read', 'span', 'start', 'stop']
 
-# What is dearer to import than to use comes with its first use.
-_LATER = {'read': 'pitot.tables'}
 
-
-def __getattr__(name):
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module 'pitot' has no attribute {name!r}")
-    import importlib
-    value = globals()[name] = getattr(importlib.import_module(module), name)
-    return value
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+# No __getattr__ for names that come later: with one, Python finds no name of a module fast.
+def read(run):
+    """The tables of a recorded run; see pitot.tables."""
+    from pitot.tables import read as read_tables
+    return read_tables(run)

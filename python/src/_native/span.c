@@ -86,6 +86,7 @@ static struct native_span *new_span(PyObject *name) {
     self->name_id = self->text_id = 0;
     self->open_count = self->more_capacity = 0;
     self->more = NULL;
+    self->call = native_span_vector;
     return self;
 }
 
@@ -138,34 +139,37 @@ static void enter_request(struct native_span *self, struct native_open *open) {
         pt_span_set_request(&open->span, outer.id);
 }
 
-static void enter(struct native_span *self) {
-    if (!make_room(self))
-        return; /* the exit will find one open too few, and record nothing */
-    struct native_open *open = open_at(self, self->open_count++);
-    open->thread = PyThread_get_thread_ident();
-    open->token = NULL;
+static void begin(struct native_span *self, struct native_open *open) {
     open->span = (pt_span){ 0 };
-    if (native_is_off())
-        return;
     enter_request(self, open);
     ask_for_names(self);
     open->span.name = self->name_id;
     open->span.start_ticks = pt_ticks_();
 }
 
-/* The newest of this thread, else the newest. */
-static struct native_open take_open(struct native_span *self) {
+static void enter(struct native_span *self) {
+    if (!make_room(self))
+        return; /* the exit will find one open too few, and record nothing */
+    struct native_open *open = open_at(self, self->open_count++);
+    open->thread = PyThread_get_thread_ident();
+    open->token = NULL;
+    open->span.name = 0;
+    if (!native_is_off())
+        begin(self, open);
+}
+
+/* The newest of this thread becomes the last; if there is none, all stay where they are. */
+static void bring_own_last(struct native_span *self) {
     unsigned long thread = PyThread_get_thread_ident();
     uint32_t last = self->open_count - 1, i = last;
     while (i > 0 && open_at(self, i)->thread != thread)
         i--;
-    if (open_at(self, i)->thread != thread)
-        i = last;
     struct native_open found = *open_at(self, i);
+    if (found.thread != thread)
+        return;
     for (; i < last; i++)
         *open_at(self, i) = *open_at(self, i + 1);
-    self->open_count--;
-    return found;
+    *open_at(self, last) = found;
 }
 
 /* What is known of the work may have been set inside of the block. */
@@ -184,11 +188,13 @@ static void record(struct native_span *self, pt_span *span, uint64_t end_ticks) 
 static void leave(struct native_span *self, uint64_t end_ticks) {
     if (self->open_count == 0)
         return;
-    struct native_open open = take_open(self);
-    if (open.span.name && !native_is_off())
-        record(self, &open.span, end_ticks);
-    if (open.token)
-        native_context_reset(open.token);
+    if (self->open_count > 1)
+        bring_own_last(self);
+    struct native_open *open = open_at(self, --self->open_count);
+    if (open->span.name && !native_is_off())
+        record(self, &open->span, end_ticks);
+    if (open->token)
+        native_context_reset(open->token);
 }
 
 /* Does nothing where there is a lock of the interpreter. */
@@ -197,8 +203,7 @@ static void leave(struct native_span *self, uint64_t end_ticks) {
 #define Py_END_CRITICAL_SECTION()         }
 #endif
 
-static PyObject *span_enter(PyObject *self, PyObject *unused) {
-    (void)unused;
+PyObject *native_span_enter(PyObject *self) {
     Py_BEGIN_CRITICAL_SECTION(self);
     enter((struct native_span *)self);
     Py_END_CRITICAL_SECTION();
@@ -206,15 +211,13 @@ static PyObject *span_enter(PyObject *self, PyObject *unused) {
     return self;
 }
 
-static PyObject *span_exit(PyObject *self, PyObject *const *values, Py_ssize_t n, PyObject *names) {
+PyObject *native_span_exit(PyObject *self) {
     uint64_t end_ticks = pt_ticks_();
-    (void)values, (void)n, (void)names;
     Py_BEGIN_CRITICAL_SECTION(self);
     leave((struct native_span *)self, end_ticks);
     Py_END_CRITICAL_SECTION();
     Py_RETURN_NONE;
 }
-NATIVE_METHOD(span_exit)
 
 /* One that is not open, for the calls of a decorated function. */
 static PyObject *span_again(PyObject *object, PyObject *unused) {
@@ -228,15 +231,6 @@ static PyObject *span_again(PyObject *object, PyObject *unused) {
     made->name_id = self->name_id;
     made->text_id = self->text_id;
     return (PyObject *)made;
-}
-
-static PyObject *span_call(PyObject *self, PyObject *args, PyObject *dict) {
-    PyObject *function;
-    if ((dict && PyDict_Size(dict) > 0) || !PyArg_ParseTuple(args, "O", &function)) {
-        PyErr_SetString(PyExc_TypeError, "a span decorates one function");
-        return NULL;
-    }
-    return native_decorate(self, "again", function);
 }
 
 static PyObject *span_repr(PyObject *self) {
@@ -291,8 +285,6 @@ static void span_dealloc(PyObject *object) {
 }
 
 static PyMethodDef methods[] = {
-    { "__enter__", span_enter, METH_NOARGS, NULL },
-    { "__exit__", NATIVE_ENTRY(span_exit), NATIVE_FLAGS, NULL },
     { "again", span_again, METH_NOARGS, "A new span like this one." },
     { 0 },
 };
@@ -309,7 +301,8 @@ static PyType_Slot slots[] = {
     { Py_tp_doc, (void *)"A block of code that is timed; made by pitot.span()." },
     { Py_tp_methods, methods },
     { Py_tp_getset, attributes },
-    { Py_tp_call, span_call },
+    { Py_tp_call, native_span_call },
+    { Py_tp_members, native_span_members },
     { Py_tp_repr, span_repr },
     { Py_tp_dealloc, span_dealloc },
     { 0 },
@@ -317,7 +310,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "pitot.Span",
     .basicsize = sizeof(struct native_span),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | NATIVE_SPAN_FLAGS,
     .slots = slots,
 };
 static PyMethodDef functions[] = {
@@ -331,7 +324,7 @@ int native_add_span(PyObject *module) {
     for (int i = 0; i < KEYWORDS; i++)
         if (!keywords[i] && !(keywords[i] = PyUnicode_InternFromString(keyword_names[i])))
             return -1;
-    if (native_add_type(module, &spec, &span_type))
+    if (native_add_type(module, &spec, &span_type) || native_span_add_block(span_type))
         return -1;
     return PyModule_AddFunctions(module, functions);
 }

@@ -7,6 +7,10 @@
 
 #include "native.h"
 
+#include <structmember.h>
+
+typedef PyObject *native_vector(PyObject *self, PyObject *const *values, size_t n, PyObject *names);
+
 struct native_open {
     pt_span span;         /* name 0: was off */
     unsigned long thread; /* that entered */
@@ -21,6 +25,22 @@ struct native_span {
     uint32_t open_count, more_capacity;
     struct native_open first;
     struct native_open *more; /* all but the first */
+    native_vector *call;      /* see block_full.c */
 };
+
+/* span.c: for `with`. */
+PyObject *native_span_enter(PyObject *self);
+PyObject *native_span_exit(PyObject *self);
+
+/* block_*.c: how `with` comes to them, and a call as decorator. */
+int native_span_add_block(PyTypeObject *type);
+PyObject *native_span_call(PyObject *self, PyObject *args, PyObject *dict);
+extern PyMemberDef native_span_members[];
+extern native_vector *const native_span_vector;
+#ifdef Py_LIMITED_API
+#define NATIVE_SPAN_FLAGS 0
+#else
+#define NATIVE_SPAN_FLAGS Py_TPFLAGS_HAVE_VECTORCALL
+#endif
 
 #endif
