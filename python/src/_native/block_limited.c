@@ -27,8 +27,6 @@ int native_span_add_block(PyTypeObject *type) {
     return 0;
 }
 
-native_vector *const native_span_vector = NULL;
-
 PyMemberDef native_span_members[] = { { 0 } };
 
 PyObject *native_span_call(PyObject *self, PyObject *args, PyObject *dict) {

@@ -14,8 +14,9 @@
 #include <pitot/pitot.h>
 #include <stdbool.h>
 
+/* Of spans. */
 static inline bool native_is_off(void) {
-    return !__atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED);
+    return pt_is_off_(PT_SPANS_ON_);
 }
 
 /* A method that takes a vector of `n` values, then those of the names in `keywords` (or NULL). */
@@ -59,7 +60,9 @@ void native_context_reset(PyObject *token); /* takes the token */
 
 /* object_*.c: memory of spans. */
 struct native_span;
+/* All zero, but for the head and what makes a span a span. */
 struct native_span *native_span_allocate(PyTypeObject *type);
+/* Nothing is owned any more. */
 void native_span_free(struct native_span *span, PyTypeObject *type);
 
 /* The types and functions of a file, put into the module. 0 or -1 and an exception. */

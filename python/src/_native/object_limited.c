@@ -2,7 +2,10 @@
 #include "span.h"
 
 struct native_span *native_span_allocate(PyTypeObject *type) {
-    return PyObject_New(struct native_span, type);
+    struct native_span *span = PyObject_New(struct native_span, type);
+    if (span)
+        native_span_blank(span);
+    return span;
 }
 
 void native_span_free(struct native_span *span, PyTypeObject *type) {

@@ -33,7 +33,7 @@ static PyObject *stop(PyObject *module, PyObject *unused) {
 
 static PyObject *is_on(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    return PyBool_FromLong(!native_is_off());
+    return PyBool_FromLong(__atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED) != 0);
 }
 
 static PyObject *dropped(PyObject *module, PyObject *unused) {

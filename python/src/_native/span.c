@@ -81,12 +81,6 @@ static struct native_span *new_span(PyObject *name) {
         return NULL;
     Py_INCREF(name);
     self->name = name;
-    self->text = NULL;
-    self->model = (pt_span){ 0 };
-    self->name_id = self->text_id = 0;
-    self->open_count = self->more_capacity = 0;
-    self->more = NULL;
-    self->call = native_span_vector;
     return self;
 }
 
@@ -185,13 +179,14 @@ static void record(struct native_span *self, pt_span *span, uint64_t end_ticks) 
     pt_span_put_(span, end_ticks);
 }
 
+/* The end is 0 if it is off. */
 static void leave(struct native_span *self, uint64_t end_ticks) {
     if (self->open_count == 0)
         return;
     if (self->open_count > 1)
         bring_own_last(self);
     struct native_open *open = open_at(self, --self->open_count);
-    if (open->span.name && !native_is_off())
+    if (open->span.name && end_ticks)
         record(self, &open->span, end_ticks);
     if (open->token)
         native_context_reset(open->token);
@@ -212,7 +207,7 @@ PyObject *native_span_enter(PyObject *self) {
 }
 
 PyObject *native_span_exit(PyObject *self) {
-    uint64_t end_ticks = pt_ticks_();
+    uint64_t end_ticks = native_is_off() ? 0 : pt_ticks_();
     Py_BEGIN_CRITICAL_SECTION(self);
     leave((struct native_span *)self, end_ticks);
     Py_END_CRITICAL_SECTION();
@@ -276,9 +271,10 @@ static int set_attribute(PyObject *self, PyObject *value, void *keyword) {
 
 static void span_dealloc(PyObject *object) {
     struct native_span *self = (struct native_span *)object;
-    for (uint32_t i = 0; i < self->open_count; i++)
-        Py_XDECREF(open_at(self, i)->token);
-    PyMem_Free(self->more);
+    while (self->open_count > 0)
+        Py_XDECREF(open_at(self, --self->open_count)->token);
+    if (self->more)
+        PyMem_Free(self->more);
     Py_DECREF(self->name);
     Py_XDECREF(self->text);
     native_span_free(self, Py_TYPE(object));

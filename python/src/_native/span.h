@@ -28,6 +28,12 @@ struct native_span {
     native_vector *call;      /* see block_full.c */
 };
 
+/* What comes after the head, all zero. */
+static inline void native_span_blank(struct native_span *span) {
+    const size_t head = offsetof(struct native_span, name);
+    memset((char *)span + head, 0, sizeof *span - head);
+}
+
 /* span.c: for `with`. */
 PyObject *native_span_enter(PyObject *self);
 PyObject *native_span_exit(PyObject *self);

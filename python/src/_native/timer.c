@@ -20,7 +20,7 @@ static int64_t now_ns(void) {
 
 static PyObject *enter(PyObject *self, PyObject *unused) {
     (void)unused;
-    int64_t start_ns = native_is_off() ? 0 : now_ns();
+    int64_t start_ns = pt_is_off_(PT_HISTOGRAMS_ON_) ? 0 : now_ns();
     __atomic_store_n(&((struct timer *)self)->start_ns, start_ns, __ATOMIC_RELAXED);
     Py_INCREF(self);
     return self;
@@ -30,7 +30,7 @@ static PyObject *leave(PyObject *object, PyObject *const *values, Py_ssize_t n, 
     (void)values, (void)n, (void)names;
     struct timer *self = (struct timer *)object;
     int64_t start_ns = __atomic_exchange_n(&self->start_ns, 0, __ATOMIC_RELAXED);
-    if (start_ns && !native_is_off())
+    if (start_ns && !pt_is_off_(PT_HISTOGRAMS_ON_))
         pt_histogram_record(self->handle, (double)(now_ns() - start_ns) * 1e-9);
     Py_RETURN_NONE;
 }
