@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "monitor/log.h"
+#include "monitor/overhead.h"
 #include "monitor/ticker.h"
 #include "probe/probe.h"
 
@@ -235,8 +236,10 @@ static void begin(void) {
     int rc = pt_history_start(capacity);
     if (rc)
         pt_monitor_log(PT_LEVEL_WARNING, "spans are not kept in the process: %s", strerror(-rc));
+    pt_overhead_begin();
 }
 
-__attribute__((constructor)) static void wait_for_start(void) {
+/* Before that of config.c, which may start. */
+__attribute__((constructor(101))) static void wait_for_start(void) {
     pt_probe_on_start = begin;
 }

@@ -457,7 +457,8 @@ uint64_t pt_dropped(void) {
     return total;
 }
 
-__attribute__((constructor)) static void look_at_environment(void) {
+/* The first of libpitot's constructors: others may start or stop. */
+__attribute__((constructor(101))) static void look_at_environment(void) {
     const char *in = secure_getenv(PITOT_REGION_VARIABLE);
     pt_is_on_ = in && *in ? (int)parts : 0;
 }
