@@ -1,6 +1,8 @@
 /* What counters, gauges and histograms have in common: a handle, a name and labels. */
 #include "native.h"
 
+#include <errno.h>
+
 static void release(struct native_metric_texts *texts) {
     for (int i = 0; i < 4; i++)
         Py_CLEAR(texts->bytes[i]);
@@ -24,8 +26,27 @@ int native_metric_parse(PyObject *args, struct native_metric_texts *texts) {
     return 0;
 }
 
+/* What is wrong with name or labels; NULL: nothing. */
+static const char *fault(int error) {
+    if (error == -EINVAL)
+        return "the name of a metric or label is letters, digits and _, and no digit first";
+    if (error == -ENAMETOOLONG)
+        return "name or labels of the metric are too long";
+    if (error == -EEXIST)
+        return "another kind of metric has that name";
+    return NULL;
+}
+
+static bool is_right(const struct native_metric_texts *texts, uint32_t slot) {
+    const char *message = slot ? NULL : fault(pt_registration_error());
+    if (message)
+        PyErr_Format(PyExc_ValueError, "%s: %s{%s}", message, texts->c[0], texts->c[3]);
+    return !message;
+}
+
 PyObject *native_metric_new(PyTypeObject *type, struct native_metric_texts *texts, uint32_t slot) {
-    struct native_metric *self = PyObject_New(struct native_metric, type);
+    struct native_metric *self =
+        is_right(texts, slot) ? PyObject_New(struct native_metric, type) : NULL;
     if (self) {
         Py_INCREF(texts->name);
         Py_INCREF(texts->labels);

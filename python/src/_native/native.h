@@ -72,6 +72,8 @@ int native_add_gauge(PyObject *module);
 int native_add_histogram(PyObject *module);
 int native_add_timer(PyObject *module);
 int native_add_recording(PyObject *module);
+int native_add_requests(PyObject *module);
+int native_add_settings(PyObject *module);
 
 /* timer.c: what histogram.time() gives. */
 PyObject *native_timer_new(PyObject *histogram, pt_histogram handle);
@@ -91,6 +93,7 @@ struct native_metric_texts {
     const char *c[4];        /* name, unit, help, labels */
 };
 int native_metric_parse(PyObject *args, struct native_metric_texts *texts);
+/* Slot 0 with a fault of the caller's: ValueError. With none, as no room: an object. */
 PyObject *native_metric_new(PyTypeObject *type, struct native_metric_texts *texts, uint32_t slot);
 void native_metric_dealloc(PyObject *self);
 PyObject *native_metric_repr(PyObject *self);
