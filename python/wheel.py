@@ -31,9 +31,15 @@ def soname(library):
     return f'{stem}.so.{version.split(".")[0]}'
 
 
+def name_of(path):
+    """In the wheel: sources are below python/pitot/, what was made is elsewhere."""
+    _, _, inside = path.as_posix().rpartition('/python/pitot/')
+    return f'pitot/{inside if inside != path.as_posix() else path.name}'
+
+
 def contents(version, tags, name, native, library, python_files):
     for path in python_files:
-        yield 'pitot/' + path.as_posix().rpartition('/pitot/')[2], path.read_bytes()
+        yield name_of(path), path.read_bytes()
     yield f'pitot/{name}', native.read_bytes()
     yield f'pitot/{soname(library)}', library.read_bytes()
     info = f'pitot-{version}.dist-info'

@@ -34,7 +34,7 @@ def configure(**changes):
 
 
 # No __getattr__ for names that come later: with one, Python finds no name of a module fast.
-def read(run):
+def read(run, pandas=None):
     """The tables of a recorded run; see pitot.tables."""
-    from pitot.tables import read as read_tables
-    return read_tables(run)
+    from pitot import tables
+    return tables.read(run, pandas)
