@@ -93,19 +93,20 @@ typedef void pt_log_function(void *arg, int level, const char *text);
 PT_API void pt_set_log(pt_log_function *log, void *arg);
 
 /* One step of the program's loop is done: takes a sample of memory, and every so many steps logs,
- * looks for a leak, exports the spans of the steps since to {profiler_trace_dir}/{name}_step_{n}.json.
- * Off: one branch. Returns the number of the step, 0 while off. */
+ * looks for a leak, exports the spans since the last export to the new file
+ * {profiler_trace_dir}/{name}_step_{n}.json. Off: one branch. Returns the number of the step, which
+ * all names share, 0 while off. */
 PT_API uint64_t pt_step(const char *name);
 
-/* What measuring costs. A second at a time, calibrated costs of calls and the CPU time of libpitot's
- * own threads are divided by the CPU time of the program, but at least by 1 % of one CPU: what is
- * measured in a program that sleeps is never much of it. Adds to counters are not counted: that
- * would cost as much as they do.
+/* What measuring costs. Once a second, calibrated costs of calls and the CPU time of libpitot's own
+ * threads are divided by the CPU time of the program, but at least by 1 % of one CPU: in a program
+ * that sleeps everything is dear by share. Adds to counters are not counted: that would cost as
+ * much as they do.
  *
  * Above performance_threshold for three seconds, the dearest part that matters goes: spans,
- * histograms, samples of memory, or it gets slower: the GPU. A span "pitot: spans off" and the gauge
- * pitot_part_on{part="spans"} tell it in the data, a line at PT_LEVEL_WARNING in the log. Below half
- * of the threshold for a minute, the last one comes back, three times at most. */
+ * histograms, samples of memory; the GPU is asked less often. A span "pitot: spans off" and the
+ * gauge pitot_part_on{part="spans"} tell it in the data, a line at PT_LEVEL_WARNING in the log.
+ * Below half of the threshold for a minute, the last one comes back, three times at most. */
 typedef struct pt_overhead {
     double fraction;        /* since the first look; NAN: not known yet */
     double recent_fraction; /* mean over about ten seconds */

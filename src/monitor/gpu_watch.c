@@ -306,14 +306,19 @@ void pt_gpu_watch_mark(struct pt_gpu_mark *mark) {
     pthread_mutex_unlock(&lock);
 }
 
+void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_mark *to,
+                          struct pt_gpu_since *since) {
+    *since = (struct pt_gpu_since){ NAN, NAN };
+    if (to->reading_count > from->reading_count)
+        since->utilization_percent = (to->utilization_sum - from->utilization_sum) /
+                                     (double)(to->reading_count - from->reading_count);
+    double seconds = (double)(to->time_ns - from->time_ns) / (double)PT_NS_PER_SECOND;
+    if (from->time_ns && seconds > 0)
+        since->power_w = (to->energy_joules - from->energy_joules) / seconds;
+}
+
 void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since) {
     struct pt_gpu_mark end;
     pt_gpu_watch_mark(&end);
-    *since = (struct pt_gpu_since){ NAN, NAN };
-    if (end.reading_count > mark->reading_count)
-        since->utilization_percent = (end.utilization_sum - mark->utilization_sum) /
-                                     (double)(end.reading_count - mark->reading_count);
-    double seconds = (double)(end.time_ns - mark->time_ns) / (double)PT_NS_PER_SECOND;
-    if (mark->time_ns && seconds > 0)
-        since->power_w = (end.energy_joules - mark->energy_joules) / seconds;
+    pt_gpu_watch_between(mark, &end, since);
 }

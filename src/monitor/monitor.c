@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define BYTES_PER_GB   (1024.0 * 1024 * 1024)
-#define CPU_WINDOW_NS  (100 * PT_NS_PER_MS) /* shorter ones say little: the kernel counts in 10 ms */
+#define CPU_WINDOW_NS  (100 * PT_NS_PER_MS) /* the kernel counts in 10 ms: less says little */
 #define GPU_FRESH_NS   (10 * PT_NS_PER_SECOND)
 #define CAPACITY_LIMIT 1000000
 

@@ -261,33 +261,52 @@ static double double_of(uint64_t bits) {
     return value;
 }
 
-static double sum_counters(const struct pt_region *r, uint32_t slot) {
-    uint64_t total = 0;
+void pt_region_find_blocks(const struct pt_region *r, struct pt_region_blocks *blocks) {
+    blocks->count = 0;
     for (uint32_t i = 0; i < PT_REGION_THREADS; i++)
         if (is_ready(r, i))
-            total += pt_region_load(&r->at->threads[i].counters[slot]);
-    return (double)total;
+            blocks->numbers[blocks->count++] = (uint8_t)i;
 }
 
-static void add_shard(struct pt_region_value *v, const struct pt_region_shard *shard) {
-    v->sum += double_of(pt_region_load(&shard->sum));
+uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                           uint32_t slot) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < blocks->count; i++)
+        total += pt_region_load(&r->at->threads[blocks->numbers[i]].counters[slot]);
+    return total;
+}
+
+/* The first one is copied, the others are added. */
+static uint64_t copy_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
+    uint64_t count = 0;
+    *sum = double_of(pt_region_load(&shard->sum));
+    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
+        count += buckets[i] = pt_region_load(&shard->buckets[i]);
+    return count;
+}
+
+static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
+    uint64_t count = 0;
+    *sum += double_of(pt_region_load(&shard->sum));
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
         uint64_t n = pt_region_load(&shard->buckets[i]);
-        v->buckets[i] += n;
-        v->count += n;
+        buckets[i] += n;
+        count += n;
     }
+    return count;
 }
 
 /* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
-static void merge_shards(const struct pt_region *r, uint32_t slot, struct pt_region_value *v) {
-    add_shard(v, &r->at->shards[slot]);
-    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
-        if (!is_ready(r, i))
-            continue;
-        uint32_t shard = __atomic_load_n(&r->at->threads[i].shards[slot], __ATOMIC_ACQUIRE);
+uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum) {
+    uint64_t count = copy_shard(buckets, sum, &r->at->shards[slot]);
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        const struct pt_region_thread *t = &r->at->threads[blocks->numbers[i]];
+        uint32_t shard = __atomic_load_n(&t->shards[slot], __ATOMIC_ACQUIRE);
         if (shard > PT_REGION_HISTOGRAMS && shard <= PT_REGION_SHARDS)
-            add_shard(v, &r->at->shards[shard - 1]);
+            count += add_shard(buckets, sum, &r->at->shards[shard - 1]);
     }
+    return count;
 }
 
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
@@ -301,12 +320,14 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
     copy_text(v->help, m->help, sizeof v->help);
     copy_text(v->labels, m->labels, sizeof v->labels);
     v->kind = kind;
+    struct pt_region_blocks blocks;
+    pt_region_find_blocks(r, &blocks);
     if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS)
-        v->value = sum_counters(r, slot);
+        v->value = (double)pt_region_counter(r, &blocks, slot);
     else if (kind == PT_REGION_GAUGE)
         v->value = double_of(pt_region_load(&m->gauge));
     else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS)
-        merge_shards(r, slot, v);
+        v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->sum);
     else
         return false;
     return true;

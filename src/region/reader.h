@@ -72,6 +72,20 @@ void pt_region_copy_name(const struct pt_region *r, uint32_t name,
 /* Metrics are numbered from 1; false if there is none of that number. */
 uint32_t pt_region_metric_count(const struct pt_region *r);
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);
+
+/* The same for one who reads many, and exact: the blocks that have memory are found once. Slots are
+ * those of a metric and below PT_REGION_COUNTERS or PT_REGION_HISTOGRAMS. */
+struct pt_region_blocks {
+    uint32_t count;
+    uint8_t numbers[PT_REGION_THREADS];
+};
+void pt_region_find_blocks(const struct pt_region *r, struct pt_region_blocks *blocks);
+uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                           uint32_t slot);
+/* Sets buckets and sum; returns the count, which is that of the buckets. */
+uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum);
+
 uint64_t pt_region_dropped(const struct pt_region *r);
 
 #endif
