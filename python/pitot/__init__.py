@@ -19,13 +19,15 @@ except ImportError as error:
 
 from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, health,
                            is_on, record_request, request_begin, request_end, settings, span, start,
-                           stop)
+                           stop, trace)
 from pitot.decorate import profile
+from pitot.exposition import metrics_response, metrics_text
 from pitot.instruments import counter, gauge, histogram
 
 __all__ = ['Counter', 'Gauge', 'Histogram', 'Span', 'Timer', 'configure', 'counter', 'dropped',
-           'gauge', 'health', 'histogram', 'is_on', 'profile', 'read', 'record_request',
-           'request_begin', 'request_end', 'settings', 'span', 'start', 'stop']
+           'gauge', 'health', 'histogram', 'is_on', 'metrics_response', 'metrics_text',
+           'profile', 'read', 'record_request', 'request_begin', 'request_end',
+           'settings', 'span', 'start', 'stop', 'trace']
 
 
 def configure(**changes):

@@ -18,8 +18,9 @@ static int check_interpreter(void) {
 
 static int fill(PyObject *module) {
     int (*const parts[])(PyObject *) = {
-        native_add_span,  native_add_counter,   native_add_gauge,    native_add_histogram,
-        native_add_timer, native_add_recording, native_add_requests, native_add_settings,
+        native_add_span,      native_add_counter,  native_add_gauge,
+        native_add_histogram, native_add_timer,    native_add_recording,
+        native_add_requests,  native_add_settings, native_add_exports,
     };
     if (check_interpreter() || native_name_init() || native_context_init())
         return -1;

@@ -9,6 +9,7 @@
 #ifndef PITOT_NATIVE_H
 #define PITOT_NATIVE_H
 
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <pitot/pitot.h>
@@ -71,6 +72,7 @@ int native_add_counter(PyObject *module);
 int native_add_gauge(PyObject *module);
 int native_add_histogram(PyObject *module);
 int native_add_timer(PyObject *module);
+int native_add_exports(PyObject *module);
 int native_add_recording(PyObject *module);
 int native_add_requests(PyObject *module);
 int native_add_settings(PyObject *module);
