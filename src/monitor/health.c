@@ -2,15 +2,13 @@
 #include "base/clock.h"
 #include "monitor/gpu_watch.h"
 #include "monitor/json_text.h"
-#include "monitor/machine.h"
+#include "monitor/process_usage.h"
 #include "monitor/requests.h"
 #include "monitor/settings.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pitot/monitor.h>
-
-#define BYTES_PER_MB (1024.0 * 1024)
 
 static double error_rate(const struct pt_latency_counts *window) {
     return window->requests ? (double)window->errors / (double)window->requests : 0;
@@ -58,7 +56,7 @@ void pt_health_check(pt_health *health, pt_health_probe *probe, void *arg) {
     health->latency_p50 = pt_bucket_quantile(window.buckets, 0.5);
     health->latency_p95 = pt_bucket_quantile(window.buckets, 0.95);
     health->error_rate = error_rate(&window);
-    health->memory_usage_mb = pt_machine_own_bytes() / BYTES_PER_MB;
+    health->memory_usage_mb = pt_process_ram_mb();
     health->gpu_utilization = pt_gpu_utilization();
 }
 

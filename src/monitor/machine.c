@@ -1,12 +1,9 @@
 #include "monitor/machine.h"
 
 #include "base/fs.h"
-#include "kernel/cpu_times.h"
 #include "kernel/keyed.h"
-#include "kernel/pid.h"
 
 #include <errno.h>
-#include <math.h>
 #include <unistd.h>
 
 #define TEXT_SIZE 8192
@@ -25,20 +22,6 @@ static int read_text(const char *path, char text[TEXT_SIZE], struct pt_scan *sca
     *scan = pt_scan_of((struct pt_str){ text, n > 0 ? (size_t)n : 0 });
     errno = saved_errno;
     return rc;
-}
-
-int pt_machine_parse_cpu(struct pt_scan text, struct pt_machine_cpu *cpu) {
-    struct pt_cpu_times times;
-    if (!pt_cpu_times_next(&text, &times) || times.cpu >= 0 ||
-        !pt_fields_has(times.present, PT_CPU_IDLE))
-        return -EINVAL;
-    *cpu = (struct pt_machine_cpu){ 0 };
-    for (int i = 0; i < PT_CPU_GUEST; i++) { /* guests are in user and nice already */
-        int64_t ticks = pt_fields_has(times.present, i) ? times.ticks[i] : 0;
-        cpu->total += ticks;
-        cpu->busy += i == PT_CPU_IDLE || i == PT_CPU_IOWAIT ? 0 : ticks;
-    }
-    return 0;
 }
 
 enum { TOTAL, FREE, AVAILABLE, BUFFERS, CACHED, RECLAIMABLE, KEY_COUNT };
@@ -64,14 +47,6 @@ int pt_machine_parse_memory(struct pt_scan text, struct pt_machine_memory *memor
     return 0;
 }
 
-int pt_machine_read_cpu(struct pt_machine_cpu *cpu) {
-    static const char path[] = "/proc/stat";
-    char text[TEXT_SIZE];
-    struct pt_scan scan;
-    int rc = read_text(path, text, &scan);
-    return rc ? rc : pt_machine_parse_cpu(scan, cpu);
-}
-
 int pt_machine_read_memory(struct pt_machine_memory *memory) {
     static const char path[] = "/proc/meminfo";
     char text[TEXT_SIZE];
@@ -80,31 +55,11 @@ int pt_machine_read_memory(struct pt_machine_memory *memory) {
     return rc ? rc : pt_machine_parse_memory(scan, memory);
 }
 
-double pt_machine_cpu_percent(const struct pt_machine_cpu *from, const struct pt_machine_cpu *to) {
-    int64_t total = to->total - from->total, busy = to->busy - from->busy;
-    if (total <= 0)
-        return (double)NAN;
-    double percent = 100.0 * (double)busy / (double)total;
-    return percent < 0 ? 0 : percent > 100 ? 100 : percent; /* iowait may run backwards */
-}
-
-double pt_machine_own_bytes(void) {
-    static const char path[] = "/proc/self/statm";
+void pt_machine_read_ticks(struct pt_machine_usage *usage) {
+    static const char path[] = "/proc/stat";
     char text[TEXT_SIZE];
     struct pt_scan scan;
-    int64_t pages;
-    if (read_text(path, text, &scan) || pt_pid_parse_statm(scan, &pages))
-        return (double)NAN;
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
-
-double pt_machine_own_peak_bytes(void) {
-    static const char path[] = "/proc/self/status";
-    char text[TEXT_SIZE];
-    struct pt_scan scan;
-    struct pt_pid_values values;
-    if (read_text(path, text, &scan) || pt_pid_parse_status(scan, &values) ||
-        !pt_pid_has(&values, PT_STATUS_PEAK_RESIDENT))
-        return (double)NAN;
-    return (double)values.at[PT_STATUS_PEAK_RESIDENT];
+    if (read_text(path, text, &scan))
+        scan = (struct pt_scan){ 0 };
+    pt_machine_scan_cpu(usage, scan);
 }

@@ -33,7 +33,7 @@ pt_monitor *pt_monitor_new(void) {
         return NULL;
     monitor->start_ns = monitor->cpu_ns = pt_mono_ns();
     monitor->cpu_percent = (double)NAN;
-    monitor->has_cpu = !pt_machine_read_cpu(&monitor->cpu);
+    pt_machine_read_ticks(&monitor->cpu);
     for (size_t i = 0; i < PT_COUNT(first_rules); i++)
         (void)pt_monitor_add_rule(monitor, &first_rules[i]);
     return monitor;
@@ -123,23 +123,23 @@ static void wait_until(int64_t ns) {
 /* Since the reading before; if that was only a moment ago, what was said then. The first answer
  * waits until there is a window to speak of. */
 static double cpu_percent(pt_monitor *monitor) {
-    struct pt_machine_cpu cpu;
+    struct pt_machine_usage cpu;
     pt_guard_lock();
     int64_t due_ns = monitor->cpu_ns + CPU_WINDOW_NS;
-    bool is_first = isnan(monitor->cpu_percent) && monitor->has_cpu;
+    bool is_first = isnan(monitor->cpu_percent) && !isnan(monitor->cpu.total_ticks);
     pt_guard_unlock();
     if (is_first)
         wait_until(due_ns);
     int64_t now_ns = pt_mono_ns();
-    bool is_read = now_ns >= due_ns && !pt_machine_read_cpu(&cpu);
+    bool is_due = now_ns >= due_ns;
+    if (is_due)
+        pt_machine_read_ticks(&cpu);
     pt_guard_lock();
-    if (is_read && now_ns >= monitor->cpu_ns + CPU_WINDOW_NS) {
-        double percent =
-            monitor->has_cpu ? pt_machine_cpu_percent(&monitor->cpu, &cpu) : (double)NAN;
+    if (is_due && now_ns >= monitor->cpu_ns + CPU_WINDOW_NS) {
+        double percent = pt_machine_cpu_percent(&monitor->cpu, &cpu);
         monitor->cpu_percent = isnan(percent) ? monitor->cpu_percent : percent;
         monitor->cpu = cpu;
         monitor->cpu_ns = now_ns;
-        monitor->has_cpu = true;
     }
     double percent = monitor->cpu_percent;
     pt_guard_unlock();

@@ -21,9 +21,9 @@ struct pt_monitor_rule {
 struct pt_monitor {
     int64_t start_ns; /* CLOCK_MONOTONIC */
     struct pt_monitor_series_set series;
-    struct pt_machine_cpu cpu; /* as of cpu_ns */
+    struct pt_machine_usage cpu; /* as of cpu_ns */
     int64_t cpu_ns;
-    bool has_cpu, watches_gpu;
+    bool watches_gpu;
     double cpu_percent; /* NAN: not known yet */
     struct pt_monitor_rule rules[PT_MONITOR_RULES];
     size_t rule_count;

@@ -4,7 +4,7 @@
 #include "monitor/requests.h"
 
 #include "base/clock.h"
-#include "monitor/machine.h"
+#include "monitor/process_usage.h"
 #include "region/layout.h"
 
 #include <errno.h>
@@ -12,7 +12,9 @@
 #include <pitot/monitor.h>
 #include <pthread.h>
 
-#define MEMORY_NS PT_NS_PER_SECOND /* between readings of memory_usage_bytes */
+#define MEMORY_NS    PT_NS_PER_SECOND /* between readings of memory_usage_bytes */
+
+#define BYTES_PER_MB (1024.0 * 1024)
 
 enum { REQUESTS, ERRORS, DURATION, ACTIVE, RATE, MEMORY, METRIC_COUNT };
 
@@ -107,9 +109,9 @@ static void show_memory(int64_t now_ns) {
         !__atomic_compare_exchange_n(&memory_ns, &shown_ns, now_ns, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;
-    double bytes = pt_machine_own_bytes();
-    if (!isnan(bytes))
-        pt_gauge_set((pt_gauge){ load(&slots[MEMORY]) }, bytes);
+    double mb = pt_process_ram_mb();
+    if (!isnan(mb))
+        pt_gauge_set((pt_gauge){ load(&slots[MEMORY]) }, mb * BYTES_PER_MB);
 }
 
 void pt_record_request(double seconds, uint64_t tokens, bool has_succeeded) {

@@ -6,9 +6,10 @@
 #include "monitor/gpu_watch.h"
 #include "monitor/guard.h"
 #include "monitor/history.h"
+#include "monitor/leak.h"
 #include "monitor/log.h"
-#include "monitor/machine.h"
 #include "monitor/overhead.h"
+#include "monitor/process_usage.h"
 #include "monitor/settings.h"
 #include "monitor/trace.h"
 
@@ -19,7 +20,6 @@
 #include <sys/stat.h>
 
 #define MEMORY_SAMPLES 500
-#define BYTES_PER_MB   (1024.0 * 1024)
 #define NAME_LENGTH    100 /* of a step in the name of a file */
 
 /* Guarded by monitor/guard.h. */
@@ -36,7 +36,7 @@ static pt_memory_sample sample_memory(void) {
     int64_t start_ns = pt_mono_ns();
     (void)pt_gpu_watch_read(&gpu);
     double gpu_mb = isnan(gpu.process_memory_mb) ? gpu.memory_used_mb : gpu.process_memory_mb;
-    pt_memory_sample sample = { .ram_mb = pt_machine_own_bytes() / BYTES_PER_MB,
+    pt_memory_sample sample = { .ram_mb = pt_process_ram_mb(),
                                 .gpu_mb = gpu_mb,
                                 .wall_time = (double)pt_wall_ns() / (double)PT_NS_PER_SECOND };
     pt_overhead_add_memory(pt_mono_ns() - start_ns);
@@ -61,6 +61,29 @@ size_t pt_recent_memory(pt_memory_sample *into, size_t capacity) {
         into[i] = steps.memory[(steps.memory_count - count + i) % MEMORY_SAMPLES];
     pt_guard_unlock();
     return count;
+}
+
+/* Memory at the last `count` steps; how many there are. */
+static size_t copy_ram(double *mb, size_t count) {
+    pt_guard_lock();
+    count = count < steps.memory_count ? count : steps.memory_count;
+    for (size_t i = 0; i < count; i++)
+        mb[i] = steps.memory[(steps.memory_count - count + i) % MEMORY_SAMPLES].ram_mb;
+    pt_guard_unlock();
+    return count;
+}
+
+static void look_for_leak(const pt_config *config, uint64_t number) {
+    double numbers[MEMORY_SAMPLES], mb[MEMORY_SAMPLES];
+    size_t wanted = (size_t)config->memory_cleanup_check_interval;
+    size_t count = copy_ram(mb, wanted < MEMORY_SAMPLES ? wanted : MEMORY_SAMPLES);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (double)i;
+    struct pt_leak_result leak = pt_leak_test(numbers, mb, count);
+    if (leak.verdict == PT_LEAK_YES)
+        pt_monitor_log(PT_LEVEL_WARNING,
+                       "step %llu: memory grows by %.3f MB per step (+- %.3f), now %.1f MB",
+                       (unsigned long long)number, leak.slope, leak.error, mb[count - 1]);
 }
 
 /* Where the line before ended; the next one begins here. */
@@ -151,6 +174,8 @@ static uint64_t step(const char *name) {
         keep_memory(sample_memory());
     if (is_due(number, config.metrics_log_interval))
         log_steps(&config, name, number);
+    if (config.collect_memory_basic && is_due(number, config.memory_cleanup_check_interval))
+        look_for_leak(&config, number);
     if (config.enable_profiler && is_due(number, config.profiler_export_interval))
         export_trace(&config, name, number);
     return number;

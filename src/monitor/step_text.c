@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "monitor/gpu_watch.h"
 #include "monitor/history.h"
-#include "monitor/machine.h"
+#include "monitor/process_usage.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -111,15 +111,18 @@ static void add_spans(const pt_config *config, struct text *text, const struct p
 
 /* Bytes that the allocator holds and the program does not use: fragments of earlier use. */
 static void add_memory(const pt_config *config, struct text *text) {
-    double ram = pt_machine_own_bytes();
+    double ram = pt_process_ram_mb();
     if (config->collect_memory_basic && !isnan(ram))
-        add(text, " RAM %.1f MB,", ram / BYTES_PER_MB);
+        add(text, " RAM %.1f MB,", ram);
     if (!config->collect_memory_detailed)
         return;
-    double peak = pt_machine_own_peak_bytes();
+    struct pt_kernel_text buffer = { 0 };
+    struct pt_process_usage usage;
+    pt_process_usage_read(&usage, &buffer);
+    pt_kernel_text_release(&buffer);
     struct mallinfo2 heap = mallinfo2();
-    if (!isnan(peak))
-        add(text, " peak %.1f MB,", peak / BYTES_PER_MB);
+    if (!isnan(usage.highest_ram_mb))
+        add(text, " peak %.1f MB,", usage.highest_ram_mb);
     if (heap.arena > 0)
         add(text, " heap %.1f MB with %.0f %% free,", (double)heap.arena / BYTES_PER_MB,
             100 * (double)heap.fordblks / (double)heap.arena);

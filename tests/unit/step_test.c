@@ -100,6 +100,32 @@ static void test_log(void **state) {
     run_child(log_steps);
 }
 
+static void leak_memory(void) {
+    pt_config config;
+    begin(&config);
+    config.metrics_log_interval = 1000;
+    config.memory_cleanup_check_interval = 60;
+    expect(pt_configure(&config) == 0);
+    for (int i = 0; i < 60; i++)
+        pt_step("s");
+    expect(line_count == 0);
+    for (int i = 0; i < 60; i++) {
+        char *lost = malloc(1 << 20);
+        memset(lost, i, 1 << 20);
+        __asm__ volatile("" : : "r"(lost) : "memory"); /* it is not left out as useless */
+        pt_step("s");
+    }
+    expect(line_count == 1 && lines[0].level == PT_LEVEL_WARNING);
+    expect(strstr(lines[0].text, "step 120: memory grows by ") == lines[0].text);
+    double growth = strtod(lines[0].text + strlen("step 120: memory grows by "), NULL);
+    expect(growth > 0.9 && growth < 1.1);
+}
+
+static void test_leak(void **state) {
+    (void)state;
+    run_child(leak_memory);
+}
+
 static double own_rss_mb(void) {
     char line[256];
     double kb = 0;
@@ -258,6 +284,7 @@ int main(void) {
             test_log,
             "C173 C199 C221 C222 C223: every so many steps a line with times, rates and memory"),
         PT_TEST(test_memory, "C189 C190 C198: memory at the last 500 steps"),
+        PT_TEST(test_leak, "C182: every so many steps a look for a leak"),
         PT_TEST(test_traces,
                 "C208 C210 C215 C216 C217 C218: every so many steps a trace of the spans since"),
         PT_TEST(test_no_directory,
