@@ -23,13 +23,15 @@ void native_span_free(struct native_span *span, PyTypeObject *type) {
     Py_DECREF(type);
 }
 #else
-static struct native_span *kept[KEPT];
+static struct native_span *kept[KEPT]; /* they keep their reference to the type */
 static int kept_count;
 
 struct native_span *native_span_allocate(PyTypeObject *type) {
     if (kept_count == 0)
         return new_object(type);
-    return (struct native_span *)PyObject_Init((PyObject *)kept[--kept_count], type);
+    struct native_span *span = kept[--kept_count];
+    _Py_NewReference((PyObject *)span);
+    return span;
 }
 
 /* Most spans have neither work nor nesting, and little to be made blank. */
@@ -46,9 +48,9 @@ void native_span_free(struct native_span *span, PyTypeObject *type) {
     if (kept_count < KEPT) {
         make_blank(span);
         kept[kept_count++] = span;
-    } else {
-        PyObject_Free(span);
+        return;
     }
+    PyObject_Free(span);
     Py_DECREF(type);
 }
 #endif

@@ -12,9 +12,9 @@
 typedef PyObject *native_vector(PyObject *self, PyObject *const *values, size_t n, PyObject *names);
 
 struct native_open {
-    pt_span span;         /* name 0: was off */
-    unsigned long thread; /* that entered */
-    PyObject *token;      /* of the request, or NULL */
+    pt_span span;       /* name 0: was off */
+    const char *thread; /* that entered, see thread_mark in span.c */
+    PyObject *token;    /* of the request, or NULL */
 };
 
 struct native_span {
