@@ -3,9 +3,9 @@
 
     python/wheel.py WHEEL VERSION NAME NATIVE LIBRARY PYTHON_FILE...
 
-WHEEL is pitot-VERSION-TAGS.whl; NATIVE is called NAME in it. LIBRARY is libpitot.so.X.Y.Z, which the native part finds beside
-itself as libpitot.so.X. Only what the standard library has is needed; the same input gives the
-same bytes."""
+WHEEL is pitot-VERSION-TAGS.whl; NATIVE is called NAME in it. LIBRARY is libpitot.so.X.Y.Z, which
+the native part finds beside itself as libpitot.so.X. Only what the standard library has is needed;
+the same input gives the same bytes."""
 import base64
 import hashlib
 import pathlib

@@ -118,7 +118,7 @@ def _export(journal, uuid):
 
 
 def _schema():
-    """Units of the columns of each file, as the program that this package was built with has them."""
+    """Units of the columns of each file, in the program that was built with this package."""
     with open(pathlib.Path(__file__).with_name('schema.json'), encoding='utf-8') as file:
         tables = json.load(file)['tables']
     units = {}

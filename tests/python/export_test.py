@@ -113,7 +113,8 @@ class ExportTest(TestCase):
             pitot.configure(enable_metrics=True, min_duration=0.25, profiler_trace_dir="d/e")
             s = pitot.settings()
             print(pitot.is_on(), s["min_duration"], s["profiler_trace_dir"])
-            for bad in ({"what": 1}, {"min_duration": "x"}, {"debug_mode": True, "history_spans": -1}):
+            for bad in ({"what": 1}, {"min_duration": "x"},
+                        {"debug_mode": True, "history_spans": -1}):
                 try: pitot.configure(**bad)
                 except ValueError as error: print(error)
             assert pitot.settings() == s
