@@ -12,9 +12,9 @@
  * Off until pt_start(), or until the environment has PITOT_REGION, as under `pitot -- program`.
  * While off, a call is one branch, and metrics and names can be made. While on, recording takes no
  * lock, makes no system call and allocates nothing; only a thread's first call, and the functions
- * called *_new and pt_name_once() for the first time, prepare memory. All functions may be called by
- * any thread, leave errno alone and never fail in the caller's face: what finds no room is counted
- * as dropped.
+ * called *_new and pt_name_once() for the first time, prepare memory. All functions may be called
+ * by any thread, leave errno alone and never fail in the caller's face: what finds no room is
+ * counted as dropped.
  * Signal handlers may record, with handles and names that exist: a span that interrupts the end of
  * another is dropped, an add may be lost that interrupts one to the same metric.
  *

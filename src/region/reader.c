@@ -1,6 +1,7 @@
 #include "region/reader.h"
 
 #include "base/clock.h"
+#include "region/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,11 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
     return 0;
 }
 
+static void unmap(struct pt_region_layout *at) {
+    pt_guard_remove(at);
+    munmap(at, sizeof *at);
+}
+
 static int map(struct pt_region *r, int fd) {
     struct stat st;
     if (fstat(fd, &st))
@@ -47,9 +53,11 @@ static int map(struct pt_region *r, int fd) {
         mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return -errno;
-    int rc = pt_region_attach(r, at, (size_t)st.st_size);
+    int rc = pt_guard_add(at, sizeof(struct pt_region_layout));
+    if (!rc)
+        rc = pt_region_attach(r, at, (size_t)st.st_size);
     if (rc)
-        munmap(at, sizeof(struct pt_region_layout));
+        unmap(at);
     return rc;
 }
 
@@ -68,14 +76,21 @@ int pt_region_open(struct pt_region *r, int directory, const char *name) {
 
 void pt_region_close(struct pt_region *r) {
     if (r->fd_plus_one > 0) {
-        munmap(r->at, sizeof *r->at);
+        unmap(r->at);
         close(r->fd_plus_one - 1);
     }
     *r = (struct pt_region){ 0 };
 }
 
+/* The guard makes zeros of what was cut, also if the file has its size again. */
+static bool is_there(const struct pt_region *r) {
+    return pt_region_load(&r->at->header.magic) == PT_REGION_MAGIC;
+}
+
 bool pt_region_is_whole(const struct pt_region *r) {
     struct stat st;
+    if (!is_there(r))
+        return false;
     return r->fd_plus_one == 0 ||
            (!fstat(r->fd_plus_one - 1, &st) && st.st_size == (off_t)sizeof *r->at);
 }
@@ -330,7 +345,7 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
         v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->sum);
     else
         return false;
-    return true;
+    return is_there(r); /* else a part of it may be zeros */
 }
 
 uint64_t pt_region_dropped(const struct pt_region *r) {

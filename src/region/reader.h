@@ -1,7 +1,8 @@
 /* region/reader.h -- reads what a process with libpitot has recorded, while it runs and after.
  *
- * The process may write anything at any time: positions are copied once and checked, texts are
- * copied and ended, numbers are what they are. One reader for a region. */
+ * The process may write anything at any time, and cut the file: positions are copied once and
+ * checked, texts are copied and ended, numbers are what they are, what was cut is zeros
+ * (region/guard.h). One reader for a region, and any number of those who only look. */
 #ifndef PT_REGION_READER_H
 #define PT_REGION_READER_H
 

@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "monitor/history.h"
+#include "monitor/recent.h"
 #include "probe/probe.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <pthread.h>
 
 static char directory[] = "/tmp/pitot-history-XXXXXX";
@@ -194,6 +196,59 @@ static void test_threads(void **state) {
     run_child(keep_spans_of_threads);
 }
 
+static uint64_t ticks_per_second(void) {
+    uint64_t ticks = pt_ticks_();
+    int64_t ns = pt_mono_ns();
+    while (pt_mono_ns() - ns < 20 * PT_NS_PER_MS)
+        continue;
+    return (pt_ticks_() - ticks) * 50;
+}
+
+/* Ends now and lasted that long. */
+static void put_lasting(const char *name, double seconds, uint64_t per_second, int64_t tokens) {
+    pt_name once = 0;
+    pt_span span = pt_span_begin(pt_name_once(&once, name));
+    span.start_ticks -= (uint64_t)(seconds * (double)per_second);
+    if (tokens > 0)
+        pt_span_set_work(&span, PT_TOKENS, tokens);
+    pt_span_end(&span);
+}
+
+static bool is_near(double a, double b) {
+    return fabs(a / b - 1) < 0.02; /* of the ticks above */
+}
+
+static void look_at_recent(void) {
+    static pt_timing timings[2000];
+    static pt_throughput throughputs[10];
+    unsetenv(PITOT_REGION_VARIABLE);
+    expect(pt_recent_timings(timings, 2000) == 0);
+    expect(pt_start(NULL) == 0);
+    uint64_t per_second = ticks_per_second();
+    put_lasting("short", 0.0005, per_second, 0);
+    put_lasting("long", 0.002, per_second, 0);
+    put_lasting("longer", 0.5, per_second, 100);
+    double now = (double)pt_wall_ns() / 1e9;
+    expect(pt_recent_timings(timings, 2000) == 2);
+    expect(!strcmp(timings[0].name, "long") && is_near(timings[0].seconds, 0.002));
+    expect(!strcmp(timings[1].name, "longer") && is_near(timings[1].seconds, 0.5));
+    expect(timings[1].wall_time <= now + 0.01 && timings[1].wall_time > now - 60);
+    expect(pt_recent_timings(timings, 1) == 1 && !strcmp(timings[0].name, "longer"));
+    expect(pt_recent_throughputs(throughputs, 10) == 1);
+    expect(is_near(throughputs[0].per_second, 200) && throughputs[0].work == PT_TOKENS);
+    pt_recent_set_min_duration(0);
+    expect(pt_recent_timings(timings, 2000) == 3 && !strcmp(timings[0].name, "short"));
+    for (int i = 0; i < 3000; i++)
+        put_lasting(i == 2000 ? "thousandth" : "other", 1, per_second, 0);
+    expect(pt_recent_timings(timings, 2000) == 1000);
+    expect(!strcmp(timings[0].name, "thousandth") && !strcmp(timings[1].name, "other"));
+}
+
+static void test_recent(void **state) {
+    (void)state;
+    run_child(look_at_recent);
+}
+
 static int make_directory(void **state) {
     (void)state;
     return mkdtemp(directory) ? 0 : -1;
@@ -210,6 +265,7 @@ int main(void) {
         PT_TEST(test_bounded, "C190: only so many spans are kept, the newest"),
         PT_TEST(test_under_recorder, "a recorder around the program gets every span as well"),
         PT_TEST(test_fork, "a child keeps its own spans, not its parent's"),
+        PT_TEST(test_recent, "C194 C195: recent timings are those of 1 ms or more, 1000 at most"),
         PT_TEST(test_threads, "spans of several threads are kept, each in its order"),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -2,6 +2,7 @@
 #include "own_process.h"
 
 #include "probe/probe.h"
+#include "region/guard.h"
 #include "region/reader.h"
 
 #include <dirent.h>
@@ -12,7 +13,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -600,6 +603,100 @@ static void test_signals(void **state) {
     pt_region_close(&r);
 }
 
+/* A program that cuts its file again and again, and makes it look whole in between. */
+static void cut_for_ever(int fd) {
+    static uint8_t beginning[1 << 20];
+    ssize_t length = pread(fd, beginning, sizeof beginning, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        if (length < 0 || ftruncate(fd, sizeof(struct pt_region_layout)) ||
+            pwrite(fd, beginning, (size_t)length, 0) < 0 || ftruncate(fd, 5000))
+            _exit(1);
+}
+
+static int open_only_file(void) {
+    int fd = -1;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') {
+            fd = openat(dirfd(d), e->d_name, O_RDWR);
+            assert_int_equal(renameat(dirfd(d), e->d_name, dirfd(d), "cut"), 0);
+            break;
+        }
+    closedir(d);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void read_all(struct pt_region *r) {
+    static struct pt_region_cursor cursor;
+    static struct pt_region_value value;
+    pt_region_peek_spans(r, &cursor, spans, SPANS_MAX);
+    pt_region_take_spans(r, spans, SPANS_MAX);
+    for (uint32_t i = 1; i < pt_region_metric_count(r); i++)
+        pt_region_read_metric(r, i, &value);
+    pt_region_dropped(r);
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    struct pt_region r;
+    int place = open(directory, O_RDONLY | O_DIRECTORY);
+    run_child(record_some);
+    int fd = open_only_file();
+    assert_int_equal(pt_region_open(&r, place, "cut"), 0);
+    assert_int_equal(ftruncate(fd, 5000), 0);
+    read_all(&r);
+    assert_int_equal(ftruncate(fd, sizeof(struct pt_region_layout)), 0);
+    assert_false(pt_region_is_whole(&r));
+    pt_region_close(&r);
+    close(fd);
+    unlinkat(place, "cut", 0);
+    close(place);
+}
+
+static void test_cut_often(void **state) {
+    (void)state;
+    struct pt_region r;
+    int place = open(directory, O_RDONLY | O_DIRECTORY);
+    run_child(record_some);
+    int fd = open_only_file();
+    pid_t cutter = fork();
+    if (cutter == 0)
+        cut_for_ever(fd);
+    for (int i = 0; i < 1000; i++)
+        if (!pt_region_open(&r, place, "cut")) {
+            read_all(&r);
+            pt_region_close(&r);
+        }
+    kill(cutter, SIGKILL);
+    waitpid(cutter, NULL, 0);
+    close(fd);
+    unlinkat(place, "cut", 0);
+    close(place);
+}
+
+static void touch_cut_page(void) {
+    static long guarded;
+    struct rlimit none = { 0, 0 };
+    struct sigaction standard = { .sa_handler = SIG_DFL };
+    setrlimit(RLIMIT_CORE, &none);
+    sigaction(SIGBUS, &standard, NULL); /* not that of cmocka */
+    expect(pt_guard_add(&guarded, sizeof guarded) == 0);
+    int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+    expect(fd >= 0 && ftruncate(fd, 4096) == 0);
+    volatile char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    expect(ftruncate(fd, 0) == 0);
+    *at = 1;
+}
+
+static void test_other_bus_errors(void **state) {
+    (void)state;
+    int status;
+    waitpid(start_child(touch_cut_page), &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
 static void test_buckets(void **state) {
     (void)state;
     double value = 0x1p-32;
@@ -647,6 +744,9 @@ int main(void) {
         PT_TEST(test_kill, "a killed program leaves its spans"),
         PT_TEST(test_concurrent_reader, "a reader beside the writer sees whole spans in order"),
         PT_TEST(test_signals, "spans of signal handlers tear no others"),
+        PT_TEST(test_cut, "a file that is cut while it is read costs its values, not the reader"),
+        PT_TEST(test_cut_often, "the same at any instant"),
+        PT_TEST(test_other_bus_errors, "bus errors elsewhere end the program as before"),
         PT_TEST(test_buckets, "buckets are 2^(1/32) wide and their middle is within 1.1 %"),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
