@@ -98,7 +98,7 @@ PT_API void pt_profiler_free(pt_profiler *profiler);
  * are "(other)". Never NULL: without memory it does nothing. */
 PT_API pt_operation *pt_operation_begin(pt_profiler *profiler, const char *name);
 /* One of many alike repetitions is done. The test for leaks looks at the memory after each, if
- * there are 18 or more, else at the samples over time: after a first third that is dropped, growth
+ * there are 17 or more, else at the samples over time: after a first third that is dropped, growth
  * is a leak if its slope is above 3 standard errors and the lowest values of the four quarters
  * keep rising, by 1 MB and 1 % in all at least. */
 PT_API void pt_operation_step(pt_operation *operation);

@@ -176,8 +176,9 @@ static uint64_t find_open(pt_profiler *p, const char *name) {
     pt_profilers_lock();
     struct pt_record *record = find_result(p, name);
     uint64_t began = pt_operations_find(p, name, &samples);
+    bool has_ended_later = record && record->event > began;
     pt_profilers_unlock();
-    return record && record->event > began ? 0 : began;
+    return has_ended_later ? 0 : began;
 }
 
 int pt_profiler_get(pt_profiler *p, const char *name, pt_performance *into) {
