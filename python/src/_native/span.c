@@ -4,6 +4,9 @@
  * cannot disturb one another. The record gets the id of the thread that exits. */
 #include "span.h"
 
+/* What is done only while on: apart, it leaves what is done while off short. */
+#define APART __attribute__((noinline))
+
 static PyTypeObject *span_type;
 
 /* Its address is another one in each thread, and costs less than the id of a thread. */
@@ -110,16 +113,20 @@ static struct native_open *open_at(struct native_span *self, uint32_t index) {
     return index == 0 ? &self->first : &self->more[index - 1];
 }
 
+APART static bool grow(struct native_span *self) {
+    uint32_t capacity = self->more_capacity ? 2 * self->more_capacity : 4;
+    struct native_open *more = PyMem_Realloc(self->more, capacity * sizeof *more);
+    if (!more)
+        return false;
+    self->more = more;
+    self->more_capacity = capacity;
+    return true;
+}
+
 /* NULL: no memory. */
 static struct native_open *push_open(struct native_span *self) {
-    if (self->open_count > self->more_capacity) {
-        uint32_t capacity = self->more_capacity ? 2 * self->more_capacity : 4;
-        struct native_open *more = PyMem_Realloc(self->more, capacity * sizeof *more);
-        if (!more)
-            return NULL;
-        self->more = more;
-        self->more_capacity = capacity;
-    }
+    if (self->open_count > self->more_capacity && !grow(self))
+        return NULL;
     struct native_open *open = open_at(self, self->open_count++);
     open->thread = &thread_mark;
     open->token = NULL;
@@ -156,12 +163,7 @@ static struct native_open begin(struct native_span *self) {
     return open;
 }
 
-/* Without memory the exit will find one open too few, and record nothing. */
-static void enter(struct native_span *self) {
-    if (native_is_off()) {
-        push_open(self);
-        return;
-    }
+APART static void enter_on(struct native_span *self) {
     struct native_open begun = begin(self), *open = push_open(self);
     if (open)
         *open = begun;
@@ -169,8 +171,16 @@ static void enter(struct native_span *self) {
         Py_XDECREF(begun.token);
 }
 
+/* Without memory the exit will find one open too few, and record nothing. */
+static void enter(struct native_span *self) {
+    if (native_is_off())
+        push_open(self);
+    else
+        enter_on(self);
+}
+
 /* The newest of this thread becomes the last; if there is none, all stay where they are. */
-static void bring_own_last(struct native_span *self) {
+APART static void bring_own_last(struct native_span *self) {
     const char *thread = &thread_mark;
     uint32_t last = self->open_count - 1, i = last;
     while (i > 0 && open_at(self, i)->thread != thread)
@@ -196,6 +206,13 @@ static void record(struct native_span *self, pt_span *span, uint64_t end_ticks) 
     pt_span_put_(span, end_ticks);
 }
 
+APART static void finish(struct native_span *self, struct native_open open, uint64_t end_ticks) {
+    if (open.span.name && end_ticks)
+        record(self, &open.span, end_ticks);
+    if (open.token)
+        native_context_reset(open.token);
+}
+
 /* The end is 0 if it is off. */
 static void leave(struct native_span *self, uint64_t end_ticks) {
     if (self->open_count == 0)
@@ -203,13 +220,8 @@ static void leave(struct native_span *self, uint64_t end_ticks) {
     if (self->open_count > 1)
         bring_own_last(self);
     const struct native_open *last = open_at(self, --self->open_count);
-    if (!last->span.name && !last->token)
-        return;
-    struct native_open open = *last;
-    if (open.span.name && end_ticks)
-        record(self, &open.span, end_ticks);
-    if (open.token)
-        native_context_reset(open.token);
+    if (last->span.name || last->token)
+        finish(self, *last, end_ticks);
 }
 
 /* Does nothing where there is a lock of the interpreter. */
