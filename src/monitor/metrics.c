@@ -66,7 +66,9 @@ int pt_histogram_set_buckets(pt_histogram histogram, const double *upper, size_t
     struct pt_bounds *set = malloc(sizeof *set);
     if (!set)
         return -ENOMEM;
-    int rc = histogram.slot < PT_REGION_HISTOGRAMS ? pt_bounds_set(set, upper, count) : -EINVAL;
+    int rc = histogram.slot < PT_REGION_HISTOGRAMS && (upper || count == 0)
+                 ? pt_bounds_set(set, upper, count)
+                 : -EINVAL;
     if (rc) {
         free(set);
         return rc;

@@ -291,17 +291,21 @@ uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blo
     return total;
 }
 
-/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that a sum of 0 without
- * it is a sum of nothing. */
+/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that sums of 0
+ * without it are sums of nothing. */
 static bool is_empty(const struct pt_region_shard *shard) {
-    return pt_region_load(&shard->sum) == 0 && pt_region_load(&shard->buckets[0]) == 0;
+    uint64_t bits = pt_region_load(&shard->buckets[0]);
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        bits |= pt_region_load(&shard->sums[i]);
+    return bits == 0;
 }
 
 static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
     uint64_t count = 0;
     if (is_empty(shard))
         return 0;
-    *sum += double_of(pt_region_load(&shard->sum));
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        *sum += double_of(pt_region_load(&shard->sums[i]));
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
         uint64_t n = pt_region_load(&shard->buckets[i]);
         buckets[i] += n;

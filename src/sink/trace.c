@@ -10,9 +10,20 @@
 
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
 
-enum { SPAN_PID, SPAN_THREAD, SPAN_NAME, SPAN_START, SPAN_DURATION, SPAN_ARGUMENT, SPAN_REQUEST };
-static const char *const span_names[] = { "sPid",      "sThread",   "sName",   "sStart",
-                                          "sDuration", "sArgument", "sRequest" };
+enum {
+    SPAN_PID,
+    SPAN_THREAD,
+    SPAN_NAME,
+    SPAN_START,
+    SPAN_DURATION,
+    SPAN_ARGUMENT,
+    SPAN_REQUEST,
+    SPAN_WORK,
+    SPAN_TEXT
+};
+static const char *const span_names[] = {
+    "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork", "sText",
+};
 enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE };
 static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue" };
 
@@ -65,6 +76,15 @@ static void note_request(struct trace *t, const struct pt_trace_span *span) {
                                                           .thread = span->thread };
 }
 
+/* A journal may hold anything: only known words become keys. */
+static const char *argument_key(struct pt_str work) {
+    static const char *const works[] = { "samples", "tokens", "flows" };
+    for (size_t i = 0; i < PT_COUNT(works); i++)
+        if (pt_str_eq(work, pt_str_from(works[i])))
+            return works[i];
+    return "argument";
+}
+
 static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) {
     const int *columns = t->spans.columns;
     struct pt_trace_span span = {
@@ -74,11 +94,12 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) 
         .start_ns = integer(b, row, columns[SPAN_START]),
         .duration_ns = integer(b, row, columns[SPAN_DURATION]),
         .argument = integer(b, row, columns[SPAN_ARGUMENT]),
+        .text = text(b, row, columns[SPAN_TEXT]),
         .has_request = has(b, row, columns[SPAN_REQUEST], PT_I64),
         .request = (uint64_t)integer(b, row, columns[SPAN_REQUEST]),
     };
     if (has(b, row, columns[SPAN_ARGUMENT], PT_I64))
-        span.argument_key = "argument";
+        span.argument_key = argument_key(text(b, row, columns[SPAN_WORK]));
     pt_trace_span(&t->events, &span);
     if (span.has_request)
         note_request(t, &span);

@@ -155,6 +155,7 @@ def recorded(directory):
                  for event in events if event['ph'] == 'X'),
           sorted((row['sName'], int(row['sThread']), int(row['sStart']), int(row['sDuration']))
                  for row in rows))
+    equal({event['args']['tokens'] for event in events if event['name'] == 'decode'}, {10})
     equal(sum(event['ph'] == 's' for event in events), REQUESTS // 2)
     values = [float(row['aValue']) for row in table(directory, 'app_metrics') if row['aValue']]
     equal([event['args']['value'] for event in events if event['ph'] == 'C'], values)
