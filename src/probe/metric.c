@@ -244,8 +244,8 @@ __attribute__((cold, noinline)) static uint32_t prepare_shard(struct pt_region_t
     return shard;
 }
 
-/* By the only writer. Volatile instead of atomic: that takes the way through integer registers, which
- * is half of the cost. TSan need not see it, as a word is written whole. */
+/* By the only writer. Volatile instead of atomic, which takes the way through integer registers and
+ * would be half of the cost. TSan need not see it, as a word is written whole. */
 __attribute__((no_sanitize("thread"))) static inline void add_to_sum(uint64_t *sum, double value) {
     volatile double *at = (volatile double *)sum;
     *at = *at + value;

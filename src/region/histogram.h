@@ -57,8 +57,8 @@ static inline uint64_t pt_bucket_bits(double value) {
     return bits;
 }
 
-/* Bits of 2^-32, and how far those of 2^48 are from them. Positive doubles are in the order of their
- * bits; zero, negative ones, NAN and infinity are beyond. */
+/* Bits of 2^-32, and how far those of 2^48 are from them. Positive doubles are in the order of
+ * their bits; zero, negative ones, NAN and infinity are beyond. */
 #define PT_BUCKET_FIRST_BITS ((uint64_t)(1023 + PT_MIN_EXPONENT) << 52)
 #define PT_BUCKET_RANGE_BITS ((uint64_t)(PT_MAX_EXPONENT - PT_MIN_EXPONENT) << 52)
 

@@ -194,16 +194,14 @@ APART static void bring_own_last(struct native_span *self) {
 }
 
 /* What is known of the work may have been set inside of the block. */
-static void record(struct native_span *self, pt_span *span, uint64_t end_ticks) {
-    span->argument = self->model.argument;
-    span->flags |= self->model.flags;
-    if (self->model.flags & PT_SPAN_HAS_REQUEST_)
-        span->request = self->model.request;
-    if (self->text) {
+static void record(struct native_span *self, const pt_span *span, uint64_t end_ticks) {
+    const pt_span *model = &self->model;
+    bool has_request = model->flags & PT_SPAN_HAS_REQUEST_;
+    if (self->text)
         ask_for_names(self);
-        span->argument = self->text_id;
-    }
-    pt_span_put_(span, end_ticks);
+    pt_span_put_(span->start_ticks, end_ticks, self->text ? self->text_id : model->argument,
+                 has_request ? model->request : span->request, span->name,
+                 span->flags | model->flags);
 }
 
 APART static void finish(struct native_span *self, struct native_open open, uint64_t end_ticks) {
