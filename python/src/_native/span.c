@@ -142,24 +142,22 @@ static void ask_for_names(struct native_span *self) {
 }
 
 /* An explicit request holds for what is inside as well; without one the outer one holds. */
-static void enter_request(struct native_span *self, struct native_open *open) {
-    if (self->model.flags & PT_SPAN_HAS_REQUEST_) {
-        open->token = native_context_set(self->model.request);
-        return;
-    }
-    struct native_request outer = native_context_get();
-    if (outer.is_known)
-        pt_span_set_request(&open->span, outer.id);
+static struct native_request enter_request(struct native_span *self, struct native_open *open) {
+    if (!(self->model.flags & PT_SPAN_HAS_REQUEST_))
+        return native_context_get();
+    open->token = native_context_set(self->model.request);
+    return (struct native_request){ 0 };
 }
 
 /* What is called here may run code of the program, which may use this span: it is in place only
  * afterwards. */
 static struct native_open begin(struct native_span *self) {
     struct native_open open = { .thread = &thread_mark };
-    enter_request(self, &open);
+    struct native_request outer = enter_request(self, &open);
     ask_for_names(self);
-    open.span.name = self->name_id;
-    open.span.start_ticks = pt_ticks_();
+    open.span = pt_span_begin(self->name_id);
+    if (outer.is_known)
+        pt_span_set_request(&open.span, outer.id);
     return open;
 }
 
@@ -194,32 +192,32 @@ APART static void bring_own_last(struct native_span *self) {
 }
 
 /* What is known of the work may have been set inside of the block. */
-static void record(struct native_span *self, const pt_span *span, uint64_t end_ticks) {
+static void record(struct native_span *self, pt_span *span) {
     const pt_span *model = &self->model;
-    bool has_request = model->flags & PT_SPAN_HAS_REQUEST_;
     if (self->text)
         ask_for_names(self);
-    pt_span_put_(span->start_ticks, end_ticks, self->text ? self->text_id : model->argument,
-                 has_request ? model->request : span->request, span->name,
-                 span->flags | model->flags);
+    span->argument = self->text ? self->text_id : model->argument;
+    span->flags |= model->flags;
+    if (model->flags & PT_SPAN_HAS_REQUEST_)
+        span->request = model->request;
+    pt_span_end(span);
 }
 
-APART static void finish(struct native_span *self, struct native_open open, uint64_t end_ticks) {
-    if (open.span.name && end_ticks)
-        record(self, &open.span, end_ticks);
+APART static void finish(struct native_span *self, struct native_open open) {
+    if (open.span.name && !native_is_off())
+        record(self, &open.span);
     if (open.token)
         native_context_reset(open.token);
 }
 
-/* The end is 0 if it is off. */
-static void leave(struct native_span *self, uint64_t end_ticks) {
+static void leave(struct native_span *self) {
     if (self->open_count == 0)
         return;
     if (self->open_count > 1)
         bring_own_last(self);
     const struct native_open *last = open_at(self, --self->open_count);
     if (last->span.name || last->token)
-        finish(self, *last, end_ticks);
+        finish(self, *last);
 }
 
 /* Does nothing where there is a lock of the interpreter. */
@@ -237,9 +235,8 @@ PyObject *native_span_enter(PyObject *self) {
 }
 
 PyObject *native_span_exit(PyObject *self) {
-    uint64_t end_ticks = native_is_off() ? 0 : pt_ticks_();
     Py_BEGIN_CRITICAL_SECTION(self);
-    leave((struct native_span *)self, end_ticks);
+    leave((struct native_span *)self);
     Py_END_CRITICAL_SECTION();
     Py_RETURN_NONE;
 }
