@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What the demo engine's own spans and counters cost it: the same requests with and without a region
-to record into, by turns, in CPU time that the kernel counts (wait4).
+"""What the demo engine's own spans and counters cost it: the same requests with and without a
+region to record into, by turns, in CPU time that the kernel counts (wait4).
 
     bench/trace_bench.py PITOT
 
