@@ -86,6 +86,8 @@ PT_API int pt_registration_error(void);
 PT_API double pt_histogram_quantile(pt_histogram histogram, double q);
 /* What was added so far, by all threads. */
 PT_API uint64_t pt_counter_value(pt_counter counter);
+/* What it stands at; NAN: nowhere. */
+PT_API double pt_gauge_value(pt_gauge gauge);
 /* Spans, names and metrics that found no room so far. */
 PT_API uint64_t pt_dropped(void);
 

@@ -302,6 +302,13 @@ uint64_t pt_counter_value(pt_counter counter) {
     return total;
 }
 
+double pt_gauge_value(pt_gauge gauge) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (!region || gauge.slot == 0)
+        return (double)NAN;
+    return pt_probe_double(pt_region_load(&region->metrics[gauge.slot].gauge));
+}
+
 static void add_shard(uint64_t counts[PT_BUCKET_COUNT], const struct pt_region_shard *shard) {
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
         counts[i] += pt_region_load(&shard->buckets[i]);

@@ -71,6 +71,8 @@ static void record_some(void) {
     pt_gauge_add(running, -1.5);
     expect(errno == 77);
     expect(pt_counter_value(tokens) == 200);
+    expect(pt_gauge_value(running) == 2.5);
+    expect(isnan(pt_gauge_value((pt_gauge){ 0 })));
     expect(fabs(pt_histogram_quantile(latency, 0.5) / 50 - 1) < 0.011);
     expect(fabs(pt_histogram_quantile(latency, 0.99) / 99 - 1) < 0.011);
     expect(pt_dropped() == 0);
