@@ -1,0 +1,29 @@
+/* profile/writers.h -- profiles as files; the ending of the name chooses the format. */
+#ifndef PT_PROFILE_WRITERS_H
+#define PT_PROFILE_WRITERS_H
+
+#include "profile/profile.h"
+
+#include "base/out.h"
+
+struct pt_profile_writer {
+    const char *ending; /* ".folded"; where two fit, the longer */
+    const char *help;
+    /* Errors stick to `out`. */
+    void (*write)(const struct pt_profile *p, struct pt_out *out);
+};
+
+/* NULL after the last. writers.c */
+extern const struct pt_profile_writer *const pt_profile_writers[];
+
+/* The writer for a name of a file, or NULL. */
+const struct pt_profile_writer *pt_profile_writer_for(const char *path);
+
+/* 0 or -errno with words; an unknown ending (-EINVAL) lists those that are known. */
+int pt_profile_write(const struct pt_profile *p, const char *path,
+                     struct pt_err *err) PT_MUST_CHECK;
+
+/* folded.c */
+extern const struct pt_profile_writer pt_folded_writer;
+
+#endif
