@@ -23,7 +23,11 @@ const struct pt_profile_writer *pt_profile_writer_for(const char *path);
 int pt_profile_write(const struct pt_profile *p, const char *path,
                      struct pt_err *err) PT_MUST_CHECK;
 
-/* folded.c */
+/* Each in the file of its name. */
 extern const struct pt_profile_writer pt_folded_writer;
+extern const struct pt_profile_writer pt_speedscope_writer;
+extern const struct pt_profile_writer pt_pprof_writer;
+extern const struct pt_profile_writer pt_chrome_trace_writer;
+extern const struct pt_profile_writer pt_firefox_writer;
 
 #endif
