@@ -1,0 +1,9 @@
+/* profile/page.h -- the page of web/flame, cut where its data go; made by tools/embed-page. */
+#ifndef PT_PROFILE_PAGE_H
+#define PT_PROFILE_PAGE_H
+
+#include "base/str.h"
+
+extern const char pt_flame_page_head[], pt_flame_page_tail[];
+
+#endif
