@@ -2,7 +2,7 @@
  * over time. Neighbouring samples share the slices of the frames they have in common, as if the
  * function had run all the time in between.
  *
- *     {"traceEvents":[{"ph":"X","name":"main","cat":"native","pid":7,"tid":7,"ts":0,"dur":10101},...
+ *     {"traceEvents":[{"ph":"X","name":"main","pid":7,"tid":7,"ts":0,"dur":10101},...
  *
  * Samples that are not of time (heap) become instants with their values. */
 #include "base/json.h"

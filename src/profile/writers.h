@@ -28,6 +28,7 @@ void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out);
 
 /* Each in the file of its name. */
 extern const struct pt_profile_writer pt_html_writer;
+extern const struct pt_profile_writer pt_svg_writer;
 extern const struct pt_profile_writer pt_folded_writer;
 extern const struct pt_profile_writer pt_speedscope_writer;
 extern const struct pt_profile_writer pt_pprof_writer;

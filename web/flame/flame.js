@@ -3,8 +3,8 @@
  *     const graph = pitotFlame.mount(element, data);
  *
  * docs/PROFILES.md describes `data`. A profile is samples; each has a node of the tree of calls, a
- * time, a thread and a state. Every filter adds the samples up anew, so that a graph of one second of
- * one thread is as exact as that of the whole. */
+ * time, a thread and a state. Every filter adds the samples up anew, so that a graph of one second
+ * of one thread is as exact as that of the whole. */
 (function () {
     'use strict';
 
@@ -49,7 +49,7 @@
         return model;
     }
 
-    /* Of the nodes of one function on a path only the first counts for the total of the function. */
+    /* Of the nodes of one function on a path only the first counts for its total. */
     function findTopmost(model) {
         const { parent, label } = model;
         const topmost = new Uint8Array(parent.length);
@@ -281,19 +281,22 @@
         return { callers: callers.finish(), callees: callees.finish() };
     }
 
-    /* Self and total of every function. */
-    function functionsOf(model, sums) {
+    /* Self and total of every function. What a hidden frame has itself is its caller's. */
+    function functionsOf(model, filter, sums) {
         const count = model.parent.length;
         const a = new Float64Array(count), b = new Float64Array(count);
         const rows = model.names.map((name, label) =>
             ({ label, self: 0, total: 0, selfB: 0, totalB: 0 }));
         for (const sum of sums) {
-            if (sum.node < 0)
+            let node = sum.node;
+            while (node >= 0 && !isShown(model, filter, node))
+                node = model.parent[node];
+            if (node < 0)
                 continue;
-            a[sum.node] += sum.a;
-            b[sum.node] += sum.b;
-            rows[model.label[sum.node]].self += sum.a;
-            rows[model.label[sum.node]].selfB += sum.b;
+            a[node] += sum.a;
+            b[node] += sum.b;
+            rows[model.label[node]].self += sum.a;
+            rows[model.label[node]].selfB += sum.b;
         }
         for (let i = count - 1; i >= 0; i--) {
             if (model.parent[i] >= 0) {
@@ -305,7 +308,8 @@
                 rows[model.label[i]].totalB += b[i];
             }
         }
-        return rows.filter(row => row.total !== 0 || row.totalB !== 0);
+        return rows.filter(row => (row.total !== 0 || row.totalB !== 0) &&
+            filter.kinds[model.kind[row.label]]);
     }
 
     /* ---- search ---- */
@@ -509,7 +513,8 @@
             add('Rate', meta.rate_hz > 0 ? meta.rate_hz + '\u202fHz' : null);
             add('Duration', meta.duration_ns > 0 ? WRITE.nanoseconds(meta.duration_ns) : null);
             add('Samples', this.model.isDiff ? null : grouped(meta.samples));
-            add('Threads', this.model.threads.length > 0 ? grouped(this.model.threads.length) : null);
+            const threads = this.model.threads.length;
+            add('Threads', threads > 0 ? grouped(threads) : null);
             add('Lost', meta.lost === null ? null : grouped(meta.lost),
                 meta.lost > meta.samples / 100);
             add('Not kept', meta.dropped > 0 ? grouped(meta.dropped) : null, true);
@@ -531,7 +536,8 @@
                 ['leaf', 'Reverse', 'From what ran to who called it'],
                 ['around', 'Sandwich', 'Callers and callees of one function']];
             this.viewButtons = views.map(([view, text, title]) => make('button', {
-                type: 'button', title, 'data-view': view, onclick: () => this.setView(view) }, text));
+                type: 'button', title, 'data-view': view,
+                onclick: () => this.setView(view) }, text));
             const tools = make('div', { class: 'pf-tools', role: 'toolbar',
                 'aria-label': 'Flame graph' },
             make('div', { class: 'pf-searching' }, this.searchBox, this.searchResult),
@@ -565,7 +571,8 @@
             if (states.length > 1)
                 line.append(this.chips('State', states, this.model.states, 'state-',
                     (i, on) => this.setState(i, on)));
-            const kinds = this.model.kinds.map((name, i) => i).filter(i => this.model.kind.includes(i));
+            const kinds = this.model.kinds.map((name, i) => i)
+                .filter(i => this.model.kind.includes(i));
             if (this.model.isDiff)
                 line.append(this.diffLegend());
             else if (kinds.length > 0)
@@ -684,7 +691,8 @@
                 : [['name', 'Function'], ['self', 'Self'], ['selfShare', '%'], ['total', 'Total'],
                     ['totalShare', '%']];
             this.headers = columns.map(([by, text]) => {
-                const label = text === '%' ? (by === 'selfShare' ? 'Self' : 'Total') + ' percent' : text;
+                const percentOf = by === 'selfShare' ? 'Self' : 'Total';
+                const label = text === '%' ? percentOf + ' percent' : text;
                 return make('th', { scope: 'col', 'data-by': by }, make('button', { type: 'button',
                     'aria-label': 'Sort by ' + label, onclick: () => this.sortBy(by) }, text));
             });
@@ -1009,7 +1017,7 @@
             }
             this.whole = sums.reduce((sum, s) => sum + s.a, 0);
             this.wholeB = sums.reduce((sum, s) => sum + s.b, 0);
-            this.rows = functionsOf(model, sums);
+            this.rows = functionsOf(model, filter, sums);
             this.largestChange = this.findLargestChange();
             this.zoomed = { part: 0, node: 0 };
             this.selected = null;
@@ -1041,7 +1049,8 @@
             this.searchResult.textContent = '';
             if (!isMatch)
                 return;
-            this.matches = this.model.names.map(isMatch);
+            this.matches = this.model.names.map((name, label) =>
+                this.filter.kinds[this.model.kind[label]] && isMatch(name));
             const { matched, all } = matchedShare(this.model, this.sums, this.matches);
             const count = this.rows.filter(row => this.matches[row.label]).length;
             this.searchResult.textContent =
@@ -1077,7 +1086,8 @@
             const names = this.model.names;
             if (label < 0)
                 return 'all';
-            return label < names.length ? names[label] : this.filter.groups.names[label - names.length];
+            return label < names.length ? names[label]
+                : this.filter.groups.names[label - names.length];
         }
 
         write(value) {
@@ -1159,7 +1169,8 @@
             context.fillStyle = this.colorOf(tree, node, label, isMatch);
             context.fillRect(x, y, Math.max(width - (width > 3 ? 1 : 0), NARROWEST), ROW - 1);
             context.globalAlpha = 1;
-            if (this.isSame(this.selected, part, node) || this.isSame(this.hovered, part, node)) {
+            if (this.isSame(this.selected, part, node) || this.isSame(this.hovered, part, node) ||
+                (this.view === 'around' && node === 0)) {
                 context.strokeStyle = this.palette.selected;
                 context.lineWidth = 2;
                 context.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), ROW - 3);
@@ -1190,21 +1201,31 @@
         }
 
         drawName(context, label, x, y, width, isMatch) {
-            const name = this.nameOf(label), room = width - 9;
+            const name = label === -1 ? 'all, ' + this.write(this.whole) : this.nameOf(label);
+            const room = width - 9;
             let wide = this.nameWidths.get(name);
             if (wide === undefined)
                 this.nameWidths.set(name, wide = context.measureText(name).width);
             let text = name;
             if (wide > room) {
-                const count = Math.floor(name.length * room / wide) - 1;
-                if (count < 2)
+                text = this.shortened(context, name, Math.floor(name.length * room / wide), room);
+                if (!text)
                     return;
-                text = name.slice(0, count) + '…';
             }
             const isPale = this.matches && !isMatch;
             context.fillStyle = isMatch ? this.palette.matchText
                 : isPale ? this.palette.muted : this.palette.text;
             context.fillText(text, x + 4, y + ROW / 2);
+        }
+
+        /* Letters differ in width: the estimate is only where to start. */
+        shortened(context, name, count, room) {
+            while (--count >= 2) {
+                const text = name.slice(0, count) + '…';
+                if (context.measureText(text).width <= room)
+                    return text;
+            }
+            return '';
         }
 
         boxAt(x, y) {
@@ -1393,7 +1414,7 @@
         fillTable() {
             const rows = this.sortedRows(), shown = rows.slice(0, this.rowLimit);
             for (const header of this.headers) {
-                const isKey = header.dataset.by.replace('Share', '') === this.order.by.replace('Share', '');
+                const isKey = header.dataset.by === this.order.by;
                 header.setAttribute('aria-sort',
                     !isKey ? 'none' : this.order.falling ? 'descending' : 'ascending');
             }
@@ -1402,7 +1423,7 @@
             this.tableTitle.textContent = `Functions (${grouped(rows.length)})`;
         }
 
-        /* In a difference `a` is the column that widths show; before and after have fixed places. */
+        /* `a` is the column that widths show; before and after have fixed places. */
         sides(row) {
             const isAfter = this.filter.type === 1;
             const share = (value, whole) => whole > 0 ? value / whole : 0;
@@ -1418,8 +1439,8 @@
             const isSearched = row => !this.matches || this.matches[row.label];
             const value = row => key === 'name' ? names[row.label]
                 : this.model.isDiff ? this.sides(row)[key] : row[key];
-            const size = row => this.model.isDiff && key !== 'before' && key !== 'after' && key !== 'name'
-                ? Math.abs(value(row)) : value(row);
+            const isChange = key === 'change' || key === 'selfChange';
+            const size = row => isChange ? Math.abs(value(row)) : value(row);
             const compare = (l, r) => {
                 const x = size(l), y = size(r);
                 return (x < y ? -1 : x > y ? 1 : 0) * (falling ? -1 : 1) || l.label - r.label;
@@ -1450,13 +1471,15 @@
                 cell.style.setProperty('--share', 100 * value / this.whole + '%');
                 return cell;
             };
-            return [make('td', {}, this.write(row.self)), bar(row.self, 'pf-self'),
-                make('td', {}, this.write(row.total)), bar(row.total, 'pf-total')];
+            const number = value => make('td', {}, this.write(value).replace(/ samples?$/, ''));
+            return [number(row.self), bar(row.self, 'pf-self'), number(row.total),
+                bar(row.total, 'pf-total')];
         }
 
         diffCells(row) {
             const { before, after, change, selfChange } = this.sides(row);
-            const changed = value => make('td', { class: value > 0 ? 'pf-more' : 'pf-less' },
+            const className = value => value > 0 ? 'pf-more' : value < 0 ? 'pf-less' : '';
+            const changed = value => make('td', { class: className(value) },
                 signed(percent(value, 1), value));
             return [make('td', {}, percent(before, 1)), make('td', {}, percent(after, 1)),
                 changed(change), changed(selfChange)];
