@@ -34,5 +34,6 @@ extern const struct pt_profile_writer pt_speedscope_writer;
 extern const struct pt_profile_writer pt_pprof_writer;
 extern const struct pt_profile_writer pt_chrome_trace_writer;
 extern const struct pt_profile_writer pt_firefox_writer;
+extern const struct pt_profile_writer pt_saved_writer;
 
 #endif
