@@ -7,7 +7,7 @@
  * Samples that are not of time (heap) become instants with their values. */
 #include "base/json.h"
 #include "profile/by_thread.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 #include "profile/writers.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct stack {
     size_t depth;
 };
 
-static void read_stack(const struct pt_tree *t, uint32_t stack, struct stack *into) {
+static void read_stack(const struct pt_call_tree *t, uint32_t stack, struct stack *into) {
     size_t depth = 0;
     uint32_t leaf = stack == PT_PROFILE_NONE ? stack : t->node_of_stack[stack];
     for (uint32_t n = leaf; n != PT_PROFILE_NONE; n = t->nodes.at[n].parent)
@@ -67,7 +67,7 @@ static int64_t longest_gap_ns(const struct pt_profile *p) {
     return p->meta.period_ns + p->meta.period_ns / 2;
 }
 
-static void make_slices(const struct pt_tree *t, const uint32_t *samples, size_t count,
+static void make_slices(const struct pt_call_tree *t, const uint32_t *samples, size_t count,
                         struct slices *s) {
     const struct pt_profile *p = t->profile;
     struct stack stack;
@@ -102,8 +102,8 @@ static void begin_event(const struct pt_profile *p, size_t thread, const char *p
     pt_json_i64(j, "tid", is_known ? p->threads.at[thread].tid : 0);
 }
 
-static void write_place(const struct pt_tree *t, uint32_t label, struct pt_json *j) {
-    struct pt_str file = pt_tree_file(t, label), module = pt_tree_module(t, label);
+static void write_place(const struct pt_call_tree *t, uint32_t label, struct pt_json *j) {
+    struct pt_str file = pt_call_tree_file(t, label), module = pt_call_tree_module(t, label);
     if (file.len == 0 && module.len == 0)
         return;
     pt_json_object(j, "args");
@@ -114,12 +114,12 @@ static void write_place(const struct pt_tree *t, uint32_t label, struct pt_json 
     pt_json_end(j);
 }
 
-static void write_slice(const struct pt_tree *t, size_t thread, const struct slice *s,
+static void write_slice(const struct pt_call_tree *t, size_t thread, const struct slice *s,
                         struct pt_json *j) {
     char buffer[PT_PROFILE_NAME_BYTES];
-    const struct pt_tree_label *label = &t->labels.at[s->label];
+    const struct pt_call_label *label = &t->labels.at[s->label];
     begin_event(t->profile, thread, "X", j);
-    pt_json_str(j, "name", pt_tree_name(t, s->label, buffer));
+    pt_json_str(j, "name", pt_call_tree_name(t, s->label, buffer));
     pt_json_text(j, "cat", pt_profile_kind_name((enum pt_profile_kind)label->kind));
     write_us(j, "ts", s->start_ns - t->profile->meta.start_ns);
     write_us(j, "dur", s->end_ns - s->start_ns);
@@ -127,14 +127,14 @@ static void write_slice(const struct pt_tree *t, size_t thread, const struct sli
     pt_json_end(j);
 }
 
-static void write_instant(const struct pt_tree *t, size_t thread, uint32_t sample,
+static void write_instant(const struct pt_call_tree *t, size_t thread, uint32_t sample,
                           struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     const struct pt_profile_sample *s = &p->samples.at[sample];
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_str name = PT_STR("[unknown]");
     if (s->stack != PT_PROFILE_NONE)
-        name = pt_tree_name(t, t->nodes.at[t->node_of_stack[s->stack]].label, buffer);
+        name = pt_call_tree_name(t, t->nodes.at[t->node_of_stack[s->stack]].label, buffer);
     begin_event(p, thread, "i", j);
     pt_json_str(j, "name", name);
     pt_json_text(j, "s", "t");
@@ -156,7 +156,7 @@ static void write_name(const struct pt_profile *p, size_t thread, const char *wh
     pt_json_end(j);
 }
 
-static void write_thread(const struct pt_tree *t, const struct pt_by_thread *b, size_t thread,
+static void write_thread(const struct pt_call_tree *t, const struct pt_by_thread *b, size_t thread,
                          struct slices *slices, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     const uint32_t *samples = b->samples + b->starts[thread];
@@ -185,10 +185,10 @@ static void write_about(const struct pt_profile *p, struct pt_json *j) {
 
 static void write_chrome_trace(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
-    struct pt_tree tree;
+    struct pt_call_tree tree;
     struct pt_by_thread by_thread;
     struct slices *slices = pt_calloc(1, sizeof *slices);
-    pt_tree_init(&tree, p);
+    pt_call_tree_init(&tree, p);
     pt_by_thread_init(&by_thread, p);
     pt_json_object(&j, NULL);
     pt_json_text(&j, "displayTimeUnit", "ms");
@@ -199,7 +199,7 @@ static void write_chrome_trace(const struct pt_profile *p, struct pt_out *out) {
     pt_json_end(&j);
     pt_json_end(&j);
     pt_by_thread_release(&by_thread);
-    pt_tree_release(&tree);
+    pt_call_tree_release(&tree);
     pt_free(slices->at);
     pt_free(slices);
 }

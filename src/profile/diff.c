@@ -1,5 +1,5 @@
 #include "profile/diff.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,27 +14,27 @@ bool pt_profile_is_diff(const struct pt_profile *p) {
 }
 
 /* A frame of the difference: what a label of one of the two is called. */
-static uint32_t take_label(struct pt_profile *diff, const struct pt_tree *t, uint32_t label) {
+static uint32_t take_label(struct pt_profile *diff, const struct pt_call_tree *t, uint32_t label) {
     char buffer[PT_PROFILE_NAME_BYTES];
-    struct pt_str path = pt_profile_base_name(pt_tree_module(t, label));
+    struct pt_str path = pt_profile_base_name(pt_call_tree_module(t, label));
     uint32_t module = PT_PROFILE_NONE;
     if (path.len > 0)
         module = pt_profile_module(
             diff, (struct pt_profile_module){ .path = pt_profile_string(diff, path) });
     uint32_t function = pt_profile_function(
         diff, (struct pt_profile_function){
-                  .name = pt_profile_string(diff, pt_tree_name(t, label, buffer)),
+                  .name = pt_profile_string(diff, pt_call_tree_name(t, label, buffer)),
                   .module = module,
-                  .file = pt_profile_string(diff, pt_tree_file(t, label)),
+                  .file = pt_profile_string(diff, pt_call_tree_file(t, label)),
                   .kind = t->labels.at[label].kind });
     return pt_profile_frame(diff, (struct pt_profile_frame){ function, module, 0, 0, 0 });
 }
 
 static void add_side(struct pt_profile *diff, const struct pt_profile *p, int side) {
-    struct pt_tree tree;
-    struct pt_tree_values values;
-    pt_tree_init(&tree, p);
-    pt_tree_values_init(&values, &tree, 0);
+    struct pt_call_tree tree;
+    struct pt_call_values values;
+    pt_call_tree_init(&tree, p);
+    pt_call_values_init(&values, &tree, 0);
     uint32_t *frames = pt_calloc(tree.labels.count + 1, sizeof *frames);
     uint32_t *stacks = pt_calloc(tree.nodes.count + 1, sizeof *stacks);
     int64_t stackless = values.sum;
@@ -42,7 +42,7 @@ static void add_side(struct pt_profile *diff, const struct pt_profile *p, int si
         frames[i] = take_label(diff, &tree, i);
     struct pt_profile_sample sample = { .thread = PT_PROFILE_NONE, .cpu = UINT16_MAX };
     for (size_t i = 0; i < tree.nodes.count; i++) {
-        struct pt_tree_node node = tree.nodes.at[i];
+        struct pt_call_node node = tree.nodes.at[i];
         uint32_t parent = node.parent == PT_PROFILE_NONE ? node.parent : stacks[node.parent];
         stacks[i] = pt_profile_stack(diff, parent, frames[node.label]);
         stackless -= values.self[i];
@@ -59,8 +59,8 @@ static void add_side(struct pt_profile *diff, const struct pt_profile *p, int si
             (int64_t[]){ side == BEFORE ? stackless : 0, side == AFTER ? stackless : 0 });
     pt_free(frames);
     pt_free(stacks);
-    pt_tree_values_release(&values);
-    pt_tree_release(&tree);
+    pt_call_values_release(&values);
+    pt_call_tree_release(&tree);
 }
 
 /* The samples of one stack, which may be of both sides, become one. */

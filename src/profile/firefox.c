@@ -6,7 +6,7 @@
  */
 #include "base/json.h"
 #include "profile/by_thread.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 #include "profile/writers.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static uint32_t take(uint32_t *number, uint32_t *used, size_t *count, uint32_t e
     return number[element];
 }
 
-static void part_init(struct part *part, const struct pt_tree *t) {
+static void part_init(struct part *part, const struct pt_call_tree *t) {
     size_t nodes = t->nodes.count + 1, labels = t->labels.count + 1;
     part->node_number = pt_calloc(nodes, sizeof *part->node_number);
     part->nodes = pt_calloc(nodes, sizeof *part->nodes);
@@ -102,7 +102,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* A prefix must stand before the stacks that build on it, as in the tree. */
-static void part_fill(struct part *part, const struct pt_tree *t, const uint32_t *samples,
+static void part_fill(struct part *part, const struct pt_call_tree *t, const uint32_t *samples,
                       size_t count) {
     part_clear(part);
     for (size_t i = 0; i < count; i++) {
@@ -135,8 +135,8 @@ static void constant(struct pt_json *j, const char *key, size_t count, const cha
     pt_json_end(j);
 }
 
-static void write_samples(const struct pt_tree *t, const struct part *part, const uint32_t *samples,
-                          size_t count, struct pt_json *j) {
+static void write_samples(const struct pt_call_tree *t, const struct part *part,
+                          const uint32_t *samples, size_t count, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     bool is_bytes = p->types[0].unit == PT_PROFILE_BYTES;
     pt_json_object(j, "samples");
@@ -160,7 +160,8 @@ static void write_samples(const struct pt_tree *t, const struct part *part, cons
     pt_json_end(j);
 }
 
-static void write_stack_table(const struct pt_tree *t, const struct part *part, struct pt_json *j) {
+static void write_stack_table(const struct pt_call_tree *t, const struct part *part,
+                              struct pt_json *j) {
     pt_json_object(j, "stackTable");
     pt_json_array(j, "frame");
     for (size_t i = 0; i < part->node_count; i++)
@@ -181,7 +182,8 @@ static void write_stack_table(const struct pt_tree *t, const struct part *part, 
     pt_json_end(j);
 }
 
-static void write_frame_table(const struct pt_tree *t, const struct part *part, struct pt_json *j) {
+static void write_frame_table(const struct pt_call_tree *t, const struct part *part,
+                              struct pt_json *j) {
     size_t n = part->label_count;
     pt_json_object(j, "frameTable");
     constant(j, "address", n, "-1");
@@ -205,7 +207,8 @@ static void write_frame_table(const struct pt_tree *t, const struct part *part, 
 }
 
 /* The string array of a thread: the name of each label, then the file of each. */
-static void write_func_table(const struct pt_tree *t, const struct part *part, struct pt_json *j) {
+static void write_func_table(const struct pt_call_tree *t, const struct part *part,
+                             struct pt_json *j) {
     size_t n = part->label_count;
     pt_json_object(j, "funcTable");
     constant(j, "isJS", n, "false");
@@ -218,7 +221,8 @@ static void write_func_table(const struct pt_tree *t, const struct part *part, s
     pt_json_array(j, "fileName");
     for (size_t i = 0; i < n; i++)
         optional(j, NULL,
-                 pt_tree_file(t, part->labels[i]).len > 0 ? (uint32_t)(n + i) : PT_PROFILE_NONE);
+                 pt_call_tree_file(t, part->labels[i]).len > 0 ? (uint32_t)(n + i)
+                                                               : PT_PROFILE_NONE);
     pt_json_end(j);
     pt_json_array(j, "lineNumber");
     for (size_t i = 0; i < n; i++) {
@@ -232,13 +236,14 @@ static void write_func_table(const struct pt_tree *t, const struct part *part, s
     pt_json_end(j);
 }
 
-static void write_strings(const struct pt_tree *t, const struct part *part, struct pt_json *j) {
+static void write_strings(const struct pt_call_tree *t, const struct part *part,
+                          struct pt_json *j) {
     char buffer[PT_PROFILE_NAME_BYTES];
     pt_json_array(j, "stringArray");
     for (size_t i = 0; i < part->label_count; i++)
-        pt_json_str(j, NULL, pt_tree_name(t, part->labels[i], buffer));
+        pt_json_str(j, NULL, pt_call_tree_name(t, part->labels[i], buffer));
     for (size_t i = 0; i < part->label_count; i++)
-        pt_json_str(j, NULL, pt_tree_file(t, part->labels[i]));
+        pt_json_str(j, NULL, pt_call_tree_file(t, part->labels[i]));
     pt_json_end(j);
 }
 
@@ -281,7 +286,7 @@ static void write_identity(const struct pt_profile *p, size_t thread, struct pt_
     pt_json_end(j);
 }
 
-static void write_thread(const struct pt_tree *t, const struct pt_by_thread *b, size_t thread,
+static void write_thread(const struct pt_call_tree *t, const struct pt_by_thread *b, size_t thread,
                          struct part *part, struct pt_json *j) {
     const uint32_t *samples = b->samples + b->starts[thread];
     size_t count = b->starts[thread + 1] - b->starts[thread];
@@ -301,10 +306,10 @@ static void write_thread(const struct pt_tree *t, const struct pt_by_thread *b, 
 
 static void write_firefox(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
-    struct pt_tree tree;
+    struct pt_call_tree tree;
     struct pt_by_thread by_thread;
     struct part part;
-    pt_tree_init(&tree, p);
+    pt_call_tree_init(&tree, p);
     pt_by_thread_init(&by_thread, p);
     part_init(&part, &tree);
     pt_json_object(&j, NULL);
@@ -320,7 +325,7 @@ static void write_firefox(const struct pt_profile *p, struct pt_out *out) {
     pt_json_end(&j);
     part_release(&part);
     pt_by_thread_release(&by_thread);
-    pt_tree_release(&tree);
+    pt_call_tree_release(&tree);
 }
 
 const struct pt_profile_writer pt_firefox_writer = {

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "profile/diff.h"
 #include "profile/page.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 #include "profile/writers.h"
 
 #define FORMAT_VERSION 1
@@ -175,7 +175,7 @@ static void write_modules(const struct pt_profile *p, struct pt_json *j) {
 }
 
 /* Each file once; fills the column with their numbers. */
-static void write_files(const struct pt_tree *t, struct column *file, struct pt_json *j) {
+static void write_files(const struct pt_call_tree *t, struct column *file, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     int64_t *number_of = pt_calloc(p->strings.count + 1, sizeof *number_of); /* plus one; 0 = new */
     int64_t count = 0;
@@ -193,7 +193,7 @@ static void write_files(const struct pt_tree *t, struct column *file, struct pt_
     pt_free(number_of);
 }
 
-static void write_labels(const struct pt_tree *t, struct pt_json *j) {
+static void write_labels(const struct pt_call_tree *t, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     char buffer[PT_PROFILE_NAME_BYTES];
     struct column kind, module, file, line;
@@ -203,7 +203,7 @@ static void write_labels(const struct pt_tree *t, struct pt_json *j) {
     column_init(&line, t->labels.count);
     write_files(t, &file, j);
     for (size_t i = 0; i < t->labels.count; i++) {
-        const struct pt_tree_label *l = &t->labels.at[i];
+        const struct pt_call_label *l = &t->labels.at[i];
         kind.at[i] = l->kind;
         module.at[i] = number_or_minus(l->module);
         line.at[i] = l->function == PT_PROFILE_NONE ? 0 : p->functions.at[l->function].line;
@@ -211,7 +211,7 @@ static void write_labels(const struct pt_tree *t, struct pt_json *j) {
     pt_json_object(j, "labels");
     pt_json_array(j, "names");
     for (uint32_t i = 0; i < t->labels.count; i++)
-        pt_json_str(j, NULL, pt_tree_name(t, i, buffer));
+        pt_json_str(j, NULL, pt_call_tree_name(t, i, buffer));
     pt_json_end(j);
     column_write(&kind, "kind", j);
     column_write(&module, "module", j);
@@ -220,7 +220,7 @@ static void write_labels(const struct pt_tree *t, struct pt_json *j) {
     pt_json_end(j);
 }
 
-static void write_nodes(const struct pt_tree *t, struct pt_json *j) {
+static void write_nodes(const struct pt_call_tree *t, struct pt_json *j) {
     struct column parent, label;
     column_init(&parent, t->nodes.count);
     column_init(&label, t->nodes.count);
@@ -266,7 +266,7 @@ static void write_values(const struct pt_profile *p, struct pt_json *j) {
     pt_json_end(j);
 }
 
-static void write_samples(const struct pt_tree *t, struct pt_json *j) {
+static void write_samples(const struct pt_call_tree *t, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     struct span span = span_of(p);
     struct column time, thread, state, node;
@@ -293,8 +293,8 @@ static void write_samples(const struct pt_tree *t, struct pt_json *j) {
 
 void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
-    struct pt_tree tree;
-    pt_tree_init(&tree, p);
+    struct pt_call_tree tree;
+    pt_call_tree_init(&tree, p);
     pt_json_object(&j, NULL);
     pt_json_text(&j, "format", "pitot-flame");
     pt_json_i64(&j, "version", FORMAT_VERSION);
@@ -309,7 +309,7 @@ void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out) 
     write_nodes(&tree, &j);
     write_samples(&tree, &j);
     pt_json_end(&j);
-    pt_tree_release(&tree);
+    pt_call_tree_release(&tree);
 }
 
 /* In JSON '<' stands in strings only; escaped it cannot end the element that holds the data. */

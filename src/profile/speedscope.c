@@ -6,24 +6,24 @@
  */
 #include "base/json.h"
 #include "profile/by_thread.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 #include "profile/writers.h"
 
 #include <stdio.h>
 
 #define DEPTH_MAX 4096
 
-static void write_frames(const struct pt_tree *t, struct pt_json *j) {
+static void write_frames(const struct pt_call_tree *t, struct pt_json *j) {
     char buffer[PT_PROFILE_NAME_BYTES];
     pt_json_object(j, "shared");
     pt_json_array(j, "frames");
     for (uint32_t i = 0; i < t->labels.count; i++) {
-        struct pt_str file = pt_tree_file(t, i);
+        struct pt_str file = pt_call_tree_file(t, i);
         uint32_t function = t->labels.at[i].function;
         pt_json_object(j, NULL);
-        pt_json_str(j, "name", pt_tree_name(t, i, buffer));
+        pt_json_str(j, "name", pt_call_tree_name(t, i, buffer));
         if (file.len == 0)
-            file = pt_tree_module(t, i);
+            file = pt_call_tree_module(t, i);
         if (file.len > 0)
             pt_json_str(j, "file", file);
         if (function != PT_PROFILE_NONE && t->profile->functions.at[function].line > 0)
@@ -35,7 +35,7 @@ static void write_frames(const struct pt_tree *t, struct pt_json *j) {
 }
 
 /* From the root. */
-static void write_stack(const struct pt_tree *t, uint32_t stack, struct pt_json *j) {
+static void write_stack(const struct pt_call_tree *t, uint32_t stack, struct pt_json *j) {
     uint32_t labels[DEPTH_MAX];
     size_t depth = 0;
     uint32_t node = stack == PT_PROFILE_NONE ? stack : t->node_of_stack[stack];
@@ -52,7 +52,7 @@ static const char *unit_name(enum pt_profile_unit unit) {
     return unit == PT_PROFILE_SAMPLES ? "none" : pt_profile_unit_name(unit);
 }
 
-static void write_profile(const struct pt_tree *t, struct pt_str name, size_t type,
+static void write_profile(const struct pt_call_tree *t, struct pt_str name, size_t type,
                           const uint32_t *samples, size_t count, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     int64_t sum = 0;
@@ -75,7 +75,7 @@ static void write_profile(const struct pt_tree *t, struct pt_str name, size_t ty
     pt_json_end(j);
 }
 
-static void write_thread(const struct pt_tree *t, const struct pt_by_thread *b, size_t thread,
+static void write_thread(const struct pt_call_tree *t, const struct pt_by_thread *b, size_t thread,
                          struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     struct pt_buf name = { 0 };
@@ -95,7 +95,7 @@ static void write_thread(const struct pt_tree *t, const struct pt_by_thread *b, 
     pt_buf_release(&name);
 }
 
-static void write_profiles(const struct pt_tree *t, struct pt_json *j) {
+static void write_profiles(const struct pt_call_tree *t, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     struct pt_by_thread by_thread;
     pt_by_thread_init(&by_thread, p);
@@ -112,8 +112,8 @@ static void write_profiles(const struct pt_tree *t, struct pt_json *j) {
 
 static void write_speedscope(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
-    struct pt_tree tree;
-    pt_tree_init(&tree, p);
+    struct pt_call_tree tree;
+    pt_call_tree_init(&tree, p);
     pt_json_object(&j, NULL);
     pt_json_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
     pt_json_text(&j, "exporter", "pitot " PITOT_VERSION);
@@ -122,7 +122,7 @@ static void write_speedscope(const struct pt_profile *p, struct pt_out *out) {
     write_frames(&tree, &j);
     write_profiles(&tree, &j);
     pt_json_end(&j);
-    pt_tree_release(&tree);
+    pt_call_tree_release(&tree);
 }
 
 const struct pt_profile_writer pt_speedscope_writer = {

@@ -3,7 +3,7 @@
  * Boxes too narrow to be seen are left out. A difference is coloured by what changed. */
 #include "base/utf8.h"
 #include "profile/diff.h"
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 #include "profile/writers.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static const char *const style =
     "</style>\n";
 
 struct svg {
-    struct pt_tree tree;
-    struct pt_tree_values values, before; /* the second: of a difference only */
+    struct pt_call_tree tree;
+    struct pt_call_values values, before; /* the second: of a difference only */
     bool is_diff;
     double *x;      /* of each node, in values; NAN: too narrow */
     uint32_t *rows; /* from 0 below the box of all */
@@ -120,10 +120,10 @@ static void find_largest_change(struct svg *s) {
 
 static void svg_init(struct svg *s, const struct pt_profile *p) {
     *s = (struct svg){ .is_diff = pt_profile_is_diff(p) };
-    pt_tree_init(&s->tree, p);
-    pt_tree_values_init(&s->values, &s->tree, s->is_diff ? 1 : 0);
+    pt_call_tree_init(&s->tree, p);
+    pt_call_values_init(&s->values, &s->tree, s->is_diff ? 1 : 0);
     if (s->is_diff) {
-        pt_tree_values_init(&s->before, &s->tree, 0);
+        pt_call_values_init(&s->before, &s->tree, 0);
         find_largest_change(s);
     }
     s->x = pt_calloc(s->tree.nodes.count + 1, sizeof *s->x);
@@ -132,9 +132,9 @@ static void svg_init(struct svg *s, const struct pt_profile *p) {
 }
 
 static void svg_release(struct svg *s) {
-    pt_tree_release(&s->tree);
-    pt_tree_values_release(&s->values);
-    pt_tree_values_release(&s->before);
+    pt_call_tree_release(&s->tree);
+    pt_call_values_release(&s->values);
+    pt_call_values_release(&s->before);
     pt_free(s->x);
     pt_free(s->rows);
 }
@@ -185,8 +185,9 @@ static void write_box(const struct svg *s, uint32_t node, struct pt_out *out) {
     const struct pt_profile *p = s->tree.profile;
     char buffer[PT_PROFILE_NAME_BYTES];
     uint32_t label = s->tree.nodes.at[node].label;
-    struct pt_str name = pt_tree_name(&s->tree, label, buffer);
-    struct pt_str module = pt_tree_module(&s->tree, label), file = pt_tree_file(&s->tree, label);
+    struct pt_str name = pt_call_tree_name(&s->tree, label, buffer);
+    struct pt_str module = pt_call_tree_module(&s->tree, label),
+                  file = pt_call_tree_file(&s->tree, label);
     double scale = (double)(WIDTH - 2 * MARGIN) / (double)s->values.sum;
     double x = MARGIN + s->x[node] * scale, width = (double)s->values.total[node] * scale;
     double y = HEADER + ROW * (s->rows[node] + 1.0);

@@ -1,13 +1,13 @@
-#include "profile/tree.h"
+#include "profile/call_tree.h"
 
 #include <stdio.h>
 
 static bool is_label(const void *owner, uint32_t number, const void *key) {
-    const struct pt_tree *t = owner;
+    const struct pt_call_tree *t = owner;
     return memcmp(&t->labels.at[number], key, sizeof *t->labels.at) == 0;
 }
 
-static uint32_t add_label(struct pt_tree *t, struct pt_tree_label label) {
+static uint32_t add_label(struct pt_call_tree *t, struct pt_call_label label) {
     uint32_t next = (uint32_t)t->labels.count;
     uint32_t number = pt_intern_find(&t->labels.index, pt_intern_hash(&label, sizeof label),
                                      is_label, t, &label, next);
@@ -19,11 +19,11 @@ static uint32_t add_label(struct pt_tree *t, struct pt_tree_label label) {
 }
 
 static bool is_node(const void *owner, uint32_t number, const void *key) {
-    const struct pt_tree *t = owner;
+    const struct pt_call_tree *t = owner;
     return memcmp(&t->nodes.at[number], key, sizeof *t->nodes.at) == 0;
 }
 
-static uint32_t add_node(struct pt_tree *t, struct pt_tree_node node) {
+static uint32_t add_node(struct pt_call_tree *t, struct pt_call_node node) {
     uint32_t next = (uint32_t)t->nodes.count;
     uint32_t number = pt_intern_find(&t->nodes.index, pt_intern_hash(&node, sizeof node), is_node,
                                      t, &node, next);
@@ -34,16 +34,16 @@ static uint32_t add_node(struct pt_tree *t, struct pt_tree_node node) {
     return number;
 }
 
-static struct pt_tree_label label_of(const struct pt_profile *p, uint32_t frame) {
+static struct pt_call_label label_of(const struct pt_profile *p, uint32_t frame) {
     const struct pt_profile_frame *f = &p->frames.at[frame];
     uint32_t module = f->module;
     if (f->function != PT_PROFILE_NONE)
         module = p->functions.at[f->function].module;
-    return (struct pt_tree_label){ f->function, module, pt_profile_frame_kind(p, frame) };
+    return (struct pt_call_label){ f->function, module, pt_profile_frame_kind(p, frame) };
 }
 
-void pt_tree_init(struct pt_tree *t, const struct pt_profile *p) {
-    *t = (struct pt_tree){ .profile = p };
+void pt_call_tree_init(struct pt_call_tree *t, const struct pt_profile *p) {
+    *t = (struct pt_call_tree){ .profile = p };
     uint32_t *label_of_frame = pt_calloc(p->frames.count + 1, sizeof *label_of_frame);
     for (size_t i = 0; i < p->frames.count; i++)
         label_of_frame[i] = add_label(t, label_of(p, (uint32_t)i));
@@ -51,18 +51,18 @@ void pt_tree_init(struct pt_tree *t, const struct pt_profile *p) {
     for (size_t i = 0; i < p->stacks.count; i++) {
         struct pt_profile_stack s = p->stacks.at[i];
         uint32_t parent = s.parent == PT_PROFILE_NONE ? s.parent : t->node_of_stack[s.parent];
-        t->node_of_stack[i] = add_node(t, (struct pt_tree_node){ parent, label_of_frame[s.frame] });
+        t->node_of_stack[i] = add_node(t, (struct pt_call_node){ parent, label_of_frame[s.frame] });
     }
     pt_free(label_of_frame);
 }
 
-void pt_tree_release(struct pt_tree *t) {
+void pt_call_tree_release(struct pt_call_tree *t) {
     pt_free(t->labels.at);
     pt_intern_release(&t->labels.index);
     pt_free(t->nodes.at);
     pt_intern_release(&t->nodes.index);
     pt_free(t->node_of_stack);
-    *t = (struct pt_tree){ 0 };
+    *t = (struct pt_call_tree){ 0 };
 }
 
 struct pt_str pt_profile_base_name(struct pt_str path) {
@@ -70,28 +70,28 @@ struct pt_str pt_profile_base_name(struct pt_str path) {
     return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
 }
 
-struct pt_str pt_tree_module(const struct pt_tree *t, uint32_t label) {
+struct pt_str pt_call_tree_module(const struct pt_call_tree *t, uint32_t label) {
     const struct pt_profile *p = t->profile;
     uint32_t module = t->labels.at[label].module;
     return module == PT_PROFILE_NONE ? PT_STR("") : pt_profile_text(p, p->modules.at[module].path);
 }
 
-struct pt_str pt_tree_file(const struct pt_tree *t, uint32_t label) {
+struct pt_str pt_call_tree_file(const struct pt_call_tree *t, uint32_t label) {
     const struct pt_profile *p = t->profile;
     uint32_t function = t->labels.at[label].function;
     return function == PT_PROFILE_NONE ? PT_STR("")
                                        : pt_profile_text(p, p->functions.at[function].file);
 }
 
-struct pt_str pt_tree_name(const struct pt_tree *t, uint32_t label,
-                           char buffer[PT_PROFILE_NAME_BYTES]) {
+struct pt_str pt_call_tree_name(const struct pt_call_tree *t, uint32_t label,
+                                char buffer[PT_PROFILE_NAME_BYTES]) {
     const struct pt_profile *p = t->profile;
     uint32_t function = t->labels.at[label].function;
     if (function != PT_PROFILE_NONE) {
         struct pt_str name = pt_profile_text(p, p->functions.at[function].name);
         return name.len > 0 ? name : PT_STR("[unnamed]");
     }
-    struct pt_str module = pt_profile_base_name(pt_tree_module(t, label));
+    struct pt_str module = pt_profile_base_name(pt_call_tree_module(t, label));
     if (module.len == 0)
         return PT_STR("[unknown]");
     if (module.at[0] == '[')
@@ -102,10 +102,10 @@ struct pt_str pt_tree_name(const struct pt_tree *t, uint32_t label,
     return (struct pt_str){ buffer, n > 0 ? (size_t)n : 0 };
 }
 
-void pt_tree_values_init(struct pt_tree_values *v, const struct pt_tree *t, size_t type) {
+void pt_call_values_init(struct pt_call_values *v, const struct pt_call_tree *t, size_t type) {
     const struct pt_profile *p = t->profile;
     size_t count = t->nodes.count;
-    *v = (struct pt_tree_values){ .self = pt_calloc(count + 1, sizeof *v->self),
+    *v = (struct pt_call_values){ .self = pt_calloc(count + 1, sizeof *v->self),
                                   .total = pt_calloc(count + 1, sizeof *v->total) };
     for (size_t i = 0; i < p->samples.count; i++) {
         int64_t value = pt_profile_value(p, i, type);
@@ -120,8 +120,8 @@ void pt_tree_values_init(struct pt_tree_values *v, const struct pt_tree *t, size
     }
 }
 
-void pt_tree_values_release(struct pt_tree_values *v) {
+void pt_call_values_release(struct pt_call_values *v) {
     pt_free(v->self);
     pt_free(v->total);
-    *v = (struct pt_tree_values){ 0 };
+    *v = (struct pt_call_values){ 0 };
 }
