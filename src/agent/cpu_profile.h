@@ -1,5 +1,5 @@
-/* agent/cpu_profile.h -- the life of a profile of CPU time: of a command from its start to its end, or
- * of a running process for a while. */
+/* agent/cpu_profile.h -- the life of a profile of CPU time: of a command from its start to its end,
+ * or of a running process for a while. */
 #ifndef PT_AGENT_CPU_PROFILE_H
 #define PT_AGENT_CPU_PROFILE_H
 

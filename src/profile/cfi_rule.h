@@ -1,5 +1,5 @@
-/* profile/cfi_rule.h -- DWARF call frame rules of one address, as libdw gives them, to a rule of the
- * unwinder. Compilers use few of the forms DWARF allows:
+/* profile/cfi_rule.h -- DWARF call frame rules of one address, as libdw gives them, to a rule of
+ * the unwinder. Compilers use few of the forms DWARF allows:
  *
  *     breg7 48                                           rsp + 48
  *     call_frame_cfa, plus_uconst -16                    saved at the frame address - 16

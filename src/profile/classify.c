@@ -2,8 +2,8 @@
 
 #define LEAF_FRAMES 24 /* so near to the leaf a name counts */
 
-/* A name that ends with '*' stands for all that start so. Of several that match, the first row wins:
- * what the program asked for stands above how the C library and the kernel do it. */
+/* A name that ends with '*' stands for all that start so. Of several that match, the first row
+ * wins: what the program asked for stands above how the C library and the kernel do it. */
 struct row {
     const char *name;
     enum pt_profile_state state;

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 
-/* Sets `into` to the name. What cannot be taken apart stays as it is. C++ needs libstdc++.so.6, which
- * is opened when the first such name comes. */
+/* Sets `into` to the name. What cannot be taken apart stays as it is. C++ needs libstdc++.so.6,
+ * which is opened when the first such name comes. */
 void pt_demangle(const char *name, struct pt_buf *into);
 
 #endif

@@ -36,6 +36,10 @@ struct pt_elf_interface {
     struct pt_unwind_rule (*rule)(void *elf, uint64_t address);
     /* The address of the byte at `file_offset`. */
     bool (*address_of)(void *elf, uint64_t file_offset, uint64_t *address);
+    /* Where the first instruction of a process or of its loader stands; nobody calls that. */
+    uint64_t (*entry)(void *elf);
+    /* The start of the function an address is in, also where no symbol tells: .eh_frame_hdr. */
+    bool (*function_start)(void *elf, uint64_t address, uint64_t *start);
     size_t (*build_id)(void *elf, uint8_t id[PT_ELF_BUILD_ID_MAX]);
     bool (*find_symbol)(void *elf, const char *name, uint64_t *address);
     bool (*find_section)(void *elf, const char *name, uint64_t *address);

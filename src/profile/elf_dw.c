@@ -1,9 +1,10 @@
-/* The module "elf": profile/elf.h on libdw and libdwfl of elfutils. A file is a Dwfl of its own with
- * one module at address 0, so that nothing has to be kept apart. */
+/* The module "elf": profile/elf.h on libdw and libdwfl of elfutils. A file is a Dwfl of its own
+ * with one module at address 0, so that nothing has to be kept apart. */
 #include "profile/elf.h"
 
 #include "base/mem.h"
 #include "profile/cfi_rule.h"
+#include "profile/eh_index.h"
 #include "profile/nearest.h"
 
 #include <dwarf.h>
@@ -140,6 +141,33 @@ static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
     return false;
 }
 
+static uint64_t entry_of(void *state) {
+    const struct file *f = state;
+    GElf_Ehdr header;
+    return gelf_getehdr(f->elf, &header) ? header.e_entry : 0;
+}
+
+static bool frame_index(const struct file *f, GElf_Phdr *header) {
+    size_t count;
+    if (elf_getphdrnum(f->elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(f->elf, (int)i, header) && header->p_type == PT_GNU_EH_FRAME)
+            return true;
+    return false;
+}
+
+static bool function_start(void *state, uint64_t address, uint64_t *start) {
+    const struct file *f = state;
+    GElf_Phdr header;
+    if (!frame_index(f, &header))
+        return false;
+    Elf_Data *data =
+        elf_getdata_rawchunk(f->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+    return data && pt_eh_index_find((struct pt_str){ data->d_buf, data->d_size }, header.p_vaddr,
+                                    address, start);
+}
+
 static size_t build_id_of(void *state, uint8_t id[PT_ELF_BUILD_ID_MAX]) {
     const struct file *f = state;
     const unsigned char *bits;
@@ -260,7 +288,8 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* The innermost place is where the line table says; each outer one is where the inner was called. */
+/* The innermost place is where the line table says; each outer one is where the inner was called.
+ */
 static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct pt_elf_line place,
                           struct pt_elf_line into[PT_ELF_INLINES_MAX]) {
     size_t found = 0;
@@ -304,6 +333,8 @@ static const struct pt_elf_interface interface = {
     .close = close_file,
     .rule = rule_of,
     .address_of = address_of,
+    .entry = entry_of,
+    .function_start = function_start,
     .build_id = build_id_of,
     .find_symbol = find_symbol,
     .find_section = find_section,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define FIRST_PLACES 256 /* a power of two */
+#define ENTRY_BYTES  48  /* so long is the code at the entry of a program */
 
 struct key {
     struct pt_str path;
@@ -125,8 +126,11 @@ bool pt_image_open(struct pt_images *images, struct pt_image *image, int32_t pid
     if (!pt_elf_open(&image->elf, image->path, fd, NULL))
         check_build_id(images, image);
     close(fd);
-    if (image->elf.state)
+    if (image->elf.state) {
+        uint64_t entry = image->elf.module->entry(image->elf.state);
+        image->entry = entry ? entry : UINT64_MAX; /* most libraries have none */
         find_eval(image);
+    }
     return image->elf.state != NULL;
 }
 
@@ -151,6 +155,13 @@ static void enlarge(struct pt_image *image) {
     pt_free(old);
 }
 
+/* The rules of the loader's first function do not say that nobody called it. */
+static struct pt_unwind_rule rule_at(const struct pt_image *image, uint64_t address) {
+    if (address - image->entry < ENTRY_BYTES)
+        return (struct pt_unwind_rule){ .kind = PT_RULE_ROOT };
+    return image->elf.module->rule(image->elf.state, address);
+}
+
 static struct pt_place make_place(struct pt_images *images, const struct pt_image *image,
                                   uint64_t address) {
     struct pt_place place = { .key = address + 1 };
@@ -159,7 +170,7 @@ static struct pt_place make_place(struct pt_images *images, const struct pt_imag
                                                                      .module = image->module,
                                                                      .address = address });
     if (image->elf.state)
-        place.rule = image->elf.module->rule(image->elf.state, address);
+        place.rule = rule_at(image, address);
     place.is_python_eval = address >= image->eval_start && address < image->eval_end;
     return place;
 }

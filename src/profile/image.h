@@ -1,5 +1,5 @@
-/* profile/image.h -- the files that code was mapped from, each opened once, and what unwinding found
- * out about their addresses. */
+/* profile/image.h -- the files that code was mapped from, each opened once, and what unwinding
+ * found out about their addresses. */
 #ifndef PT_PROFILE_IMAGE_H
 #define PT_PROFILE_IMAGE_H
 
@@ -23,6 +23,7 @@ struct pt_image {
     uint32_t module; /* in the profile */
     bool is_tried;   /* `elf` was opened, or cannot be */
     struct pt_elf elf;
+    uint64_t entry; /* of a process; UINT64_MAX: none */
     struct pt_place *places;
     size_t place_count, place_capacity;
     uint64_t eval_start, eval_end; /* of the function that runs Python; 0: not in this file */

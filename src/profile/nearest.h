@@ -1,5 +1,5 @@
-/* profile/nearest.h -- which of very many named starts stands nearest before each of a few addresses,
- * in one pass and without sorting the many. */
+/* profile/nearest.h -- which of very many named starts stands nearest before each of a few
+ * addresses, in one pass and without sorting the many. */
 #ifndef PT_PROFILE_NEAREST_H
 #define PT_PROFILE_NEAREST_H
 

@@ -1,6 +1,6 @@
-/* profile/perf_event.h -- opens perf events: one for each CPU, and a ring for each. The best way that
- * this kernel, this machine and our rights allow is chosen, from hardware cycles with the kernel down
- * to the CPU clock in user code only. */
+/* profile/perf_event.h -- opens perf events: one for each CPU, and a ring for each. The best way
+ * that this kernel, this machine and our rights allow is chosen, from hardware cycles with the
+ * kernel down to the CPU clock in user code only. */
 #ifndef PT_PROFILE_PERF_EVENT_H
 #define PT_PROFILE_PERF_EVENT_H
 

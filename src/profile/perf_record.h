@@ -1,4 +1,5 @@
-/* profile/perf_record.h -- records of perf events, as the kernel writes them into a ring, to structs.
+/* profile/perf_record.h -- records of perf events, as the kernel writes them into a ring, to
+ * structs.
  *
  * All events of Pitot ask for the same fields (PT_PERF_SAMPLE_TYPE), so one layout is enough. */
 #ifndef PT_PROFILE_PERF_RECORD_H
@@ -72,7 +73,8 @@ struct pt_perf_record {
     };
 };
 
-/* `record` is one whole record with its header, aligned to 8. False: it is not what it should be. */
+/* `record` is one whole record with its header, aligned to 8. False: it is not what it should be.
+ */
 bool pt_perf_record_parse(const uint8_t *record, size_t size, unsigned register_count,
                           struct pt_perf_record *into);
 

@@ -40,7 +40,8 @@ static uint64_t word_at(const uint8_t *data, size_t size, uint64_t from) {
     return word;
 }
 
-/* Where the size of the copied stack stands in a sample, or 0: there is none, or it does not fit. */
+/* Where the size of the copied stack stands in a sample, or 0: there is none, or it does not fit.
+ */
 static size_t stack_size_offset(const uint8_t *data, size_t size, uint64_t at, size_t length,
                                 unsigned register_count) {
     const size_t chain = 48; /* header, ip, tid, time, cpu, period */

@@ -1,5 +1,5 @@
-/* profile/perf_ring.h -- the ring a kernel event writes into: one page of positions, then 2^n pages of
- * records that may wrap around the end. */
+/* profile/perf_ring.h -- the ring a kernel event writes into: one page of positions, then 2^n pages
+ * of records that may wrap around the end. */
 #ifndef PT_PROFILE_PERF_RING_H
 #define PT_PROFILE_PERF_RING_H
 
@@ -21,9 +21,9 @@ void pt_perf_ring_unmap(struct pt_perf_ring *ring);
 /* What the kernel has written and nobody has taken. */
 size_t pt_perf_ring_used(const struct pt_perf_ring *ring);
 
-/* Appends the next record to `into`, its copy of the stack cut to what was copied, unless that would
- * be more than `room` bytes. False: there is none, or no room. Afterwards the kernel may write
- * over it. */
+/* Appends the next record to `into`, its copy of the stack cut to what was copied, unless that
+ * would be more than `room` bytes. False: there is none, or no room. Afterwards the kernel may
+ * write over it. */
 bool pt_perf_ring_take(struct pt_perf_ring *ring, unsigned register_count, size_t room,
                        struct pt_buf *into);
 

@@ -1,6 +1,6 @@
-/* profile/raw_queue.h -- blocks of records on their way from the thread that empties the rings to the
- * one that unwinds. A fixed number goes round; with none free the rings fill, and the kernel counts
- * what it cannot write. */
+/* profile/raw_queue.h -- blocks of records on their way from the thread that empties the rings to
+ * the one that unwinds. A fixed number goes round; with none free the rings fill, and the kernel
+ * counts what it cannot write. */
 #ifndef PT_PROFILE_RAW_QUEUE_H
 #define PT_PROFILE_RAW_QUEUE_H
 

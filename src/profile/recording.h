@@ -1,5 +1,5 @@
-/* profile/recording.h -- what is being sampled: processes, what they have mapped, their threads; turns
- * records of perf events into samples of a profile without names. One thread. */
+/* profile/recording.h -- what is being sampled: processes, what they have mapped, their threads;
+ * turns records of perf events into samples of a profile without names. One thread. */
 #ifndef PT_PROFILE_RECORDING_H
 #define PT_PROFILE_RECORDING_H
 

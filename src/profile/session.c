@@ -57,7 +57,8 @@ static void empty_rings(struct drain *d) {
         hand_over(d, now_ns, false);
 }
 
-/* An event of a thread that has ended is always ready: from then on its ring is looked at in turn. */
+/* An event of a thread that has ended is always ready: from then on its ring is looked at in turn.
+ */
 static bool wait_for_samples(struct pt_session *s) {
     struct epoll_event events[64];
     int count = epoll_wait(s->poll_fd, events, (int)PT_COUNT(events), IDLE_MS);

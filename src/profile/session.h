@@ -18,8 +18,8 @@ struct pt_session {
     bool is_running;
 };
 
-/* Takes over the events of `perf`, which were opened with these options. `running` is the process they
- * were opened for if it already runs, else 0. 0 or -errno; then it has to be released too. */
+/* Takes over the events of `perf`, which were opened with these options. `running` is the process
+ * they were opened for if it already runs, else 0. 0 or -errno; then it has to be released too. */
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
                      const struct pt_perf_options *o, pid_t running,
                      struct pt_err *err) PT_MUST_CHECK;

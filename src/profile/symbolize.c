@@ -84,6 +84,16 @@ static void expand(struct symbolizer *s, uint32_t old, const struct pt_elf_line 
     }
 }
 
+/* A function without a name is one function all the same: "libfoo.so+0x1040", its start. */
+static void name_by_start(struct symbolizer *s, const struct pt_elf *elf, uint32_t old) {
+    struct pt_profile_frame f = s->old[old];
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_str name = PT_STR("");
+    if (elf->module->function_start(elf->state, f.address, &f.address))
+        name = pt_profile_address_name(s->profile, f.module, f.address, buffer);
+    name_frame(s, old, name, PT_KIND_NATIVE);
+}
+
 static void name_from_elf(struct symbolizer *s, const struct pt_elf *elf, const struct group *g) {
     struct pt_elf_line lines[PT_ELF_INLINES_MAX];
     struct pt_elf_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
@@ -93,9 +103,10 @@ static void name_from_elf(struct symbolizer *s, const struct pt_elf *elf, const 
         const char *symbol = symbols[i].name;
         if (count > 0)
             expand(s, g->frames[i], lines, count, symbol);
+        else if (symbol)
+            name_frame(s, g->frames[i], plain_name(s, symbol), PT_KIND_NATIVE);
         else
-            name_frame(s, g->frames[i], symbol ? plain_name(s, symbol) : PT_STR(""),
-                       PT_KIND_NATIVE);
+            name_by_start(s, elf, g->frames[i]);
     }
     pt_free(symbols);
 }

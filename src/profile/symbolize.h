@@ -1,5 +1,5 @@
-/* profile/symbolize.h -- gives the frames of a recording their names: functions, files, lines, and the
- * functions that were inlined. After sampling, once. */
+/* profile/symbolize.h -- gives the frames of a recording their names: functions, files, lines, and
+ * the functions that were inlined. After sampling, once. */
 #ifndef PT_PROFILE_SYMBOLIZE_H
 #define PT_PROFILE_SYMBOLIZE_H
 

@@ -1,5 +1,5 @@
-/* profile/top.h -- a profile by function: how much of it each was the leaf of (self), and how much it
- * was anywhere in the stack of (total). */
+/* profile/top.h -- a profile by function: how much of it each was the leaf of (self), and how much
+ * it was anywhere in the stack of (total). */
 #ifndef PT_PROFILE_TOP_H
 #define PT_PROFILE_TOP_H
 

@@ -71,7 +71,8 @@ static enum pt_unwind_end step_signal(struct pt_unwind_state *s,
     return found[PT_REGISTER_PC] ? PT_UNWIND_MORE : PT_UNWIND_ROOT;
 }
 
-/* A register that cannot be read is only missed if a rule asks for it later: 0 then leads nowhere. */
+/* A register that cannot be read is only missed if a rule asks for it later: 0 then leads nowhere.
+ */
 static void restore_saved(struct pt_unwind_state *s, const struct pt_unwind_rule *rule,
                           uint64_t frame) {
     bool from_fp = rule->flags & PT_RULE_FROM_FP;

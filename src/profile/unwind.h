@@ -1,5 +1,5 @@
-/* profile/unwind.h -- from the registers and a copy of the stack of a thread to the addresses of its
- * callers, by rules that were made from .eh_frame (profile/cfi_rule.h). Knows no file.
+/* profile/unwind.h -- from the registers and a copy of the stack of a thread to the addresses of
+ * its callers, by rules that were made from .eh_frame (profile/cfi_rule.h). Knows no file.
  *
  * Registers have numbers of our own, equal on all architectures; cfi_rule.c has the table. */
 #ifndef PT_PROFILE_UNWIND_H
@@ -71,7 +71,8 @@ enum pt_unwind_end {
     PT_UNWIND_LOST,      /* no rule, or one that leads nowhere */
 };
 
-/* The address whose rule and symbol count: a return address may be the first of the next function. */
+/* The address whose rule and symbol count: a return address may be the first of the next function.
+ */
 static inline uint64_t pt_unwind_lookup_pc(const struct pt_unwind_state *s) {
     return s->registers[PT_REGISTER_PC] - !s->is_exact_pc;
 }
