@@ -32,7 +32,7 @@ struct pt_command_options {
     const char *demo_listen, *demo_load;
     struct pt_option_list profile_outputs;
     int64_t rate_hz, stack_kib, top_rows;
-    bool wants_off_cpu;
+    bool wants_off_cpu, wants_python;
 };
 
 struct pt_command {

@@ -46,6 +46,8 @@ const struct pt_option pt_command_option_list[] = {
       "how much of the stack goes with a sample: 8, 16, 32, 64" },
     { "off-cpu", 0, PT_OPTION_FLAG, CPU, AT(wants_off_cpu), NULL, NULL,
       "profile waiting instead of running: how long, and where" },
+    { "python", 0, PT_OPTION_FLAG, CPU, AT(wants_python), "true", NULL,
+      "show Python's functions instead of its interpreter" },
     { "top", 0, PT_OPTION_I64, CPU, AT(top_rows), "20", "N",
       "functions in the table at the end; 0 = none" },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",

@@ -51,7 +51,8 @@ int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_das
     struct pt_cpu_profile_options c = {
         .perf = { .rate_hz = o->rate_hz,
                   .stack_bytes = (size_t)o->stack_kib << 10,
-                  .is_off_cpu = o->wants_off_cpu },
+                  .is_off_cpu = o->wants_off_cpu,
+                  .wants_python = o->wants_python },
         .command = *operands ? operands : NULL,
         .duration_ns = o->duration_ns,
         .outputs = o->profile_outputs.items,

@@ -68,8 +68,8 @@ static struct perf_event_attr make_attr(const struct way *way, const struct pt_p
         a.freq = 1;
         a.sample_freq = (uint64_t)o->rate_hz;
     }
-    a.watermark = !o->wakes_at_once;
-    if (o->wakes_at_once)
+    a.watermark = !o->wants_python;
+    if (o->wants_python)
         a.wakeup_events = 1;
     else
         a.wakeup_watermark = 64 << 10;

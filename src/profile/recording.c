@@ -1,5 +1,7 @@
 #include "profile/recording.h"
 
+#include "profile/python_lines.h"
+#include "profile/python_merge.h"
 #include "profile/registers.h"
 
 #include <dirent.h>
@@ -31,6 +33,8 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     pt_profile_init(p, is_off_cpu ? off_cpu_types : cpu_types, 2);
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
     p->meta.period_ns = period_ns;
+    if (pythons)
+        p->meta.python_wanted = p->meta.python_matched = 0;
     pt_images_init(&r->images, fs, p);
     r->truncated_frame = marker(p, PT_STR("[stack cut short]"));
     r->lost_frame = marker(p, PT_STR("[caller unknown]"));
@@ -45,6 +49,8 @@ void pt_recording_release(struct pt_recording *r) {
     pt_free(r->threads);
     pt_intern_release(&r->space_index);
     pt_intern_release(&r->thread_index);
+    pt_free(r->places);
+    pt_intern_release(&r->place_index);
     pt_images_release(&r->images);
     pt_profile_release(&r->profile);
 }
@@ -145,15 +151,54 @@ static struct pt_image *image_for(struct pt_recording *r, int32_t pid, struct pt
     return pt_images_find(&r->images, (struct pt_str){ name, (size_t)n }, NULL, 0);
 }
 
+/* 11 of /usr/lib/libpython3.11.so.1.0 and /usr/bin/python3.11; 0 if it does not say. */
+static bool is_python(const char *path, unsigned *minor) {
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    if (strncmp(name, "lib", 3) == 0)
+        name += 3;
+    struct pt_scan s = pt_scan_of(pt_str_from(name));
+    if (!pt_scan_take(&s, PT_STR("python")))
+        return false;
+    *minor = pt_scan_take(&s, PT_STR("3.")) ? (unsigned)pt_scan_u64(&s) : 0;
+    return true;
+}
+
+static bool find_symbol(const struct pt_elf *elf, const char *name, uint64_t bias,
+                        uint64_t *address) {
+    bool is_found = elf->module->find_symbol(elf->state, name, address);
+    if (!is_found && strcmp(name, "_PyRuntime") == 0)
+        is_found = elf->module->find_section(elf->state, ".PyRuntime", address);
+    *address -= bias;
+    return is_found;
+}
+
+static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m);
+
+/* A program without its own interpreter (it is in a library) has no _PyRuntime. */
+static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping m) {
+    struct pt_python_place place = { 0 };
+    if (!r->pythons || !is_python(m.image->path, &place.minor))
+        return;
+    find_bias(r, pid, &m);
+    if (!m.image->elf.state || !find_symbol(&m.image->elf, "_PyRuntime", m.bias, &place.runtime))
+        return;
+    if (!find_symbol(&m.image->elf, "Py_Version", m.bias, &place.version_address))
+        place.version_address = 0;
+    pt_pythons_add(r->pythons, pid, place);
+}
+
 static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *m) {
     struct pt_space *space = space_of(r, pid);
     if (!space || m->length > UINT64_MAX - m->start)
         return;
     struct pt_image *image = image_for(r, pid, m->path, m->build_id, m->build_id_size);
-    pt_space_map(space, (struct pt_mapping){ .start = m->start,
-                                             .end = m->start + m->length,
-                                             .file_offset = m->file_offset,
-                                             .image = image });
+    struct pt_mapping mapping = { .start = m->start,
+                                  .end = m->start + m->length,
+                                  .file_offset = m->file_offset,
+                                  .image = image };
+    pt_space_map(space, mapping);
+    notice_python(r, pid, mapping);
 }
 
 /* Most of what a process maps is never sampled: files are opened when they are needed. */
@@ -172,6 +217,8 @@ static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
     child->has_ended = false;
     pt_space_copy(child, from);
+    if (r->pythons)
+        pt_pythons_fork(r->pythons, pid, parent);
 }
 
 static void take_fork(struct pt_recording *r, const struct pt_perf_record *record) {
@@ -188,6 +235,8 @@ static void take_comm(struct pt_recording *r, const struct pt_perf_record *recor
         struct pt_space *space = space_of(r, record->pid);
         if (space)
             pt_space_clear(space);
+        if (r->pythons)
+            pt_pythons_remove(r->pythons, record->pid);
     }
     set_name(r, record->pid, record->tid, record->comm.name);
 }
@@ -196,6 +245,8 @@ static void take_exit(struct pt_recording *r, const struct pt_perf_record *recor
     struct pt_space *space = record->pid == record->tid ? space_of(r, record->pid) : NULL;
     if (space)
         space->has_ended = true;
+    if (space && r->pythons)
+        pt_pythons_remove(r->pythons, record->pid);
     thread_of(r, record->pid, record->tid)->out_ns = 0;
 }
 
@@ -258,6 +309,85 @@ static void unwind(struct pt_recording *r, const struct pt_space *space,
         add_frame(r, is_truncated ? r->truncated_frame : r->lost_frame, false);
 }
 
+static bool is_place(const void *owner, uint32_t number, const void *key) {
+    const struct pt_recording *r = owner;
+    return memcmp(&r->places[number], key, offsetof(struct pt_recording_python, frames)) == 0;
+}
+
+/* "<module>" alone says little. */
+static uint32_t python_name(struct pt_profile *p, const struct pt_python_code *code) {
+    char text[1024];
+    const char *slash = strrchr(code->file, '/');
+    int n = code->name[0] == '<'
+                ? snprintf(text, sizeof text, "%s (%s)", code->name, slash ? slash + 1 : code->file)
+                : -1;
+    bool fits = n > 0 && (size_t)n < sizeof text;
+    return pt_profile_string(p,
+                             fits ? (struct pt_str){ text, (size_t)n } : pt_str_from(code->name));
+}
+
+static void make_python_place(struct pt_recording *r, struct pt_recording_python *place) {
+    struct pt_profile *p = &r->profile;
+    const struct pt_python_code *code = pt_pythons_code(r->pythons, place->code);
+    if (!code)
+        return;
+    struct pt_profile_frame f = { .module = PT_PROFILE_NONE };
+    f.function = pt_profile_function(
+        p, (struct pt_profile_function){ .name = python_name(p, code),
+                                         .module = PT_PROFILE_NONE,
+                                         .file = pt_profile_string(p, pt_str_from(code->file)),
+                                         .line = code->first_line,
+                                         .kind = PT_KIND_PYTHON });
+    f.line = pt_python_line(code->lines, pt_buf_as_str(&code->table), code->first_line,
+                            place->instruction);
+    place->frames[0] = pt_profile_frame(p, f);
+    f.flags = PT_FRAME_APPROXIMATE;
+    place->frames[1] = pt_profile_frame(p, f);
+}
+
+static uint32_t python_frame(struct pt_recording *r, const struct pt_python_entry *e,
+                             bool is_matched) {
+    struct pt_recording_python place = { .code = e->code,
+                                         .instruction = e->instruction,
+                                         .frames = { PT_PROFILE_NONE, PT_PROFILE_NONE } };
+    if (e->code == UINT32_MAX)
+        return PT_PROFILE_NONE;
+    uint32_t next = (uint32_t)r->place_count;
+    uint32_t hash = pt_intern_hash(&place, offsetof(struct pt_recording_python, frames));
+    uint32_t number = pt_intern_find(&r->place_index, hash, is_place, r, &place, next);
+    if (number == next) {
+        make_python_place(r, &place);
+        pt_grow(&r->places, &r->place_capacity, r->place_count + 1, sizeof *r->places);
+        r->places[r->place_count++] = place;
+    }
+    return r->places[number].frames[!is_matched];
+}
+
+static size_t count_evals(const struct pt_recording *r) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->frame_count; i++)
+        count += r->is_eval[i];
+    return count;
+}
+
+static void merge_python(struct pt_recording *r, struct pt_str bytes) {
+    struct pt_python_entry entries[PT_PYTHON_DEPTH_MAX] = { 0 };
+    uint32_t frames[PT_PYTHON_DEPTH_MAX], merged[PT_RECORDING_FRAMES_MAX];
+    size_t count = bytes.len / sizeof *entries;
+    count = count < PT_PYTHON_DEPTH_MAX ? count : PT_PYTHON_DEPTH_MAX;
+    if (count > 0)
+        memcpy(entries, bytes.at, count * sizeof *entries);
+    struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count };
+    bool is_matched = pt_python_matches(&native, entries, count);
+    for (size_t i = 0; i < count; i++)
+        frames[i] = python_frame(r, &entries[i], is_matched);
+    r->profile.meta.python_wanted++;
+    r->profile.meta.python_matched += is_matched;
+    r->frame_count = pt_python_merge(&native, &(struct pt_python_part){ entries, frames, count },
+                                     merged, PT_RECORDING_FRAMES_MAX);
+    memcpy(r->frames, merged, r->frame_count * sizeof *merged);
+}
+
 /* From the root to the leaf. */
 static uint32_t make_stack(struct pt_recording *r) {
     uint32_t stack = PT_PROFILE_NONE;
@@ -279,12 +409,13 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
 
 static void take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
-    (void)python;
     const struct pt_space *space = space_of(r, record->pid);
     r->frame_count = 0;
     add_kernel(r, &record->sample);
     if (record->sample.has_registers && space)
         unwind(r, space, &record->sample);
+    if (r->pythons && (python || count_evals(r) > 0))
+        merge_python(r, python ? python->python : PT_STR(""));
     uint32_t stack = make_stack(r);
     if (!r->is_off_cpu) {
         add_sample(r, record, stack, 1, r->period_ns);

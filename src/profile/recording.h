@@ -10,6 +10,7 @@
 #define PT_RECORDING_SPACES_MAX  4096
 #define PT_RECORDING_THREADS_MAX 65536
 #define PT_RECORDING_DEPTH_MAX   512
+#define PT_RECORDING_FRAMES_MAX  (PT_RECORDING_DEPTH_MAX + PT_PERF_KERNEL_MAX + 1)
 
 /* A thread, and in a profile of waiting what it left the CPU in. */
 struct pt_recording_thread {
@@ -18,6 +19,12 @@ struct pt_recording_thread {
     uint32_t thread; /* of the profile, or NONE until it has a sample */
     int64_t out_ns;  /* since when it waits; 0 = it does not */
     uint32_t out_stack;
+};
+
+/* A place in Python's code, and its frames in the profile: known for certain, and not. */
+struct pt_recording_python {
+    uint32_t code, instruction;
+    uint32_t frames[2];
 };
 
 struct pt_recording {
@@ -32,9 +39,12 @@ struct pt_recording {
     size_t thread_count, thread_capacity;
     struct pt_intern space_index, thread_index;
     uint32_t kernel_module, truncated_frame, lost_frame;
+    struct pt_recording_python *places; /* of Python */
+    size_t place_count, place_capacity;
+    struct pt_intern place_index;
     /* Of the sample that is being unwound; leaf first. */
-    uint32_t frames[PT_RECORDING_DEPTH_MAX + PT_PERF_KERNEL_MAX + 1];
-    bool is_eval[PT_RECORDING_DEPTH_MAX + PT_PERF_KERNEL_MAX + 1];
+    uint32_t frames[PT_RECORDING_FRAMES_MAX];
+    bool is_eval[PT_RECORDING_FRAMES_MAX];
     size_t frame_count;
 };
 

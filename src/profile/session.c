@@ -14,20 +14,58 @@
 #define HAND_OVER_BYTES (256u << 10)
 #define HAND_OVER_NS    (100 * PT_NS_PER_MS)
 #define STOP_TOKEN      UINT64_MAX
+#define SAMPLE_PID      16 /* offsets in a sample: header, ip, pid, tid, time */
+#define SAMPLE_TIME     24
 
 /* The block that is being filled. */
 struct drain {
     struct pt_session *session;
     struct pt_raw_block *block;
     int64_t handed_ns;
+    bool
+        is_urgent; /* something was mapped: the worker may find a Python there, to be read from now on */
 };
+
+struct python_header {
+    struct perf_event_header header;
+    int32_t pid, tid;
+    int64_t time_ns;
+};
+
+/* The program goes on: the sooner it is read, the more likely it is still where the sample was. */
+static void read_python(struct pt_session *s, const uint8_t *record, struct pt_buf *into) {
+    struct python_header h = { .header = { .type = PT_PERF_RECORD_PYTHON } };
+    memcpy(&h.pid, record + SAMPLE_PID, sizeof h.pid);
+    memcpy(&h.tid, record + SAMPLE_PID + 4, sizeof h.tid);
+    memcpy(&h.time_ns, record + SAMPLE_TIME, sizeof h.time_ns);
+    pt_buf_clear(&s->python_entries);
+    if (pt_pythons_read(&s->pythons, h.pid, h.tid, &s->python_entries) == 0)
+        return;
+    while (s->python_entries.len % 8)
+        pt_buf_u8(&s->python_entries, 0);
+    h.header.size = (uint16_t)(sizeof h + s->python_entries.len);
+    pt_buf_bytes(into, &h, sizeof h);
+    pt_buf_str(into, pt_buf_as_str(&s->python_entries));
+}
+
+static uint32_t type_of(const uint8_t *record) {
+    struct perf_event_header header;
+    memcpy(&header, record, sizeof header);
+    return header.type;
+}
 
 /* Takes all there is. False: no block has room. */
 static bool empty_ring(struct drain *d, struct pt_perf_ring *ring) {
     while (pt_perf_ring_used(ring) > 0) {
         struct pt_buf *into = &d->block->bytes;
-        if (!pt_perf_ring_take(ring, pt_registers_count, PT_RAW_BLOCK_BYTES - into->len, into))
+        size_t before = into->len;
+        size_t room = before < PT_RAW_BLOCK_BYTES ? PT_RAW_BLOCK_BYTES - before : 0;
+        if (!pt_perf_ring_take(ring, pt_registers_count, room, into))
             return pt_perf_ring_used(ring) == 0;
+        uint32_t type = type_of(into->at + before);
+        if (type == PERF_RECORD_SAMPLE && d->session->recording.pythons)
+            read_python(d->session, into->at + before, into);
+        d->is_urgent |= type == PERF_RECORD_MMAP2;
     }
     return true;
 }
@@ -36,6 +74,7 @@ static void hand_over(struct drain *d, int64_t now_ns, bool is_last) {
     d->block->is_last = is_last;
     pt_raw_queue_put(&d->session->queue, d->block);
     d->block = NULL;
+    d->is_urgent = false;
     d->handed_ns = now_ns;
 }
 
@@ -52,7 +91,7 @@ static void empty_rings(struct drain *d) {
         is_complete = empty_ring(d, &s->perf.rings[i]) && is_complete;
     if (is_complete)
         d->block->complete_ns = now_ns;
-    if (!is_complete || d->block->bytes.len >= HAND_OVER_BYTES ||
+    if (!is_complete || d->is_urgent || d->block->bytes.len >= HAND_OVER_BYTES ||
         (d->block->bytes.len > 0 && now_ns - d->handed_ns > HAND_OVER_NS))
         hand_over(d, now_ns, false);
 }
@@ -165,7 +204,9 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     *s = (struct pt_session){ .perf = *perf };
     *perf = (struct pt_perf){ 0 };
     int64_t period_ns = o->rate_hz > 0 ? PT_NS_PER_SECOND / o->rate_hz : 0;
-    pt_recording_init(&s->recording, fs, NULL, o->is_off_cpu, o->is_off_cpu ? 0 : period_ns);
+    pt_pythons_init(&s->pythons);
+    pt_recording_init(&s->recording, fs, o->wants_python ? &s->pythons : NULL, o->is_off_cpu,
+                      o->is_off_cpu ? 0 : period_ns);
     pt_raw_queue_init(&s->queue);
     struct pt_profile_meta *meta = &s->recording.profile.meta;
     meta->start_ns = pt_mono_ns();
@@ -208,6 +249,8 @@ void pt_session_release(struct pt_session *s) {
     pt_recording_release(&s->recording);
     pt_raw_queue_release(&s->queue);
     pt_record_order_release(&s->order);
+    pt_pythons_release(&s->pythons);
+    pt_buf_release(&s->python_entries);
     if (s->poll_fd > 0)
         close(s->poll_fd);
     if (s->stop_fd > 0)

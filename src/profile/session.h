@@ -11,6 +11,8 @@
 struct pt_session {
     struct pt_perf perf;
     struct pt_recording recording;
+    struct pt_pythons pythons;
+    struct pt_buf python_entries; /* of the thread that empties the rings */
     struct pt_raw_queue queue;
     struct pt_record_order order;
     pthread_t drain, worker;
