@@ -3,7 +3,7 @@
 #include <sys/uio.h>
 
 #define PIECES_MAX      64
-#define LOOK_AGAIN      64 /* samples of a thread that Python did not know, until it is asked again */
+#define LOOK_AGAIN      64 /* samples until a thread that Python did not know is looked for again */
 #define THREADS_KNOWN   256
 #define FRAMES_PER_READ PIECES_MAX
 
