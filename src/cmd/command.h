@@ -8,6 +8,7 @@ enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
+    PT_COMMAND_CPU,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -29,6 +30,9 @@ struct pt_command_options {
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
+    struct pt_option_list profile_outputs;
+    int64_t rate_hz, stack_kib, top_rows;
+    bool wants_off_cpu, wants_python;
 };
 
 struct pt_command {
@@ -53,6 +57,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

@@ -3,6 +3,7 @@
  *
  *     python3;main;train;at::matmul 1024
  */
+#include "profile/tree.h"
 #include "profile/writers.h"
 
 #define DEPTH_MAX 4096
@@ -21,21 +22,22 @@ static void write_name(struct pt_out *out, struct pt_str name) {
     }
 }
 
-static void write_frames(const struct pt_profile *p, uint32_t stack, struct pt_out *out) {
+static void write_frames(const struct pt_profile *p, const struct pt_tree *tree, uint32_t node,
+                         struct pt_out *out) {
     uint32_t frames[DEPTH_MAX];
     char buffer[PT_PROFILE_NAME_BYTES];
     size_t depth = 0;
-    for (; stack != PT_PROFILE_NONE && depth < DEPTH_MAX; stack = p->stacks.at[stack].parent)
-        frames[depth++] = p->stacks.at[stack].frame;
+    for (; node != PT_PROFILE_NONE && depth < DEPTH_MAX; node = tree->nodes[node].parent)
+        frames[depth++] = tree->nodes[node].frame;
     while (depth > 0) {
         pt_out_char(out, ';');
         write_name(out, pt_profile_frame_name(p, frames[--depth], buffer));
     }
 }
 
-/* Samples of one stack and one process make one line. */
+/* Samples of one process with the same names make one line. */
 struct line {
-    uint32_t process, stack;
+    uint32_t process, node;
 };
 
 struct lines {
@@ -66,15 +68,19 @@ static void add(struct lines *lines, struct line line, int64_t value) {
 
 static void write_folded(const struct pt_profile *p, struct pt_out *out) {
     struct lines lines = { 0 };
+    struct pt_tree tree;
+    pt_tree_make(&tree, p);
     for (size_t i = 0; i < p->samples.count; i++) {
         uint32_t thread = p->samples.at[i].thread;
         uint32_t process = thread == PT_PROFILE_NONE ? 0 : p->threads.at[thread].process;
-        add(&lines, (struct line){ process, p->samples.at[i].stack }, pt_profile_value(p, i, 0));
+        uint32_t stack = p->samples.at[i].stack;
+        uint32_t node = stack == PT_PROFILE_NONE ? stack : tree.of_stack[stack];
+        add(&lines, (struct line){ process, node }, pt_profile_value(p, i, 0));
     }
     for (size_t i = 0; i < lines.count; i++) {
         struct pt_str process = pt_profile_text(p, lines.at[i].process);
         write_name(out, process.len > 0 ? process : PT_STR("[unknown]"));
-        write_frames(p, lines.at[i].stack, out);
+        write_frames(p, &tree, lines.at[i].node, out);
         pt_out_char(out, ' ');
         pt_out_i64(out, lines.sums[i]);
         pt_out_char(out, '\n');
@@ -82,6 +88,7 @@ static void write_folded(const struct pt_profile *p, struct pt_out *out) {
     pt_free(lines.at);
     pt_free(lines.sums);
     pt_intern_release(&lines.index);
+    pt_tree_release(&tree);
 }
 
 const struct pt_profile_writer pt_folded_writer = {

@@ -127,19 +127,24 @@ static struct pt_str last_component(struct pt_str path) {
     return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
 }
 
+struct pt_str pt_profile_address_name(const struct pt_profile *p, uint32_t module, uint64_t address,
+                                      char buffer[PT_PROFILE_NAME_BYTES]) {
+    struct pt_str name = PT_STR("");
+    if (module != PT_PROFILE_NONE)
+        name = last_component(pt_profile_text(p, p->modules.at[module].path));
+    if (name.len > PT_PROFILE_NAME_BYTES - 32)
+        name.len = PT_PROFILE_NAME_BYTES - 32;
+    int n = snprintf(buffer, PT_PROFILE_NAME_BYTES, "%.*s%s0x%" PRIx64, (int)name.len, name.at,
+                     name.len ? "+" : "", address);
+    return (struct pt_str){ buffer, n > 0 ? (size_t)n : 0 };
+}
+
 struct pt_str pt_profile_frame_name(const struct pt_profile *p, uint32_t frame,
                                     char buffer[PT_PROFILE_NAME_BYTES]) {
     const struct pt_profile_frame *f = &p->frames.at[frame];
     if (f->function != PT_PROFILE_NONE)
         return pt_profile_text(p, p->functions.at[f->function].name);
-    struct pt_str module = PT_STR("");
-    if (f->module != PT_PROFILE_NONE)
-        module = last_component(pt_profile_text(p, p->modules.at[f->module].path));
-    if (module.len > PT_PROFILE_NAME_BYTES - 32)
-        module.len = PT_PROFILE_NAME_BYTES - 32;
-    int n = snprintf(buffer, PT_PROFILE_NAME_BYTES, "%.*s%s0x%" PRIx64, (int)module.len, module.at,
-                     module.len ? "+" : "", f->address);
-    return (struct pt_str){ buffer, n > 0 ? (size_t)n : 0 };
+    return pt_profile_address_name(p, f->module, f->address, buffer);
 }
 
 const char *pt_profile_kind_name(enum pt_profile_kind kind) {

@@ -176,6 +176,10 @@ enum pt_profile_kind pt_profile_frame_kind(const struct pt_profile *p, uint32_t 
 struct pt_str pt_profile_frame_name(const struct pt_profile *p, uint32_t frame,
                                     char buffer[PT_PROFILE_NAME_BYTES]);
 
+/* "libc.so.6+0x1f2a0"; `module` may be NONE. Writes into `buffer`. */
+struct pt_str pt_profile_address_name(const struct pt_profile *p, uint32_t module, uint64_t address,
+                                      char buffer[PT_PROFILE_NAME_BYTES]);
+
 /* "native", "kernel", ...; "on-cpu", "gpu", ...; "samples", "nanoseconds", "bytes". */
 const char *pt_profile_kind_name(enum pt_profile_kind kind);
 const char *pt_profile_state_name(enum pt_profile_state state);

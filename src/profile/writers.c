@@ -19,6 +19,10 @@ const struct pt_profile_writer *pt_profile_writer_for(const char *path) {
     return best;
 }
 
+const char *pt_profile_ending(size_t index) {
+    return pt_profile_writers[index] ? pt_profile_writers[index]->ending : NULL;
+}
+
 static int unknown_ending(const char *path, struct pt_err *err) {
     char known[200] = "";
     size_t used = 0;
@@ -26,6 +30,10 @@ static int unknown_ending(const char *path, struct pt_err *err) {
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  pt_profile_writers[i]->ending);
     return pt_fail(err, -EINVAL, "%s: the ending says no format; known are %s", path, known);
+}
+
+int pt_profile_check_path(const char *path, struct pt_err *err) {
+    return pt_profile_writer_for(path) ? 0 : unknown_ending(path, err);
 }
 
 int pt_profile_write(const struct pt_profile *p, const char *path, struct pt_err *err) {

@@ -19,6 +19,12 @@ extern const struct pt_profile_writer *const pt_profile_writers[];
 /* The writer for a name of a file, or NULL. */
 const struct pt_profile_writer *pt_profile_writer_for(const char *path);
 
+/* Their endings, for lists of choices; NULL after the last. */
+const char *pt_profile_ending(size_t index);
+
+/* Is there a writer for the name? 0 or -EINVAL with words that list the known endings. */
+int pt_profile_check_path(const char *path, struct pt_err *err) PT_MUST_CHECK;
+
 /* 0 or -errno with words; an unknown ending (-EINVAL) lists those that are known. */
 int pt_profile_write(const struct pt_profile *p, const char *path,
                      struct pt_err *err) PT_MUST_CHECK;

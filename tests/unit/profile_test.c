@@ -90,7 +90,11 @@ static void test_folded(void **state) {
     struct pt_out out;
     pt_profile_init(&p, types, 2);
     add_samples(&p, stack_of(&p, (const char *[]){ "main", "a;b\nc" }, 2), 3);
-    add_samples(&p, stack_of(&p, (const char *[]){ "main" }, 1), 2);
+    uint32_t main_frame = p.stacks.at[stack_of(&p, (const char *[]){ "main" }, 1)].frame;
+    struct pt_profile_frame elsewhere = p.frames.at[main_frame];
+    elsewhere.line = 12;
+    add_samples(&p, stack_of(&p, (const char *[]){ "main" }, 1), 1);
+    add_samples(&p, pt_profile_stack(&p, PT_PROFILE_NONE, pt_profile_frame(&p, elsewhere)), 1);
     add_samples(&p, PT_PROFILE_NONE, 1);
     pt_out_memory(&out, &text);
     pt_folded_writer.write(&p, &out);
@@ -116,7 +120,7 @@ int main(void) {
         { "C242: equal frames and stacks have one number", test_equal_things },
         { "C242: twenty thousand texts keep their numbers", test_many },
         { "C242: a frame without a symbol is called by module and offset", test_unnamed },
-        { "C241: collapsed stacks are summed, and names cannot break a line", test_folded },
+        { "C241: collapsed stacks are summed by name, and names cannot break a line", test_folded },
         { "C241: an unknown ending lists the known ones", test_unknown_ending },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
