@@ -7,6 +7,7 @@
 #include "profile/classify.h"
 #include "profile/session.h"
 #include "profile/symbolize.h"
+#include "profile/lines.h"
 #include "profile/top.h"
 #include "profile/writers.h"
 
@@ -188,9 +189,13 @@ static void print_summary(const struct run *r) {
     print_states(p, &out);
     if (r->o->top_rows > 0) {
         pt_top_make(&top, p);
-        pt_top_print(&top, p, r->o->top_rows, &out);
+        struct pt_top_style style = pt_top_style_of(STDERR_FILENO);
+        pt_top_print(&top, p, r->o->top_rows, &style, &out);
         pt_top_release(&top);
     }
+    struct pt_err err;
+    if (r->o->lines && pt_lines_print(p, r->o->lines, &out, &err))
+        pt_out_printf(&out, "%s\n", err.text);
     (void)pt_out_close(&out);
 }
 

@@ -50,6 +50,8 @@ const struct pt_option pt_command_option_list[] = {
       "show Python's functions instead of its interpreter" },
     { "top", 0, PT_OPTION_I64, CPU, AT(top_rows), "20", "N",
       "functions in the table at the end; 0 = none" },
+    { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
+      "print the lines of this function with what each took" },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
@@ -136,6 +138,8 @@ static const char cpu_details[] =
     "  pitot cpu -- python train.py\n"
     "  pitot cpu --pid 4242 -d 30s -o profile.folded\n"
     "  pitot cpu --off-cpu -- ./server\n"
+    "  pitot cpu show profile.pitotprof --lines train.py:step\n"
+    "  pitot cpu diff before.pitotprof after.pitotprof -o diff.html\n"
     "\n"
     "Native stacks are unwound without frame pointers; the target is never stopped. What it "
     "needs:\n"
@@ -163,7 +167,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_export, export_details, 2 },
     [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
                             pt_cmd_energy, energy_details, 2 },
-    [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...]",
+    [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...] | show FILE | diff FILE FILE",
                          "profile where a command or a process spends its CPU time", pt_cmd_cpu,
                          cpu_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",

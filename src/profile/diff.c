@@ -2,7 +2,9 @@
 #include "profile/call_tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { BEFORE, AFTER };
 
@@ -91,6 +93,10 @@ int pt_profile_diff(const struct pt_profile *before, const struct pt_profile *af
     if (before->types[0].unit != unit)
         return pt_fail(err, -EINVAL, "one profile counts %s, the other %s",
                        pt_profile_unit_name(before->types[0].unit), pt_profile_unit_name(unit));
+    if ((before->modules.count == 0) != (after->modules.count == 0))
+        return pt_fail(err, -EINVAL,
+                       "one profile knows modules, the other (collapsed stacks?) does not: nothing "
+                       "would match; compare two files of one format");
     const struct pt_profile_value_type types[] = { { column_names[BEFORE], unit },
                                                    { column_names[AFTER], unit } };
     pt_profile_init(diff, types, PT_COUNT(types));
@@ -102,4 +108,52 @@ int pt_profile_diff(const struct pt_profile *before, const struct pt_profile *af
     add_side(diff, after, AFTER);
     join_samples(diff);
     return 0;
+}
+
+struct change {
+    uint32_t label;
+    double before, after; /* own shares of the whole */
+};
+
+static int by_size(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    double left = fabs(x->after - x->before), right = fabs(y->after - y->before);
+    if (left != right)
+        return left > right ? -1 : 1;
+    return x->label < y->label ? -1 : x->label > y->label;
+}
+
+static void add_shares(struct change *changes, const struct pt_call_tree *t, int side) {
+    struct pt_call_values values;
+    pt_call_values_init(&values, t, (size_t)side);
+    for (size_t i = 0; i < t->nodes.count && values.sum > 0; i++) {
+        struct change *c = &changes[t->nodes.at[i].label];
+        double share = (double)values.self[i] / (double)values.sum;
+        *(side == BEFORE ? &c->before : &c->after) += share;
+    }
+    pt_call_values_release(&values);
+}
+
+void pt_profile_diff_print(const struct pt_profile *diff, size_t limit, struct pt_out *out) {
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_call_tree tree;
+    pt_call_tree_init(&tree, diff);
+    struct change *changes = pt_calloc(tree.labels.count + 1, sizeof *changes);
+    for (uint32_t i = 0; i < tree.labels.count; i++)
+        changes[i].label = i;
+    add_shares(changes, &tree, BEFORE);
+    add_shares(changes, &tree, AFTER);
+    qsort(changes, tree.labels.count, sizeof *changes, by_size);
+    pt_out_text(out, " before   after   change  function (self, of the whole)\n");
+    for (size_t i = 0; i < tree.labels.count && i < limit; i++) {
+        const struct change *c = &changes[i];
+        if (c->before == c->after)
+            break;
+        pt_out_printf(out, "%5.1f %% %5.1f %% %+6.1f %%  ", 100 * c->before, 100 * c->after,
+                      100 * (c->after - c->before));
+        pt_out_utf8(out, pt_call_tree_name(&tree, c->label, buffer));
+        pt_out_char(out, '\n');
+    }
+    pt_free(changes);
+    pt_call_tree_release(&tree);
 }

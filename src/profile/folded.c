@@ -2,7 +2,10 @@
  * root, and the sum of its samples' first value.
  *
  *     python3;main;train;at::matmul 1024
- */
+ *
+ * A difference has two numbers, before and after, as difffolded.pl writes and flamegraph.pl reads
+ * them; the first is scaled to the whole of the second. */
+#include "profile/diff.h"
 #include "profile/tree.h"
 #include "profile/writers.h"
 
@@ -91,8 +94,34 @@ static void write_folded(const struct pt_profile *p, struct pt_out *out) {
     pt_tree_release(&tree);
 }
 
+static void write_diff(const struct pt_profile *p, struct pt_out *out) {
+    struct pt_tree tree;
+    int64_t before = 0, after = 0;
+    pt_tree_make(&tree, p);
+    for (size_t i = 0; i < p->samples.count; i++) {
+        before += pt_profile_value(p, i, 0);
+        after += pt_profile_value(p, i, 1);
+    }
+    double scale = before > 0 && after > 0 ? (double)after / (double)before : 1;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        uint32_t stack = p->samples.at[i].stack;
+        write_name(out, PT_STR("all"));
+        write_frames(p, &tree, stack == PT_PROFILE_NONE ? stack : tree.of_stack[stack], out);
+        pt_out_printf(out, " %.0f %lld\n", (double)pt_profile_value(p, i, 0) * scale,
+                      (long long)pt_profile_value(p, i, 1));
+    }
+    pt_tree_release(&tree);
+}
+
+static void write_any(const struct pt_profile *p, struct pt_out *out) {
+    if (pt_profile_is_diff(p))
+        write_diff(p, out);
+    else
+        write_folded(p, out);
+}
+
 const struct pt_profile_writer pt_folded_writer = {
     ".folded",
     "collapsed stacks, one a line",
-    write_folded,
+    write_any,
 };

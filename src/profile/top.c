@@ -1,6 +1,10 @@
 #include "profile/top.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Which row a frame belongs to: all frames of one name are one row. */
 struct rows {
@@ -102,22 +106,75 @@ static struct pt_str module_name(const struct pt_profile *p, uint32_t frame) {
     return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
 }
 
-void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t limit,
-                  struct pt_out *out) {
+struct pt_top_style pt_top_style_of(int fd) {
+    struct pt_top_style style = { 0 };
+    struct winsize size;
+    if (!isatty(fd))
+        return style;
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    style.has_colors = term && strcmp(term, "dumb") != 0 && !(no_color && no_color[0]);
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+        style.columns = size.ws_col;
+    return style;
+}
+
+/* The colours of the flame graph, as near as 16 colours come. */
+static const char *color_of(enum pt_profile_kind kind) {
+    static const char *const colors[PT_KIND_COUNT] = {
+        [PT_KIND_UNKNOWN] = "\033[90m", [PT_KIND_NATIVE] = "\033[36m",
+        [PT_KIND_KERNEL] = "\033[31m",  [PT_KIND_PYTHON] = "\033[33m",
+        [PT_KIND_JIT] = "\033[35m",     [PT_KIND_MARKER] = "\033[90m",
+    };
+    return colors[kind];
+}
+
+#define NUMBERS_WIDTH 17 /* of both percentages */
+#define NARROWEST     8  /* a name is not cut further */
+
+/* Cut at the end, with a mark. */
+static void print_cut(struct pt_out *out, struct pt_str text, size_t room) {
+    if (text.len <= room) {
+        pt_out_utf8(out, text);
+        return;
+    }
+    text.len = room > 2 ? room - 2 : 0;
+    text.len = pt_utf8_valid_length(text);
+    pt_out_utf8(out, text);
+    pt_out_text(out, "..");
+}
+
+static void print_row(const struct pt_top_row *row, const struct pt_profile *p,
+                      const struct pt_top_style *style, struct pt_out *out) {
     char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_str name = pt_profile_frame_name(p, row->frame, buffer);
+    struct pt_str module = module_name(p, row->frame);
+    bool has_module = module.len > 0 && p->frames.at[row->frame].function != PT_PROFILE_NONE;
+    size_t room = SIZE_MAX;
+    if (style->columns > 0)
+        room =
+            style->columns > NUMBERS_WIDTH + NARROWEST ? style->columns - NUMBERS_WIDTH : NARROWEST;
+    has_module &= name.len <= room && room - name.len >= module.len + 4;
+    if (style->has_colors)
+        pt_out_text(out, color_of(pt_profile_frame_kind(p, row->frame)));
+    print_cut(out, name, room);
+    if (style->has_colors)
+        pt_out_text(out, "\033[0m");
+    if (has_module) {
+        pt_out_text(out, "  (");
+        pt_out_utf8(out, module);
+        pt_out_text(out, ")");
+    }
+    pt_out_char(out, '\n');
+}
+
+void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t limit,
+                  const struct pt_top_style *style, struct pt_out *out) {
     pt_out_text(out, "   self   total  function\n");
     for (size_t i = 0; i < t->count && i < limit; i++) {
-        const struct pt_top_row *row = &t->rows[i];
-        struct pt_str name = pt_profile_frame_name(p, row->frame, buffer);
-        struct pt_str module = module_name(p, row->frame);
-        pt_out_printf(out, "%5.1f %%  %5.1f %%  ", percent(row->self, t->sum),
-                      percent(row->total, t->sum));
-        pt_out_utf8(out, name);
-        if (module.len > 0 && p->frames.at[row->frame].function != PT_PROFILE_NONE) {
-            pt_out_text(out, "  (");
-            pt_out_utf8(out, module);
-            pt_out_text(out, ")");
-        }
-        pt_out_char(out, '\n');
+        pt_out_printf(out, "%5.1f %% %5.1f %%  ", percent(t->rows[i].self, t->sum),
+                      percent(t->rows[i].total, t->sum));
+        print_row(&t->rows[i], p, style, out);
     }
+    if (t->count > limit)
+        pt_out_printf(out, "%zu more functions\n", t->count - limit);
 }
