@@ -1,5 +1,5 @@
-/* bench/profile_data.h -- a profile as a training run gives it: Python over libtorch over the kernel,
- * several threads, waits, some code without symbols. The same for the same number of samples. */
+/* bench/profile_data.h -- a profile as a training run gives it: Python over libtorch over the
+ * kernel, several threads, waits, code without symbols. The same for the same number of samples. */
 #ifndef PT_BENCH_PROFILE_DATA_H
 #define PT_BENCH_PROFILE_DATA_H
 

@@ -2,7 +2,8 @@
  *
  *     python3;main;train (train.py:12);matmul;clear_page_[k] 1024
  *
- * The endings _[k] and _[j] say kernel and JIT, as flamegraph.pl and perf's scripts write them. */
+ * The endings _[k] and _[j] say kernel and JIT, as flamegraph.pl and perf's scripts write them; a
+ * file of Python and a line stand in brackets, as py-spy writes them. */
 #include "base/scan.h"
 #include "profile/readers.h"
 
@@ -27,14 +28,36 @@ static enum pt_profile_kind kind_of(struct pt_str *name) {
     return memmem(name->at, name->len, ".py", 3) ? PT_KIND_PYTHON : PT_KIND_NATIVE;
 }
 
+/* "step (train.py:12)": cuts the name and finds the rest. False: there is no such end. */
+static bool split_place(struct pt_str *name, struct pt_str *file, uint32_t *line) {
+    const char *colon = memrchr(name->at, ':', name->len);
+    const char *blank = memmem(name->at, name->len, " (", 2);
+    if (!colon || !blank || blank == name->at || blank + 2 > colon ||
+        !pt_str_ends(*name, PT_STR(")")))
+        return false;
+    struct pt_scan number = { colon + 1, name->at + name->len - 1, false };
+    uint64_t value = pt_scan_u64(&number);
+    if (number.failed || number.at != number.end || value > UINT32_MAX)
+        return false;
+    *file = (struct pt_str){ blank + 2, (size_t)(colon - blank - 2) };
+    *line = (uint32_t)value;
+    name->len = (size_t)(blank - name->at);
+    return true;
+}
+
 static uint32_t frame_of(struct pt_profile *p, struct pt_str name) {
     enum pt_profile_kind kind = kind_of(&name);
+    struct pt_str file = PT_STR("");
+    uint32_t line = 0;
+    if (kind == PT_KIND_PYTHON)
+        (void)split_place(&name, &file, &line); /* else it is all name */
     uint32_t function =
         pt_profile_function(p, (struct pt_profile_function){ .name = pt_profile_string(p, name),
                                                              .module = PT_PROFILE_NONE,
+                                                             .file = pt_profile_string(p, file),
                                                              .kind = (uint32_t)kind });
-    return pt_profile_frame(
-        p, (struct pt_profile_frame){ .function = function, .module = PT_PROFILE_NONE });
+    return pt_profile_frame(p, (struct pt_profile_frame){
+                                   .function = function, .module = PT_PROFILE_NONE, .line = line });
 }
 
 /* The number is what follows the last blank. */

@@ -348,7 +348,7 @@ static void put_profile(struct pprof *w) {
 static void gzip(const struct pt_buf *bytes, struct pt_out *out) {
     enum { WINDOW_BITS_GZIP = 15 + 16, MEMORY_LEVEL = 8, PIECE = 1 << 14, INPUT_MAX = 1 << 30 };
     z_stream z = { 0 };
-    int rc = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL,
+    int rc = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL,
                           Z_DEFAULT_STRATEGY);
     if (rc != Z_OK)
         abort(); /* out of memory */

@@ -1,5 +1,5 @@
-/* Reads profiles of pprof, ours and those of others: gzipped or plain protobuf messages. pprof.c has
- * the names of the fields. Messages refer to one another by ids in any order, so the first pass
+/* Reads profiles of pprof, ours and those of others: gzipped or plain protobuf messages. pprof.c
+ * has the names of the fields. Messages refer to one another by ids in any order, so the first pass
  * finds where each begins and the second makes the profile. */
 #include "base/buf.h"
 #include "profile/readers.h"

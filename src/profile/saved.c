@@ -3,8 +3,8 @@
  *     "pitotprf", version (u32), CRC-32C of the rest of the file (u32), size of the content (u64),
  *     content in a zstd frame
  *
- * The content is sections, each a tag, a length and that many bytes: all numbers are varints, signed
- * ones zigzag; a reference is the number plus one, 0 is "none"; text has its length before it.
+ * The content is sections, each a tag, a length and that many bytes: all numbers are varints,
+ * signed ones zigzag; a reference is the number plus one, 0 is "none"; text has its length first.
  * Sections stand in the order of their tags, so that what is referred to was already read. Readers
  * pass over sections they do not know. */
 #include "base/crc32c.h"

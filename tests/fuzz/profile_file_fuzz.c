@@ -36,7 +36,8 @@ static void write_all(const struct pt_profile *p) {
     pt_top_make(&top, p);
     pt_top_print(&top, p, 100, &(struct pt_top_style){ .columns = 40, .has_colors = true }, &out);
     pt_top_release(&top);
-    (void)pt_lines_print(p, "main", &out, NULL);
+    if (pt_lines_print(p, "main", &out, NULL) == 0)
+        check(bytes.len + out.used > 0);
     check(pt_out_close(&out) == 0);
     pt_buf_release(&bytes);
 }
