@@ -285,6 +285,6 @@ def forbidden(directory):
     contains(err, 'CAP_PERFMON')
 
 
-main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, realigned, inlined,
-     stripped, exceptions, waiting, attached, interrupted, python_shares, python_leaves,
+main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, realigned,
+     inlined, stripped, exceptions, waiting, attached, interrupted, python_shares, python_leaves,
      python_threads, native_only, exit_codes, forbidden, jobs=2)
