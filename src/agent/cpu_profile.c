@@ -234,7 +234,9 @@ static int failure_code(const struct run *r, int rc, bool is_released) {
 
 static int run_to_end(struct run *r, struct pt_err *err) {
     bool is_released = false;
-    int rc = block_signals(r, err);
+    int rc = pt_elf_check(err);
+    if (!rc)
+        rc = block_signals(r, err);
     if (!rc)
         rc = r->o->command ? start_command(r, err) : start_process(r, err);
     if (!rc && r->o->command) {

@@ -150,6 +150,8 @@ uint32_t pt_profile_string(struct pt_profile *p, struct pt_str text);
 uint32_t pt_profile_module(struct pt_profile *p, struct pt_profile_module module);
 uint32_t pt_profile_function(struct pt_profile *p, struct pt_profile_function function);
 uint32_t pt_profile_frame(struct pt_profile *p, struct pt_profile_frame frame);
+/* A frame that is no code: "[stack cut short]". */
+uint32_t pt_profile_marker(struct pt_profile *p, struct pt_str name);
 /* `parent` may be NONE. */
 uint32_t pt_profile_stack(struct pt_profile *p, uint32_t parent, uint32_t frame);
 /* A thread that changes its name is another thread. */

@@ -22,8 +22,7 @@ struct drain {
     struct pt_session *session;
     struct pt_raw_block *block;
     int64_t handed_ns;
-    bool
-        is_urgent; /* something was mapped: the worker may find a Python there, to be read from now on */
+    bool is_urgent; /* something was mapped: if it is a Python, it is to be read from now on */
 };
 
 struct python_header {

@@ -68,13 +68,19 @@ static void name_frame(struct symbolizer *s, uint32_t old, struct pt_str name,
     add_part(s, old, f);
 }
 
+/* What is local to a file of C++ has its bare name in debug information, its whole one as symbol.
+ */
+static bool is_fuller(const char *symbol, const struct pt_elf_line *line) {
+    return symbol && !line->is_inlined && symbol[0] == '_' && symbol[1] == 'Z';
+}
+
 /* Each place that debug information knows, from the outermost. */
 static void expand(struct symbolizer *s, uint32_t old, const struct pt_elf_line *lines,
                    size_t count, const char *symbol) {
     for (size_t i = count; i > 0; i--) {
         const struct pt_elf_line *l = &lines[i - 1];
         struct pt_profile_frame f = s->old[old];
-        const char *name = l->function ? l->function : symbol;
+        const char *name = !l->function || is_fuller(symbol, l) ? symbol : l->function;
         if (name)
             f.function = add_function(s, plain_name(s, name), f.module, l->file, l->first_line,
                                       PT_KIND_NATIVE);
