@@ -578,7 +578,9 @@
             else if (kinds.length > 0)
                 line.append(this.chips('Frames', kinds, this.model.kinds, 'kind-',
                     (i, on) => this.setKind(i, on)));
-            return line;
+            /* Open where there is room; the summary shows on narrow screens only. */
+            return make('details', { class: 'pf-fold', open: innerWidth > 700 },
+                make('summary', {}, 'Filters'), line);
         }
 
         chips(title, numbers, names, prefix, change) {
