@@ -96,7 +96,7 @@ static bool add_line(struct pt_profile_file *f, struct pt_scan line) {
 static int read_folded(struct pt_str bytes, struct pt_profile_file *f, struct pt_err *err) {
     const struct pt_profile_file_type type = { PT_STR("samples"), PT_PROFILE_SAMPLES };
     struct pt_scan text = pt_scan_of(bytes), line;
-    pt_profile_file_init(f, PT_STR("collapsed stacks"), &type, 1);
+    pt_profile_file_init(f, PT_STR("imported"), &type, 1);
     struct pt_profile_meta *m = &f->profile.meta;
     m->lost = m->rooted = m->truncated = m->unwound = -1;
     for (int number = 1; pt_scan_line(&text, &line); number++) {

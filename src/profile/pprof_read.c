@@ -183,7 +183,7 @@ static void make_types(struct input *in) {
         types[i] = (struct pt_profile_file_type){ text_of(in, fields[1]), unit.unit };
         in->scales[i] = unit.scale;
     }
-    pt_profile_file_init(in->file, PT_STR("pprof"), types, in->type_count);
+    pt_profile_file_init(in->file, PT_STR("imported"), types, in->type_count);
 }
 
 static void make_mappings(struct input *in) {
