@@ -6,9 +6,12 @@
  * time, a thread and a state. Every filter adds the samples up anew, so that a graph of one second
  * of one thread is as exact as that of the whole. Other files add what else FlameGraph can do. */
 class FlameGraph {
+    static count = 0; // of a page: for ids
+
     constructor(host, data) {
         this.model = decode(data);
         this.host = host;
+        this.keysId = 'pf-keys-' + FlameGraph.count++;
         this.view = 'root';
         this.colorBy = 'kind';
         this.isUpward = false;

@@ -187,7 +187,7 @@ Object.assign(FlameGraph.prototype, {
         this.canvas = make('canvas', { 'aria-hidden': 'true' });
         this.spacer = make('div', { class: 'pf-spacer' }, this.canvas);
         this.scroller = make('div', { class: 'pf-graph', tabindex: 0, role: 'application',
-            'aria-roledescription': 'flame graph', 'aria-describedby': 'pf-keys',
+            'aria-roledescription': 'flame graph', 'aria-describedby': this.keysId,
             'aria-label': 'Flame graph' }, this.spacer);
         this.empty = make('p', { class: 'pf-empty', hidden: true });
         this.tip = make('div', { class: 'pf-tip', hidden: true });
@@ -204,7 +204,7 @@ Object.assign(FlameGraph.prototype, {
             action('Callers and callees', at => this.sandwich(this.labelAt(at))),
             action('Search', at => this.searchFor(this.nameOf(this.labelAt(at)))));
         return make('div', { class: 'pf-detail' }, this.detailText, this.detailButtons,
-            make('p', { class: 'pf-keys', id: 'pf-keys' },
+            make('p', { class: 'pf-keys', id: this.keysId },
                 'Click or Enter zooms, Escape goes back, arrows walk, / searches, ' +
                 'r reverses, s shows callers and callees'));
     },
