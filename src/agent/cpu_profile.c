@@ -180,6 +180,9 @@ static void print_summary(const struct run *r) {
                   " stacks reach the root, %" PRId64 " cut short\n",
                   p->samples.count, m->lost, percent(m->rooted, m->unwound), m->unwound,
                   m->truncated);
+    pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
+                  (double)m->own_cpu_ns / 1e6,
+                  p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
     if (m->dropped > 0)
         pt_out_printf(&out, "not kept: %" PRId64 " samples beyond %u\n", m->dropped,
                       PT_PROFILE_SAMPLES_MAX);

@@ -114,6 +114,7 @@ struct pt_profile_meta {
     int64_t unwound;           /* user stacks that were unwound in all */
     int64_t python_wanted, python_matched; /* samples inside Python; those merged with certainty */
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
+    int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
 };
 
 #define PT_PROFILE_ARRAY(type)  \

@@ -223,7 +223,7 @@ def python_shares(directory):
     near(share(inside, 'three_quarters'), 3 / 4, 'three_quarters')
     near(share(inside, 'one_quarter'), 1 / 4, 'one_quarter')
     order(hottest(stacks), '<module> (workload.py)', 'main', 'three_quarters', 'burn')
-    assert merged(err) >= 80, err
+    assert merged(err) >= 60, err
     assert rooted(err) >= 98, err
 
 
@@ -234,14 +234,14 @@ def python_leaves(directory):
     near(share(inside, 'generator'), 3 / 8, 'generator')
     near(share(inside, 'called_by_c'), 3 / 8, 'called_by_c')
     near(share(inside, 'main.<locals>.<lambda>'), 2 / 8, 'the key of sorted()')
-    assert merged(err) >= 80, err
+    assert merged(err) >= 60, err
 
 
 def python_threads(directory):
     """C241: threads of Python have frames of their own"""
     stacks, _, err = profile(directory, '/usr/bin/python3', PROGRAM, 'threads', code=0)
     assert share(stacks, 'Worker.run') > 0.7, share(stacks, 'Worker.run')
-    assert merged(err) >= 75, err
+    assert merged(err) >= 60, err
 
 
 def native_only(directory):
