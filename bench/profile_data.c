@@ -86,6 +86,8 @@ static const struct scene scenes[] = {
     { PYTHON_START EVAL "p:_worker_loop;p:TextDataset.__getitem__;p:open;n:read;k:entry_SYSCALL_64;"
                         "k:do_syscall_64;k:vfs_read;k:ext4_file_read_iter;k:io_schedule",
       52, 52, 3, PT_STATE_IO },
+    { PYTHON_START EVAL "p:_worker_loop;p:collate;p:flatten;p:flatten;p:flatten", 40, 40, 3,
+      PT_STATE_ON_CPU },
     { PYTHON_START EVAL "p:_worker_loop;p:fetch_shard;n:recv;k:tcp_recvmsg;k:wait_woken", 33, 33, 3,
       PT_STATE_NETWORK },
 };

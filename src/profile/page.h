@@ -2,8 +2,6 @@
 #ifndef PT_PROFILE_PAGE_H
 #define PT_PROFILE_PAGE_H
 
-#include "base/str.h"
-
 extern const char pt_flame_page_head[], pt_flame_page_tail[];
 
 #endif

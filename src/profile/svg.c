@@ -45,29 +45,46 @@ struct svg {
 };
 
 /* XML allows no control characters, not even escaped, and neither U+FFFE nor U+FFFF. */
-static void write_text(struct pt_out *out, struct pt_str text) {
-    size_t start = 0;
-    for (size_t i = 0; i <= text.len; i++) {
-        const char *instead = NULL;
-        unsigned char c = i < text.len ? (unsigned char)text.at[i] : 0;
-        if (c == '&')
-            instead = "&amp;";
-        else if (c == '<')
-            instead = "&lt;";
-        else if (c == '>')
-            instead = "&gt;";
-        else if (i == text.len || c < ' ' || c == 0x7f)
-            instead = i == text.len ? "" : "\xef\xbf\xbd";
-        else if (c == 0xef && text.len - i >= 3 && (uint8_t)text.at[i + 1] == 0xbf &&
-                 (uint8_t)text.at[i + 2] >= 0xbe)
-            instead = "\xef\xbf\xbd";
-        if (!instead)
-            continue;
-        pt_out_utf8(out, (struct pt_str){ text.at + start, i - start });
-        pt_out_text(out, instead);
-        start = i + (c == 0xef ? 3 : 1);
-        i = start - 1;
+static bool is_forbidden(struct pt_str text, size_t *bytes) {
+    unsigned char c = (unsigned char)text.at[0];
+    *bytes = 1;
+    if (c < ' ' || c == 0x7f)
+        return true;
+    *bytes = 3;
+    return pt_str_starts(text, PT_STR("\xef\xbf\xbe")) ||
+           pt_str_starts(text, PT_STR("\xef\xbf\xbf"));
+}
+
+static const char *escape_of(struct pt_str text, size_t *bytes) {
+    if (is_forbidden(text, bytes))
+        return PT_UTF8_REPLACEMENT;
+    *bytes = 1;
+    switch (text.at[0]) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    default:
+        return NULL;
     }
+}
+
+static void write_text(struct pt_out *out, struct pt_str text) {
+    size_t plain = 0, bytes;
+    while (plain < text.len) {
+        const char *escape = escape_of(pt_str_skip(text, plain), &bytes);
+        if (!escape) {
+            plain++;
+            continue;
+        }
+        pt_out_utf8(out, (struct pt_str){ text.at, plain });
+        pt_out_text(out, escape);
+        text = pt_str_skip(text, plain + bytes);
+        plain = 0;
+    }
+    pt_out_utf8(out, text);
 }
 
 static int by_parent_and_weight(const void *a, const void *b, void *user) {
@@ -181,36 +198,46 @@ static double opacity_of(struct pt_str name) {
     return 0.82 + 0.06 * (pt_intern_hash(name.at, name.len) % 4);
 }
 
-static void write_box(const struct svg *s, uint32_t node, struct pt_out *out) {
-    const struct pt_profile *p = s->tree.profile;
-    char buffer[PT_PROFILE_NAME_BYTES];
+static void write_title(const struct svg *s, uint32_t node, struct pt_str name,
+                        struct pt_out *out) {
     uint32_t label = s->tree.nodes.at[node].label;
-    struct pt_str name = pt_call_tree_name(&s->tree, label, buffer);
-    struct pt_str module = pt_call_tree_module(&s->tree, label),
-                  file = pt_call_tree_file(&s->tree, label);
-    double scale = (double)(WIDTH - 2 * MARGIN) / (double)s->values.sum;
-    double x = MARGIN + s->x[node] * scale, width = (double)s->values.total[node] * scale;
-    double y = HEADER + ROW * (s->rows[node] + 1.0);
-    pt_out_text(out, "<g><title>");
+    struct pt_str place = pt_call_tree_file(&s->tree, label);
+    if (place.len == 0)
+        place = pt_call_tree_module(&s->tree, label);
+    pt_out_text(out, "<title>");
     write_text(out, name);
     pt_out_text(out, " \xe2\x80\x93 ");
-    write_value(out, p->types[0].unit, s->values.total[node]);
+    write_value(out, s->tree.profile->types[0].unit, s->values.total[node]);
     pt_out_printf(out, ", %.2f %%", 100 * share(s->values.total[node], s->values.sum));
     if (s->is_diff)
         pt_out_printf(out, ", %+.2f %% of the whole since before", 100 * change_of(s, node));
-    if (file.len > 0 || module.len > 0) {
+    if (place.len > 0)
         pt_out_char(out, '\n');
-        write_text(out, file.len > 0 ? file : module);
-    }
-    pt_out_printf(out,
-                  "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"1.5\"", x,
-                  y, width > 2 ? width - 0.6 : width, ROW - 1);
+    write_text(out, place);
+    pt_out_text(out, "</title>");
+}
+
+static void write_fill(const struct svg *s, uint32_t node, struct pt_str name, struct pt_out *out) {
+    enum pt_profile_kind kind =
+        (enum pt_profile_kind)s->tree.labels.at[s->tree.nodes.at[node].label].kind;
     if (s->is_diff)
         write_change_fill(out, s->largest_change > 0 ? change_of(s, node) / s->largest_change : 0);
     else
-        pt_out_printf(out, " class=\"%s\" fill-opacity=\"%.2f\"",
-                      pt_profile_kind_name((enum pt_profile_kind)s->tree.labels.at[label].kind),
+        pt_out_printf(out, " class=\"%s\" fill-opacity=\"%.2f\"", pt_profile_kind_name(kind),
                       opacity_of(name));
+}
+
+static void write_box(const struct svg *s, uint32_t node, struct pt_out *out) {
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_str name = pt_call_tree_name(&s->tree, s->tree.nodes.at[node].label, buffer);
+    double scale = (double)(WIDTH - 2 * MARGIN) / (double)s->values.sum;
+    double x = MARGIN + s->x[node] * scale, width = (double)s->values.total[node] * scale;
+    double y = HEADER + ROW * (s->rows[node] + 1.0);
+    pt_out_text(out, "<g>");
+    write_title(s, node, name, out);
+    pt_out_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"1.5\"", x, y,
+                  width > 2 ? width - 0.6 : width, ROW - 1);
+    write_fill(s, node, name, out);
     pt_out_text(out, "/>");
     write_label(out, name, x, y, width);
     pt_out_text(out, "</g>\n");

@@ -1,12 +1,13 @@
 // Reads the profiles of make_profiles as other programs do and compares them, stack by stack, with
 // the collapsed stacks. Prints a line for each check; exit code 1 when one fails.
-//     node check_profiles.mjs DIRECTORY
+//     node check_profiles.mjs DIRECTORY PITOT
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { Profile } from 'pprof-format';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Function, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format';
 
-const directory = process.argv[2];
+const [directory, pitot] = process.argv.slice(2);
 const read = (name) => fs.readFileSync(path.join(directory, name));
 const readJson = (name) => JSON.parse(read(name));
 let failures = 0;
@@ -120,6 +121,28 @@ check('C241: slices of a thread lie within one another, in time order', () => {
     last.set(event.tid, event.ts);
   }
   return last.size === 4 ? undefined : `${last.size} threads`;
+});
+
+// As another tool would write it: ids in no order, seconds, an inlined function, no mappings.
+check('C242: Pitot reads a profile that pprof-format wrote', () => {
+  const stringTable = new StringTable();
+  const text = (words) => stringTable.dedup(words);
+  const place = (id, functions) => new Location({ id,
+    line: functions.map((functionId) => new Line({ functionId, line: 7 })) });
+  const profile = new Profile({
+    stringTable,
+    sampleType: [new ValueType({ type: text('wall'), unit: text('seconds') })],
+    function: ['leaf', 'inner', 'main'].map((name, i) =>
+      new Function({ id: 900 - i, name: text(name), filename: text('m.go') })),
+    location: [place(5, [900]), place(3, [899, 898]), place(4, [898])],
+    sample: [new Sample({ locationId: [5, 3], value: [2] }),
+      new Sample({ locationId: [4], value: [1] })],
+  });
+  const [from, to] = ['foreign.pb.gz', 'foreign.folded'].map((name) => path.join(directory, name));
+  fs.writeFileSync(from, gzipSync(profile.encode()));
+  execFileSync(pitot, ['cpu', 'show', '-q', from, '-o', to]);
+  const folded = fs.readFileSync(to, 'utf8');
+  return folded === 'main;inner;leaf 2000000000\nmain 1000000000\n' ? undefined : folded;
 });
 
 process.exit(failures ? 1 : 0);

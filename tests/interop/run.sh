@@ -27,4 +27,4 @@ node "$here/check_run.mjs" "$files/run" "$files/schema.json"
 
 mkdir "$files/profiles"
 "$build/tests/interop/make_profiles" "$files/profiles" 5000
-node "$here/check_profiles.mjs" "$files/profiles"
+node "$here/check_profiles.mjs" "$files/profiles" "$pitot"

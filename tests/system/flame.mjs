@@ -200,6 +200,19 @@ test('C243: the table has the self and total of the collapsed stacks', async () 
     ok(sorts.join() === 'Self', 'sorted by ' + sorts);
 });
 
+test('C243: a function that calls itself counts once', async () => {
+    const expected = shareOf(s => s.frames.includes('flatten'));
+    const row = page.locator('.pf-table tbody tr', { hasText: 'flattenmodel.py' });
+    const cells = await row.locator('td').allTextContents();
+    const digits = expected >= 0.1 ? 1 : 2;
+    ok(cells[3] === (100 * expected).toFixed(digits) + '\u202f%', `${cells[3]} of ${expected}`);
+    await row.getByRole('button').click();
+    const all = await frames(page);
+    near(all.find(f => f.part === 0 && f.depth === 0).share, expected, 'flatten');
+    ok(all.filter(f => f.part === 0 && f.name === 'flatten').length === 3, 'it calls itself');
+    await reset();
+});
+
 test('C241: groups put the threads below the root', async () => {
     await page.getByLabel('Group').selectOption('thread');
     const first = (await frames(page)).filter(f => f.depth === 1).map(f => f.name);

@@ -20,7 +20,7 @@
 #include <zlib.h>
 
 #define PERIOD_NS 10000000
-#define HOSTILE   "</script><b>&\"';\n\x01\xff"
+#define HOSTILE   "</script><b>&\"';\n\x01\xff\xef\xbf\xbf!"
 
 static const struct pt_profile_value_type types[] = { { "cpu", PT_PROFILE_NANOSECONDS },
                                                       { "samples", PT_PROFILE_SAMPLES } };
@@ -194,6 +194,21 @@ static void test_trace(void **state) {
     pt_profile_release(&k.profile);
 }
 
+static void test_unordered(void **state) {
+    (void)state;
+    struct known k;
+    int count;
+    make_known(&k, "dot");
+    k.profile.samples.count = k.profile.values.count = 0;
+    for (int i = 5; i-- > 0;)
+        add(&k.profile, 0, k.matmul_stack, i * PERIOD_NS, PT_STATE_ON_CPU);
+    json_t *root = written_json(&pt_chrome_trace_writer, &k.profile);
+    assert_true(trace_sum(root, "dot", 7, &count) == 50000);
+    assert_int_equal(count, 1);
+    json_decref(root);
+    pt_profile_release(&k.profile);
+}
+
 /* Every column of a table has the length that the table says. */
 static void check_columns(json_t *table) {
     const char *key;
@@ -255,7 +270,7 @@ static void test_html(void **state) {
     *end = 0;
     json_t *root = parsed(data);
     assert_text(root, "format", "pitot-flame");
-    assert_text(root, "labels.names.3", "</script><b>&\"';\n\x01\xef\xbf\xbd");
+    assert_text(root, "labels.names.3", "</script><b>&\"';\n\x01\xef\xbf\xbd\xef\xbf\xbf!");
     assert_text(root, "meta.command", "./a.out <x>");
     assert_number(root, "samples.node.count", 7);
     assert_text(root, "samples.node.type", "i32");
@@ -280,7 +295,8 @@ static void test_svg(void **state) {
     assert_non_null(strstr(svg, "./a.out &lt;x&gt;"));
     assert_null(strstr(svg, "<script"));
     assert_null(strstr(svg, "<b>"));
-    assert_non_null(strstr(svg, "&lt;/script&gt;&lt;b&gt;&amp;\"';\xef\xbf\xbd\xef\xbf\xbd"));
+    assert_non_null(strstr(
+        svg, "&lt;/script&gt;&lt;b&gt;&amp;\"';\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!"));
     assert_non_null(strstr(svg, "main \xe2\x80\x93 0.060 s, 85.71 %"));
     assert_non_null(strstr(svg, "step \xe2\x80\x93 0.040 s, 57.14 %"));
     pt_buf_release(&picture);
@@ -626,6 +642,7 @@ int main(void) {
         PT_TEST(test_speedscope, "C241: speedscope gets a profile for each thread, root first"),
         PT_TEST(test_speedscope_types, "C244: what is not of time is one profile for each column"),
         PT_TEST(test_trace, "C241: slices span samples in a row and end at a pause"),
+        PT_TEST(test_unordered, "C241: samples that come late still stand in the order of time"),
         PT_TEST(test_firefox, "C241: the tables of the Firefox profiler fit together"),
         PT_TEST(test_html, "C241: no name can leave the data of the page"),
         PT_TEST(test_svg, "C241: the picture has the numbers, and names are escaped"),
