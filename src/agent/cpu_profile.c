@@ -44,6 +44,13 @@ static int block_signals(struct run *r, struct pt_err *err) {
     return r->signal_fd < 0 ? pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno)) : 0;
 }
 
+/* Only once the command exists, which must not inherit this: a closed stderr must not end us. */
+static void ignore_signals(void) {
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
 static int start_session(struct run *r, struct pt_perf *perf, struct pt_err *err) {
     int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, r->o->pid, err);
     r->is_started = rc == 0;
@@ -125,6 +132,9 @@ static void wait_for_end(struct run *r) {
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
 static void wait_for_command(struct run *r) {
+    if (r->o->command && !r->child.has_ended)
+        pt_log(PT_LOG_WARNING, "sampling is over; waiting for the command (process %d) to end",
+               (int)r->child.pid);
     while (r->o->command && !r->child.has_ended)
         wait_for_events(r, 0);
     if (r->o->command)
@@ -242,6 +252,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = r->o->command ? start_command(r, err) : start_process(r, err);
+    ignore_signals();
     if (!rc && r->o->command) {
         is_released = true;
         rc = pt_child_release(&r->child, r->o->command[0], err);

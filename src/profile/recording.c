@@ -368,7 +368,8 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes) {
     count = count < PT_PYTHON_DEPTH_MAX ? count : PT_PYTHON_DEPTH_MAX;
     if (count > 0)
         memcpy(entries, bytes.at, count * sizeof *entries);
-    struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count };
+    bool is_cut = r->frame_count > 0 && r->frames[r->frame_count - 1] == r->truncated_frame;
+    struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count, is_cut };
     bool is_matched = pt_python_matches(&native, entries, count);
     for (size_t i = 0; i < count; i++)
         frames[i] = python_frame(r, &entries[i], is_matched);

@@ -202,6 +202,14 @@ static void test_mismatch(void **state) {
     check_merge(&native, (const uint32_t[]){ 1, 2, 3, 102, 5, 6 }, 6);
 }
 
+static void test_cut(void **state) {
+    (void)state;
+    const uint32_t frames[] = { 1, 2, 3 };
+    const bool one_loop[] = { false, true, false };
+    struct pt_native_stack native = { frames, one_loop, 3, true };
+    check_merge(&native, (const uint32_t[]){ 1, 100, 101, 3, 102 }, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         { "C241: frames of a Python thread, and where its loops end", test_frames_311 },
@@ -210,6 +218,7 @@ int main(void) {
         { "C241: Python 3.13 says itself where things are", test_debug_offsets },
         { "C241: lines of Python's instructions, in three forms", test_lines },
         { "C241: each evaluation loop becomes the functions it runs", test_merge },
+        { "C241: Python knows the rest of a stack that was cut short", test_cut },
         { "C241: stacks that do not match are aligned at the root", test_mismatch },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
