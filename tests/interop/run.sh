@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes Parquet files with Pitot's writer and has three other readers check them: files of nasty
 # values against the values themselves, and a recorded run against its own CSV. Event files of
-# libpitot are read by another reader, too, and profiles: each format, as others read it, against the
-# collapsed stacks.
+# libpitot are read by another reader, too, and profiles: each format, as others read it, against
+# the collapsed stacks.
 #     tests/interop/run.sh [PITOT]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
