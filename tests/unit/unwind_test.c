@@ -4,17 +4,13 @@
 #include "profile/classify.h"
 #include "profile/demangle.h"
 #include "profile/eh_index.h"
-#include "profile/elf.h"
 #include "profile/jit_map.h"
 #include "profile/kallsyms.h"
 #include "profile/top.h"
 
-#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 enum { DEREF = 0x06, AND = 0x1a, PLUS = 0x22, PLUS_UCONST = 0x23, SHL = 0x24, GE = 0x2a };
@@ -208,55 +204,6 @@ static void test_eh_index(void **state) {
     assert_false(pt_eh_index_find(bytes, 0x8000, 0x8150, &start));
 }
 
-/* As lld lays files out: code begins in the page where data ends, 4 KiB further in memory. */
-static int file_of_two_segments(void) {
-    struct {
-        Elf64_Ehdr header;
-        Elf64_Phdr segments[2];
-    } file = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-                           .e_type = ET_DYN,
-                           .e_machine = EM_X86_64,
-                           .e_version = EV_CURRENT,
-                           .e_phoff = sizeof file.header,
-                           .e_ehsize = sizeof file.header,
-                           .e_phentsize = sizeof *file.segments,
-                           .e_phnum = 2,
-                           .e_shentsize = sizeof(Elf64_Shdr) },
-               .segments = { { .p_type = PT_LOAD,
-                               .p_flags = PF_R,
-                               .p_filesz = 0x2e00,
-                               .p_memsz = 0x2e00,
-                               .p_align = 4096 },
-                             { .p_type = PT_LOAD,
-                               .p_flags = PF_R | PF_X,
-                               .p_offset = 0x2e00,
-                               .p_vaddr = 0x3e00,
-                               .p_filesz = 0x1000,
-                               .p_memsz = 0x1000,
-                               .p_align = 4096 } } };
-    int fd = memfd_create("two", MFD_CLOEXEC);
-    assert_true(fd >= 0 && write(fd, &file, sizeof file) == sizeof file);
-    assert_int_equal(ftruncate(fd, 0x3e00), 0);
-    return fd;
-}
-
-static void test_segments(void **state) {
-    (void)state;
-    struct pt_elf elf;
-    uint64_t address;
-    if (pt_elf_check(NULL))
-        skip(); /* no libdw here */
-    int fd = file_of_two_segments();
-    assert_int_equal(pt_elf_open(&elf, "two", fd, NULL), 0);
-    assert_true(elf.module->address_of(elf.state, 0x2000, &address));
-    assert_int_equal(address, 0x3000);
-    assert_true(elf.module->address_of(elf.state, 0x3000, &address));
-    assert_int_equal(address, 0x4000);
-    assert_false(elf.module->address_of(elf.state, 0x1000, &address));
-    pt_elf_close(&elf);
-    close(fd);
-}
-
 static void test_kallsyms(void **state) {
     (void)state;
     static const char text[] = "0000000000000000 A fixed_percpu_data\n"
@@ -391,7 +338,6 @@ int main(void) {
         { "C242: a step out of a signal handler", test_signal_step },
         { "C242: frame pointers are followed while they rise", test_frame_pointers },
         { "C242: functions of stripped files start where their rules do", test_eh_index },
-        { "C242: code that shares a page with data is found where it runs", test_segments },
         { "C241: kernel addresses have the name that stands before them", test_kallsyms },
         { "C241: a JIT's later names win", test_jit_map },
         { "C241: C++ and Rust names are readable", test_demangle },
