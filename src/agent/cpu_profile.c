@@ -224,19 +224,28 @@ static int write_files(const struct run *r) {
     return rc;
 }
 
-/* No samples: the target did not run, which is worth a word; files are still written. */
+/* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
+static int check_samples(const struct run *r) {
+    const struct pt_profile *p = &r->session.recording.profile;
+    if (p->samples.count > 0)
+        return 0;
+    if (p->meta.lost > 0) {
+        pt_log(PT_LOG_ERROR, "all samples were lost; use a lower --rate or --stack");
+        return -EIO;
+    }
+    pt_log(PT_LOG_WARNING, "there are no samples: %s",
+           r->o->perf.is_off_cpu ? "nothing waited" : "the target used next to no CPU time");
+    return 0;
+}
+
 static int finish(struct run *r) {
     struct pt_recording *recording = &r->session.recording;
     pt_symbolize(recording);
     pt_classify(&recording->profile, !r->o->perf.is_off_cpu);
     set_command(r);
-    if (recording->profile.samples.count == 0)
-        pt_log(PT_LOG_WARNING, "there are no samples: %s",
-               recording->profile.meta.lost > 0 ? "all were lost; use a lower --rate or --stack"
-               : r->o->perf.is_off_cpu          ? "nothing waited"
-                                                : "the target used next to no CPU time");
     print_summary(r);
-    return write_files(r);
+    int rc = check_samples(r), written = write_files(r);
+    return rc ? rc : written;
 }
 
 static int failure_code(const struct run *r, int rc, bool is_released) {

@@ -1,59 +1,22 @@
 #include "profile/top.h"
 
 #include "base/utf8.h"
+#include "profile/tree.h"
 
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Which row a frame belongs to: all frames of one name are one row. */
-struct rows {
-    struct pt_top *top;
-    const struct pt_profile *profile;
-    uint32_t *of_frame; /* row + 1; 0 = not known yet */
-    uint32_t *last;     /* the stack a row was counted for last, + 1 */
-    size_t row_capacity, last_capacity;
-    struct pt_intern index;
-};
-
-static bool has_name(const void *owner, uint32_t number, const void *key) {
-    const struct rows *r = owner;
-    const struct pt_str *name = key;
-    char buffer[PT_PROFILE_NAME_BYTES];
-    return pt_str_eq(pt_profile_frame_name(r->profile, r->top->rows[number].frame, buffer), *name);
-}
-
-static uint32_t row_of(struct rows *r, uint32_t frame) {
-    if (r->of_frame[frame])
-        return r->of_frame[frame] - 1;
-    char buffer[PT_PROFILE_NAME_BYTES];
-    struct pt_str name = pt_profile_frame_name(r->profile, frame, buffer);
-    uint32_t next = (uint32_t)r->top->count;
-    uint32_t row =
-        pt_intern_find(&r->index, pt_intern_hash(name.at, name.len), has_name, r, &name, next);
-    if (row == next) {
-        r->top->count++;
-        pt_grow(&r->top->rows, &r->row_capacity, r->top->count, sizeof *r->top->rows);
-        pt_grow(&r->last, &r->last_capacity, r->top->count, sizeof *r->last);
-        r->top->rows[row] = (struct pt_top_row){ .frame = frame };
-        r->last[row] = 0;
-    }
-    r->of_frame[frame] = row + 1;
-    return row;
-}
-
-static void count_stack(struct rows *r, uint32_t leaf, int64_t value) {
-    const struct pt_profile *p = r->profile;
-    bool is_leaf = true;
-    for (uint32_t stack = leaf; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
-        uint32_t row = row_of(r, p->stacks.at[stack].frame);
-        if (is_leaf)
-            r->top->rows[row].self += value;
-        is_leaf = false;
-        if (r->last[row] == leaf + 1)
+/* Adds a path of names; `last` has, for each name, the node it was counted for last, and one. */
+static void count_node(struct pt_top *t, const struct pt_tree *tree, uint32_t leaf, int64_t value,
+                       uint32_t *last) {
+    t->rows[tree->nodes[leaf].name].self += value;
+    for (uint32_t node = leaf; node != PT_PROFILE_NONE; node = tree->nodes[node].parent) {
+        uint32_t name = tree->nodes[node].name;
+        if (last[name] == leaf + 1)
             continue;
-        r->last[row] = leaf + 1;
-        r->top->rows[row].total += value;
+        last[name] = leaf + 1;
+        t->rows[name].total += value;
     }
 }
 
@@ -66,26 +29,37 @@ static int by_self(const void *a, const void *b) {
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-void pt_top_make(struct pt_top *t, const struct pt_profile *p) {
-    *t = (struct pt_top){ 0 };
-    struct rows r = { .top = t, .profile = p };
-    r.of_frame = pt_calloc(p->frames.count + 1, sizeof *r.of_frame);
-    int64_t *values = pt_calloc(p->stacks.count + 1, sizeof *values);
+static void count_samples(struct pt_top *t, const struct pt_profile *p,
+                          const struct pt_tree *tree) {
+    int64_t *values = pt_calloc(tree->count + 1, sizeof *values);
+    uint32_t *last = pt_calloc(tree->name_count + 1, sizeof *last);
     for (size_t i = 0; i < p->samples.count; i++) {
+        uint32_t stack = p->samples.at[i].stack;
         int64_t value = pt_profile_value(p, i, 0);
         t->sum += value;
-        if (p->samples.at[i].stack != PT_PROFILE_NONE)
-            values[p->samples.at[i].stack] += value;
+        if (stack != PT_PROFILE_NONE)
+            values[tree->of_stack[stack]] += value;
     }
-    for (uint32_t stack = 0; stack < p->stacks.count; stack++)
-        if (values[stack] != 0)
-            count_stack(&r, stack, values[stack]);
+    for (uint32_t node = 0; node < tree->count; node++)
+        if (values[node] != 0)
+            count_node(t, tree, node, values[node], last);
+    pt_free(values);
+    pt_free(last);
+}
+
+void pt_top_make(struct pt_top *t, const struct pt_profile *p) {
+    struct pt_tree tree;
+    pt_tree_make(&tree, p);
+    *t = (struct pt_top){ .count = tree.name_count };
+    t->rows = pt_calloc(t->count + 1, sizeof *t->rows);
+    for (size_t i = 0; i < t->count; i++)
+        t->rows[i].frame = tree.name_frames[i];
+    count_samples(t, p, &tree);
     if (t->count > 1)
         qsort(t->rows, t->count, sizeof *t->rows, by_self);
-    pt_free(values);
-    pt_free(r.of_frame);
-    pt_free(r.last);
-    pt_intern_release(&r.index);
+    while (t->count > 0 && t->rows[t->count - 1].total == 0)
+        t->count--; /* names of frames that no sample has */
+    pt_tree_release(&tree);
 }
 
 void pt_top_release(struct pt_top *t) {
