@@ -276,7 +276,7 @@ static void check_trace(json_t *root) {
     assert_true(number(outer, "ts") <= number(inner, "ts"));
     assert_true(number(inner, "ts") + number(inner, "dur") <=
                 number(outer, "ts") + number(outer, "dur") + 0.001);
-    assert_int_equal(number(json_object_get(outer, "args"), "argument"), -7);
+    assert_int_equal((int)number(json_object_get(outer, "args"), "argument"), -7);
     json_t *args = json_object_get(inner, "args");
     assert_string_equal(json_string_value(json_object_get(args, "text")), "cold");
     assert_int_equal(number(args, "request"), 42);
