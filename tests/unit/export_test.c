@@ -179,12 +179,42 @@ static void render_while_counting(void) {
         pthread_join(threads[i], NULL);
 }
 
+/* Metrics are grouped once: those that come later are seen, and values that were there stay. */
+static void render_more_and_more(void) {
+    expect(!pt_start(NULL));
+    pt_histogram h = pt_histogram_new("h", "", "", NULL);
+    expect(!pt_histogram_set_buckets(h, (double[]){ 1, 100 }, 2));
+    pt_histogram_record(h, 0.5);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 1\n"
+                                 "h_bucket{le=\"100.0\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
+                                 "h_sum 0.5\nh_count 1\n");
+    pt_histogram_record(h, 64);
+    pt_histogram_record(h, 0);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 2\n"
+                                 "h_bucket{le=\"100.0\"} 3\nh_bucket{le=\"+Inf\"} 3\n"
+                                 "h_sum 64.5\nh_count 3\n");
+    pt_gauge_set(pt_gauge_new("g", "", "", NULL), 2);
+    pt_histogram_record(h, 1e9);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 2\n"
+                                 "h_bucket{le=\"100.0\"} 3\nh_bucket{le=\"+Inf\"} 4\n"
+                                 "h_sum 1000000064.5\nh_count 4\n# TYPE g gauge\ng 2\n");
+}
+
+/* The child has values of its own, and none of its parent's. */
+static void check_child(void) {
+    pt_histogram h = pt_histogram_new("h", "", "", NULL);
+    pt_histogram_record(h, 2);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 0\n"
+                                 "h_bucket{le=\"100.0\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
+                                 "h_sum 2\nh_count 1\n# TYPE g gauge\ng 0\n");
+}
+
 static void render_in_child(void) {
-    render_metrics();
+    render_more_and_more();
     pid_t pid = fork();
     if (pid == 0) {
-        char *text = pt_render(PT_PROMETHEUS, NULL);
-        _exit(text ? 0 : 1);
+        check_child();
+        _exit(0);
     }
     int status;
     expect(waitpid(pid, &status, 0) == pid && status == 0);
@@ -210,6 +240,11 @@ static void test_counting(void **state) {
     (void)state;
     run_child(render_while_counting);
 }
+static void test_more_and_more(void **state) {
+    (void)state;
+    run_child(render_more_and_more);
+}
+
 static void test_child(void **state) {
     (void)state;
     run_child(render_in_child);
@@ -387,6 +422,7 @@ int main(void) {
         PT_TEST(test_odd_labels, "C253: labels that would spoil the text are made good"),
         PT_TEST(test_many, "C257: as many metrics as there is room for, and how many were dropped"),
         PT_TEST(test_counting, "C257: counts agree within a rendering while others count"),
+        PT_TEST(test_more_and_more, "C257: metrics and values that come later are rendered"),
         PT_TEST(test_child, "C257: a child of fork renders too"),
         PT_TEST(test_trace, "C216 C217: spans, arguments, flows, names; plain and compressed"),
         PT_TEST(test_board, "C237: an event file with scalars and histograms"),

@@ -59,7 +59,8 @@ static struct pt_distribution distribution;
 static void make_distribution(const double *values, size_t count) {
     memset(buckets, 0, sizeof buckets);
     pt_bounds_set_default(&bounds);
-    distribution = (struct pt_distribution){ .buckets = buckets, .bounds = &bounds };
+    distribution =
+        (struct pt_distribution){ .buckets = buckets, .used = pt_all_buckets, .bounds = &bounds };
     for (size_t i = 0; i < count; i++) {
         buckets[pt_bucket_of(values[i])]++;
         distribution.sum += values[i];
@@ -165,7 +166,7 @@ static void counts_at_bounds(void **state) {
     assert_int_equal(pt_bounds_set(&b, upper, PT_COUNT(upper)), 0);
     for (double value = 1e-9; value < 1e6; value *= 1.0137) {
         make_distribution(&value, 1);
-        pt_bounds_count(&b, buckets, counts);
+        pt_bounds_count(&b, buckets, pt_all_buckets, counts);
         for (size_t i = 0; i < PT_COUNT(upper); i++) {
             if (value <= upper[i])
                 assert_int_equal(counts[i], 1);
@@ -175,7 +176,7 @@ static void counts_at_bounds(void **state) {
         }
     }
     make_distribution((double[]){ 0 }, 1);
-    pt_bounds_count(&b, buckets, counts);
+    pt_bounds_count(&b, buckets, pt_all_buckets, counts);
     assert_int_equal(counts[0], 0);
     assert_int_equal(counts[1], 1);
 }
@@ -435,7 +436,7 @@ static void event_records(void **state) {
     pt_event_version(&out, 1.5);
     pt_event_scalar(&out, &event, 0.25);
     make_distribution((double[]){ 1, 1, 2 }, 3);
-    pt_event_histogram(&out, &event, buckets, distribution.sum);
+    pt_event_histogram(&out, &event, buckets, pt_all_buckets, distribution.sum);
     end();
     struct pt_bytes r = { written.at, written.at + written.len - 1, false };
     static const char version[] = "\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x1a\x0d"
