@@ -7,6 +7,7 @@
 #include "monitor/history.h"
 #include "monitor/metrics.h"
 #include "wire/flow.h"
+#include "wire/lane.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ struct trace {
     size_t point_count, point_capacity;
     uint32_t threads[THREADS_MAX]; /* in the order of their first spans */
     uint32_t thread_count;
+    struct pt_lanes lanes;
     char names[PT_REGION_NAMES][NAME_CAPACITY]; /* "": not looked up yet */
     struct pt_history_span spans[SPANS_AT_ONCE];
     char buffer[PT_OUT_BUFFER];
@@ -52,7 +54,7 @@ static void note_thread(struct trace *t, uint32_t thread) {
 }
 
 /* Without memory for them a trace has no flows. */
-static void note_request(struct trace *t, const struct pt_history_span *span) {
+static void note_request(struct trace *t, const struct pt_trace_span *span) {
     if (t->point_count == t->point_capacity) {
         size_t capacity = t->point_capacity ? 2 * t->point_capacity : SPANS_AT_ONCE;
         struct pt_flow_point *more = realloc(t->points, capacity * sizeof *more);
@@ -68,12 +70,14 @@ static void note_request(struct trace *t, const struct pt_history_span *span) {
 
 static void write_span(struct trace *t, const struct pt_history_span *span) {
     static const char *const works[] = { "argument", "samples", "tokens", "flows" };
+    int64_t start_ns = span->start_ns;
+    uint32_t lane = pt_lanes_place(&t->lanes, t->pid, span->thread, &start_ns, span->end_ns);
     struct pt_trace_span event = {
         .name = name_of(t, span->name),
         .pid = t->pid,
-        .thread = span->thread,
-        .start_ns = span->start_ns,
-        .duration_ns = span->end_ns - span->start_ns,
+        .thread = pt_lane_thread(span->thread, lane),
+        .start_ns = start_ns,
+        .duration_ns = span->end_ns - start_ns,
         .has_request = span->flags & PT_REGION_HAS_REQUEST,
         .request = span->request,
     };
@@ -85,7 +89,7 @@ static void write_span(struct trace *t, const struct pt_history_span *span) {
     }
     pt_trace_span(&t->to, &event);
     if (event.has_request)
-        note_request(t, span);
+        note_request(t, &event);
 }
 
 /* Those that end while this goes on are for the next time. */
@@ -103,14 +107,21 @@ static void write_spans(struct trace *t, uint64_t from, uint64_t end) {
     }
 }
 
-/* A thread that is gone has no name any more. */
+/* As it is called now, or was when it came. */
+static void find_name(uint32_t thread, char name[PT_REGION_OWNER_NAME]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", thread);
+    if (pt_fs_read_line(AT_FDCWD, path, name, PT_REGION_OWNER_NAME) &&
+        !pt_history_thread_name(thread, name))
+        name[0] = '\0';
+}
+
 static void write_threads(struct trace *t) {
+    uint32_t place = 0;
     for (uint32_t i = 0; i < t->thread_count; i++) {
-        char path[64], name[64];
-        snprintf(path, sizeof path, "/proc/self/task/%u/comm", t->threads[i]);
-        if (pt_fs_read_line(AT_FDCWD, path, name, sizeof name))
-            name[0] = '\0';
-        pt_trace_thread(&t->to, t->pid, t->threads[i], pt_str_from(name), i);
+        char name[PT_REGION_OWNER_NAME];
+        find_name(t->threads[i], name);
+        place = pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), place);
     }
 }
 

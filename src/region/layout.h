@@ -86,7 +86,8 @@ struct pt_region_thread {
     uint32_t is_writing; /* guards against a signal handler of the same thread */
     uint64_t written;    /* spans, moved by the writer only */
     uint64_t dropped;
-    uint8_t reserved_writer[40];
+    uint64_t name[2]; /* of the owner when it came, 15 bytes and a zero; written before its id */
+    uint8_t reserved_writer[24];
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];

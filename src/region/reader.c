@@ -266,6 +266,18 @@ void pt_region_copy_name(const struct pt_region *r, uint32_t name,
     into[length] = '\0';
 }
 
+uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
+                         char name[PT_REGION_OWNER_NAME]) {
+    if (block == 0 || block >= PT_REGION_THREADS || !is_ready(r, block))
+        return 0;
+    const struct pt_region_thread *t = &r->at->threads[block];
+    /* Acquire: paired with the release of the owner, who has written its name. */
+    uint32_t thread = __atomic_load_n(&t->thread, __ATOMIC_ACQUIRE);
+    const uint64_t words[2] = { pt_region_load(&t->name[0]), pt_region_load(&t->name[1]) };
+    copy_text(name, (const char *)words, PT_REGION_OWNER_NAME);
+    return thread;
+}
+
 uint32_t pt_region_metric_count(const struct pt_region *r) {
     return count_below(&r->at->header.metric_count, PT_REGION_METRICS);
 }

@@ -71,6 +71,11 @@ int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks);
 void pt_region_copy_name(const struct pt_region *r, uint32_t name,
                          char into[sizeof((struct pt_region_name *)NULL)->text + 1]);
 
+/* The thread that owns a block, or was the last to, and its name; 0: none so far. */
+#define PT_REGION_OWNER_NAME 16
+uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
+                         char name[PT_REGION_OWNER_NAME]);
+
 /* Metrics are numbered from 1; false if there is none of that number. */
 uint32_t pt_region_metric_count(const struct pt_region *r);
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);

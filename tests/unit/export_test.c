@@ -303,6 +303,19 @@ static double number(json_t *event, const char *key) {
     return json_number_value(value);
 }
 
+static bool has_thread_named(json_t *events, double thread, const char *name) {
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event) {
+        const char *text =
+            json_string_value(json_object_get(json_object_get(event, "args"), "name"));
+        if (strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0 &&
+            number(event, "tid") == thread)
+            return strcmp(text, name) == 0;
+    }
+    return false;
+}
+
 static void check_trace(json_t *root) {
     assert_non_null(root);
     json_t *events = json_object_get(root, "traceEvents");
@@ -324,7 +337,7 @@ static void check_trace(json_t *root) {
     assert_string_equal(json_string_value(json_object_get(from, "id")),
                         json_string_value(json_object_get(to, "id")));
     find_event(events, "M", "process_name");
-    find_event(events, "M", "thread_name");
+    assert_true(has_thread_named(events, number(decoding, "tid"), "decoder")); /* which has ended */
     assert_int_equal(number(json_object_get(find_event(events, "C", "queue"), "args"), "value"), 3);
     assert_true(number(json_object_get(find_event(events, "C", "resident memory (MB)"), "args"),
                        "value") > 0);
