@@ -21,7 +21,7 @@
  * The data are in a mapped file with a fixed size, so they outlive the program, also a SIGKILL; or,
  * where there is no directory for it, in memory of the process with the same size. A child made by
  * fork() has a file or memory of its own from its first call on. Without a recorder nobody empties
- * its rings, of 8192 spans a thread, until it calls pt_start(), which makes the thread that does. */
+ * its rings, of 8192 spans a thread, until it calls pt_start(), which makes a thread for it. */
 #ifndef PITOT_H
 #define PITOT_H
 

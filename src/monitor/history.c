@@ -1,6 +1,7 @@
 #include "monitor/history.h"
 
 #include "base/clock.h"
+#include "monitor/component.h"
 #include "monitor/log.h"
 #include "monitor/overhead.h"
 #include "monitor/ticker.h"
@@ -121,6 +122,7 @@ static void tick(void *unused) {
     history.interval_ns = interval_ns;
     int id = history.tick_id;
     pthread_mutex_unlock(&history.lock);
+    pt_components_feed();
     if (pt_is_off_(PT_SPANS_ON_))
         rest(id);
     else if (interval_ns != before_ns)

@@ -1,5 +1,6 @@
 #include "monitor/metrics.h"
 
+#include "monitor/component.h"
 #include "monitor/history.h"
 #include "wire/label.h"
 
@@ -289,6 +290,7 @@ static int group_if_changed(struct pt_metrics *m, const struct pt_region *region
 int pt_metrics_read(struct pt_metrics_view *view) {
     struct pt_region region;
     pthread_once(&once, prepare);
+    pt_components_feed();
     pthread_mutex_lock(&lock);
     *view = (struct pt_metrics_view){ .metrics = &metrics };
     if (!pt_history_region(&region))

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "monitor/drain.h"
 #include "monitor/history.h"
+#include "monitor/memory_track.h"
 #include "monitor/metrics.h"
 #include "wire/flow.h"
 #include "wire/lane.h"
@@ -18,14 +19,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPANS_AT_ONCE 1024
-#define THREADS_MAX   4096 /* whose names are looked up */
-#define NAME_CAPACITY (sizeof((struct pt_region_name *)NULL)->text + 1)
+#define SPANS_AT_ONCE  1024
+#define POINTS_AT_ONCE 64
+#define THREADS_MAX    4096 /* whose names are looked up */
+#define NAME_CAPACITY  (sizeof((struct pt_region_name *)NULL)->text + 1)
 
 struct trace {
     struct pt_trace to;
     struct pt_region region;
     uint32_t pid;
+    int64_t first_ns;             /* start of the first span */
     struct pt_flow_point *points; /* spans with a request */
     size_t point_count, point_capacity;
     uint32_t threads[THREADS_MAX]; /* in the order of their first spans */
@@ -87,6 +90,7 @@ static void write_span(struct trace *t, const struct pt_history_span *span) {
     } else if (span->flags & PT_REGION_HAS_TEXT) {
         event.text = name_of(t, (uint64_t)span->argument);
     }
+    t->first_ns = start_ns < t->first_ns ? start_ns : t->first_ns;
     pt_trace_span(&t->to, &event);
     if (event.has_request)
         note_request(t, &event);
@@ -125,17 +129,17 @@ static void write_threads(struct trace *t) {
     }
 }
 
-static void write_memory(struct trace *t, int64_t now_ns) {
-    static const char path[] = "/proc/self/statm";
-    char line[128];
-    if (pt_fs_read_line(AT_FDCWD, path, line, sizeof line))
-        return;
-    struct pt_scan s = pt_scan_of(pt_str_from(line));
-    pt_scan_i64(&s); /* the size of the address space */
-    double pages = (double)pt_scan_i64(&s);
-    if (!s.failed)
-        pt_trace_counter(&t->to, t->pid, now_ns, PT_STR("resident memory (MB)"),
-                         pages * (double)sysconf(_SC_PAGESIZE) / 0x1p20);
+/* While the spans went on, and as it is now. */
+static void write_memory(struct trace *t) {
+    struct pt_memory_point points[POINTS_AT_ONCE];
+    uint64_t next = 0;
+    size_t count;
+    pt_memory_track_sample(NULL);
+    while ((count = pt_memory_track_read(next, points, POINTS_AT_ONCE, &next)) > 0)
+        for (size_t i = 0; i < count; i++)
+            if (points[i].time_ns >= t->first_ns)
+                pt_trace_counter(&t->to, t->pid, points[i].time_ns, PT_STR("resident memory (MB)"),
+                                 points[i].mb);
 }
 
 static void write_metric(struct trace *t, int64_t now_ns, struct pt_str family,
@@ -169,7 +173,8 @@ static void write_events(struct trace *t, struct pt_out *out, uint64_t from) {
     pt_flows_write(&t->to, t->points, t->point_count);
     write_threads(t);
     int64_t now_ns = pt_mono_ns();
-    write_memory(t, now_ns);
+    t->first_ns = now_ns < t->first_ns ? now_ns : t->first_ns;
+    write_memory(t);
     write_metrics(t, now_ns);
     pt_trace_end(&t->to);
 }
@@ -201,6 +206,7 @@ static int write_to(int fd, bool is_gzip, uint64_t from) {
     if (!t)
         return -ENOMEM;
     t->pid = (uint32_t)getpid();
+    t->first_ns = INT64_MAX;
     int rc = is_gzip ? write_gzip(t, fd, from) : write_plain(t, fd, from);
     free(t->points);
     free(t);

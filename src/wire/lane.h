@@ -10,7 +10,7 @@
 
 #include "wire/trace.h"
 
-#define PT_LANES       2048 /* of all threads, a power of two; further threads have one, unchecked */
+#define PT_LANES       2048 /* of all threads, a power of two; others are not checked */
 #define PT_LANES_MAX   256  /* of one thread; then they share the last one */
 #define PT_LANE_MEMORY 24
 #define PT_LANE_SHIFT  22 /* thread ids of Linux are below 2^22 */

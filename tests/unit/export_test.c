@@ -1,6 +1,7 @@
 /* What libpitot exports of the process it is in. */
 #include "own_process.h"
 
+#include "monitor/memory_track.h"
 #include "monitor/trace.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <pitot/config.h>
 #include <pitot/export.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -297,6 +299,17 @@ static json_t *find_event(json_t *events, const char *phase, const char *name) {
     return NULL;
 }
 
+static int count_events(json_t *events, const char *phase, const char *name) {
+    int count = 0;
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event) {
+        count += strcmp(json_string_value(json_object_get(event, "ph")), phase) == 0 &&
+                 strcmp(json_string_value(json_object_get(event, "name")), name) == 0;
+    }
+    return count;
+}
+
 static double number(json_t *event, const char *key) {
     json_t *value = json_object_get(event, key);
     assert_non_null(value);
@@ -339,8 +352,7 @@ static void check_trace(json_t *root) {
     find_event(events, "M", "process_name");
     assert_true(has_thread_named(events, number(decoding, "tid"), "decoder")); /* which has ended */
     assert_int_equal(number(json_object_get(find_event(events, "C", "queue"), "args"), "value"), 3);
-    assert_true(number(json_object_get(find_event(events, "C", "resident memory (MB)"), "args"),
-                       "value") > 0);
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 0);
     json_decref(root);
 }
 
@@ -382,6 +394,72 @@ static void write_board(void) {
     expect(pt_tensorboard_scalar(NULL, "loss", 1, 0.5) == -EINVAL);
     expect(pt_tensorboard_metrics(NULL, 1) == -EINVAL);
     expect(pt_tensorboard_close(NULL) == 0);
+}
+
+static void set_config(bool has_memory, bool has_components) {
+    pt_config config;
+    pt_config_get(&config);
+    config.enable_metrics = true;
+    config.profiler_profile_memory = has_memory;
+    config.collect_component_profiling = has_components;
+    config.memory_interval = 3600;
+    expect(!pt_configure(&config));
+}
+
+static void write_memory(void) {
+    set_config(true, false);
+    {
+        PT_SPAN(span, "work");
+        pt_memory_track_sample(NULL);
+        pt_memory_track_sample(NULL);
+    }
+    expect(pt_write_trace(in_directory("memory.json")) == 0); /* with a third */
+    set_config(false, false);
+    expect(pt_write_trace(in_directory("no_memory.json")) == 0);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    run_child(write_memory);
+    json_t *root = json_load_file(in_directory("memory.json"), 0, NULL);
+    json_t *events = json_object_get(root, "traceEvents");
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 3);
+    json_t *first = find_event(events, "C", "resident memory (MB)");
+    assert_true(number(json_object_get(first, "args"), "value") > 0.1);
+    assert_true(number(first, "ts") >= number(find_event(events, "X", "work"), "ts"));
+    json_decref(root);
+    root = json_load_file(in_directory("no_memory.json"), 0, NULL);
+    events = json_object_get(root, "traceEvents");
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 0);
+    json_decref(root);
+}
+
+static void count_components(void) {
+    char *text;
+    set_config(false, false);
+    { PT_SPAN(span, "before"); }
+    set_config(false, true);
+    for (int i = 0; i < 3; i++) {
+        PT_SPAN(span, "pre\"fill");
+    }
+    { PT_SPAN(span, "decode"); }
+    text = pt_render(PT_PROMETHEUS, NULL);
+    expect(text && !strstr(text, "before"));
+    expect(strstr(text, "# TYPE pitot_component_seconds histogram\n"));
+    expect(strstr(text, "pitot_component_seconds_count{component=\"pre\\\"fill\"} 3\n"));
+    expect(strstr(text, "pitot_component_seconds_count{component=\"decode\"} 1\n"));
+    expect(strstr(text, "pitot_component_seconds_bucket{component=\"decode\",le=\"+Inf\"} 1\n"));
+    free(text);
+    set_config(false, false);
+    { PT_SPAN(span, "decode"); }
+    text = pt_render(PT_PROMETHEUS, NULL);
+    expect(text && strstr(text, "pitot_component_seconds_count{component=\"decode\"} 1\n"));
+    free(text);
+}
+
+static void test_components(void **state) {
+    (void)state;
+    run_child(count_components);
 }
 
 static void test_board(void **state) {
@@ -438,6 +516,8 @@ int main(void) {
         PT_TEST(test_more_and_more, "C257: metrics and values that come later are rendered"),
         PT_TEST(test_child, "C257: a child of fork renders too"),
         PT_TEST(test_trace, "C216 C217: spans, arguments, flows, names; plain and compressed"),
+        PT_TEST(test_memory, "C176 C213: memory over time is in a trace if it is asked for"),
+        PT_TEST(test_components, "C174: each name of spans has a histogram, if it is asked for"),
         PT_TEST(test_board, "C237: an event file with scalars and histograms"),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
