@@ -1,4 +1,6 @@
-/* monitor/component.h -- a histogram for each name of spans: pitot_component_seconds{component="name"}.
+/* monitor/component.h -- a histogram for each name of spans:
+ *
+ *     pitot_component_seconds{component="prefill"}
  *
  * Fed with the spans that monitor/history.h keeps, not where they are recorded. */
 #ifndef PT_MONITOR_COMPONENT_H
