@@ -52,9 +52,9 @@ typedef struct pt_performance {
     struct {
         double initial_ram_mb, peak_ram_mb, final_ram_mb; /* resident, of the process */
         bool is_peak_exact; /* by the kernel; else the highest sample */
-        double
-            peak_gpu_mb; /* of the process, on all GPUs, where the driver lists it; else what is in
-                               use of the first GPU; the highest reading */
+        /* Highest reading: of the process, on all GPUs, where the driver lists it; else what is in
+         * use of the first GPU. */
+        double peak_gpu_mb;
         /* See below; unknown without detailed_memory, or with too few steps and samples. */
         enum pt_leak memory_leak_detected;
         double growth_mb_per_step;   /* NAN without steps */
@@ -126,7 +126,9 @@ PT_API char *pt_performance_summary(const pt_performance *p, char *into, size_t 
 PT_API char *pt_performance_json(const pt_performance *p);
 
 PT_API double pt_current_memory_mb(void);
-PT_API double pt_current_gpu_memory(void); /* of the first GPU, 0 to 1; NAN: no GPU */
+/* In use of the first GPU, 0 to 1; NAN: no GPU. Without a profiler that tracks it, the first call
+ * begins to watch it, for good. */
+PT_API double pt_current_gpu_memory(void);
 
 /* Analytical counts. */
 static inline double pt_flops_matmul(double m, double n, double k) {

@@ -48,6 +48,10 @@ static double value_of(const struct pt_gpu_device *d, enum pt_gpu_field field, d
     return pt_gpu_has(d, field) ? (double)d->values[field] / unit : NAN;
 }
 
+static double seconds_between(int64_t from_ns, int64_t to_ns) {
+    return (double)(to_ns - from_ns) / (double)PT_NS_PER_SECOND;
+}
+
 /* Drivers speak of pids of the outermost namespace. */
 static bool is_self(const struct pt_gpu_process *p) {
     return p->pid == getpid() && (!p->is_host_pid || sees_host_pids);
@@ -84,8 +88,7 @@ static double energy_between(const struct meter *before, const struct meter *aft
     if (joules >= 0)
         return joules;
     double power_w = (before->power_w + after->power_w) / 2;
-    double seconds = (double)(after->time_ns - before->time_ns) / (double)PT_NS_PER_SECOND;
-    return isnan(power_w) ? 0 : power_w * seconds;
+    return isnan(power_w) ? 0 : power_w * seconds_between(before->time_ns, after->time_ns);
 }
 
 static void count_energy(void) {
@@ -119,7 +122,11 @@ static void take_in(void) {
         total.utilization_sum += now.utilization_percent;
         total.reading_count++;
     }
+    double before_joules = total.energy_joules;
     count_energy();
+    total.power_w = total.time_ns ? (total.energy_joules - before_joules) /
+                                        seconds_between(total.time_ns, reading.time_ns)
+                                  : NAN;
     total.time_ns = reading.time_ns;
     poller_cpu_ns = reading.cpu_ns;
 }
@@ -195,6 +202,7 @@ static void end_start(struct pt_gpu_poller *found, bool is_host) {
     ended_cpu_ns += poller_cpu_ns;
     poller_cpu_ns = 0;
     now = nothing;
+    total.time_ns = 0;
     memset(meters, 0, sizeof meters);
     pthread_mutex_unlock(&lock);
 }
@@ -302,7 +310,7 @@ void pt_gpu_watch_mark(struct pt_gpu_mark *mark) {
     pthread_mutex_lock(&lock);
     take_in();
     *mark = total;
-    mark->time_ns = now.time_ns;
+    mark->time_ns = now.time_ns; /* 0 when nothing is watched any more */
     pthread_mutex_unlock(&lock);
 }
 
@@ -312,9 +320,13 @@ void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_ma
     if (to->reading_count > from->reading_count)
         since->utilization_percent = (to->utilization_sum - from->utilization_sum) /
                                      (double)(to->reading_count - from->reading_count);
-    double seconds = (double)(to->time_ns - from->time_ns) / (double)PT_NS_PER_SECOND;
-    if (from->time_ns && seconds > 0)
-        since->power_w = (to->energy_joules - from->energy_joules) / seconds;
+    if (!from->time_ns || !to->time_ns)
+        return;
+    if (to->time_ns > from->time_ns)
+        since->power_w =
+            (to->energy_joules - from->energy_joules) / seconds_between(from->time_ns, to->time_ns);
+    else
+        since->power_w = to->power_w;
 }
 
 void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since) {

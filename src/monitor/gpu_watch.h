@@ -32,14 +32,16 @@ struct pt_gpu_now {
 struct pt_gpu_mark {
     uint64_t reading_count;
     double utilization_sum, energy_joules;
+    double power_w;  /* between the latest two readings then */
     int64_t time_ns; /* of the latest reading then; 0: there was none */
 };
 
-/* From a mark to the latest reading; NAN: unknown, or there was no reading since. */
+/* From a mark to the latest reading; NAN: unknown. */
 struct pt_gpu_since {
-    double utilization_percent; /* of the first GPU, mean of the readings */
+    double utilization_percent; /* of the first GPU, mean of the readings; NAN: there was none */
     /* Mean power of the GPUs that this process is on, of all GPUs if the driver lists it nowhere:
-     * by their energy counters, by readings of their power where there is none. */
+     * by their energy counters, by readings of their power where there is none. If there was no
+     * reading since, that between the latest two. */
     double power_w;
 };
 

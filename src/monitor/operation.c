@@ -17,6 +17,7 @@
 
 /* All that is read at one end. */
 struct instant {
+    uint64_t reset_count; /* before it was read */
     struct pt_process_usage process;
     struct pt_machine_usage machine;
     struct pt_gpu_mark gpu;
@@ -44,6 +45,7 @@ struct pt_operation {
 
 static struct pt_operation nothing; /* the handle where there is no memory */
 static struct pt_operation *open_operations;
+static uint64_t reset_count; /* how often the kernel's highest mark was set back */
 
 static double highest(double a, double b) {
     return fmax(a, b); /* a number, if one of them is */
@@ -77,6 +79,7 @@ static bool reset_mark(double mark_mb) {
         op->is_peak_exact &= take_mark(op, mark_mb);
     if (!pt_process_reset_highest())
         return false;
+    reset_count++;
     for (struct pt_operation *op = open_operations; op; op = op->next)
         op->mark_mb = -1;
     return true;
@@ -220,7 +223,9 @@ static void find_leak(const struct pt_operation *op, pt_performance *p) {
 }
 
 static void put_memory(struct pt_operation *op, const struct instant *end, pt_performance *p) {
-    bool says_something = take_mark(op, end->process.highest_ram_mb);
+    /* A mark from before a reset was taken in then. */
+    bool says_something =
+        end->reset_count != reset_count || take_mark(op, end->process.highest_ram_mb);
     op->peak_ram_mb = highest(op->peak_ram_mb, end->process.ram_mb);
     op->peak_gpu_mb = highest(op->peak_gpu_mb, end->gpu_mb);
     p->memory.initial_ram_mb = op->begin.process.ram_mb;
@@ -303,6 +308,9 @@ static void measure(struct pt_operation *op, const struct instant *end, pt_perfo
 /* Time first: reading the rest is not part of the operation. */
 static void read_end(const pt_profiler *p, struct instant *end) {
     struct pt_kernel_text buffer = { 0 };
+    pt_profilers_lock();
+    end->reset_count = reset_count;
+    pt_profilers_unlock();
     pt_process_usage_read(&end->process, &buffer);
     pt_machine_usage_read(&end->machine, &buffer);
     read_gpu(p, end);

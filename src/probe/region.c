@@ -87,8 +87,10 @@ static bool allocate_file(size_t offset, size_t size) {
     return has_room;
 }
 
+/* Whole pages, as madvise wants them: of 4 KiB, or of up to 64 KiB on arm64. */
 bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size) {
-    size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(size_t)4095;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(page - 1);
     size_t to = (size_t)((const uint8_t *)at - (uint8_t *)region) + size;
     if (!madvise((uint8_t *)region + from, to - from, MADV_POPULATE_WRITE))
         return true;

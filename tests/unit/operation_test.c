@@ -463,6 +463,50 @@ static void a_fork_in_the_middle_is_survived(void **state) {
     pt_profiler_free(profiler);
 }
 
+static bool must_stop;
+
+static void *run_until_stopped(void *profiler) {
+    while (!__atomic_load_n(&must_stop, __ATOMIC_RELAXED)) {
+        pt_operation *op = pt_operation_begin(profiler, "thread");
+        pt_operation_step(op);
+        pt_operation_end(op, true);
+    }
+    return NULL;
+}
+
+/* Whatever a thread is at, no lock stays taken in the child. */
+static void forks_at_any_time_are_survived(void **state) {
+    (void)state;
+    if (HAS_TSAN)
+        skip();
+    pthread_t threads[2];
+    pt_profiler_options options;
+    play("PITOT_SCRIPTED_NVML", "devices 1\n" SCRIPT_GPU);
+    pt_gpu_watch_forget();
+    pt_profiler_options_init(&options);
+    options.memory_interval = 0.01;
+    options.detailed_memory = options.track_carbon = true;
+    pt_profiler *profiler = pt_profiler_new(&options);
+    must_stop = false;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_until_stopped, profiler), 0);
+    for (int i = 0; i < 100; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            pt_operation_end(pt_operation_begin(profiler, "child"), true);
+            pt_profiler_free(profiler);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    __atomic_store_n(&must_stop, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    pt_profiler_free(profiler);
+}
+
 static void start_gpu(const char *script) {
     play("PITOT_SCRIPTED_NVML", script);
     pt_gpu_watch_forget();
@@ -882,6 +926,7 @@ int main(void) {
         PT_TEST(abandoned_ones_can_be_ended, "an operation may outlive its profiler"),
         PT_TEST(threads_may_do_all_of_it, "C285: several threads share a profiler"),
         PT_TEST(a_fork_in_the_middle_is_survived, "a fork in the middle leaves both alive"),
+        PT_TEST(forks_at_any_time_are_survived, "forks while threads measure leave no lock taken"),
         PT_TEST(the_gpu_is_tracked,
                 "C272 C282 C288 C289 C297 C306: memory and utilisation of the GPU"),
         PT_TEST(without_gpu_tracking_there_is_none, "C294: without GPU tracking there is none"),
