@@ -1,0 +1,107 @@
+"""ProfilerManager: steps under torch's profiler, exported as Chrome traces."""
+import os
+import threading
+import time
+from contextlib import contextmanager
+
+import pitot
+from pitot.metrics import trace
+from pitot.metrics.log import DEBUG_PROFILING, logger
+
+_ANCHOR = 'pitot: clock'
+
+
+class ProfilerManager:
+    """With torch a step is profiled by it, and its trace has Pitot's spans on the same clock;
+    without, a trace has the spans alone: those of pitot.span() and time_component()."""
+
+    def __init__(self, config):
+        self.config = config
+        self.enabled = config.enable_profiler
+        self.step_count = 0
+        self._anchor = self._start = None # of the step that runs
+        if self.enabled:
+            _keep_spans()
+
+    @contextmanager
+    def profile_step(self, step_name='train_step'):
+        """Profiles a block; gives torch's profiler, or None. Every profiler_export_interval steps
+        the trace is written. A block that raises is a step as well."""
+        if not self.enabled:
+            yield
+            return
+        profiler = self._begin()
+        try:
+            with pitot.span(step_name):
+                yield profiler
+        finally:
+            self._end(profiler, step_name)
+
+    def _begin(self):
+        self._start = time.monotonic_ns()
+        profiler = _torch_profiler(self.config)
+        if profiler is not None:
+            self._anchor = _drop_anchor()
+        return profiler
+
+    def _end(self, profiler, step_name):
+        _leave(profiler)
+        self.step_count += 1
+        if self.step_count % max(self.config.profiler_export_interval, 1) == 0:
+            self._export_trace(profiler, step_name)
+
+    def _export_trace(self, prof, step_name):
+        """To {profiler_trace_dir}/{step_name}_step_{step_count}.json."""
+        path = f'{self.config.profiler_trace_dir}/{step_name}_step_{self.step_count}.json'
+        try:
+            os.makedirs(self.config.profiler_trace_dir, exist_ok=True)
+            trace.write(path, prof, self._anchor, self._start)
+        except Exception as error:
+            logger.warning('the trace %s could not be written: %s', path, error)
+            return
+        logger.log(DEBUG_PROFILING, f'Exported profiler trace: {path}')
+
+
+def _keep_spans():
+    try:
+        if not pitot.is_on():
+            pitot.start()
+    except OSError as error:
+        logger.warning('profiler: no spans of pitot: %s', error)
+
+
+def _torch_profiler(config):
+    """torch.profiler.profile, entered; None: there is no torch, or it is profiling already."""
+    try:
+        import torch
+        kinds = torch.profiler.ProfilerActivity
+        profiler = torch.profiler.profile(
+            activities=[kinds.CPU, *([kinds.CUDA] if torch.cuda.is_available() else [])],
+            record_shapes=config.profiler_record_shapes,
+            profile_memory=config.profiler_profile_memory,
+            with_stack=config.profiler_with_stack)
+        profiler.__enter__()
+        return profiler
+    except ImportError:
+        return None
+    except Exception as error:
+        logger.warning("torch's profiler did not start: %s", error)
+        return None
+
+
+def _drop_anchor():
+    """An event with a known time, by which the clocks are set: torch has one of its own."""
+    import torch
+    before = time.monotonic_ns()
+    with torch.profiler.record_function(_ANCHOR):
+        after = time.monotonic_ns()
+    return trace.Anchor(_ANCHOR, (before + after) / 2000, threading.get_native_id())
+
+
+def _leave(profiler):
+    if profiler is None:
+        return
+    try:
+        profiler.__exit__(None, None, None)
+    except Exception as error:
+        logger.warning("torch's profiler did not stop: %s", error)
