@@ -1,5 +1,6 @@
 """MetricsCollector: timings, throughput and memory of a loop, the newest of each."""
 import atexit
+import math
 import threading
 import time
 from collections import deque
@@ -103,8 +104,9 @@ class MetricsCollector:
         if not self.enabled or not logger.isEnabledFor(DEBUG_PERFORMANCE):
             return
         parts = [f'step {step}' if step is not None else 'metrics', *_words(self.summary())]
-        if gpu_monitor is not None and gpu_monitor.enabled:
-            parts.append(f'GPU {gpu_monitor.gpu_utilization:.0f}%')
+        busy = gpu_monitor.gpu_utilization if gpu_monitor is not None else math.nan
+        if not math.isnan(busy) and gpu_monitor.enabled:
+            parts.append(f'GPU {busy:.0f}%')
         logger.log(DEBUG_PERFORMANCE, ', '.join(parts))
 
     def bottleneck(self):

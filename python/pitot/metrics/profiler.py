@@ -1,6 +1,5 @@
 """ProfilerManager: steps under torch's profiler, exported as Chrome traces."""
 import os
-import threading
 import time
 from contextlib import contextmanager
 
@@ -8,7 +7,7 @@ import pitot
 from pitot.metrics import trace
 from pitot.metrics.log import DEBUG_PROFILING, logger
 
-_ANCHOR = 'pitot: clock'
+_ANCHORS = ('pitot: clock 1', 'pitot: clock 2', 'pitot: clock 3')
 
 
 class ProfilerManager:
@@ -19,7 +18,7 @@ class ProfilerManager:
         self.config = config
         self.enabled = config.enable_profiler
         self.step_count = 0
-        self._anchor = self._start = None # of the step that runs
+        self._anchors, self._start = [], None # of the step that runs
         if self.enabled:
             _keep_spans()
 
@@ -41,7 +40,7 @@ class ProfilerManager:
         self._start = time.monotonic_ns()
         profiler = _torch_profiler(self.config)
         if profiler is not None:
-            self._anchor = _drop_anchor()
+            self._anchors = _drop_anchors()
         return profiler
 
     def _end(self, profiler, step_name):
@@ -55,7 +54,7 @@ class ProfilerManager:
         path = f'{self.config.profiler_trace_dir}/{step_name}_step_{self.step_count}.json'
         try:
             os.makedirs(self.config.profiler_trace_dir, exist_ok=True)
-            trace.write(path, prof, self._anchor, self._start)
+            trace.write(path, prof, self._anchors, self._start)
         except Exception as error:
             logger.warning('the trace %s could not be written: %s', path, error)
             return
@@ -89,13 +88,15 @@ def _torch_profiler(config):
         return None
 
 
-def _drop_anchor():
-    """An event with a known time, by which the clocks are set: torch has one of its own."""
-    import torch
-    before = time.monotonic_ns()
-    with torch.profiler.record_function(_ANCHOR):
-        after = time.monotonic_ns()
-    return trace.Anchor(_ANCHOR, (before + after) / 2000, threading.get_native_id())
+def _drop_anchors():
+    """Events that contain a known time, by which the clocks are set: torch has one of its own. The
+    first is slow, so there are some."""
+    from torch.profiler import record_function
+    anchors = []
+    for name in _ANCHORS:
+        with record_function(name):
+            anchors.append(trace.Anchor(name, time.monotonic_ns() / 1000))
+    return anchors
 
 
 def _leave(profiler):
