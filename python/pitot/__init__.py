@@ -17,6 +17,7 @@ except ImportError as error:
         f"the native part of pitot cannot be loaded ({error}); install the wheel that was made for "
         "this Python, or build it: `make python PYTHON=<this python>`") from error
 
+from pitot import torch
 from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, is_on,
                            overhead, record_request, request_begin, request_end, settings, span,
                            start, stop, trace)
@@ -34,7 +35,7 @@ __all__ = ['Counter', 'Gauge', 'HealthStatus', 'Histogram', 'MonitoringSystem',
            'get_latency_percentile', 'get_memory_usage_mb', 'health', 'health_check', 'histogram',
            'is_on', 'lines', 'load_ipython_extension', 'metrics_response', 'metrics_text',
            'overhead', 'profile', 'read', 'record_request', 'request_begin', 'request_end',
-           'settings', 'span', 'start', 'stop', 'trace']
+           'settings', 'span', 'start', 'stop', 'torch', 'trace']
 
 
 def configure(**changes):

@@ -3,6 +3,7 @@ from types import TracebackType
 from typing import Any, Callable, Literal, Mapping, Optional, SupportsFloat, SupportsIndex, TypeVar
 from typing import Union, overload
 
+from pitot import torch as torch
 from pitot.line_profile import LineProfile
 from pitot.measure import PerformanceMetrics as PerformanceMetrics
 from pitot.measure import PerformanceProfiler as PerformanceProfiler

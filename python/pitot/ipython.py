@@ -46,13 +46,14 @@ class CellCost:
 
 def measure_cell(shell, line, cell):
     """Runs the cell in the notebook's own names; what it raises is shown as ever."""
+    from IPython.display import display
     profiler = PerformanceProfiler(detailed_memory=True, memory_interval=0.05)
     with profiler.profile(line.strip() or 'cell'):
         shell.run_cell(cell)
-    return CellCost(profiler.get_metrics(), profiler.get_memory_samples())
+    display(CellCost(profiler.get_metrics(), profiler.get_memory_samples()))
 
 
 def load(shell):
     def magic(line, cell):
-        return measure_cell(shell, line, cell)
+        measure_cell(shell, line, cell)
     shell.register_magic_function(magic, 'cell', 'pitot')

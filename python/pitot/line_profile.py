@@ -145,7 +145,8 @@ def _start_watch(clock, codes, frame):
 
 
 class _Trace:
-    """By the trace function of this thread; one of before (a debugger's) comes back at the end."""
+    """By the trace function of this thread; one of before, a debugger's or that of a profile around
+    this one, comes back at the end."""
 
     def __init__(self, clock, codes, frame):
         self._clock, self._codes, self._before = clock, set(codes), sys.gettrace()
@@ -176,7 +177,10 @@ class _Trace:
             self._clock.stop_trace()
         if self._frame is not None:
             self._frame.f_trace = None
-        sys.settrace(self._before)
+        if isinstance(self._before, _native.LineClock):
+            self._before.start_trace()
+        else:
+            sys.settrace(self._before)
 
 
 class _Monitoring:

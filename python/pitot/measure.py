@@ -14,6 +14,7 @@ import sys
 
 from pitot import _native
 from pitot.figures import Figures
+from pitot.torch import FlopCounter
 
 __all__ = ['ComputeMetrics', 'EnergyMetrics', 'MemoryMetrics', 'Operation', 'PerformanceMetrics',
            'PerformanceProfiler', 'SystemMetrics', 'TimingMetrics']
@@ -231,7 +232,6 @@ def _begin_flops():
     if 'torch' not in sys.modules:
         return None
     try:
-        from pitot.torch import FlopCounter
         return FlopCounter().start()
     except Exception:
         return None

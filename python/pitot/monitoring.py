@@ -1,7 +1,6 @@
 """MonitoringSystem: series of values, figures of GPU and machine, alerts, one report of it all."""
 import math
 import time
-from collections import defaultdict
 
 from pitot import _native
 
@@ -13,6 +12,7 @@ class MonitoringSystem:
     def __init__(self, capacity=100):
         if capacity < 1:
             raise ValueError(f'capacity is 1 or more, not {capacity!r}')
+        from collections import defaultdict # not needed by an import of pitot
         self.metrics = defaultdict(list)
         self.alerts = []
         self.start_time = time.time()

@@ -4,12 +4,11 @@
         model(batch)
     print(layers)
 
-torch is imported only by what needs it; nothing here is loaded by `import pitot`."""
+torch itself is imported only by what needs it."""
 import sys
 import time
-from contextlib import contextmanager
 
-import pitot
+from pitot import _native
 
 
 def cuda():
@@ -45,12 +44,20 @@ class FlopCounter:
         return sum(event.flops or 0 for event in self._counter.function_events)
 
 
-@contextmanager
-def component(name, block):
+class Component:
     """A block of a collector that is in torch's profiler as well."""
-    from torch.profiler import record_function
-    with record_function(name), block:
-        yield
+
+    def __init__(self, name, block):
+        from torch.profiler import record_function
+        self._blocks = (record_function(name), block)
+
+    def __enter__(self):
+        for block in self._blocks:
+            block.__enter__()
+
+    def __exit__(self, kind, error, trace):
+        for block in reversed(self._blocks):
+            block.__exit__(kind, error, trace)
 
 
 class Layer:
@@ -80,7 +87,7 @@ class Layers:
 
     def _enter(self, module, inputs):
         layer = self._layers[module]
-        span = pitot.span(layer.name)
+        span = _native.span(layer.name)
         span.__enter__()
         self._open.append([layer, span, _used(), time.perf_counter(), 0.0])
 

@@ -84,7 +84,7 @@ class Document3Test(TestCase):
             seen = len(profiler.get_memory_samples())
             while len(kept) < 40 and len(profiler.get_memory_samples()) == seen:
                 pass
-            return bytearray(4 << 20)
+            return bytearray(4 << 20 if len(kept) < 40 else 0)
         names.update(PerformanceProfiler=PerformanceProfiler, allocate_data=allocate_data,
                      process_data=kept.append)
         code = examples()['leak']

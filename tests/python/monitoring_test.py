@@ -1,5 +1,6 @@
 """MonitoringSystem."""
 import json
+import tempfile
 import time
 
 import pitot
@@ -76,6 +77,26 @@ class MonitoringTest(TestCase):
                                    'gpu_memory_total': 81920.0, 'gpu_power_draw': 512.345})
         self.assertEqual(alerts, '[]\n')
 
+    def test_alerts(self):
+        """C150 C151 C152 C153: alerts of a GPU that is idle, busy, full, hot"""
+        self.assertEqual(self.alerts('5:40', 50, 40), ['GPU utilization below 10%'])
+        self.assertEqual(self.alerts('95:40', 50, 40), ['GPU utilization above 90%'])
+        self.assertEqual(self.alerts('50:40', 90, 95),
+                         ['GPU memory usage above 80%', 'GPU temperature above 85°C'])
+        self.assertEqual(self.alerts('50:40', 79, 85), [])
+
+    @staticmethod
+    def alerts(load, percent_used, celsius):
+        """Of a GPU with 100 units of memory."""
+        with tempfile.NamedTemporaryFile('w', suffix='.script') as script:
+            script.write(f'devices 1\nnvmlDeviceGetUtilizationRates * {load}\n'
+                         f'nvmlDeviceGetMemoryInfo * {100 << 30}:{100 - percent_used << 30}:'
+                         f'{percent_used << 30}\nnvmlDeviceGetTemperature/0 * {celsius}\n')
+            script.flush()
+            return json.loads(python(
+                'import json, pitot; print(json.dumps(pitot.MonitoringSystem().check_alerts()))',
+                **{**scripted_gpus(), 'SCRIPTED_NVML': script.name}))
+
     def test_no_gpu(self):
         """C145 C154: without a GPU its figures are {}, and none of its alerts is on"""
         out = python('''
@@ -86,7 +107,7 @@ class MonitoringTest(TestCase):
         self.assertEqual(out, '{} [] []\n')
 
     def test_rules(self):
-        """C150 C151 C152 C159: rules of one's own, on recorded series and on the machine"""
+        """C159: rules of one's own, on recorded series and on the machine"""
         system = pitot.MonitoringSystem()
         system.clear_rules()
         system.add_rule('queue', above=10, text='the queue is long')

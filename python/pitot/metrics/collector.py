@@ -143,28 +143,27 @@ def _rate(amount, seconds):
 
 def _in_torch(name, block):
     try:
-        from pitot.torch import component
-        return component(name, block)
+        return pitot.torch.Component(name, block)
     except ImportError:
         return block
 
 
 def _torch_memory():
     """MB that torch has allocated on the GPU; None without torch or GPU."""
-    from pitot.torch import cuda
+    cuda = pitot.torch.cuda()
     try:
-        return cuda().memory_allocated() / 2**20 if cuda() else None
+        return cuda.memory_allocated() / 2**20 if cuda else None
     except Exception:
         return None
 
 
 def _torch_details():
-    from pitot.torch import cuda
+    cuda = pitot.torch.cuda()
     try:
-        if not cuda():
+        if not cuda:
             return {}
-        used, reserved = cuda().memory_allocated(), cuda().memory_reserved()
-        return {'peak_gpu_mb': cuda().max_memory_allocated() / 2**20,
+        used, reserved = cuda.memory_allocated(), cuda.memory_reserved()
+        return {'peak_gpu_mb': cuda.max_memory_allocated() / 2**20,
                 'fragmentation': 1 - used / reserved if reserved else 0.0}
     except Exception:
         return {}

@@ -2,7 +2,7 @@
 import math
 import time
 
-from pitot import _native
+from pitot import _native, torch
 from pitot.metrics.log import DEBUG_PERFORMANCE, logger
 
 
@@ -36,8 +36,8 @@ class GPUMonitor:
     def _poll_gpu_utilization(self):
         if self.nvml_available:
             return _native.gpu_utilization()
-        from pitot.torch import cuda
+        cuda = torch.cuda()
         try:
-            return float(cuda().utilization()) if cuda() else math.nan
+            return float(cuda.utilization()) if cuda else math.nan
         except Exception:
             return math.nan
