@@ -65,11 +65,11 @@ check-arm64: build-arm64/build.ninja
 bench: all | deps-bench ## measure against the reference programs
 	@bench/run build
 
-python: build/build.ninja | deps-python ## wheels of the Python package, in dist/
-	@$(MESON) configure build -Dpython=enabled -Dpython_interpreters='$(PYTHON)'
-	@rm -f build/python/*.whl
-	@ninja -C build wheels
-	@mkdir -p dist && cp build/python/*.whl dist/ && ls dist/*.whl
+python: build-python/build.ninja ## wheels of the Python package, in dist/
+	@$(MESON) configure build-python -Dpython_interpreters='$(PYTHON)'
+	@rm -f build-python/python/*.whl
+	@ninja -C build-python wheels
+	@mkdir -p dist && cp build-python/python/*.whl dist/ && ls dist/*.whl
 
 golden-update: all ## record the command-line cases and the generated pages anew
 	@tests/cli/run --update build/pitot
@@ -87,7 +87,8 @@ dist: build/build.ninja ## source tarball of the last commit, in dist/
 	@mkdir -p dist && cp build/meson-dist/*.tar.gz* dist/ && ls dist/*
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root dist
+	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root \
+		build-python dist
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -110,6 +111,9 @@ build-tsan/build.ninja: | deps-build deps-test
 build-fuzz/build.ninja: | deps-build deps-test deps-fuzz
 	CC=clang $(MESON) setup build-fuzz $(SANITIZE)=address,undefined -Dfuzz=true \
 		-Dc_args=-fsanitize=fuzzer-no-link
+
+build-python/build.ninja: | deps-build deps-python
+	$(MESON) setup build-python -Dpython=enabled
 
 build-clang/build.ninja: | deps-build deps-test deps-check
 	CC=clang $(MESON) setup build-clang -Dwerror=$(WERROR) -Dtests=enabled

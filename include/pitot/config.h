@@ -96,10 +96,13 @@ PT_API void pt_set_log(pt_log_function *log, void *arg);
  * looks for a leak, exports the spans since the last export to the new file
  * {profiler_trace_dir}/{name}_step_{n}.json. Off: one branch. Returns the number of the step, which
  * all names share, 0 while off. */
-PT_API uint64_t pt_step(const char *name);
+PT_API uint64_t pt_step_(const char *name);
+static inline uint64_t pt_step(const char *name) {
+    return pt_is_off_(PT_METRICS_ON_) ? 0 : pt_step_(name);
+}
 
 /* What measuring costs. Once a second, calibrated costs of calls and the CPU time of libpitot's own
- * threads are divided by the CPU time of the program, but at least by 1 % of one CPU: in a program
+ * threads are divided by the CPU time of the program, but at least by 5 % of one CPU: in a program
  * that sleeps everything is dear by share. Adds to counters are not counted: that would cost as
  * much as they do.
  *

@@ -36,7 +36,7 @@ typedef struct pt_profiler_options {
     bool track_carbon;      /* false: energy and carbon */
     bool detailed_memory;   /* false: looks for leaks, keeps the samples */
     bool estimate_flops;    /* false: hardware counters where there are any */
-    double memory_interval; /* 0.5 s; 0.01 to 3600 */
+    double memory_interval; /* that of pt_config, 0.5 s; 0.01 to 3600 */
     bool exact_peak;        /* true: an operation sets back the kernel's highest mark, VmHWM of the
                                process, so that its peak is exact; false: leaves it alone */
 } pt_profiler_options;

@@ -101,7 +101,9 @@ PT_API void pt_gauge_set_(pt_gauge gauge, double value);
 PT_API void pt_gauge_add_(pt_gauge gauge, double n);
 PT_API void pt_histogram_record_(pt_histogram histogram, double value);
 PT_API pt_name pt_name_new_(pt_name *once, const char *text);
-PT_API void pt_span_put_(const pt_span *span, uint64_t end_ticks);
+/* By value, so that a span can live in registers. */
+PT_API void pt_span_put_(uint64_t start_ticks, uint64_t end_ticks, int64_t argument,
+                         uint64_t request, pt_name name, uint32_t flags);
 
 /* One of argument, text and work: they share a place. Work has its enum in two bits. */
 enum {
@@ -163,7 +165,7 @@ static inline pt_name pt_name_once(pt_name *once, const char *text) {
 
 static inline pt_span pt_span_begin(pt_name name) {
     pt_span span = { 0, 0, 0, 0, 0 };
-    if (pt_is_off_(PT_SPANS_ON_) || !name)
+    if (pt_is_off_(PT_SPANS_ON_))
         return span;
     span.name = name;
     span.start_ticks = pt_ticks_();
@@ -173,7 +175,11 @@ static inline pt_span pt_span_begin(pt_name name) {
 /* While off the name is not looked at. */
 static inline pt_span pt_span_begin_once_(pt_name *once, const char *text) {
     pt_span span = { 0, 0, 0, 0, 0 };
-    return pt_is_off_(PT_SPANS_ON_) ? span : pt_span_begin(pt_name_once(once, text));
+    if (pt_is_off_(PT_SPANS_ON_))
+        return span;
+    span.name = pt_name_once(once, text);
+    span.start_ticks = pt_ticks_();
+    return span;
 }
 
 /* A number of the caller's choice. */
@@ -205,7 +211,8 @@ static inline void pt_span_set_request(pt_span *span, uint64_t request) {
 static inline void pt_span_end(pt_span *span) {
     if (!span->name)
         return;
-    pt_span_put_(span, pt_ticks_());
+    pt_span_put_(span->start_ticks, pt_ticks_(), span->argument, span->request, span->name,
+                 span->flags);
     span->name = 0;
 }
 

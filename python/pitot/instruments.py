@@ -12,9 +12,12 @@ def gauge(name, help="", labels=None, *, unit="", **more):
     return _native.gauge(name, unit, help, label_text(labels, more))
 
 
-def histogram(name, help="", labels=None, *, unit="", **more):
-    """A distribution: .observe(x), .time(), .quantile(q)."""
-    return _native.histogram(name, unit, help, label_text(labels, more))
+def histogram(name, help="", labels=None, *, unit="", buckets=None, **more):
+    """A distribution: .observe(x), .time(), .quantile(q). Buckets are for Prometheus text only."""
+    made = _native.histogram(name, unit, help, label_text(labels, more))
+    if buckets is not None:
+        made.set_buckets(buckets)
+    return made
 
 
 def label_text(labels, more):

@@ -7,7 +7,7 @@
 #define QUIET_SECONDS 60
 #define RESTORES_MAX  3
 #define WORTH         0.05 /* of the cost allowed: a part that costs less is left alone */
-#define IDLE_SHARE    0.01 /* of one CPU: a program that uses less counts as one that uses it */
+#define IDLE_SHARE    0.05 /* of one CPU: a program that uses less counts as one that uses it */
 
 const char *const pt_part_names[PT_PART_COUNT] = { "spans", "histograms", "memory", "gpu" };
 

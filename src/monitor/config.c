@@ -5,6 +5,7 @@
 #include "monitor/history.h"
 #include "monitor/log.h"
 #include "monitor/overhead.h"
+#include "monitor/recent.h"
 #include "monitor/settings.h"
 
 #include <errno.h>
@@ -96,6 +97,7 @@ static int apply_switch(const pt_config *config) {
 
 static int apply(const pt_config *config) {
     pt_overhead_configure(config);
+    pt_recent_set_min_duration(config->min_duration);
     return apply_switch(config);
 }
 

@@ -70,7 +70,7 @@ static void take_in(void) {
 
 /* Sooner after a ring was half full, later after all were nearly empty. */
 static int64_t next_interval(int64_t interval_ns, uint64_t fullest) {
-    if (!pt_region_load(&pt_is_on_))
+    if (pt_is_off_(PT_SPANS_ON_))
         return IDLE_NS;
     if (fullest > PT_REGION_SPANS / 2 || interval_ns > LONGEST_NS)
         interval_ns /= 4;
@@ -179,6 +179,15 @@ int pt_history_start(size_t capacity) {
     if (rc)
         return rc;
     return id ? go_on_ticking(id) : start_ticking();
+}
+
+void pt_history_hurry(void) {
+    pthread_mutex_lock(&history.lock);
+    int id = history.tick_id;
+    history.interval_ns = LONGEST_NS;
+    pthread_mutex_unlock(&history.lock);
+    if (id)
+        pt_ticker_set_interval(id, LONGEST_NS);
 }
 
 void pt_history_stop(void) {

@@ -66,7 +66,9 @@ int pt_histogram_set_buckets(pt_histogram histogram, const double *upper, size_t
     struct pt_bounds *set = malloc(sizeof *set);
     if (!set)
         return -ENOMEM;
-    int rc = histogram.slot < PT_REGION_HISTOGRAMS ? pt_bounds_set(set, upper, count) : -EINVAL;
+    int rc = histogram.slot < PT_REGION_HISTOGRAMS && (upper || count == 0)
+                 ? pt_bounds_set(set, upper, count)
+                 : -EINVAL;
     if (rc) {
         free(set);
         return rc;
@@ -98,11 +100,16 @@ static struct pt_str family_name(const struct pt_region_metric *metric) {
     return name;
 }
 
+/* Eight bytes at a time. */
 static uint32_t hash(struct pt_str name) {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < name.len; i++)
-        h = (h ^ (uint8_t)name.at[i]) * 16777619u;
-    return h ^ h >> 16;
+    uint64_t h = name.len, word;
+    for (; name.len > 0; name = pt_str_skip(name, sizeof word)) {
+        word = 0;
+        memcpy(&word, name.at, name.len < sizeof word ? name.len : sizeof word);
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
 }
 
 /* Its place in the hash table: that of the family, or the free one it belongs to. */

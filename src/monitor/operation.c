@@ -140,7 +140,7 @@ static struct pt_operation *begin(pt_profiler *p, const char *name) {
     read_gpu(p, &op->begin);
     op->peak_gpu_mb = op->begin.gpu_mb;
     pt_machine_usage_read(&op->begin.machine, &buffer);
-    op->span = pt_span_begin(pt_name_once(&record->span_name, record->name));
+    op->span = pt_span_begin_once_(&record->span_name, record->name); /* no name while off */
     pt_profilers_lock();
     open_operation(op, record, &buffer);
     begin_samples(op);

@@ -6,6 +6,7 @@
 #include "monitor/calibrate.h"
 #include "monitor/gpu_watch.h"
 #include "monitor/guard.h"
+#include "monitor/history.h"
 #include "monitor/log.h"
 #include "monitor/ticker.h"
 #include "probe/probe.h"
@@ -133,14 +134,17 @@ static void apply_parts(void) {
         set = get_parts();
         pt_probe_set_parts(set);
     } while (set != get_parts());
+    if (set & PT_SPANS_ON_)
+        pt_history_hurry();
 }
 
 /* A span without length, so that those who read the spans know why there are no more. */
 static void put_mark(const char *text) {
     pt_name once = 0;
-    pt_span span = { .name = pt_name_new_(&once, text), .start_ticks = pt_ticks_() };
-    if (span.name && !pt_is_off_(PT_METRICS_ON_))
-        pt_span_put_(&span, span.start_ticks);
+    pt_name name = pt_name_new_(&once, text);
+    uint64_t now = pt_ticks_();
+    if (name && !pt_is_off_(PT_METRICS_ON_))
+        pt_span_put_(now, now, 0, 0, name, 0);
 }
 
 static void show_part(enum pt_part part, bool is_on) {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pitot/config.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -45,10 +46,12 @@ static void prepare(void) {
 }
 
 void pt_profiler_options_init(pt_profiler_options *options) {
+    pt_config config;
+    pt_config_get(&config);
     *options = (pt_profiler_options){
         .size = sizeof *options,
         .track_gpu = true,
-        .memory_interval = INTERVAL_DEFAULT_S,
+        .memory_interval = config.memory_interval,
         .exact_peak = true,
     };
 }

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "monitor/history.h"
 
+#include <pitot/config.h>
+
 #define TIMINGS_MAX     1000
 #define THROUGHPUTS_MAX 1000
 #define SPANS_AT_ONCE   256
@@ -21,8 +23,8 @@ struct view {
     size_t size; /* of what is filled */
 };
 
-/* From the newest to the oldest, so that only as many as wanted are looked at; `into` is filled from
- * its end. Returns how many. */
+/* From the newest to the oldest, so that only as many as wanted are looked at; `into` is filled
+ * from its end. Returns how many. */
 static size_t fill_backwards(const struct view *view, uint8_t *into, size_t capacity) {
     struct pt_history_span spans[SPANS_AT_ONCE];
     struct pt_region region;
@@ -85,11 +87,19 @@ static void fill_throughput(void *into, const struct pt_history_span *span,
 }
 
 size_t pt_recent_timings(pt_timing *into, size_t capacity) {
+    pt_config config;
+    pt_config_get(&config);
+    if (!config.collect_timing)
+        return 0;
     const struct view view = { is_long, fill_timing, sizeof *into };
     return read_view(&view, into, capacity, TIMINGS_MAX);
 }
 
 size_t pt_recent_throughputs(pt_throughput *into, size_t capacity) {
+    pt_config config;
+    pt_config_get(&config);
+    if (!config.collect_throughput)
+        return 0;
     const struct view view = { has_throughput, fill_throughput, sizeof *into };
     return read_view(&view, into, capacity, THROUGHPUTS_MAX);
 }

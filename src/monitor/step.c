@@ -181,7 +181,7 @@ static uint64_t step(const char *name) {
     return number;
 }
 
-uint64_t pt_step(const char *name) {
+uint64_t pt_step_(const char *name) {
     if (pt_is_off_(PT_METRICS_ON_))
         return 0;
     int saved_errno = errno;

@@ -85,6 +85,8 @@ pt_tensorboard *pt_tensorboard_open(const char *directory) {
 }
 
 int pt_tensorboard_scalar(pt_tensorboard *board, const char *tag, int64_t step, double value) {
+    if (!board || !tag)
+        return -EINVAL;
     const struct pt_event event = { wall_time(), step, pt_str_from(tag) };
     pt_event_scalar(&board->out, &event, value);
     return board->out.error;
@@ -92,6 +94,8 @@ int pt_tensorboard_scalar(pt_tensorboard *board, const char *tag, int64_t step, 
 
 int pt_tensorboard_histogram(pt_tensorboard *board, const char *tag, int64_t step,
                              pt_histogram histogram) {
+    if (!board || !tag)
+        return -EINVAL;
     const struct pt_event event = { wall_time(), step, pt_str_from(tag) };
     struct pt_region region;
     struct pt_region_blocks blocks;
@@ -125,7 +129,7 @@ static void put_series(struct pt_out *out, const struct pt_family *family,
 int pt_tensorboard_metrics(pt_tensorboard *board, int64_t step) {
     const struct pt_event event = { .wall_time = wall_time(), .step = step };
     struct pt_metrics_view view;
-    int rc = pt_metrics_read(&view);
+    int rc = board ? pt_metrics_read(&view) : -EINVAL;
     if (rc)
         return rc;
     for (size_t i = 0; i < view.family_count; i++)
@@ -136,7 +140,7 @@ int pt_tensorboard_metrics(pt_tensorboard *board, int64_t step) {
 }
 
 int pt_tensorboard_flush(pt_tensorboard *board) {
-    return pt_out_flush(&board->out);
+    return board ? pt_out_flush(&board->out) : -EINVAL;
 }
 
 int pt_tensorboard_close(pt_tensorboard *board) {

@@ -24,6 +24,7 @@
 #define PT_REGION_THREADS    128  /* block 0 is shared */
 #define PT_REGION_SPANS      8192 /* of one thread; a power of two */
 #define PT_REGION_SHARDS     320  /* of histograms; the first ones are shared, by histogram */
+#define PT_REGION_SUMS       8    /* a power of two */
 
 enum pt_region_kind { PT_REGION_COUNTER = 1, PT_REGION_GAUGE, PT_REGION_HISTOGRAM };
 /* Text: the argument is the number of a name. Work: enum pt_work in two bits, of the argument. */
@@ -89,14 +90,15 @@ struct pt_region_thread {
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];
-    uint32_t shards[PT_REGION_HISTOGRAMS]; /* plus one; 0: none yet */
+    uint64_t shard_addresses[PT_REGION_HISTOGRAMS]; /* in the process itself; 0: none of its own */
+    uint32_t shards[PT_REGION_HISTOGRAMS];          /* plus one; 0: none yet */
     struct pt_region_span_record spans[PT_REGION_SPANS];
-    uint8_t reserved[1664];
+    uint8_t reserved[1152];
 };
 
+/* The sum is in parts, by bucket: an add does not have to wait for the one before it. */
 struct pt_region_shard {
-    uint64_t sum; /* bits of a double */
-    uint64_t reserved[7];
+    uint64_t sums[PT_REGION_SUMS]; /* bits of doubles */
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
@@ -113,6 +115,9 @@ _Static_assert(sizeof(struct pt_region_name) == 64, "ABI");
 _Static_assert(sizeof(struct pt_region_metric) == 512, "ABI");
 _Static_assert(sizeof(struct pt_region_span_record) == 40, "ABI");
 _Static_assert(sizeof(union pt_region_span_words) == sizeof(struct pt_region_span_record), "ABI");
+_Static_assert(offsetof(struct pt_region_span_record, thread) == 32,
+               "ABI: a word with the next two");
+_Static_assert(offsetof(struct pt_region_span_record, name) == 36, "ABI");
 _Static_assert(offsetof(struct pt_region_thread, read) == 64, "ABI: a line for each side");
 _Static_assert(sizeof(struct pt_region_thread) % 4096 == 0, "ABI: blocks are whole pages");
 _Static_assert(sizeof(struct pt_region_shard) == 64 + 8 * PT_BUCKET_COUNT, "ABI");

@@ -291,18 +291,21 @@ uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blo
     return total;
 }
 
-/* The first one is copied, the others are added. */
-static uint64_t copy_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
-    uint64_t count = 0;
-    *sum = double_of(pt_region_load(&shard->sum));
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
-        count += buckets[i] = pt_region_load(&shard->buckets[i]);
-    return count;
+/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that sums of 0
+ * without it are sums of nothing. */
+static bool is_empty(const struct pt_region_shard *shard) {
+    uint64_t bits = pt_region_load(&shard->buckets[0]);
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        bits |= pt_region_load(&shard->sums[i]);
+    return bits == 0;
 }
 
 static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
     uint64_t count = 0;
-    *sum += double_of(pt_region_load(&shard->sum));
+    if (is_empty(shard))
+        return 0;
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        *sum += double_of(pt_region_load(&shard->sums[i]));
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
         uint64_t n = pt_region_load(&shard->buckets[i]);
         buckets[i] += n;
@@ -314,7 +317,9 @@ static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region
 /* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
 uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
                              uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum) {
-    uint64_t count = copy_shard(buckets, sum, &r->at->shards[slot]);
+    memset(buckets, 0, PT_BUCKET_COUNT * sizeof *buckets);
+    *sum = 0;
+    uint64_t count = add_shard(buckets, sum, &r->at->shards[slot]);
     for (uint32_t i = 0; i < blocks->count; i++) {
         const struct pt_region_thread *t = &r->at->threads[blocks->numbers[i]];
         uint32_t shard = __atomic_load_n(&t->shards[slot], __ATOMIC_ACQUIRE);

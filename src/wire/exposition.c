@@ -38,12 +38,15 @@ void pt_exposition_end(struct pt_exposition *e) {
     pt_out_char(e->out, '\n');
 }
 
+#define PROTOBUF_TYPE                                                            \
+    "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; " \
+    "encoding=delimited"
+
 const char *pt_exposition_type(enum pt_exposition_format format) {
     static const char *const types[] = {
         [PT_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
         [PT_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        [PT_PROTOBUF] = "application/vnd.google.protobuf; "
-                        "proto=io.prometheus.client.MetricFamily; encoding=delimited",
+        [PT_PROTOBUF] = PROTOBUF_TYPE,
         [PT_JSON] = "application/json",
     };
     return (unsigned)format < PT_COUNT(types) ? types[format] : types[PT_PROMETHEUS];

@@ -91,48 +91,70 @@ static void put_native_span(struct pt_proto *p, const void *arg) {
     pt_proto_u64(p, SPAN_LENGTH, span->length);
 }
 
+/* A histogram and the range of its native buckets: the rest is empty and not looked at again. */
+struct native {
+    const struct pt_distribution *distribution;
+    const uint64_t *buckets;
+    uint32_t first, end;
+};
+
+static struct native native_of(const struct pt_distribution *d) {
+    struct native n = { d, d->buckets, 1, PT_BUCKET_COUNT };
+    while (n.first < n.end && n.buckets[n.first] == 0)
+        n.first++;
+    while (n.end > n.first && n.buckets[n.end - 1] == 0)
+        n.end--;
+    return n;
+}
+
 /* The next bucket from `bucket` on that is (not) empty. */
-static uint32_t find(const struct pt_distribution *d, uint32_t bucket, bool is_empty) {
-    while (bucket < PT_BUCKET_COUNT && (d->buckets[bucket] == 0) != is_empty)
+static uint32_t find(const struct native *n, uint32_t bucket, bool is_empty) {
+    while (bucket < n->end && (n->buckets[bucket] == 0) != is_empty)
         bucket++;
     return bucket;
 }
 
-static void put_native_spans(struct pt_proto *p, const struct pt_distribution *d) {
+static void put_native_spans(struct pt_proto *p, const struct native *n) {
     int32_t end = 0; /* an index, where the span before ended */
-    uint32_t first = find(d, 1, false);
-    while (first < PT_BUCKET_COUNT) {
-        uint32_t behind = find(d, first, true);
+    uint32_t first = n->first;
+    while (first < n->end) {
+        uint32_t behind = find(n, first, true);
         int32_t index = (int32_t)first + INDEX_OF_BUCKET;
         struct native_span span = { index - end, behind - first };
         pt_proto_message(p, HISTOGRAM_POSITIVE_SPAN, put_native_span, &span);
         end = (int32_t)behind + INDEX_OF_BUCKET;
-        first = find(d, behind, false);
+        first = find(n, behind, false);
     }
 }
 
 static void put_deltas(struct pt_proto *p, const void *arg) {
-    const struct pt_distribution *d = arg;
+    const struct native *n = arg;
     uint64_t before = 0;
-    for (uint32_t i = 1; i < PT_BUCKET_COUNT; i++) {
-        if (d->buckets[i] == 0)
+    for (uint32_t i = n->first; i < n->end; i++) {
+        if (n->buckets[i] == 0)
             continue;
-        pt_proto_zigzag(p, (int64_t)(d->buckets[i] - before));
-        before = d->buckets[i];
+        pt_proto_zigzag(p, (int64_t)(n->buckets[i] - before));
+        before = n->buckets[i];
     }
 }
 
 static void put_histogram(struct pt_proto *p, const void *arg) {
-    const struct pt_distribution *d = arg;
+    const struct native *n = arg;
+    const struct pt_distribution *d = n->distribution;
     pt_proto_u64(p, HISTOGRAM_COUNT, d->count);
     pt_proto_f64(p, HISTOGRAM_SUM, d->sum);
     put_classic(p, d);
     pt_proto_sint(p, HISTOGRAM_SCHEMA, SCHEMA);
     pt_proto_f64(p, HISTOGRAM_ZERO_THRESHOLD, pt_bucket_lower(1));
-    pt_proto_u64(p, HISTOGRAM_ZERO_COUNT, d->buckets[0]);
-    put_native_spans(p, d);
-    if (d->count > d->buckets[0])
-        pt_proto_message(p, HISTOGRAM_POSITIVE_DELTA, put_deltas, d);
+    pt_proto_u64(p, HISTOGRAM_ZERO_COUNT, n->buckets[0]);
+    put_native_spans(p, n);
+    if (n->first < n->end)
+        pt_proto_message(p, HISTOGRAM_POSITIVE_DELTA, put_deltas, n);
+}
+
+static void put_distribution(struct pt_proto *p, const struct pt_distribution *d) {
+    struct native n = native_of(d);
+    pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, &n);
 }
 
 struct metric {
@@ -151,7 +173,7 @@ static void put_metric(struct pt_proto *p, const void *arg) {
         pt_proto_message(p, METRIC_GAUGE, put_number, metric->series);
         break;
     case PT_FAMILY_HISTOGRAM:
-        pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, metric->series->distribution);
+        put_distribution(p, metric->series->distribution);
         break;
     }
 }

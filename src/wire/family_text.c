@@ -93,29 +93,54 @@ static void put_number(struct pt_out *out, const struct pt_series *series) {
     out->used += length + 1;
 }
 
-/* name_suffix{labels} and a blank */
-static void put_start(struct pt_out *out, struct pt_str name, struct pt_str suffix,
-                      struct pt_str labels) {
-    size_t length = name.len + suffix.len + labels.len + sizeof "{} ";
-    if (PT_UNLIKELY(length > PT_OUT_BUFFER)) {
-        out->error = out->error ? out->error : -EMSGSIZE;
+#define NAME_MAX_LENGTH 512
+
+static bool is_too_long(struct pt_out *out, size_t length, size_t limit) {
+    if (length <= limit)
+        return false;
+    out->error = out->error ? out->error : -EMSGSIZE;
+    return true;
+}
+
+/* What all lines of a family begin with: name_suffix{ */
+struct start {
+    size_t length;
+    char text[NAME_MAX_LENGTH + 2];
+};
+
+static void make_start(struct start *start, struct pt_out *out, struct pt_str name,
+                       struct pt_str suffix) {
+    start->length = 0;
+    if (is_too_long(out, name.len + suffix.len, NAME_MAX_LENGTH))
         return;
-    }
-    char *start = pt_out_reserve(out, length), *at = start;
-    at = mempcpy(at, name.at, name.len);
+    char *at = mempcpy(start->text, name.at, name.len);
     at = mempcpy(at, suffix.at, suffix.len);
+    *at++ = '{';
+    start->length = (size_t)(at - start->text);
+}
+
+/* name_suffix{labels} and a blank */
+static void put_start(struct pt_out *out, const struct start *start, struct pt_str labels) {
+    size_t length = start->length + labels.len + sizeof "} ";
+    if (is_too_long(out, length, PT_OUT_BUFFER))
+        return;
+    char *line = pt_out_reserve(out, length), *at = line;
+    at = mempcpy(at, start->text, start->length);
     if (labels.len > 0) {
-        *at++ = '{';
         at = mempcpy(at, labels.at, labels.len);
         *at++ = '}';
+    } else {
+        at -= start->length > 0; /* the brace */
     }
     *at++ = ' ';
-    out->used += (size_t)(at - start);
+    out->used += (size_t)(at - line);
 }
 
 static void put_simple(struct pt_out *out, const struct pt_family *family, struct pt_str suffix) {
+    struct start start;
+    make_start(&start, out, family->name, suffix);
     for (size_t i = 0; i < family->series_count; i++) {
-        put_start(out, family->name, suffix, family->series[i].labels);
+        put_start(out, &start, family->series[i].labels);
         put_number(out, &family->series[i]);
     }
 }
@@ -147,10 +172,8 @@ static void put_bucket(struct pt_out *out, struct pt_str start, const char *end,
 static void put_buckets(struct pt_out *out, struct pt_str name, struct pt_str labels,
                         const struct pt_distribution *d) {
     char text[BUCKET_START_MAX];
-    if (name.len + labels.len + sizeof "_bucket{,le=\"" > sizeof text) {
-        out->error = out->error ? out->error : -EMSGSIZE;
+    if (is_too_long(out, name.len + labels.len + sizeof "_bucket{,le=\"", sizeof text))
         return;
-    }
     struct pt_str start = { text, write_bucket_start(text, name, labels) };
     uint64_t at_or_below[PT_BOUNDS_MAX];
     pt_bounds_count(d->bounds, d->buckets, at_or_below);
@@ -160,13 +183,21 @@ static void put_buckets(struct pt_out *out, struct pt_str name, struct pt_str la
     put_bucket(out, start, infinity.at, infinity.len, d->count);
 }
 
+static void put_total(struct pt_out *out, struct pt_str name, struct pt_str suffix,
+                      struct pt_str labels, const struct pt_series *value) {
+    struct start start;
+    make_start(&start, out, name, suffix);
+    put_start(out, &start, labels);
+    put_number(out, value);
+}
+
 static void put_histogram(struct pt_out *out, struct pt_str name, const struct pt_series *series) {
     const struct pt_distribution *d = series->distribution;
+    const struct pt_series sum = { .value = d->sum };
+    const struct pt_series count = { .integer = d->count, .is_integer = true };
     put_buckets(out, name, series->labels, d);
-    put_start(out, name, PT_STR("_sum"), series->labels);
-    put_number(out, &(struct pt_series){ .value = d->sum });
-    put_start(out, name, PT_STR("_count"), series->labels);
-    put_number(out, &(struct pt_series){ .integer = d->count, .is_integer = true });
+    put_total(out, name, PT_STR("_sum"), series->labels, &sum);
+    put_total(out, name, PT_STR("_count"), series->labels, &count);
 }
 
 void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {

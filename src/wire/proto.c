@@ -17,6 +17,10 @@ static void put(struct pt_proto *p, const void *bytes, size_t n) {
 void pt_proto_varint(struct pt_proto *p, uint64_t value) {
     uint8_t bytes[10];
     size_t n = 0;
+    if (!p->out) {
+        p->size += (70 - (size_t)__builtin_clzll(value | 1)) / 7; /* seven bits a byte */
+        return;
+    }
     for (; value >= 0x80; value >>= 7)
         bytes[n++] = (uint8_t)(value | 0x80);
     bytes[n++] = (uint8_t)value;

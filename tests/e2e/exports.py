@@ -5,7 +5,7 @@ import json
 import math
 import subprocess
 
-from harness import ENVIRONMENT, WORKLOAD, Skip, equal, main
+from harness import ENVIRONMENT, WORKLOAD, Skip, equal, main, run, table
 
 REQUESTS = 100
 TEXT = 'a "b" c\\d\ne'
@@ -142,4 +142,23 @@ def traces(directory):
     check_trace(json.loads(printed))
 
 
-main(text, openmetrics, values_as_json, traces)
+def recorded(directory):
+    """C217: a recorded run as a trace has the spans and metrics of its tables"""
+    code, _, err = run('-q', '-f', 'csv,trace', '-t', 50, '-o', directory, '--', WORKLOAD,
+                       directory, stdout=subprocess.DEVNULL)
+    equal(code, 0, err)
+    files = list(directory.glob('*-*.trace.json'))
+    equal(len(files), 1)
+    events = json.loads(files[0].read_text(encoding='utf-8'))['traceEvents']
+    rows = table(directory, 'spans')
+    equal(sorted((event['name'], event['tid'], nanoseconds(event['ts']), nanoseconds(event['dur']))
+                 for event in events if event['ph'] == 'X'),
+          sorted((row['sName'], int(row['sThread']), int(row['sStart']), int(row['sDuration']))
+                 for row in rows))
+    equal({event['args']['tokens'] for event in events if event['name'] == 'decode'}, {10})
+    equal(sum(event['ph'] == 's' for event in events), REQUESTS // 2)
+    values = [float(row['aValue']) for row in table(directory, 'app_metrics') if row['aValue']]
+    equal([event['args']['value'] for event in events if event['ph'] == 'C'], values)
+
+
+main(text, openmetrics, values_as_json, traces, recorded)

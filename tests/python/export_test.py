@@ -50,6 +50,19 @@ class ExportTest(TestCase):
         self.assertEqual(samples['parsed_sizes_count', ()], 3)
         self.assertEqual(samples['parsed_sizes_bucket', (('le', '+Inf'),)], 3)
 
+    def test_buckets(self):
+        """buckets of Prometheus text can be chosen, if they rise"""
+        with recording():
+            sizes = pitot.histogram('bucket_sizes', buckets=(10, 20.5))
+            for value in (5, 15, 25):
+                sizes.observe(value)
+            counts = [line.rpartition(' ')[2] for line in pitot.metrics_text().splitlines()
+                      if line.startswith('bucket_sizes_bucket')]
+            self.assertEqual(counts, ['1', '2', '3'])
+            for bad in ((2, 1), ('x',), [1] * 10000):
+                self.assertRaises(ValueError, sizes.set_buckets, bad)
+            self.assertRaises(TypeError, sizes.set_buckets, 5)
+
     def test_negotiation(self):
         """an Accept header chooses the format, and the type says which it was"""
         body, kind = pitot.metrics_response()

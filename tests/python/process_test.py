@@ -76,3 +76,43 @@ class ProcessTest(TestCase):
             done.set()
             for t in threads: t.join()
         ''')
+
+    def test_other_threads_go_on(self):
+        """the lock of the interpreter is free while a trace waits for its reader"""
+        python('''
+            import json, os, tempfile, threading, pitot
+            pitot.start()
+            with pitot.span("seen"): pass
+            with tempfile.TemporaryDirectory() as directory:
+                path = directory + "/fifo"
+                os.mkfifo(path)
+                def read():
+                    with open(path) as file: events.extend(json.load(file)["traceEvents"])
+                events = []
+                reader = threading.Thread(target=read)
+                reader.start()
+                pitot.trace(path)
+                reader.join()
+            assert "seen" in [event["name"] for event in events]
+        ''')
+
+    def test_end(self):
+        """a program may end while its threads and last words record"""
+        for _ in range(3):
+            python('''
+                import atexit, threading, pitot
+                pitot.start()
+                seconds = pitot.histogram("seconds")
+                def work():
+                    while True:
+                        with pitot.span("work", request=3, arg="text"), seconds.time():
+                            pitot.counter("n", k=1).inc()
+                for _ in range(3): threading.Thread(target=work, daemon=True).start()
+                class Last:
+                    span = pitot.span("last")
+                    def __del__(self):
+                        with self.span: pitot.metrics_text()
+                cycle = [Last()]
+                cycle.append(cycle)
+                atexit.register(lambda: pitot.span("exit").__enter__())
+            ''')

@@ -20,12 +20,17 @@ class SpanTest(TestCase):
                 span.request = 6
             with pitot.span("real", tokens=2.9): pass
             with pitot.span("none", tokens=None, arg=None, request=None): pass
+            with pitot.span("text", arg="cold"): pass
+            with pitot.span("both", tokens=3) as span: span.arg = "warm"
             with pitot.span("große Zahl", tokens=10**30): pass
         ''')
-        self.assertEqual([(s.name, s.argument, s.request) for s in seen.spans], [
-            ('decode', 7, None), ('load', 8, None), ('net', 9, None), ('step', -3, None),
-            ('ask', None, 2**63 - 1), ('late', 5, 6), ('real', 2, None), ('none', None, None),
-            ('große Zahl', 2**63 - 1, None)])
+        self.assertEqual([(s.name, s.argument, s.request, s.work, s.text) for s in seen.spans], [
+            ('decode', 7, None, 'tokens', ''), ('load', 8, None, 'samples', ''),
+            ('net', 9, None, 'flows', ''), ('step', -3, None, '', ''),
+            ('ask', None, 2**63 - 1, '', ''), ('late', 5, 6, 'tokens', ''),
+            ('real', 2, None, 'tokens', ''), ('none', None, None, '', ''),
+            ('text', None, None, '', 'cold'), ('both', None, None, '', 'warm'),
+            ('große Zahl', 2**63 - 1, None, 'tokens', '')])
 
     def test_exceptions(self):
         """a block that raises is recorded, and the exception is the same object"""
@@ -151,6 +156,29 @@ class SpanTest(TestCase):
                     lambda: pitot.span('a', request=-1), lambda: pitot.span('a', arg=[]),
                     lambda: pitot.span('a')(1, 2), lambda: pitot.span('a')(5)):
             self.assertRaises(TypeError, bad)
+
+    def test_large_requests(self):
+        """requests of more than 63 bits, as a UUID, stay apart"""
+        upper = 1 << 100
+        ids = [pitot.span('a', request=upper + n).request for n in (5, 6)]
+        self.assertEqual(ids, [5, 6])
+
+    def test_subclasses(self):
+        """texts and numbers may be of classes of others, with code of their own"""
+        class Text(str):
+            def __hash__(self):
+                raise ValueError
+
+            def __eq__(self, other):
+                raise ValueError
+
+        class Number(int):
+            pass
+        with recording():
+            with pitot.span(Text('mine'), arg=Text('text')) as span:
+                self.assertEqual((span.name, span.arg), ('mine', 'text'))
+                span.tokens = Number(3)
+                self.assertEqual(span.tokens, 3)
 
     def test_odd_names(self):
         """names of any kind, and more of them than there is room for"""

@@ -13,7 +13,7 @@ import unittest
 PITOT = os.environ['PITOT_BINARY']
 
 Recorded = collections.namedtuple('Recorded', 'spans metrics out')
-Span = collections.namedtuple('Span', 'name start end thread pid argument request')
+Span = collections.namedtuple('Span', 'name start end thread pid argument request work text')
 
 
 def python(code, *wrapper, options=('-X', 'dev'), **environment):
@@ -57,7 +57,8 @@ def _number(text):
 def _span(row):
     start = int(row['sStart'])
     return Span(row['sName'], start, start + int(row['sDuration']), int(row['sThread']),
-                int(row['sPid']), _number(row['sArgument']), _number(row['sRequest']))
+                int(row['sPid']), _number(row['sArgument']), _number(row['sRequest']), row['sWork'],
+                row['sText'])
 
 
 def names(recorded):

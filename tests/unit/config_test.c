@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <pitot/config.h>
+#include <pitot/export.h>
+#include <pitot/operation.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -357,6 +359,56 @@ static void test_history_capacity(void **state) {
     run_child(keep_few_spans);
 }
 
+static void collect_views(void) {
+    pt_timing timings[4];
+    pt_throughput rates[4];
+    pt_config config;
+    pt_config_init(&config);
+    config.enable_metrics = true;
+    config.min_duration = 3600; /* nothing lasts so long */
+    expect(pt_configure(&config) == 0);
+    for (int i = 0; i < 2; i++) {
+        PT_SPAN(outer, "outer");
+        PT_SPAN(span, "work");
+        pt_span_set_work(&span, PT_FLOWS, 5);
+    }
+    expect(pt_recent_timings(timings, 4) == 0 && pt_recent_throughputs(rates, 4) == 2);
+    config.min_duration = 0;
+    expect(pt_configure(&config) == 0);
+    expect(pt_recent_timings(timings, 4) == 4);
+    expect(!strcmp(timings[0].name, "work") && !strcmp(timings[1].name, "outer"));
+    expect(timings[1].seconds >= timings[0].seconds && rates[1].work == PT_FLOWS);
+    config.collect_timing = false;
+    expect(pt_configure(&config) == 0);
+    expect(pt_recent_timings(timings, 4) == 0 && pt_recent_throughputs(rates, 4) == 2);
+    config.collect_timing = true;
+    config.collect_throughput = false;
+    expect(pt_configure(&config) == 0);
+    expect(pt_recent_timings(timings, 4) == 4 && pt_recent_throughputs(rates, 4) == 0);
+}
+
+static void test_views(void **state) {
+    (void)state;
+    run_child(collect_views);
+}
+
+static void set_interval_of_operations(void) {
+    pt_profiler_options options;
+    pt_config config;
+    pt_profiler_options_init(&options);
+    expect(options.memory_interval == 0.5);
+    pt_config_init(&config);
+    config.memory_interval = 0.25;
+    expect(pt_configure(&config) == 0);
+    pt_profiler_options_init(&options);
+    expect(options.memory_interval == 0.25);
+}
+
+static void test_interval_of_operations(void **state) {
+    (void)state;
+    run_child(set_interval_of_operations);
+}
+
 static void debug(void) {
     pt_config config;
     pt_config_init(&config);
@@ -486,6 +538,10 @@ int main(int argc, char **argv) {
         PT_TEST(test_configuring_wrongly, "C230: a value out of range changes nothing"),
         PT_TEST(test_switching, "C166 C193 C227: off by default, and every switch works at once"),
         PT_TEST(test_history_capacity, "C190: as many spans are kept as the setting says"),
+        PT_TEST(test_views,
+                "C187 C188 C194 C196 C197: timings and rates are there if they are collected"),
+        PT_TEST(test_interval_of_operations,
+                "operations sample memory at the interval of the settings"),
         PT_TEST(test_debug_mode, "C226: debug mode asks the GPU and profiles components"),
         PT_TEST(test_environment_at_load,
                 "C224 C225: variables and file count when the program begins"),

@@ -331,6 +331,9 @@ static void write_board(void) {
     expect(pt_tensorboard_close(board) == 0);
     expect(pt_tensorboard_open("/proc/nowhere") == NULL && errno == ENOENT);
     expect(pt_tensorboard_open("") == NULL && errno == EINVAL);
+    expect(pt_tensorboard_scalar(NULL, "loss", 1, 0.5) == -EINVAL);
+    expect(pt_tensorboard_metrics(NULL, 1) == -EINVAL);
+    expect(pt_tensorboard_close(NULL) == 0);
 }
 
 static void test_board(void **state) {

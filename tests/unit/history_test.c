@@ -201,7 +201,8 @@ static uint64_t ticks_per_second(void) {
     int64_t ns = pt_mono_ns();
     while (pt_mono_ns() - ns < 20 * PT_NS_PER_MS)
         continue;
-    return (pt_ticks_() - ticks) * 50;
+    uint64_t passed = pt_ticks_() - ticks;
+    return (uint64_t)((double)passed * 1e9 / (double)(pt_mono_ns() - ns));
 }
 
 /* Ends now and lasted that long. */

@@ -5,6 +5,7 @@
 #include "monitor/energy_use.h"
 #include "monitor/flops_counter.h"
 #include "monitor/gpu_watch.h"
+#include "monitor/history.h"
 #include "monitor/machine_usage.h"
 #include "monitor/profiler.h"
 #include "probe/probe.h"
@@ -875,16 +876,16 @@ static void an_operation_is_a_span_too(void **state) {
     (void)state;
     char directory[] = "/tmp/pitot-operation-XXXXXX", path[300], name[256];
     struct pt_region region;
-    struct pt_region_span_record spans[8];
+    struct pt_history_span spans[8];
+    uint64_t next;
     assert_non_null(mkdtemp(directory));
     assert_int_equal(pt_start(directory), 0);
     pt_profiler *profiler = plain_profiler();
     pt_operation_end(pt_operation_begin(profiler, "spanned"), true);
     pt_operation_end(pt_operation_begin(profiler, "spanned"), true);
     pt_profiler_free(profiler);
-    assert_int_equal(pt_region_attach(&region, pt_probe_region(), sizeof(struct pt_region_layout)),
-                     0);
-    assert_int_equal(pt_region_take_spans(&region, spans, 8), 2);
+    assert_true(pt_history_region(&region));
+    assert_int_equal(pt_history_read(0, spans, 8, &next), 2);
     pt_region_copy_name(&region, spans[0].name, name);
     assert_string_equal(name, "spanned");
     assert_int_equal(spans[0].name, spans[1].name);

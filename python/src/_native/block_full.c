@@ -4,7 +4,8 @@
 #include "span.h"
 
 struct block_method {
-    PyObject_HEAD PyObject *(*run)(PyObject *span);
+    PyObject head;
+    PyObject *(*run)(PyObject *span);
 };
 
 static PyTypeObject *method_type;

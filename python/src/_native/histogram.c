@@ -1,6 +1,8 @@
 /* histogram.observe(x), .time(), .quantile(q). What is no number is ignored. */
 #include "native.h"
 
+#include <pitot/export.h>
+
 static PyTypeObject *type;
 
 static pt_histogram handle(PyObject *self) {
@@ -21,6 +23,32 @@ static PyObject *quantile(PyObject *self, PyObject *q) {
     return PyFloat_FromDouble(pt_histogram_quantile(handle(self), wanted));
 }
 
+/* Takes the sequence. */
+static PyObject *set_bounds(pt_histogram histogram, PyObject *sequence) {
+    Py_ssize_t count = PySequence_Size(sequence);
+    double *bounds = PyMem_Malloc((size_t)(count > 0 ? count : 1) * sizeof *bounds);
+    bool is_right = bounds && count >= 0;
+    for (Py_ssize_t i = 0; is_right && i < count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        is_right = item && native_double(item, &bounds[i]);
+        Py_XDECREF(item);
+    }
+    if (is_right)
+        is_right = pt_histogram_set_buckets(histogram, bounds, (size_t)count) == 0;
+    PyMem_Free(bounds);
+    Py_DECREF(sequence);
+    if (is_right)
+        Py_RETURN_NONE;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "buckets are rising numbers, and not too many");
+    return NULL;
+}
+
+static PyObject *set_buckets(PyObject *self, PyObject *bounds) {
+    PyObject *sequence = PySequence_Tuple(bounds);
+    return sequence ? set_bounds(handle(self), sequence) : NULL;
+}
+
 static PyObject *time_block(PyObject *self, PyObject *unused) {
     (void)unused;
     return native_timer_new(self, handle(self));
@@ -39,6 +67,8 @@ static PyMethodDef methods[] = {
     { "observe", observe, METH_O, "observe(value, /)\n--\n\n" },
     { "quantile", quantile, METH_O,
       "quantile(q, /)\n--\n\nWithin 1.1 %; nan while there is nothing." },
+    { "set_buckets", set_buckets, METH_O,
+      "set_buckets(bounds, /)\n--\n\nUpper bounds of the buckets in Prometheus text." },
     { "time", time_block, METH_NOARGS,
       "time()\n--\n\nObserves the seconds of a block (with) or of a function (as decorator)." },
     { 0 },

@@ -41,6 +41,10 @@ PyObject *native_spread(native_function *call, PyObject *self, PyObject *tuple, 
 bool native_integer(PyObject *value, int64_t *into);
 bool native_double(PyObject *value, double *into);
 bool native_count(PyObject *value, uint64_t *into); /* not negative */
+/* Of a request: what is larger than 63 bits loses the upper ones, as a UUID does. */
+bool native_request_id(PyObject *value, uint64_t *into);
+/* A str that is of no other class, which could have code of its own; new, or NULL. */
+PyObject *native_exact_text(PyObject *text);
 /* UTF-8; what has none is written as \udc80. New bytes, or NULL and an exception. */
 PyObject *native_utf8(PyObject *text);
 
@@ -92,7 +96,8 @@ PyObject *native_decorate(PyObject *self, const char *method, PyObject *function
 
 /* metric.c: what counters, gauges and histograms have in common. */
 struct native_metric {
-    PyObject_HEAD uint32_t slot;
+    PyObject head;
+    uint32_t slot;
     PyObject *name, *labels; /* str */
 };
 /* (name, unit, help, labels), all str. */

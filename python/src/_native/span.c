@@ -4,6 +4,9 @@
  * cannot disturb one another. The record gets the id of the thread that exits. */
 #include "span.h"
 
+/* What is done only while on: apart, it leaves what is done while off short. */
+#define APART __attribute__((noinline))
+
 static PyTypeObject *span_type;
 
 /* Its address is another one in each thread, and costs less than the id of a thread. */
@@ -18,18 +21,23 @@ static const enum pt_work works[] = { PT_TOKENS, PT_SAMPLES, PT_FLOWS };
 
 static bool set_request(struct native_span *self, PyObject *value) {
     uint64_t id;
-    if (!native_count(value, &id))
+    if (!native_request_id(value, &id))
         return false;
     pt_span_set_request(&self->model, id);
     return true;
 }
 
-static void set_text(struct native_span *self, PyObject *text) {
-    Py_INCREF(text);
+static bool set_text(struct native_span *self, PyObject *value) {
+    PyObject *text = native_exact_text(value);
+    if (!text) {
+        PyErr_Clear();
+        return false;
+    }
     Py_XDECREF(self->text);
     self->text = text;
     self->text_id = 0;
     pt_span_set_text(&self->model, 0);
+    return true;
 }
 
 static bool set_number(struct native_span *self, enum keyword keyword, PyObject *value) {
@@ -50,10 +58,8 @@ static bool set(struct native_span *self, enum keyword keyword, PyObject *value)
         return true;
     if (keyword == REQUEST)
         return set_request(self, value);
-    if (keyword == ARG && PyUnicode_Check(value)) {
-        set_text(self, value);
-        return true;
-    }
+    if (keyword == ARG && PyUnicode_Check(value))
+        return set_text(self, value);
     return set_number(self, keyword, value);
 }
 
@@ -78,12 +84,13 @@ static int set_keyword(struct native_span *self, PyObject *name, PyObject *value
     return -1;
 }
 
-static struct native_span *new_span(PyObject *name) {
-    struct native_span *self = native_span_allocate(span_type);
-    if (!self)
-        return NULL;
-    Py_INCREF(name);
-    self->name = name;
+static struct native_span *new_span(PyObject *text) {
+    PyObject *name = native_exact_text(text);
+    struct native_span *self = name ? native_span_allocate(span_type) : NULL;
+    if (self)
+        self->name = name;
+    else
+        Py_XDECREF(name);
     return self;
 }
 
@@ -106,9 +113,7 @@ static struct native_open *open_at(struct native_span *self, uint32_t index) {
     return index == 0 ? &self->first : &self->more[index - 1];
 }
 
-static bool make_room(struct native_span *self) {
-    if (self->open_count <= self->more_capacity)
-        return true;
+APART static bool grow(struct native_span *self) {
     uint32_t capacity = self->more_capacity ? 2 * self->more_capacity : 4;
     struct native_open *more = PyMem_Realloc(self->more, capacity * sizeof *more);
     if (!more)
@@ -116,6 +121,17 @@ static bool make_room(struct native_span *self) {
     self->more = more;
     self->more_capacity = capacity;
     return true;
+}
+
+/* NULL: no memory. */
+static struct native_open *push_open(struct native_span *self) {
+    if (self->open_count > self->more_capacity && !grow(self))
+        return NULL;
+    struct native_open *open = open_at(self, self->open_count++);
+    open->thread = &thread_mark;
+    open->token = NULL;
+    open->span.name = 0;
+    return open;
 }
 
 static void ask_for_names(struct native_span *self) {
@@ -126,37 +142,43 @@ static void ask_for_names(struct native_span *self) {
 }
 
 /* An explicit request holds for what is inside as well; without one the outer one holds. */
-static void enter_request(struct native_span *self, struct native_open *open) {
-    if (self->model.flags & PT_SPAN_HAS_REQUEST_) {
-        open->token = native_context_set(self->model.request);
-        return;
-    }
-    struct native_request outer = native_context_get();
-    if (outer.is_known)
-        pt_span_set_request(&open->span, outer.id);
+static struct native_request enter_request(struct native_span *self, struct native_open *open) {
+    if (!(self->model.flags & PT_SPAN_HAS_REQUEST_))
+        return native_context_get();
+    open->token = native_context_set(self->model.request);
+    return (struct native_request){ 0 };
 }
 
-static void begin(struct native_span *self, struct native_open *open) {
-    open->span = (pt_span){ 0 };
-    enter_request(self, open);
+/* What is called here may run code of the program, which may use this span: it is in place only
+ * afterwards. */
+static struct native_open begin(struct native_span *self) {
+    struct native_open open = { .thread = &thread_mark };
+    struct native_request outer = enter_request(self, &open);
     ask_for_names(self);
-    open->span.name = self->name_id;
-    open->span.start_ticks = pt_ticks_();
+    open.span = pt_span_begin(self->name_id);
+    if (outer.is_known)
+        pt_span_set_request(&open.span, outer.id);
+    return open;
 }
 
+APART static void enter_on(struct native_span *self) {
+    struct native_open begun = begin(self), *open = push_open(self);
+    if (open)
+        *open = begun;
+    else
+        Py_XDECREF(begun.token);
+}
+
+/* Without memory the exit will find one open too few, and record nothing. */
 static void enter(struct native_span *self) {
-    if (!make_room(self))
-        return; /* the exit will find one open too few, and record nothing */
-    struct native_open *open = open_at(self, self->open_count++);
-    open->thread = &thread_mark;
-    open->token = NULL;
-    open->span.name = 0;
-    if (!native_is_off())
-        begin(self, open);
+    if (native_is_off())
+        push_open(self);
+    else
+        enter_on(self);
 }
 
 /* The newest of this thread becomes the last; if there is none, all stay where they are. */
-static void bring_own_last(struct native_span *self) {
+APART static void bring_own_last(struct native_span *self) {
     const char *thread = &thread_mark;
     uint32_t last = self->open_count - 1, i = last;
     while (i > 0 && open_at(self, i)->thread != thread)
@@ -170,29 +192,32 @@ static void bring_own_last(struct native_span *self) {
 }
 
 /* What is known of the work may have been set inside of the block. */
-static void record(struct native_span *self, pt_span *span, uint64_t end_ticks) {
-    span->argument = self->model.argument;
-    span->flags |= self->model.flags;
-    if (self->model.flags & PT_SPAN_HAS_REQUEST_)
-        span->request = self->model.request;
-    if (self->text) {
+static void record(struct native_span *self, pt_span *span) {
+    const pt_span *model = &self->model;
+    if (self->text)
         ask_for_names(self);
-        span->argument = self->text_id;
-    }
-    pt_span_put_(span, end_ticks);
+    span->argument = self->text ? self->text_id : model->argument;
+    span->flags |= model->flags;
+    if (model->flags & PT_SPAN_HAS_REQUEST_)
+        span->request = model->request;
+    pt_span_end(span);
 }
 
-/* The end is 0 if it is off. */
-static void leave(struct native_span *self, uint64_t end_ticks) {
+APART static void finish(struct native_span *self, struct native_open open) {
+    if (open.span.name && !native_is_off())
+        record(self, &open.span);
+    if (open.token)
+        native_context_reset(open.token);
+}
+
+static void leave(struct native_span *self) {
     if (self->open_count == 0)
         return;
     if (self->open_count > 1)
         bring_own_last(self);
-    struct native_open *open = open_at(self, --self->open_count);
-    if (open->span.name && end_ticks)
-        record(self, &open->span, end_ticks);
-    if (open->token)
-        native_context_reset(open->token);
+    const struct native_open *last = open_at(self, --self->open_count);
+    if (last->span.name || last->token)
+        finish(self, *last);
 }
 
 /* Does nothing where there is a lock of the interpreter. */
@@ -210,9 +235,8 @@ PyObject *native_span_enter(PyObject *self) {
 }
 
 PyObject *native_span_exit(PyObject *self) {
-    uint64_t end_ticks = native_is_off() ? 0 : pt_ticks_();
     Py_BEGIN_CRITICAL_SECTION(self);
-    leave((struct native_span *)self, end_ticks);
+    leave((struct native_span *)self);
     Py_END_CRITICAL_SECTION();
     Py_RETURN_NONE;
 }
@@ -223,11 +247,13 @@ static PyObject *span_again(PyObject *object, PyObject *unused) {
     struct native_span *self = (struct native_span *)object, *made = new_span(self->name);
     if (!made)
         return NULL;
+    Py_BEGIN_CRITICAL_SECTION(object);
     Py_XINCREF(self->text);
     made->text = self->text;
     made->model = self->model;
     made->name_id = self->name_id;
     made->text_id = self->text_id;
+    Py_END_CRITICAL_SECTION();
     return (PyObject *)made;
 }
 
@@ -242,11 +268,9 @@ static PyObject *get_name(PyObject *self, void *unused) {
     return name;
 }
 
-/* Of the work: None unless it is the kind that was set. */
-static PyObject *get_keyword(PyObject *object, void *keyword) {
-    struct native_span *self = (struct native_span *)object;
+/* None unless it was set; of the kinds of work, the last one that was. */
+static PyObject *get(struct native_span *self, enum keyword wanted) {
     const pt_span *model = &self->model;
-    enum keyword wanted = (enum keyword)(intptr_t)keyword;
     enum pt_work work = (enum pt_work)(model->flags >> PT_SPAN_WORK_SHIFT_);
     if (wanted == REQUEST && model->flags & PT_SPAN_HAS_REQUEST_)
         return PyLong_FromUnsignedLongLong(model->request);
@@ -258,6 +282,14 @@ static PyObject *get_keyword(PyObject *object, void *keyword) {
         work == (wanted == ARG ? 0 : works[wanted]))
         return PyLong_FromLongLong(model->argument);
     Py_RETURN_NONE;
+}
+
+static PyObject *get_attribute(PyObject *self, void *keyword) {
+    PyObject *value;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    value = get((struct native_span *)self, (enum keyword)(intptr_t)keyword);
+    Py_END_CRITICAL_SECTION();
+    return value;
 }
 
 /* Often the amount of work is known only inside of the block. What is no number changes nothing. */
@@ -289,11 +321,11 @@ static PyMethodDef methods[] = {
 };
 static PyGetSetDef attributes[] = {
     { "name", get_name, NULL, NULL, NULL },
-    { "tokens", get_keyword, set_attribute, "tokens done, for a rate", (void *)TOKENS },
-    { "samples", get_keyword, set_attribute, "samples done, for a rate", (void *)SAMPLES },
-    { "flows", get_keyword, set_attribute, "flows done, for a rate", (void *)FLOWS },
-    { "request", get_keyword, set_attribute, "number of the request", (void *)REQUEST },
-    { "arg", get_keyword, set_attribute, "a number or a text", (void *)ARG },
+    { "tokens", get_attribute, set_attribute, "tokens done, for a rate", (void *)TOKENS },
+    { "samples", get_attribute, set_attribute, "samples done, for a rate", (void *)SAMPLES },
+    { "flows", get_attribute, set_attribute, "flows done, for a rate", (void *)FLOWS },
+    { "request", get_attribute, set_attribute, "number of the request", (void *)REQUEST },
+    { "arg", get_attribute, set_attribute, "a number or a text", (void *)ARG },
     { 0 },
 };
 static PyType_Slot slots[] = {

@@ -18,10 +18,11 @@ struct native_open {
 };
 
 struct native_span {
-    PyObject_HEAD PyObject *name; /* str */
-    PyObject *text;               /* str: the argument; or NULL */
-    pt_span model;                /* argument, request and flags */
-    pt_name name_id, text_id;     /* 0: not asked for yet */
+    PyObject head;
+    PyObject *name;           /* str */
+    PyObject *text;           /* str: the argument; or NULL */
+    pt_span model;            /* argument, request and flags */
+    pt_name name_id, text_id; /* 0: not asked for yet */
     uint32_t open_count, more_capacity;
     struct native_open first;
     struct native_open *more; /* all but the first */

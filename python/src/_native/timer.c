@@ -5,7 +5,8 @@
 #include <time.h>
 
 struct timer {
-    PyObject_HEAD PyObject *histogram;
+    PyObject head;
+    PyObject *histogram;
     pt_histogram handle;
     int64_t start_ns; /* 0: not entered */
 };

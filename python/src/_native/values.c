@@ -52,6 +52,16 @@ bool native_count(PyObject *value, uint64_t *into) {
     return true;
 }
 
+bool native_request_id(PyObject *value, uint64_t *into) {
+    int64_t number;
+    if (!native_integer(value, &number) || number < 0)
+        return false;
+    *into = (uint64_t)number;
+    if (number == INT64_MAX && PyLong_Check(value))
+        *into = PyLong_AsUnsignedLongLongMask(value) & INT64_MAX;
+    return true;
+}
+
 bool native_double(PyObject *value, double *into) {
     double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred()) {
@@ -60,6 +70,13 @@ bool native_double(PyObject *value, double *into) {
     }
     *into = number;
     return true;
+}
+
+PyObject *native_exact_text(PyObject *text) {
+    if (!PyUnicode_CheckExact(text))
+        return PyUnicode_FromObject(text);
+    Py_INCREF(text);
+    return text;
 }
 
 PyObject *native_utf8(PyObject *text) {
