@@ -63,7 +63,8 @@ class EnergyTrainer:
                                        seconds=time.perf_counter() - start)
         self.metrics.record_memory()
         self.global_step += 1
-        if self.metrics.enabled and self.global_step % self.metrics_config.metrics_log_interval == 0:
+        interval = self.metrics_config.metrics_log_interval
+        if self.metrics.enabled and self.global_step % interval == 0:
             self._log_performance_metrics()
         return loss.item()
 

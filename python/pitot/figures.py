@@ -12,7 +12,7 @@ class Figures:
             dataclass(cls)
         return super().__new__(cls)
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """All fields by name, sections as dicts of their own: ready for json.dumps()."""
         return {name: value.to_dict() if isinstance(value, Figures) else value
                 for name, value in vars(self).items()}

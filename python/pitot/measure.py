@@ -10,6 +10,8 @@
     print(profiler.get_metrics().summary())
 
 Figures of the process are of all its threads, without its children. What is not known is None."""
+from __future__ import annotations
+
 import sys
 
 from pitot import _native
@@ -25,57 +27,57 @@ class MemoryMetrics(Figures):
     initial_ram_mb: float
     peak_ram_mb: float
     final_ram_mb: float
-    peak_gpu_mb: float            # None without a GPU
-    memory_leak_detected: bool    # None without detailed_memory, or with too few samples
-    growth_mb_per_step: float     # None without steps
-    growth_mb_per_second: float   # None with steps
-    growth_error_mb: float        # standard error of the one that is known
-    is_peak_exact: bool           # by the kernel; else the highest sample
+    peak_gpu_mb: float | None           # None without a GPU
+    memory_leak_detected: bool | None   # None without detailed_memory, or with too few samples
+    growth_mb_per_step: float | None    # None without steps
+    growth_mb_per_second: float | None  # None with steps
+    growth_error_mb: float | None       # standard error of the one that is known
+    is_peak_exact: bool                 # by the kernel; else the highest sample
     steps: int
 
 
 class TimingMetrics(Figures):
     """Seconds."""
     wall_time_s: float
-    cpu_time_s: float             # of all threads: user and system
+    cpu_time_s: float                   # of all threads: user and system
     user_time_s: float
     system_time_s: float
 
 
 class ComputeMetrics(Figures):
     """Work, and how busy the process was."""
-    estimated_flops: int          # a multiply-add is 2; None: not asked for, or nobody knows
-    flops_per_second: float
-    flops_source: str             # "counted" by the CPU, or "analytical"; None
-    gpu_utilization_percent: float
-    cpu_utilization_percent: float    # 100 is one busy CPU
+    estimated_flops: int | None         # a multiply-add is 2; None: not asked for, or nobody knows
+    flops_per_second: float | None
+    flops_source: str | None            # "counted" by the CPU, or "analytical"; None
+    gpu_utilization_percent: float | None
+    cpu_utilization_percent: float | None # 100 is one busy CPU
 
 
 class SystemMetrics(Figures):
     """Of the machine meanwhile."""
-    cpu_percent: float            # all CPUs are 100
-    memory_percent: float
-    disk_io_percent: float        # busy time of the busiest disk
-    network_io_mb: float          # both ways, without loopback
-    disk_read_mb: float           # of the process
-    disk_write_mb: float
+    cpu_percent: float | None           # all CPUs are 100
+    memory_percent: float | None
+    disk_io_percent: float | None       # busy time of the busiest disk
+    network_io_mb: float | None         # both ways, without loopback
+    disk_read_mb: float | None          # of the process
+    disk_write_mb: float | None
 
 
 class EnergyMetrics(Figures):
     """With track_carbon. The range is from less error_low_percent to plus error_high_percent."""
-    energy_joules: float
-    error_low_percent: float
-    error_high_percent: float
-    carbon_grams: float
-    carbon_error_low_percent: float
-    carbon_error_high_percent: float
-    source: str                   # "measured" or "modelled"; None
+    energy_joules: float | None
+    error_low_percent: float | None
+    error_high_percent: float | None
+    carbon_grams: float | None
+    carbon_error_low_percent: float | None
+    carbon_error_high_percent: float | None
+    source: str | None                  # "measured" or "modelled"; None
 
 
 class PerformanceMetrics(Figures):
     """What one operation took."""
     operation: str
-    is_complete: bool             # it has ended; else these are its figures so far
+    is_complete: bool                   # it has ended; else these are its figures so far
     has_failed: bool
     memory: MemoryMetrics
     timing: TimingMetrics
@@ -83,7 +85,7 @@ class PerformanceMetrics(Figures):
     system: SystemMetrics
     energy: EnergyMetrics
 
-    def summary(self):
+    def summary(self) -> str:
         """One line: "Peak RAM: 2.4 GB, Wall Time: 45.2s, GPU Util: 78%"."""
         parts = [f'Peak RAM: {_megabytes(self.memory.peak_ram_mb)}',
                  f'Wall Time: {self.timing.wall_time_s:.1f}s']
@@ -109,7 +111,7 @@ class Operation:
         self._profiler, self.name = profiler, name
         self._native = self._flops = self._lines = None
 
-    def __enter__(self):
+    def __enter__(self) -> Operation:
         profiler = self._profiler
         if profiler.enable_line_profiling:
             self._lines = profiler._begin_lines(sys._getframe(1))
@@ -118,18 +120,18 @@ class Operation:
         self._native = profiler._native.begin(self.name)
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind, error, trace) -> None:
         if self._flops:
             self.add_flops(_end_flops(self._flops))
         self._native.end(kind is None)
         if self._lines:
             self._profiler._end_lines(self.name, self._lines)
 
-    def step(self):
+    def step(self) -> None:
         """One of many alike repetitions is done: the test for leaks looks at memory after each."""
         self._native.step()
 
-    def add_flops(self, flops):
+    def add_flops(self, flops: float) -> None:
         """Floating-point operations that were done; a multiply-add is 2."""
         self._native.add_flops(flops)
 
@@ -147,8 +149,9 @@ class PerformanceProfiler:
         there are any; the block is slower with torch
     """
 
-    def __init__(self, track_gpu=True, track_carbon=False, detailed_memory=False,
-                 memory_interval=0.5, enable_line_profiling=False, estimate_flops=False):
+    def __init__(self, track_gpu: bool = True, track_carbon: bool = False,
+                 detailed_memory: bool = False, memory_interval: float = 0.5,
+                 enable_line_profiling: bool = False, estimate_flops: bool = False):
         if not 0.01 <= memory_interval <= 3600:
             raise ValueError(f'memory_interval is 0.01 to 3600 seconds, not {memory_interval!r}')
         self.track_gpu, self.track_carbon = track_gpu, track_carbon
@@ -158,13 +161,13 @@ class PerformanceProfiler:
                                         memory_interval)
         self._functions, self._line_reports = [], {}
 
-    def profile(self, operation_name):
+    def profile(self, operation_name: str) -> Operation:
         """A context manager. A block that raises is recorded, and the exception goes on."""
         if not isinstance(operation_name, str):
             raise TypeError(f'the name of an operation is a str, not {operation_name!r}')
         return Operation(self, operation_name)
 
-    def get_metrics(self, operation_name=None):
+    def get_metrics(self, operation_name: str | None = None) -> PerformanceMetrics:
         """Of the last operation, or the last of that name; of one that still runs, so far.
         LookupError: there was none."""
         found = self._native.get(operation_name)
@@ -179,28 +182,28 @@ class PerformanceProfiler:
         known = ', '.join(repr(other) for other in self.get_timing_breakdown()) or 'none'
         return f'no operation {name!r} was profiled; there are: {known}'
 
-    def get_current_memory(self):
+    def get_current_memory(self) -> float:
         """Memory of the process in MB."""
         return _native.current_memory()
 
-    def get_current_gpu_memory(self):
+    def get_current_gpu_memory(self) -> float:
         """The part of the first GPU's memory that is in use, 0 to 1; nan, which is neither above
         nor below any limit, if there is no GPU."""
         return _native.current_gpu_memory()
 
-    def get_timing_breakdown(self):
+    def get_timing_breakdown(self) -> dict[str, float]:
         """Seconds of all operations that ended, by name; those of one name together."""
         return self._native.breakdown()
 
-    def has_results(self):
+    def has_results(self) -> bool:
         """True once an operation has ended."""
         return self._native.has_results()
 
-    def get_memory_samples(self, operation_name=None):
+    def get_memory_samples(self, operation_name: str | None = None) -> list[tuple[float, float]]:
         """[(seconds since it began, MB)] with detailed_memory; 512 at most, evenly thinned."""
         return self._native.memory_samples(operation_name)
 
-    def profile_lines_of(self, *functions):
+    def profile_lines_of(self, *functions) -> None:
         """Functions whose lines are of interest besides those of the block itself."""
         self._functions += functions
 

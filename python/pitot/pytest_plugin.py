@@ -3,7 +3,8 @@
     @pytest.mark.pitot(max_seconds=1, max_ram_mb=500, max_growth_mb=10)
     def test_load(): ...
 
-A test that passes but takes more fails, and says how much. `--pitot` lists what marked tests took."""
+A test that passes but takes more fails, and says how much. `--pitot` lists what marked tests
+took."""
 import pytest
 
 from pitot.measure import PerformanceProfiler

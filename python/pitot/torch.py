@@ -5,6 +5,8 @@
     print(layers)
 
 torch itself is imported only by what needs it."""
+from __future__ import annotations
+
 import sys
 import time
 
@@ -112,7 +114,7 @@ class Layers:
         if self._open:
             self._open[-1][4] += seconds
 
-    def close(self):
+    def close(self) -> None:
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
@@ -125,7 +127,7 @@ class Layers:
     def __exit__(self, kind, error, trace):
         self.close()
 
-    def rows(self):
+    def rows(self) -> list[Layer]:
         """The layers in the order of the model."""
         return list(self._layers.values())
 
@@ -150,6 +152,6 @@ def _used():
     return device.memory_allocated()
 
 
-def watch(model):
+def watch(model) -> Layers:
     """Time, calls and GPU memory of each layer of a torch.nn.Module; layers are spans too."""
     return Layers(model)

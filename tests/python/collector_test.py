@@ -280,6 +280,20 @@ class GPUMonitorTest(TestCase):
         self.assertEqual(out, '0\nTrue 85.0\nTrue\n')
 
 
+    def test_hanging_driver(self):
+        """C207: a driver that hangs does not hold up the program"""
+        with tempfile.NamedTemporaryFile('w', suffix='.script') as script:
+            script.write('devices 1\nnvmlDeviceGetUtilizationRates * 85:40 ~\n')
+            script.flush()
+            out = python('''
+                from pitot.metrics import GPUMonitor, MetricsConfig
+                monitor = GPUMonitor(MetricsConfig(enable_gpu_monitoring=True,
+                                                   gpu_monitor_interval=0.01))
+                print(len([monitor.gpu_utilization for _ in range(100000)]))
+            ''', **{**scripted_gpus(), 'SCRIPTED_NVML': script.name})
+        self.assertEqual(out, '100000\n')
+
+
 class ProfilerManagerTest(TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -309,9 +323,9 @@ class ProfilerManagerTest(TestCase):
             print(manager.step_count)
         ''')
         place = f'{self.directory.name}/t'
-        self.assertEqual(out, f'DEBUG_PROFILING Exported profiler trace: {place}/train_step_step_2.json\n'
-                              f'DEBUG_PROFILING Exported profiler trace: {place}/train_step_step_4.json\n'
-                              '5\n')
+        log = 'DEBUG_PROFILING Exported profiler trace: '
+        self.assertEqual(out, f'{log}{place}/train_step_step_2.json\n'
+                              f'{log}{place}/train_step_step_4.json\n5\n')
         self.assertEqual(sorted(path.name for path in pathlib.Path(place).iterdir()),
                          ['train_step_step_2.json', 'train_step_step_4.json'])
         trace = json.loads(pathlib.Path(place, 'train_step_step_4.json').read_text())

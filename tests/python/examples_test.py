@@ -136,7 +136,8 @@ class Document1Test(TestCase):
                         with self.metrics.time_component("loss_computation"):
                             loss = cube_output_surface * 2
 
-                if self.metrics.enabled and self.global_step % self.metrics_config.metrics_log_interval == 0:
+                interval = self.metrics_config.metrics_log_interval
+                if self.metrics.enabled and self.global_step % interval == 0:
                     self._log_performance_metrics()
                 self.global_step += 1
                 return loss
@@ -194,8 +195,9 @@ class ProgramTest(TestCase):
         """C179: traces go to the directory of the config, which is made"""
         from pitot.metrics import MetricsConfig, ProfilerManager
         with tempfile.TemporaryDirectory() as directory:
-            manager = ProfilerManager(MetricsConfig(enable_profiler=True, profiler_export_interval=1,
-                                                    profiler_trace_dir=f'{directory}/a/b'))
+            config = MetricsConfig(enable_profiler=True, profiler_export_interval=1,
+                                   profiler_trace_dir=f'{directory}/a/b')
+            manager = ProfilerManager(config)
             with manager.profile_step('step'):
                 pass
             self.assertTrue(pathlib.Path(directory, 'a/b/step_step_1.json').exists())

@@ -192,8 +192,8 @@ class MeasureTest(TestCase):
                 profiler = PerformanceProfiler(track_gpu=track, memory_interval=0.01)
                 with profiler.profile("x"):
                     fraction = profiler.get_current_gpu_memory() if track else None
-                    while track and profiler.get_metrics().compute.gpu_utilization_percent is None:
-                        pass
+                    now = profiler.get_metrics
+                    while track and now().compute.gpu_utilization_percent is None: pass
                 metrics = profiler.get_metrics()
                 print(fraction, metrics.memory.peak_gpu_mb, metrics.compute.gpu_utilization_percent)
             print(metrics.summary().partition("s, ")[2])

@@ -102,7 +102,8 @@ class MonitoringTest(TestCase):
         out = python('''
             import pitot
             system = pitot.MonitoringSystem()
-            print(system.get_gpu_metrics(), system.check_alerts(), system.generate_report()["alerts"])
+            report = system.generate_report()
+            print(system.get_gpu_metrics(), system.check_alerts(), report["alerts"])
         ''', PITOT_NVML='/nonexistent/libnvml.so')
         self.assertEqual(out, '{} [] []\n')
 
@@ -117,4 +118,5 @@ class MonitoringTest(TestCase):
         self.assertEqual(system.check_alerts(), ['the queue is long', 'memory is below 200 %'])
         self.assertEqual(system.alerts, system.check_alerts())
         self.assertRaisesRegex(ValueError, 'above= or below=', system.add_rule, 'x', text='t')
-        self.assertRaisesRegex(ValueError, '127 bytes', system.add_rule, 'x', above=1, text='t' * 200)
+        self.assertRaisesRegex(ValueError, '127 bytes', system.add_rule, 'x', above=1,
+                               text='t' * 200)

@@ -84,6 +84,12 @@ class HealthTest(TestCase):
         self.assertEqual(pitot.health(lambda: 1 / 0).status, 'unhealthy')
         self.assertEqual(asyncio.run(pitot.health_check(lambda: False)).status, 'unhealthy')
 
+    def test_loop(self):
+        """a probe that must be awaited cannot be in a loop that runs: that is told, and not ill"""
+        async def check():
+            return pitot.health(lambda: asyncio.sleep(0))
+        self.assertRaisesRegex(RuntimeError, 'await pitot.health_check', asyncio.run, check())
+
     def test_cancellation(self):
         """a health check that is cancelled is cancelled, and not ill"""
         async def check():

@@ -1,4 +1,6 @@
 """MetricsCollector: timings, throughput and memory of a loop, the newest of each."""
+from __future__ import annotations
+
 import atexit
 import math
 import threading
@@ -8,6 +10,7 @@ from contextlib import nullcontext
 
 import pitot
 from pitot import _native
+from pitot.metrics.config import MetricsConfig
 from pitot.metrics.log import DEBUG_PERFORMANCE, logger
 
 _MIN_SECONDS = 0.001
@@ -20,7 +23,7 @@ class MetricsCollector:
     memory_metrics has (MB of the process, MB of torch on the GPU or None, wall time).
     A deque is None if its part is off in the config. `enabled` may be changed at any time."""
 
-    def __init__(self, config):
+    def __init__(self, config: MetricsConfig):
         self.config = config
         self.enabled = config.enable_metrics
         self.timing_metrics = deque(maxlen=1000) if config.collect_timing else None
@@ -32,27 +35,27 @@ class MetricsCollector:
         if self.enabled:
             _switch_on(config)
 
-    def time_component(self, component_name):
+    def time_component(self, component_name: str):
         """Times a block (with), also one that raises. Off: does nothing. The block is a span too,
         and is in the histogram component_seconds however short it is."""
         if not self.enabled or self.timing_metrics is None or not self.config.collect_timing:
             return _OFF
+        histogram = self._histograms.get(component_name) or self._histogram(component_name)
         block = _native.component(component_name, self.timing_metrics.append, _MIN_SECONDS,
-                                  self._histogram(component_name))
+                                  histogram)
         if self.config.collect_component_profiling:
             return _in_torch(component_name, block)
         return block
 
     def _histogram(self, name):
-        histogram = self._histograms.get(name)
-        if histogram is None:
-            histogram = pitot.histogram('component_seconds', 'Time of components', unit='s',
-                                        component=name)
-            if len(self._histograms) < 1000:
-                self._histograms[name] = histogram
+        histogram = pitot.histogram('component_seconds', 'Time of components', unit='s',
+                                    component=name)
+        if len(self._histograms) < 1000:
+            self._histograms[name] = histogram
         return histogram
 
-    def record_throughput(self, samples=None, flows=None, *, tokens=None, seconds):
+    def record_throughput(self, samples: float | None = None, flows: float | None = None, *,
+                          tokens: float | None = None, seconds: float) -> None:
         """So much was done in so many seconds."""
         if not self.enabled or self.throughput_metrics is None:
             return
@@ -63,19 +66,19 @@ class MetricsCollector:
                 self.throughput_metrics.append((what, rate, now))
                 pitot.gauge(f'{what}_per_second', f'{what.capitalize()} per second').set(rate)
 
-    def record_memory(self):
+    def record_memory(self) -> None:
         """Takes a sample of memory."""
         if self.enabled and self.memory_metrics is not None:
             self.memory_metrics.append((_native.current_memory(), _torch_memory(), time.time()))
 
-    def memory_details(self):
+    def memory_details(self) -> dict[str, float]:
         """With collect_memory_detailed: peak_ram_mb, and of torch on the GPU peak_gpu_mb and
         fragmentation (the part of its memory that holds nothing). Else {}."""
         if not self.enabled or not self.config.collect_memory_detailed:
             return {}
         return {**_peak(), **_torch_details()}
 
-    def step(self, name='train_step'):
+    def step(self, name: str = 'train_step') -> int:
         """A step of the loop is done: takes a sample of memory, looks for a leak every
         memory_cleanup_check_interval steps, logs every metrics_log_interval steps."""
         if not self.enabled:
@@ -83,7 +86,7 @@ class MetricsCollector:
         self.record_memory()
         return _native.step(name)
 
-    def summary(self):
+    def summary(self) -> dict:
         """Of what is in the deques: {"timing": {name: {"count", "average", "min", "max",
         "total"}}, "throughput": {what: ...}, "memory": {...}}."""
         timings, rates, memory = self._snapshot()
@@ -99,7 +102,7 @@ class MetricsCollector:
             return [list(kept or ()) for kept in
                     (self.timing_metrics, self.throughput_metrics, self.memory_metrics)]
 
-    def log_performance_metrics(self, step=None, gpu_monitor=None):
+    def log_performance_metrics(self, step: int | None = None, gpu_monitor=None) -> None:
         """One line at DEBUG_PERFORMANCE, if enabled and somebody listens."""
         if not self.enabled or not logger.isEnabledFor(DEBUG_PERFORMANCE):
             return
@@ -109,7 +112,7 @@ class MetricsCollector:
             parts.append(f'GPU {busy:.0f}%')
         logger.log(DEBUG_PERFORMANCE, ', '.join(parts))
 
-    def bottleneck(self):
+    def bottleneck(self) -> tuple[str, float] | None:
         """The component with the most time that is not the whole step: (name, part of the time of
         the component that took most). None: there are not two components."""
         timings = sorted(_grouped(self._snapshot()[0]).items(), key=lambda item: -item[1]['total'])
@@ -118,7 +121,7 @@ class MetricsCollector:
         return timings[1][0], timings[1][1]['total'] / timings[0][1]['total']
 
     @property
-    def overhead(self):
+    def overhead(self) -> float | None:
         """What measuring costs as a part of the program's CPU time, by libpitot's own account;
         None: not known yet. Above performance_threshold parts are switched off."""
         return _native.overhead()['recent_fraction']

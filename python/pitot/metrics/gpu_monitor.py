@@ -1,15 +1,18 @@
 """GPUMonitor: how busy the GPU is, asked at most once per interval."""
+from __future__ import annotations
+
 import math
 import time
 
 from pitot import _native, torch
+from pitot.metrics.config import MetricsConfig
 from pitot.metrics.log import DEBUG_PERFORMANCE, logger
 
 
 class GPUMonitor:
     """libpitot asks the driver in a thread of its own, which is there only if monitoring is on."""
 
-    def __init__(self, config):
+    def __init__(self, config: MetricsConfig):
         self.enabled = config.enable_gpu_monitoring
         self.interval = config.gpu_monitor_interval
         self.nvml_available = False
@@ -22,7 +25,7 @@ class GPUMonitor:
             logger.log(DEBUG_PERFORMANCE, 'GPU monitoring: NVML not found, asking torch instead')
 
     @property
-    def gpu_utilization(self):
+    def gpu_utilization(self) -> float:
         """Percent. 0.0 when disabled; nan when enabled and nobody knows."""
         if not self.enabled:
             return 0.0

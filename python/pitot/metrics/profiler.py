@@ -1,10 +1,13 @@
 """ProfilerManager: steps under torch's profiler, exported as Chrome traces."""
+from __future__ import annotations
+
 import os
 import time
 from contextlib import contextmanager
 
 import pitot
 from pitot.metrics import trace
+from pitot.metrics.config import MetricsConfig
 from pitot.metrics.log import DEBUG_PROFILING, logger
 
 _ANCHORS = ('pitot: clock 1', 'pitot: clock 2', 'pitot: clock 3')
@@ -14,7 +17,7 @@ class ProfilerManager:
     """With torch a step is profiled by it, and its trace has Pitot's spans on the same clock;
     without, a trace has the spans alone: those of pitot.span() and time_component()."""
 
-    def __init__(self, config):
+    def __init__(self, config: MetricsConfig):
         self.config = config
         self.enabled = config.enable_profiler
         self.step_count = 0
@@ -23,7 +26,7 @@ class ProfilerManager:
             _keep_spans()
 
     @contextmanager
-    def profile_step(self, step_name='train_step'):
+    def profile_step(self, step_name: str = 'train_step'):
         """Profiles a block; gives torch's profiler, or None. Every profiler_export_interval steps
         the trace is written. A block that raises is a step as well."""
         if not self.enabled:
@@ -49,7 +52,7 @@ class ProfilerManager:
         if self.step_count % max(self.config.profiler_export_interval, 1) == 0:
             self._export_trace(profiler, step_name)
 
-    def _export_trace(self, prof, step_name):
+    def _export_trace(self, prof, step_name: str) -> None:
         """To {profiler_trace_dir}/{step_name}_step_{step_count}.json."""
         path = f'{self.config.profiler_trace_dir}/{step_name}_step_{self.step_count}.json'
         try:

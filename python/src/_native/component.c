@@ -40,10 +40,13 @@ static PyObject *component(PyObject *module, PyObject *const *values, Py_ssize_t
         PyErr_SetString(PyExc_TypeError, "the name of a component is a str");
         return NULL;
     }
-    struct component *self = PyObject_New(struct component, type);
-    if (!self)
+    PyObject *name = native_exact_text(values[0]);
+    struct component *self = name ? PyObject_New(struct component, type) : NULL;
+    if (!self) {
+        Py_XDECREF(name);
         return NULL;
-    Py_INCREF(self->name = values[0]);
+    }
+    self->name = name;
     Py_INCREF(self->append = values[1]);
     self->min_seconds = min_seconds;
     self->histogram = (pt_histogram){ ((struct native_metric *)values[3])->slot };
