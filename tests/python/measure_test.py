@@ -195,10 +195,12 @@ class MeasureTest(TestCase):
                     now = profiler.get_metrics
                     while track and now().compute.gpu_utilization_percent is None: pass
                 metrics = profiler.get_metrics()
-                print(fraction, metrics.memory.peak_gpu_mb, metrics.compute.gpu_utilization_percent)
+                compute = metrics.compute
+                print(fraction, metrics.memory.peak_gpu_mb, compute.gpu_utilization_percent)
             print(metrics.summary().partition("s, ")[2])
         ''', **scripted_gpus())
-        self.assertEqual(out.splitlines(), ['None None None', '0.24375 19968.0 85.0', 'GPU Util: 85%'])
+        self.assertEqual(out.splitlines(),
+                         ['None None None', '0.24375 19968.0 85.0', 'GPU Util: 85%'])
 
     def test_no_gpu(self):
         """C282: without a GPU its memory is neither above nor below a limit"""
