@@ -10,6 +10,7 @@ from collections import deque
 import pitot
 from pitot.metrics import (DEBUG_PERFORMANCE, DEBUG_PROFILING, GPUMonitor, MetricsCollector,
                            MetricsConfig, ProfilerManager)
+from pitot.metrics.budget import Budget
 from support import TestCase, names, python, record, recording, scripted_gpus
 
 DEFAULTS = {
@@ -220,6 +221,46 @@ class CollectorTest(Collecting):
             busy(0.002)
         self.assertEqual(len(collector.timing_metrics), 0)
         self.assertEqual(pitot.settings()['performance_threshold'], 0.05)
+
+    def test_budget(self):
+        """C183 C184: blocks that take too much in three windows one after the other exceed it"""
+        clock = {'wall': 0.0, 'cpu': 0.0}
+        budget = Budget(1e-4, 0.05, lambda: clock['wall'], lambda: clock['cpu'])
+
+        def window(blocks, seconds):
+            budget.left -= blocks
+            clock.update(wall=clock['wall'] + seconds, cpu=clock['cpu'] + seconds)
+            return budget.is_exceeded()
+        self.assertEqual([window(n, 1) for n in (600, 600, 300, 600, 600)], [False] * 5)
+        self.assertFalse(window(600, 0.5)) # not yet a second
+        self.assertEqual(budget.fraction, 0.06)
+        self.assertTrue(window(600, 0.5))
+        self.assertAlmostEqual(budget.fraction, 0.12)
+
+    def test_exceeded(self):
+        """C229: a collector whose budget is exceeded switches itself off, and says so"""
+        collector = self.collector()
+        collector._budget = budget = Budget(1e-4, 0.05)
+        budget.is_exceeded, budget.fraction = lambda: True, 0.2
+        with self.assertLogs('pitot.metrics', level='WARNING') as log:
+            while collector.enabled:
+                with collector.time_component('x'):
+                    pass
+        self.assertIn('components take 20 % of the CPU time, more than 5 %: switched off',
+                      log.output[0])
+
+    def test_calibration(self):
+        """C229: the collector knows what a block costs, and leaves no trace of finding out"""
+        out = python('''
+            import pitot
+            from pitot.metrics import MetricsCollector, MetricsConfig
+            collector = MetricsCollector(MetricsConfig(enable_metrics=True))
+            print(collector._budget.cost > 0, len(collector.timing_metrics))
+            print(pitot.overhead()["spans"], "component_seconds" in pitot.metrics_text())
+            off = MetricsCollector(MetricsConfig(enable_metrics=True, auto_disable_on_slow=False))
+            print(off._budget)
+        ''')
+        self.assertEqual(out, 'True 0\n0 False\nNone\n')
 
     def test_failure(self):
         """C230 C232: settings that libpitot does not take are told, and the program goes on"""

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 
 import pitot
 from pitot import _native
+from pitot.metrics.budget import Budget
 from pitot.metrics.config import MetricsConfig
 from pitot.metrics.log import DEBUG_PERFORMANCE, logger
 
@@ -32,20 +33,47 @@ class MetricsCollector:
         # A deque takes and gives in one go; only the thread that asks the GPU needs more.
         self._lock = threading.Lock() if config.enable_gpu_monitoring else None
         self._histograms = {}
+        self._budget = None
         if self.enabled:
             _switch_on(config)
+            if config.auto_disable_on_slow and config.collect_timing:
+                self._budget = self._new_budget()
 
     def time_component(self, component_name: str):
         """Times a block (with), also one that raises. Off: does nothing. The block is a span too,
         and is in the histogram component_seconds however short it is."""
         if not self.enabled or self.timing_metrics is None or not self.config.collect_timing:
             return _OFF
+        budget = self._budget
+        if budget is not None:
+            budget.left -= 1
+            if budget.left < 0:
+                self._look(budget)
         histogram = self._histograms.get(component_name) or self._histogram(component_name)
         block = _native.component(component_name, self.timing_metrics.append, _MIN_SECONDS,
                                   histogram)
         if self.config.collect_component_profiling:
             return _in_torch(component_name, block)
         return block
+
+    def _new_budget(self):
+        """With the cost of a block as it is here: the least of some rounds."""
+        self._histograms[''] = True # goes nowhere
+        rounds = []
+        for _ in range(5):
+            start = time.perf_counter()
+            for _ in range(200):
+                with self.time_component(''):
+                    pass
+            rounds.append((time.perf_counter() - start) / 200)
+        return Budget(min(rounds), self.config.performance_threshold)
+
+    def _look(self, budget):
+        if budget.is_exceeded():
+            self.enabled = False
+            logger.warning('metrics: components take %.0f %% of the CPU time, more than %.0f %%: '
+                           'switched off; collector.enabled = True switches them on',
+                           budget.fraction * 100, budget.threshold * 100)
 
     def _histogram(self, name):
         histogram = pitot.histogram('component_seconds', 'Time of components', unit='s',

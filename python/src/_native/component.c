@@ -32,6 +32,12 @@ static bool is_switched_off(void) {
     return on && !(on & PT_SPANS_ON_);
 }
 
+/* What is none goes nowhere. */
+static pt_histogram histogram_of(PyObject *object) {
+    return (pt_histogram){ native_is_histogram(object) ? ((struct native_metric *)object)->slot
+                                                       : 0 };
+}
+
 static PyObject *component(PyObject *module, PyObject *const *values, Py_ssize_t n,
                            PyObject *names) {
     (void)module;
@@ -49,18 +55,23 @@ static PyObject *component(PyObject *module, PyObject *const *values, Py_ssize_t
     self->name = name;
     Py_INCREF(self->append = values[1]);
     self->min_seconds = min_seconds;
-    self->histogram = (pt_histogram){ ((struct native_metric *)values[3])->slot };
+    self->histogram = histogram_of(values[3]);
     self->start_ns = 0;
     return (PyObject *)self;
 }
 NATIVE_METHOD(component)
+
+/* One without a name is not: it is there to be timed itself. */
+static bool is_span(const struct component *self) {
+    return !native_is_off() && PyUnicode_GetLength(self->name) > 0;
+}
 
 static PyObject *enter(PyObject *object, PyObject *unused) {
     (void)unused;
     struct component *self = (struct component *)object;
     if (is_switched_off())
         Py_RETURN_NONE;
-    self->span = native_is_off() ? (pt_span){ 0 } : pt_span_begin(native_name(self->name));
+    self->span = is_span(self) ? pt_span_begin(native_name(self->name)) : (pt_span){ 0 };
     self->start_ns = now_ns();
     Py_RETURN_NONE;
 }

@@ -94,6 +94,9 @@ PyObject *native_timer_new(PyObject *histogram, pt_histogram handle);
 /* decorate.c: pitot.decorate.wrap(function, make). */
 PyObject *native_decorate(PyObject *self, const char *method, PyObject *function);
 
+/* histogram.c */
+bool native_is_histogram(PyObject *object);
+
 /* metric.c: what counters, gauges and histograms have in common. */
 struct native_metric {
     PyObject head;
