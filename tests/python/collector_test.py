@@ -233,7 +233,7 @@ class CollectorTest(Collecting):
             return budget.is_exceeded()
         self.assertEqual([window(n, 1) for n in (600, 600, 300, 600, 600)], [False] * 5)
         self.assertFalse(window(600, 0.5)) # not yet a second
-        self.assertEqual(budget.fraction, 0.06)
+        self.assertAlmostEqual(budget.fraction, 0.06)
         self.assertTrue(window(600, 0.5))
         self.assertAlmostEqual(budget.fraction, 0.12)
 
