@@ -217,10 +217,14 @@ class PerformanceProfiler:
         return self._line_reports[operation_name]
 
     def _begin_lines(self, frame):
+        """None: another tool has all places for it. The operation goes on without lines."""
         from pitot.line_profile import LineProfile
-        profile = LineProfile(frame.f_code, *self._functions)
-        profile.start(frame)
-        return profile
+        try:
+            profile = LineProfile(frame.f_code, *self._functions)
+            profile.start(frame)
+            return profile
+        except (RuntimeError, TypeError):
+            return None
 
     def _end_lines(self, name, profile):
         profile.stop()

@@ -15,7 +15,6 @@ _LIMITS = {
     'max_growth_mb': ('grew by {:.1f} MB',
                       lambda m: m.memory.final_ram_mb - m.memory.initial_ram_mb),
 }
-_METRICS = pytest.StashKey()
 
 
 def pytest_addoption(parser):
@@ -25,7 +24,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line('markers', 'pitot(max_seconds=, max_ram_mb=, max_growth_mb=): '
                                        'the test fails if it takes more')
-    config.stash[_METRICS] = {}
+    config.pitot_metrics = {} # by the id of the test
 
 
 def _limits(marker):
@@ -56,7 +55,7 @@ def pytest_runtest_call(item):
     with profiler.profile(item.name):
         outcome = yield
     metrics = profiler.get_metrics()
-    item.config.stash[_METRICS][item.nodeid] = metrics
+    item.config.pitot_metrics[item.nodeid] = metrics
     broken = '; '.join(excesses(metrics, limits))
     if broken and outcome.excinfo is None:
         _fail(outcome, f'{item.name} {broken}')
@@ -73,5 +72,5 @@ def pytest_terminal_summary(terminalreporter, config):
     if not config.getoption('pitot'):
         return
     terminalreporter.section('pitot')
-    for name, metrics in config.stash[_METRICS].items():
+    for name, metrics in config.pitot_metrics.items():
         terminalreporter.line(f'{name}: {metrics.summary()}')

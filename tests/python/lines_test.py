@@ -166,6 +166,25 @@ class LinesTest(TestCase):
                 raises()
         self.assertEqual(hits(profiler.get_line_profile(), 'raises'), {'return 1 / 0': 1})
 
+    def test_places(self):
+        """C276: where other tools have all places, an operation has no lines, and no error"""
+        monitoring = getattr(sys, 'monitoring', None)
+        if monitoring is None:
+            self.skipTest('before 3.12 there are no places')
+        taken = [tool for tool in (2, 3, 4) if monitoring.get_tool(tool) is None]
+        for tool in taken:
+            monitoring.use_tool_id(tool, 'test')
+        try:
+            profiler = PerformanceProfiler(enable_line_profiling=True)
+            with profiler.profile('x'):
+                pass
+            self.assertRaisesRegex(RuntimeError, 'other tools', LineProfile(inner).start)
+        finally:
+            for tool in taken:
+                monitoring.free_tool_id(tool)
+        self.assertTrue(profiler.has_results())
+        self.assertRaises(LookupError, profiler.get_line_profile)
+
     def test_no_source(self):
         """C291: code without a file has numbers, and no text"""
         names = {}

@@ -42,8 +42,7 @@ class ProfilerManager:
     def _begin(self):
         self._start = time.monotonic_ns()
         profiler = _torch_profiler(self.config)
-        if profiler is not None:
-            self._anchors = _drop_anchors()
+        self._anchors = _drop_anchors() if profiler is not None else []
         return profiler
 
     def _end(self, profiler, step_name):
@@ -94,11 +93,14 @@ def _torch_profiler(config):
 def _drop_anchors():
     """Events that contain a known time, by which the clocks are set: torch has one of its own. The
     first is slow, so there are some."""
-    from torch.profiler import record_function
     anchors = []
-    for name in _ANCHORS:
-        with record_function(name):
-            anchors.append(trace.Anchor(name, time.monotonic_ns() / 1000))
+    try:
+        from torch.profiler import record_function
+        for name in _ANCHORS:
+            with record_function(name):
+                anchors.append(trace.Anchor(name, time.monotonic_ns() / 1000))
+    except Exception as error:
+        logger.warning("torch's clock is not known, traces have no events of torch: %s", error)
     return anchors
 
 
