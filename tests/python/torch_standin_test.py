@@ -1,4 +1,4 @@
-"""What pitot asks of torch where there is none, or not of that version, or no GPU: by a stand-in."""
+"""What pitot asks of a torch of another version, or with a GPU: by a stand-in."""
 import json
 import os
 import pathlib
@@ -72,7 +72,8 @@ class StandinTest(TestCase):
 
     def test_broken(self):
         """C230: a torch that cannot count is no error"""
-        with mock.patch.dict(sys.modules, {'torch': types.ModuleType('torch'), 'torch.utils': None}):
+        broken = {'torch': types.ModuleType('torch'), 'torch.utils': None}
+        with mock.patch.dict(sys.modules, broken):
             profiler = PerformanceProfiler(estimate_flops=True)
             with profiler.profile('x'):
                 pass
