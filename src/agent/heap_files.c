@@ -1,5 +1,6 @@
 #include "agent/heap_files.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -104,7 +105,7 @@ void pt_heap_files_read(struct pt_heap_files *f, struct pt_heap *h, bool is_fina
         open_new(f, h, s);
         bool is_last = s->is_open && (is_final || is_over(f, i));
         if (s->is_open)
-            pt_heap_read(h, s->process, &s->source, is_last);
+            pt_heap_read(h, s->process, &s->source, is_last, pt_mono_ns());
         if (is_last)
             remove_at(f, i);
         else

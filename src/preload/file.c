@@ -175,6 +175,13 @@ static void unmap_parent(void) {
     pt_heap_file.header = NULL;
 }
 
+/* Of samples the maps come with the first one. */
+static void turn_on(void) {
+    __atomic_store_n(&guard.is_open, 1, __ATOMIC_RELEASE);
+    if (pt_heap_file.is_every)
+        pt_heap_write_maps();
+}
+
 static void turn_off(void) {
     pt_heap_file.counts_mmap = false;
     pt_heap_file.is_off = true;
@@ -192,7 +199,7 @@ static bool open_in_child(void) {
     uint32_t flags = pt_heap_file.header->flags & PT_HEAP_OWN_MALLOC;
     unmap_parent();
     if (open_file(flags))
-        __atomic_store_n(&guard.is_open, 1, __ATOMIC_RELEASE);
+        turn_on();
     else
         turn_off();
     pt_heap_self.is_inside = was_inside;
@@ -236,9 +243,10 @@ __attribute__((constructor)) static void start(void) {
     pt_heap_next_find();
     pt_heap_self.is_inside = true;
     if (read_environment() && pt_heap_live_open(pt_heap_file.is_every) &&
+        (!pt_heap_file.is_every || pt_heap_stacks_open()) &&
         !madvise(&guard, sizeof guard, MADV_WIPEONFORK) &&
         open_file(brings_own_malloc() ? PT_HEAP_OWN_MALLOC : 0))
-        __atomic_store_n(&guard.is_open, 1, __ATOMIC_RELEASE);
+        turn_on();
     else
         turn_off();
     pt_heap_self.is_inside = false;
@@ -254,7 +262,6 @@ __attribute__((destructor)) static void end(void) {
     pt_heap_self.is_inside = true;
     if (pt_heap_file.header->is_ring_ready)
         pt_heap_write_maps();
-    __atomic_or_fetch(&pt_heap_file.header->flags, PT_HEAP_HAS_ENDED, __ATOMIC_RELEASE);
     pt_heap_self.is_inside = was_inside;
     errno = error;
 }

@@ -20,7 +20,7 @@
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
 #define FRACTION_BITS  24
 #define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
-#define MAIN_STACK_MAX (64u << 20)
+#define STACK_MAX      (64u << 20)
 
 extern void *__libc_stack_end; /* of the first thread; glibc */
 
@@ -81,15 +81,13 @@ bool pt_heap_is_sample(size_t bytes) {
     return true;
 }
 
-/* How much lies above the stack pointer. A thread has its own data at the upper end of its stack;
- * a stack that is neither (of a coroutine, of signals) has no end that we know. */
-static size_t stack_room(uint64_t sp) {
+/* A thread has its own data at the upper end of its stack; a stack that is neither that nor the
+ * first (of a coroutine, of signals) has no end that we know. */
+uint64_t pt_heap_stack_end(uint64_t sp) {
     uint64_t main_end = (uint64_t)(uintptr_t)__libc_stack_end, thread = (uint64_t)pthread_self();
-    if (sp < main_end && main_end - sp < MAIN_STACK_MAX)
-        return main_end - sp;
-    if (sp < thread && thread - sp < MAIN_STACK_MAX)
-        return thread - sp;
-    return 0;
+    if (sp < main_end && main_end - sp < STACK_MAX)
+        return main_end;
+    return sp < thread && thread - sp < STACK_MAX ? thread : 0;
 }
 
 /* The kernel stops at the end of what is mapped. */
@@ -99,50 +97,89 @@ static size_t copy_unknown(uint8_t *into, uint64_t sp, size_t bytes) {
     return n > 0 ? (size_t)n : 0;
 }
 
-static void copy_name(char name[16]) {
+void pt_heap_thread_name(char name[16]) {
     if (prctl(PR_GET_NAME, name, 0, 0, 0))
         name[0] = '\0';
 }
 
-static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes) {
+uint32_t pt_heap_thread_id(void) {
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint32_t stack) {
     a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
     a->address = (uintptr_t)p;
     a->bytes = bytes;
-    a->thread = (uint32_t)syscall(SYS_gettid);
-    a->stack = a->reserved = 0;
-    copy_name(a->name);
+    a->thread = pt_heap_thread_id();
+    a->stack = stack;
+    a->reserved = 0;
+    pt_heap_thread_name(a->name);
 }
 
-/* The stack is read as it is, whatever sanitizers think of its gaps. Not inlined: the registers are
- * those of this function, whose frame stays while it copies. */
-__attribute__((noinline)) static void write_allocation(const void *p, size_t bytes,
-                                                       unsigned flags) {
+static size_t copy_stack(uint8_t *into, uint64_t sp, size_t bytes) {
+    if (!pt_heap_stack_end(sp))
+        return copy_unknown(into, sp, bytes);
+    memcpy(into, (const void *)(uintptr_t)sp, bytes);
+    return bytes;
+}
+
+/* How much of the stack there is to copy, at most. */
+static size_t stack_size(uint64_t sp) {
+    uint64_t end = pt_heap_stack_end(sp), most = pt_heap_file.stack_bytes;
+    return end && end - sp < most ? (end - sp) & ~UINT64_C(7) : most;
+}
+
+static struct pt_heap_allocation *claim(size_t stack_bytes, uint64_t *position, size_t *size) {
+    *size = (sizeof(struct pt_heap_allocation) + stack_bytes + PT_HEAP_ALIGNMENT - 1) &
+            ~(size_t)(PT_HEAP_ALIGNMENT - 1);
+    struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES - ROOM_FOR_FREES, position);
+    if (!r)
+        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    return (struct pt_heap_allocation *)(void *)r;
+}
+
+void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t stack) {
+    uint64_t position, sp = registers[PT_HEAP_REGISTER_SP];
+    size_t size, bytes = stack_size(sp);
+    struct pt_heap_allocation *a = claim(bytes, &position, &size);
+    if (!a)
+        return;
+    fill(a, NULL, 0, stack);
+    memcpy(a->registers, registers, sizeof a->registers);
+    a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, bytes);
+    pt_heap_publish(&a->record, position, size, PT_HEAP_STACK_COPY, 0);
+}
+
+/* Not inlined: the registers are those of this function, whose frame stays while it copies. */
+__attribute__((noinline)) static void write_sample(const void *p, size_t bytes, unsigned flags) {
     uint64_t registers[PT_HEAP_REGISTERS], position;
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t room = stack_room(sp), copied = room < pt_heap_file.stack_bytes && room > 0
-                                               ? room & ~(size_t)7
-                                               : pt_heap_file.stack_bytes;
-    size_t size = (sizeof(struct pt_heap_allocation) + copied + PT_HEAP_ALIGNMENT - 1) &
-                  ~(size_t)(PT_HEAP_ALIGNMENT - 1);
-    struct pt_heap_allocation *a = (struct pt_heap_allocation *)(void *)pt_heap_claim(
-        size, PT_HEAP_RING_BYTES - ROOM_FOR_FREES, &position);
-    if (!a) {
-        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    size_t size, copied = stack_size(sp);
+    struct pt_heap_allocation *a = claim(copied, &position, &size);
+    if (!a)
         return;
-    }
     if (!pt_heap_live_add(p, 0)) {
         __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
         flags |= PT_HEAP_UNTRACKED;
     }
-    fill(a, p, bytes);
+    fill(a, p, bytes, 0);
     memcpy(a->registers, registers, sizeof registers);
-    if (room > 0)
-        memcpy(a + 1, (const void *)(uintptr_t)sp, copied);
-    else
-        copied = copy_unknown((uint8_t *)(a + 1), sp, copied);
-    a->stack_size = (uint32_t)copied;
+    a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, copied);
     pt_heap_publish(&a->record, position, size, PT_HEAP_ALLOCATION, flags);
+}
+
+/* A stack and a size, as the table of live blocks keeps them. */
+#define SIZE_BITS 48
+#define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
+
+static void count_allocation(const void *p, size_t bytes, uintptr_t caller) {
+    uint32_t stack = pt_heap_stack_allocated(bytes, caller);
+    if (pt_heap_live_add(p, (uint64_t)stack << SIZE_BITS | bytes))
+        return;
+    /* its end will not be seen: it must not look live for ever */
+    pt_heap_stack_freed(stack, bytes, false);
+    __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
 }
 
 static void write_free(const void *p, enum pt_heap_kind kind, unsigned flags) {
@@ -164,7 +201,10 @@ PT_HEAP_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
         return p;
     int error = errno;
     t->is_inside = true;
-    write_allocation(p, bytes, flags);
+    if (pt_heap_file.is_every)
+        count_allocation(p, bytes, (uintptr_t)__builtin_return_address(0));
+    else
+        write_sample(p, bytes, flags);
     t->last = (uintptr_t)p;
     t->last_left = t->left;
     t->is_inside = false;
@@ -184,7 +224,10 @@ bool pt_heap_freed(void *p, uint64_t *value) {
         return false;
     int error = errno;
     t->is_inside = true;
-    write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
+    if (pt_heap_file.is_every)
+        pt_heap_stack_freed((uint32_t)(*value >> SIZE_BITS), *value & SIZE_MASK, is_temporary(p));
+    else
+        write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
     t->last = 0;
     t->is_inside = false;
     errno = error;
@@ -195,7 +238,11 @@ void pt_heap_restored(void *p, uint64_t value) {
     struct pt_heap_thread *t = &pt_heap_self;
     int error = errno;
     t->is_inside = true;
-    if (pt_heap_live_add(p, value))
+    if (!pt_heap_live_add(p, value))
+        __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
+    else if (pt_heap_file.is_every)
+        pt_heap_stack_restored((uint32_t)(value >> SIZE_BITS), value & SIZE_MASK);
+    else
         write_free(p, PT_HEAP_RESTORE, 0);
     t->is_inside = false;
     errno = error;

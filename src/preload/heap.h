@@ -107,8 +107,17 @@ void pt_heap_publish(struct pt_heap_record *r, uint64_t position, size_t size,
 /* maps.c. What is mapped now and may be run goes into the ring. */
 void pt_heap_write_maps(void);
 
-/* stacks.c. Counts an allocation under its stack; the number of the stack. */
-uint32_t pt_heap_stack_allocated(size_t bytes);
+/* The end of the stack that `sp` is in, or 0 if it is none that we know. */
+uint64_t pt_heap_stack_end(uint64_t sp);
+uint32_t pt_heap_thread_id(void);
+void pt_heap_thread_name(char name[16]);
+/* Registers and a copy of the stack, for a stack of the table that could not be walked. */
+void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t stack);
+
+/* stacks.c. False: it cannot be done here (glibc before 2.35). */
+bool pt_heap_stacks_open(void);
+/* Counts an allocation under its stack; the number of the stack. */
+uint32_t pt_heap_stack_allocated(size_t bytes, uintptr_t caller);
 void pt_heap_stack_freed(uint32_t stack, size_t bytes, bool is_temporary);
 void pt_heap_stack_restored(uint32_t stack, size_t bytes);
 

@@ -35,7 +35,7 @@
 #define PT_HEAP_FRAMES      (2u << 20)  /* of all stacks together */
 #define PT_HEAP_DEPTH       128         /* of one */
 
-enum { PT_HEAP_EVERY = 1, PT_HEAP_OWN_MALLOC = 2, PT_HEAP_HAS_ENDED = 4 };
+enum { PT_HEAP_EVERY = 1, PT_HEAP_OWN_MALLOC = 2 };
 
 struct pt_heap_header {
     uint64_t magic; /* written last */
@@ -96,15 +96,18 @@ struct pt_heap_free {
 struct pt_heap_maps {
     struct pt_heap_record record;
     int64_t mono_ns;
-    uint64_t text_size;
+    uint32_t thread, text_size;
+    char name[16]; /* of the thread */
     /* then the text */
 };
+
+enum pt_heap_ready { PT_HEAP_IS_PART = 1, PT_HEAP_IS_WHOLE };
 
 /* A stack of mode "every" and what was allocated from it. */
 struct pt_heap_stack {
     uint32_t first, depth; /* frames: return addresses, leaf first */
-    uint32_t is_ready;     /* written after them */
-    uint32_t reserved;
+    uint32_t is_ready;     /* written after them: enum pt_heap_ready */
+    uint32_t thread;       /* that was here first */
     uint64_t hash;
     uint64_t allocated_count, allocated_bytes;
     uint64_t freed_count, freed_bytes;
@@ -119,7 +122,7 @@ _Static_assert(offsetof(struct pt_heap_header, read) == 256, "ABI: a line for ea
 _Static_assert(sizeof(struct pt_heap_record) == 16, "ABI");
 _Static_assert(sizeof(struct pt_heap_allocation) == 144, "ABI");
 _Static_assert(sizeof(struct pt_heap_free) == 32, "ABI");
-_Static_assert(sizeof(struct pt_heap_maps) == 32, "ABI");
+_Static_assert(sizeof(struct pt_heap_maps) == 48, "ABI");
 _Static_assert(sizeof(struct pt_heap_stack) == 128, "ABI");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ABI");
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 
 #define PROBES        64
 #define SAMPLED_SLOTS (1u << 17)
@@ -65,6 +66,10 @@ static uintptr_t first_slot(uintptr_t address) {
 
 static bool claim(struct slot *s, uintptr_t address) {
     uintptr_t old = __atomic_load_n(&s->address, __ATOMIC_RELAXED);
+    if (__libc_single_threaded && old <= GONE) {
+        s->address = address;
+        return true;
+    }
     return old <= GONE && __atomic_compare_exchange_n(&s->address, &old, address, false,
                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

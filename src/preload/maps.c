@@ -21,7 +21,9 @@ static void write_record(size_t bytes) {
     if (!m)
         return;
     m->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
-    m->text_size = bytes;
+    m->thread = pt_heap_thread_id();
+    m->text_size = (uint32_t)bytes;
+    pt_heap_thread_name(m->name);
     memcpy(m + 1, text, bytes);
     pt_heap_publish(&m->record, position, size, PT_HEAP_MAPS, 0);
 }

@@ -7,7 +7,9 @@
 
 #if defined __x86_64__
 
+#define PT_HEAP_REGISTER_FP 1
 #define PT_HEAP_REGISTER_SP 2
+#define PT_HEAP_REGISTER_PC 3
 
 __attribute__((always_inline)) static inline void
 pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
@@ -28,7 +30,9 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
 
 #elif defined __aarch64__
 
+#define PT_HEAP_REGISTER_FP 5
 #define PT_HEAP_REGISTER_SP 7
+#define PT_HEAP_REGISTER_PC 8
 
 __attribute__((always_inline)) static inline void
 pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {

@@ -45,12 +45,6 @@ struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
     return (struct pt_heap_sum){ weight, 1 / chance, (1 - chance) * weight * weight };
 }
 
-static void add(struct pt_heap_sum *to, const struct pt_heap_sum *what, double sign) {
-    to->bytes += sign * what->bytes;
-    to->count += sign * what->count;
-    to->variance += sign * what->variance;
-}
-
 static void fill(struct pt_heap_series *s, uint32_t until, double value) {
     for (; s->filled < until; s->filled++)
         s->at[s->filled] = (float)value;
@@ -98,7 +92,7 @@ static bool is_group(const void *owner, uint32_t number, const void *key) {
     return h->groups[number].stack == wanted[0] && h->groups[number].thread == wanted[1];
 }
 
-static uint32_t group_of(struct pt_heap *h, uint32_t stack, uint32_t thread) {
+uint32_t pt_heap_group_of(struct pt_heap *h, uint32_t stack, uint32_t thread) {
     const uint32_t key[] = { stack, thread };
     uint32_t next = (uint32_t)h->group_count;
     uint32_t number =
@@ -112,20 +106,20 @@ static uint32_t group_of(struct pt_heap *h, uint32_t stack, uint32_t thread) {
 
 /* Before live sums change: what they were at the last peak and in the windows that are over. */
 static void settle(struct pt_heap *h, struct pt_heap_group *g) {
-    if (g->peak_number != h->peak_number) {
+    if (!h->is_every && g->peak_number != h->peak_number) {
         g->peak = g->live;
         g->peak_number = h->peak_number;
     }
     fill(&g->series, window_of(h, h->now_mono_ns), live_bytes(g));
 }
 
-static void change_live(struct pt_heap *h, uint32_t group, const struct pt_heap_sum *by,
-                        double sign) {
+void pt_heap_change_live(struct pt_heap *h, uint32_t group, const struct pt_heap_sum *by,
+                         double sign) {
     struct pt_heap_group *g = &h->groups[group];
     settle(h, g);
-    add(&g->live, by, sign);
-    add(&h->total_live, by, sign);
-    if (h->total_live.bytes <= h->total_peak.bytes)
+    pt_heap_sum_add(&g->live, by, sign);
+    pt_heap_sum_add(&h->total_live, by, sign);
+    if (h->is_every || h->total_live.bytes <= h->total_peak.bytes)
         return;
     h->total_peak = h->total_live;
     h->peak_mono_ns = h->now_mono_ns;
@@ -180,9 +174,23 @@ static void forget_samples(struct pt_profile *p) {
     p->values.count = 0;
 }
 
-/* What the recording makes of it is one sample; its stack and thread are all we want. */
-static struct pt_profile_sample unwind(struct pt_heap *h, struct pt_heap_process *p,
-                                       const struct pt_heap_event *e) {
+static bool is_ours(const struct pt_profile *p, uint32_t frame) {
+    uint32_t module = p->frames.at[frame].module;
+    return module != PT_PROFILE_NONE &&
+           pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY));
+}
+
+/* The leaf is who called malloc. */
+static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
+    while (stack != PT_PROFILE_NONE && is_ours(p, p->stacks.at[stack].frame))
+        stack = p->stacks.at[stack].parent;
+    return stack;
+}
+
+/* What the recording makes of it is one sample; its stack, without our own library, and thread are
+ * all we want. */
+struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
+                                        const struct pt_heap_event *e) {
     struct pt_recording *r = &h->recording;
     struct pt_perf_record record = {
         .kind = PT_PERF_SAMPLE, .pid = p->pid, .tid = e->thread, .time_ns = e->mono_ns
@@ -203,38 +211,25 @@ static struct pt_profile_sample unwind(struct pt_heap *h, struct pt_heap_process
     }
     struct pt_profile_sample sample = r->profile.samples.at[r->profile.samples.count - 1];
     forget_samples(&r->profile);
+    sample.stack = without_library(&r->profile, sample.stack);
     return sample;
-}
-
-static bool is_ours(const struct pt_profile *p, uint32_t frame) {
-    uint32_t module = p->frames.at[frame].module;
-    return module != PT_PROFILE_NONE &&
-           pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY));
-}
-
-/* The leaf is who called malloc. */
-static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
-    while (stack != PT_PROFILE_NONE && is_ours(p, p->stacks.at[stack].frame))
-        stack = p->stacks.at[stack].parent;
-    return stack;
 }
 
 static void drop_live(struct pt_heap *h, const struct pt_heap_live_entry *e) {
     const struct pt_heap_sum weight = { e->bytes, e->count, e->variance };
-    change_live(h, e->group, &weight, -1);
+    pt_heap_change_live(h, e->group, &weight, -1);
 }
 
 static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
     struct pt_heap_process *p = &h->processes[process];
     struct pt_heap_live_entry replaced;
     take_name(h, p, e);
-    struct pt_profile_sample sample = unwind(h, p, e);
-    uint32_t stack = without_library(&h->recording.profile, sample.stack);
-    uint32_t group = group_of(h, stack, sample.thread);
+    struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
+    uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
     struct pt_heap_sum weight = pt_heap_weight(e->bytes, h->mean_bytes);
     h->sample_count++;
-    add(&h->groups[group].allocated, &weight, 1);
-    add(&h->total_allocated, &weight, 1);
+    pt_heap_sum_add(&h->groups[group].allocated, &weight, 1);
+    pt_heap_sum_add(&h->total_allocated, &weight, 1);
     if (e->is_untracked)
         return;
     struct pt_heap_live_entry entry = { .address = e->address,
@@ -246,7 +241,7 @@ static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt
     if (e->address != 0 && pt_heap_live_put(&h->live, entry, &replaced))
         drop_live(h, &replaced);
     if (e->address != 0)
-        change_live(h, group, &weight, 1);
+        pt_heap_change_live(h, group, &weight, 1);
 }
 
 static void take_free(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
@@ -257,7 +252,7 @@ static void take_free(struct pt_heap *h, uint32_t process, const struct pt_heap_
     h->last_freed[h->last_freed_next++ % PT_COUNT(h->last_freed)] = gone;
     const struct pt_heap_sum weight = { gone.bytes, gone.count, gone.variance };
     if (e->is_temporary)
-        add(&h->groups[gone.group].temporary, &weight, 1);
+        pt_heap_sum_add(&h->groups[gone.group].temporary, &weight, 1);
 }
 
 static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
@@ -268,7 +263,7 @@ static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_he
             continue;
         const struct pt_heap_sum weight = { f->bytes, f->count, f->variance };
         if (!pt_heap_live_put(&h->live, *f, &replaced))
-            change_live(h, f->group, &weight, 1);
+            pt_heap_change_live(h, f->group, &weight, 1);
         f->address = 0;
         return;
     }
@@ -286,6 +281,10 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event
     case PT_HEAP_RESTORE:
         take_restore(h, process, e);
         break;
+    case PT_HEAP_STACK_COPY:
+        take_name(h, &h->processes[process], e);
+        pt_heap_every_copy(h, &h->processes[process], e);
+        break;
     default:
         break;
     }
@@ -298,8 +297,8 @@ static void leave(struct pt_heap *h, uint32_t process) {
         while (h->live.at[i].process == process &&
                pt_heap_live_remove(&h->live, process, h->live.at[i].address, &gone)) {
             const struct pt_heap_sum weight = { gone.bytes, gone.count, gone.variance };
-            change_live(h, gone.group, &weight, -1);
-            add(&h->groups[gone.group].left, &weight, 1);
+            pt_heap_change_live(h, gone.group, &weight, -1);
+            pt_heap_sum_add(&h->groups[gone.group].left, &weight, 1);
         }
 }
 
@@ -309,11 +308,14 @@ static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(s);
     while (pt_heap_source_next(s, &position, is_final, &e))
-        if (e.kind == PT_HEAP_MAPS)
+        if (e.kind == PT_HEAP_MAPS) {
+            take_name(h, &h->processes[process], &e);
             take_maps(h, &h->processes[process], e.maps);
+        }
 }
 
-void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final) {
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+                  int64_t now_ns) {
     struct pt_heap_event e;
     if (process >= h->process_count)
         return;
@@ -325,6 +327,8 @@ void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
         pt_heap_source_consume(s, position);
     }
     h->processes[process].losses = pt_heap_source_losses(s);
+    if (s->is_every)
+        pt_heap_every_read(h, &h->processes[process], s, is_final, now_ns);
     if (is_final)
         leave(h, process);
 }

@@ -2,8 +2,8 @@
  * how much, what is live, what was at the peak, what was freed at once, and how it grew.
  *
  * A sample stands for more than itself: with the chance p = 1 - exp(-size / mean) of being one, it
- * counts for size / p bytes and 1 / p allocations. Such sums are right on average (Horvitz-Thompson)
- * and their variance is estimated by the sum of (1 - p) (size / p)^2. */
+ * counts for size / p bytes and 1 / p allocations. Such sums are right on average (Horvitz and
+ * Thompson) and their variance is estimated by the sum of (1 - p) (size / p)^2. */
 #ifndef PT_PROFILE_HEAP_H
 #define PT_PROFILE_HEAP_H
 
@@ -35,8 +35,14 @@ struct pt_heap_group {
     struct pt_heap_sum live; /* in processes that run */
     struct pt_heap_sum left; /* not freed when their process ended */
     struct pt_heap_sum peak; /* live when all together was most */
-    uint64_t peak_number;    /* the peak that `peak` is of */
+    uint64_t peak_number;    /* the peak that `peak` is of; not used in mode "every" */
     struct pt_heap_series series;
+};
+
+/* Of mode "every": what is known of a stack of a process. */
+struct pt_heap_counted {
+    uint32_t group; /* plus one; 0 = not seen yet */
+    struct pt_heap_sum allocated, live, temporary;
 };
 
 struct pt_heap_process {
@@ -44,13 +50,9 @@ struct pt_heap_process {
     bool may_refresh; /* its maps: once in each batch */
     bool is_every;
     struct pt_heap_losses losses;
-    /* Of mode "every": what was counted of each stack so far. */
-    struct pt_heap_counted {
-        uint32_t group; /* plus one; 0 = not seen yet */
-        uint64_t allocated_count, allocated_bytes, freed_count, freed_bytes;
-        uint64_t temporary_count, temporary_bytes, peak_count, peak_bytes;
-    } * counted;
+    struct pt_heap_counted *counted;
     size_t counted_capacity;
+    int64_t counted_ns; /* when they were looked at last */
 };
 
 struct pt_heap {
@@ -78,7 +80,8 @@ void pt_heap_release(struct pt_heap *h);
 /* A file of a process that was opened: its number. */
 uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s);
 /* Reads what is new. `is_final`: the process has ended, and what it has not freed is left. */
-void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final);
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+                  int64_t now_ns);
 
 /* Makes the profile: a sample for each stack and thread, names included. `first` is its first
  * column. */
@@ -89,6 +92,25 @@ struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes);
 
 /* Adds what was so until now; for tests of growth. */
 void pt_heap_advance(struct pt_heap *h, int64_t mono_ns);
+
+/* Between the files of this: the number of a group, and changes of what is live in it. */
+uint32_t pt_heap_group_of(struct pt_heap *h, uint32_t stack, uint32_t thread);
+void pt_heap_change_live(struct pt_heap *h, uint32_t group, const struct pt_heap_sum *by,
+                         double sign);
+static inline void pt_heap_sum_add(struct pt_heap_sum *to, const struct pt_heap_sum *what,
+                                   double sign) {
+    to->bytes += sign * what->bytes;
+    to->count += sign * what->count;
+    to->variance += sign * what->variance;
+}
+struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
+                                        const struct pt_heap_event *e);
+
+/* heap_every.c: the sums of mode "every". */
+void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
+                        const struct pt_heap_event *e);
+void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
+                        const struct pt_heap_source *s, bool is_final, int64_t now_ns);
 
 struct pt_heap_losses pt_heap_losses(const struct pt_heap *h);
 const char *pt_heap_metric_name(size_t index);

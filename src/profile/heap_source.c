@@ -133,8 +133,10 @@ static bool parse_maps(const struct pt_buf *b, struct pt_heap_event *e) {
     if (b->len < sizeof m)
         return false;
     memcpy(&m, b->at, sizeof m);
-    if (m.text_size > b->len - sizeof m)
+    if (m.text_size > b->len - sizeof m || m.thread == 0 || m.thread > INT32_MAX)
         return false;
+    e->thread = (int32_t)m.thread;
+    memcpy(e->name, m.name, sizeof m.name);
     e->mono_ns = m.mono_ns;
     e->maps = (struct pt_str){ (const char *)b->at + sizeof m, m.text_size };
     return true;
@@ -197,8 +199,12 @@ struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s) {
     };
 }
 
-bool pt_heap_source_has_ended(const struct pt_heap_source *s) {
-    return __atomic_load_n(&header_of(s)->flags, __ATOMIC_ACQUIRE) & PT_HEAP_HAS_ENDED;
+uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s) {
+    return __atomic_load_n(&header_of(s)->peak_bytes, __ATOMIC_RELAXED);
+}
+
+int64_t pt_heap_source_peak_ns(const struct pt_heap_source *s) {
+    return __atomic_load_n(&header_of(s)->peak_mono_ns, __ATOMIC_RELAXED);
 }
 
 uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s) {

@@ -1,5 +1,5 @@
-/* profile/heap_source.h -- the file of a process with libpitot-heap.so (preload/heap_layout.h), read
- * while it is written or after its end. Nothing in it is trusted: a record is copied, then checked.
+/* profile/heap_source.h -- the file of a process with libpitot-heap.so (preload/heap_layout.h),
+ * read while it is written or after its end. Nothing in it is trusted: a record is copied, then checked.
  */
 #ifndef PT_PROFILE_HEAP_SOURCE_H
 #define PT_PROFILE_HEAP_SOURCE_H
@@ -53,11 +53,12 @@ bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_f
 void pt_heap_source_consume(struct pt_heap_source *s, uint64_t position);
 
 struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s);
-bool pt_heap_source_has_ended(const struct pt_heap_source *s);
 
-/* Of mode "every": how many stacks there are, and one of them with its frames (at most
- * PT_HEAP_DEPTH, leaf first). False: it is not there. */
+/* Of mode "every": how many stacks there are, the most bytes that were live and when, and one of
+ * the stacks with its frames (at most PT_HEAP_DEPTH, leaf first; false: it is not there). */
 uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s);
+uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s);
+int64_t pt_heap_source_peak_ns(const struct pt_heap_source *s);
 bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
                           struct pt_heap_stack *into, uint64_t frames[PT_HEAP_DEPTH]);
 
