@@ -2,6 +2,8 @@
  * guard page tells, as the kernel wipes it there; after vfork it does not). */
 #include "preload/heap.h"
 
+#include "preload/live.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +20,7 @@
 
 struct pt_heap_file pt_heap_file;
 
-/* Of its own page, which is all zero in a child. */
-static _Alignas(4096) struct {
-    uint32_t is_open, is_opening;
-    uint8_t reserved[4088];
-} guard;
+_Alignas(4096) struct pt_heap_guard pt_heap_guard;
 
 static char directory[PATH_MAX], path[PATH_MAX];
 
@@ -123,7 +121,7 @@ static bool map_file(int fd, struct pt_heap_file *f) {
 static bool brings_own_malloc(void) {
     Dl_info used, ours;
     void *function = dlsym(RTLD_DEFAULT, "malloc");
-    return function && dladdr(function, &used) && dladdr((void *)&guard, &ours) &&
+    return function && dladdr(function, &used) && dladdr((void *)&pt_heap_guard, &ours) &&
            used.dli_fbase != ours.dli_fbase;
 }
 
@@ -177,9 +175,11 @@ static void unmap_parent(void) {
 
 /* Of samples the maps come with the first one. */
 static void turn_on(void) {
-    __atomic_store_n(&guard.is_open, 1, __ATOMIC_RELEASE);
-    if (pt_heap_file.is_every)
-        pt_heap_write_maps();
+    __atomic_store_n(&pt_heap_guard.is_open, 1, __ATOMIC_RELEASE);
+    if (!pt_heap_file.is_every)
+        return;
+    pt_heap_write_maps();
+    __atomic_store_n(&pt_heap_guard.is_counting, 1, __ATOMIC_RELEASE);
 }
 
 static void turn_off(void) {
@@ -190,8 +190,9 @@ static void turn_off(void) {
 /* One thread does it; the others go on without being recorded until it is done. */
 static bool open_in_child(void) {
     uint32_t none = 0;
-    if (!pt_heap_file.header || !__atomic_compare_exchange_n(&guard.is_opening, &none, 1, false,
-                                                             __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (!pt_heap_file.header ||
+        !__atomic_compare_exchange_n(&pt_heap_guard.is_opening, &none, 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
         return false;
     int error = errno;
     bool was_inside = pt_heap_self.is_inside;
@@ -204,11 +205,12 @@ static bool open_in_child(void) {
         turn_off();
     pt_heap_self.is_inside = was_inside;
     errno = error;
-    return guard.is_open;
+    return pt_heap_guard.is_open;
 }
 
 bool pt_heap_file_is_open(void) {
-    return PT_HEAP_LIKELY(__atomic_load_n(&guard.is_open, __ATOMIC_ACQUIRE)) || open_in_child();
+    return PT_HEAP_LIKELY(__atomic_load_n(&pt_heap_guard.is_open, __ATOMIC_ACQUIRE)) ||
+           open_in_child();
 }
 
 static uint64_t number_of(const char *text, uint64_t otherwise) {
@@ -244,7 +246,7 @@ __attribute__((constructor)) static void start(void) {
     pt_heap_self.is_inside = true;
     if (read_environment() && pt_heap_live_open(pt_heap_file.is_every) &&
         (!pt_heap_file.is_every || pt_heap_stacks_open()) &&
-        !madvise(&guard, sizeof guard, MADV_WIPEONFORK) &&
+        !madvise(&pt_heap_guard, sizeof pt_heap_guard, MADV_WIPEONFORK) &&
         open_file(brings_own_malloc() ? PT_HEAP_OWN_MALLOC : 0))
         turn_on();
     else
@@ -255,7 +257,7 @@ __attribute__((constructor)) static void start(void) {
 
 /* Libraries that were loaded since the start are known to whoever reads this last. */
 __attribute__((destructor)) static void end(void) {
-    if (!guard.is_open)
+    if (!pt_heap_guard.is_open)
         return;
     int error = errno;
     bool was_inside = pt_heap_self.is_inside;

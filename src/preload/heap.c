@@ -5,6 +5,7 @@
  * that is 1 - exp(-size / mean), by which the reader divides. */
 #include "preload/heap.h"
 
+#include "preload/live.h"
 #include "preload/registers.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
 #define FRACTION_BITS  24
 #define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
-#define STACK_MAX      (64u << 20)
 
 extern void *__libc_stack_end; /* of the first thread; glibc */
 
@@ -83,11 +83,12 @@ bool pt_heap_is_sample(size_t bytes) {
 
 /* A thread has its own data at the upper end of its stack; a stack that is neither that nor the
  * first (of a coroutine, of signals) has no end that we know. */
-uint64_t pt_heap_stack_end(uint64_t sp) {
-    uint64_t main_end = (uint64_t)(uintptr_t)__libc_stack_end, thread = (uint64_t)pthread_self();
-    if (sp < main_end && main_end - sp < STACK_MAX)
-        return main_end;
-    return sp < thread && thread - sp < STACK_MAX ? thread : 0;
+uint64_t pt_heap_find_stack_end(uint64_t sp) {
+    const uint64_t ends[] = { (uint64_t)(uintptr_t)__libc_stack_end, (uint64_t)pthread_self() };
+    for (size_t i = 0; i < 2; i++)
+        if (ends[i] - sp - 1 < PT_HEAP_STACK_SPAN)
+            return pt_heap_self.stack_end = ends[i];
+    return 0;
 }
 
 /* The kernel stops at the end of what is mapped. */
@@ -159,7 +160,9 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     struct pt_heap_allocation *a = claim(copied, &position, &size);
     if (!a)
         return;
-    if (!pt_heap_live_add(p, 0)) {
+    if (pt_heap_live_add(p, 0)) {
+        pt_heap_filter_count(p, 1);
+    } else {
         __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
         flags |= PT_HEAP_UNTRACKED;
     }
@@ -167,19 +170,6 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     memcpy(a->registers, registers, sizeof registers);
     a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, copied);
     pt_heap_publish(&a->record, position, size, PT_HEAP_ALLOCATION, flags);
-}
-
-/* A stack and a size, as the table of live blocks keeps them. */
-#define SIZE_BITS 48
-#define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
-
-static void count_allocation(const void *p, size_t bytes, uintptr_t caller) {
-    uint32_t stack = pt_heap_stack_allocated(bytes, caller);
-    if (pt_heap_live_add(p, (uint64_t)stack << SIZE_BITS | bytes))
-        return;
-    /* its end will not be seen: it must not look live for ever */
-    pt_heap_stack_freed(stack, bytes, false);
-    __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
 }
 
 static void write_free(const void *p, enum pt_heap_kind kind, unsigned flags) {
@@ -199,12 +189,11 @@ PT_HEAP_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
     struct pt_heap_thread *t = &pt_heap_self;
     if (!p || t->is_inside)
         return p;
+    if (pt_heap_file.is_every)
+        return pt_heap_count(p, bytes);
     int error = errno;
     t->is_inside = true;
-    if (pt_heap_file.is_every)
-        count_allocation(p, bytes, (uintptr_t)__builtin_return_address(0));
-    else
-        write_sample(p, bytes, flags);
+    write_sample(p, bytes, flags);
     t->last = (uintptr_t)p;
     t->last_left = t->left;
     t->is_inside = false;
@@ -218,32 +207,30 @@ static bool is_temporary(const void *p) {
     return t->last == (uintptr_t)p && t->last_left == t->left;
 }
 
-bool pt_heap_freed(void *p, uint64_t *value) {
+bool pt_heap_freed(void *p) {
     struct pt_heap_thread *t = &pt_heap_self;
-    if (t->is_inside || !pt_heap_file_is_open() || !pt_heap_live_take(p, value))
+    uint64_t value;
+    if (t->is_inside || !pt_heap_file_is_open() || pt_heap_file.is_every ||
+        !pt_heap_live_take(p, &value))
         return false;
     int error = errno;
     t->is_inside = true;
-    if (pt_heap_file.is_every)
-        pt_heap_stack_freed((uint32_t)(*value >> SIZE_BITS), *value & SIZE_MASK, is_temporary(p));
-    else
-        write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
+    pt_heap_filter_count(p, -1);
+    write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
     t->last = 0;
     t->is_inside = false;
     errno = error;
     return true;
 }
 
-void pt_heap_restored(void *p, uint64_t value) {
+void pt_heap_restored(void *p) {
     struct pt_heap_thread *t = &pt_heap_self;
     int error = errno;
     t->is_inside = true;
-    if (!pt_heap_live_add(p, value))
-        __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
-    else if (pt_heap_file.is_every)
-        pt_heap_stack_restored((uint32_t)(value >> SIZE_BITS), value & SIZE_MASK);
-    else
+    if (pt_heap_live_add(p, 0)) {
+        pt_heap_filter_count(p, 1);
         write_free(p, PT_HEAP_RESTORE, 0);
+    }
     t->is_inside = false;
     errno = error;
 }

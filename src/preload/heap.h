@@ -27,6 +27,7 @@ struct pt_heap_thread {
     uint64_t random; /* state of the generator */
     uintptr_t last;  /* its newest sample, and `left` right after it */
     uint64_t last_left;
+    uint64_t stack_end; /* where its stack was seen to end */
     bool is_ready;
     bool is_inside; /* what is allocated now is our own doing */
 };
@@ -58,11 +59,12 @@ size_t pt_heap_next_early_size(const void *p);
 bool pt_heap_is_sample(size_t bytes);
 /* `p` was allocated and is a sample. Returns it. */
 void *pt_heap_allocated(void *p, size_t bytes, unsigned flags);
-/* Before `p` is freed, if the filter knows it. True: it was a sample; `value` is for restoring. */
-bool pt_heap_freed(void *p, uint64_t *value);
-void pt_heap_restored(void *p, uint64_t value);
+/* Before `p` is freed, if the filter knows it. True: it was a sample. */
+bool pt_heap_freed(void *p);
+/* It was not freed after all. */
+void pt_heap_restored(void *p);
 
-/* live.c: addresses of live samples. The filter has false alarms, but misses none. */
+/* live.c: addresses of live samples (preload/live.h). The filter has false alarms, but misses none. */
 #define PT_HEAP_FILTER (64u << 10)
 extern uint8_t pt_heap_filter[PT_HEAP_FILTER]; /* samples by hash; 255 stays */
 
@@ -72,11 +74,8 @@ static inline uint32_t pt_heap_filter_slot(uintptr_t p) {
 static inline bool pt_heap_may_be_live(const void *p) {
     return pt_heap_filter[pt_heap_filter_slot((uintptr_t)p)] != 0;
 }
-void pt_heap_filter_add(const void *p);
-bool pt_heap_live_open(bool is_every);
-/* False: there is no room. */
-bool pt_heap_live_add(const void *p, uint64_t value);
-bool pt_heap_live_take(const void *p, uint64_t *value);
+/* One more or one less of this hash. */
+void pt_heap_filter_count(const void *p, int by);
 
 /* file.c */
 struct pt_heap_file {
@@ -90,6 +89,14 @@ struct pt_heap_file {
     bool is_off; /* and will not come */
 };
 extern struct pt_heap_file pt_heap_file;
+
+/* Of its own page, which the kernel wipes in a child after fork. */
+struct pt_heap_guard {
+    uint32_t is_open, is_opening;
+    uint32_t is_counting; /* open, and every allocation counts */
+    uint8_t reserved[4084];
+};
+extern struct pt_heap_guard pt_heap_guard;
 
 /* The file of this process; after fork a new one. False: there is none. */
 bool pt_heap_file_is_open(void);
@@ -107,18 +114,27 @@ void pt_heap_publish(struct pt_heap_record *r, uint64_t position, size_t size,
 /* maps.c. What is mapped now and may be run goes into the ring. */
 void pt_heap_write_maps(void);
 
+#define PT_HEAP_STACK_SPAN (UINT64_C(64) << 20)
+uint64_t pt_heap_find_stack_end(uint64_t sp);
 /* The end of the stack that `sp` is in, or 0 if it is none that we know. */
-uint64_t pt_heap_stack_end(uint64_t sp);
+static inline uint64_t pt_heap_stack_end(uint64_t sp) {
+    uint64_t end = pt_heap_self.stack_end;
+    return end - sp - 1 < PT_HEAP_STACK_SPAN ? end : pt_heap_find_stack_end(sp);
+}
 uint32_t pt_heap_thread_id(void);
 void pt_heap_thread_name(char name[16]);
 /* Registers and a copy of the stack, for a stack of the table that could not be walked. */
 void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t stack);
 
-/* stacks.c. False: it cannot be done here (glibc before 2.35). */
+/* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);
-/* Counts an allocation under its stack; the number of the stack. */
-uint32_t pt_heap_stack_allocated(size_t bytes, uintptr_t caller);
-void pt_heap_stack_freed(uint32_t stack, size_t bytes, bool is_temporary);
-void pt_heap_stack_restored(uint32_t stack, size_t bytes);
+static inline bool pt_heap_is_counting(void) {
+    return pt_heap_guard.is_counting && !pt_heap_self.is_inside;
+}
+/* `p` was allocated. Returns it. */
+void *pt_heap_count(void *p, size_t bytes);
+/* Before it is freed. True: it was counted as `value`; which can be taken back. */
+bool pt_heap_uncount(const void *p, uint64_t *value);
+void pt_heap_recount(const void *p, uint64_t value);
 
 #endif

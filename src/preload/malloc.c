@@ -16,24 +16,33 @@ static inline bool is_plain(size_t bytes) {
         pt_heap_self.left -= bytes;
         return true;
     }
-    return !pt_heap_is_sample(bytes);
+    return !pt_heap_is_counting() && !pt_heap_is_sample(bytes);
+}
+
+static inline void *noted(void *p, size_t bytes) {
+    return pt_heap_is_counting() ? pt_heap_count(p, bytes) : pt_heap_allocated(p, bytes, 0);
 }
 
 PT_HEAP_EXPORT void *malloc(size_t bytes) {
-    if (PT_HEAP_LIKELY(bytes < pt_heap_self.left)) {
-        pt_heap_self.left -= bytes;
-        return pt_heap_next.malloc(bytes);
-    }
-    if (!pt_heap_is_sample(bytes))
-        return pt_heap_next.malloc(bytes);
-    return pt_heap_allocated(pt_heap_next.malloc(bytes), bytes, 0);
+    return is_plain(bytes) ? pt_heap_next.malloc(bytes) : noted(pt_heap_next.malloc(bytes), bytes);
 }
 
-static PT_HEAP_COLD void free_known(void *p) {
+/* What a block was counted as, if it was; for taking it back. */
+struct block {
+    bool was_live;
     uint64_t value;
+};
+
+static inline struct block forget(void *p) {
+    struct block b = { 0 };
+    b.was_live = pt_heap_is_counting() ? pt_heap_uncount(p, &b.value) : pt_heap_freed(p);
+    return b;
+}
+
+static void free_known(void *p) {
     if (pt_heap_next_is_early(p))
         return;
-    (void)pt_heap_freed(p, &value);
+    (void)forget(p);
     pt_heap_next.free(p);
 }
 
@@ -48,17 +57,22 @@ PT_HEAP_EXPORT void *calloc(size_t count, size_t bytes) {
     size_t all;
     if (__builtin_mul_overflow(count, bytes, &all) || is_plain(all))
         return pt_heap_next.calloc(count, bytes);
-    return pt_heap_allocated(pt_heap_next.calloc(count, bytes), all, 0);
+    return noted(pt_heap_next.calloc(count, bytes), all);
 }
 
 /* The free is told before: right after it the address may be another thread's. */
-static PT_HEAP_COLD void *realloc_known(void *old, size_t bytes, bool is_sample) {
-    uint64_t value;
-    bool was_live = old && pt_heap_freed(old, &value);
+static void *realloc_known(void *old, size_t bytes, bool is_sample) {
+    struct block b = { 0 };
+    if (old)
+        b = forget(old);
     void *p = pt_heap_next.realloc(old, bytes);
-    if (!p && bytes > 0 && was_live)
-        pt_heap_restored(old, value);
-    return p && is_sample ? pt_heap_allocated(p, bytes, 0) : p;
+    if (!p && bytes > 0 && b.was_live) {
+        if (pt_heap_is_counting())
+            pt_heap_recount(old, b.value);
+        else
+            pt_heap_restored(old);
+    }
+    return p && is_sample ? noted(p, bytes) : p;
 }
 
 static PT_HEAP_COLD void *realloc_early(void *old, size_t bytes) {
@@ -88,13 +102,13 @@ PT_HEAP_EXPORT void *reallocarray(void *old, size_t count, size_t bytes) {
 PT_HEAP_EXPORT void *memalign(size_t alignment, size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.memalign(alignment, bytes);
-    return pt_heap_allocated(pt_heap_next.memalign(alignment, bytes), bytes, 0);
+    return noted(pt_heap_next.memalign(alignment, bytes), bytes);
 }
 
 PT_HEAP_EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.aligned_alloc(alignment, bytes);
-    return pt_heap_allocated(pt_heap_next.aligned_alloc(alignment, bytes), bytes, 0);
+    return noted(pt_heap_next.aligned_alloc(alignment, bytes), bytes);
 }
 
 PT_HEAP_EXPORT int posix_memalign(void **into, size_t alignment, size_t bytes) {
@@ -102,20 +116,20 @@ PT_HEAP_EXPORT int posix_memalign(void **into, size_t alignment, size_t bytes) {
         return pt_heap_next.posix_memalign(into, alignment, bytes);
     int rc = pt_heap_next.posix_memalign(into, alignment, bytes);
     if (!rc)
-        (void)pt_heap_allocated(*into, bytes, 0);
+        (void)noted(*into, bytes);
     return rc;
 }
 
 PT_HEAP_EXPORT void *valloc(size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.valloc(bytes);
-    return pt_heap_allocated(pt_heap_next.valloc(bytes), bytes, 0);
+    return noted(pt_heap_next.valloc(bytes), bytes);
 }
 
 PT_HEAP_EXPORT void *pvalloc(size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.pvalloc(bytes);
-    return pt_heap_allocated(pt_heap_next.pvalloc(bytes), bytes, 0);
+    return noted(pt_heap_next.pvalloc(bytes), bytes);
 }
 
 PT_HEAP_EXPORT size_t malloc_usable_size(void *p) {
@@ -134,7 +148,8 @@ static void *map(void *at, size_t bytes, int rights, int flags, int fd, off_t of
     void *p = pt_heap_next.mmap(at, bytes, rights, flags, fd, offset);
     if (p == MAP_FAILED || !is_arena(rights, flags) || pt_heap_self.is_inside || is_plain(bytes))
         return p;
-    return pt_heap_allocated(p, bytes, PT_HEAP_IS_MMAP);
+    return pt_heap_is_counting() ? pt_heap_count(p, bytes)
+                                 : pt_heap_allocated(p, bytes, PT_HEAP_IS_MMAP);
 }
 
 /* Of the two names, the headers let a program see one, as the other. */
@@ -154,8 +169,7 @@ PT_HEAP_EXPORT void *pt_heap_mmap64(void *at, size_t bytes, int rights, int flag
 }
 
 PT_HEAP_EXPORT int munmap(void *p, size_t bytes) {
-    uint64_t value;
     if (pt_heap_file.counts_mmap && pt_heap_may_be_live(p))
-        (void)pt_heap_freed(p, &value);
+        (void)forget(p);
     return pt_heap_next.munmap(p, bytes);
 }

@@ -36,7 +36,7 @@ static void *early_alloc(size_t bytes) {
     uint8_t *p = early + early_used + UNIT;
     memcpy(p - UNIT, &bytes, sizeof bytes);
     early_used += need;
-    pt_heap_filter_add(p);
+    pt_heap_filter_count(p, 1);
     return p;
 }
 

@@ -6,12 +6,13 @@
 #include "preload/heap.h"
 
 #include "preload/eh_frame.h"
+#include "preload/live.h"
 #include "preload/registers.h"
 #include "preload/walk.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 #include <time.h>
 
 #define KNOWN        4096u /* results of walks that are kept; a power of two */
@@ -48,7 +49,7 @@ bool pt_heap_stacks_open(void) {
 }
 
 /* A program with one thread needs no bus lock. */
-static void count(uint64_t *at, uint64_t by) {
+static inline void count(uint64_t *at, uint64_t by) {
     if (__libc_single_threaded)
         *at += by;
     else
@@ -121,8 +122,8 @@ static struct known *known_at(uint64_t caller, uint64_t sp) {
 }
 
 /* Words are read in their order: each shows that the next is still part of this stack. */
-static bool is_same(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
-                    uint64_t stack_end) {
+static inline bool is_same(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
+                           uint64_t stack_end) {
     if (k->caller != caller || k->sp != sp || k->stack_end != stack_end ||
         (k->uses_fp && k->fp != fp))
         return false;
@@ -132,8 +133,8 @@ static bool is_same(const struct known *k, uint64_t caller, uint64_t sp, uint64_
     return true;
 }
 
-static uint32_t recall(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
-                       uint64_t stack_end) {
+static inline uint32_t recall(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
+                              uint64_t stack_end) {
     uint32_t version = __atomic_load_n(&k->version, __ATOMIC_ACQUIRE);
     if (version & 1 || version == 0 || !is_same(k, caller, sp, fp, stack_end))
         return 0;
@@ -166,6 +167,7 @@ static PT_HEAP_COLD uint32_t walk(const uint64_t registers[PT_HEAP_REGISTERS], u
                                   uint64_t stack_end, struct known *k) {
     struct pt_walk w;
     bool is_new;
+    int error = errno;
     w.pc = registers[PT_HEAP_REGISTER_PC];
     w.sp = registers[PT_HEAP_REGISTER_SP];
     w.fp = registers[PT_HEAP_REGISTER_FP];
@@ -179,6 +181,7 @@ static PT_HEAP_COLD uint32_t walk(const uint64_t registers[PT_HEAP_REGISTERS], u
     if (stack && w.is_whole)
         remember(k, caller, registers[PT_HEAP_REGISTER_SP], registers[PT_HEAP_REGISTER_FP], &w,
                  stack);
+    errno = error;
     return stack;
 }
 
@@ -207,7 +210,7 @@ static PT_HEAP_COLD void take_peak(struct pt_heap_header *h, uint64_t live) {
     __atomic_store_n(&tables->is_taking_peak, 0, __ATOMIC_RELEASE);
 }
 
-static void grow(uint64_t bytes) {
+static inline void grow(uint64_t bytes) {
     struct pt_heap_header *h = pt_heap_file.header;
     count(&h->live_bytes, bytes);
     uint64_t live = h->live_bytes;
@@ -218,31 +221,60 @@ static void grow(uint64_t bytes) {
         take_peak(h, live);
 }
 
-uint32_t pt_heap_stack_allocated(size_t bytes, uintptr_t caller) {
-    uint32_t number = find(caller);
-    struct pt_heap_stack *s = &pt_heap_file.stacks[number];
-    if (number == 0)
-        count(&pt_heap_file.header->lost_stacks, 1);
-    count(&s->allocated_count, 1);
-    count(&s->allocated_bytes, bytes);
-    grow(bytes);
-    return number;
-}
+/* A stack and a size, as the table of live blocks keeps them. */
+#define SIZE_BITS 48
+#define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
-void pt_heap_stack_freed(uint32_t stack, size_t bytes, bool is_temporary) {
-    struct pt_heap_stack *s = &pt_heap_file.stacks[stack];
+static void count_free(uint64_t value, bool is_temporary) {
+    struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
+    uint64_t bytes = value & SIZE_MASK;
     count(&s->freed_count, 1);
     count(&s->freed_bytes, bytes);
-    count(&pt_heap_file.header->live_bytes, -(uint64_t)bytes);
+    count(&pt_heap_file.header->live_bytes, -bytes);
     if (!is_temporary)
         return;
     count(&s->temporary_count, 1);
     count(&s->temporary_bytes, bytes);
 }
 
-void pt_heap_stack_restored(uint32_t stack, size_t bytes) {
-    struct pt_heap_stack *s = &pt_heap_file.stacks[stack];
-    count(&s->freed_count, -UINT64_C(1));
-    count(&s->freed_bytes, -(uint64_t)bytes);
+/* Its end will not be seen: it must not look live for ever. */
+static PT_HEAP_COLD void lose(uint64_t value) {
+    count_free(value, false);
+    count(&pt_heap_file.header->untracked, 1);
+}
+
+void *pt_heap_count(void *p, size_t bytes) {
+    if (!p)
+        return p;
+    pt_heap_self.is_inside = true;
+    uint64_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));
+    struct pt_heap_stack *s = &pt_heap_file.stacks[number];
+    if (number == 0)
+        count(&pt_heap_file.header->lost_stacks, 1);
+    count(&s->allocated_count, 1);
+    count(&s->allocated_bytes, bytes);
     grow(bytes);
+    uint64_t value = number << SIZE_BITS | bytes;
+    if (!pt_heap_live_add(p, value))
+        lose(value);
+    pt_heap_self.last = (uintptr_t)p;
+    pt_heap_self.is_inside = false;
+    return p;
+}
+
+/* Temporary: nothing else was allocated by this thread since. */
+bool pt_heap_uncount(const void *p, uint64_t *value) {
+    if (!pt_heap_live_take(p, value))
+        return false;
+    count_free(*value, pt_heap_self.last == (uintptr_t)p);
+    return true;
+}
+
+void pt_heap_recount(const void *p, uint64_t value) {
+    struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
+    count(&s->freed_count, -UINT64_C(1));
+    count(&s->freed_bytes, -(value & SIZE_MASK));
+    grow(value & SIZE_MASK);
+    if (!pt_heap_live_add(p, value))
+        lose(value);
 }
