@@ -169,8 +169,9 @@ static const char *nothing_recorded(const struct run *r) {
         return NULL;
     if (r->files.own_malloc_count == r->files.seen_count)
         return "nothing was recorded: the program brings its own malloc, which cannot be replaced";
-    return r->o->mean_bytes == 0 ? "nothing was recorded: nothing was allocated"
-                                 : "no sample was taken: too little was allocated; use --heap all";
+    return r->o->mean_bytes == 0
+               ? "nothing was recorded: nothing was allocated"
+               : "no sample was taken: too little was allocated by malloc; use --heap all";
 }
 
 static void print_sum(const char *name, struct pt_heap_sum sum, struct pt_out *out) {

@@ -1,6 +1,7 @@
 /* preload/eh_frame.h -- how to get from an address of code to its caller, read from .eh_frame of
- * this very process. Only what walking needs: where the frame is, and where it keeps the return address
- * and the frame pointer. Reads mapped sections alone: no file, no lock, no memory of its own. */
+ * this very process. Only what walking needs: where the frame is, and where it keeps the return
+ * address and the frame pointer. Reads mapped sections alone: no file, no lock, no memory of its
+ * own. */
 #ifndef PT_PRELOAD_EH_FRAME_H
 #define PT_PRELOAD_EH_FRAME_H
 

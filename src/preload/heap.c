@@ -55,6 +55,7 @@ static uint64_t draw_gap(void) {
 static void start_thread(struct pt_heap_thread *t) {
     uint32_t number = __atomic_add_fetch(&pt_heap_file.header->thread_count, 1, __ATOMIC_RELAXED);
     t->random = pt_heap_file.seed + number * UINT64_C(0xd1b54a32d192ed03);
+    t->random = next_random(); /* numbers in a row have nothing in common */
     t->is_ready = true;
     t->left = draw_gap();
 }

@@ -64,7 +64,8 @@ bool pt_heap_freed(void *p);
 /* It was not freed after all. */
 void pt_heap_restored(void *p);
 
-/* live.c: addresses of live samples (preload/live.h). The filter has false alarms, but misses none. */
+/* live.c: addresses of live samples (preload/live.h). The filter has false alarms, but misses
+ * none. */
 #define PT_HEAP_FILTER (64u << 10)
 extern uint8_t pt_heap_filter[PT_HEAP_FILTER]; /* samples by hash; 255 stays */
 

@@ -1,8 +1,8 @@
 /* If every allocation counts, it counts here: each stack has a number and its sums in the file.
  *
  * A stack is found in two ways. The short one: the results of walks are kept by where they started,
- * with every word of the stack they depend on; if those are all as they were, the stack is the same.
- * The long one walks. */
+ * with every word of the stack they depend on; if those are all as they were, so is the stack. The
+ * long one walks. */
 #include "preload/heap.h"
 
 #include "preload/eh_frame.h"

@@ -1,5 +1,6 @@
-/* preload/walk.h -- from here to the root of the stack, by the rules of .eh_frame, each kept once it
- * is known. What a walk read is kept with it: if all of it is the same again, so is the result. */
+/* preload/walk.h -- from here to the root of the stack, by the rules of .eh_frame, each kept once
+ * it is known. What a walk read is kept with it: if all of it is the same again, so is the result.
+ */
 #ifndef PT_PRELOAD_WALK_H
 #define PT_PRELOAD_WALK_H
 

@@ -1,5 +1,5 @@
-/* profile/heap_live.h -- which samples of which process are still allocated, by their address. {0} is
- * empty. */
+/* profile/heap_live.h -- which samples of which process are still allocated, by their address. {0}
+ * is empty. */
 #ifndef PT_PROFILE_HEAP_LIVE_H
 #define PT_PROFILE_HEAP_LIVE_H
 
