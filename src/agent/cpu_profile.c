@@ -43,6 +43,13 @@ static int block_signals(struct run *r, struct pt_err *err) {
     return r->signal_fd < 0 ? pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno)) : 0;
 }
 
+/* Only once the command exists, which must not inherit this: a closed stderr must not end us. */
+static void ignore_signals(void) {
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
 static int start_session(struct run *r, struct pt_perf *perf, struct pt_err *err) {
     int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, r->o->pid, err);
     r->is_started = rc == 0;
@@ -124,6 +131,9 @@ static void wait_for_end(struct run *r) {
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
 static void wait_for_command(struct run *r) {
+    if (r->o->command && !r->child.has_ended)
+        pt_log(PT_LOG_WARNING, "sampling is over; waiting for the command (process %d) to end",
+               (int)r->child.pid);
     while (r->o->command && !r->child.has_ended)
         wait_for_events(r, 0);
     if (r->o->command)
@@ -179,6 +189,9 @@ static void print_summary(const struct run *r) {
                   " stacks reach the root, %" PRId64 " cut short\n",
                   p->samples.count, m->lost, percent(m->rooted, m->unwound), m->unwound,
                   m->truncated);
+    pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
+                  (double)m->own_cpu_ns / 1e6,
+                  p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
     if (m->dropped > 0)
         pt_out_printf(&out, "not kept: %" PRId64 " samples beyond %u\n", m->dropped,
                       PT_PROFILE_SAMPLES_MAX);
@@ -229,9 +242,12 @@ static int failure_code(const struct run *r, int rc, bool is_released) {
 
 static int run_to_end(struct run *r, struct pt_err *err) {
     bool is_released = false;
-    int rc = block_signals(r, err);
+    int rc = pt_elf_check(err);
+    if (!rc)
+        rc = block_signals(r, err);
     if (!rc)
         rc = r->o->command ? start_command(r, err) : start_process(r, err);
+    ignore_signals();
     if (!rc && r->o->command) {
         is_released = true;
         rc = pt_child_release(&r->child, r->o->command[0], err);

@@ -81,25 +81,28 @@ static bool set_frame(const struct pt_cfi *cfi, struct pt_unwind_rule *rule) {
     return true;
 }
 
-/* "call_frame_cfa, plus_uconst -16": how many words below the frame address. */
-static uint8_t frame_slot(const struct pt_cfi_value *v) {
-    if (v->count != 2 || v->ops[0].atom != OP_CALL_FRAME_CFA || v->ops[1].atom != OP_PLUS_UCONST)
-        return PT_SAVED_LOST;
-    int64_t below = -v->ops[1].number;
-    return below >= 8 && below < 8 * PT_SAVED_LOST && below % 8 == 0 ? (uint8_t)(below / 8)
-                                                                     : PT_SAVED_LOST;
+/* A slot is a number of words below something. */
+static uint8_t slot_of(int64_t bytes_below) {
+    bool fits = bytes_below >= 8 && bytes_below < 8 * PT_SAVED_LOST && bytes_below % 8 == 0;
+    return (uint8_t)(fits ? bytes_below / 8 : PT_SAVED_LOST);
 }
 
-/* "breg6 -24": how many words below FP, and one. */
+/* "call_frame_cfa, plus_uconst -16": below the frame address. */
+static uint8_t frame_slot(const struct pt_cfi_value *v) {
+    if (v->count != 2 || v->ops[0].atom != OP_CALL_FRAME_CFA || v->ops[1].atom != OP_PLUS_UCONST ||
+        v->ops[1].number < INT32_MIN)
+        return PT_SAVED_LOST;
+    return slot_of(-v->ops[1].number);
+}
+
+/* "breg6 -24": below FP, and one. */
 static uint8_t fp_slot(enum pt_machine machine, const struct pt_cfi_value *v) {
     int number;
     int64_t offset;
     if (v->count != 1 || !is_register_plus(machine, &v->ops[0], &number, &offset) ||
         number != PT_REGISTER_FP)
         return PT_SAVED_LOST;
-    int64_t below = 8 - offset;
-    return below >= 8 && below < 8 * PT_SAVED_LOST && below % 8 == 0 ? (uint8_t)(below / 8)
-                                                                     : PT_SAVED_LOST;
+    return slot_of(8 - offset);
 }
 
 static uint8_t saved_slot(const struct pt_cfi *cfi, const struct pt_cfi_value *v, bool from_fp) {

@@ -58,6 +58,9 @@ struct pt_elf {
     void *state;
 };
 
+/* Is the module there? 0 or -errno with words. */
+int pt_elf_check(struct pt_err *err) PT_MUST_CHECK;
+
 /* 0 or -errno with words. */
 int pt_elf_open(struct pt_elf *elf, const char *path, int fd, struct pt_err *err) PT_MUST_CHECK;
 void pt_elf_close(struct pt_elf *elf);

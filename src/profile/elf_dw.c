@@ -309,6 +309,16 @@ static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct 
     return found;
 }
 
+/* By address alone libdw leads from an inlined function to where it was written, not to where it
+ * was put: the innermost scope knows what it stands in. */
+static int enclosing_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) {
+    Dwarf_Die *written = NULL;
+    int count = dwarf_getscopes(unit, address, &written);
+    count = count > 0 ? dwarf_getscopes_die(&written[0], scopes) : 0;
+    pt_free(written);
+    return count;
+}
+
 static size_t lines_of(void *state, uint64_t address, struct pt_elf_line into[PT_ELF_INLINES_MAX]) {
     const struct file *f = state;
     Dwarf_Addr bias, at = address + f->elf_bias;
@@ -322,7 +332,7 @@ static size_t lines_of(void *state, uint64_t address, struct pt_elf_line into[PT
         place.file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
     place.line = number > 0 ? (uint32_t)number : 0;
     Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(unit, at - bias, &scopes);
+    int count = enclosing_scopes(unit, at - bias, &scopes);
     size_t found = count > 0 ? walk_scopes(unit, scopes, count, place, into) : 0;
     pt_free(scopes);
     return found;

@@ -44,6 +44,7 @@ void pt_images_init(struct pt_images *images, const struct pt_fs *fs, struct pt_
     *images = (struct pt_images){ .fs = fs, .profile = profile };
     images->unknown = add(images, PT_STR("[unknown]"), 0);
     images->unknown->is_tried = true;
+    images->signal_frame = pt_profile_marker(profile, PT_STR("[signal]"));
 }
 
 void pt_images_release(struct pt_images *images) {
@@ -171,6 +172,8 @@ static struct pt_place make_place(struct pt_images *images, const struct pt_imag
                                                                      .address = address });
     if (image->elf.state)
         place.rule = rule_at(image, address);
+    if (place.rule.flags & PT_RULE_IS_SIGNAL)
+        place.frame = images->signal_frame;
     place.is_python_eval = address >= image->eval_start && address < image->eval_end;
     return place;
 }

@@ -36,6 +36,7 @@ struct pt_images {
     size_t count, capacity;
     struct pt_intern index;
     struct pt_image *unknown; /* code of no file */
+    uint32_t signal_frame;    /* stands for the code that the kernel returns to from a handler */
 };
 
 void pt_images_init(struct pt_images *images, const struct pt_fs *fs, struct pt_profile *profile);

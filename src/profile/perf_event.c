@@ -68,11 +68,12 @@ static struct perf_event_attr make_attr(const struct way *way, const struct pt_p
         a.freq = 1;
         a.sample_freq = (uint64_t)o->rate_hz;
     }
-    a.watermark = !o->wants_python;
-    if (o->wants_python)
-        a.wakeup_events = 1;
+    /* whoever does not wait for it is not woken: session.c waits only while Python runs */
+    a.watermark = o->is_off_cpu;
+    if (a.watermark)
+        a.wakeup_watermark = 128 << 10;
     else
-        a.wakeup_watermark = 64 << 10;
+        a.wakeup_events = 1;
     return a;
 }
 

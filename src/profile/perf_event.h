@@ -14,7 +14,7 @@ struct pt_perf_options {
     int64_t rate_hz;
     size_t stack_bytes; /* how much of the stack goes with each sample */
     bool is_off_cpu;    /* a sample when a thread leaves the CPU, instead of by time */
-    bool wants_python;  /* wakes for each sample, so that Python can be read while it is there */
+    bool wants_python;  /* read the frames of Python at once, while they are there */
 };
 
 struct pt_perf {

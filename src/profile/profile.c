@@ -91,6 +91,15 @@ uint32_t pt_profile_frame(struct pt_profile *p, struct pt_profile_frame frame) {
     return INTERN(p->frames, frame);
 }
 
+uint32_t pt_profile_marker(struct pt_profile *p, struct pt_str name) {
+    struct pt_profile_function function = { .name = pt_profile_string(p, name),
+                                            .module = PT_PROFILE_NONE,
+                                            .kind = PT_KIND_MARKER };
+    return pt_profile_frame(p,
+                            (struct pt_profile_frame){ .function = pt_profile_function(p, function),
+                                                       .module = PT_PROFILE_NONE });
+}
+
 uint32_t pt_profile_stack(struct pt_profile *p, uint32_t parent, uint32_t frame) {
     struct pt_profile_stack stack = { parent, frame };
     return INTERN(p->stacks, stack);

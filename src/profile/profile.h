@@ -114,6 +114,7 @@ struct pt_profile_meta {
     int64_t unwound;           /* user stacks that were unwound in all */
     int64_t python_wanted, python_matched; /* samples inside Python; those merged with certainty */
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
+    int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
 };
 
 #define PT_PROFILE_ARRAY(type)  \
@@ -150,6 +151,8 @@ uint32_t pt_profile_string(struct pt_profile *p, struct pt_str text);
 uint32_t pt_profile_module(struct pt_profile *p, struct pt_profile_module module);
 uint32_t pt_profile_function(struct pt_profile *p, struct pt_profile_function function);
 uint32_t pt_profile_frame(struct pt_profile *p, struct pt_profile_frame frame);
+/* A frame that is no code: "[stack cut short]". */
+uint32_t pt_profile_marker(struct pt_profile *p, struct pt_str name);
 /* `parent` may be NONE. */
 uint32_t pt_profile_stack(struct pt_profile *p, uint32_t parent, uint32_t frame);
 /* A thread that changes its name is another thread. */

@@ -252,6 +252,13 @@ static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process
     return count;
 }
 
+bool pt_pythons_any(struct pt_pythons *p) {
+    pthread_mutex_lock(&p->lock);
+    bool is_any = p->process_count > 0;
+    pthread_mutex_unlock(&p->lock);
+    return is_any;
+}
+
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into) {
     pthread_mutex_lock(&p->lock);
     struct pt_python_process *process = p->process_count > 0 ? find(p, pid) : NULL;

@@ -51,6 +51,9 @@ void pt_pythons_add(struct pt_pythons *p, int32_t pid, struct pt_python_place pl
 void pt_pythons_fork(struct pt_pythons *p, int32_t pid, int32_t parent);
 void pt_pythons_remove(struct pt_pythons *p, int32_t pid);
 
+/* Is there any? */
+bool pt_pythons_any(struct pt_pythons *p);
+
 /* Appends what the thread runs: entries of pt_python_entry. How many; 0: it is none of Python's. */
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into);
 

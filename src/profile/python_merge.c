@@ -49,9 +49,9 @@ size_t pt_python_merge(const struct pt_native_stack *native, const struct pt_pyt
                        uint32_t *into, size_t capacity) {
     struct merge m = { .python = python, .into = into, .capacity = capacity };
     size_t loops = count_loops(native), runs = count_runs(python->entries, python->count);
-    for (size_t i = loops; i < runs; i++)
+    for (size_t i = loops; i < runs && !native->is_cut; i++)
         take_run(&m, false);
-    size_t unmatched = loops > runs ? loops - runs : 0;
+    size_t unmatched = loops > runs && !native->is_cut ? loops - runs : 0;
     for (size_t i = 0; i < native->count; i++) {
         bool is_replaced = native->is_eval[i] && unmatched == 0;
         unmatched -= native->is_eval[i] && unmatched > 0;
@@ -60,5 +60,7 @@ size_t pt_python_merge(const struct pt_native_stack *native, const struct pt_pyt
         else
             put(&m, native->frames[i]);
     }
+    while (native->is_cut && m.next < python->count)
+        take_run(&m, true);
     return m.count;
 }

@@ -14,6 +14,7 @@ struct pt_native_stack {
     const uint32_t *frames;
     const bool *is_eval;
     size_t count;
+    bool is_cut; /* its outer frames are missing: the last frame says so */
 };
 
 /* What Python says, leaf first; `frames` are those of the profile (NONE: a shim). */
@@ -28,7 +29,8 @@ bool pt_python_matches(const struct pt_native_stack *native, const struct pt_pyt
                        size_t count);
 
 /* How many frames were written, at most `capacity`. Where they do not match, they are laid side by
- * side from the root, where stacks change least. */
+ * side from the root, where stacks change least; of a stack that was cut from the leaf, and what
+ * Python knows of the rest follows. */
 size_t pt_python_merge(const struct pt_native_stack *native, const struct pt_python_part *python,
                        uint32_t *into, size_t capacity);
 

@@ -55,9 +55,10 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
                                uint64_t runtime, int32_t tid) {
     uint8_t bytes[THREAD_BYTES];
     uint64_t interpreter = read_pointer(m, runtime + l->runtime_interpreters);
+    int seen = 0; /* in all: each costs a call of the kernel */
     for (int i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
         uint64_t thread = read_pointer(m, interpreter + l->interpreter_threads);
-        for (int k = 0; thread && k < PT_PYTHON_THREADS_MAX; k++) {
+        for (; thread && seen < PT_PYTHON_THREADS_MAX; seen++) {
             if (!pt_memory_read(m, thread, bytes, sizeof bytes))
                 break;
             if (has_tid(l, m, bytes, tid))

@@ -14,16 +14,6 @@ static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SA
 static const struct pt_profile_value_type off_cpu_types[] = { { "wait", PT_PROFILE_NANOSECONDS },
                                                               { "count", PT_PROFILE_SAMPLES } };
 
-/* Stands where the callers would be: a stack that is not whole must not look like one that is. */
-static uint32_t marker(struct pt_profile *p, struct pt_str name) {
-    uint32_t function =
-        pt_profile_function(p, (struct pt_profile_function){ .name = pt_profile_string(p, name),
-                                                             .module = PT_PROFILE_NONE,
-                                                             .kind = PT_KIND_MARKER });
-    return pt_profile_frame(
-        p, (struct pt_profile_frame){ .function = function, .module = PT_PROFILE_NONE });
-}
-
 void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt_pythons *pythons,
                        bool is_off_cpu, int64_t period_ns) {
     *r = (struct pt_recording){ .pythons = pythons,
@@ -36,8 +26,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     if (pythons)
         p->meta.python_wanted = p->meta.python_matched = 0;
     pt_images_init(&r->images, fs, p);
-    r->truncated_frame = marker(p, PT_STR("[stack cut short]"));
-    r->lost_frame = marker(p, PT_STR("[caller unknown]"));
+    /* a stack that is not whole must not look like one that is */
+    r->truncated_frame = pt_profile_marker(p, PT_STR("[stack cut short]"));
+    r->lost_frame = pt_profile_marker(p, PT_STR("[caller unknown]"));
     r->kernel_module = pt_profile_module(
         p, (struct pt_profile_module){ pt_profile_string(p, PT_STR("[kernel]")), 0 });
 }
@@ -377,7 +368,8 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes) {
     count = count < PT_PYTHON_DEPTH_MAX ? count : PT_PYTHON_DEPTH_MAX;
     if (count > 0)
         memcpy(entries, bytes.at, count * sizeof *entries);
-    struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count };
+    bool is_cut = r->frame_count > 0 && r->frames[r->frame_count - 1] == r->truncated_frame;
+    struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count, is_cut };
     bool is_matched = pt_python_matches(&native, entries, count);
     for (size_t i = 0; i < count; i++)
         frames[i] = python_frame(r, &entries[i], is_matched);

@@ -33,13 +33,15 @@ static void insert(struct pt_space *s, size_t at, struct pt_mapping mapping) {
     if (s->count >= PT_SPACE_MAPPINGS_MAX)
         return;
     pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
-    memmove(&s->at[at + 1], &s->at[at], (s->count - at) * sizeof *s->at);
+    if (at < s->count)
+        memmove(&s->at[at + 1], &s->at[at], (s->count - at) * sizeof *s->at);
     s->at[at] = mapping;
     s->count++;
 }
 
 static void take_out(struct pt_space *s, size_t at, size_t count) {
-    memmove(&s->at[at], &s->at[at + count], (s->count - at - count) * sizeof *s->at);
+    if (count > 0)
+        memmove(&s->at[at], &s->at[at + count], (s->count - at - count) * sizeof *s->at);
     s->count -= count;
 }
 

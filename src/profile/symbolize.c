@@ -5,6 +5,7 @@
 #include "profile/kallsyms.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,6 +18,15 @@ struct expansion {
     uint32_t first, count; /* in `parts` */
 };
 
+/* The kernel's names, on their way. */
+struct kallsyms {
+    pthread_t thread;
+    bool is_running;
+    int proc;
+    struct pt_text text;
+    struct pt_scan scan;
+};
+
 struct symbolizer {
     struct pt_recording *recording;
     struct pt_profile *profile;
@@ -26,6 +36,7 @@ struct symbolizer {
     uint32_t *parts;
     size_t part_count, part_capacity;
     struct pt_buf name; /* scratch */
+    struct kallsyms kallsyms;
 };
 
 /* The frames of one module, by address. */
@@ -68,13 +79,19 @@ static void name_frame(struct symbolizer *s, uint32_t old, struct pt_str name,
     add_part(s, old, f);
 }
 
+/* What is local to a file of C++ has its bare name in debug information, its whole one as symbol.
+ */
+static bool is_fuller(const char *symbol, const struct pt_elf_line *line) {
+    return symbol && !line->is_inlined && symbol[0] == '_' && symbol[1] == 'Z';
+}
+
 /* Each place that debug information knows, from the outermost. */
 static void expand(struct symbolizer *s, uint32_t old, const struct pt_elf_line *lines,
                    size_t count, const char *symbol) {
     for (size_t i = count; i > 0; i--) {
         const struct pt_elf_line *l = &lines[i - 1];
         struct pt_profile_frame f = s->old[old];
-        const char *name = l->function ? l->function : symbol;
+        const char *name = !l->function || is_fuller(symbol, l) ? symbol : l->function;
         if (name)
             f.function = add_function(s, plain_name(s, name), f.module, l->file, l->first_line,
                                       PT_KIND_NATIVE);
@@ -111,17 +128,31 @@ static void name_from_elf(struct symbolizer *s, const struct pt_elf *elf, const 
     pt_free(symbols);
 }
 
+/* Tens of milliseconds to read, though few of its names are needed: done beside the other files. */
+static void *read_kallsyms(void *state) {
+    struct kallsyms *k = state;
+    if (pt_fs_read(k->proc, "kallsyms", &k->text, &k->scan))
+        k->scan = (struct pt_scan){ 0 };
+    return NULL;
+}
+
+static void start_kallsyms(struct symbolizer *s) {
+    s->kallsyms.proc = s->recording->images.fs->proc;
+    s->kallsyms.is_running =
+        pthread_create(&s->kallsyms.thread, NULL, read_kallsyms, &s->kallsyms) == 0;
+    if (!s->kallsyms.is_running)
+        (void)read_kallsyms(&s->kallsyms);
+}
+
 static void name_from_kernel(struct symbolizer *s, const struct group *g) {
-    struct pt_text text = { 0 };
-    struct pt_scan scan = { 0 };
     struct pt_kernel_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (pt_fs_read(s->recording->images.fs->proc, "kallsyms", &text, &scan))
-        scan = (struct pt_scan){ 0 };
-    pt_kallsyms_find(scan, g->addresses, g->count, symbols);
+    if (s->kallsyms.is_running)
+        pthread_join(s->kallsyms.thread, NULL);
+    pt_kallsyms_find(s->kallsyms.scan, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
         name_frame(s, g->frames[i], symbols[i].name, PT_KIND_KERNEL);
     pt_free(symbols);
-    pt_text_release(&text);
+    pt_text_release(&s->kallsyms.text);
 }
 
 /* Anybody may write to /tmp: what is no regular file is not read. */
@@ -181,10 +212,6 @@ static const struct pt_image *image_of(const struct symbolizer *s, uint32_t modu
 }
 
 static void name_group(struct symbolizer *s, uint32_t module, const struct group *g) {
-    if (module == s->recording->kernel_module) {
-        name_from_kernel(s, g);
-        return;
-    }
     const struct pt_image *image = image_of(s, module);
     int32_t pid = image ? pid_of(pt_str_from(image->path)) : 0;
     if (image && image->elf.state)
@@ -222,20 +249,36 @@ static size_t sort_frames(struct symbolizer *s, struct by_module *sorted) {
     return count;
 }
 
+static bool has_kernel(const struct symbolizer *s, const struct by_module *sorted, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i].module == s->recording->kernel_module)
+            return true;
+    return false;
+}
+
 static void name_frames(struct symbolizer *s) {
     struct by_module *sorted = pt_calloc(s->old_count + 1, sizeof *sorted);
     uint32_t *frames = pt_calloc(s->old_count + 1, sizeof *frames);
     uint64_t *addresses = pt_calloc(s->old_count + 1, sizeof *addresses);
     size_t count = sort_frames(s, sorted);
+    if (has_kernel(s, sorted, count))
+        start_kallsyms(s);
     for (size_t i = 0; i < count; i++) {
         frames[i] = sorted[i].frame;
         addresses[i] = sorted[i].address;
     }
+    struct group kernel = { 0 };
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && sorted[end].module == sorted[i].module;)
             end++;
-        name_group(s, sorted[i].module, &(struct group){ frames + i, addresses + i, end - i });
+        struct group group = { frames + i, addresses + i, end - i };
+        if (sorted[i].module == s->recording->kernel_module)
+            kernel = group;
+        else
+            name_group(s, sorted[i].module, &group);
     }
+    if (kernel.count > 0)
+        name_from_kernel(s, &kernel);
     pt_free(sorted);
     pt_free(frames);
     pt_free(addresses);

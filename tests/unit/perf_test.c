@@ -1,4 +1,5 @@
-/* Records of perf events: bytes as the kernel writes them, rings that wrap, order, address spaces. */
+/* Records of perf events: bytes as the kernel writes them, rings that wrap, order, address spaces.
+ */
 #include "profile/perf_record.h"
 #include "profile/perf_ring.h"
 #include "profile/record_order.h"
