@@ -65,14 +65,14 @@ static bool fits_file_limit(uint64_t size) {
 }
 
 struct parts {
-    uint64_t ring, stacks, frames, size;
+    uint64_t ring, stacks, nodes, size;
 };
 
 static struct parts parts_of(bool is_every) {
     struct parts p = { .ring = sizeof(struct pt_heap_header) };
     p.stacks = p.ring + PT_HEAP_RING_BYTES;
-    p.frames = p.stacks + (is_every ? PT_HEAP_STACKS * sizeof(struct pt_heap_stack) : 0);
-    p.size = p.frames + (is_every ? PT_HEAP_FRAMES * sizeof(uint64_t) : 0);
+    p.nodes = p.stacks + (is_every ? PT_HEAP_STACKS * sizeof(struct pt_heap_stack) : 0);
+    p.size = p.nodes + (is_every ? PT_HEAP_NODES * sizeof(struct pt_heap_node) : 0);
     return p;
 }
 
@@ -82,7 +82,6 @@ static void *map_part(int fd, void *at, uint64_t offset, uint64_t size) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Memory is given to the file before it is touched: a full file system must not be a signal. */
 static bool give_memory(int fd, uint64_t offset, uint64_t size) {
     return !posix_fallocate(fd, (off_t)offset, (off_t)size);
 }
@@ -107,22 +106,33 @@ static uint8_t *map_ring(int fd, uint64_t offset) {
 static bool map_file(int fd, struct pt_heap_file *f) {
     struct parts p = parts_of(f->is_every);
     if (!fits_file_limit(p.size) || ftruncate(fd, (off_t)p.size) ||
-        !give_memory(fd, 0, f->is_every ? p.size : sizeof *f->header))
+        !give_memory(fd, 0, sizeof *f->header))
         return false;
     f->header = map_part(fd, NULL, 0, sizeof *f->header);
     f->ring = map_ring(fd, p.ring);
     if (f->is_every) {
-        f->stacks = map_part(fd, NULL, p.stacks, p.frames - p.stacks);
-        f->frames = map_part(fd, NULL, p.frames, p.size - p.frames);
+        f->stacks = map_part(fd, NULL, p.stacks, p.nodes - p.stacks);
+        f->nodes = map_part(fd, NULL, p.nodes, p.size - p.nodes);
     }
-    return f->header && f->ring && (!f->is_every || (f->stacks && f->frames));
+    return f->header && f->ring && (!f->is_every || (f->stacks && f->nodes));
 }
 
+/* Does what others call malloc come to us? The address alone does not say: programs at a fixed place
+ * have stubs of their own that stand for it. */
 static bool brings_own_malloc(void) {
-    Dl_info used, ours;
-    void *function = dlsym(RTLD_DEFAULT, "malloc");
-    return function && dladdr(function, &used) && dladdr((void *)&pt_heap_guard, &ours) &&
-           used.dli_fbase != ours.dli_fbase;
+    void *(*used_malloc)(size_t) = NULL;
+    void (*used_free)(void *) = NULL;
+    void *at = dlsym(RTLD_DEFAULT, "malloc");
+    memcpy(&used_malloc, &at, sizeof at);
+    at = dlsym(RTLD_DEFAULT, "free");
+    memcpy(&used_free, &at, sizeof at);
+    if (!used_malloc || !used_free)
+        return false;
+    pt_heap_self.was_asked = false;
+    void *p = used_malloc(1);
+    bool is_ours = pt_heap_self.was_asked;
+    used_free(p);
+    return !is_ours;
 }
 
 static void fill_header(struct pt_heap_header *h, uint32_t pid, uint32_t flags) {
@@ -133,13 +143,14 @@ static void fill_header(struct pt_heap_header *h, uint32_t pid, uint32_t flags) 
     h->ring_offset = p.ring;
     h->ring_size = PT_HEAP_RING_BYTES;
     h->stacks_offset = pt_heap_file.is_every ? p.stacks : 0;
-    h->frames_offset = pt_heap_file.is_every ? p.frames : 0;
+    h->nodes_offset = pt_heap_file.is_every ? p.nodes : 0;
     h->mean_bytes = pt_heap_file.is_every ? 0 : pt_heap_file.mean_bytes;
     h->start_mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
     h->start_wall_ns = pt_heap_clock_ns(CLOCK_REALTIME);
     h->pid = pid;
     h->flags = flags | (pt_heap_file.is_every ? PT_HEAP_EVERY : 0);
     h->stack_count = 1; /* 0 is "not known" */
+    h->node_count = PT_HEAP_FIRST_NODE;
 }
 
 static bool open_file(uint32_t flags) {
@@ -166,11 +177,16 @@ static void unmap_parent(void) {
     struct parts p = parts_of(pt_heap_file.is_every);
     pt_heap_next.munmap(pt_heap_file.ring, 2 * PT_HEAP_RING_BYTES);
     if (pt_heap_file.is_every) {
-        pt_heap_next.munmap(pt_heap_file.stacks, p.frames - p.stacks);
-        pt_heap_next.munmap(pt_heap_file.frames, p.size - p.frames);
+        pt_heap_next.munmap(pt_heap_file.stacks, p.nodes - p.stacks);
+        pt_heap_next.munmap(pt_heap_file.nodes, p.size - p.nodes);
     }
     pt_heap_next.munmap(pt_heap_file.header, sizeof *pt_heap_file.header);
     pt_heap_file.header = NULL;
+}
+
+static void turn_off(void) {
+    pt_heap_file.counts_mmap = false;
+    pt_heap_file.is_off = true;
 }
 
 /* Of samples the maps come with the first one. */
@@ -179,12 +195,11 @@ static void turn_on(void) {
     if (!pt_heap_file.is_every)
         return;
     pt_heap_write_maps();
+    if (!pt_heap_stacks_start()) {
+        turn_off();
+        return;
+    }
     __atomic_store_n(&pt_heap_guard.is_counting, 1, __ATOMIC_RELEASE);
-}
-
-static void turn_off(void) {
-    pt_heap_file.counts_mmap = false;
-    pt_heap_file.is_off = true;
 }
 
 /* One thread does it; the others go on without being recorded until it is done. */

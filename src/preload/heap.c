@@ -62,6 +62,7 @@ static void start_thread(struct pt_heap_thread *t) {
 
 bool pt_heap_is_sample(size_t bytes) {
     struct pt_heap_thread *t = &pt_heap_self;
+    t->was_asked = true;
     if (t->is_inside)
         return false;
     if (!pt_heap_file_is_open()) {

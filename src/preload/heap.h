@@ -30,6 +30,7 @@ struct pt_heap_thread {
     uint64_t stack_end; /* where its stack was seen to end */
     bool is_ready;
     bool is_inside; /* what is allocated now is our own doing */
+    bool was_asked; /* if something is a sample */
 };
 extern PT_HEAP_TLS struct pt_heap_thread pt_heap_self;
 
@@ -83,7 +84,7 @@ struct pt_heap_file {
     struct pt_heap_header *header; /* NULL: nothing is recorded */
     uint8_t *ring;                 /* mapped twice in a row: records never wrap */
     struct pt_heap_stack *stacks;
-    uint64_t *frames;
+    struct pt_heap_node *nodes;
     uint64_t mean_bytes, seed;
     uint32_t stack_bytes;
     bool is_every, counts_mmap;
@@ -105,7 +106,9 @@ bool pt_heap_file_is_open(void);
 bool pt_heap_file_give(uint64_t offset, uint64_t size);
 int64_t pt_heap_clock_ns(int id);
 
-/* ring.c */
+/* ring.c. Gives memory to a part of the file before it is touched: a full file system must not be a
+ * signal. */
+bool pt_heap_give(void *at, size_t size, uint64_t offset);
 /* Claims a record of `size` bytes, for which at most `limit` bytes of the ring may be used; NULL:
  * no room. It is there for the reader once it is published. */
 struct pt_heap_record *pt_heap_claim(size_t size, size_t limit, uint64_t *position);
@@ -129,6 +132,8 @@ void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t s
 
 /* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);
+/* In each new file: room for the first stacks. */
+bool pt_heap_stacks_start(void);
 static inline bool pt_heap_is_counting(void) {
     return pt_heap_guard.is_counting && !pt_heap_self.is_inside;
 }

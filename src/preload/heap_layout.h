@@ -2,7 +2,7 @@
  * allocates, and a recorder reads it. Like region/layout.h an ABI between programs of one version:
  * fixed widths, little endian; anything new is a new version.
  *
- *     header | ring of records | only when every allocation is recorded: stacks, frames
+ *     header | ring of records | only when every allocation is recorded: stacks, nodes
  *
  * The ring has many writers and one reader. Positions only grow. A writer claims bytes by moving
  * `claimed`, writes its record and last of all the stamp, which is made of the position: a record
@@ -31,16 +31,17 @@
 #define PT_HEAP_STACK_MAX   (64u << 10)
 #define PT_HEAP_REGISTERS   9 /* in the order of profile/registers.c */
 
-#define PT_HEAP_STACKS      (64u << 10) /* of mode "every"; 0 is "not known" */
-#define PT_HEAP_FRAMES      (2u << 20)  /* of all stacks together */
-#define PT_HEAP_DEPTH       128         /* of one */
+#define PT_HEAP_STACKS      (1u << 20) /* of mode "every"; 0 is "not known" */
+#define PT_HEAP_NODES       (8u << 20) /* of the tree that the stacks are paths of */
+#define PT_HEAP_DEPTH       256        /* of one */
+#define PT_HEAP_CHUNK       4096u      /* so many stacks or nodes get memory at a time */
 
 enum { PT_HEAP_EVERY = 1, PT_HEAP_OWN_MALLOC = 2 };
 
 struct pt_heap_header {
     uint64_t magic; /* written last */
     uint32_t version, header_size;
-    uint64_t size, ring_offset, ring_size, stacks_offset, frames_offset;
+    uint64_t size, ring_offset, ring_size, stacks_offset, nodes_offset;
     uint64_t mean_bytes;
     int64_t start_mono_ns, start_wall_ns;
     uint32_t pid, flags;
@@ -49,7 +50,7 @@ struct pt_heap_header {
     uint64_t claimed;
     uint64_t dropped_allocations, dropped_frees;
     uint64_t untracked; /* sampled, but their end will not be seen */
-    uint32_t is_ring_ready, stack_count, frame_count, thread_count;
+    uint32_t is_ring_ready, stack_count, node_count, thread_count;
     uint64_t live_bytes, peak_bytes; /* of mode "every" */
     int64_t peak_mono_ns;
     uint64_t lost_stacks; /* allocations of stack 0: the table was full, or nothing was found */
@@ -101,19 +102,26 @@ struct pt_heap_maps {
     /* then the text */
 };
 
-enum pt_heap_ready { PT_HEAP_IS_PART = 1, PT_HEAP_IS_WHOLE };
+/* Of mode "every": a frame and its caller, which has a smaller number. Stacks that begin alike share
+ * their nodes. */
+struct pt_heap_node {
+    uint64_t pc; /* a return address */
+    uint32_t parent;
+    uint32_t stack; /* that ends here, or 0 */
+};
 
-/* A stack of mode "every" and what was allocated from it. */
+/* The first two have no frame: what hangs from one is a whole stack, or only the part of one near
+ * its leaf that could be walked. */
+enum { PT_HEAP_WHOLE, PT_HEAP_PART, PT_HEAP_FIRST_NODE };
+
+/* A stack and what was allocated from it. */
 struct pt_heap_stack {
-    uint32_t first, depth; /* frames: return addresses, leaf first */
-    uint32_t is_ready;     /* written after them: enum pt_heap_ready */
-    uint32_t thread;       /* that was here first */
-    uint64_t hash;
+    uint32_t node;   /* its leaf; written last: 0 is not there yet */
+    uint32_t thread; /* that was here first */
     uint64_t allocated_count, allocated_bytes;
     uint64_t freed_count, freed_bytes;
     uint64_t temporary_count, temporary_bytes;
     uint64_t peak_count, peak_bytes; /* live at the time of the peak */
-    uint64_t reserved_counts[5];
 };
 
 _Static_assert(sizeof(struct pt_heap_header) == 4096, "ABI");
@@ -123,7 +131,8 @@ _Static_assert(sizeof(struct pt_heap_record) == 16, "ABI");
 _Static_assert(sizeof(struct pt_heap_allocation) == 144, "ABI");
 _Static_assert(sizeof(struct pt_heap_free) == 32, "ABI");
 _Static_assert(sizeof(struct pt_heap_maps) == 48, "ABI");
-_Static_assert(sizeof(struct pt_heap_stack) == 128, "ABI");
+_Static_assert(sizeof(struct pt_heap_node) == 16, "ABI");
+_Static_assert(sizeof(struct pt_heap_stack) == 72, "ABI");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ABI");
 
 #endif

@@ -8,12 +8,19 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+bool pt_heap_give(void *at, size_t size, uint64_t offset) {
+    int error = errno;
+    bool is_given = !madvise(at, size, MADV_POPULATE_WRITE) ||
+                    (errno == EINVAL && pt_heap_file_give(offset, size));
+    errno = error;
+    return is_given;
+}
+
 /* Most processes of a tree end before their first sample: memory comes with that. */
 static bool prepare(struct pt_heap_header *h) {
     if (PT_HEAP_LIKELY(__atomic_load_n(&h->is_ring_ready, __ATOMIC_RELAXED)))
         return true;
-    if (madvise(pt_heap_file.ring, PT_HEAP_RING_BYTES, MADV_POPULATE_WRITE) &&
-        (errno != EINVAL || !pt_heap_file_give(h->ring_offset, PT_HEAP_RING_BYTES)))
+    if (!pt_heap_give(pt_heap_file.ring, PT_HEAP_RING_BYTES, h->ring_offset))
         return false;
     __atomic_store_n(&h->is_ring_ready, 1, __ATOMIC_RELAXED);
     pt_heap_write_maps();

@@ -15,8 +15,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define KNOWN        4096u /* results of walks that are kept; a power of two */
-#define INDEX        (2 * PT_HEAP_STACKS)
+#define SETS         1024u /* of results of walks that are kept; a power of two */
+#define WAYS         4u
+#define INDEX        (2 * PT_HEAP_NODES)
 #define INDEX_PROBES 64
 #define PEAK_STEP    64 /* the stacks at the peak are as they were within 1/64 of it */
 #define MIN_STEP     (16u << 10)
@@ -31,8 +32,10 @@ struct known {
 
 /* All of this is empty in a child after fork, whose file has no stacks yet. */
 static struct tables {
-    struct known known[KNOWN];
-    uint32_t index[INDEX]; /* numbers of stacks, by hash */
+    struct known known[SETS][WAYS];
+    uint32_t next_way[SETS];
+    uint32_t index[INDEX];              /* numbers of nodes, by hash */
+    uint32_t stacks_given, nodes_given; /* have memory */
     uint64_t next_peak;
     uint32_t is_taking_peak;
 } * tables;
@@ -61,54 +64,62 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(const struct pt_walk *w) {
-    uint64_t hash = w->is_whole;
-    for (uint32_t i = 0; i < w->depth; i++)
-        hash = mix(hash, w->pcs[i]);
-    return hash;
+/* Is there memory for this element of an array of the file? */
+static bool has_memory(uint32_t number, uint32_t *given, void *array, size_t element,
+                       uint64_t offset) {
+    if (number < __atomic_load_n(given, __ATOMIC_ACQUIRE))
+        return true;
+    uint64_t first = (number & ~(PT_HEAP_CHUNK - 1)) * element;
+    if (!pt_heap_give((uint8_t *)array + first, PT_HEAP_CHUNK * element, offset + first))
+        return false;
+    __atomic_store_n(given, (number | (PT_HEAP_CHUNK - 1)) + 1, __ATOMIC_RELEASE);
+    return true;
 }
 
-static bool is_stack(uint32_t number, uint64_t hash, const struct pt_walk *w) {
-    const struct pt_heap_stack *s = &pt_heap_file.stacks[number];
-    return s->hash == hash && s->depth == w->depth &&
-           memcmp(&pt_heap_file.frames[s->first], w->pcs, w->depth * sizeof *w->pcs) == 0;
-}
-
-/* 0: there is no room. */
-static uint32_t add_stack(uint64_t hash, const struct pt_walk *w) {
-    struct pt_heap_header *h = pt_heap_file.header;
-    if (__atomic_load_n(&h->stack_count, __ATOMIC_RELAXED) >= PT_HEAP_STACKS ||
-        __atomic_load_n(&h->frame_count, __ATOMIC_RELAXED) > PT_HEAP_FRAMES - PT_HEAP_DEPTH)
-        return 0;
-    uint32_t first = __atomic_fetch_add(&h->frame_count, w->depth, __ATOMIC_RELAXED);
-    uint32_t number = __atomic_fetch_add(&h->stack_count, 1, __ATOMIC_RELAXED);
-    if (number >= PT_HEAP_STACKS || first > PT_HEAP_FRAMES - w->depth)
-        return 0;
-    struct pt_heap_stack *s = &pt_heap_file.stacks[number];
-    memcpy(&pt_heap_file.frames[first], w->pcs, w->depth * sizeof *w->pcs);
-    s->first = first;
-    s->depth = w->depth;
-    s->hash = hash;
-    s->thread = pt_heap_thread_id();
-    /* Release: for the reader, and for other threads by the index. */
-    __atomic_store_n(&s->is_ready, w->is_whole ? PT_HEAP_IS_WHOLE : PT_HEAP_IS_PART,
-                     __ATOMIC_RELEASE);
+/* Takes the next number, if there are less than `limit`; 0: there are not. */
+static uint32_t take_number(uint32_t *counter, uint32_t limit) {
+    uint32_t number = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    do {
+        if (number >= limit)
+            return 0;
+    } while (!__atomic_compare_exchange_n(counter, &number, number + 1, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
     return number;
 }
 
-/* Two threads may add the same stack at once: it then has two numbers, which does no harm. */
-static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
-    uint64_t hash = hash_of(w);
-    *is_new = false;
+bool pt_heap_stacks_start(void) {
+    const struct pt_heap_header *h = pt_heap_file.header;
+    return has_memory(0, &tables->stacks_given, pt_heap_file.stacks, sizeof *pt_heap_file.stacks,
+                      h->stacks_offset) &&
+           has_memory(0, &tables->nodes_given, pt_heap_file.nodes, sizeof *pt_heap_file.nodes,
+                      h->nodes_offset);
+}
+
+static uint32_t add_node(uint32_t parent, uint64_t pc) {
+    struct pt_heap_header *h = pt_heap_file.header;
+    uint32_t number = take_number(&h->node_count, PT_HEAP_NODES);
+    if (!number || !has_memory(number, &tables->nodes_given, pt_heap_file.nodes,
+                               sizeof *pt_heap_file.nodes, h->nodes_offset))
+        return 0;
+    pt_heap_file.nodes[number] = (struct pt_heap_node){ .pc = pc, .parent = parent };
+    return number;
+}
+
+/* The node below `parent`; 0: there is no room. Two threads may add the same at once: it then has
+ * two numbers, which does no harm. */
+static uint32_t node_of(uint32_t parent, uint64_t pc) {
+    uint64_t hash = mix(mix(0, pc), parent);
     for (uint64_t i = 0; i < INDEX_PROBES; i++) {
-        uint32_t *slot = &tables->index[(hash + i) % INDEX];
+        uint32_t *slot = &tables->index[((hash >> 20) + i) % INDEX];
+        /* Acquire: paired with the release below; the node is whole. */
         uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE), none = 0;
-        if (number && is_stack(number, hash, w))
-            return number;
-        if (number)
+        if (number) {
+            const struct pt_heap_node *n = &pt_heap_file.nodes[number];
+            if (n->pc == pc && n->parent == parent)
+                return number;
             continue;
-        number = add_stack(hash, w);
-        *is_new = number > 0;
+        }
+        number = add_node(parent, pc);
         if (number)
             (void)__atomic_compare_exchange_n(slot, &none, number, false, __ATOMIC_RELEASE,
                                               __ATOMIC_RELAXED);
@@ -117,8 +128,39 @@ static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
     return 0;
 }
 
-static struct known *known_at(uint64_t caller, uint64_t sp) {
-    return &tables->known[mix(caller, sp) >> 40 & (KNOWN - 1)];
+static uint32_t add_stack(uint32_t node) {
+    struct pt_heap_header *h = pt_heap_file.header;
+    uint32_t number = take_number(&h->stack_count, PT_HEAP_STACKS);
+    if (!number || !has_memory(number, &tables->stacks_given, pt_heap_file.stacks,
+                               sizeof *pt_heap_file.stacks, h->stacks_offset))
+        return 0;
+    pt_heap_file.stacks[number].thread = pt_heap_thread_id();
+    /* Release: the reader sees the path of nodes as well. */
+    __atomic_store_n(&pt_heap_file.stacks[number].node, node, __ATOMIC_RELEASE);
+    return number;
+}
+
+/* From the root to the leaf. 0: there is no room. */
+static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
+    uint32_t node = w->is_whole ? PT_HEAP_WHOLE : PT_HEAP_PART;
+    *is_new = false;
+    for (uint32_t i = w->depth; i > 0; i--) {
+        node = node_of(node, w->pcs[i - 1]);
+        if (!node)
+            return 0;
+    }
+    uint32_t *stack = &pt_heap_file.nodes[node].stack;
+    uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
+    if (number)
+        return number;
+    number = add_stack(node);
+    *is_new = number > 0;
+    __atomic_store_n(stack, number, __ATOMIC_RELEASE);
+    return number;
+}
+
+static uint32_t set_of(uint64_t caller, uint64_t sp) {
+    return (uint32_t)(mix(caller, sp) >> 40) & (SETS - 1);
 }
 
 /* Words are read in their order: each shows that the next is still part of this stack. */
@@ -143,8 +185,10 @@ static inline uint32_t recall(const struct known *k, uint64_t caller, uint64_t s
     return __atomic_load_n(&k->version, __ATOMIC_RELAXED) == version ? stack : 0;
 }
 
-static void remember(struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
+static void remember(uint32_t set, uint64_t caller, uint64_t sp, uint64_t fp,
                      const struct pt_walk *w, uint32_t stack) {
+    uint32_t way = __atomic_fetch_add(&tables->next_way[set], 1, __ATOMIC_RELAXED) % WAYS;
+    struct known *k = &tables->known[set][way];
     uint32_t version = __atomic_load_n(&k->version, __ATOMIC_RELAXED);
     if (w->word_count > PT_WALK_WORDS || version & 1 ||
         !__atomic_compare_exchange_n(&k->version, &version, version + 1, false, __ATOMIC_ACQUIRE,
@@ -164,13 +208,14 @@ static void remember(struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
 
 /* What could not be walked to its end is copied, once, for a better unwinder. */
 static PT_HEAP_COLD uint32_t walk(const uint64_t registers[PT_HEAP_REGISTERS], uint64_t caller,
-                                  uint64_t stack_end, struct known *k) {
+                                  uint64_t stack_end) {
     struct pt_walk w;
     bool is_new;
     int error = errno;
+    uint64_t sp = registers[PT_HEAP_REGISTER_SP], fp = registers[PT_HEAP_REGISTER_FP];
     w.pc = registers[PT_HEAP_REGISTER_PC];
-    w.sp = registers[PT_HEAP_REGISTER_SP];
-    w.fp = registers[PT_HEAP_REGISTER_FP];
+    w.sp = sp;
+    w.fp = fp;
     w.stack_end = stack_end;
     pt_walk(&w, own_start, own_end);
     if (w.depth == 0)
@@ -179,8 +224,7 @@ static PT_HEAP_COLD uint32_t walk(const uint64_t registers[PT_HEAP_REGISTERS], u
     if (is_new && !w.is_whole)
         pt_heap_write_stack(registers, stack);
     if (stack && w.is_whole)
-        remember(k, caller, registers[PT_HEAP_REGISTER_SP], registers[PT_HEAP_REGISTER_FP], &w,
-                 stack);
+        remember(set_of(caller, sp), caller, sp, fp, &w, stack);
     errno = error;
     return stack;
 }
@@ -191,16 +235,21 @@ __attribute__((noinline)) static uint32_t find(uint64_t caller) {
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP], fp = registers[PT_HEAP_REGISTER_FP];
     uint64_t stack_end = pt_heap_stack_end(sp);
-    struct known *k = known_at(caller, sp);
-    uint32_t stack = recall(k, caller, sp, fp, stack_end);
-    return stack ? stack : walk(registers, caller, stack_end, k);
+    const struct known *set = tables->known[set_of(caller, sp)];
+    for (uint32_t way = 0; way < WAYS; way++) {
+        uint32_t stack = recall(&set[way], caller, sp, fp, stack_end);
+        if (stack)
+            return stack;
+    }
+    return walk(registers, caller, stack_end);
 }
 
 static PT_HEAP_COLD void take_peak(struct pt_heap_header *h, uint64_t live) {
     if (__atomic_exchange_n(&tables->is_taking_peak, 1, __ATOMIC_ACQUIRE))
         return;
-    uint32_t count_of = h->stack_count < PT_HEAP_STACKS ? h->stack_count : PT_HEAP_STACKS;
-    for (uint32_t i = 0; i < count_of; i++) {
+    uint32_t given = __atomic_load_n(&tables->stacks_given, __ATOMIC_ACQUIRE);
+    uint32_t used = __atomic_load_n(&h->stack_count, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < used && i < given; i++) {
         struct pt_heap_stack *s = &pt_heap_file.stacks[i];
         s->peak_count = s->allocated_count - s->freed_count;
         s->peak_bytes = s->allocated_bytes - s->freed_bytes;
@@ -222,7 +271,7 @@ static inline void grow(uint64_t bytes) {
 }
 
 /* A stack and a size, as the table of live blocks keeps them. */
-#define SIZE_BITS 48
+#define SIZE_BITS 40
 #define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
 static void count_free(uint64_t value, bool is_temporary) {
@@ -244,7 +293,7 @@ static PT_HEAP_COLD void lose(uint64_t value) {
 }
 
 void *pt_heap_count(void *p, size_t bytes) {
-    if (!p)
+    if (!p || bytes > SIZE_MASK)
         return p;
     pt_heap_self.is_inside = true;
     uint64_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define PT_WALK_WORDS 32
+#define PT_WALK_WORDS 192
 
 struct pt_walk_word {
     uint64_t address, value;

@@ -11,7 +11,7 @@
 #include "profile/heap_source.h"
 #include "profile/recording.h"
 
-#define PT_HEAP_WINDOWS   64 /* of the time line; an even number */
+#define PT_HEAP_WINDOWS   32 /* of the time line; an even number */
 #define PT_HEAP_PROCESSES 65536
 
 enum pt_heap_metric { PT_HEAP_LIVE, PT_HEAP_PEAK, PT_HEAP_ALLOCATED, PT_HEAP_TEMPORARIES };

@@ -3,6 +3,7 @@
 #include "profile/heap.h"
 
 #define LOOK_EVERY_NS INT64_C(100000000)
+#define MANY_STACKS   16384 /* are looked at less often */
 
 static struct pt_heap_counted *counted_of(struct pt_heap_process *p, uint32_t number) {
     size_t before = p->counted_capacity;
@@ -51,21 +52,18 @@ static uint32_t frame_of(struct pt_heap *h, struct pt_heap_process *p, uint64_t 
     return pt_image_place(&r->images, m->image, pc + m->bias)->frame;
 }
 
-/* Frames are return addresses, leaf first. */
 static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
-                         const struct pt_heap_stack *s, const uint64_t *frames) {
+                         const struct pt_heap_path *path) {
     struct pt_recording *r = &h->recording;
     uint32_t stack = PT_PROFILE_NONE;
-    bool is_cut = s->depth == PT_HEAP_DEPTH;
+    bool is_cut = path->depth == PT_HEAP_DEPTH;
     r->profile.meta.unwound++;
     r->profile.meta.truncated += is_cut;
-    r->profile.meta.rooted += s->is_ready == PT_HEAP_IS_WHOLE && !is_cut;
-    if (is_cut)
-        stack = pt_profile_stack(&r->profile, stack, r->truncated_frame);
-    else if (s->is_ready != PT_HEAP_IS_WHOLE)
-        stack = pt_profile_stack(&r->profile, stack, r->lost_frame);
-    for (uint32_t i = s->depth; i > 0; i--)
-        stack = pt_profile_stack(&r->profile, stack, frame_of(h, p, frames[i - 1] - 1));
+    r->profile.meta.rooted += path->is_whole && !is_cut;
+    if (is_cut || !path->is_whole)
+        stack = pt_profile_stack(&r->profile, stack, is_cut ? r->truncated_frame : r->lost_frame);
+    for (uint32_t i = path->depth; i > 0; i--)
+        stack = pt_profile_stack(&r->profile, stack, frame_of(h, p, path->frames[i - 1] - 1));
     return stack;
 }
 
@@ -96,12 +94,15 @@ void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
 
 /* A stack that could not be walked waits for its copy as long as it may come. */
 static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_heap_counted *c,
-                       const struct pt_heap_stack *s, const uint64_t *frames, bool is_final) {
+                       const struct pt_heap_source *source, const struct pt_heap_stack *s,
+                       bool is_final) {
+    struct pt_heap_path path;
     if (c->group)
         return true;
-    if (s->is_ready == PT_HEAP_IS_PART && !is_final)
+    pt_heap_source_path(source, s->node, &path);
+    if (!path.is_whole && path.depth > 0 && !is_final)
         return false;
-    uint32_t stack = s->depth > 0 ? stack_of(h, p, s, frames) : PT_PROFILE_NONE;
+    uint32_t stack = path.depth > 0 ? stack_of(h, p, &path) : PT_PROFILE_NONE;
     c->group = pt_heap_group_of(h, stack, thread_of(h, p, s->thread)) + 1;
     return true;
 }
@@ -121,10 +122,11 @@ static struct pt_heap_sum live_of(const struct pt_heap_stack *s) {
     return (struct pt_heap_sum){ bytes > 0 ? (double)bytes : 0, count > 0 ? (double)count : 0, 0 };
 }
 
-static void take_stack(struct pt_heap *h, struct pt_heap_process *p, uint32_t number,
-                       const struct pt_heap_stack *s, const uint64_t *frames, bool is_final) {
+static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
+                       const struct pt_heap_source *source, uint32_t number,
+                       const struct pt_heap_stack *s, bool is_final) {
     struct pt_heap_counted *c = counted_of(p, number);
-    if (s->allocated_count == 0 || !c || !find_group(h, p, c, s, frames, is_final))
+    if (s->allocated_count == 0 || !c || !find_group(h, p, c, source, s, is_final))
         return;
     struct pt_heap_sum allocated = { (double)s->allocated_bytes, (double)s->allocated_count, 0 };
     struct pt_heap_sum temporary = { (double)s->temporary_bytes, (double)s->temporary_count, 0 };
@@ -149,14 +151,15 @@ static void take_stack(struct pt_heap *h, struct pt_heap_process *p, uint32_t nu
 void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
                         const struct pt_heap_source *s, bool is_final, int64_t now_ns) {
     struct pt_heap_stack stack;
-    uint64_t frames[PT_HEAP_DEPTH];
-    if (!is_final && now_ns - p->counted_ns < LOOK_EVERY_NS)
+    uint32_t count = pt_heap_source_stack_count(s);
+    int64_t pause_ns = count < MANY_STACKS ? LOOK_EVERY_NS : 10 * LOOK_EVERY_NS;
+    if (!is_final && now_ns - p->counted_ns < pause_ns)
         return;
     p->counted_ns = now_ns;
     pt_heap_advance(h, now_ns);
-    for (uint32_t i = 0; i < pt_heap_source_stack_count(s); i++)
-        if (pt_heap_source_stack(s, i, &stack, frames))
-            take_stack(h, p, i, &stack, frames, is_final);
+    for (uint32_t i = 0; i < count; i++)
+        if (pt_heap_source_stack(s, i, &stack))
+            take_stack(h, p, s, i, &stack, is_final);
     if (!is_final)
         return;
     /* peaks of several processes are added, though they may be of different times */

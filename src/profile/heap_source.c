@@ -14,14 +14,14 @@ static struct pt_heap_header *header_of(const struct pt_heap_source *s) {
 
 static bool is_layout(const struct pt_heap_header *h, size_t size) {
     uint64_t stacks = sizeof *h + PT_HEAP_RING_BYTES;
-    uint64_t frames = stacks + PT_HEAP_STACKS * sizeof(struct pt_heap_stack);
-    uint64_t whole = frames + PT_HEAP_FRAMES * sizeof(uint64_t);
+    uint64_t nodes = stacks + PT_HEAP_STACKS * sizeof(struct pt_heap_stack);
+    uint64_t whole = nodes + PT_HEAP_NODES * sizeof(struct pt_heap_node);
     bool is_every = h->flags & PT_HEAP_EVERY;
     return h->version == PT_HEAP_VERSION && h->header_size == sizeof *h &&
            h->ring_offset == sizeof *h && h->ring_size == PT_HEAP_RING_BYTES &&
            h->size == (is_every ? whole : stacks) && size >= h->size &&
            h->stacks_offset == (is_every ? stacks : 0) &&
-           h->frames_offset == (is_every ? frames : 0) && h->pid > 0 && h->pid <= INT32_MAX &&
+           h->nodes_offset == (is_every ? nodes : 0) && h->pid > 0 && h->pid <= INT32_MAX &&
            is_every == (h->mean_bytes == 0);
 }
 
@@ -212,18 +212,32 @@ uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s) {
     return !s->is_every ? 0 : count < PT_HEAP_STACKS ? count : PT_HEAP_STACKS;
 }
 
+static const struct pt_heap_stack *stack_at(const struct pt_heap_source *s, uint32_t number) {
+    const struct pt_heap_stack *all =
+        (const void *)(s->at + sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES);
+    return &all[number];
+}
+
 bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
-                          struct pt_heap_stack *into, uint64_t frames[PT_HEAP_DEPTH]) {
-    const struct pt_heap_header *h = header_of(s);
-    uint64_t stacks = sizeof *h + PT_HEAP_RING_BYTES;
-    uint64_t all_frames = stacks + PT_HEAP_STACKS * sizeof *into;
-    const struct pt_heap_stack *found = (const void *)(s->at + stacks);
-    if (!s->is_every || number >= PT_HEAP_STACKS ||
-        (number > 0 && !__atomic_load_n(&found[number].is_ready, __ATOMIC_ACQUIRE)))
+                          struct pt_heap_stack *into) {
+    if (number >= pt_heap_source_stack_count(s))
         return false;
-    *into = found[number];
-    if (into->depth > PT_HEAP_DEPTH || into->first > PT_HEAP_FRAMES - into->depth)
-        return false;
-    memcpy(frames, s->at + all_frames + into->first * sizeof *frames, into->depth * sizeof *frames);
-    return true;
+    /* Acquire: paired with the release of who made it, so that its nodes are there. */
+    uint32_t node = __atomic_load_n(&stack_at(s, number)->node, __ATOMIC_ACQUIRE);
+    *into = *stack_at(s, number);
+    into->node = node;
+    return number == 0 || node >= PT_HEAP_FIRST_NODE;
+}
+
+void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into) {
+    const struct pt_heap_node *nodes = (const void *)stack_at(s, PT_HEAP_STACKS);
+    into->depth = 0;
+    while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES && into->depth < PT_HEAP_DEPTH) {
+        struct pt_heap_node n = nodes[node];
+        into->frames[into->depth++] = n.pc;
+        if (n.parent >= node)
+            break; /* callers were there before: this is none of ours */
+        node = n.parent;
+    }
+    into->is_whole = node == PT_HEAP_WHOLE;
 }

@@ -54,12 +54,20 @@ void pt_heap_source_consume(struct pt_heap_source *s, uint64_t position);
 
 struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s);
 
-/* Of mode "every": how many stacks there are, the most bytes that were live and when, and one of
- * the stacks with its frames (at most PT_HEAP_DEPTH, leaf first; false: it is not there). */
-uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s);
+/* Of mode "every": the most bytes that were live, and when. */
 uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s);
 int64_t pt_heap_source_peak_ns(const struct pt_heap_source *s);
+
+/* How many stacks there are, and one of them. False: it is not there yet. */
+uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s);
 bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
-                          struct pt_heap_stack *into, uint64_t frames[PT_HEAP_DEPTH]);
+                          struct pt_heap_stack *into);
+
+struct pt_heap_path {
+    uint64_t frames[PT_HEAP_DEPTH]; /* return addresses, leaf first */
+    uint32_t depth;
+    bool is_whole; /* it reaches the root */
+};
+void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into);
 
 #endif

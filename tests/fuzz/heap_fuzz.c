@@ -11,14 +11,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define STACKS_OFFSET (sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES)
-#define FRAMES_OFFSET (STACKS_OFFSET + PT_HEAP_STACKS * sizeof(struct pt_heap_stack))
-#define WHOLE         (FRAMES_OFFSET + PT_HEAP_FRAMES * sizeof(uint64_t))
+#define NODES_OFFSET  (STACKS_OFFSET + PT_HEAP_STACKS * sizeof(struct pt_heap_stack))
+#define WHOLE         (NODES_OFFSET + PT_HEAP_NODES * sizeof(struct pt_heap_node))
 #define REACHED       16384u /* of each part */
 
 /* Large and mostly zero: made once, the parts that inputs reach are cleared each time. */
 static uint8_t *cleared_file(void) {
     static uint8_t *file;
-    const size_t starts[] = { 0, sizeof(struct pt_heap_header), STACKS_OFFSET, FRAMES_OFFSET };
+    const size_t starts[] = { 0, sizeof(struct pt_heap_header), STACKS_OFFSET, NODES_OFFSET };
     if (!file)
         file = pt_calloc(1, WHOLE);
     for (size_t i = 0; i < PT_COUNT(starts); i++)
@@ -34,7 +34,7 @@ static void fill_header(struct pt_heap_header *h, bool is_every) {
                                   .ring_offset = sizeof *h,
                                   .ring_size = PT_HEAP_RING_BYTES,
                                   .stacks_offset = is_every ? STACKS_OFFSET : 0,
-                                  .frames_offset = is_every ? FRAMES_OFFSET : 0,
+                                  .nodes_offset = is_every ? NODES_OFFSET : 0,
                                   .mean_bytes = is_every ? 0 : 65536,
                                   .pid = INT32_MAX,
                                   .flags = is_every ? PT_HEAP_EVERY : 0,
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (is_every && size > 4) {
         size_t tables = size / 2;
         memcpy(file + STACKS_OFFSET, data + 1, tables < REACHED ? tables : REACHED);
-        memcpy(file + FRAMES_OFFSET, data + 1, tables < REACHED ? tables : REACHED);
+        memcpy(file + NODES_OFFSET, data + 1, tables < REACHED ? tables : REACHED);
     }
     write_records(header, data + 1, size - 1);
     if (data[0] & 2)
