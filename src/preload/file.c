@@ -117,8 +117,8 @@ static bool map_file(int fd, struct pt_heap_file *f) {
     return f->header && f->ring && (!f->is_every || (f->stacks && f->nodes));
 }
 
-/* Does what others call malloc come to us? The address alone does not say: programs at a fixed place
- * have stubs of their own that stand for it. */
+/* Does what others call malloc come to us? The address alone does not say: programs at a fixed
+ * place have stubs of their own that stand for it. */
 static bool brings_own_malloc(void) {
     void *(*used_malloc)(size_t) = NULL;
     void (*used_free)(void *) = NULL;

@@ -102,8 +102,8 @@ struct pt_heap_maps {
     /* then the text */
 };
 
-/* Of mode "every": a frame and its caller, which has a smaller number. Stacks that begin alike share
- * their nodes. */
+/* Of mode "every": a frame and its caller, which has a smaller number. Stacks that begin alike
+ * share their nodes. */
 struct pt_heap_node {
     uint64_t pc; /* a return address */
     uint32_t parent;
