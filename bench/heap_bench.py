@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a heap profile costs a loop of malloc and free, eight calls deep: nothing, a library that only
-hands on, Pitot by samples and by every allocation, heaptrack.
+"""What a heap profile costs a loop of malloc and free, eight calls deep: nothing, a library that
+only hands on, Pitot by samples and by every allocation, heaptrack.
 
     bench/heap_bench.py BUILD_DIRECTORY
 

@@ -19,6 +19,7 @@
 
 #define NEVER          (UINT64_MAX / 2)
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
+#define NAME_EVERY     16                   /* samples of a thread */
 #define FRACTION_BITS  24
 #define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
 
@@ -100,13 +101,23 @@ static size_t copy_unknown(uint8_t *into, uint64_t sp, size_t bytes) {
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Names change seldom. */
 void pt_heap_thread_name(char name[16]) {
-    if (prctl(PR_GET_NAME, name, 0, 0, 0))
-        name[0] = '\0';
+    struct pt_heap_thread *t = &pt_heap_self;
+    if (t->name_age++ % NAME_EVERY == 0 && prctl(PR_GET_NAME, t->name, 0, 0, 0))
+        t->name[0] = '\0';
+    memcpy(name, t->name, sizeof t->name);
 }
 
+/* Asked for once, and again in a child after fork, whose file has another number. */
 uint32_t pt_heap_thread_id(void) {
-    return (uint32_t)syscall(SYS_gettid);
+    struct pt_heap_thread *t = &pt_heap_self;
+    uint32_t pid = pt_heap_file.header->pid;
+    if (t->pid != pid) {
+        t->id = (uint32_t)syscall(SYS_gettid);
+        t->pid = pid;
+    }
+    return t->id;
 }
 
 static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint32_t stack) {
@@ -141,8 +152,10 @@ static struct pt_heap_allocation *claim(size_t stack_bytes, uint64_t *position, 
     return (struct pt_heap_allocation *)(void *)r;
 }
 
-void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t stack) {
-    uint64_t position, sp = registers[PT_HEAP_REGISTER_SP];
+__attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
+    uint64_t registers[PT_HEAP_REGISTERS], position;
+    pt_heap_registers(registers);
+    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
     size_t size, bytes = stack_size(sp);
     struct pt_heap_allocation *a = claim(bytes, &position, &size);
     if (!a)

@@ -28,6 +28,9 @@ struct pt_heap_thread {
     uintptr_t last;  /* its newest sample, and `left` right after it */
     uint64_t last_left;
     uint64_t stack_end; /* where its stack was seen to end */
+    uint32_t id, pid;   /* `id` is known for the file of that process */
+    uint32_t name_age;
+    char name[16];
     bool is_ready;
     bool is_inside; /* what is allocated now is our own doing */
     bool was_asked; /* if something is a sample */
@@ -128,7 +131,7 @@ static inline uint64_t pt_heap_stack_end(uint64_t sp) {
 uint32_t pt_heap_thread_id(void);
 void pt_heap_thread_name(char name[16]);
 /* Registers and a copy of the stack, for a stack of the table that could not be walked. */
-void pt_heap_write_stack(const uint64_t registers[PT_HEAP_REGISTERS], uint32_t stack);
+void pt_heap_write_stack(uint32_t stack);
 
 /* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);

@@ -23,8 +23,18 @@ static inline void *noted(void *p, size_t bytes) {
     return pt_heap_is_counting() ? pt_heap_count(p, bytes) : pt_heap_allocated(p, bytes, 0);
 }
 
-PT_HEAP_EXPORT void *malloc(size_t bytes) {
+/* A function of its own: the short way must not save registers for it. */
+__attribute__((noinline)) static void *slow_malloc(size_t bytes) {
+    if (PT_HEAP_LIKELY(pt_heap_is_counting()))
+        return pt_heap_count(pt_heap_next.malloc(bytes), bytes);
     return is_plain(bytes) ? pt_heap_next.malloc(bytes) : noted(pt_heap_next.malloc(bytes), bytes);
+}
+
+PT_HEAP_EXPORT void *malloc(size_t bytes) {
+    if (!PT_HEAP_LIKELY(bytes < pt_heap_self.left))
+        return slow_malloc(bytes);
+    pt_heap_self.left -= bytes;
+    return pt_heap_next.malloc(bytes);
 }
 
 /* What a block was counted as, if it was; for taking it back. */
@@ -39,10 +49,9 @@ static inline struct block forget(void *p) {
     return b;
 }
 
-static void free_known(void *p) {
-    if (pt_heap_next_is_early(p))
+__attribute__((noinline)) static void free_known(void *p) {
+    if (!forget(p).was_live && pt_heap_next_is_early(p))
         return;
-    (void)forget(p);
     pt_heap_next.free(p);
 }
 

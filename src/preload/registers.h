@@ -5,11 +5,23 @@
 
 #include "preload/heap_layout.h"
 
+/* Those a walk starts from. */
+struct pt_heap_place {
+    uint64_t pc, sp, fp;
+};
+
 #if defined __x86_64__
 
-#define PT_HEAP_REGISTER_FP 1
 #define PT_HEAP_REGISTER_SP 2
-#define PT_HEAP_REGISTER_PC 3
+
+__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
+    struct pt_heap_place p;
+    __asm__ volatile("leaq (%%rip), %0\n\t"
+                     "movq %%rsp, %1\n\t"
+                     "movq %%rbp, %2\n\t"
+                     : "=&r"(p.pc), "=&r"(p.sp), "=&r"(p.fp));
+    return p;
+}
 
 __attribute__((always_inline)) static inline void
 pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
@@ -30,9 +42,16 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
 
 #elif defined __aarch64__
 
-#define PT_HEAP_REGISTER_FP 5
 #define PT_HEAP_REGISTER_SP 7
-#define PT_HEAP_REGISTER_PC 8
+
+__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
+    struct pt_heap_place p;
+    __asm__ volatile("adr %0, .\n\t"
+                     "mov %1, sp\n\t"
+                     "mov %2, x29\n\t"
+                     : "=&r"(p.pc), "=&r"(p.sp), "=&r"(p.fp));
+    return p;
+}
 
 __attribute__((always_inline)) static inline void
 pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {

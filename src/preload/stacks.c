@@ -15,12 +15,15 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define SETS         1024u /* of results of walks that are kept; a power of two */
-#define WAYS         4u
-#define INDEX        (2 * PT_HEAP_NODES)
-#define INDEX_PROBES 64
-#define PEAK_STEP    64 /* the stacks at the peak are as they were within 1/64 of it */
-#define MIN_STEP     (16u << 10)
+#define SETS          1024u /* of results of walks that are kept; a power of two */
+#define WAYS          4u
+#define WORDS_AT_ONCE 4u /* of a walk are compared */
+#define INDEX         (2 * PT_HEAP_NODES)
+#define INDEX_PROBES  64
+#define PEAK_STEP     64 /* the stacks at the peak are as they were within 1/64 of it */
+#define MIN_STEP      (16u << 10)
+
+_Static_assert(PT_WALK_WORDS % WORDS_AT_ONCE == 0, "words fill up whole groups");
 
 /* Guarded by `version`, which is odd while someone writes. */
 struct known {
@@ -52,8 +55,8 @@ bool pt_heap_stacks_open(void) {
 }
 
 /* A program with one thread needs no bus lock. */
-static inline void count(uint64_t *at, uint64_t by) {
-    if (__libc_single_threaded)
+static inline void count(uint64_t *at, uint64_t by, bool is_alone) {
+    if (is_alone)
         *at += by;
     else
         __atomic_add_fetch(at, by, __ATOMIC_RELAXED);
@@ -163,85 +166,90 @@ static uint32_t set_of(uint64_t caller, uint64_t sp) {
     return (uint32_t)(mix(caller, sp) >> 40) & (SETS - 1);
 }
 
-/* Words are read in their order: each shows that the next is still part of this stack. */
-static inline bool is_same(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
+/* All words lie between the stack pointer and the end of the stack, which are the same: they can be
+ * read. */
+static inline bool is_same(const struct known *k, uint64_t caller, const struct pt_heap_place *here,
                            uint64_t stack_end) {
-    if (k->caller != caller || k->sp != sp || k->stack_end != stack_end ||
-        (k->uses_fp && k->fp != fp))
+    if (k->caller != caller || k->sp != here->sp || k->stack_end != stack_end ||
+        (k->uses_fp && k->fp != here->fp))
         return false;
-    for (uint32_t i = 0; i < k->word_count; i++)
-        if (*(const uint64_t *)(uintptr_t)k->words[i].address != k->words[i].value)
+    for (uint32_t i = 0; i < k->word_count; i += WORDS_AT_ONCE) {
+        uint64_t differs = 0;
+        for (uint32_t n = 0; n < WORDS_AT_ONCE; n++)
+            differs |=
+                *(const uint64_t *)(uintptr_t)k->words[i + n].address ^ k->words[i + n].value;
+        if (differs)
             return false;
+    }
     return true;
 }
 
-static inline uint32_t recall(const struct known *k, uint64_t caller, uint64_t sp, uint64_t fp,
-                              uint64_t stack_end) {
+static inline uint32_t recall(const struct known *k, uint64_t caller,
+                              const struct pt_heap_place *here, uint64_t stack_end) {
     uint32_t version = __atomic_load_n(&k->version, __ATOMIC_ACQUIRE);
-    if (version & 1 || version == 0 || !is_same(k, caller, sp, fp, stack_end))
+    if (version & 1 || version == 0 || !is_same(k, caller, here, stack_end))
         return 0;
     uint32_t stack = k->stack;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&k->version, __ATOMIC_RELAXED) == version ? stack : 0;
 }
 
-static void remember(uint32_t set, uint64_t caller, uint64_t sp, uint64_t fp,
+static void remember(uint32_t set, uint64_t caller, const struct pt_heap_place *from,
                      const struct pt_walk *w, uint32_t stack) {
     uint32_t way = __atomic_fetch_add(&tables->next_way[set], 1, __ATOMIC_RELAXED) % WAYS;
     struct known *k = &tables->known[set][way];
     uint32_t version = __atomic_load_n(&k->version, __ATOMIC_RELAXED);
-    if (w->word_count > PT_WALK_WORDS || version & 1 ||
+    if (w->word_count > PT_WALK_WORDS || w->word_count == 0 || version & 1 ||
         !__atomic_compare_exchange_n(&k->version, &version, version + 1, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
         return;
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->stack = stack;
     k->caller = caller;
-    k->sp = sp;
-    k->fp = fp;
+    k->sp = from->sp;
+    k->fp = from->fp;
     k->stack_end = w->stack_end;
     k->uses_fp = w->uses_fp;
-    k->word_count = w->word_count;
     memcpy(k->words, w->words, w->word_count * sizeof *w->words);
+    k->word_count = w->word_count;
+    while (k->word_count % WORDS_AT_ONCE)
+        k->words[k->word_count++] = w->words[0];
     __atomic_store_n(&k->version, version + 2, __ATOMIC_RELEASE);
 }
 
 /* What could not be walked to its end is copied, once, for a better unwinder. */
-static PT_HEAP_COLD uint32_t walk(const uint64_t registers[PT_HEAP_REGISTERS], uint64_t caller,
+static PT_HEAP_COLD uint32_t walk(const struct pt_heap_place *from, uint64_t caller,
                                   uint64_t stack_end) {
     struct pt_walk w;
     bool is_new;
     int error = errno;
-    uint64_t sp = registers[PT_HEAP_REGISTER_SP], fp = registers[PT_HEAP_REGISTER_FP];
-    w.pc = registers[PT_HEAP_REGISTER_PC];
-    w.sp = sp;
-    w.fp = fp;
+    w.pc = from->pc;
+    w.sp = from->sp;
+    w.fp = from->fp;
     w.stack_end = stack_end;
     pt_walk(&w, own_start, own_end);
     if (w.depth == 0)
         w.pcs[w.depth++] = caller;
     uint32_t stack = number_of(&w, &is_new);
     if (is_new && !w.is_whole)
-        pt_heap_write_stack(registers, stack);
+        pt_heap_write_stack(stack);
     if (stack && w.is_whole)
-        remember(set_of(caller, sp), caller, sp, fp, &w, stack);
+        remember(set_of(caller, from->sp), caller, from, &w, stack);
     errno = error;
     return stack;
 }
 
-/* Not inlined: the registers are those of this function. */
-__attribute__((noinline)) static uint32_t find(uint64_t caller) {
-    uint64_t registers[PT_HEAP_REGISTERS];
-    pt_heap_registers(registers);
-    uint64_t sp = registers[PT_HEAP_REGISTER_SP], fp = registers[PT_HEAP_REGISTER_FP];
-    uint64_t stack_end = pt_heap_stack_end(sp);
-    const struct known *set = tables->known[set_of(caller, sp)];
+/* Walks start in the function that this becomes part of. */
+__attribute__((always_inline)) static inline uint32_t find(uint64_t caller) {
+    struct pt_heap_place here = pt_heap_here();
+    uint64_t stack_end = pt_heap_stack_end(here.sp);
+    const struct known *set = tables->known[set_of(caller, here.sp)];
     for (uint32_t way = 0; way < WAYS; way++) {
-        uint32_t stack = recall(&set[way], caller, sp, fp, stack_end);
+        uint32_t stack = recall(&set[way], caller, &here, stack_end);
         if (stack)
             return stack;
     }
-    return walk(registers, caller, stack_end);
+    return walk(&here, caller, stack_end);
 }
 
 static PT_HEAP_COLD void take_peak(struct pt_heap_header *h, uint64_t live) {
@@ -259,9 +267,9 @@ static PT_HEAP_COLD void take_peak(struct pt_heap_header *h, uint64_t live) {
     __atomic_store_n(&tables->is_taking_peak, 0, __ATOMIC_RELEASE);
 }
 
-static inline void grow(uint64_t bytes) {
+static inline void grow(uint64_t bytes, bool is_alone) {
     struct pt_heap_header *h = pt_heap_file.header;
-    count(&h->live_bytes, bytes);
+    count(&h->live_bytes, bytes, is_alone);
     uint64_t live = h->live_bytes;
     if (live <= h->peak_bytes || live > INT64_MAX)
         return;
@@ -274,35 +282,37 @@ static inline void grow(uint64_t bytes) {
 #define SIZE_BITS 40
 #define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
-static void count_free(uint64_t value, bool is_temporary) {
+static inline void count_free(uint64_t value, bool is_temporary) {
     struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
     uint64_t bytes = value & SIZE_MASK;
-    count(&s->freed_count, 1);
-    count(&s->freed_bytes, bytes);
-    count(&pt_heap_file.header->live_bytes, -bytes);
+    bool is_alone = __libc_single_threaded;
+    count(&s->freed_count, 1, is_alone);
+    count(&s->freed_bytes, bytes, is_alone);
+    count(&pt_heap_file.header->live_bytes, -bytes, is_alone);
     if (!is_temporary)
         return;
-    count(&s->temporary_count, 1);
-    count(&s->temporary_bytes, bytes);
+    count(&s->temporary_count, 1, is_alone);
+    count(&s->temporary_bytes, bytes, is_alone);
 }
 
 /* Its end will not be seen: it must not look live for ever. */
 static PT_HEAP_COLD void lose(uint64_t value) {
     count_free(value, false);
-    count(&pt_heap_file.header->untracked, 1);
+    count(&pt_heap_file.header->untracked, 1, false);
 }
 
-void *pt_heap_count(void *p, size_t bytes) {
+__attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
     if (!p || bytes > SIZE_MASK)
         return p;
     pt_heap_self.is_inside = true;
     uint64_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));
     struct pt_heap_stack *s = &pt_heap_file.stacks[number];
+    bool is_alone = __libc_single_threaded;
     if (number == 0)
-        count(&pt_heap_file.header->lost_stacks, 1);
-    count(&s->allocated_count, 1);
-    count(&s->allocated_bytes, bytes);
-    grow(bytes);
+        count(&pt_heap_file.header->lost_stacks, 1, is_alone);
+    count(&s->allocated_count, 1, is_alone);
+    count(&s->allocated_bytes, bytes, is_alone);
+    grow(bytes, is_alone);
     uint64_t value = number << SIZE_BITS | bytes;
     if (!pt_heap_live_add(p, value))
         lose(value);
@@ -321,9 +331,9 @@ bool pt_heap_uncount(const void *p, uint64_t *value) {
 
 void pt_heap_recount(const void *p, uint64_t value) {
     struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
-    count(&s->freed_count, -UINT64_C(1));
-    count(&s->freed_bytes, -(value & SIZE_MASK));
-    grow(value & SIZE_MASK);
+    count(&s->freed_count, -UINT64_C(1), false);
+    count(&s->freed_bytes, -(value & SIZE_MASK), false);
+    grow(value & SIZE_MASK, false);
     if (!pt_heap_live_add(p, value))
         lose(value);
 }
