@@ -1,10 +1,12 @@
 # What people do here, by name; Meson does the work underneath. `make help` lists the targets.
+# PYTHON is a comma list of CPythons for `make python`; without it, all that are found.
 # Each target first installs the Debian packages it needs, if they are missing.
 
 MESON        ?= $(firstword $(wildcard /usr/bin/meson) meson)
 PREFIX       ?= /usr/local
 WERROR       ?= true
 FUZZ_SECONDS ?= 60
+PYTHON       ?=
 DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
                 build/pitot demo --serve --self-load --seconds 5
 export MESON
@@ -20,7 +22,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
 .PHONY: all demo test test-system asan tsan fuzz check check-source check-clang check-arm64 bench \
-        golden-update format install dist clean help
+        python golden-update format install dist clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build
@@ -63,6 +65,12 @@ check-arm64: build-arm64/build.ninja
 bench: all | deps-bench ## measure against the reference programs
 	@bench/run build
 
+python: build-python/build.ninja ## wheels of the Python package, in dist/
+	@$(MESON) configure build-python -Dpython_interpreters='$(PYTHON)'
+	@rm -f build-python/python/*.whl
+	@ninja -C build-python wheels
+	@mkdir -p dist && cp build-python/python/*.whl dist/ && ls dist/*.whl
+
 golden-update: all ## record the command-line cases and the generated pages anew
 	@tests/cli/run --update build/pitot
 	@tools/check-docs --update build/pitot
@@ -79,7 +87,8 @@ dist: build/build.ninja ## source tarball of the last commit, in dist/
 	@mkdir -p dist && cp build/meson-dist/*.tar.gz* dist/ && ls dist/*
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root dist
+	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root \
+		build-python dist
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | expand -t 16
@@ -89,7 +98,7 @@ build/build.ninja: | deps-build
 	$(MESON) setup build -Dwerror=$(WERROR)
 
 # A build that was configured before the test packages came looks for them again.
-build/with-tests: | build/build.ninja deps-test
+build/with-tests: | build/build.ninja deps-test deps-python
 	$(MESON) configure build -Dtests=enabled
 	@touch $@
 
@@ -102,6 +111,9 @@ build-tsan/build.ninja: | deps-build deps-test
 build-fuzz/build.ninja: | deps-build deps-test deps-fuzz
 	CC=clang $(MESON) setup build-fuzz $(SANITIZE)=address,undefined -Dfuzz=true \
 		-Dc_args=-fsanitize=fuzzer-no-link
+
+build-python/build.ninja: | deps-build deps-python
+	$(MESON) setup build-python -Dpython=enabled
 
 build-clang/build.ninja: | deps-build deps-test deps-check
 	CC=clang $(MESON) setup build-clang -Dwerror=$(WERROR) -Dtests=enabled

@@ -2,11 +2,13 @@
  * least that such a call can be: two readings of the ticks and a store, an add. Linked to the
  * shared library, as programs are. */
 #include "bench.h"
+#include "probe_peers.h"
 
 #include "region/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pitot/pitot.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,8 +21,8 @@
 
 static pt_counter counter;
 static pt_histogram histogram;
-static pt_name span_name;
 static struct pt_region region;
+double bench_values[BENCH_VALUES];
 
 static _Thread_local struct { uint64_t start, end; } ring[RING];
 static _Thread_local uint64_t local_count;
@@ -78,21 +80,17 @@ static void add_to_counter(int calls) {
 }
 
 static void record_in_histogram(int calls) {
-    double value = 1e-6;
-    for (int i = 0; i < calls; i++) {
-        pt_histogram_record(histogram, value);
-        value = value > 1e3 ? 1e-6 : value * 1.37;
-    }
+    for (int i = 0; i < calls; i++)
+        pt_histogram_record(histogram, bench_values[i % BENCH_VALUES]);
 }
 
-static void make_values(int calls) {
-    volatile double sink;
-    double value = 1e-6;
-    for (int i = 0; i < calls; i++) {
-        sink = value;
-        value = value > 1e3 ? 1e-6 : value * 1.37;
+/* Evenly over nine orders of magnitude, not in order. */
+static void make_values(void) {
+    uint32_t random = 1;
+    for (int i = 0; i < BENCH_VALUES; i++) {
+        random = random * 1664525 + 1013904223;
+        bench_values[i] = pow(10, -6 + 9 * (double)random / 0x1p32);
     }
-    (void)sink;
 }
 
 struct side {
@@ -135,11 +133,14 @@ static void measure_all(struct side *sides, int count) {
     for (int round = 0; round < ROUNDS; round++)
         for (int threads = 1; threads <= THREADS_MAX; threads++)
             for (int i = 0; i < count; i++)
-                measure_side(&sides[i], threads);
+                if (sides[i].run)
+                    measure_side(&sides[i], threads);
 }
 
 static void print(const char *what, const struct side *ours, const struct side *reference,
                   const char *goal) {
+    if (!reference->run)
+        return;
     for (int threads = 1; threads <= THREADS_MAX; threads++) {
         char row[96];
         snprintf(row, sizeof row, "%s, %d thread%s", what, threads, threads > 1 ? "s" : "");
@@ -160,34 +161,61 @@ static void open_region(const char *directory) {
         abort();
 }
 
-int main(void) {
+/* As under a recorder: the library finds its directory in the environment when it is loaded. */
+static void run_again_with_region(char **arguments) {
     char directory[] = "/dev/shm/pitot-bench-XXXXXX";
-    if (!mkdtemp(directory))
-        return 1;
-    struct side off[] = { { .run = put_spans_off }, { .run = limit_of_counter } };
-    measure_all(off, 2);
-    if (pt_start(directory))
-        return 1;
-    counter = pt_counter_new("bench", "", "", NULL);
-    histogram = pt_histogram_new("bench", "", "", NULL);
-    span_name = pt_name_once(&span_name, "bench");
-    open_region(directory);
-    enum { SPAN, SPAN_LIMIT, COUNTER, COUNTER_LIMIT, ATOMIC, HISTOGRAM, VALUES, SIDES };
+    if (!mkdtemp(directory) || setenv(PITOT_REGION_VARIABLE, directory, 1))
+        abort();
+    execv("/proc/self/exe", arguments);
+    abort();
+}
+
+static void measure_off(void) {
+    enum { SPAN, ADD, POINT, SIDES };
+    struct side sides[SIDES] = { { .run = put_spans_off },
+                                 { .run = limit_of_counter },
+                                 { .run = bench_lttng_point } };
+    pt_stop();
+    measure_all(sides, SIDES);
+    print("span while off, against an add", &sides[SPAN], &sides[ADD], "<= 1 ns");
+    print("span while off, against two LTTng tracepoints without a session", &sides[SPAN],
+          &sides[POINT], "< 1");
+}
+
+static void measure_on(void) {
+    enum { SPAN, SPAN_LIMIT, COUNTER, OWN_ADD, ATOMIC, PROMETHEUS, HISTOGRAM, OBSERVE, SIDES };
     struct side sides[SIDES] = {
-        [SPAN] = { .run = put_spans },         [SPAN_LIMIT] = { .run = limit_of_span },
-        [COUNTER] = { .run = add_to_counter }, [COUNTER_LIMIT] = { .run = limit_of_counter },
-        [ATOMIC] = { .run = add_atomically },  [HISTOGRAM] = { .run = record_in_histogram },
-        [VALUES] = { .run = make_values },
+        [SPAN] = { .run = put_spans },
+        [SPAN_LIMIT] = { .run = limit_of_span },
+        [COUNTER] = { .run = add_to_counter },
+        [OWN_ADD] = { .run = limit_of_counter },
+        [ATOMIC] = { .run = add_atomically },
+        [PROMETHEUS] = { .run = bench_prometheus_count },
+        [HISTOGRAM] = { .run = record_in_histogram },
+        [OBSERVE] = { .run = bench_prometheus_observe },
     };
     measure_all(sides, SIDES);
-    for (int threads = 1; threads <= THREADS_MAX; threads++)
-        sides[HISTOGRAM].best_ns[threads] -= sides[VALUES].best_ns[threads];
     print("span, against two ticks and a store", &sides[SPAN], &sides[SPAN_LIMIT], "<= 1.2");
-    print("span while off, against an add", &off[0], &off[1], "<= 1 ns");
-    print("counter, against a thread's own add", &sides[COUNTER], &sides[COUNTER_LIMIT],
-          "<= 1.5 ns");
+    print("counter, against a thread's own add", &sides[COUNTER], &sides[OWN_ADD], "<= 1.5 ns");
     print("counter, against a relaxed atomic add", &sides[COUNTER], &sides[ATOMIC], "< 1");
+    print("counter, against prometheus-cpp", &sides[COUNTER], &sides[PROMETHEUS], "< 1");
     print("histogram, against a relaxed atomic add", &sides[HISTOGRAM], &sides[ATOMIC], "<= 5 ns");
+    print("histogram, against prometheus-cpp", &sides[HISTOGRAM], &sides[OBSERVE], "< 1");
+}
+
+int main(int argument_count, char **arguments) {
+    const char *directory = getenv(PITOT_REGION_VARIABLE);
+    if (argument_count == 1 && !directory)
+        run_again_with_region(arguments);
+    make_values();
+    counter = pt_counter_new("bench_calls", "", "", NULL);
+    histogram = pt_histogram_new("bench_seconds", "s", "", NULL);
+    open_region(directory);
+    measure_on();
+    if (pt_dropped() > 0)
+        fprintf(stderr, "probe_bench: %llu spans found no room\n",
+                (unsigned long long)pt_dropped());
+    measure_off();
     pt_region_close(&region);
     return 0;
 }

@@ -60,7 +60,8 @@ PT_API size_t pt_recent_timings(pt_timing *into, size_t capacity);
 PT_API size_t pt_recent_throughputs(pt_throughput *into, size_t capacity);
 PT_API size_t pt_recent_memory(pt_memory_sample *into, size_t capacity);
 
-/* TensorBoard: an event file in `directory`, which is made. NULL and errno. One thread at a time. */
+/* TensorBoard: an event file in `directory`, which is made. NULL and errno. Not by two threads at
+ * once. */
 typedef struct pt_tensorboard pt_tensorboard;
 PT_API pt_tensorboard *pt_tensorboard_open(const char *directory);
 PT_API int pt_tensorboard_scalar(pt_tensorboard *board, const char *tag, int64_t step,

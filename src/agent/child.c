@@ -227,20 +227,12 @@ static int kill_members(const struct pt_child *c) {
     return found;
 }
 
-static bool read_stat(const struct pt_fs *fs, pid_t pid, struct pt_text *text,
-                      struct pt_pid_stat *stat) {
-    char path[32];
-    struct pt_scan scan;
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    return !pt_fs_read(fs->proc, path, text, &scan) && !pt_pid_parse_stat(scan, stat);
-}
-
 /* A zombie is as good as gone. */
 static bool is_live_descendant(const struct pt_fs *fs, pid_t pid, pid_t ancestor,
                                struct pt_text *text) {
     struct pt_pid_stat stat;
     for (int depth = 0; pid > 0 && depth < 1000; depth++) {
-        if (!read_stat(fs, pid, text, &stat) || (depth == 0 && stat.state == 'Z'))
+        if (pt_pid_read_stat(fs->proc, pid, text, &stat) || (depth == 0 && stat.state == 'Z'))
             return false;
         pid = (pid_t)stat.parent;
         if (pid == ancestor)

@@ -7,6 +7,7 @@
 #include "profile/classify.h"
 #include "profile/session.h"
 #include "profile/symbolize.h"
+#include "profile/lines.h"
 #include "profile/top.h"
 #include "profile/writers.h"
 
@@ -201,9 +202,13 @@ static void print_summary(const struct run *r) {
     print_states(p, &out);
     if (r->o->top_rows > 0) {
         pt_top_make(&top, p);
-        pt_top_print(&top, p, r->o->top_rows, &out);
+        struct pt_top_style style = pt_top_style_of(STDERR_FILENO);
+        pt_top_print(&top, p, r->o->top_rows, &style, &out);
         pt_top_release(&top);
     }
+    struct pt_err err;
+    if (r->o->lines && pt_lines_print(p, r->o->lines, &out, &err))
+        pt_out_printf(&out, "%s\n", err.text);
     (void)pt_out_close(&out);
 }
 
@@ -219,19 +224,28 @@ static int write_files(const struct run *r) {
     return rc;
 }
 
-/* No samples: the target did not run, which is worth a word; files are still written. */
+/* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
+static int check_samples(const struct run *r) {
+    const struct pt_profile *p = &r->session.recording.profile;
+    if (p->samples.count > 0)
+        return 0;
+    if (p->meta.lost > 0) {
+        pt_log(PT_LOG_ERROR, "all samples were lost; use a lower --rate or --stack");
+        return -EIO;
+    }
+    pt_log(PT_LOG_WARNING, "there are no samples: %s",
+           r->o->perf.is_off_cpu ? "nothing waited" : "the target used next to no CPU time");
+    return 0;
+}
+
 static int finish(struct run *r) {
     struct pt_recording *recording = &r->session.recording;
     pt_symbolize(recording);
     pt_classify(&recording->profile, !r->o->perf.is_off_cpu);
     set_command(r);
-    if (recording->profile.samples.count == 0)
-        pt_log(PT_LOG_WARNING, "there are no samples: %s",
-               recording->profile.meta.lost > 0 ? "all were lost; use a lower --rate or --stack"
-               : r->o->perf.is_off_cpu          ? "nothing waited"
-                                                : "the target used next to no CPU time");
     print_summary(r);
-    return write_files(r);
+    int rc = check_samples(r), written = write_files(r);
+    return rc ? rc : written;
 }
 
 static int failure_code(const struct run *r, int rc, bool is_released) {

@@ -14,7 +14,8 @@ struct pt_cpu_profile_options {
     int64_t duration_ns;        /* 0: until the end or a signal */
     const char *const *outputs; /* files; the ending says the format */
     size_t output_count;
-    size_t top_rows; /* of the table on stderr; 0 = none */
+    size_t top_rows;   /* of the table on stderr; 0 = none */
+    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
     bool is_quiet;
 };
 

@@ -244,9 +244,10 @@ static void print_tables(const struct run *r, struct pt_out *out) {
     size_t rows = r->o->top_rows;
     if (rows > 0) {
         struct pt_top top;
+        struct pt_top_style style = pt_top_style_of(STDERR_FILENO);
         pt_out_printf(out, "%s bytes by function:\n", p->types[0].name);
         pt_top_make(&top, p);
-        pt_top_print(&top, p, rows, out);
+        pt_top_print(&top, p, rows, &style, out);
         pt_top_release(&top);
     }
     if (r->o->wants_leaks) {

@@ -35,7 +35,7 @@ static inline size_t exactly_eight(char *into, uint64_t value) {
     return sizeof digits;
 }
 
-static size_t digits_u64(char *into, uint64_t value) {
+size_t pt_digits_u64(char *into, uint64_t value) {
     const uint64_t eight = UINT64_C(100000000), sixteen = eight * eight;
     size_t n;
     if (value < eight)
@@ -51,9 +51,9 @@ static size_t digits_u64(char *into, uint64_t value) {
 
 size_t pt_digits_i64(char *into, int64_t value) {
     if (value >= 0)
-        return digits_u64(into, (uint64_t)value);
+        return pt_digits_u64(into, (uint64_t)value);
     *into = '-';
-    return 1 + digits_u64(into + 1, 0 - (uint64_t)value);
+    return 1 + pt_digits_u64(into + 1, 0 - (uint64_t)value);
 }
 
 #define MANTISSA_BITS 52
@@ -84,7 +84,7 @@ static inline size_t fraction_digits(char *into, uint64_t fraction, uint64_t hal
 /* Most gauges are below 100. */
 static inline size_t integer_digits(char *into, uint64_t integer) {
     if (integer >= 100)
-        return digits_u64(into, integer);
+        return pt_digits_u64(into, integer);
     char *p = into;
     if (integer >= 10)
         *p++ = (char)('0' + integer / 10);
@@ -129,6 +129,6 @@ size_t pt_digits_f64(char *into, double value) {
     size_t sign = bits >> 63;
     *into = '-';
     if (is_zero)
-        return sign + digits_u64(into + sign, 0);
+        return sign + pt_digits_u64(into + sign, 0);
     return sign + fixed_point(into + sign, mantissa | (MANTISSA_MASK + 1), (unsigned)scale);
 }

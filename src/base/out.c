@@ -38,12 +38,27 @@ void pt_out_memory(struct pt_out *o, struct pt_buf *into) {
     *o = (struct pt_out){ .fd = -1, .memory = into, .buffer = pt_malloc(PT_OUT_BUFFER) };
 }
 
+void pt_out_through(struct pt_out *o, char *buffer, pt_out_drain_function *drain, void *arg) {
+    *o = (struct pt_out){ .fd = -1, .buffer = buffer, .drain = drain, .drain_arg = arg };
+}
+
 static void write_memory(struct pt_out *o, const char *bytes, size_t n) {
     pt_buf_bytes(o->memory, bytes, n);
     o->written += n;
 }
 
+static void write_drain(struct pt_out *o, const char *bytes, size_t n) {
+    if (n > 0 && !o->error)
+        o->error = o->drain(o->drain_arg, bytes, n);
+    if (!o->error)
+        o->written += n;
+}
+
 static void write_all(struct pt_out *o, const char *bytes, size_t n) {
+    if (o->drain) {
+        write_drain(o, bytes, n);
+        return;
+    }
     if (o->memory) {
         write_memory(o, bytes, n);
         return;
@@ -88,7 +103,8 @@ int pt_out_close(struct pt_out *o) {
         o->error = -errno;
     if (o->temporary && o->error)
         unlink(o->temporary);
-    pt_free(o->buffer);
+    if (!o->drain)
+        pt_free(o->buffer);
     pt_free(o->path);
     pt_free(o->temporary);
     o->buffer = o->path = o->temporary = NULL;
@@ -133,6 +149,11 @@ void pt_out_utf8(struct pt_out *o, struct pt_str text) {
 void pt_out_i64(struct pt_out *o, int64_t value) {
     char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
     o->used += pt_digits_i64(at, value);
+}
+
+void pt_out_u64(struct pt_out *o, uint64_t value) {
+    char *at = pt_out_reserve(o, PT_DIGITS_MAX); /* may flush: `used` is read after it */
+    o->used += pt_digits_u64(at, value);
 }
 
 void pt_out_f64(struct pt_out *o, double value) {

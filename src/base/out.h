@@ -15,6 +15,9 @@
 
 struct pt_buf;
 
+/* Takes bytes; 0 or -errno, which sticks. */
+typedef int pt_out_drain_function(void *arg, const void *bytes, size_t n);
+
 struct pt_out {
     char *buffer;
     size_t used;
@@ -22,8 +25,10 @@ struct pt_out {
     int fd;
     int error; /* 0 or the first -errno */
     bool owns_fd;
-    char *path, *temporary; /* of a file opened by name */
-    struct pt_buf *memory;  /* where the bytes go instead of a descriptor, or NULL */
+    char *path, *temporary;       /* of a file opened by name */
+    struct pt_buf *memory;        /* where the bytes go instead of a descriptor, or NULL */
+    pt_out_drain_function *drain; /* or this */
+    void *drain_arg;
 };
 
 /* Creates a file; whatever had that name is replaced when it closes without error.
@@ -33,6 +38,9 @@ int pt_out_create(struct pt_out *o, const char *path, struct pt_err *err) PT_MUS
 void pt_out_borrow(struct pt_out *o, int fd);
 /* Appends to a buffer, which is borrowed. */
 void pt_out_memory(struct pt_out *o, struct pt_buf *into);
+/* For code that must not end the program when memory is short: the buffer, of PT_OUT_BUFFER bytes,
+ * is the caller's, and `drain` takes what it holds. */
+void pt_out_through(struct pt_out *o, char *buffer, pt_out_drain_function *drain, void *arg);
 /* Flushes, closes, renames; 0 or the first error since open. A failed file is removed. */
 int pt_out_close(struct pt_out *o);
 int pt_out_flush(struct pt_out *o);
@@ -79,6 +87,7 @@ static inline void pt_out_char(struct pt_out *o, char c) {
 void pt_out_utf8(struct pt_out *o, struct pt_str text);
 void pt_out_printf(struct pt_out *o, const char *format, ...) PT_PRINTF(2, 3);
 void pt_out_i64(struct pt_out *o, int64_t value);
+void pt_out_u64(struct pt_out *o, uint64_t value);
 /* The shortest decimal that reads back as the same double; not for NaN and infinities. */
 void pt_out_f64(struct pt_out *o, double value);
 

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <stdint.h>
+
 /* Length of the character at `at`, or 0 if it is not valid. */
 static size_t character_length(const unsigned char *at, size_t left) {
     static const unsigned minimum[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -21,9 +23,20 @@ static size_t character_length(const unsigned char *at, size_t left) {
     return code < minimum[n] || code > 0x10ffff || is_surrogate ? 0 : n;
 }
 
+/* Most text is ASCII: whole words of it are skipped. */
+static size_t ascii_words(struct pt_str text) {
+    size_t length = 0;
+    for (uint64_t word; length + sizeof word <= text.len; length += sizeof word) {
+        memcpy(&word, text.at + length, sizeof word);
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return length;
+}
+
 size_t pt_utf8_valid_length(struct pt_str text) {
     const unsigned char *at = (const unsigned char *)text.at;
-    size_t length = 0;
+    size_t length = ascii_words(text);
     while (length < text.len) {
         size_t n = at[length] < 0x80 ? 1 : character_length(at + length, text.len - length);
         if (n == 0)

@@ -32,6 +32,7 @@ struct pt_command_options {
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
     struct pt_option_list profile_outputs;
+    const char *lines;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
@@ -60,6 +61,9 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+/* Profiles that were written before. cmd/cpu_files.c */
+int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
+int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);

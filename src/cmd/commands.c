@@ -62,6 +62,8 @@ const struct pt_option pt_command_option_list[] = {
       "count anonymous mmap too: arenas of a program's own allocators" },
     { "python-malloc", 0, PT_OPTION_FLAG, HEAP, AT(wants_python_malloc), NULL, NULL,
       "PYTHONMALLOC=malloc: see Python's small objects too; it then runs 10 to 30 % slower" },
+    { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
+      "print the lines of this function with what each took" },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
@@ -148,6 +150,8 @@ static const char cpu_details[] =
     "  pitot cpu -- python train.py\n"
     "  pitot cpu --pid 4242 -d 30s -o profile.folded\n"
     "  pitot cpu --off-cpu -- ./server\n"
+    "  pitot cpu show profile.pitotprof --lines train.py:step\n"
+    "  pitot cpu diff before.pitotprof after.pitotprof -o diff.html\n"
     "\n"
     "Native stacks are unwound without frame pointers; the target is never stopped. What it "
     "needs:\n"
@@ -186,7 +190,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_export, export_details, 2 },
     [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
                             pt_cmd_energy, energy_details, 2 },
-    [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...]",
+    [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...] | show FILE | diff FILE FILE",
                          "profile where a command or a process spends its CPU time", pt_cmd_cpu,
                          cpu_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT...",

@@ -4,6 +4,7 @@
 #include "profile/writers.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define MAX_RATE_HZ 9999
 
@@ -43,7 +44,7 @@ static int check(const struct pt_command_options *o, struct pt_cpu_profile_optio
         return pt_fail(err, -EINVAL, "--stack: 8, 16, 32 or 64");
     if (o->top_rows < 0)
         return pt_fail(err, -EINVAL, "--top: not below 0");
-    return check_outputs(&o->profile_outputs, err);
+    return 0;
 }
 
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
@@ -58,9 +59,16 @@ int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_das
         .outputs = o->profile_outputs.items,
         .output_count = o->profile_outputs.count,
         .top_rows = (size_t)o->top_rows,
+        .lines = o->lines,
         .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
+    if (check_outputs(&o->profile_outputs, &err))
+        return pt_command_misused(PT_COMMAND_CPU, "%s", err.text);
+    if (!has_dashes && *operands && strcmp(*operands, "show") == 0)
+        return pt_cmd_cpu_show(o, operands + 1);
+    if (!has_dashes && *operands && strcmp(*operands, "diff") == 0)
+        return pt_cmd_cpu_diff(o, operands + 1);
     if (has_dashes && !c.command)
         return pt_command_misused(PT_COMMAND_CPU, "there is no command after --");
     if (check(o, &c, &err))

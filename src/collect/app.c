@@ -21,7 +21,9 @@
     X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")        \
     X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "How long it took; T: its start") \
     X(t, argument, "sArgument", INFO, I64, NONE, 0, "Number the program gave it")             \
-    X(t, request, "sRequest", INFO, I64, NONE, 0, "Request it worked for")
+    X(t, request, "sRequest", INFO, I64, NONE, 0, "Request it worked for")                    \
+    X(t, work, "sWork", INFO, STRING, NONE, 0, "The number counts samples, tokens, flows")    \
+    X(t, text, "sText", INFO, STRING, NONE, 0, "Text the program gave it")
 
 PT_TABLE(span, PT_TABLE_FILE("spans", NULL), "Spans of programs with libpitot", SPAN_COLUMNS,
          "libpitot");
@@ -147,20 +149,41 @@ static void look_for_regions(struct app_state *s, const struct pt_context *conte
         read_directory(s, st.st_mtim);
 }
 
+static void set_text(struct pt_batch *rows, int column, const char *text) {
+    pt_set_str(rows, column, pt_str_from(text));
+}
+
+static void set_name(const struct pt_region *r, int64_t name, struct pt_batch *rows, int column) {
+    char text[sizeof((struct pt_region_name *)NULL)->text + 1];
+    pt_region_copy_name(r, (uint32_t)name, text);
+    set_text(rows, column, text);
+}
+
+static void set_argument(const struct pt_region *r, const struct pt_region_span_record *span,
+                         struct pt_batch *rows) {
+    static const char *const works[PT_REGION_WORK_MASK + 1] = { NULL, "samples", "tokens",
+                                                                "flows" };
+    if (span->flags & PT_REGION_HAS_TEXT)
+        set_name(r, span->argument, rows, span_text);
+    if (!(span->flags & PT_REGION_HAS_ARGUMENT))
+        return;
+    const char *work = works[span->flags >> PT_REGION_WORK_SHIFT & PT_REGION_WORK_MASK];
+    pt_set_i64(rows, span_argument, span->argument);
+    if (work)
+        set_text(rows, span_work, work);
+}
+
 static void add_span(const struct pt_region *r, const struct pt_region_span_record *span,
                      struct pt_batch *rows) {
-    char name[sizeof((struct pt_region_name *)NULL)->text + 1];
     int64_t start_ns = pt_region_mono_ns(r, span->start_ticks);
-    pt_region_copy_name(r, span->name, name);
     pt_batch_add_row(rows);
     pt_set_time(rows, 0, start_ns);
     pt_set_i64(rows, span_pid, r->pid);
     pt_set_i64(rows, span_thread, span->thread);
-    pt_set_str(rows, span_name, pt_str_from(name));
+    set_name(r, span->name, rows, span_name);
     pt_set_i64(rows, span_start, start_ns);
     pt_set_i64(rows, span_duration, pt_region_mono_ns(r, span->end_ticks) - start_ns);
-    if (span->flags & PT_REGION_HAS_ARGUMENT)
-        pt_set_i64(rows, span_argument, span->argument);
+    set_argument(r, span, rows);
     if (span->flags & PT_REGION_HAS_REQUEST)
         pt_set_i64(rows, span_request, (int64_t)span->request);
 }
@@ -180,10 +203,6 @@ static bool add_spans(struct app_state *s, struct watched *w, const struct pt_co
             add_span(&w->region, &s->spans[i], rows);
     }
     return count < SPANS_AT_ONCE;
-}
-
-static void set_text(struct pt_batch *rows, int column, const char *text) {
-    pt_set_str(rows, column, pt_str_from(text));
 }
 
 static void add_metric(const struct watched *w, const struct pt_region_value *v, int64_t now_ns,

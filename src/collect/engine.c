@@ -95,6 +95,8 @@ PT_TABLE(series, PT_TABLE_FILE("engine_series", NULL),
 /* A reading that is older than this many periods says nothing about now. */
 #define STALE_PERIODS 4
 #define MIN_PERIOD_NS (500 * PT_NS_PER_MS) /* rendering its metrics costs an engine milliseconds */
+/* The end of a run waits this long for what its engines say last. */
+#define LAST_PATIENCE_NS (250 * PT_NS_PER_MS)
 
 struct engine_state {
     struct pt_scraper *scraper;
@@ -201,6 +203,8 @@ static void add_series(const struct engine_state *s, size_t count, int64_t now_n
 
 static int engine_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct engine_state *s = state;
+    if (context->is_last)
+        pt_scraper_finish(s->scraper, LAST_PATIENCE_NS);
     /* Before the engines, so that the engine of every series is among them. */
     size_t raw_count =
         context->engines->wants_raw

@@ -34,6 +34,7 @@ void pt_gpu_reading_copy(struct pt_gpu_reading *into, const struct pt_gpu_readin
     into->time_ns = from->time_ns;
     into->processes_ns = from->processes_ns;
     into->sequence = from->sequence;
+    into->cpu_ns = from->cpu_ns;
 }
 
 struct pt_gpu_device *pt_gpu_add_device(struct pt_gpu_reading *r) {

@@ -175,6 +175,7 @@ struct pt_gpu_reading {
     int64_t time_ns;      /* when it was complete; 0 = there is none yet */
     int64_t processes_ns; /* when the processes were listed */
     uint64_t sequence;    /* 1, 2, ... */
+    int64_t cpu_ns;       /* CPU time of the poller's thread so far */
 };
 
 void pt_gpu_reading_release(struct pt_gpu_reading *r);

@@ -24,18 +24,18 @@ struct opened {
 struct pt_gpu_poller {
     pthread_t thread;
     struct pt_fs fs; /* own descriptors: the thread may outlive the caller's */
-    int64_t interval_ns;
 
     /* Of the thread alone. */
     struct opened opened[BACKENDS_MAX];
     int opened_count;
     struct pt_gpu_reading work;
-    int64_t slow_ns[2];
+    int64_t turn_ns; /* the interval, as of the start of this turn */
 
     /* Shared. */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct pt_gpu_reading latest;
+    int64_t interval_ns;
     struct pt_err reason; /* why there is no GPU */
     bool has_searched, is_found, must_stop, has_ended, is_abandoned;
 };
@@ -110,7 +110,7 @@ static void read_pace(struct pt_gpu_poller *p, enum pt_gpu_pace pace, int64_t st
             struct pt_gpu_device *d = &p->work.devices[o->first + k];
             bool is_due = !d->read_ns[pace] || start_ns - d->read_ns[pace] >= SLOW_PERIOD_NS;
             /* Slow values may take long: those of the other devices come in the next turn. */
-            bool has_time = pt_mono_ns() - start_ns < p->interval_ns / 2;
+            bool has_time = pt_mono_ns() - start_ns < p->turn_ns / 2;
             if (pace == PT_GPU_FAST || (is_due && has_time))
                 read_device(o, k, pace, d);
         }
@@ -135,6 +135,7 @@ static void read_processes(struct pt_gpu_poller *p, int64_t start_ns) {
 static void publish(struct pt_gpu_poller *p) {
     p->work.time_ns = pt_mono_ns();
     p->work.sequence++;
+    p->work.cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_mutex_lock(&p->mutex);
     pt_gpu_reading_copy(&p->latest, &p->work);
     pthread_cond_broadcast(&p->changed);
@@ -152,11 +153,19 @@ static bool wait_until(struct pt_gpu_poller *p, int64_t deadline_ns) {
     return goes_on;
 }
 
+static int64_t interval_of(struct pt_gpu_poller *p) {
+    pthread_mutex_lock(&p->mutex);
+    int64_t interval_ns = p->interval_ns;
+    pthread_mutex_unlock(&p->mutex);
+    return interval_ns;
+}
+
 static void poll_devices(struct pt_gpu_poller *p) {
     int64_t next_ns;
     do {
         int64_t start_ns = pt_mono_ns();
-        next_ns = start_ns + p->interval_ns;
+        p->turn_ns = interval_of(p);
+        next_ns = start_ns + p->turn_ns;
         read_pace(p, PT_GPU_FAST, start_ns);
         read_pace(p, PT_GPU_SLOW, start_ns);
         read_processes(p, start_ns);
@@ -234,6 +243,12 @@ static bool await_search(struct pt_gpu_poller *p, int64_t patience_ns, struct pt
         *err = p->reason;
     pthread_mutex_unlock(&p->mutex);
     return may_have;
+}
+
+void pt_gpu_poller_set_interval(struct pt_gpu_poller *p, int64_t interval_ns) {
+    pthread_mutex_lock(&p->mutex);
+    p->interval_ns = interval_ns > SHORTEST_NS ? interval_ns : SHORTEST_NS;
+    pthread_mutex_unlock(&p->mutex);
 }
 
 int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, int64_t interval_ns,

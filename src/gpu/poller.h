@@ -22,6 +22,8 @@ struct pt_gpu_poller;
  * the first reading comes later, or never. `fs` is copied. */
 int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, int64_t interval_ns,
                         int64_t patience_ns, struct pt_err *err) PT_MUST_CHECK;
+/* From the next turn on. */
+void pt_gpu_poller_set_interval(struct pt_gpu_poller *poller, int64_t interval_ns);
 /* Ends and frees; NULL may be stopped. */
 void pt_gpu_poller_stop(struct pt_gpu_poller *poller);
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 const struct pt_module_need pt_http_client_module = { "http-client", PT_HTTP_CLIENT_VERSION,
-                                                      "libcurl3-gnutls" };
+                                                      "libcurl4" };
 
 void pt_http_request_release(struct pt_http_request *r) {
     pt_buf_release(&r->body);

@@ -7,7 +7,8 @@
  *         use(pt_buf_as_str(&r.body));
  *     pt_http_request_release(&r);
  *
- * http and https only, no redirects, no proxy, gzip undone; connections are kept between runs. */
+ * http and https only, no redirects, no proxy, gzip undone; connections are kept between runs.
+ * Certificates are checked against those of the system, or of the file that SSL_CERT_FILE names. */
 #ifndef PT_HTTP_CLIENT_H
 #define PT_HTTP_CLIENT_H
 

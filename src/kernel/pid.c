@@ -1,6 +1,7 @@
 #include "kernel/pid.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static bool is_whole(const struct pt_scan *text) {
     return !text->failed && text->at < text->end && text->end[-1] == '\n';
@@ -67,6 +68,14 @@ int pt_pid_parse_stat(struct pt_scan s, struct pt_pid_stat *stat) {
         return -EINVAL;
     parse_stat_tail(s, stat);
     return 0;
+}
+
+int pt_pid_read_stat(int proc, pid_t pid, struct pt_text *text, struct pt_pid_stat *stat) {
+    char path[32];
+    struct pt_scan scan;
+    snprintf(path, sizeof path, "%d/stat", (int)pid);
+    int rc = pt_fs_read(proc, path, text, &scan);
+    return rc ? rc : pt_pid_parse_stat(scan, stat);
 }
 
 int pt_pid_parse_statm(struct pt_scan s, int64_t *resident_pages) {

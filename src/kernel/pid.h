@@ -12,7 +12,7 @@
 #define PT_KERNEL_PID_H
 
 #include "base/attr.h"
-#include "base/scan.h"
+#include "base/fs.h"
 
 #include <sys/types.h>
 
@@ -29,6 +29,9 @@ struct pt_pid_stat {
 
 /* All parsers: 0 or -EINVAL, and then nothing of the result is to be used. */
 int pt_pid_parse_stat(struct pt_scan text, struct pt_pid_stat *stat) PT_MUST_CHECK;
+/* Reads PID/stat below the directory `proc` into `text`, which the name borrows. 0 or -errno. */
+int pt_pid_read_stat(int proc, pid_t pid, struct pt_text *text,
+                     struct pt_pid_stat *stat) PT_MUST_CHECK;
 int pt_pid_parse_statm(struct pt_scan text, int64_t *resident_pages) PT_MUST_CHECK;
 
 struct pt_pid_io {

@@ -19,6 +19,8 @@ struct pt_history_span {
  * a program that is only switched on by the environment keeps none until it calls this. */
 int pt_history_start(size_t capacity) PT_MUST_CHECK;
 void pt_history_stop(void);
+/* Spans are recorded again: looks for them at the usual pace, at once. */
+void pt_history_hurry(void);
 
 /* Takes in what is new, then copies spans from number `from` on, in the order in which they ended
  * by thread. `*next` is where to go on; spans that are gone already are left out. */

@@ -2,36 +2,52 @@
 #include "monitor/log.h"
 
 #include "base/log.h"
+#include "monitor/guard.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum pt_log_level pt_log_level = PT_LOG_INFO;
 void (*pt_log_hook)(void);
 
-/* Both are one setting: a callback never gets another's argument. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guarded by monitor/guard.h: both are one setting, a callback never gets another's argument. */
 static pt_log_function *callback;
 static void *callback_arg;
+static char kept[512]; /* the first warning that there was no callback for */
 
 void pt_set_log(pt_log_function *log, void *arg) {
-    pthread_mutex_lock(&lock);
+    char text[sizeof kept] = "";
+    pt_guard_lock();
     callback = log;
     callback_arg = arg;
-    pthread_mutex_unlock(&lock);
+    if (log) {
+        memcpy(text, kept, sizeof text);
+        kept[0] = '\0';
+    }
+    pt_guard_unlock();
+    if (text[0])
+        log(arg, PT_LEVEL_WARNING, text);
+}
+
+bool pt_monitor_is_logging(void) {
+    pt_guard_lock();
+    bool is_logging = callback;
+    pt_guard_unlock();
+    return is_logging;
 }
 
 static void say(int level, const char *format, va_list args) {
-    pthread_mutex_lock(&lock);
+    char text[sizeof kept];
+    vsnprintf(text, sizeof text, format, args);
+    pt_guard_lock();
     pt_log_function *call = callback;
     void *arg = callback_arg;
-    pthread_mutex_unlock(&lock);
-    if (!call)
-        return;
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    call(arg, level, text);
+    if (!call && level >= PT_LEVEL_WARNING && !kept[0])
+        memcpy(kept, text, sizeof kept);
+    pt_guard_unlock();
+    if (call)
+        call(arg, level, text);
 }
 
 void pt_monitor_log(int level, const char *format, ...) {

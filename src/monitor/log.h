@@ -6,7 +6,10 @@
 
 #include <pitot/config.h>
 
-/* `level` is one of enum pt_level. Not on the recording path. */
+/* `level` is one of enum pt_level. Not on the recording path. The first warning that there is no
+ * callback for waits for one. */
 void pt_monitor_log(int level, const char *format, ...) PT_PRINTF(2, 3);
+/* False: there is nobody to listen. */
+bool pt_monitor_is_logging(void);
 
 #endif

@@ -20,10 +20,22 @@ static inline struct pt_region_layout *pt_probe_region(void) {
     return __atomic_load_n(&pt_probe_region_, __ATOMIC_ACQUIRE);
 }
 
-/* The region, made if there is none; NULL if it cannot be. Between these two the directories
- * belong to the caller; not for signal handlers. */
+/* The region, made if there is none, in memory while recording is off; NULL: no memory. Between
+ * these two the directories belong to the caller; not for signal handlers. */
 struct pt_region_layout *pt_probe_lock(void);
 void pt_probe_unlock(void);
+
+/* Called by pt_start() when recording is on; NULL: nothing. Set once, before main(). */
+extern void (*pt_probe_on_start)(void);
+
+/* What is recorded while recording is on: spans and histograms may be left out, at once and for all
+ * threads; PT_METRICS_ON_ cannot. */
+#define PT_PROBE_ALL ((unsigned)(PT_METRICS_ON_ | PT_SPANS_ON_ | PT_HISTOGRAMS_ON_))
+void pt_probe_set_parts(unsigned wanted);
+unsigned pt_probe_parts(void);
+
+/* Is the region a file for a recorder around us, who empties the rings? */
+bool pt_probe_has_recorder(void);
 
 /* A block for a thread that has none, or NULL: none is free. */
 struct pt_region_thread *pt_probe_claim(void);

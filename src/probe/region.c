@@ -1,4 +1,5 @@
-/* Life of the region: made by the first call, blocks claimed by threads, a new one after fork. */
+/* Life of the region, which is a file or memory of the process only: made by the first call, blocks
+ * claimed by threads, a new one after fork. */
 #include "probe/probe.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@
 
 int pt_is_on_;
 struct pt_region_layout *pt_probe_region_;
+void (*pt_probe_on_start)(void);
 PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
 PT_PROBE_TLS uint64_t *pt_counters_;
 
@@ -32,7 +34,8 @@ static PT_PROBE_TLS bool is_claiming;      /* a signal handler must not take a s
 /* Below: guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char directory[PATH_MAX]; /* "": that of the environment */
-static char path[PATH_MAX];
+static char path[PATH_MAX];      /* "": the region is not a file */
+static unsigned parts = PT_PROBE_ALL;
 static struct pt_region_layout *of_parent; /* after fork: to be copied, then unmapped */
 static pthread_key_t thread_key;
 static bool has_key;
@@ -70,8 +73,10 @@ static bool fits_file_limit(void) {
 }
 
 /* Before Linux 5.14 by the file, which may not be open any more: programs close descriptors that
- * they do not know. */
+ * they do not know. Memory comes when it is touched. */
 static bool allocate_file(size_t offset, size_t size) {
+    if (!path[0])
+        return true;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
@@ -82,8 +87,10 @@ static bool allocate_file(size_t offset, size_t size) {
     return has_room;
 }
 
+/* Whole pages, as madvise wants them: of 4 KiB, or of up to 64 KiB on arm64. */
 bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size) {
-    size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(size_t)4095;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(page - 1);
     size_t to = (size_t)((const uint8_t *)at - (uint8_t *)region) + size;
     if (!madvise((uint8_t *)region + from, to - from, MADV_POPULATE_WRITE))
         return true;
@@ -105,20 +112,42 @@ static struct pt_region_layout *map_file(int fd) {
     return NULL;
 }
 
-static struct pt_region_layout *make_file(void) {
+/* Where files go; NULL: nowhere. */
+static const char *get_directory(void) {
     const char *in = directory[0] ? directory : secure_getenv(PITOT_REGION_VARIABLE);
-    if (!in || !*in || !fits_file_limit() ||
-        snprintf(path, sizeof path, "%s/%d-%lld", in, (int)getpid(),
-                 (long long)clock_ns(CLOCK_MONOTONIC)) >= (int)sizeof path)
-        return NULL;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return NULL;
-    struct pt_region_layout *region = map_file(fd);
-    close(fd);
+    return in && *in ? in : NULL;
+}
+
+static struct pt_region_layout *make_file(const char *in) {
+    struct pt_region_layout *region = NULL;
+    int fd = -1;
+    if (fits_file_limit() && snprintf(path, sizeof path, "%s/%d-%lld", in, (int)getpid(),
+                                      (long long)clock_ns(CLOCK_MONOTONIC)) < (int)sizeof path)
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0) {
+        region = map_file(fd);
+        close(fd);
+        if (!region)
+            unlink(path);
+    }
     if (!region)
-        unlink(path);
+        path[0] = '\0';
     return region;
+}
+
+/* Shared, so that fork() does not make the parent's next store copy a page. */
+static struct pt_region_layout *make_memory(void) {
+    path[0] = '\0';
+    void *at = mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void discard(struct pt_region_layout *region) {
+    munmap(region, sizeof *region);
+    if (path[0])
+        unlink(path);
+    path[0] = '\0';
 }
 
 static void fill_header(struct pt_region_header *h) {
@@ -187,6 +216,7 @@ static void after_fork_in_child(void) {
     if (pt_probe_region_)
         of_parent = pt_probe_region_;
     pt_probe_region_ = NULL;
+    path[0] = '\0';
     set_self(NULL);
     is_claiming = false;
     if (has_key)
@@ -201,15 +231,16 @@ static bool prepare_process(void) {
     return has_key;
 }
 
-/* A file with its header and, in a child, what it has from its parent. */
-static struct pt_region_layout *make_complete_file(void) {
-    struct pt_region_layout *region = prepare_process() ? make_file() : NULL;
+/* With its header and, in a child, what it has from its parent. In memory without a directory. */
+static struct pt_region_layout *make_complete(const char *in) {
+    if (!prepare_process())
+        return NULL;
+    struct pt_region_layout *region = in ? make_file(in) : make_memory();
     if (!region)
         return NULL;
     fill_header(&region->header);
     if (of_parent && !take_over_directories(region, of_parent)) {
-        munmap(region, sizeof *region);
-        unlink(path);
+        discard(region);
         return NULL;
     }
     if (of_parent)
@@ -219,24 +250,32 @@ static struct pt_region_layout *make_complete_file(void) {
 }
 
 /* The lock is held. */
-static struct pt_region_layout *make_region(void) {
-    struct pt_region_layout *region = make_complete_file();
-    if (!region) {
-        pt_region_store(&pt_is_on_, 0);
+static struct pt_region_layout *make_region(const char *in) {
+    struct pt_region_layout *region = make_complete(in);
+    if (!region)
         return NULL;
-    }
     /* Release, twice: readers of the file and threads of this program see a whole header. */
     __atomic_store_n(&region->header.magic, PT_REGION_MAGIC, __ATOMIC_RELEASE);
     __atomic_store_n(&pt_probe_region_, region, __ATOMIC_RELEASE);
     return region;
 }
 
-struct pt_region_layout *pt_probe_lock(void) {
-    pthread_mutex_lock(&lock);
+/* The lock is held. What cannot be recorded is off from then on. */
+static struct pt_region_layout *make_region_if_on(void) {
     if (!pt_region_load(&pt_is_on_))
         return NULL;
+    struct pt_region_layout *region = make_region(get_directory());
+    if (!region)
+        pt_region_store(&pt_is_on_, 0);
+    return region;
+}
+
+struct pt_region_layout *pt_probe_lock(void) {
+    pthread_mutex_lock(&lock);
     struct pt_region_layout *region = pt_probe_region();
-    return region ? region : make_region();
+    if (!region)
+        region = make_region_if_on();
+    return region ? region : make_region(NULL);
 }
 
 void pt_probe_unlock(void) {
@@ -249,7 +288,7 @@ static struct pt_region_layout *region_of_child(void) {
         return NULL;
     struct pt_region_layout *region = pt_probe_region();
     if (!region)
-        region = make_region();
+        region = make_region_if_on();
     pthread_mutex_unlock(&lock);
     return region;
 }
@@ -304,18 +343,69 @@ struct pt_region_thread *pt_probe_claim(void) {
     return block;
 }
 
+/* Word by word, as others may write meanwhile. */
+static bool copy_part(struct pt_region_layout *to, const struct pt_region_layout *from,
+                      const void *part, size_t size) {
+    size_t offset = (size_t)((const uint8_t *)part - (const uint8_t *)from);
+    uint64_t *into = (uint64_t *)((uint8_t *)to + offset);
+    if (!pt_probe_populate(to, into, size))
+        return false;
+    for (size_t i = 0; i < size / sizeof *into; i++)
+        into[i] = pt_region_load((const uint64_t *)part + i);
+    return true;
+}
+
+static bool copy_region(struct pt_region_layout *to, const struct pt_region_layout *from) {
+    const struct pt_region_header *h = &from->header;
+    bool is_copied = copy_part(to, from, &h->version, /* magic is last */
+                               offsetof(struct pt_region_layout, threads) - sizeof h->magic) &&
+                     copy_part(to, from, from->threads, offsetof(struct pt_region_thread, spans));
+    for (uint32_t i = 1; i < PT_REGION_THREADS && is_copied; i++)
+        if (__atomic_load_n(&h->is_ready[i], __ATOMIC_ACQUIRE))
+            is_copied = copy_part(to, from, &from->threads[i], sizeof from->threads[i]);
+    for (uint32_t i = 1; i < h->histogram_count && is_copied; i++)
+        is_copied = copy_part(to, from, &from->shards[i], sizeof from->shards[i]);
+    uint32_t shard_count = pt_region_load(&h->shard_count);
+    for (uint32_t i = PT_REGION_HISTOGRAMS; i < shard_count && is_copied; i++)
+        is_copied = copy_part(to, from, &from->shards[i], sizeof from->shards[i]);
+    /* Release: readers of the file see all of the above. */
+    __atomic_store_n(&to->header.magic, PT_REGION_MAGIC, __ATOMIC_RELEASE);
+    return is_copied;
+}
+
+/* From memory into a file, at the same address: what threads hold of it stays valid. */
+static bool move_to_file(struct pt_region_layout *region, const char *in) {
+    struct pt_region_layout *file = make_file(in);
+    if (!file)
+        return false;
+    int was_on = __atomic_exchange_n(&pt_is_on_, 0, __ATOMIC_RELAXED); /* few add to the old one */
+    bool is_moved =
+        copy_region(file, region) && mremap(file, sizeof *file, sizeof *file,
+                                            MREMAP_MAYMOVE | MREMAP_FIXED, region) != MAP_FAILED;
+    if (!is_moved)
+        discard(file);
+    pt_region_store(&pt_is_on_, was_on);
+    return is_moved;
+}
+
+static bool has_region_for(const char *in) {
+    struct pt_region_layout *region = pt_probe_region();
+    if (!region)
+        return make_region(in);
+    return !in || path[0] || move_to_file(region, in);
+}
+
 static int start(const char *in) {
     size_t length = in ? strlen(in) : 0;
     if (length >= sizeof directory)
         return -ENAMETOOLONG;
-    if (length == 0 && !secure_getenv(PITOT_REGION_VARIABLE))
-        return -EINVAL;
-    if (length > 0)
+    bool had_file = path[0];
+    if (!has_region_for(length > 0 ? in : get_directory()))
+        return errno ? -errno : -EIO;
+    if (length > 0 && !had_file)
         memcpy(directory, in, length + 1);
-    pt_region_store(&pt_is_on_, 1);
-    if (pt_probe_region() || make_region())
-        return 0;
-    return errno ? -errno : -EIO;
+    pt_region_store(&pt_is_on_, (int)parts);
+    return 0;
 }
 
 int pt_start(const char *in) {
@@ -324,12 +414,36 @@ int pt_start(const char *in) {
     pthread_mutex_lock(&lock);
     int rc = start(in);
     pthread_mutex_unlock(&lock);
+    if (!rc && pt_probe_on_start)
+        pt_probe_on_start();
     errno = saved_errno;
     return rc;
 }
 
 void pt_stop(void) {
     pt_region_store(&pt_is_on_, 0);
+}
+
+void pt_probe_set_parts(unsigned wanted) {
+    pthread_mutex_lock(&lock);
+    parts = wanted | PT_METRICS_ON_;
+    if (pt_region_load(&pt_is_on_))
+        pt_region_store(&pt_is_on_, (int)parts);
+    pthread_mutex_unlock(&lock);
+}
+
+unsigned pt_probe_parts(void) {
+    pthread_mutex_lock(&lock);
+    unsigned now = parts;
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+bool pt_probe_has_recorder(void) {
+    pthread_mutex_lock(&lock);
+    bool has_one = path[0] && !directory[0];
+    pthread_mutex_unlock(&lock);
+    return has_one;
 }
 
 uint64_t pt_dropped(void) {
@@ -345,9 +459,10 @@ uint64_t pt_dropped(void) {
     return total;
 }
 
-__attribute__((constructor)) static void look_at_environment(void) {
+/* The first of libpitot's constructors: others may start or stop. */
+__attribute__((constructor(101))) static void look_at_environment(void) {
     const char *in = secure_getenv(PITOT_REGION_VARIABLE);
-    pt_is_on_ = in && *in;
+    pt_is_on_ = in && *in ? (int)parts : 0;
 }
 
 __attribute__((destructor)) static void note_end(void) {

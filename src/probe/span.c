@@ -48,31 +48,46 @@ __attribute__((cold, noinline)) static void drop(struct pt_region_thread *self) 
         pt_probe_add_shared(&region->header.dropped_spans, 1);
 }
 
-void pt_span_put_(const pt_span *span, uint64_t end_ticks) {
-    struct pt_region_thread *self = pt_probe_self();
-    if (!PT_PROBE_LIKELY(self)) {
-        drop(self);
-        return;
-    }
+/* Word by word, as somebody may look at what was there. Release: paired with the acquire in
+ * pt_region_peek_spans(). */
+static inline void put_word(void *at, uint64_t word) {
+    __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
+}
+
+/* False: the ring is full, or this is a signal handler that has interrupted it. */
+static inline bool put(struct pt_region_thread *self, uint64_t start_ticks, uint64_t end_ticks,
+                       int64_t argument, uint64_t request, uint64_t name, uint64_t flags) {
     uint64_t written = pt_region_load(&self->written);
     /* Acquire: paired with the release in pt_region_take_spans(), which has read the slot. */
     uint64_t read = __atomic_load_n(&self->read, __ATOMIC_ACQUIRE);
-    if (!PT_PROBE_LIKELY(written - read < PT_REGION_SPANS && !self->is_writing)) {
-        drop(self);
-        return;
-    }
+    if (!PT_PROBE_LIKELY(written - read < PT_REGION_SPANS && !self->is_writing))
+        return false;
     self->is_writing = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->spans[written % PT_REGION_SPANS] = (struct pt_region_span_record){
-        .start_ticks = span->start_ticks,
-        .end_ticks = end_ticks,
-        .argument = span->argument,
-        .request = span->request,
-        .thread = self->thread,
-        .name = (uint16_t)span->name,
-        .flags = (uint16_t)span->flags,
-    };
+    struct pt_region_span_record *span = &self->spans[written % PT_REGION_SPANS];
+    put_word(&span->start_ticks, start_ticks);
+    put_word(&span->end_ticks, end_ticks);
+    put_word(&span->argument, (uint64_t)argument);
+    put_word(&span->request, request);
+    put_word(&span->thread, self->thread | name << 32 | flags << 48);
     __atomic_store_n(&self->written, written + 1, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->is_writing = 0;
+    return true;
+}
+
+/* The first span of a thread, and one that did not fit. */
+__attribute__((cold, noinline)) static void put_rarely(uint64_t start_ticks, uint64_t end_ticks,
+                                                       int64_t argument, uint64_t request,
+                                                       pt_name name, uint32_t flags) {
+    struct pt_region_thread *self = pt_probe_self();
+    if (!self || !put(self, start_ticks, end_ticks, argument, request, name, flags))
+        drop(self);
+}
+
+void pt_span_put_(uint64_t start_ticks, uint64_t end_ticks, int64_t argument, uint64_t request,
+                  pt_name name, uint32_t flags) {
+    struct pt_region_thread *self = pt_probe_self_;
+    if (!PT_PROBE_LIKELY(self && put(self, start_ticks, end_ticks, argument, request, name, flags)))
+        put_rarely(start_ticks, end_ticks, argument, request, name, flags);
 }

@@ -34,7 +34,7 @@ struct pt_elf_interface {
     void *(*open)(const char *path, int fd);
     void (*close)(void *elf);
     struct pt_unwind_rule (*rule)(void *elf, uint64_t address);
-    /* The address of the byte at `file_offset`. */
+    /* The address of the code at `file_offset`. */
     bool (*address_of)(void *elf, uint64_t file_offset, uint64_t *address);
     /* Where the first instruction of a process or of its loader stands; nobody calls that. */
     uint64_t (*entry)(void *elf);

@@ -121,6 +121,17 @@ static struct pt_unwind_rule rule_of(void *state, uint64_t address) {
     return rule;
 }
 
+/* Mappings start at pages: a segment begins a little before its first byte, and the page where one
+ * ends and the next begins belongs to both. Code is in the one that may run. */
+static bool is_mapped_by(const GElf_Phdr *header, uint64_t file_offset, uint64_t *address) {
+    if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+        return false;
+    uint64_t slack = header->p_offset & 4095;
+    uint64_t within = file_offset - (header->p_offset - slack);
+    *address = header->p_vaddr - slack + within;
+    return within < header->p_filesz + slack;
+}
+
 static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
     const struct file *f = state;
     size_t count;
@@ -128,15 +139,8 @@ static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
         return false;
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (!gelf_getphdr(f->elf, (int)i, &header) || header.p_type != PT_LOAD)
-            continue;
-        /* mappings start at pages: a segment begins a little before its first byte */
-        uint64_t slack = header.p_offset & 4095;
-        uint64_t within = file_offset - (header.p_offset - slack);
-        if (within < header.p_filesz + slack) {
-            *address = header.p_vaddr - slack + within;
+        if (gelf_getphdr(f->elf, (int)i, &header) && is_mapped_by(&header, file_offset, address))
             return true;
-        }
     }
     return false;
 }

@@ -2,7 +2,10 @@
  * root, and the sum of its samples' first value.
  *
  *     python3;main;train;at::matmul 1024
- */
+ *
+ * A difference has two numbers, before and after, as difffolded.pl writes and flamegraph.pl reads
+ * them; the first is scaled to the whole of the second. */
+#include "profile/diff.h"
 #include "profile/tree.h"
 #include "profile/writers.h"
 
@@ -22,15 +25,19 @@ static void write_name(struct pt_out *out, struct pt_str name) {
     }
 }
 
-static void write_frames(const struct pt_profile *p, const struct pt_tree *tree, uint32_t node,
-                         struct pt_out *out) {
+/* `first` stands before the root, if it is not empty. A line without any frame is "[unknown]". */
+static void write_frames(const struct pt_profile *p, const struct pt_tree *tree,
+                         struct pt_str first, uint32_t node, struct pt_out *out) {
     uint32_t frames[DEPTH_MAX];
     char buffer[PT_PROFILE_NAME_BYTES];
     size_t depth = 0;
     for (; node != PT_PROFILE_NONE && depth < DEPTH_MAX; node = tree->nodes[node].parent)
         frames[depth++] = tree->nodes[node].frame;
-    while (depth > 0) {
-        pt_out_char(out, ';');
+    if (first.len > 0 || depth == 0)
+        write_name(out, first.len > 0 ? first : PT_STR("[unknown]"));
+    for (bool is_first = first.len == 0; depth > 0; is_first = false) {
+        if (!is_first)
+            pt_out_char(out, ';');
         write_name(out, pt_profile_frame_name(p, frames[--depth], buffer));
     }
 }
@@ -79,8 +86,9 @@ static void write_folded(const struct pt_profile *p, struct pt_out *out) {
     }
     for (size_t i = 0; i < lines.count; i++) {
         struct pt_str process = pt_profile_text(p, lines.at[i].process);
-        write_name(out, process.len > 0 ? process : PT_STR("[unknown]"));
-        write_frames(p, &tree, lines.at[i].node, out);
+        if (process.len == 0 && p->threads.count > 0)
+            process = PT_STR("[unknown]");
+        write_frames(p, &tree, process, lines.at[i].node, out);
         pt_out_char(out, ' ');
         pt_out_i64(out, lines.sums[i]);
         pt_out_char(out, '\n');
@@ -91,8 +99,34 @@ static void write_folded(const struct pt_profile *p, struct pt_out *out) {
     pt_tree_release(&tree);
 }
 
+static void write_diff(const struct pt_profile *p, struct pt_out *out) {
+    struct pt_tree tree;
+    int64_t before = 0, after = 0;
+    pt_tree_make(&tree, p);
+    for (size_t i = 0; i < p->samples.count; i++) {
+        before += pt_profile_value(p, i, 0);
+        after += pt_profile_value(p, i, 1);
+    }
+    double scale = before > 0 && after > 0 ? (double)after / (double)before : 1;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        uint32_t stack = p->samples.at[i].stack;
+        uint32_t node = stack == PT_PROFILE_NONE ? stack : tree.of_stack[stack];
+        write_frames(p, &tree, PT_STR(""), node, out);
+        pt_out_printf(out, " %.0f %lld\n", (double)pt_profile_value(p, i, 0) * scale,
+                      (long long)pt_profile_value(p, i, 1));
+    }
+    pt_tree_release(&tree);
+}
+
+static void write_any(const struct pt_profile *p, struct pt_out *out) {
+    if (pt_profile_is_diff(p))
+        write_diff(p, out);
+    else
+        write_folded(p, out);
+}
+
 const struct pt_profile_writer pt_folded_writer = {
     ".folded",
     "collapsed stacks, one a line",
-    write_folded,
+    write_any,
 };

@@ -180,12 +180,27 @@ static int refused(const struct pt_fs *fs, const struct pt_perf_options *o, int 
                    strerror(-rc), (int)level);
 }
 
+/* The kernel lowers its limit by itself when samples take it too long. */
+static int too_fast(const struct pt_fs *fs, const struct pt_perf_options *o, int rc,
+                    struct pt_err *err) {
+    int64_t most = INT64_MAX;
+    if (pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_max_sample_rate", &most) ||
+        o->rate_hz <= most)
+        return pt_fail(err, rc, "perf_event_open: %s", strerror(-rc));
+    return pt_fail(err, rc,
+                   "perf_event_max_sample_rate=%d: use --rate %d, or raise "
+                   "kernel.perf_event_max_sample_rate",
+                   (int)most, (int)most);
+}
+
 static int explain(const struct pt_fs *fs, const struct pt_perf_options *o, pid_t pid, int rc,
                    struct pt_err *err) {
     switch (-rc) {
     case EACCES:
     case EPERM:
         return refused(fs, o, rc, err);
+    case EINVAL:
+        return too_fast(fs, o, rc, err);
     case ENOSYS:
         return pt_fail(err, rc, "this kernel has no perf events (perf_event_open: %s)",
                        strerror(-rc));
@@ -251,7 +266,7 @@ static void describe(struct pt_perf *p, const struct way *way, const struct pt_p
 
 static bool is_worth_another_try(int rc) {
     return rc == -EACCES || rc == -EPERM || rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EINVAL ||
-           rc == -ENODEV || rc == -ENXIO;
+           rc == -ENODEV || rc == -ENXIO || rc == -EBUSY;
 }
 
 static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,

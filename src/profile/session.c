@@ -156,12 +156,13 @@ static void drain_rest(struct drain *d) {
     hand_over(d, 0, true);
 }
 
-/* On a busy machine Python would be read too late. Where we may, we go first: for some 60 us a
- * sample, so only where samples are not too many. Children do not inherit it. */
+/* On a busy machine rings would overflow and Python be read too late. Where we may, we go first:
+ * for some 60 us a sample of Python, so only where those are not too many. Children do not inherit
+ * it. */
 static void hurry(const struct pt_session *s) {
     struct sched_param first = { .sched_priority = 1 };
     int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.ring_count;
-    if (s->recording.pythons && rate > 0 && rate <= HURRY_MAX_RATE)
+    if (rate > 0 && (rate <= HURRY_MAX_RATE || !s->recording.pythons))
         (void)sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
 }
 
@@ -222,10 +223,10 @@ static int open_poll(struct pt_session *s) {
     return 0;
 }
 
-/* A ring is looked at before half of it is full. */
+/* A ring is looked at before a third of it is full: the look may come late. */
 static int poll_interval_ms(const struct pt_perf *perf, const struct pt_perf_options *o) {
     size_t samples = perf->ring_count > 0 ? perf->rings[0].size / (o->stack_bytes + 1024) : 0;
-    int64_t ms = (int64_t)samples * 1000 / (2 * (o->rate_hz > 0 ? o->rate_hz : 1));
+    int64_t ms = (int64_t)samples * 1000 / (3 * (o->rate_hz > 0 ? o->rate_hz : 1));
     return ms < 1 ? 1 : ms > SLOWEST_POLL_MS ? SLOWEST_POLL_MS : (int)ms;
 }
 

@@ -20,8 +20,17 @@ struct pt_top {
 void pt_top_make(struct pt_top *t, const struct pt_profile *p);
 void pt_top_release(struct pt_top *t);
 
+/* How a terminal wants it; {0} is a file: names as long as they are, no colours. */
+struct pt_top_style {
+    size_t columns; /* 0 = no limit */
+    bool has_colors;
+};
+
+/* That of a descriptor. NO_COLOR and TERM=dumb are obeyed. */
+struct pt_top_style pt_top_style_of(int fd);
+
 /* At most `limit` rows. */
 void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t limit,
-                  struct pt_out *out);
+                  const struct pt_top_style *style, struct pt_out *out);
 
 #endif

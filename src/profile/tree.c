@@ -3,9 +3,7 @@
 struct builder {
     struct pt_tree *tree;
     const struct pt_profile *profile;
-    uint32_t *names;       /* of each frame: number of its name */
-    uint32_t *name_frames; /* of each name: a frame */
-    size_t name_count, name_capacity;
+    uint32_t *names; /* of each frame: number of its name */
     struct pt_intern name_index, node_index;
 };
 
@@ -13,19 +11,21 @@ static bool is_name(const void *owner, uint32_t number, const void *key) {
     const struct builder *b = owner;
     const struct pt_str *name = key;
     char buffer[PT_PROFILE_NAME_BYTES];
-    return pt_str_eq(pt_profile_frame_name(b->profile, b->name_frames[number], buffer), *name);
+    return pt_str_eq(pt_profile_frame_name(b->profile, b->tree->name_frames[number], buffer),
+                     *name);
 }
 
 static void name_frame(struct builder *b, uint32_t frame) {
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_str name = pt_profile_frame_name(b->profile, frame, buffer);
-    uint32_t next = (uint32_t)b->name_count;
+    uint32_t next = (uint32_t)b->tree->name_count;
     b->names[frame] =
         pt_intern_find(&b->name_index, pt_intern_hash(name.at, name.len), is_name, b, &name, next);
     if (b->names[frame] != next)
         return;
-    pt_grow(&b->name_frames, &b->name_capacity, b->name_count + 1, sizeof *b->name_frames);
-    b->name_frames[b->name_count++] = frame;
+    pt_grow(&b->tree->name_frames, &b->tree->name_capacity, b->tree->name_count + 1,
+            sizeof *b->tree->name_frames);
+    b->tree->name_frames[b->tree->name_count++] = frame;
 }
 
 static bool is_node(const void *owner, uint32_t number, const void *key) {
@@ -60,7 +60,6 @@ void pt_tree_make(struct pt_tree *t, const struct pt_profile *p) {
                                  p->stacks.at[i].frame);
     }
     pt_free(b.names);
-    pt_free(b.name_frames);
     pt_intern_release(&b.name_index);
     pt_intern_release(&b.node_index);
 }
@@ -68,5 +67,6 @@ void pt_tree_make(struct pt_tree *t, const struct pt_profile *p) {
 void pt_tree_release(struct pt_tree *t) {
     pt_free(t->nodes);
     pt_free(t->of_stack);
+    pt_free(t->name_frames);
     *t = (struct pt_tree){ 0 };
 }

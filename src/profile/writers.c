@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 const struct pt_profile_writer *const pt_profile_writers[] = {
-    &pt_folded_writer,
-    NULL,
+    &pt_html_writer,       &pt_svg_writer,   &pt_folded_writer,
+    &pt_speedscope_writer, &pt_pprof_writer, &pt_chrome_trace_writer,
+    &pt_firefox_writer,    &pt_saved_writer, NULL,
 };
 
 const struct pt_profile_writer *pt_profile_writer_for(const char *path) {

@@ -29,7 +29,17 @@ int pt_profile_check_path(const char *path, struct pt_err *err) PT_MUST_CHECK;
 int pt_profile_write(const struct pt_profile *p, const char *path,
                      struct pt_err *err) PT_MUST_CHECK;
 
-/* folded.c */
+/* The data that the page of web/flame draws, as JSON: docs/PROFILES.md. html.c */
+void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out);
+
+/* Each in the file of its name. */
+extern const struct pt_profile_writer pt_html_writer;
+extern const struct pt_profile_writer pt_svg_writer;
 extern const struct pt_profile_writer pt_folded_writer;
+extern const struct pt_profile_writer pt_speedscope_writer;
+extern const struct pt_profile_writer pt_pprof_writer;
+extern const struct pt_profile_writer pt_chrome_trace_writer;
+extern const struct pt_profile_writer pt_firefox_writer;
+extern const struct pt_profile_writer pt_saved_writer;
 
 #endif

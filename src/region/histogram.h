@@ -30,13 +30,26 @@ static const double pt_bucket_bounds[PT_BUCKETS_PER_OCTAVE + 1] = {
     0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0, 0x1p+1
 };
 
-/* Of the first six bits of a mantissa: the bucket that its smallest value is in. At most one bound
- * lies in such a 64th. */
-static const uint8_t pt_bucket_starts[64] = { 0,  0,  1,  2,  2,  3,  4,  4,  5,  6,  6,  7,  7,
-                                              8,  9,  9,  10, 10, 11, 12, 12, 13, 13, 14, 14, 15,
-                                              15, 16, 16, 17, 17, 18, 18, 19, 19, 20, 20, 21, 21,
-                                              21, 22, 22, 23, 23, 24, 24, 25, 25, 25, 26, 26, 27,
-                                              27, 27, 28, 28, 29, 29, 29, 30, 30, 30, 31, 31 };
+/* By the first six bits of a mantissa: added to it, what is above its 52 bits is the bucket. Such a
+ * 64th of an octave begins in bucket b and has at most one bound m in it: b * 2^52 + 2^52 - m. */
+static const uint64_t pt_bucket_offsets[64] = {
+    0x000fa64f2cea7a8c, 0x000fa64f2cea7a8c, 0x001f4aa7930676f1, 0x002eecfe2feda4af,
+    0x002eecfe2feda4af, 0x003e8d47c382ae85, 0x004e2b78ce974656, 0x004e2b78ce974656,
+    0x005dc785918a9dc8, 0x006d61620ae0211f, 0x006d61620ae0211f, 0x007cf901f5ce48eb,
+    0x007cf901f5ce48eb, 0x008c8e58c8c55635, 0x009c2159b3edcbde, 0x009c2159b3edcbde,
+    0x00abb1f79f9e76d3, 0x00abb1f79f9e76d3, 0x00bb40252ac9d5d9, 0x00cacbd4a962b07e,
+    0x00cacbd4a962b07e, 0x00da54f822b7abd7, 0x00da54f822b7abd7, 0x00e9db814fc5aa7b,
+    0x00e9db814fc5aa7b, 0x00f95f619980c433, 0x00f95f619980c433, 0x0108e08a1713a08c,
+    0x0108e08a1713a08c, 0x01185eeb8c14fe79, 0x01185eeb8c14fe79, 0x0127da7666b331ed,
+    0x0127da7666b331ed, 0x0137531abdd55f25, 0x0137531abdd55f25, 0x0146c8c84f323a1b,
+    0x0146c8c84f323a1b, 0x01563b6e7d5c0f70, 0x01563b6e7d5c0f70, 0x01563b6e7d5c0f70,
+    0x0165aafc4dc1daa3, 0x0165aafc4dc1daa3, 0x0175176066a52c53, 0x0175176066a52c53,
+    0x018480890d04a1b9, 0x018480890d04a1b9, 0x0193e664227aad64, 0x0193e664227aad64,
+    0x0193e664227aad64, 0x01a348df23106f97, 0x01a348df23106f97, 0x01b2a7e723045b79,
+    0x01b2a7e723045b79, 0x01b2a7e723045b79, 0x01c20368cc8464a1, 0x01c20368cc8464a1,
+    0x01d15b505d5b6f26, 0x01d15b505d5b6f26, 0x01d15b505d5b6f26, 0x01e0af89a491bac0,
+    0x01e0af89a491bac0, 0x01e0af89a491bac0, 0x01f0000000000000, 0x01f0000000000000,
+};
 
 static inline uint64_t pt_bucket_bits(double value) {
     uint64_t bits;
@@ -44,18 +57,25 @@ static inline uint64_t pt_bucket_bits(double value) {
     return bits;
 }
 
-/* Of a value that is not NAN. Positive doubles are in the order of their bits. */
+/* Bits of 2^-32, and how far those of 2^48 are from them. Positive doubles are in the order of
+ * their bits; zero, negative ones, NAN and infinity are beyond. */
+#define PT_BUCKET_FIRST_BITS ((uint64_t)(1023 + PT_MIN_EXPONENT) << 52)
+#define PT_BUCKET_RANGE_BITS ((uint64_t)(PT_MAX_EXPONENT - PT_MIN_EXPONENT) << 52)
+
+/* Of a value in the range. */
+static inline uint32_t pt_bucket_of_bits(uint64_t bits) {
+    uint64_t octave = (bits - PT_BUCKET_FIRST_BITS) >> 52;
+    uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    uint64_t bucket = (mantissa + pt_bucket_offsets[mantissa >> 46]) >> 52;
+    return (uint32_t)(octave * PT_BUCKETS_PER_OCTAVE + bucket);
+}
+
+/* Of a value that is not NAN. */
 static inline uint32_t pt_bucket_of(double value) {
-    const uint64_t first = (uint64_t)(1023 + PT_MIN_EXPONENT) << 52;
-    const uint64_t range = (uint64_t)(PT_MAX_EXPONENT - PT_MIN_EXPONENT) << 52;
     uint64_t bits = pt_bucket_bits(value);
-    if (__builtin_expect(bits - first >= range, 0))
+    if (__builtin_expect(bits - PT_BUCKET_FIRST_BITS >= PT_BUCKET_RANGE_BITS, 0))
         return value < 1 ? 0 : PT_BUCKET_COUNT - 1;
-    uint32_t octave = (uint32_t)((bits - first) >> 52);
-    uint32_t start = pt_bucket_starts[bits >> 46 & 63];
-    uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
-    return octave * PT_BUCKETS_PER_OCTAVE + start +
-           (mantissa >= pt_bucket_bits(pt_bucket_bounds[start + 1]));
+    return pt_bucket_of_bits(bits);
 }
 
 static inline double pt_bucket_lower(uint32_t bucket) {

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #define PT_REGION_MAGIC      UINT64_C(0x4e4f494745525450) /* "PTREGION" */
-#define PT_REGION_VERSION    1
+#define PT_REGION_VERSION    2
 
 #define PT_REGION_NAMES      1024 /* 0 is none */
 #define PT_REGION_METRICS    512  /* 0 is none */
@@ -24,6 +24,7 @@
 #define PT_REGION_THREADS    128  /* block 0 is shared */
 #define PT_REGION_SPANS      8192 /* of one thread; a power of two */
 #define PT_REGION_SHARDS     320  /* of histograms; the first ones are shared, by histogram */
+#define PT_REGION_SUMS       8    /* a power of two */
 
 enum pt_region_kind { PT_REGION_COUNTER = 1, PT_REGION_GAUGE, PT_REGION_HISTOGRAM };
 /* Text: the argument is the number of a name. Work: enum pt_work in two bits, of the argument. */
@@ -62,7 +63,7 @@ struct pt_region_metric {
     uint32_t kind;  /* enum pt_region_kind, written last: 0 is not there yet */
     uint32_t slot;  /* of counters or of histograms */
     uint64_t gauge; /* bits of a double */
-    char name[64], unit[16], help[96], labels[64]; /* end with a zero */
+    char name[96], unit[16], help[128], labels[256]; /* end with a zero */
 };
 
 struct pt_region_span_record {
@@ -71,6 +72,12 @@ struct pt_region_span_record {
     uint64_t request;
     uint32_t thread;
     uint16_t name, flags;
+};
+
+/* How it is written and looked at, so that both can be at once. */
+union pt_region_span_words {
+    struct pt_region_span_record span;
+    uint64_t words[5];
 };
 
 /* One writer, the owner; one reader, the recorder. */
@@ -83,14 +90,15 @@ struct pt_region_thread {
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];
-    uint32_t shards[PT_REGION_HISTOGRAMS]; /* plus one; 0: none yet */
+    uint64_t shard_addresses[PT_REGION_HISTOGRAMS]; /* in the process itself; 0: none of its own */
+    uint32_t shards[PT_REGION_HISTOGRAMS];          /* plus one; 0: none yet */
     struct pt_region_span_record spans[PT_REGION_SPANS];
-    uint8_t reserved[1664];
+    uint8_t reserved[1152];
 };
 
+/* The sum is in parts, by bucket: an add does not have to wait for the one before it. */
 struct pt_region_shard {
-    uint64_t sum; /* bits of a double */
-    uint64_t reserved[7];
+    uint64_t sums[PT_REGION_SUMS]; /* bits of doubles */
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
@@ -104,8 +112,12 @@ struct pt_region_layout {
 
 _Static_assert(sizeof(struct pt_region_header) == 4096, "ABI");
 _Static_assert(sizeof(struct pt_region_name) == 64, "ABI");
-_Static_assert(sizeof(struct pt_region_metric) == 256, "ABI");
+_Static_assert(sizeof(struct pt_region_metric) == 512, "ABI");
 _Static_assert(sizeof(struct pt_region_span_record) == 40, "ABI");
+_Static_assert(sizeof(union pt_region_span_words) == sizeof(struct pt_region_span_record), "ABI");
+_Static_assert(offsetof(struct pt_region_span_record, thread) == 32,
+               "ABI: a word with the next two");
+_Static_assert(offsetof(struct pt_region_span_record, name) == 36, "ABI");
 _Static_assert(offsetof(struct pt_region_thread, read) == 64, "ABI: a line for each side");
 _Static_assert(sizeof(struct pt_region_thread) % 4096 == 0, "ABI: blocks are whole pages");
 _Static_assert(sizeof(struct pt_region_shard) == 64 + 8 * PT_BUCKET_COUNT, "ABI");

@@ -1,6 +1,7 @@
 #include "region/reader.h"
 
 #include "base/clock.h"
+#include "region/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,11 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
     return 0;
 }
 
+static void unmap(struct pt_region_layout *at) {
+    pt_guard_remove(at);
+    munmap(at, sizeof *at);
+}
+
 static int map(struct pt_region *r, int fd) {
     struct stat st;
     if (fstat(fd, &st))
@@ -47,9 +53,11 @@ static int map(struct pt_region *r, int fd) {
         mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return -errno;
-    int rc = pt_region_attach(r, at, (size_t)st.st_size);
+    int rc = pt_guard_add(at, sizeof(struct pt_region_layout));
+    if (!rc)
+        rc = pt_region_attach(r, at, (size_t)st.st_size);
     if (rc)
-        munmap(at, sizeof(struct pt_region_layout));
+        unmap(at);
     return rc;
 }
 
@@ -68,14 +76,21 @@ int pt_region_open(struct pt_region *r, int directory, const char *name) {
 
 void pt_region_close(struct pt_region *r) {
     if (r->fd_plus_one > 0) {
-        munmap(r->at, sizeof *r->at);
+        unmap(r->at);
         close(r->fd_plus_one - 1);
     }
     *r = (struct pt_region){ 0 };
 }
 
+/* The guard makes zeros of what was cut, also if the file has its size again. */
+static bool is_there(const struct pt_region *r) {
+    return pt_region_load(&r->at->header.magic) == PT_REGION_MAGIC;
+}
+
 bool pt_region_is_whole(const struct pt_region *r) {
     struct stat st;
+    if (!is_there(r))
+        return false;
     return r->fd_plus_one == 0 ||
            (!fstat(r->fd_plus_one - 1, &st) && st.st_size == (off_t)sizeof *r->at);
 }
@@ -124,6 +139,76 @@ size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *i
         count += take_from(&r->at->threads[block], names, into + count, capacity - count);
     }
     return count;
+}
+
+/* The thread may write over it meanwhile: word by word, judged afterwards. Acquire: paired with the
+ * release in pt_span_put_(); who sees a new word sees why it could be written. */
+static struct pt_region_span_record copy_span(const struct pt_region_span_record *from) {
+    union pt_region_span_words copy;
+    const uint64_t *words = (const uint64_t *)from;
+    for (size_t i = 0; i < PT_COUNT(copy.words); i++)
+        copy.words[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+    return copy.span;
+}
+
+/* The first span that the thread has not begun to write over: it has not come round to it, or the
+ * room was not given back. */
+static uint64_t first_safe(const struct pt_region_thread *t) {
+    uint64_t written = pt_region_load(&t->written), read = pt_region_load(&t->read);
+    uint64_t not_reached = written < PT_REGION_SPANS ? 0 : written - PT_REGION_SPANS + 1;
+    return read < not_reached ? read : not_reached;
+}
+
+static size_t peek_into(const struct pt_region_thread *t, struct pt_region_cursor *cursor,
+                        uint64_t *next, struct pt_region_span_record *into, size_t capacity) {
+    /* Acquire: paired with the release in pt_span_put_(). */
+    uint64_t written = __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
+    uint64_t held = written - *next;
+    if (held > PT_REGION_SPANS) { /* overtaken */
+        cursor->lost += held - PT_REGION_SPANS;
+        *next = written - PT_REGION_SPANS;
+        held = PT_REGION_SPANS;
+    }
+    cursor->fullest = held > cursor->fullest ? held : cursor->fullest;
+    size_t count = held < capacity ? (size_t)held : capacity;
+    for (size_t i = 0; i < count; i++)
+        into[i] = copy_span(&t->spans[(*next + i) % PT_REGION_SPANS]);
+    uint64_t safe = first_safe(t), from = *next;
+    *next += count;
+    size_t gone = safe > from ? (size_t)(safe - from) : 0;
+    gone = gone < count ? gone : count;
+    cursor->lost += gone;
+    memmove(into, into + gone, (count - gone) * sizeof *into);
+    return count - gone;
+}
+
+static size_t keep_named(struct pt_region_span_record *spans, size_t count, uint32_t name_count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].name > 0 && spans[i].name < name_count)
+            spans[kept++] = spans[i];
+    return kept;
+}
+
+size_t pt_region_peek_spans(const struct pt_region *r, struct pt_region_cursor *cursor,
+                            struct pt_region_span_record *into, size_t capacity) {
+    size_t count = 0;
+    for (uint32_t i = 1; i < PT_REGION_THREADS && count < capacity; i++) {
+        if (!is_ready(r, i))
+            continue;
+        size_t n =
+            peek_into(&r->at->threads[i], cursor, &cursor->next[i], into + count, capacity - count);
+        count +=
+            keep_named(into + count, n, count_below(&r->at->header.name_count, PT_REGION_NAMES));
+    }
+    return count;
+}
+
+void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor *cursor) {
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        /* Release: paired with the acquire in pt_span_put_(); the slots are free now. */
+        if (is_ready(r, i))
+            __atomic_store_n(&r->at->threads[i].read, cursor->next[i], __ATOMIC_RELEASE);
 }
 
 /* Of a few readings that with the shortest time around it. */
@@ -191,33 +276,57 @@ static double double_of(uint64_t bits) {
     return value;
 }
 
-static double sum_counters(const struct pt_region *r, uint32_t slot) {
-    uint64_t total = 0;
+void pt_region_find_blocks(const struct pt_region *r, struct pt_region_blocks *blocks) {
+    blocks->count = 0;
     for (uint32_t i = 0; i < PT_REGION_THREADS; i++)
         if (is_ready(r, i))
-            total += pt_region_load(&r->at->threads[i].counters[slot]);
-    return (double)total;
+            blocks->numbers[blocks->count++] = (uint8_t)i;
 }
 
-static void add_shard(struct pt_region_value *v, const struct pt_region_shard *shard) {
-    v->sum += double_of(pt_region_load(&shard->sum));
+uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                           uint32_t slot) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < blocks->count; i++)
+        total += pt_region_load(&r->at->threads[blocks->numbers[i]].counters[slot]);
+    return total;
+}
+
+/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that sums of 0
+ * without it are sums of nothing. */
+static bool is_empty(const struct pt_region_shard *shard) {
+    uint64_t bits = pt_region_load(&shard->buckets[0]);
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        bits |= pt_region_load(&shard->sums[i]);
+    return bits == 0;
+}
+
+static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
+    uint64_t count = 0;
+    if (is_empty(shard))
+        return 0;
+    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
+        *sum += double_of(pt_region_load(&shard->sums[i]));
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
         uint64_t n = pt_region_load(&shard->buckets[i]);
-        v->buckets[i] += n;
-        v->count += n;
+        buckets[i] += n;
+        count += n;
     }
+    return count;
 }
 
 /* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
-static void merge_shards(const struct pt_region *r, uint32_t slot, struct pt_region_value *v) {
-    add_shard(v, &r->at->shards[slot]);
-    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
-        if (!is_ready(r, i))
-            continue;
-        uint32_t shard = __atomic_load_n(&r->at->threads[i].shards[slot], __ATOMIC_ACQUIRE);
+uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum) {
+    memset(buckets, 0, PT_BUCKET_COUNT * sizeof *buckets);
+    *sum = 0;
+    uint64_t count = add_shard(buckets, sum, &r->at->shards[slot]);
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        const struct pt_region_thread *t = &r->at->threads[blocks->numbers[i]];
+        uint32_t shard = __atomic_load_n(&t->shards[slot], __ATOMIC_ACQUIRE);
         if (shard > PT_REGION_HISTOGRAMS && shard <= PT_REGION_SHARDS)
-            add_shard(v, &r->at->shards[shard - 1]);
+            count += add_shard(buckets, sum, &r->at->shards[shard - 1]);
     }
+    return count;
 }
 
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
@@ -231,15 +340,17 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
     copy_text(v->help, m->help, sizeof v->help);
     copy_text(v->labels, m->labels, sizeof v->labels);
     v->kind = kind;
+    struct pt_region_blocks blocks;
+    pt_region_find_blocks(r, &blocks);
     if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS)
-        v->value = sum_counters(r, slot);
+        v->value = (double)pt_region_counter(r, &blocks, slot);
     else if (kind == PT_REGION_GAUGE)
         v->value = double_of(pt_region_load(&m->gauge));
     else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS)
-        merge_shards(r, slot, v);
+        v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->sum);
     else
         return false;
-    return true;
+    return is_there(r); /* else a part of it may be zeros */
 }
 
 uint64_t pt_region_dropped(const struct pt_region *r) {

@@ -1,7 +1,8 @@
 /* region/reader.h -- reads what a process with libpitot has recorded, while it runs and after.
  *
- * The process may write anything at any time: positions are copied once and checked, texts are
- * copied and ended, numbers are what they are. One reader for a region. */
+ * The process may write anything at any time, and cut the file: positions are copied once and
+ * checked, texts are copied and ended, numbers are what they are, what was cut is zeros
+ * (region/guard.h). One reader for a region, and any number of those who only look. */
 #ifndef PT_REGION_READER_H
 #define PT_REGION_READER_H
 
@@ -26,7 +27,7 @@ struct pt_region {
 
 struct pt_region_value {
     enum pt_region_kind kind;
-    char name[64], unit[16], help[96], labels[64];
+    char name[96], unit[16], help[128], labels[256];
     double value;   /* of counters and gauges */
     uint64_t count; /* of histograms, and below */
     double sum;
@@ -48,6 +49,19 @@ bool pt_region_has_ended(const struct pt_region *r);
  * are left out. Returns how many; fewer than `capacity`: all are taken. */
 size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
                             size_t capacity);
+
+/* Where another reader of the same region is, one who only looks. {0} is a valid beginning. */
+struct pt_region_cursor {
+    uint64_t next[PT_REGION_THREADS]; /* spans of each block */
+    uint64_t lost;                    /* overwritten before they were read */
+    uint64_t fullest;                 /* most spans that a block had in a call */
+};
+/* Copies the oldest spans after the cursor, as above, and moves it. */
+size_t pt_region_peek_spans(const struct pt_region *r, struct pt_region_cursor *cursor,
+                            struct pt_region_span_record *into, size_t capacity);
+/* Gives the room of all spans before the cursor back to their threads. */
+void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor *cursor);
+
 /* CLOCK_MONOTONIC of ticks, by the anchors around them. pt_region_follow() moves the last anchor
  * to now: after spans were taken, before they are converted. */
 void pt_region_follow(struct pt_region *r);
@@ -59,6 +73,20 @@ void pt_region_copy_name(const struct pt_region *r, uint32_t name,
 /* Metrics are numbered from 1; false if there is none of that number. */
 uint32_t pt_region_metric_count(const struct pt_region *r);
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);
+
+/* The same for one who reads many, and exact: the blocks that have memory are found once. Slots are
+ * those of a metric and below PT_REGION_COUNTERS or PT_REGION_HISTOGRAMS. */
+struct pt_region_blocks {
+    uint32_t count;
+    uint8_t numbers[PT_REGION_THREADS];
+};
+void pt_region_find_blocks(const struct pt_region *r, struct pt_region_blocks *blocks);
+uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                           uint32_t slot);
+/* Sets buckets and sum; returns the count, which is that of the buckets. */
+uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum);
+
 uint64_t pt_region_dropped(const struct pt_region *r);
 
 #endif

@@ -41,26 +41,17 @@ static uint64_t hash_sockets(const struct pt_tcp_sockets *s) {
     return hash;
 }
 
-static pid_t parent_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid) {
-    char path[32];
-    struct pt_scan scan;
-    struct pt_pid_stat stat;
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    if (pt_fs_read(fs->proc, path, &d->text, &scan) || pt_pid_parse_stat(scan, &stat))
-        return 0;
-    return (pid_t)stat.parent;
-}
-
 /* Children of our own are of the recorded command: those whose parents have ended come to us. */
 static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
                      int root_count) {
+    struct pt_pid_stat stat;
     for (int depth = 0; pid > 0 && depth < TREE_DEPTH; depth++) {
         if (pid == getpid())
             return true;
         for (int i = 0; i < root_count; i++)
             if (roots[i] == pid)
                 return true;
-        pid = parent_of(d, fs, pid);
+        pid = pt_pid_read_stat(fs->proc, pid, &d->text, &stat) ? 0 : (pid_t)stat.parent;
     }
     return false;
 }

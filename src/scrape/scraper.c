@@ -53,9 +53,10 @@ struct pt_scraper {
     struct pt_scrape_options o;
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t lock; /* of what is shown, raw rows and must_stop */
-    pthread_cond_t wake;
-    bool must_stop;
+    pthread_mutex_t lock; /* of what is shown, raw rows and the end */
+    pthread_cond_t wake, last_is_there;
+    bool must_stop, has_last;
+    int64_t last_by_ns; /* a last scrape is wanted by then; 0: none is */
 
     struct endpoint endpoints[PT_SCRAPE_ENGINES];
     size_t endpoint_count; /* written by the thread under the lock */
@@ -383,9 +384,20 @@ static void combine(struct pt_scraper *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The client runs an array of requests; those of the endpoints that are due go there and back. */
-static void scrape(struct pt_scraper *s, int64_t now_ns) {
+/* The client runs an array of requests; those of the endpoints go there and back. */
+static void ask(struct pt_scraper *s, struct endpoint *const *asked, size_t count,
+                int64_t timeout_ns) {
     struct pt_http_request requests[PT_SCRAPE_ENGINES];
+    for (size_t i = 0; i < count; i++) {
+        requests[i] = asked[i]->request;
+        requests[i].timeout_ns = timeout_ns;
+    }
+    pt_http_client_run(&s->client, requests, count);
+    for (size_t i = 0; i < count; i++)
+        asked[i]->request = requests[i];
+}
+
+static void scrape(struct pt_scraper *s, int64_t now_ns) {
     struct endpoint *asked[PT_SCRAPE_ENGINES];
     size_t count = 0;
     for (size_t i = 0; i < s->endpoint_count; i++) {
@@ -393,38 +405,77 @@ static void scrape(struct pt_scraper *s, int64_t now_ns) {
         if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS)
             continue;
         e->tried_ns = now_ns;
-        asked[count] = e;
-        requests[count++] = e->request;
+        asked[count++] = e;
     }
     if (count == 0 || !open_client(s))
         return;
-    pt_http_client_run(&s->client, requests, count);
-    for (size_t i = 0; i < count; i++) {
-        asked[i]->request = requests[i];
+    ask(s, asked, count, 0);
+    for (size_t i = 0; i < count; i++)
         take_answer(s, asked[i]);
-    }
     combine(s);
 }
 
-static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
-    struct timespec at = { wake_ns / PT_NS_PER_SECOND, wake_ns % PT_NS_PER_SECOND };
+/* An engine that went with its command is no failure: what it said last stays. */
+static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
+    struct endpoint *asked[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    bool is_any_new = false;
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (s->endpoints[i].shown.state == PT_SCRAPE_UP)
+            asked[count++] = &s->endpoints[i];
+    if (count == 0 || timeout_ns <= 0)
+        return;
+    ask(s, asked, count, timeout_ns);
+    for (size_t i = 0; i < count; i++) {
+        if (asked[i]->request.error)
+            continue;
+        take_answer(s, asked[i]);
+        is_any_new = true;
+    }
+    if (is_any_new)
+        combine(s);
+}
+
+static void finish(struct pt_scraper *s) {
     pthread_mutex_lock(&s->lock);
-    while (!s->must_stop && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+    int64_t last_by_ns = s->last_by_ns;
+    pthread_mutex_unlock(&s->lock);
+    if (last_by_ns)
+        scrape_last(s, last_by_ns - pt_mono_ns());
+    pthread_mutex_lock(&s->lock);
+    s->has_last = true;
+    pthread_cond_signal(&s->last_is_there);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static struct timespec timespec_of(int64_t ns) {
+    return (struct timespec){ ns / PT_NS_PER_SECOND, ns % PT_NS_PER_SECOND };
+}
+
+/* Under the lock. */
+static bool is_ending(const struct pt_scraper *s) {
+    return s->must_stop || s->last_by_ns;
+}
+
+static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
+    struct timespec at = timespec_of(wake_ns);
+    pthread_mutex_lock(&s->lock);
+    while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
         ;
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool must_stop(struct pt_scraper *s) {
+static bool goes_on(struct pt_scraper *s) {
     pthread_mutex_lock(&s->lock);
-    bool stop = s->must_stop;
+    bool is_over = is_ending(s);
     pthread_mutex_unlock(&s->lock);
-    return stop;
+    return !is_over;
 }
 
 static void *run(void *user) {
     struct pt_scraper *s = user;
     pthread_setname_np(pthread_self(), "pitot-engines");
-    for (int64_t next_ns = pt_mono_ns(); !must_stop(s);) {
+    for (int64_t next_ns = pt_mono_ns(); goes_on(s);) {
         int64_t now_ns = pt_mono_ns();
         discover(s, now_ns);
         scrape(s, now_ns);
@@ -433,6 +484,7 @@ static void *run(void *user) {
             next_ns = pt_mono_ns();
         wait_until(s, next_ns);
     }
+    finish(s);
     return NULL;
 }
 
@@ -446,6 +498,7 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&s->wake, &monotonic);
+    pthread_cond_init(&s->last_is_there, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&s->lock, NULL);
     for (size_t i = 0; i < o->url_count; i++)
@@ -462,6 +515,23 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     }
     *scraper = s;
     return 0;
+}
+
+void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns) {
+    bool is_any_up = false;
+    int64_t by_ns = pt_mono_ns() + patience_ns;
+    struct timespec at = timespec_of(by_ns);
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        is_any_up |= s->endpoints[i].shown.state == PT_SCRAPE_UP;
+    if (is_any_up) {
+        s->last_by_ns = by_ns;
+        pthread_cond_signal(&s->wake);
+    }
+    while (is_any_up && !s->has_last &&
+           pthread_cond_timedwait(&s->last_is_there, &s->lock, &at) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void stop_thread(struct pt_scraper *s) {
@@ -492,6 +562,7 @@ void pt_scraper_free(struct pt_scraper *s) {
     release_raw(&s->raw);
     release_raw(&s->fresh);
     pthread_cond_destroy(&s->wake);
+    pthread_cond_destroy(&s->last_is_there);
     pthread_mutex_destroy(&s->lock);
     pt_free(s);
 }

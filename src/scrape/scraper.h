@@ -61,6 +61,9 @@ struct pt_scraper; /* opaque */
 /* Starts the thread. -ENODATA: nothing is asked for. */
 int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
                    struct pt_err *err) PT_MUST_CHECK;
+/* To be called once, before the last take: those that are up are scraped once more. Waits at most
+ * `patience_ns`, and not at all if none is up. Who does not answer keeps what it said before. */
+void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns);
 /* Ends the thread; waits for a scrape under way, half a second at most. */
 void pt_scraper_free(struct pt_scraper *s);
 

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-extern const struct pt_sink_type pt_csv_sink, pt_tsv_sink, pt_jsonl_sink, pt_json_sink;
+extern const struct pt_sink_type pt_csv_sink, pt_tsv_sink, pt_jsonl_sink, pt_json_sink,
+    pt_trace_sink;
 
 /* Unix milliseconds, rounded down, also before 1970. */
 static inline int64_t pt_unix_ms(int64_t unix_ns) {

@@ -6,7 +6,8 @@
 #include "sink/tables.h"
 
 const struct pt_sink_type *const pt_sink_types[] = {
-    &pt_parquet_sink, &pt_csv_sink, &pt_tsv_sink, &pt_jsonl_sink, &pt_json_sink, NULL,
+    &pt_parquet_sink, &pt_csv_sink,   &pt_tsv_sink, &pt_jsonl_sink,
+    &pt_json_sink,    &pt_trace_sink, NULL,
 };
 
 const struct pt_sink_type *pt_sink_find(struct pt_str name) {

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import urllib.request
@@ -17,7 +18,7 @@ import urllib.request
 from harness import (ENVIRONMENT, PITOT, contains, end, equal, kill, main, pids_with, run, start,
                      table, wait_until)
 
-REQUESTS = 24
+REQUESTS = 12
 EXPOSITION = '''# TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{model_name="m"} 2.0
 vllm:num_requests_waiting{model_name="m"} 1.0
@@ -80,11 +81,11 @@ def loads_libcurl(pid):
 
 
 @contextlib.contextmanager
-def fixed_engine():
-    """A server that always says the same; its address."""
+def fixed_engine(certificate=None, exposition=lambda: EXPOSITION):
+    """A server that always says the same, with a certificate over TLS; its address."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            body = EXPOSITION.encode()
+            body = exposition().encode()
             self.send_response(200)
             self.send_header('Content-Type', 'text/plain; version=0.0.4')
             self.send_header('Content-Length', str(len(body)))
@@ -94,9 +95,13 @@ def fixed_engine():
         def log_message(self, *_):
             pass
     with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler) as server:
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f'http://127.0.0.1:{server.server_port}'
+            yield f'http{"s" if certificate else ""}://127.0.0.1:{server.server_port}'
         finally:
             server.shutdown()
 
@@ -277,5 +282,65 @@ def hanging(directory):
     equal(problems, {'no whole answer within 500 ms'})
 
 
+def make_certificate(path):
+    """Signed by itself, for 127.0.0.1 alone; with its key in one file."""
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                    'ec_paramgen_curve:prime256v1', '-nodes', '-days', '3650', '-subj', '/CN=test',
+                    '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', path,
+                    '-out', f'{path}.certificate'], check=True, capture_output=True)
+    with open(path, 'a') as file:
+        file.write(pathlib.Path(f'{path}.certificate').read_text())
+
+
+def trusted(directory):
+    """C125: an engine behind TLS is scraped if its certificate is trusted"""
+    make_certificate(directory / 'own.pem')
+    with fixed_engine(directory / 'own.pem') as url, recording(
+            directory, '-t', 100, '--engine', url, env=ENVIRONMENT | {
+                'SSL_CERT_FILE': str(directory / 'own.pem.certificate')}):
+        wait_for_row(directory, 'engines', is_up, 'the engine is up')
+    check_fixed(directory, url)
+
+
+def check_untrusted(directory, url, trusted_file, reason):
+    environment = ENVIRONMENT | {'SSL_CERT_FILE': str(trusted_file)}
+    with recording(directory, '-t', 100, '--engine', url, env=environment):
+        wait_for_row(directory, 'engines', lambda row: reason in row['eProblem'], reason)
+    rows = table(directory, 'engines')
+    assert not any(map(is_up, rows)), 'it is never up'
+    assert not any(row['requests_finished_total'] for row in rows + table(directory)), 'no values'
+
+
+def untrusted(directory):
+    """C125 C126: an engine whose certificate is unknown or of another host has no values"""
+    own, other = directory / 'own.pem', directory / 'other.pem'
+    make_certificate(own)
+    make_certificate(other)
+    with fixed_engine(own) as url:
+        by_name = url.replace('127.0.0.1', 'localhost')
+        check_untrusted(directory / 'other', url, f'{other}.certificate',
+                        'certificate problem')
+        check_untrusted(directory / 'name', by_name, f'{own}.certificate',
+                        'matches target host name')
+        check_untrusted(directory / 'missing', url, directory / 'missing.pem', 'SSL_CERT_FILE')
+
+
+def records_the_end(directory):
+    """One run; whether its last row has what the engine said from just before the end on."""
+    said = [EXPOSITION]
+    with fixed_engine(exposition=lambda: said[0]) as url:
+        with recording(directory, '-t', 500, '--engine', url):
+            wait_for_row(directory, 'engines', is_up, 'the engine is up')
+            said[0] = EXPOSITION.replace('140.0', '999.0')
+    return float(table(directory, 'engines')[-1]['tokens_generation_total']) == 999
+
+
+def last_counters(directory):
+    """C122: an engine that outlives the run is asked once more at its end"""
+    runs = (directory / str(i) for i in range(5)) # a busy machine may be too slow once
+    assert any(map(records_the_end, runs)), 'no run has the last counters'
+
+
 main(found, self_load, detached, off, dead, variable('VLLM_METRICS_URL', True),
-     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging, jobs=2)
+     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging,
+     trusted, untrusted, last_counters, jobs=2)

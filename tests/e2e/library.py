@@ -67,6 +67,35 @@ def killed(directory):
     equal(len(table(directory, 'spans')), 1000)
 
 
+def arguments(directory):
+    """texts and amounts of work of spans are in the run"""
+    code, _, err = run(*RECORD, '-o', directory, '--', WORKLOAD, 'arguments', 6)
+    equal(code, 0, err)
+    spans = table(directory, 'spans')
+    texts = [span for span in spans if span['sName'] == 'with_text']
+    works = [span for span in spans if span['sName'] == 'with_work']
+    equal([(s['sText'], s['sWork'], s['sArgument']) for s in texts], 6 * [('a "text", é', '', '')])
+    equal([(s['sWork'], s['sArgument']) for s in works],
+          [(('samples', 'tokens', 'flows')[i % 3], str(i)) for i in range(6)])
+    equal({span['sText'] for span in works}, {''})
+
+
+def replaced(directory):
+    """a program that becomes another one by exec has the spans of both"""
+    code, _, err = run(*RECORD, '-o', directory, '--', WORKLOAD, 'exec', 100)
+    equal(code, 0, err)
+    spans = table(directory, 'spans')
+    equal(len(spans), 400)
+    equal(len({span['sPid'] for span in spans}), 1)
+
+
+def cut(directory):
+    """a program that cuts its file does not stop the recorder"""
+    code, _, err = run(*RECORD, '-o', directory, '--', WORKLOAD, 'cut', 100)
+    equal(code, 0, err)
+    assert len(table(directory)) >= 2, 'no samples'
+
+
 def too_many(directory):
     """more spans than there is room for are counted as dropped"""
     code, out, err = run('-q', '-f', 'csv', '-t', '10s', '-o', directory, '--', WORKLOAD, 'work', 1,
@@ -102,7 +131,8 @@ def forgotten(directory):
 
 def demo(directory):
     """the demo engine's spans and tokens are in the run"""
-    code, out, err = run(*RECORD, '-o', directory, '--', PITOT, 'demo', '--seconds', '1')
+    code, out, err = run(*RECORD, '-o', directory, '--', PITOT, 'demo', '--seconds', '60',
+                         '--requests', '2')
     equal(code, 0, err)
     spans = table(directory, 'spans')
     equal({span['sName'] for span in spans}, {'prefill', 'decode_step', 'sample'})
@@ -112,4 +142,4 @@ def demo(directory):
     equal(int(float(metrics['generation_tokens']['aValue'])), generated)
 
 
-main(threads, forked, killed, too_many, without_library, forgotten, demo)
+main(threads, forked, killed, arguments, replaced, cut, too_many, without_library, forgotten, demo)

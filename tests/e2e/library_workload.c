@@ -3,8 +3,13 @@
  *     library_workload work THREADS ROUNDS   nested spans, a counter, a histogram
  *     library_workload fork ROUNDS           the same in a child as well
  *     library_workload kill ROUNDS           ends by SIGKILL
+ *     library_workload arguments ROUNDS      spans with a text, spans with an amount of work
+ *     library_workload exec ROUNDS           the same as work, then again as another program
+ *     library_workload cut ROUNDS            cuts its own file at the end
  *
  * Compiles as C11 and as C++17. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <pitot/pitot.h>
 #include <pthread.h>
 #include <signal.h>
@@ -55,6 +60,29 @@ static void work_in_two(void) {
     printf("%ld\n", 2 * 2 * rounds);
 }
 
+static void put_arguments(void) {
+    static pt_name once;
+    pt_name text = pt_name_once(&once, "a \"text\", \xc3\xa9");
+    for (long i = 0; i < rounds; i++) {
+        PT_SPAN(with_text, "with_text");
+        PT_SPAN(with_work, "with_work");
+        pt_span_set_text(&with_text, text);
+        pt_span_set_work(&with_work, (enum pt_work)(1 + i % 3), i);
+    }
+}
+
+/* Touches nothing of the library afterwards. */
+static void cut_own_file(void) {
+    const char *name = getenv(PITOT_REGION_VARIABLE);
+    DIR *directory = name ? opendir(name) : NULL;
+    for (struct dirent *e; directory && (e = readdir(directory));) {
+        int fd = openat(dirfd(directory), e->d_name, O_WRONLY | O_NOFOLLOW);
+        if (fd >= 0 && ftruncate(fd, 5000))
+            abort();
+    }
+    _exit(0);
+}
+
 int main(int argument_count, char **arguments) {
     const char *how = argument_count > 2 ? arguments[1] : "";
     rounds = argument_count > 2 ? strtol(arguments[argument_count - 1], NULL, 10) : 0;
@@ -68,6 +96,14 @@ int main(int argument_count, char **arguments) {
     } else if (strcmp(how, "kill") == 0) {
         work(NULL);
         raise(SIGKILL);
+    } else if (strcmp(how, "arguments") == 0) {
+        put_arguments();
+    } else if (strcmp(how, "exec") == 0) {
+        work(NULL);
+        execl(arguments[0], arguments[0], "work", "1", arguments[2], (char *)NULL);
+    } else if (strcmp(how, "cut") == 0) {
+        work(NULL);
+        cut_own_file();
     }
     return 0;
 }

@@ -66,6 +66,18 @@ static void check_spans(struct pt_region *r) {
     }
 }
 
+static void check_peek(struct pt_region *r) {
+    static struct pt_region_span_record spans[256];
+    struct pt_region_cursor cursor = { 0 };
+    size_t total = 0, count;
+    while ((count = pt_region_peek_spans(r, &cursor, spans, 256)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            assert(spans[i].name > 0 && spans[i].name < PT_REGION_NAMES);
+        total += count;
+        assert(total <= (size_t)PT_REGION_SPANS * PT_REGION_THREADS);
+    }
+}
+
 static void check_metrics(const struct pt_region *r) {
     static struct pt_region_value v;
     uint32_t count = pt_region_metric_count(r);
@@ -84,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     scatter(region, data, size);
     if (pt_region_attach(&r, region, sizeof *region))
         return 0;
+    check_peek(&r);
     check_spans(&r);
     check_metrics(&r);
     (void)pt_region_dropped(&r);

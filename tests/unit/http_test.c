@@ -781,11 +781,11 @@ static void a_missing_module_is_told_with_its_package(void **state) {
     setenv("PITOT_MODULES", directory, 1);
     assert_int_equal(pt_http_client_open(&c, &err), -ENOENT);
     assert_string_equal(err.text, "the module http-client.so is not installed; it needs the "
-                                  "package libcurl3-gnutls");
+                                  "package libcurl4");
     pt_http_client_close(&c);
     write_file(path, "not a library");
     assert_int_equal(pt_http_client_open(&c, &err), -ELIBACC);
-    assert_non_null(strstr(err.text, "install the package libcurl3-gnutls"));
+    assert_non_null(strstr(err.text, "install the package libcurl4"));
     unlink(path);
     rmdir(directory);
     setenv("PITOT_MODULES", modules, 1);

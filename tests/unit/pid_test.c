@@ -1,18 +1,16 @@
 /* Parsers of /proc/PID, lists of pids, messages about births and deaths. */
-#include "test.h"
+#include "tree.h"
 
 #include "kernel/pid.h"
 #include "kernel/pid_list.h"
 #include "kernel/proc_events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
-#include <unistd.h>
 
 #define STAT_HEAD " S 1 17 17 0 -1 4194560 120 0 3 0 250 50 10 5 20 0 4 0 1187 104857600 2560"
 #define STAT_TAIL " 18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 6 0 0 42 0 0 0\n"
@@ -50,6 +48,25 @@ static void a_name_with_parentheses_and_newlines_is_no_trap(void **state) {
     assert_int_equal(s.parent, 1);
     assert_int_equal(pt_pid_parse_stat(scan(PT_STR("17 ()" STAT_HEAD STAT_TAIL)), &s), 0);
     assert_int_equal(s.name.len, 0);
+}
+
+static void stat_is_read_by_pid(void **state) {
+    (void)state;
+    struct tree tree;
+    struct pt_text text = { 0 };
+    struct pt_pid_stat s;
+    tree_make(&tree);
+    tree_put(&tree, "17/stat", "17 (bash)" STAT_HEAD STAT_TAIL);
+    tree_put(&tree, "18/stat", "18 (bash)" STAT_HEAD); /* cut */
+    int proc = open(tree.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(pt_pid_read_stat(proc, 17, &text, &s), 0);
+    assert_str_eq(s.name, "bash");
+    assert_int_equal(s.parent, 1);
+    assert_int_equal(pt_pid_read_stat(proc, 18, &text, &s), -EINVAL);
+    assert_int_equal(pt_pid_read_stat(proc, 19, &text, &s), -ENOENT);
+    close(proc);
+    pt_text_release(&text);
+    tree_remove(&tree);
 }
 
 static void a_cut_stat_is_a_failure_wherever_it_is_cut(void **state) {
@@ -272,6 +289,7 @@ int main(void) {
                 "C100 C102 C104: stat gives every field in its place"),
         PT_TEST(a_name_with_parentheses_and_newlines_is_no_trap,
                 "C104: a name with parentheses and newlines is no trap"),
+        PT_TEST(stat_is_read_by_pid, "C100: stat is read by pid; one that is gone is an error"),
         PT_TEST(a_cut_stat_is_a_failure_wherever_it_is_cut,
                 "C100: a cut stat is a failure wherever it is cut"),
         PT_TEST(numbers_that_do_not_fit_are_failures, "C100: numbers that do not fit are failures"),

@@ -553,7 +553,7 @@ static void cpu_time_of_a_child_is_what_wait_says(void **state) {
 
 static void memory_threads_and_names_of_children_are_right(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_emulated(); /* its memory and threads are the emulator's */
     struct run r;
     pid_t fat, thin;
     fat = child_start(hog);
@@ -609,7 +609,7 @@ static void wait_until_asleep(pid_t pid) {
 
 static void what_sleeps_keeps_its_values_and_what_runs_gets_new_ones(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_emulated(); /* what sleeps may be the emulator, not yet the program */
     struct run r;
     pid_t c = child_start(nothing);
     wait_until_asleep(c);
@@ -634,7 +634,7 @@ static void what_sleeps_keeps_its_values_and_what_runs_gets_new_ones(void **stat
 
 static void a_new_program_has_its_own_command_line(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_emulated(); /* its command line is the emulator's */
     struct run r;
     int go[2];
     char byte;
@@ -799,7 +799,7 @@ static size_t open_descriptor_count(void) {
 
 static void sleepers_by_the_hundred_all_have_rows(void **state) {
     (void)state;
-    skip_if_emulated();
+    skip_if_emulated(); /* the emulator has a thread more */
     enum { COUNT = 500 };
     static pid_t c[COUNT];
     struct run r;

@@ -197,16 +197,21 @@ struct scraping {
     size_t count;
 };
 
-static void scraping_start(struct scraping *g, struct peer *const *peers, size_t count,
-                           bool wants_raw) {
+static void scraping_start_with(struct scraping *g, struct peer *const *peers, size_t count,
+                                int64_t period_ns, bool wants_raw) {
     const char *urls[PT_SCRAPE_ENGINES];
     for (size_t i = 0; i < count; i++)
         urls[i] = peers[i]->url;
     struct pt_scrape_options o = {
-        .fs = &fs, .urls = urls, .url_count = count, .period_ns = PERIOD_NS, .wants_raw = wants_raw
+        .fs = &fs, .urls = urls, .url_count = count, .period_ns = period_ns, .wants_raw = wants_raw
     };
     *g = (struct scraping){ 0 };
     assert_int_equal(pt_scraper_new(&g->scraper, &o, NULL), 0);
+}
+
+static void scraping_start(struct scraping *g, struct peer *const *peers, size_t count,
+                           bool wants_raw) {
+    scraping_start_with(g, peers, count, PERIOD_NS, wants_raw);
 }
 
 typedef bool condition_fn(const struct scraping *g, int64_t after_ns);
@@ -771,6 +776,85 @@ static void series_of_a_broken_answer_are_dropped(void **state) {
     pt_buf_release(&text);
 }
 
+#define NEVER_NS (3600 * PT_NS_PER_SECOND) /* no second scrape but the last */
+
+static bool are_all_up(const struct scraping *g) {
+    bool are_up = true;
+    for (size_t i = 0; i < g->count; i++)
+        are_up &= g->engines[i].state == PT_SCRAPE_UP && g->all.mono_ns >= g->engines[i].mono_ns;
+    return are_up;
+}
+
+static bool is_first_scrape_over(const struct scraping *g, int64_t after_ns) {
+    (void)after_ns;
+    bool has_failed = false;
+    for (size_t i = 0; i < g->count; i++)
+        has_failed |= g->engines[i].state == PT_SCRAPE_FAILING;
+    return has_failed || are_all_up(g);
+}
+
+/* On a busy machine the one scrape may come to nothing: then with a new scraper. */
+static void scrape_once(struct scraping *g, struct peer *const *peers, size_t count) {
+    for (;;) {
+        scraping_start_with(g, peers, count, NEVER_NS, false);
+        await(g, is_first_scrape_over, 0);
+        if (are_all_up(g))
+            return;
+        pt_scraper_free(g->scraper);
+    }
+}
+
+static void the_last_scrape_has_the_last_counters(void **state) {
+    (void)state;
+    struct peer good = { .manner = STANDING, .kv_usage = 0.5, .step = 1 }, ended = good;
+    struct scraping g;
+    peer_start(&good);
+    peer_start(&ended);
+    scrape_once(&g, (struct peer *[]){ &good, &ended }, 2);
+    assert_number(value_of(&g.all, PT_ENGINE_REQUESTS_FINISHED), 6);
+    peer_stop(&ended);
+    set_step(&good, 10);
+    pt_scraper_finish(g.scraper, PATIENCE_NS);
+    g.count = pt_scraper_take(g.scraper, g.engines, &g.all);
+    assert_number(value_of(&g.engines[0], PT_ENGINE_REQUESTS_FINISHED), 30);
+    assert_int_equal(g.engines[1].state, PT_SCRAPE_UP);
+    assert_number(value_of(&g.engines[1], PT_ENGINE_REQUESTS_FINISHED), 3);
+    assert_number(value_of(&g.all, PT_ENGINE_REQUESTS_FINISHED), 33);
+    pt_scraper_free(g.scraper);
+    peer_stop(&good);
+}
+
+static void without_a_last_answer_what_was_said_before_stays(void **state) {
+    (void)state;
+    static const enum manner manners[] = { SILENT, CLOSING, CUT };
+    struct scraping g;
+    for (size_t i = 0; i < PT_COUNT(manners); i++) {
+        struct peer p = { .manner = STANDING, .kv_usage = 0.5, .step = 1 };
+        peer_start(&p);
+        scrape_once(&g, (struct peer *[]){ &p }, 1);
+        tell(&p, manners[i], NULL);
+        pt_scraper_finish(g.scraper, 50 * PT_NS_PER_MS);
+        g.count = pt_scraper_take(g.scraper, g.engines, &g.all);
+        assert_int_equal(g.engines[0].state, PT_SCRAPE_UP);
+        assert_string_equal(g.engines[0].problem, "");
+        check_engine(&g.engines[0]);
+        pt_scraper_free(g.scraper);
+        peer_stop(&p);
+    }
+}
+
+static void a_last_scrape_of_nobody_does_not_wait(void **state) {
+    (void)state;
+    struct peer p = { .manner = SILENT };
+    struct scraping g;
+    peer_start(&p);
+    scraping_start(&g, (struct peer *[]){ &p }, 1, false);
+    await(&g, is_gone, 0);
+    pt_scraper_finish(g.scraper, NEVER_NS); /* or the test never ends */
+    pt_scraper_free(g.scraper);
+    peer_stop(&p);
+}
+
 static void an_engine_is_scraped_over_a_unix_socket(void **state) {
     (void)state;
     char path[64];
@@ -832,6 +916,12 @@ int main(void) {
                 "C127: series without a field are kept when asked for"),
         PT_TEST(series_of_a_broken_answer_are_dropped,
                 "C126: series of a broken answer are dropped"),
+        PT_TEST(the_last_scrape_has_the_last_counters,
+                "C120: the last scrape has the last counters"),
+        PT_TEST(without_a_last_answer_what_was_said_before_stays,
+                "C126: without a last answer what was said before stays"),
+        PT_TEST(a_last_scrape_of_nobody_does_not_wait,
+                "C126: a last scrape of nobody does not wait"),
         PT_TEST(an_engine_is_scraped_over_a_unix_socket,
                 "C125: an engine is scraped over a UNIX socket"),
     };

@@ -254,6 +254,11 @@ static void test_demangle(void **state) {
     assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("at::matmul(int)")));
     pt_demangle("_ZN4core3fmt5write17h0123456789abcdefE", &name);
     assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("core::fmt::write")));
+    pt_demangle("_ZN61_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$"
+                "3fmt17h0123456789abcdefE",
+                &name);
+    assert_true(
+        pt_str_eq(pt_buf_as_str(&name), PT_STR("<alloc::vec::Vec<T> as core::fmt::Debug>::fmt")));
     pt_buf_release(&name);
 }
 

@@ -1,0 +1,79 @@
+/* Is the service well? By a probe of its own, and figures of its recent requests. */
+#include "base/clock.h"
+#include "monitor/gpu_watch.h"
+#include "monitor/json_text.h"
+#include "monitor/process_usage.h"
+#include "monitor/requests.h"
+#include "monitor/settings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pitot/monitor.h>
+
+static double error_rate(const struct pt_latency_counts *window) {
+    return window->requests ? (double)window->errors / (double)window->requests : 0;
+}
+
+double pt_latency_percentile(double q) {
+    struct pt_latency_counts window;
+    if (isnan(q))
+        return (double)NAN;
+    pt_requests_window(&window);
+    return pt_bucket_quantile(window.buckets, q < 0 ? 0 : q > 1 ? 1 : q);
+}
+
+double pt_error_rate(void) {
+    struct pt_latency_counts window;
+    pt_requests_window(&window);
+    return error_rate(&window);
+}
+
+/* The first question begins to watch, and it goes on: services ask again and again. */
+double pt_gpu_utilization(void) {
+    static int is_watching;
+    struct pt_gpu_now now;
+    if (!__atomic_exchange_n(&is_watching, 1, __ATOMIC_RELAXED) &&
+        pt_gpu_watch_start(pt_settings_gpu_interval_ns()))
+        __atomic_store_n(&is_watching, 0, __ATOMIC_RELAXED);
+    return pt_gpu_watch_read(&now) ? now.utilization_percent : (double)NAN;
+}
+
+/* Seconds it took; NAN: there is no probe. */
+static double run_probe(pt_health_probe *probe, void *arg, bool *is_healthy) {
+    *is_healthy = true;
+    if (!probe)
+        return (double)NAN;
+    int64_t start_ns = pt_mono_ns();
+    *is_healthy = probe(arg) == 0;
+    return (double)(pt_mono_ns() - start_ns) / (double)PT_NS_PER_SECOND;
+}
+
+void pt_health_check(pt_health *health, pt_health_probe *probe, void *arg) {
+    struct pt_latency_counts window;
+    *health = (pt_health){ 0 };
+    health->probe_seconds = run_probe(probe, arg, &health->is_healthy);
+    pt_requests_window(&window);
+    health->latency_p50 = pt_bucket_quantile(window.buckets, 0.5);
+    health->latency_p95 = pt_bucket_quantile(window.buckets, 0.95);
+    health->error_rate = error_rate(&window);
+    health->memory_usage_mb = pt_process_ram_mb();
+    health->gpu_utilization = pt_gpu_utilization();
+}
+
+static void write_health(struct pt_json *j, const void *what) {
+    const pt_health *health = what;
+    pt_json_object(j, NULL);
+    pt_json_text(j, "status", health->is_healthy ? "healthy" : "unhealthy");
+    pt_json_f64(j, "latency_p50", health->latency_p50);
+    pt_json_f64(j, "latency_p95", health->latency_p95);
+    pt_json_f64(j, "memory_usage_mb", health->memory_usage_mb);
+    pt_json_f64(j, "gpu_utilization", health->gpu_utilization);
+    pt_json_f64(j, "error_rate", health->error_rate);
+    if (!isnan(health->probe_seconds))
+        pt_json_f64(j, "probe_seconds", health->probe_seconds);
+    pt_json_end(j);
+}
+
+char *pt_health_json(const pt_health *health) {
+    return pt_json_text_new(write_health, health);
+}

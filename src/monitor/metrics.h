@@ -1,0 +1,22 @@
+/* monitor/metrics.h -- all metrics of this process at one instant, in families.
+ *
+ * Series of one name stand together, wherever they were registered. */
+#ifndef PT_MONITOR_METRICS_H
+#define PT_MONITOR_METRICS_H
+
+#include "wire/family.h"
+
+struct pt_metrics; /* the memory behind the families */
+
+struct pt_metrics_view {
+    const struct pt_family *families;
+    size_t family_count;
+    struct pt_metrics *metrics;
+};
+
+/* 0 or -ENOMEM. Without a region there are no families. Only one thread has a view at a time: the
+ * others wait. */
+int pt_metrics_read(struct pt_metrics_view *view) PT_MUST_CHECK;
+void pt_metrics_release(struct pt_metrics_view *view);
+
+#endif

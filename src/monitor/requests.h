@@ -1,0 +1,10 @@
+/* monitor/requests.h -- what the health needs of the requests. */
+#ifndef PT_MONITOR_REQUESTS_H
+#define PT_MONITOR_REQUESTS_H
+
+#include "monitor/latency.h"
+
+/* Those of the last five to ten minutes. */
+void pt_requests_window(struct pt_latency_counts *window);
+
+#endif

@@ -1,0 +1,167 @@
+/* sink/trace.c -- Chrome trace events of the programs of a run: <name>.trace.json.
+ *
+ * Not a table of its own kind but a picture of two: spans become events with arrows between those
+ * of a request, app_metrics become counters. So it is the one format that knows columns by name;
+ * a run without them is an empty trace. */
+#include "sink/formats.h"
+
+#include "base/mem.h"
+#include "wire/flow.h"
+
+#define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
+
+enum {
+    SPAN_PID,
+    SPAN_THREAD,
+    SPAN_NAME,
+    SPAN_START,
+    SPAN_DURATION,
+    SPAN_ARGUMENT,
+    SPAN_REQUEST,
+    SPAN_WORK,
+    SPAN_TEXT
+};
+static const char *const span_names[] = {
+    "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork", "sText",
+};
+enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE };
+static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue" };
+
+/* A table and where its columns are; -1: it has none of that name. */
+struct found {
+    int table;
+    int columns[PT_COUNT(span_names)];
+};
+
+struct trace {
+    struct pt_out out;
+    char *path;
+    struct pt_trace events;
+    struct found spans, metrics;
+    struct pt_flow_point *points;
+    size_t point_count, point_capacity;
+};
+
+static struct found find(const struct pt_schema *schema, const char *table,
+                         const char *const *names, size_t count) {
+    struct found found = { .table = pt_schema_find(schema, table) };
+    for (size_t i = 0; i < count; i++) {
+        found.columns[i] = -1;
+        for (int k = 0; found.table >= 0 && k < schema->tables[found.table]->column_count; k++)
+            if (strcmp(schema->tables[found.table]->columns[k].name, names[i]) == 0)
+                found.columns[i] = k;
+    }
+    return found;
+}
+
+static bool has(const struct pt_batch *b, uint32_t row, int column, enum pt_type type) {
+    return column >= 0 && b->table->columns[column].type == type && !pt_is_null(b, row, column);
+}
+
+static int64_t integer(const struct pt_batch *b, uint32_t row, int column) {
+    return has(b, row, column, PT_I64) ? pt_get_i64(b, row, column) : 0;
+}
+
+static struct pt_str text(const struct pt_batch *b, uint32_t row, int column) {
+    return has(b, row, column, PT_STRING) ? pt_get_str(b, row, column) : PT_STR("");
+}
+
+static void note_request(struct trace *t, const struct pt_trace_span *span) {
+    if (t->point_count == FLOW_POINTS_MAX)
+        return;
+    pt_grow(&t->points, &t->point_capacity, t->point_count + 1, sizeof *t->points);
+    t->points[t->point_count++] = (struct pt_flow_point){ .request = span->request,
+                                                          .start_ns = span->start_ns,
+                                                          .pid = span->pid,
+                                                          .thread = span->thread };
+}
+
+/* A journal may hold anything: only known words become keys. */
+static const char *argument_key(struct pt_str work) {
+    static const char *const works[] = { "samples", "tokens", "flows" };
+    for (size_t i = 0; i < PT_COUNT(works); i++)
+        if (pt_str_eq(work, pt_str_from(works[i])))
+            return works[i];
+    return "argument";
+}
+
+static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) {
+    const int *columns = t->spans.columns;
+    struct pt_trace_span span = {
+        .name = text(b, row, columns[SPAN_NAME]),
+        .pid = (uint32_t)integer(b, row, columns[SPAN_PID]),
+        .thread = (uint32_t)integer(b, row, columns[SPAN_THREAD]),
+        .start_ns = integer(b, row, columns[SPAN_START]),
+        .duration_ns = integer(b, row, columns[SPAN_DURATION]),
+        .argument = integer(b, row, columns[SPAN_ARGUMENT]),
+        .text = text(b, row, columns[SPAN_TEXT]),
+        .has_request = has(b, row, columns[SPAN_REQUEST], PT_I64),
+        .request = (uint64_t)integer(b, row, columns[SPAN_REQUEST]),
+    };
+    if (has(b, row, columns[SPAN_ARGUMENT], PT_I64))
+        span.argument_key = argument_key(text(b, row, columns[SPAN_WORK]));
+    pt_trace_span(&t->events, &span);
+    if (span.has_request)
+        note_request(t, &span);
+}
+
+/* name{labels} */
+static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row, int64_t time_ns) {
+    const int *columns = t->metrics.columns;
+    if (!has(b, row, columns[METRIC_VALUE], PT_F64))
+        return;
+    struct pt_str name = text(b, row, columns[METRIC_NAME]);
+    struct pt_str labels = text(b, row, columns[METRIC_LABELS]);
+    char *whole = pt_asprintf(labels.len > 0 ? "%.*s{%.*s}" : "%.*s", (int)name.len, name.at,
+                              (int)labels.len, labels.at);
+    pt_trace_counter(&t->events, (uint32_t)integer(b, row, columns[METRIC_PID]), time_ns,
+                     pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
+    pt_free(whole);
+}
+
+static int write_sample(void *state, const struct pt_sample *sample) {
+    struct trace *t = state;
+    const struct pt_batch *spans = t->spans.table < 0 ? NULL : &sample->batches[t->spans.table];
+    const struct pt_batch *metrics =
+        t->metrics.table < 0 ? NULL : &sample->batches[t->metrics.table];
+    for (uint32_t row = 0; spans && row < spans->row_count; row++)
+        write_span(t, spans, row);
+    for (uint32_t row = 0; metrics && row < metrics->row_count; row++)
+        write_metric(t, metrics, row, sample->mono_ns);
+    return t->out.error;
+}
+
+static int open_trace(void *state, const struct pt_sink_target *target, struct pt_err *err) {
+    struct trace *t = state;
+    t->path = pt_asprintf("%s/%s.trace.json", target->directory, target->name);
+    int rc = pt_out_create(&t->out, t->path, err);
+    if (rc) {
+        pt_free(t->path);
+        return rc;
+    }
+    t->spans = find(target->schema, "span", span_names, PT_COUNT(span_names));
+    t->metrics = find(target->schema, "app_metric", metric_names, PT_COUNT(metric_names));
+    pt_trace_begin(&t->events, &t->out);
+    return 0;
+}
+
+static int close_trace(void *state, struct pt_err *err) {
+    struct trace *t = state;
+    pt_flows_write(&t->events, t->points, t->point_count);
+    pt_trace_end(&t->events);
+    int rc = pt_out_close(&t->out);
+    if (rc)
+        pt_fail(err, rc, "cannot write %s: %s", t->path, strerror(-rc));
+    pt_free(t->points);
+    pt_free(t->path);
+    return rc;
+}
+
+const struct pt_sink_type pt_trace_sink = {
+    .name = "trace",
+    .help = "spans of programs with libpitot for Perfetto: <uuid>.trace.json",
+    .state_size = sizeof(struct trace),
+    .open = open_trace,
+    .write = write_sample,
+    .close = close_trace,
+};
