@@ -177,9 +177,9 @@ static const char *nothing_recorded(const struct run *r) {
 static void print_sum(const char *name, struct pt_heap_sum sum, struct pt_out *out) {
     char bytes[PT_LEAKS_BYTES_TEXT], error[PT_LEAKS_BYTES_TEXT];
     pt_out_printf(out, "%-10s %s", name, pt_leaks_bytes_text(sum.bytes, bytes));
-    if (sum.variance > 0)
+    if (sum.variance >= 1)
         pt_out_printf(out, " +- %s", pt_leaks_bytes_text(sqrt(sum.variance), error));
-    pt_out_printf(out, " in %.0f blocks", sum.count);
+    pt_out_printf(out, " in %.0f blocks", fabs(sum.count));
 }
 
 /* Live bytes over time, in eighths of the highest. */
@@ -207,10 +207,18 @@ static struct pt_heap_sum left_over(const struct pt_heap *h) {
     return all;
 }
 
+static double share_of(uint64_t lost, int64_t kept) {
+    return 100.0 * (double)lost / ((double)lost + (double)kept);
+}
+
 static void print_losses(const struct pt_heap *h, struct pt_out *out) {
     struct pt_heap_losses lost = pt_heap_losses(h);
     if (lost.allocations > 0)
-        pt_out_printf(out, "lost: %" PRIu64 " samples, as the ring was full\n", lost.allocations);
+        pt_out_printf(out,
+                      "lost: %" PRIu64
+                      " samples (%.1f %%), as the ring was full: sums are too low; "
+                      "use a larger --heap\n",
+                      lost.allocations, share_of(lost.allocations, h->sample_count));
     if (lost.frees > 0)
         pt_out_printf(out, "lost: %" PRIu64 " frees; what they freed looks live\n", lost.frees);
     if (lost.untracked > 0)
@@ -282,8 +290,12 @@ static int write_default(const struct run *r) {
     const char *ending = pt_profile_writer_for(".html") ? ".html" : ".folded";
     snprintf(path, sizeof path, "pitot-heap-%s%s", r->uuid, ending);
     int rc = write_file(r, path);
-    if (!rc && !r->o->is_quiet)
-        pt_log(PT_LOG_WARNING, "the profile is %s", path);
+    if (!rc && !r->o->is_quiet && pt_log_is_ready(1000)) {
+        struct pt_out out;
+        pt_out_borrow(&out, STDERR_FILENO);
+        pt_out_printf(&out, "profile    %s\n", path);
+        (void)pt_out_close(&out);
+    }
     return rc;
 }
 

@@ -1,6 +1,7 @@
 #include "profile/heap_source.h"
 
 #include "base/attr.h"
+#include "region/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,12 @@ int pt_heap_source_open(struct pt_heap_source *s, int directory, const char *nam
     close(fd);
     if (rc || at == MAP_FAILED)
         return rc ? rc : -EAGAIN;
+    /* the program may cut its file at any time */
+    rc = pt_guard_add(at, size);
+    if (rc) {
+        munmap(at, size);
+        return rc;
+    }
     rc = pt_heap_source_attach(s, at, size);
     s->is_mapped = true;
     if (rc)
@@ -64,8 +71,10 @@ int pt_heap_source_open(struct pt_heap_source *s, int directory, const char *nam
 }
 
 void pt_heap_source_close(struct pt_heap_source *s) {
-    if (s->is_mapped)
+    if (s->is_mapped) {
+        pt_guard_remove(s->at);
         munmap(s->at, s->size);
+    }
     pt_buf_release(&s->record);
     *s = (struct pt_heap_source){ 0 };
 }

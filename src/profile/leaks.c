@@ -133,6 +133,8 @@ void pt_leaks_release(struct pt_leaks *l) {
 const char *pt_leaks_bytes_text(double bytes, char text[PT_LEAKS_BYTES_TEXT]) {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
     size_t unit = 0;
+    if (fabs(bytes) < 0.5)
+        bytes = 0; /* what sums of weights leave of nothing; never "-0" */
     for (; fabs(bytes) >= 1024 && unit + 1 < PT_COUNT(units); unit++)
         bytes /= 1024;
     snprintf(text, PT_LEAKS_BYTES_TEXT, "%.*f %s", unit == 0 ? 0 : 1, bytes, units[unit]);

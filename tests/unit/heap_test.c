@@ -178,6 +178,26 @@ static void test_garbage(void **state) {
     pt_free(f.at);
 }
 
+/* The reader has it mapped meanwhile. */
+static void test_cut(void **state) {
+    (void)state;
+    char path[] = "/dev/shm/pitot-heap-test-XXXXXX";
+    int fd = mkstemp(path);
+    struct made_file f = make_file(0);
+    struct pt_heap_source s;
+    struct pt_heap_event e;
+    append_allocation(&f, 1000, 0x1000, 1000);
+    assert_int_equal(write(fd, f.at, f.size), f.size);
+    assert_int_equal(pt_heap_source_open(&s, AT_FDCWD, path), 0);
+    assert_int_equal(ftruncate(fd, 100), 0);
+    uint64_t position = 0;
+    assert_false(pt_heap_source_next(&s, &position, true, &e));
+    pt_heap_source_close(&s);
+    close(fd);
+    unlink(path);
+    pt_free(f.at);
+}
+
 /* Against an array that is searched from end to end. */
 static void test_live(void **state) {
     (void)state;
@@ -334,6 +354,7 @@ int main(void) {
         PT_TEST(test_sums, "C244: live, peak, allocated and temporary bytes are summed by stack"),
         PT_TEST(test_torn, "C244: a record that its killed writer did not finish is stepped over"),
         PT_TEST(test_garbage, "C244: a file that is not whole is not read"),
+        PT_TEST(test_cut, "C244: a program that cuts its file while it is read ends no reader"),
         PT_TEST(test_live, "C244: the table of live blocks forgets what was freed, nothing else"),
         PT_TEST(test_growth, "C244: steady growth is a leak; warm-ups, steps and saws are none"),
         PT_TEST(test_estimates,
