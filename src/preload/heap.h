@@ -145,5 +145,6 @@ void *pt_heap_count(void *p, size_t bytes);
 /* Before it is freed. True: it was counted as `value`; which can be taken back. */
 bool pt_heap_uncount(const void *p, uint64_t *value);
 void pt_heap_recount(const void *p, uint64_t value);
+void pt_heap_free_counted(void *p);
 
 #endif

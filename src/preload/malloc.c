@@ -50,6 +50,10 @@ static inline struct block forget(void *p) {
 }
 
 __attribute__((noinline)) static void free_known(void *p) {
+    if (PT_HEAP_LIKELY(pt_heap_is_counting())) {
+        pt_heap_free_counted(p);
+        return;
+    }
     if (!forget(p).was_live && pt_heap_next_is_early(p))
         return;
     pt_heap_next.free(p);

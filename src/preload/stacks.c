@@ -329,6 +329,15 @@ bool pt_heap_uncount(const void *p, uint64_t *value) {
     return true;
 }
 
+void pt_heap_free_counted(void *p) {
+    uint64_t value;
+    if (PT_HEAP_LIKELY(pt_heap_live_take(p, &value)))
+        count_free(value, pt_heap_self.last == (uintptr_t)p);
+    else if (pt_heap_next_is_early(p))
+        return;
+    pt_heap_next.free(p);
+}
+
 void pt_heap_recount(const void *p, uint64_t value) {
     struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
     count(&s->freed_count, -UINT64_C(1), false);
