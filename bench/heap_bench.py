@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS, PAIRS = 7, 10_000_000
+ROUNDS, PAIRS = 15, 10_000_000
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 LOOP, FORWARD = BUILD / 'bench/heap_loop', BUILD / 'bench/libheap-forward.so'
 

@@ -277,7 +277,7 @@ __attribute__((destructor)) static void end(void) {
     int error = errno;
     bool was_inside = pt_heap_self.is_inside;
     pt_heap_self.is_inside = true;
-    if (pt_heap_file.header->is_ring_ready)
+    if (pt_heap_file.header->ring_given)
         pt_heap_write_maps();
     pt_heap_self.is_inside = was_inside;
     errno = error;

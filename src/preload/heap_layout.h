@@ -50,7 +50,7 @@ struct pt_heap_header {
     uint64_t claimed;
     uint64_t dropped_allocations, dropped_frees;
     uint64_t untracked; /* sampled, but their end will not be seen */
-    uint32_t is_ring_ready, stack_count, node_count, thread_count;
+    uint32_t ring_given, stack_count, node_count, thread_count;
     uint64_t live_bytes, peak_bytes; /* of mode "every" */
     int64_t peak_mono_ns;
     uint64_t lost_stacks; /* allocations of stack 0: the table was full, or nothing was found */
