@@ -4,9 +4,8 @@
 #include "agent/recorder.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "profile/classify.h"
+#include "kernel/pid_tree.h"
 #include "profile/session.h"
-#include "profile/symbolize.h"
 #include "profile/lines.h"
 #include "profile/top.h"
 #include "profile/writers.h"
@@ -51,8 +50,9 @@ static void ignore_signals(void) {
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-static int start_session(struct run *r, struct pt_perf *perf, struct pt_err *err) {
-    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, r->o->pid, err);
+static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pid_list *running,
+                         struct pt_err *err) {
+    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, running, err);
     r->is_started = rc == 0;
     if (rc)
         pt_session_release(&r->session);
@@ -67,14 +67,24 @@ static int start_command(struct run *r, struct pt_err *err) {
     int rc = pt_child_create(&r->child, &c, err);
     if (!rc)
         rc = pt_perf_open_command(&perf, &r->o->fs, &r->o->perf, r->child.pid, err);
-    return rc ? rc : start_session(r, &perf, err);
+    return rc ? rc : start_session(r, &perf, &(struct pt_pid_list){ 0 }, err);
 }
 
 static int start_process(struct run *r, struct pt_err *err) {
     struct pt_perf perf;
     r->target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
-    int rc = pt_perf_open_process(&perf, &r->o->fs, &r->o->perf, r->o->pid, err);
-    return rc ? rc : start_session(r, &perf, err);
+    struct pt_pid_list tree = { 0 };
+    pt_pid_tree_read(r->o->fs.proc, &r->o->pid, 1, &tree);
+    if (tree.count == 0)
+        return pt_fail(err, -EINVAL, "--pid: that is Pitot itself");
+    int rc = pt_perf_open_processes(&perf, &r->o->fs, &r->o->perf, tree.at, tree.count, err);
+    if (!rc && perf.left_out > 0)
+        pt_log(PT_LOG_WARNING, "%zu of the processes it has started cannot be profiled",
+               perf.left_out);
+    if (!rc)
+        rc = start_session(r, &perf, &tree, err);
+    pt_pid_list_release(&tree);
+    return rc;
 }
 
 static void end_command(struct run *r, const struct signalfd_siginfo *info) {
@@ -139,18 +149,6 @@ static void wait_for_command(struct run *r) {
         wait_for_events(r, 0);
     if (r->o->command)
         pt_child_collect(&r->child);
-}
-
-static void set_command(struct run *r) {
-    struct pt_profile_meta *meta = &r->session.recording.profile.meta;
-    size_t used = 0;
-    if (!r->o->command) {
-        snprintf(meta->command, sizeof meta->command, "pid %d", (int)r->o->pid);
-        return;
-    }
-    for (size_t i = 0; r->o->command[i] && used < sizeof meta->command - 1; i++)
-        used += (size_t)snprintf(meta->command + used, sizeof meta->command - used, "%s%s",
-                                 i ? " " : "", r->o->command[i]);
 }
 
 static double percent(int64_t part, int64_t whole) {
@@ -239,10 +237,7 @@ static int check_samples(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    struct pt_recording *recording = &r->session.recording;
-    pt_symbolize(recording);
-    pt_classify(&recording->profile, !r->o->perf.is_off_cpu);
-    set_command(r);
+    pt_session_finish(&r->session, r->o->command, &r->o->pid, 1);
     print_summary(r);
     int rc = check_samples(r), written = write_files(r);
     return rc ? rc : written;
