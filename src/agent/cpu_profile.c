@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -210,16 +211,38 @@ static void print_summary(const struct run *r) {
     (void)pt_out_close(&out);
 }
 
-static int write_files(const struct run *r) {
+static int write_file(const struct run *r, const char *path) {
     struct pt_err err;
-    int rc = 0;
-    for (size_t i = 0; i < r->o->output_count; i++) {
-        if (!pt_profile_write(&r->session.recording.profile, r->o->outputs[i], &err))
-            continue;
+    int rc = pt_profile_write(&r->session.recording.profile, path, &err);
+    if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
-        rc = -EIO;
-    }
+    else if (!r->o->is_quiet && pt_log_is_ready(1000))
+        fprintf(stderr, "profile: %s\n", path);
     return rc;
+}
+
+/* "pitot-cpu-20261116-093042-4242.html": when it began, and the process. */
+static void name_page(const struct run *r, char *into, size_t capacity) {
+    const struct pt_profile_meta *m = &r->session.recording.profile.meta;
+    char when[32] = "";
+    time_t start = (time_t)(m->start_wall_ns / PT_NS_PER_SECOND);
+    struct tm parts;
+    if (localtime_r(&start, &parts))
+        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &parts);
+    snprintf(into, capacity, "pitot-%s-%s-%d.html", m->title, when,
+             (int)(r->o->command ? r->child.pid : r->o->pid));
+}
+
+/* Where no file is asked for, a flame graph in this directory; not of nothing. */
+static int write_files(const struct run *r) {
+    char page[96];
+    int rc = 0;
+    for (size_t i = 0; i < r->o->output_count; i++)
+        rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
+    if (r->o->output_count > 0 || r->session.recording.profile.samples.count == 0)
+        return rc;
+    name_page(r, page, sizeof page);
+    return write_file(r, page);
 }
 
 /* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */

@@ -242,12 +242,23 @@ def native_only(directory):
     assert 'python:' not in err, err
 
 
+def named_page(directory):
+    """C241: where no file is asked for it is a flame graph, and Pitot says where"""
+    code, _, err = run('cpu', '--rate', RATE, '--', WORKLOAD, 'shares', cwd=directory)
+    need_perf(code, err)
+    equal(code, 3, err)
+    pages = [path.name for path in directory.iterdir()]
+    assert len(pages) == 1 and re.fullmatch(r'pitot-cpu-\d{8}-\d{6}-\d+\.html', pages[0]), pages
+    equal(err.splitlines()[-1], f'profile: {pages[0]}')
+    contains((directory / pages[0]).read_text(), 'three_quarters')
+
+
 def exit_codes(directory):
     """C241: the command's exit code is Pitot's; what cannot be run is said"""
-    code, _, err = run('cpu', '-q', '--', 'sh', '-c', 'exit 42')
+    code, _, err = run('cpu', '-q', '--', 'sh', '-c', 'exit 42', cwd=directory)
     need_perf(code, err)
     equal(code, 42)
-    equal(run('cpu', '-q', '--', 'sh', '-c', 'kill -9 $$')[0], 137)
+    equal(run('cpu', '-q', '--', 'sh', '-c', 'kill -9 $$', cwd=directory)[0], 137)
     equal(run('cpu', '--', '/nonexistent/program')[0], 127)
     equal(run('cpu', '--', str(directory))[0], 126)
     code, _, err = run('cpu', '--pid', 0x7ffffff0)
@@ -278,4 +289,4 @@ def forbidden(directory):
 
 main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, realigned,
      inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted, python_shares,
-     python_leaves, python_threads, native_only, exit_codes, forbidden, jobs=2)
+     python_leaves, python_threads, native_only, named_page, exit_codes, forbidden, jobs=2)

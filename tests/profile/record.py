@@ -64,7 +64,8 @@ def one_clock(directory):
     rows = [int(row['timestamp']) for row in table(directory / 'out')]
     assert len(times) > 100, len(times)
     # both clocks are read one after the other: a few milliseconds on a busy machine
-    assert rows[0] - 20 <= min(times) and max(times) <= rows[-1] + 20, (rows, min(times), max(times))
+    first, last = rows[0] - 20, rows[-1] + 20
+    assert first <= min(times) and max(times) <= last, (first, min(times), max(times), last)
 
 
 def process(directory):

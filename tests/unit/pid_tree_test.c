@@ -69,8 +69,10 @@ static void we_are_in_no_tree(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(children_follow_their_parents, "C241: children follow their parents"),
-        PT_TEST(a_child_that_is_a_root_too_is_there_once, "C241: a child that is a root too is there once"),
-        PT_TEST(a_root_that_is_not_there_stays, "C241: a root that is not there stays, for an error that names it"),
+        PT_TEST(a_child_that_is_a_root_too_is_there_once,
+                "C241: a child that is a root too is there once"),
+        PT_TEST(a_root_that_is_not_there_stays,
+                "C241: a root that is not there stays, for an error that names it"),
         PT_TEST(we_are_in_no_tree, "C241: our own process and what it has started are in no tree"),
     };
     return cmocka_run_group_tests(tests, make_proc, remove_proc);
