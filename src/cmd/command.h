@@ -33,6 +33,8 @@ struct pt_command_options {
     const char *demo_listen, *demo_load;
     struct pt_option_list profile_outputs;
     const char *lines;
+    const char *profile; /* kind of the one to export */
+    int64_t cpu_hz;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;

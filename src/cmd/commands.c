@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 
 #include "agent/recorder.h"
+#include "agent/run_profile.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "profile/heap.h"
@@ -28,7 +29,7 @@ const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
       "directory for the files of the run" },
     { "output", 'o', PT_OPTION_TEXT, EXPORT, AT(output), NULL, "DIR",
-      "directory for the files; beside the journal if not given" },
+      "directory for the files; beside the journal if not given; with --profile a file" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
       "time between samples: 1000, 100ms, 1s" },
     { "format", 'f', PT_OPTION_TEXT, RECORD | EXPORT, AT(formats), "parquet", "LIST",
@@ -42,7 +43,8 @@ const struct pt_option pt_command_option_list[] = {
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
       "profile a running process with all its threads, and what they start" },
     { "output", 'o', PT_OPTION_LIST, CPU | HEAP, AT(profile_outputs), NULL, "FILE",
-      "file for the profile; its ending is the format; repeatable", pt_profile_ending },
+      "file for the profile, pitot-*.html if not given; its ending is the format; repeatable",
+      pt_profile_ending },
     { "rate", 0, PT_OPTION_I64, CPU, AT(rate_hz), "99", "HZ", "samples a second, up to 9999" },
     { "stack", 0, PT_OPTION_I64, CPU | HEAP, AT(stack_kib), "32", "KIB",
       "how much of the stack goes with a sample: 8, 16, 32, 64" },
@@ -64,6 +66,12 @@ const struct pt_option pt_command_option_list[] = {
       "PYTHONMALLOC=malloc: see Python's small objects too; it then runs 10 to 30 % slower" },
     { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
       "print the lines of this function with what each took" },
+    { "cpu", 0, PT_OPTION_I64, RECORD, AT(cpu_hz), NULL, "HZ",
+      "profile the CPU time of the command or process too, 99 samples a second or so many", NULL,
+      NULL, "99" },
+    { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
+      "write this profile of the run to the file -o, whose ending is the format",
+      pt_run_profile_kind },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
@@ -130,6 +138,7 @@ static const char record_details[] =
     "  pitot -- python serve.py\n"
     "  pitot -t 100 -f parquet,csv -p -- ./train --epochs 3\n"
     "  pitot --pid 4242 -d 60s\n"
+    "  pitot --cpu -- python train.py\n"
     "\n"
     "The exit code is the command's own (128 + n when signal n ended it); 125 if Pitot itself\n"
     "failed, 126 or 127 if the command could not be run. Watched processes and containers are\n"
@@ -138,7 +147,8 @@ static const char record_details[] =
 static const char export_details[] =
     "RUN is a directory (the newest run in it is taken), a journal (*.pitot), or the start of a\n"
     "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
-    "  pitot export profiler-output -f csv,parquet\n";
+    "  pitot export profiler-output -f csv,parquet\n"
+    "  pitot export profiler-output --profile cpu -o flame.html\n";
 
 static const char energy_details[] =
     "Every figure says whether it was measured, modelled or assumed, and its range. What was "
