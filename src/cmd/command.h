@@ -8,6 +8,7 @@ enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
+    PT_COMMAND_EXPLAIN,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -53,6 +54,8 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
+                   char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

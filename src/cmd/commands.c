@@ -12,6 +12,7 @@
 #define RECORD     (1u << PT_COMMAND_RECORD)
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
 #define ENERGY     (1u << PT_COMMAND_ENERGY)
+#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -80,7 +81,8 @@ const struct pt_option pt_command_option_list[] = {
       "end after so many requests; 0 = no limit" },
     { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
       "requests at a time, up to 64" },
-    { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
+      "print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -116,6 +118,14 @@ static const char energy_details[] =
     "when recording is kept; options change it for this report only.\n"
     "  pitot energy profiler-output --region DE --price-kwh 0.30 --currency EUR\n";
 
+static const char explain_details[] =
+    "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
+    "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
+    "\"inconclusive\"\n"
+    "are answers too. It knows more of a run that was recorded with -p.\n"
+    "  pitot explain profiler-output\n"
+    "  pitot explain profiler-output --json | jq -r '.verdicts[].id'\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -137,6 +147,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_export, export_details, 2 },
     [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
                             pt_cmd_energy, energy_details, 2 },
+    [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
+                             pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",
