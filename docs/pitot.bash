@@ -4,7 +4,7 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy explain mark schema doctor demo docs version'
+    local commands='record export energy explain diff mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
@@ -12,6 +12,7 @@ _pitot() {
     export) options='--output --format --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
+    diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;

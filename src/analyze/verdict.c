@@ -238,8 +238,8 @@ void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
     if (s->count < WINDOWS_MIN || s->seconds < SECONDS_MIN) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
         snprintf(x->because, sizeof x->because,
-                 "the run is too short, %.1f s in %zu windows; %.1f s in %d are needed",
-                 s->seconds, s->count, SECONDS_MIN, WINDOWS_MIN);
+                 "the run is too short, %.1f s in %zu windows; %.1f s in %d are needed", s->seconds,
+                 s->count, SECONDS_MIN, WINDOWS_MIN);
         return;
     }
     if (!pt_signal_is_known(s, PT_SIGNAL_CPU_BUSY)) {

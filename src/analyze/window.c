@@ -101,14 +101,27 @@ static void add_point(struct pt_series *s, size_t window, double sum, double wei
     s->points[window].weight += weight;
 }
 
+/* A counter that is read less often than a window lasts has grown in all windows since. */
+static void spread_growth(const struct pt_windows *w, struct pt_series *s, double growth,
+                          int64_t from_ns, int64_t to_ns) {
+    double rate = growth / (double)(to_ns - from_ns);
+    for (size_t i = w->count; i-- > 0;) {
+        int64_t end_ns = i + 1 == w->count ? to_ns : w->windows[i].end_ns;
+        int64_t start_ns = w->windows[i].start_ns > from_ns ? w->windows[i].start_ns : from_ns;
+        if (end_ns <= from_ns)
+            return;
+        if (end_ns > start_ns)
+            add_point(s, i, rate * (double)(end_ns - start_ns), (double)(end_ns - start_ns) / 1e9);
+    }
+}
+
 /* A counter that fell was reset: its growth is unknown. */
-static void add_counter(struct pt_series *s, size_t window, double value, int64_t time_ns) {
+static void add_counter(const struct pt_windows *w, struct pt_series *s, double value,
+                        int64_t time_ns) {
     if (s->has_last && time_ns <= s->last_time_ns)
         return;
-    if (s->has_last && value >= s->last_value) {
-        add_point(s, window, value - s->last_value, (double)(time_ns - s->last_time_ns) / 1e9);
-        s->growth += value - s->last_value;
-    }
+    if (s->has_last && value >= s->last_value)
+        spread_growth(w, s, value - s->last_value, s->last_time_ns, time_ns);
     s->last_value = value;
     s->last_time_ns = time_ns;
     s->has_last = true;
@@ -124,7 +137,7 @@ static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_s
         double value = pt_get_number(b, row, s->column);
         int64_t time_ns = pt_get_time(b, row, column->source);
         if (column->kind == PT_COUNTER)
-            add_counter(s, w->count - 1, value, time_ns > 0 ? time_ns : sample->mono_ns);
+            add_counter(w, s, value, time_ns > 0 ? time_ns : sample->mono_ns);
         else
             add_point(s, w->count - 1, value, 1);
     }

@@ -25,7 +25,7 @@ struct pt_series {
     int column;              /* of the table */
     struct pt_point *points; /* `point_count` of them; later windows have none */
     size_t point_count, point_capacity;
-    double last_value, growth; /* of a counter: in all windows together */
+    double last_value;
     int64_t last_time_ns;
     bool has_last;
 };

@@ -9,6 +9,7 @@ enum pt_command_id {
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
     PT_COMMAND_EXPLAIN,
+    PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -27,6 +28,9 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
+    const char *baseline;
+    struct pt_option_list gates;
+    double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
@@ -56,6 +60,7 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
+int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

@@ -13,6 +13,7 @@
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
 #define ENERGY     (1u << PT_COMMAND_ENERGY)
 #define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
+#define DIFF       (1u << PT_COMMAND_DIFF)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -63,6 +64,12 @@ const struct pt_option pt_command_option_list[] = {
       "price of an hour of this machine" },
     { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(currency), NULL, "NAME",
       "of the prices: EUR" },
+    { "gate", 0, PT_OPTION_LIST, DIFF, AT(gates), NULL, "GATE",
+      "fail if a metric changed more: 'tokens_per_second<-3%', 'cpu_time>+10%'; repeatable" },
+    { "baseline", 0, PT_OPTION_TEXT, DIFF, AT(baseline), NULL, "DIR",
+      "compare with all runs of a directory, instead of A" },
+    { "min-change", 0, PT_OPTION_PERCENT, DIFF, AT(minimum_change_percent), "2", "PERCENT",
+      "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
@@ -81,8 +88,10 @@ const struct pt_option pt_command_option_list[] = {
       "end after so many requests; 0 = no limit" },
     { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
       "requests at a time, up to 64" },
-    { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
+    { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | DIFF | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
       "print JSON" },
+    { "markdown", 0, PT_OPTION_FLAG, DIFF, AT(as_markdown), NULL, NULL,
+      "print Markdown for a pull request" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -126,6 +135,16 @@ static const char explain_details[] =
     "  pitot explain profiler-output\n"
     "  pitot explain profiler-output --json | jq -r '.verdicts[].id'\n";
 
+static const char diff_details[] =
+    "Compares two runs metric by metric: what was configured differently, then what changed "
+    "beyond\n"
+    "noise, with its 95 % interval. Counters are compared as rates, the beginning of each run is\n"
+    "cut off until it is steady. docs/DIFF.md says how, and which names gates take.\n"
+    "  pitot diff before after\n"
+    "  pitot diff --baseline main-runs after --gate 'tokens_per_second<-3%' --markdown\n"
+    "\n"
+    "Exit code: 0 no gate failed, 1 a gate failed, 2 an error, 3 a gate could not be decided.\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -149,6 +168,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_energy, energy_details, 2 },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
+    [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
+                          pt_cmd_diff, diff_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

@@ -48,6 +48,22 @@ static inline void tracks_add(struct track_set *set, const struct track *list) {
     }
 }
 
+/* The file of a table, as the collectors have it. */
+static inline const char *tracks_file(const char *table) {
+    static const char *const files[][2] = { { "container", "containers" },
+                                            { "gpu", "gpus" },
+                                            { "core", "cpus" },
+                                            { "drive", "disks" },
+                                            { "interface", "interfaces" },
+                                            { "pressure", "pressure" },
+                                            { "engines", "engines" },
+                                            { "collector", "collectors" } };
+    for (size_t i = 0; i < PT_COUNT(files); i++)
+        if (strcmp(files[i][0], table) == 0)
+            return files[i][1];
+    return "";
+}
+
 static inline int tracks_table(struct track_set *set, const char *name) {
     static const char *const sources[] = { "test" };
     for (uint32_t t = 0; t < set->schema.table_count; t++)
@@ -56,7 +72,7 @@ static inline int tracks_table(struct track_set *set, const char *name) {
     uint32_t t = set->schema.table_count++;
     assert_true(t < 16);
     set->tables[t] = (struct pt_table){ .name = name,
-                                        .file = name,
+                                        .file = tracks_file(name),
                                         .help = "",
                                         .columns = set->columns[t],
                                         .sources = sources,
