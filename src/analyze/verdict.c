@@ -148,6 +148,8 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
     if (h.windows < WINDOWS_SURE)
         v->confidence *= 0.6;
     v->confidence *= 1 - 0.6 * worst_against(v);
+    if (form->ceiling > 0)
+        v->confidence = fmin(v->confidence, form->ceiling);
     return true;
 }
 

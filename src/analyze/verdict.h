@@ -27,6 +27,7 @@ struct pt_condition {
 /* One way to see it: all conditions in the same window; at least two of independent sources. */
 struct pt_rule_form {
     struct pt_condition needs[PT_RULE_CONDITIONS];
+    double ceiling; /* of its confidence, where it cannot tell for sure; 0: none */
 };
 
 struct pt_verdict_signal {

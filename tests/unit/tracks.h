@@ -26,6 +26,7 @@ struct track_set {
     struct track tracks[TRACKS_MAX];
     size_t count;
     struct pt_table tables[16];
+    char key_names[16][64];
     struct pt_column columns[16][TRACKS_MAX];
     const struct pt_table *pointers[16];
     struct pt_schema schema;
@@ -52,6 +53,7 @@ static inline void tracks_add(struct track_set *set, const struct track *list) {
 static inline const char *tracks_file(const char *table) {
     static const char *const files[][2] = { { "container", "containers" },
                                             { "gpu", "gpus" },
+                                            { "gpu_process", "gpu_processes" },
                                             { "core", "cpus" },
                                             { "drive", "disks" },
                                             { "interface", "interfaces" },
@@ -73,12 +75,17 @@ static inline int tracks_table(struct track_set *set, const char *name) {
     assert_true(t < 16);
     set->tables[t] = (struct pt_table){ .name = name,
                                         .file = tracks_file(name),
+                                        .section = name,
                                         .help = "",
                                         .columns = set->columns[t],
                                         .sources = sources,
                                         .column_count = 1,
                                         .source_count = 1 };
-    set->columns[t][0] = (struct pt_column){ "key", "key", PT_KEY, PT_STRING, PT_NONE, 0, "" };
+    /* tables of the main file share its names */
+    snprintf(set->key_names[t], sizeof set->key_names[t], "%sKey", name);
+    set->columns[t][0] = (struct pt_column){
+        set->key_names[t], set->key_names[t], PT_KEY, PT_STRING, PT_NONE, 0, ""
+    };
     set->pointers[t] = &set->tables[t];
     set->schema.tables = set->pointers;
     return (int)t;

@@ -115,6 +115,11 @@ def all_cores_stress(directory):
 
 @case('single-thread-bound')
 def one_loop(directory):
+    record(directory, ['timeout', '6', 'sh', '-c', LOOP], '-p')
+
+
+@case('single-thread-bound', 'inconclusive')
+def one_loop_without_processes(directory):
     record(directory, ['timeout', '6', 'sh', '-c', LOOP])
 
 
@@ -208,6 +213,9 @@ def work_at_the_limit(directory):
     with open(big, 'wb') as file:
         for _ in range(192):
             file.write(os.urandom(1 << 20))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED) # else it is in our cgroup
     with memory_cgroup(96 << 20) as wrapper:
         record(directory, python('''
 import sys, time, mmap
@@ -248,8 +256,8 @@ def synchronous_writes(directory):
 def random_reads(directory):
     need('fio')
     record(directory, ['fio', '--name=reads', f'--directory={directory}', '--size=256m',
-                       '--rw=randread', '--bs=4k', '--direct=1', '--ioengine=psync', '--numjobs=4', '--time_based',
-                       '--runtime=6'], '-p')
+                       '--rw=randread', '--bs=4k', '--direct=1', '--ioengine=psync',
+                       '--numjobs=4', '--time_based', '--runtime=6'], '-p')
 
 
 # Engine
