@@ -65,7 +65,9 @@ check-arm64: build-arm64/build.ninja
 bench: all | deps-bench ## measure against the reference programs
 	@bench/run build
 
-verdicts: all | deps-verdicts ## workloads of known bottlenecks: what `pitot explain` says of them
+verdicts: build/with-tests | deps-verdicts ## how often `explain` and `diff` are right
+	@ninja -C build
+	@CMOCKA_MESSAGE_OUTPUT=TAP build/tests/unit/diff_test 2>&1 | grep '^# [0-9]'
 	@tests/verdicts/run.py build/pitot
 
 python: build-python/build.ninja ## wheels of the Python package, in dist/

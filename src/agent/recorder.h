@@ -21,6 +21,7 @@ struct pt_recorder_options {
     int pid_count;
     struct pt_engine_options engines;
     const char *container;   /* --container, or NULL */
+    const char *alerts;      /* file of alert rules; NULL: the defaults */
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */

@@ -39,7 +39,7 @@ void pt_windows_release(struct pt_windows *w) {
     *w = (struct pt_windows){ .schema = w->schema };
 }
 
-static void print_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
+void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
     size_t used = 0;
     into[0] = 0;
     for (int c = 0; c < b->table->column_count; c++) {
@@ -148,7 +148,7 @@ static void add_table(struct pt_windows *w, int table, const struct pt_sample *s
     size_t hint = 0;
     char key[512];
     for (uint32_t row = 0; row < b->row_count; row++) {
-        print_key(b, row, key, sizeof key);
+        pt_row_key(b, row, key, sizeof key);
         struct pt_entity *e = find_entity(w, table, key, &hint);
         if (!e)
             e = add_entity(w, table, key);

@@ -28,7 +28,7 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *baseline;
+    const char *alerts, *baseline;
     struct pt_option_list gates;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;

@@ -48,6 +48,9 @@ const struct pt_option pt_command_option_list[] = {
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
+    { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
+      "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
+      "80 %, 85 degrees" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
