@@ -97,8 +97,6 @@ bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *c
     bool is_compared = is_main(table);
     for (size_t i = 0; i < PT_COUNT(compared); i++)
         is_compared |= strcmp(compared[i].table, table->name) == 0;
-    if (strcmp(column->name, "cIsRecorded") == 0)
-        return true;
     /* averages of the kernel and errors of quantiles say again what other columns say */
     return is_compared && (column->kind == PT_GAUGE || column->kind == PT_COUNTER) &&
            !strstr(column->short_name, "avg") && !strstr(column->short_name, "_width");
@@ -152,12 +150,6 @@ void pt_comparisons_add_values(struct pt_comparisons *c, int side, const char *n
     add_run(get_metric(c, name), side, values, count);
 }
 
-/* Rows of the recorded command where a table tells which they are. */
-static bool counts(const struct pt_windows *w, const struct pt_entity *e, size_t window) {
-    const struct pt_series *recorded = pt_windows_series(w, e, "cIsRecorded");
-    return !recorded || pt_series_at(recorded, window) > 0.5;
-}
-
 /* Amounts add up over rows, states are averaged. */
 static bool adds_up(const struct pt_column *column) {
     return column->kind == PT_COUNTER || column->unit == PT_BYTES || column->unit == PT_MEBIBYTES ||
@@ -174,7 +166,7 @@ static size_t collect(const struct pt_windows *w, int table, int column, const c
         double sum = 0, rows = 0;
         for (size_t place = 0; (e = pt_windows_next(w, table, &place));) {
             double value = pt_series_at(pt_windows_series(w, e, c->name), i);
-            if (isnan(value) || (key && strcmp(key, e->key) != 0) || !counts(w, e, i))
+            if (isnan(value) || (key && strcmp(key, e->key) != 0))
                 continue;
             sum += value;
             rows++;

@@ -9,8 +9,7 @@
     [PT_SIGNAL_##constant] = { name, PT_FORMAT_##format, help },
 const struct pt_signal_info pt_signal_infos[PT_SIGNAL_COUNT] = { PT_SIGNALS(PT_SIGNAL_INFO_) };
 
-/* Which rows of a table count, and how several become one number. */
-enum rows { ALL, RECORDED };
+/* How several rows become one number. */
 enum fold { SUM, MEAN, MIN, MAX };
 
 /* A signal that is a column, times a factor. With several lines for one signal the values are
@@ -18,66 +17,65 @@ enum fold { SUM, MEAN, MIN, MAX };
 struct direct {
     enum pt_signal_id signal;
     const char *table, *column, *key; /* NULL: any key */
-    enum rows rows;
     enum fold fold;
     double factor;
 };
 
 #define S(name) PT_SIGNAL_##name
 static const struct direct directs[] = {
-    { S(CPU_PRESSURE), "pressure", "psiSomeTotal", "cpu", ALL, SUM, 1e-6 },
-    { S(OWN_CPU), "container", "cCpuTime", NULL, RECORDED, MIN, 1e-9 },
-    { S(OWN_CPU_PRESSURE), "container", "cCpuPressureSome", NULL, RECORDED, MIN, 1e-6 },
-    { S(OWN_THROTTLED_TIME), "container", "cCpuThrottledTime", NULL, RECORDED, MAX, 1e-9 },
-    { S(OWN_HOTTEST), "process", "pCpuTimeNs", NULL, RECORDED, MAX, 1e-9 },
-    { S(MEM_PRESSURE), "pressure", "psiSomeTotal", "memory", ALL, SUM, 1e-6 },
-    { S(MEM_SCAN), "mem", "vPgScanDirect", NULL, ALL, SUM, 1 },
-    { S(MEM_REFAULT), "mem", "vPgRefaultFile", NULL, ALL, SUM, 1 },
-    { S(MEM_SWAP), "mem", "vSwapIn", NULL, ALL, SUM, 1 },
-    { S(MEM_SWAP), "mem", "vSwapOut", NULL, ALL, SUM, 1 },
-    { S(MEM_SWAP_USED), "mem", "vSwapUsed", NULL, ALL, SUM, 1 },
-    { S(MEM_MAJOR_FAULTS), "mem", "vMajorPageFault", NULL, ALL, SUM, 1 },
-    { S(MEM_OOM_KILLS), "mem", "vOomKills", NULL, ALL, SUM, 1 },
-    { S(MEM_ANON), "mem", "vMemoryAnon", NULL, ALL, SUM, 1 },
-    { S(OWN_RSS), "process_totals", "pTreeResidentSetSize", NULL, ALL, SUM, 1 },
-    { S(OWN_ANON), "container", "cMemoryAnon", NULL, RECORDED, MIN, 1 },
-    { S(OWN_LIMIT_HITS), "container", "cMemoryLimitHits", NULL, RECORDED, MAX, 1 },
-    { S(OWN_OOM_KILLS), "container", "cOomKills", NULL, RECORDED, MAX, 1 },
-    { S(OWN_MEMORY_PRESSURE), "container", "cMemoryPressureSome", NULL, RECORDED, MIN, 1e-6 },
-    { S(OWN_IO_PRESSURE), "container", "cIoPressureSome", NULL, RECORDED, MIN, 1e-6 },
-    { S(IO_PRESSURE), "pressure", "psiSomeTotal", "io", ALL, SUM, 1e-6 },
-    { S(DISK_BUSY), "drive", "dIOTime", NULL, ALL, MAX, 1e-3 },
-    { S(DISK_QUEUE), "drive", "dWeightedIOTime", NULL, ALL, MAX, 1e-3 },
-    { S(DISK_RATE), "disk", "vDiskReadBytes", NULL, ALL, SUM, 1 },
-    { S(DISK_RATE), "disk", "vDiskWriteBytes", NULL, ALL, SUM, 1 },
-    { S(DISK_BLOCKED), "cpu", "vProcessesBlocked", NULL, ALL, SUM, 1 },
-    { S(NET_RATE), "net", "vNetworkBytesRecvd", NULL, ALL, SUM, 1 },
-    { S(NET_RATE), "net", "vNetworkBytesSent", NULL, ALL, SUM, 1 },
-    { S(NET_DROPS), "net", "vNetworkDropsRecvd", NULL, ALL, SUM, 1 },
-    { S(NET_DROPS), "net", "vNetworkDropsSent", NULL, ALL, SUM, 1 },
-    { S(NET_DROPS), "net", "vNetworkErrorsRecvd", NULL, ALL, SUM, 1 },
-    { S(NET_DROPS), "net", "vNetworkErrorsSent", NULL, ALL, SUM, 1 },
-    { S(ENGINE_RUNNING), "engine", "system_requests_running", NULL, ALL, SUM, 1 },
-    { S(ENGINE_WAITING), "engine", "system_requests_waiting", NULL, ALL, SUM, 1 },
-    { S(ENGINE_KV), "engine", "cache_kv_usage_percent", NULL, ALL, MAX, 1 },
-    { S(ENGINE_PREEMPTIONS), "engine", "system_preemptions_total", NULL, ALL, SUM, 1 },
-    { S(ENGINE_TOKENS), "engine", "tokens_generation_total", NULL, ALL, SUM, 1 },
-    { S(ENGINE_PROMPT_TOKENS), "engine", "tokens_prompt_total", NULL, ALL, SUM, 1 },
-    { S(ENGINE_FINISHED), "engine", "requests_finished_total", NULL, ALL, SUM, 1 },
-    { S(ENGINE_TTFT), "engine", "latency_ttft_s_p50", NULL, ALL, MAX, 1 },
-    { S(GPU_UTIL), "gpu", "gUtilizationGpu", NULL, ALL, MEAN, 0.01 },
-    { S(GPU_MEM_UTIL), "gpu", "gUtilizationMem", NULL, ALL, MEAN, 0.01 },
-    { S(GPU_DRAM), "gpu", "gDramBandwidth", NULL, ALL, MEAN, 0.01 },
-    { S(GPU_SM), "gpu", "gSmActive", NULL, ALL, MEAN, 0.01 },
-    { S(GPU_TENSOR), "gpu", "gTensorActive", NULL, ALL, MEAN, 0.01 },
-    { S(GPU_MEMORY), "gpu", "gMemoryUsedMb", NULL, ALL, SUM, 1048576 },
-    { S(GPU_PROCESS_MEMORY), "gpu_process", "gUsedMemoryMb", NULL, ALL, SUM, 1048576 },
-    { S(GPU_THROTTLED), "gpu", "gViolationPower", NULL, ALL, MAX, 1e-9 },
-    { S(GPU_THROTTLED), "gpu", "gViolationThermal", NULL, ALL, MAX, 1e-9 },
-    { S(GPU_TEMPERATURE), "gpu", "gTemperatureC", NULL, ALL, MAX, 1 },
-    { S(PITOT_CPU), "collector", "colCpuTime", "pitot", ALL, SUM, 1e-9 },
-    { S(PITOT_LATE), "collector", "colLateTicks", "pitot", ALL, SUM, 1 },
-    { S(PITOT_LATE), "collector", "colDroppedTicks", "pitot", ALL, SUM, 1 },
+    { S(CPU_PRESSURE), "pressure", "psiSomeTotal", "cpu", SUM, 1e-6 },
+    { S(OWN_CPU), "container", "cCpuTime", NULL, MIN, 1e-9 },
+    { S(OWN_CPU_PRESSURE), "container", "cCpuPressureSome", NULL, MIN, 1e-6 },
+    { S(OWN_THROTTLED_TIME), "container", "cCpuThrottledTime", NULL, MAX, 1e-9 },
+    { S(OWN_HOTTEST), "process", "pCpuTimeNs", NULL, MAX, 1e-9 },
+    { S(MEM_PRESSURE), "pressure", "psiSomeTotal", "memory", SUM, 1e-6 },
+    { S(MEM_SCAN), "mem", "vPgScanDirect", NULL, SUM, 1 },
+    { S(MEM_REFAULT), "mem", "vPgRefaultFile", NULL, SUM, 1 },
+    { S(MEM_SWAP), "mem", "vSwapIn", NULL, SUM, 1 },
+    { S(MEM_SWAP), "mem", "vSwapOut", NULL, SUM, 1 },
+    { S(MEM_SWAP_USED), "mem", "vSwapUsed", NULL, SUM, 1 },
+    { S(MEM_MAJOR_FAULTS), "mem", "vMajorPageFault", NULL, SUM, 1 },
+    { S(MEM_OOM_KILLS), "mem", "vOomKills", NULL, SUM, 1 },
+    { S(MEM_ANON), "mem", "vMemoryAnon", NULL, SUM, 1 },
+    { S(OWN_RSS), "process_totals", "pTreeResidentSetSize", NULL, SUM, 1 },
+    { S(OWN_ANON), "container", "cMemoryAnon", NULL, MIN, 1 },
+    { S(OWN_LIMIT_HITS), "container", "cMemoryLimitHits", NULL, MAX, 1 },
+    { S(OWN_OOM_KILLS), "container", "cOomKills", NULL, MAX, 1 },
+    { S(OWN_MEMORY_PRESSURE), "container", "cMemoryPressureSome", NULL, MIN, 1e-6 },
+    { S(OWN_IO_PRESSURE), "container", "cIoPressureSome", NULL, MIN, 1e-6 },
+    { S(IO_PRESSURE), "pressure", "psiSomeTotal", "io", SUM, 1e-6 },
+    { S(DISK_BUSY), "drive", "dIOTime", NULL, MAX, 1e-3 },
+    { S(DISK_QUEUE), "drive", "dWeightedIOTime", NULL, MAX, 1e-3 },
+    { S(DISK_RATE), "disk", "vDiskReadBytes", NULL, SUM, 1 },
+    { S(DISK_RATE), "disk", "vDiskWriteBytes", NULL, SUM, 1 },
+    { S(DISK_BLOCKED), "cpu", "vProcessesBlocked", NULL, SUM, 1 },
+    { S(NET_RATE), "net", "vNetworkBytesRecvd", NULL, SUM, 1 },
+    { S(NET_RATE), "net", "vNetworkBytesSent", NULL, SUM, 1 },
+    { S(NET_DROPS), "net", "vNetworkDropsRecvd", NULL, SUM, 1 },
+    { S(NET_DROPS), "net", "vNetworkDropsSent", NULL, SUM, 1 },
+    { S(NET_DROPS), "net", "vNetworkErrorsRecvd", NULL, SUM, 1 },
+    { S(NET_DROPS), "net", "vNetworkErrorsSent", NULL, SUM, 1 },
+    { S(ENGINE_RUNNING), "engine", "system_requests_running", NULL, SUM, 1 },
+    { S(ENGINE_WAITING), "engine", "system_requests_waiting", NULL, SUM, 1 },
+    { S(ENGINE_KV), "engine", "cache_kv_usage_percent", NULL, MAX, 1 },
+    { S(ENGINE_PREEMPTIONS), "engine", "system_preemptions_total", NULL, SUM, 1 },
+    { S(ENGINE_TOKENS), "engine", "tokens_generation_total", NULL, SUM, 1 },
+    { S(ENGINE_PROMPT_TOKENS), "engine", "tokens_prompt_total", NULL, SUM, 1 },
+    { S(ENGINE_FINISHED), "engine", "requests_finished_total", NULL, SUM, 1 },
+    { S(ENGINE_TTFT), "engine", "latency_ttft_s_p50", NULL, MAX, 1 },
+    { S(GPU_UTIL), "gpu", "gUtilizationGpu", NULL, MEAN, 0.01 },
+    { S(GPU_MEM_UTIL), "gpu", "gUtilizationMem", NULL, MEAN, 0.01 },
+    { S(GPU_DRAM), "gpu", "gDramBandwidth", NULL, MEAN, 0.01 },
+    { S(GPU_SM), "gpu", "gSmActive", NULL, MEAN, 0.01 },
+    { S(GPU_TENSOR), "gpu", "gTensorActive", NULL, MEAN, 0.01 },
+    { S(GPU_MEMORY), "gpu", "gMemoryUsedMb", NULL, SUM, 1048576 },
+    { S(GPU_PROCESS_MEMORY), "gpu_process", "gUsedMemoryMb", NULL, SUM, 1048576 },
+    { S(GPU_THROTTLED), "gpu", "gViolationPower", NULL, MAX, 1e-9 },
+    { S(GPU_THROTTLED), "gpu", "gViolationThermal", NULL, MAX, 1e-9 },
+    { S(GPU_TEMPERATURE), "gpu", "gTemperatureC", NULL, MAX, 1 },
+    { S(PITOT_CPU), "collector", "colCpuTime", "pitot", SUM, 1e-9 },
+    { S(PITOT_LATE), "collector", "colLateTicks", "pitot", SUM, 1 },
+    { S(PITOT_LATE), "collector", "colDroppedTicks", "pitot", SUM, 1 },
 };
 
 /* Columns that only the functions below use. */
@@ -97,7 +95,6 @@ static const struct {
     { "core", "cpuTimeIOWait" },
     { "mem", "vMemoryTotal" },
     { "mem", "vMemoryFree" },
-    { "container", "cIsRecorded" },
     { "container", "cCpuTightestLimit" },
     { "container", "cNumProcessors" },
     { "container", "cCpuPeriods" },
@@ -106,7 +103,6 @@ static const struct {
     { "container", "cMemoryUsed" },
     { "container", "cMemoryTightestLimit" },
     { "container", "cMemoryLimit" },
-    { "process", "pIsRecorded" },
     { "process_totals", "pTreeCpuTime" },
     { "interface", "iIsCounted" },
     { "interface", "iBytesRecvd" },
@@ -144,13 +140,6 @@ bool pt_signal_wants(const struct pt_table *table, const struct pt_column *colum
     return false;
 }
 
-static bool is_recorded(const struct pt_windows *w, const struct pt_entity *e, size_t window) {
-    const struct pt_series *s = pt_windows_series(w, e, "cIsRecorded");
-    if (!s)
-        s = pt_windows_series(w, e, "pIsRecorded");
-    return pt_series_at(s, window) > 0.5;
-}
-
 struct folded {
     double sum, least, most;
     size_t count;
@@ -179,8 +168,7 @@ static double direct_at(const struct pt_windows *w, const struct direct *d, size
     const struct pt_entity *e;
     struct folded folded = { 0 };
     for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        if ((d->key && strcmp(d->key, e->key) != 0) ||
-            (d->rows == RECORDED && !is_recorded(w, e, window)))
+        if (d->key && strcmp(d->key, e->key) != 0)
             continue;
         fold_value(&folded, pt_series_at(pt_windows_series(w, e, d->column), window));
     }
@@ -201,9 +189,7 @@ static double or_zero(double value) {
 static double own_at(const struct pt_windows *w, const char *column, enum fold fold,
                      size_t window) {
     return direct_at(
-        w,
-        &(struct direct){
-            .table = "container", .column = column, .rows = RECORDED, .fold = fold, .factor = 1 },
+        w, &(struct direct){ .table = "container", .column = column, .fold = fold, .factor = 1 },
         window);
 }
 
@@ -273,7 +259,7 @@ static void make_throttling(struct pt_signals *s, size_t i) {
     for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
         double periods = pt_series_at(pt_windows_series(w, e, "cCpuPeriods"), i);
         double throttled = pt_series_at(pt_windows_series(w, e, "cCpuThrottledPeriods"), i);
-        if (is_recorded(w, e, i) && periods > 0)
+        if (periods > 0)
             fold_value(&folded, throttled / periods);
     }
     s->values[S(OWN_THROTTLED)][i] = folded_value(&folded, MAX);
@@ -293,7 +279,7 @@ static void make_memory(struct pt_signals *s, size_t i) {
             used = pt_series_at(pt_windows_series(w, e, "cMemoryUsed"), i);
         if (isnan(limit))
             limit = pt_series_at(pt_windows_series(w, e, "cMemoryLimit"), i);
-        if (is_recorded(w, e, i) && limit > 0)
+        if (limit > 0)
             fold_value(&folded, used / limit);
     }
     s->values[S(OWN_MEMORY_SHARE)][i] = folded_value(&folded, MAX);

@@ -143,11 +143,25 @@ static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_s
     }
 }
 
+/* A machine may have thousands of processes and cgroups: those of others are not kept. */
+static bool is_of_others(const struct pt_batch *b, uint32_t row, int recorded_column) {
+    return recorded_column >= 0 && !pt_is_null(b, row, recorded_column) &&
+           pt_get_number(b, row, recorded_column) < 0.5;
+}
+
+static int find_recorded_column(const struct pt_table *table) {
+    int column = pt_table_find(table, "cIsRecorded");
+    return column >= 0 ? column : pt_table_find(table, "pIsRecorded");
+}
+
 static void add_table(struct pt_windows *w, int table, const struct pt_sample *sample) {
     const struct pt_batch *b = &sample->batches[table];
+    int recorded_column = find_recorded_column(b->table);
     size_t hint = 0;
     char key[512];
     for (uint32_t row = 0; row < b->row_count; row++) {
+        if (is_of_others(b, row, recorded_column))
+            continue;
         pt_row_key(b, row, key, sizeof key);
         struct pt_entity *e = find_entity(w, table, key, &hint);
         if (!e)

@@ -4,7 +4,8 @@
  * the mean of a gauge, the growth per second of a counter by the times of its own reads. A window
  * is at least PT_WINDOW_SHORTEST_NS; when there are too many, neighbours are merged, so that a week
  * needs no more memory than a minute. Where no sample came for long, there is a gap: no window, and
- * no rate across it. Unknown is NAN. */
+ * no rate across it. Of tables that say which rows belong to the recorded command only those are
+ * kept. Unknown is NAN. */
 #ifndef PT_ANALYZE_WINDOW_H
 #define PT_ANALYZE_WINDOW_H
 
