@@ -126,7 +126,8 @@ static const struct scenario scenarios[] = {
       { { "container", "/own", "cCpuPressureSome", 'c', 0.02e6, 0 } } },
     { "C234: a hypervisor that takes CPUs is cpu-steal; a trace of it is not",
       "cpu-steal",
-      { { "cpu", NULL, "vCpuSteal", 'c', 50, 0 },
+      { { "container", "/own", "cCpuTime", 'c', 1.2e9, 0 },
+        { "cpu", NULL, "vCpuSteal", 'c', 50, 0 },
         { "cpu", NULL, "vCpuIdleTime", 'c', 20, 0 },
         { "cpu", NULL, "vCpuTimeUserMode", 'c', 130, 0 },
         { "pressure", "cpu", "psiSomeTotal", 'c', 0.5e6, 0 } },
@@ -324,6 +325,18 @@ static void a_run_of_a_second_is_too_short(void **state) {
     assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
     assert_non_null(strstr(x.because, "too short"));
     pt_free(set);
+}
+
+static void steal_does_not_hold_back_what_sleeps(void **state) {
+    (void)state;
+    static const struct track steal[] = { { "cpu", NULL, "vCpuSteal", 'c', 50, 0 },
+                                          { "cpu", NULL, "vCpuIdleTime", 'c', 20, 0 },
+                                          { "cpu", NULL, "vCpuTimeUserMode", 'c', 130, 0 },
+                                          { "pressure", "cpu", "psiSomeTotal", 'c', 0.5e6, 0 },
+                                          { 0 } };
+    struct pt_explanation x;
+    explain_lists(steal, NULL, &x);
+    assert_int_equal(x.status, PT_EXPLAIN_NOTHING);
 }
 
 static void a_kill_elsewhere_is_no_confident_verdict(void **state) {
@@ -541,6 +554,8 @@ int main(void) {
                 "C234: an idle command is held back by nothing"),
         PT_TEST(a_run_of_a_second_is_too_short,
                 "C234: a run of a second is too short for a verdict"),
+        PT_TEST(steal_does_not_hold_back_what_sleeps,
+                "C234: a hypervisor that takes CPUs does not hold back a command that sleeps"),
         PT_TEST(a_kill_elsewhere_is_no_confident_verdict,
                 "C234: a process killed elsewhere gives no confident verdict"),
         PT_TEST(the_signals_are_the_numbers_of_the_run, "C234: signals are the numbers of the run"),

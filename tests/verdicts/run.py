@@ -44,12 +44,12 @@ def need(program):
         raise Skip(f'{program} is not installed')
 
 
-def record(directory, command, *options, wrapper=(), interval='200'):
+def record(directory, command, *options, wrapper=(), interval='200', environment=()):
     """Records; the command may end in any way."""
     words = [*wrapper, PITOT, '-q', '-f', 'csv', '-t', interval, '-o', str(directory / 'run'),
              *options, '--', *command]
-    subprocess.run(words, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False, timeout=120)
+    subprocess.run(words, env=ENVIRONMENT | dict(environment), stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, timeout=120)
 
 
 def python(text, *arguments):
@@ -275,6 +275,56 @@ def more_requests_than_it_can(directory):
 @case('client-limited', held_out=True)
 def a_server_that_nobody_asks(directory):
     record(directory, ['timeout', '6', PITOT, 'demo', '--serve'])
+
+
+# GPU: a library with the functions of NVML that plays a script
+
+def gpu(directory, use, command=('sleep', '6'), **lines):
+    library = pathlib.Path(PITOT).parent / 'tests/nvml/libscripted-nvml.so'
+    if not library.exists():
+        raise Skip('no scripted NVML; configure with -Dtests=enabled')
+    answers = {
+        'SystemGetDriverVersion': '550.54.15', 'DeviceGetName': 'NVIDIA_H100',
+        'DeviceGetUUID': 'GPU-1', 'DeviceGetPciInfo': '0:0x3b:0',
+        'DeviceGetUtilizationRates': use, 'DeviceGetTemperature/0': 55,
+        'DeviceGetMemoryInfo_v2': '85899345920:536870912:64424509440:20937965568',
+        'DeviceGetPowerUsage': 300000, 'DeviceGetEnforcedPowerLimit': 700000,
+        'DeviceGetClockInfo/1': 1980, 'DeviceGetCurrPcieLinkGeneration': 4,
+        'DeviceGetCurrPcieLinkWidth': 16, 'DeviceGetPcieThroughput/0': 1000,
+        'DeviceGetPcieThroughput/1': 1000, 'GpmQueryDeviceSupport': 1, 'GpmSampleAlloc': 1,
+        'GpmSampleGet': 1, 'GpmMetricsGet': 1,
+    } | {key.replace('_', '/'): value for key, value in lines.items()}
+    script = directory / 'script'
+    script.write_text('devices 1\nstep_ms 100\n' + ''.join(
+        f'nvml{name} * {answer}\n' for name, answer in answers.items()))
+    record(directory, command,
+           environment={'PITOT_NVML': str(library), 'SCRIPTED_NVML': str(script)})
+
+
+@case('gpu-compute-bound')
+def gpu_that_calculates(directory):
+    gpu(directory, '99:30', DeviceGetPowerUsage=660000, GpmMetric_2=95000, GpmMetric_5=70000,
+        GpmMetric_10=30000)
+
+
+@case('gpu-bandwidth-bound', held_out=True)
+def gpu_that_waits_for_memory(directory):
+    gpu(directory, '97:85', GpmMetric_2=90000, GpmMetric_5=15000, GpmMetric_10=85000)
+
+
+@case('pcie-bound')
+def gpu_behind_a_full_link(directory):
+    gpu(directory, '30:10', DeviceGetPcieThroughput_1=27000000)
+
+
+@case('gpu-starved', held_out=True)
+def gpu_behind_a_slow_host(directory):
+    gpu(directory, '10:5', command=('timeout', '6', 'sh', '-c', LOOP))
+
+
+@case('nothing')
+def gpu_without_work(directory):
+    gpu(directory, '0:0')
 
 
 # Pitot
