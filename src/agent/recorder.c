@@ -1,5 +1,6 @@
 #include "agent/recorder.h"
 
+#include "agent/alerts.h"
 #include "agent/child.h"
 #include "agent/engine_infos.h"
 #include "agent/machine.h"
@@ -49,6 +50,7 @@ struct recorder {
     struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
+    struct pt_alerts alerts;
     struct pt_regions regions;
     struct pt_status status;
     struct pt_run_profile profile;
@@ -251,7 +253,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_sample_init(&r->mark_sample, &r->sampler.schema);
     r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
-    return 0;
+    return pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
 }
 
 static void note_write(struct recorder *r, int rc) {
@@ -272,6 +274,8 @@ static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
         note_write(r, pt_journal_write(&r->journal, sample));
+        if (pt_alerts_see(&r->alerts, sample))
+            note_write(r, pt_journal_write(&r->journal, &r->alerts.changes));
         pt_status_see(&r->status, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
@@ -657,6 +661,7 @@ static void release(struct recorder *r) {
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
+    pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
     if (r->mark_sample.batches)

@@ -22,6 +22,7 @@ struct pt_recorder_options {
     struct pt_engine_options engines;
     const char *container;   /* --container, or NULL */
     int64_t cpu_hz;          /* --cpu: rate of a profile of the target; 0 = none */
+    const char *alerts;      /* file of alert rules; NULL: the defaults */
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */

@@ -1,5 +1,6 @@
 #include "agent/sampler.h"
 
+#include "agent/alerts.h"
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,6 +53,7 @@ uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
             tables[n++] = pt_collectors[i]->tables[k];
     tables[n++] = &collector_table;
     tables[n++] = pt_mark_table;
+    tables[n++] = pt_alert_table;
     return n;
 }
 

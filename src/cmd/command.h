@@ -10,6 +10,8 @@ enum pt_command_id {
     PT_COMMAND_ENERGY,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
+    PT_COMMAND_EXPLAIN,
+    PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -28,6 +30,9 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
+    const char *alerts, *baseline;
+    struct pt_option_list gates;
+    double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
@@ -68,6 +73,9 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
+                   char **argv);
+int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

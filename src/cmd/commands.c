@@ -17,6 +17,8 @@
 #define ENERGY     (1u << PT_COMMAND_ENERGY)
 #define CPU        (1u << PT_COMMAND_CPU)
 #define HEAP       (1u << PT_COMMAND_HEAP)
+#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
+#define DIFF       (1u << PT_COMMAND_DIFF)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -83,6 +85,9 @@ const struct pt_option pt_command_option_list[] = {
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
+    { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
+      "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
+      "80 %, 85 degrees" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
@@ -99,6 +104,12 @@ const struct pt_option pt_command_option_list[] = {
       "price of an hour of this machine" },
     { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(currency), NULL, "NAME",
       "of the prices: EUR" },
+    { "gate", 0, PT_OPTION_LIST, DIFF, AT(gates), NULL, "GATE",
+      "fail if a metric changed more: 'tokens_per_second<-3%', 'cpu_time>+10%'; repeatable" },
+    { "baseline", 0, PT_OPTION_TEXT, DIFF, AT(baseline), NULL, "DIR",
+      "compare with all runs of a directory, instead of A" },
+    { "min-change", 0, PT_OPTION_PERCENT, DIFF, AT(minimum_change_percent), "2", "PERCENT",
+      "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
@@ -117,7 +128,10 @@ const struct pt_option pt_command_option_list[] = {
       "end after so many requests; 0 = no limit" },
     { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
       "requests at a time, up to 64" },
-    { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | DIFF | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
+      "print JSON" },
+    { "markdown", 0, PT_OPTION_FLAG, DIFF, AT(as_markdown), NULL, NULL,
+      "print Markdown for a pull request" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | CPU | HEAP | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -179,6 +193,24 @@ static const char heap_details[] =
     "cannot be recorded: exit code 125 if nothing was. Other exit codes are those of `pitot\n"
     "record`.\n";
 
+static const char explain_details[] =
+    "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
+    "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
+    "\"inconclusive\"\n"
+    "are answers too. It knows more of a run that was recorded with -p.\n"
+    "  pitot explain profiler-output\n"
+    "  pitot explain profiler-output --json | jq -r '.verdicts[].id'\n";
+
+static const char diff_details[] =
+    "Compares two runs metric by metric: what was configured differently, then what changed "
+    "beyond\n"
+    "noise, with its 95 % interval. Counters are compared as rates, the beginning of each run is\n"
+    "cut off until it is steady. docs/DIFF.md says how, and which names gates take.\n"
+    "  pitot diff before after\n"
+    "  pitot diff --baseline main-runs after --gate 'tokens_per_second<-3%' --markdown\n"
+    "\n"
+    "Exit code: 0 no gate failed, 1 a gate failed, 2 an error, 3 a gate could not be decided.\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -206,6 +238,10 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT...",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
+                             pt_cmd_explain, explain_details, 2 },
+    [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
+                          pt_cmd_diff, diff_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

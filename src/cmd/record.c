@@ -147,6 +147,7 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .max_overhead = o->max_overhead_percent / 100,
         .container = o->container,
         .cpu_hz = o->cpu_hz,
+        .alerts = o->alerts,
         .tags = o->tags.items,
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,
