@@ -17,9 +17,9 @@ import tempfile
 import time
 
 RATE, ROUNDS, WORK, LITTLE = 999, 5, 30000, 3000
-COST_SECONDS = 25 # no further round after that, on a busy machine
+COST_SECONDS = 15 # no further round after that, on a busy machine
 GRAPH_SAMPLES, GRAPH_RATE, GRAPH_ROUNDS = 30000, 9999, 2
-PERF_SECONDS = 12
+PERF_SECONDS = 8
 HAS_PERF = bool(shutil.which('perf'))
 
 
