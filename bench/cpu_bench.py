@@ -5,12 +5,13 @@ finished flame graph, for which perf needs `perf script`.
 
     bench/cpu_bench.py PITOT BURNER
 
-Prints rows of the table that bench/run puts together. The programs take turns and the smallest
-counts; CPU times are those the kernel counts. perf script is ended after PERF_SECONDS; where there
-is no perf its side stays empty."""
+Prints rows of the table that bench/run puts together. The programs take turns; CPU times are those
+the kernel counts. perf script is ended after PERF_SECONDS; where there is no perf its side stays
+empty."""
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,13 @@ def warm(once, *arguments):
     return seconds, (cost - short_cost) / (samples - short_samples)
 
 
+def summarize(rounds, plain):
+    """(percent that the program is slower, microseconds for a sample). A difference of two runs can
+    be too small as well as too large: not the smallest but the middle one."""
+    seconds, costs = zip(*rounds)
+    return (min(seconds) / plain - 1) * 100, statistics.median(costs)
+
+
 def print_costs(pitot, burner, directory):
     plain, ours, perf = [], [], []
     limit = time.monotonic() + COST_SECONDS
@@ -83,13 +91,13 @@ def print_costs(pitot, burner, directory):
         ours.append(warm(pitot_once, pitot, burner, directory))
         if HAS_PERF:
             perf.append(warm(perf_once, burner, directory))
-    slower, cost = (min(column) for column in zip(*ours))
-    slower = (slower / min(plain) - 1) * 100
+    slower, cost = summarize(ours, min(plain))
     words = ['', '', '']
     if HAS_PERF:
-        perf_slower, perf_cost = (min(column) for column in zip(*perf))
-        words = [f'{perf_cost:.1f} us', f'{cost / perf_cost:.2f}',
-                 f'{(perf_slower / min(plain) - 1) * 100:.2f} %']
+        perf_slower, perf_cost = summarize(perf, min(plain))
+        words = [f'{perf_cost:.1f} us', f'{cost / perf_cost:.2f}', f'{perf_slower:.2f} %']
+        if perf_cost <= 0:
+            words[:2] = 'lost in noise', ''
     print(f'| own CPU for each sample of 20 frames at {RATE} Hz, beside `perf record --call-graph '
           f'dwarf`, which does not unwind | {cost:.1f} us | {words[0]} | {words[1]} | <= 2 us |')
     print(f'| CPU that the profiled program loses at {RATE} Hz | {slower:.2f} % | {words[2]} | | '
