@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 /* Each of its own code, so that no compiler makes one of two. */
-#define ALLOCATOR(name, number)                                 \
-    __attribute__((noinline)) static void *name(size_t bytes) { \
-        void *p = malloc(bytes);                                \
-        __asm__ volatile("nop # %1" : "+r"(p) : "i"(number));   \
-        return p;                                               \
+#define ALLOCATOR(name, number)                                   \
+    __attribute__((noinline)) static void *name(size_t bytes) {   \
+        void *p = malloc(bytes);                                  \
+        __asm__ volatile("nop /* %1 */" : "+r"(p) : "i"(number)); \
+        return p;                                                 \
     }
 
 ALLOCATOR(keep_small, 1)
