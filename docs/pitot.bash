@@ -4,13 +4,14 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy mark schema doctor demo docs version'
+    local commands='record export energy report mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
-    record) options='--output --interval --format --processes --duration --pid --container --collect --no-collect --engine --engine-raw --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    record) options='--output --interval --format --processes --report --duration --pid --container --collect --no-collect --engine --engine-raw --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
+    report) options='--output --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;

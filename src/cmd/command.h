@@ -8,6 +8,7 @@ enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
+    PT_COMMAND_REPORT,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -22,7 +23,7 @@ struct pt_command_options {
     const char *procfs, *sysfs, *rootfs;
     const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
     int64_t interval_ns, duration_ns, verbosity;
-    bool processes, is_quiet, as_json, as_markdown, wants_help;
+    bool processes, is_quiet, as_json, as_markdown, wants_help, wants_report;
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
@@ -52,6 +53,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv);
+int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
