@@ -115,7 +115,7 @@ static const struct card {
     { "CPU",
       { { "mean", CPU, MEAN },
         { "peak", CPU, PEAK },
-        { "recorded tree, of one CPU", TREE_CPU, MEAN },
+        { "tree, of one CPU", TREE_CPU, MEAN },
         { "load, peak", LOAD, PEAK } } },
     { "Memory",
       { { "peak", MEMORY, PEAK },
@@ -177,17 +177,25 @@ static void add_value(struct pt_report_figure *figure, uint32_t stretch, double 
     figure->is_known = true;
 }
 
-/* How fast it grew since it was told last, and for how long that is. One that fell was reset; one
- * that was not read again says nothing new. */
+/* A counter that is read now and then grew all the time in between. */
+static void add_growth(struct pt_report_figure *figure, uint32_t stretch, double grown,
+                       double seconds) {
+    uint32_t first = figure->before_stretch + 1 < stretch ? figure->before_stretch + 1 : stretch;
+    for (uint32_t i = first; i <= stretch; i++)
+        add_value(figure, i, grown / seconds, seconds / (stretch - first + 1));
+}
+
+/* One that fell was reset; one that was not read again says nothing new. */
 static void add_count(struct pt_report_figure *figure, uint32_t stretch, double now,
                       int64_t now_ns) {
     if (now_ns <= figure->before_ns)
         return;
     double seconds = (double)(now_ns - figure->before_ns) / 1e9;
     if (figure->before_ns && now >= figure->before)
-        add_value(figure, stretch, (now - figure->before) / seconds, seconds);
+        add_growth(figure, stretch, now - figure->before, seconds);
     figure->before = now;
     figure->before_ns = now_ns;
+    figure->before_stretch = stretch;
 }
 
 /* The row with that text in its first column; without a key the first. */

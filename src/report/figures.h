@@ -13,6 +13,7 @@ struct pt_report_figure {
     double *sums, *weights; /* a stretch each; weights are seconds */
     double before;          /* value of a counter */
     int64_t before_ns;      /* its time; 0: nothing before */
+    uint32_t before_stretch;
     bool is_known;
 };
 

@@ -149,7 +149,7 @@ class Chart {
             make('span', {}, line.label), this.legendValues[i])));
     }
 
-    /* Values at the cursor; without one the mean and the peak of the window. */
+    /* Values at the cursor; without one those of the window. */
     describe(index) {
         const text = value => write(value, this.unit, this.isRate);
         const at = column => {
@@ -158,15 +158,19 @@ class Chart {
                     return text(column[i]);
             return '–';
         };
+        /* what was thinned out has its extremes, but no mean */
+        const isWhole = this.model.data.axis.is_whole;
+        const typical = i => isWhole ? this.stats(i).mean : this.stats(i).peak;
         this.legendValues?.forEach((value, i) => {
-            value.textContent = index === null ? text(this.stats(i).mean) : at(this.columns[i]);
+            value.textContent = index === null ? text(typical(i)) : at(this.columns[i]);
         });
-        if (this.legendValues)
-            this.summary.textContent = index === null ? 'mean' : '';
-        else if (index !== null)
-            this.summary.textContent = at(this.columns[0]);
-        else
-            this.summary.textContent = `mean ${text(this.stats(0).mean)} · peak ${text(this.stats(0).peak)}`;
+        if (this.legendValues) {
+            this.summary.textContent = index !== null ? '' : isWhole ? 'mean' : 'peak';
+            return;
+        }
+        const { low, mean, peak } = this.stats(0);
+        this.summary.textContent = index !== null ? at(this.columns[0]) :
+            (isWhole ? `mean ${text(mean)}` : `low ${text(low)}`) + ` · peak ${text(peak)}`;
     }
 
     stats(column) {
@@ -191,16 +195,17 @@ class Chart {
 }
 
 function statistics(values, times, from, to) {
-    let sum = 0, count = 0, peak = null;
+    let sum = 0, count = 0, low = null, peak = null;
     for (let i = 0; i < values.length; i++) {
         const value = values[i];
         if (value === null || value === undefined || times[i] < from || times[i] > to)
             continue;
         sum += value;
         count++;
+        low = low === null || value < low ? value : low;
         peak = peak === null || value > peak ? value : peak;
     }
-    return { mean: count ? sum / count : null, peak };
+    return { low, mean: count ? sum / count : null, peak };
 }
 
 /* From zero, unless that would make a flat line of it. */

@@ -7,7 +7,7 @@ function processSection(model) {
     const hasRecorded = rows.some(row => row.is_recorded);
     const filter = () => {
         for (const line of body.rows)
-            line.hidden = only.checked && !line.dataset.recorded;
+            line.hidden = only.checked && line.dataset.recorded !== 'yes';
     };
     only.checked = hasRecorded;
     filter();
@@ -27,7 +27,7 @@ function processRow(model, columns, row, depth) {
     const bar = make('i', {});
     bar.style.setProperty('left', 100 * row.from / model.end + '%');
     bar.style.setProperty('width', Math.max(1, 100 * (row.to - row.from) / model.end) + '%');
-    return make('tr', { 'data-recorded': row.is_recorded },
+    return make('tr', { 'data-recorded': row.is_recorded ? 'yes' : null },
         name, make('td', { class: 'pr-number' }, row.id),
         row.values.map((value, i) => make('td', { class: 'pr-number' },
             write(value, columns[i].unit, false))),

@@ -1,0 +1,26 @@
+#!/bin/sh
+# The page of a run in a real Chromium: a recording of the demo, held against its own CSV, and a day
+# of samples.
+#     tests/system/report.sh PITOT MAKE_RUN
+# PITOT_SHOTS names a directory to keep screenshots in.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+command -v chromium >/dev/null || skip "no chromium"
+"$1" report . 2>&1 | grep -q "no report page" && skip "built without npm"
+if [ ! -d "$here/node_modules/playwright-core" ] &&
+    ! (cd "$here" && npm install --no-save --silent >&2); then
+    skip "the packages of tests/system/package.json cannot be fetched"
+fi
+files=$(mktemp -d)
+trap 'rm -rf "$files"' EXIT
+"$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
+    sh -c '("$0" mark "first mark") & exec "$0" demo --serve --self-load --seconds 8' "$1" >/dev/null
+cp "$files"/run/*.html "$files/demo.html"
+"$2" "$files/day.pitot" 86400
+"$1" report "$files/day.pitot" -q -o "$files/day.html"
+rm "$files/day.pitot"
+node "$here/report.mjs" "$files" "${PITOT_SHOTS:-}"
