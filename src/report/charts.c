@@ -9,7 +9,7 @@
 #define LONG_ID       32 /* hex digits: nobody reads them all... */
 #define SHORT_ID      12 /* ...and so many tell containers apart */
 
-/* Tables in which each row is a metric of its own: a chart for each of them, not for each column. */
+/* Tables in which each row is a metric of its own: a chart for each row, not for each column. */
 static const char *const by_key_tables[] = { "app_metric", "series" };
 
 /* Columns that are bounds of others: drawn as lines in the charts of those. */

@@ -1,7 +1,7 @@
 /* report/curve.h -- a series of any length in a fixed number of stretches of time.
  *
- * Of each stretch the lowest and the highest value are kept, in the order they came, so that a line
- * through them shows every peak. A short run has a stretch for each sample: nothing is lost then. */
+ * Of each stretch the lowest and the highest value are kept, in the order they came: a line through
+ * them shows every peak. A short run has a stretch for each sample: nothing is lost then. */
 #ifndef PT_REPORT_CURVE_H
 #define PT_REPORT_CURVE_H
 

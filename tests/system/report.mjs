@@ -96,19 +96,19 @@ const inked = page => page.evaluate(() => [...document.querySelectorAll('.uplot 
 
 const page = await open('demo.html');
 
-test('C240: the report opens from disk and asks for nothing else', async () => {
+test('the report opens from disk and asks for nothing else', async () => {
     ok(page.asked.every(url => /^(file|data):/.test(url)), 'asked for ' + page.asked);
     ok(page.complaints.length === 0, page.complaints.join('; '));
     ok(await page.title() !== 'Report – pitot', 'it has no title');
     await shot(page, 'light');
 });
 
-test('C240: what is in view is drawn', async () => {
+test('what is in view is drawn', async () => {
     const counts = await inked(page);
     ok(counts.length >= 3 && counts.every(count => count > 500), 'pixels: ' + counts);
 });
 
-test('C240: cards say what the CSV says', async () => {
+test('cards say what the CSV says', async () => {
     near(parse(await card(page, 'Memory', 'peak')), Math.max(...within('vMemoryUsed', 0, 1e9)), 'memory');
     const requests = within('requests_finished_total', 0, 1e9);
     ok(parse(await card(page, 'Requests', 'finished')) === requests.at(-1) - requests[0], 'requests');
@@ -116,7 +116,7 @@ test('C240: cards say what the CSV says', async () => {
     ok(parse(await card(page, 'Tokens generated', 'in all')) === tokens.at(-1) - tokens[0], 'tokens');
 });
 
-test('C240: a brush over the time bar changes the figures to those of its part', async () => {
+test('a brush over the time bar changes the figures to those of its part', async () => {
     const before = await card(page, 'Tokens generated', 'in all');
     const box = await page.locator('.pr-strip').boundingBox();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 20);
@@ -133,7 +133,7 @@ test('C240: a brush over the time bar changes the figures to those of its part',
     await shot(page, 'window');
 });
 
-test('C240: all charts show the window, and Escape shows all again', async () => {
+test('all charts show the window, and Escape shows all again', async () => {
     const { from, to, end } = await getWindow(page);
     const shown = await page.evaluate(() => [...window.pitotReport.charts].filter(chart => chart.isSeen)
         .map(chart => [chart.plot.scales.x.min, chart.plot.scales.x.max]));
@@ -143,7 +143,7 @@ test('C240: all charts show the window, and Escape shows all again', async () =>
     ok(after.from === 0 && after.to === end, 'Escape');
 });
 
-test('C240: a drag over a chart is a brush as well, a double click ends it', async () => {
+test('a drag over a chart is a brush as well, a double click ends it', async () => {
     const over = page.locator('.u-over').first();
     await over.scrollIntoViewIfNeeded();
     const box = await over.boundingBox();
@@ -157,7 +157,7 @@ test('C240: a drag over a chart is a brush as well, a double click ends it', asy
     ok((await getWindow(page)).to === end, 'the double click');
 });
 
-test('C240: one cursor on all charts', async () => {
+test('one cursor on all charts', async () => {
     const box = await page.locator('.u-over').first().boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + 40);
     const places = await page.evaluate(() => [...window.pitotReport.charts].filter(chart => chart.plot &&
@@ -166,7 +166,7 @@ test('C240: one cursor on all charts', async () => {
     ok(/^at /.test(await page.locator('.pr-pointer').textContent()), 'the time bar does not say when');
 });
 
-test('C240: the keyboard zooms and moves the window', async () => {
+test('the keyboard zooms and moves the window', async () => {
     await page.locator('.pr-strip').focus();
     await page.keyboard.press('+');
     const zoomed = await getWindow(page);
@@ -177,7 +177,7 @@ test('C240: the keyboard zooms and moves the window', async () => {
     ok((await getWindow(page)).from === 0, 'Home');
 });
 
-test('C240: every column that was recorded is on the page', async () => {
+test('every column that was recorded is on the page', async () => {
     const missing = await page.evaluate(() => {
         const { tables } = window.pitotReport.model.data;
         const text = document.body.textContent;
@@ -190,7 +190,7 @@ test('C240: every column that was recorded is on the page', async () => {
     ok(columns.every(name => text.includes(name)), 'a column of the CSV');
 });
 
-test('C240: a chart has the values of the CSV', async () => {
+test('a chart has the values of the CSV', async () => {
     const drawn = await page.evaluate(() => {
         const { model } = window.pitotReport;
         const column = model.data.tables.flatMap(table => table.columns)
@@ -203,7 +203,7 @@ test('C240: a chart has the values of the CSV', async () => {
     ok(drawn.every((value, i) => Math.abs(value - expected[i]) <= range / 4096), 'values');
 });
 
-test('C240: spans, processes, marks and where figures come from', async () => {
+test('spans, processes, marks and where figures come from', async () => {
     ok(await page.locator('#spans tbody tr').count() >= 2, 'names of spans');
     ok(await page.locator('#events', { hasText: 'first mark' }).count() === 1, 'the mark');
     ok(await page.locator('#processes tbody tr:not([hidden])').count() >= 1, 'processes');
@@ -214,7 +214,7 @@ test('C240: spans, processes, marks and where figures come from', async () => {
     await shot(page, 'processes');
 });
 
-test('C240: the filter leaves what has its words', async () => {
+test('the filter leaves what has its words', async () => {
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press('/');
     await page.keyboard.type('context switches');
@@ -223,12 +223,12 @@ test('C240: the filter leaves what has its words', async () => {
     await page.locator('input[type=search]').fill('');
 });
 
-test('C240: it prints', async () => {
+test('it prints', async () => {
     ok((await page.pdf()).length > 20000, 'the print is empty');
     ok(page.complaints.length === 0, page.complaints.join('; '));
 });
 
-test('C240: dark and narrow screens', async () => {
+test('dark and narrow screens', async () => {
     const dark = await open('demo.html', { colorScheme: 'dark' });
     const ground = () => dark.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const first = await ground();
@@ -242,7 +242,7 @@ test('C240: dark and narrow screens', async () => {
     ok(dark.complaints.length + narrow.complaints.length === 0, 'complaints');
 });
 
-test('C240: a day of samples is a small page and shows a peak of one second', async () => {
+test('a day of samples is a small page and shows a peak of one second', async () => {
     const size = statSync(path.join(directory, 'day.html')).size;
     ok(size < 5e6, `${size} bytes`);
     const day = await open('day.html');

@@ -18,7 +18,7 @@ fi
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 "$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
-    sh -c '("$0" mark "first mark") & exec "$0" demo --serve --self-load --seconds 8' "$1" >/dev/null
+    sh -c '"$0" mark "first mark" & exec "$0" demo --serve --self-load --seconds 8' "$1" >/dev/null
 cp "$files"/run/*.html "$files/demo.html"
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"

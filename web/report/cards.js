@@ -59,7 +59,8 @@ class Cards {
         const text = write(isWholeNumber ? Math.round(value) : value, figure.unit,
             figure.is_rate && !isCounted);
         const currency = this.model.data.run.currency;
-        return figure.unit === 'money' && currency && value !== null ? text + THIN + currency : text;
+        const isMoney = figure.unit === 'money' && currency && value !== null;
+        return isMoney ? text + THIN + currency : text;
     }
 
     update() {
@@ -93,7 +94,8 @@ class Cards {
             top = Math.max(top, values[i]);
         }
         context.beginPath();
-        points.forEach(([x, v]) => context.lineTo(x, height - 2 - (top ? v / top : 0) * (height - 4)));
+        points.forEach(([x, v]) =>
+            context.lineTo(x, height - 2 - (top ? v / top : 0) * (height - 4)));
         context.strokeStyle = color('accent');
         context.lineWidth = 1.2;
         context.stroke();

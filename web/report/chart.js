@@ -1,6 +1,6 @@
 /* One chart: lines over time, the same window and cursor as all others. Drawn when it is seen. */
-const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120,
-    300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60,
+    120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
 const BYTE_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
 const allCharts = new Set();
@@ -145,7 +145,7 @@ class Chart {
             return;
         this.legendValues = this.lines.map(() => make('b', {}));
         this.legend.append(...this.lines.map((line, i) => make('li', { title: line.label },
-            swatch(line.isLimit ? 'var(--pr-limit)' : `var(--pr-line-${(line.color ?? i) % LINE_COLORS})`),
+            swatch(line.isLimit ? 'var(--pr-limit)' : lineVariable(line.color ?? i)),
             make('span', {}, line.label), this.legendValues[i])));
     }
 
@@ -180,7 +180,8 @@ class Chart {
             this.statsKey = key;
             this.statsOf = [];
         }
-        return this.statsOf[column] ||= statistics(this.columns[column], this.model.times, from, to);
+        return this.statsOf[column] ||=
+            statistics(this.columns[column], this.model.times, from, to);
     }
 
     resize() {

@@ -16,6 +16,8 @@ class Model {
         this.bytes = bytes;
         this.end = Math.max(data.run.seconds, 1e-3);
         this.times = this.readTimes(data.axis);
+        /* floats are rounded: the last sample belongs to the run */
+        this.end = Math.max(this.end, this.times.at(-1));
         this.perStretch = data.axis.is_whole ? 1 : 2;
         this.static = parseOrNull(data.static);
     }

@@ -52,3 +52,4 @@ function color(name) {
 
 const LINE_COLORS = 8;
 const lineColor = i => color('line-' + i % LINE_COLORS);
+const lineVariable = i => `var(--pr-line-${i % LINE_COLORS})`;

@@ -14,8 +14,8 @@ function estimateTable(list) {
         one.low === one.high ? null : `${number(one.low)} to ${number(one.high)}`,
         make('span', { class: 'pr-origin pr-origin-' + one.provenance }, one.provenance),
         one.method]);
-    return table([{ label: 'Figure' }, { label: 'Value', isNumber: true }, { label: 'Range', isNumber: true },
-        { label: 'Origin' }, { label: 'How' }], rows);
+    return table([{ label: 'Figure' }, { label: 'Value', isNumber: true },
+        { label: 'Range', isNumber: true }, { label: 'Origin' }, { label: 'How' }], rows);
 }
 
 function measuredTable(tables) {
@@ -23,8 +23,8 @@ function measuredTable(tables) {
         const sources = [...new Set(one.columns.map(column => column.source).filter(Boolean))];
         return [one.help, digits(one.rows), digits(one.columns.length), sources.join(', ')];
     });
-    return table([{ label: 'Table' }, { label: 'Rows', isNumber: true }, { label: 'Columns', isNumber: true },
-        { label: 'Read from' }], rows);
+    return table([{ label: 'Table' }, { label: 'Rows', isNumber: true },
+        { label: 'Columns', isNumber: true }, { label: 'Read from' }], rows);
 }
 
 /* Things that say themselves what went wrong with them. */
@@ -50,8 +50,9 @@ function missingList(model) {
         items.push('Nothing was recorded of: ' + empty.map(one => one.help).join('; ') + '.');
     for (const one of tables.filter(other => other.absent.length > 0))
         items.push(`${one.help}: no value of ${one.absent.join(', ')}.`);
-    items.push(axis.is_whole ? 'Charts show every sample.' : `Charts show the lowest and the highest value ` +
-        `of each ${duration(model.end / axis.count)}; means of cards are of all samples. The journal has everything.`);
+    items.push(axis.is_whole ? 'Charts show every sample.' :
+        'Charts show the lowest and the highest value of each ' +
+        duration(model.end / axis.count) + '; means of cards are of all samples. The journal has everything.');
     return make('ul', { class: 'pr-missing' }, items.map(item => make('li', {}, item)));
 }
 
@@ -64,8 +65,8 @@ function originSection(model) {
         measured.length ? estimateTable(measured) : null,
         make('h3', {}, 'Modelled and assumed'),
         modelled.length ? estimateTable(modelled) : make('p', {}, 'Nothing.'),
-        make('p', { class: 'pr-note' }, 'Percentiles of latencies come from the buckets of the engine, for ' +
-            'each interval between two scrapes; a card shows their mean over time.'),
+        make('p', { class: 'pr-note' }, 'Percentiles of latencies come from the buckets of the ' +
+            'engine, for each interval between two scrapes; a card shows their mean over time.'),
         make('h3', {}, 'Missing'), missingList(model));
 }
 
@@ -84,7 +85,9 @@ function flatten(value, path, into) {
 function machineSection(model) {
     if (!model.static)
         return null;
-    const rows = flatten(model.static, '', []).filter(([, value]) => value !== null && value !== '');
+    const rows = flatten(model.static, '', [])
+        .filter(([, value]) => value !== null && value !== '');
     return section('machine', 'Machine and settings', null, make('details', { class: 'pr-more' },
-        make('summary', {}, `${rows.length} facts`), table([{ label: 'What' }, { label: 'Value' }], rows)));
+        make('summary', {}, `${rows.length} facts`),
+        table([{ label: 'What' }, { label: 'Value' }], rows)));
 }

@@ -86,7 +86,7 @@ function search(root) {
                 !one.querySelector('.pr-chart:not([hidden])'));
     });
     document.addEventListener('keydown', event => {
-        if (event.key === '/' && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) {
+        if (event.key === '/' && document.activeElement !== field) {
             field.focus();
             event.preventDefault();
         }

@@ -159,7 +159,7 @@ class SpanTimeline {
         const totals = this.totals();
         const rows = this.byTime.filter(name => totals[name][0] > 0).slice(0, 15).map(name => {
             const [count, sum, longest] = totals[name];
-            const label = make('span', {}, swatch(`var(--pr-line-${this.colorOf.get(name) % LINE_COLORS})`),
+            const label = make('span', {}, swatch(lineVariable(this.colorOf.get(name))),
                 this.spans.names[name]);
             return [label, digits(count), duration(sum), duration(sum / count), duration(longest)];
         });

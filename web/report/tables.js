@@ -28,7 +28,8 @@ function limitLines(model, tableData, column) {
 }
 
 function peakOf(model, series) {
-    return isConstant(series) ? series.value : model.values(series).reduce((most, v) => v > most ? v : most, 0);
+    return isConstant(series) ? series.value :
+        model.values(series).reduce((most, v) => v > most ? v : most, 0);
 }
 
 /* Those that did nothing only hide the others. */
@@ -86,7 +87,7 @@ function keyList(tableData) {
     if (names.length < 2 || tableData.keys.length === 0)
         return null;
     const rows = tableData.keys.map((key, i) => [
-        make('span', {}, swatch(`var(--pr-line-${i % LINE_COLORS})`)),
+        make('span', {}, swatch(lineVariable(i))),
         ...names.map(name => key.texts[name])]);
     return make('details', { class: 'pr-more' }, make('summary', {}, 'Which they are'),
         table([{ label: '' }, ...names.map(label => ({ label }))], rows));
