@@ -52,7 +52,8 @@ function missingList(model) {
         items.push(`${one.help}: no value of ${one.absent.join(', ')}.`);
     items.push(axis.is_whole ? 'Charts show every sample.' :
         'Charts show the lowest and the highest value of each ' +
-        duration(model.end / axis.count) + '; means of cards are of all samples. The journal has everything.');
+        duration(model.end / axis.count) +
+        '; means of cards are of all samples. The journal has everything.');
     return make('ul', { class: 'pr-missing' }, items.map(item => make('li', {}, item)));
 }
 
