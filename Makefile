@@ -122,7 +122,7 @@ build-arm64/build.ninja: | build-arm64-root/root.cross deps-build deps-check
 	$(MESON) setup build-arm64 --cross-file build-arm64-root/root.cross \
 		--cross-file tools/arm64.cross -Dwerror=$(WERROR) -Dtests=enabled
 
-build-arm64-root/root.cross:
+build-arm64-root/root.cross: tools/arm64-root
 	tools/arm64-root build-arm64-root
 
 deps-%:

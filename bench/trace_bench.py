@@ -1,46 +1,104 @@
 #!/usr/bin/python3
-"""What the demo engine's own spans and counters cost it: the same requests with and without a
-region to record into, by turns, in CPU time that the kernel counts (wait4).
+"""What the demo engine's own spans and counters cost it: the same requests, tokens and seed with
+and without a region to record into.
 
     bench/trace_bench.py PITOT
 
-Prints a row of the table that bench/run puts together. The smallest of many short runs counts."""
+Prints rows of the table that bench/run puts together. The first is CPU time that the kernel counts
+(wait4), in pairs by turns: the median of their ratios, so that a disturbed pair does not count. The
+second is instructions, by valgrind where it is installed: they are the same each time."""
 import os
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
-ROUNDS = 20
-REQUESTS = 4
+PAIRS = 15
+REQUESTS = 1
+SECONDS_MAX = 35  # of all pairs: what is left out is said
 
 
-def cpu_seconds(pitot, region):
-    environment = {k: v for k, v in os.environ.items() if k != 'PITOT_REGION'}
-    if region:
-        environment['PITOT_REGION'] = region
-    process = subprocess.Popen([pitot, 'demo', '-q', '--threads', '1', '--seconds', '60',
-                                '--requests', str(REQUESTS)], env=environment,
-                               stdout=subprocess.DEVNULL)
+def command(pitot):
+    return [pitot, 'demo', '-q', '--threads', '1', '--seconds', '60', '--concurrency', '1',
+            '--requests', str(REQUESTS)]
+
+
+def environment(region):
+    without = {k: v for k, v in os.environ.items() if not k.startswith('PITOT')}
+    return without | {'PITOT_REGION': region} if region else without
+
+
+def run(words, region):
+    """(CPU seconds, standard output, standard error)."""
+    process = subprocess.Popen(words, env=environment(region), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    out, err = process.stdout.read(), process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
     if status:
-        sys.exit(f'pitot demo failed: {status}')
-    return usage.ru_utime + usage.ru_stime
+        sys.exit(f'{words[0]} failed: {status}\n{err}')
+    return usage.ru_utime + usage.ru_stime, out, err
 
 
-def traced_seconds(pitot):
+def run_traced(words):
     with tempfile.TemporaryDirectory(dir='/dev/shm') as region:
-        seconds = cpu_seconds(pitot, region)
+        done = run(words, region)
         if not os.listdir(region):
             sys.exit('pitot demo has recorded nothing')
-        return seconds
+        return done
+
+
+def tokens(out):
+    return re.findall(r'(\d+) tokens(?!/)', out)
+
+
+def pair(words, is_traced_first):
+    """CPU seconds of the traced and of the plain run, whichever came first."""
+    if is_traced_first:
+        traced, plain = run_traced(words), run(words, None)
+    else:
+        plain, traced = run(words, None), run_traced(words)
+    if tokens(traced[1]) != tokens(plain[1]):
+        sys.exit(f'not the same work: {tokens(traced[1])} and {tokens(plain[1])} tokens')
+    return traced[0], plain[0]
+
+
+def measure_time(pitot):
+    words = command(pitot)
+    pairs = []
+    end = time.monotonic() + SECONDS_MAX
+    while len(pairs) < PAIRS and (time.monotonic() < end or len(pairs) < 5):
+        pairs.append(pair(words, len(pairs) % 2 == 0))
+    ratio = statistics.median(traced / plain for traced, plain in pairs)
+    traced, plain = (min(column) * 1e3 for column in zip(*pairs))
+    print(f'| demo engine that measures itself, CPU time, median of {len(pairs)} pairs | '
+          f'{traced:.1f} ms | {plain:.1f} ms | {ratio:.3f} | < 1.01 |')
+
+
+def instructions(words, runner):
+    _, _, err = runner(['valgrind', '--tool=cachegrind', '--cache-sim=no',
+                        '--cachegrind-out-file=/dev/null', *words])
+    return int(re.search(r'I\s+refs:\s+([\d,]+)', err)[1].replace(',', ''))
+
+
+def measure_instructions(pitot):
+    words = command(pitot)
+    try:
+        traced = instructions(words, run_traced)
+    except FileNotFoundError:
+        print('| demo engine, instructions | not measured: no valgrind | | | |')
+        return
+    plain = instructions(words, lambda w: run(w, None))
+    print(f'| demo engine that measures itself, instructions | {traced / 1e6:.2f} M | '
+          f'{plain / 1e6:.2f} M | {traced / plain:.5f} | < 1.01 |')
 
 
 def main():
     pitot = os.path.abspath(sys.argv[1])
-    rounds = [(traced_seconds(pitot), cpu_seconds(pitot, None)) for _ in range(ROUNDS)]
-    traced, plain = (min(column) * 1e3 for column in zip(*rounds))
-    print(f'| demo engine that measures itself, {REQUESTS} requests | {traced:.1f} ms | '
-          f'{plain:.1f} ms | {traced / plain:.3f} | < 1.01 |')
+    measure_time(pitot)
+    measure_instructions(pitot)
 
 
 main()

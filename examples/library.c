@@ -3,6 +3,9 @@
  *     cc library.c $(pkg-config --cflags --libs pitot) -o library
  *     ./library                  alone: prints its own metrics, health and profile
  *     pitot -f csv -- ./library  the same, and all of it is in the run as well */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 199309L /* clock_gettime(), for compilers that are told -std=c11 */
+#endif
 #include <inttypes.h>
 #include <math.h>
 #include <pitot/config.h>

@@ -33,10 +33,10 @@ typedef struct pt_config {
     /* Dearer. */
     bool collect_gpu_utilization;     /* false */
     bool collect_memory_detailed;     /* false: fragmentation and peak */
-    bool collect_component_profiling; /* false; for the Python package */
+    bool collect_component_profiling; /* false: each name of spans as a histogram, see below */
     /* Of traces. */
     bool profiler_record_shapes;   /* false; for torch */
-    bool profiler_profile_memory;  /* false: memory as a counter of the trace */
+    bool profiler_profile_memory;  /* false: memory over time in traces, every memory_interval */
     bool profiler_with_stack;      /* false; for torch */
     int profiler_export_interval;  /* 1000 steps */
     char profiler_trace_dir[4096]; /* "traces" */
@@ -51,8 +51,13 @@ typedef struct pt_config {
     bool debug_mode;        /* false; true also enables GPU monitoring and component profiling */
     double min_duration;    /* 0.001 s: shorter spans are not in pt_recent_timings() */
     int history_spans;      /* 200000: of spans kept in the process, the newest */
-    double memory_interval; /* 0.5 s: of samples of memory during an operation */
+    double memory_interval; /* 0.5 s: of samples of memory during an operation and for traces */
 } pt_config;
+
+/* With collect_component_profiling every name of spans has a histogram of their durations,
+ * pitot_component_seconds{component="name"}, beside the other metrics of the process. It is fed
+ * from the spans that the process keeps (history_spans), not where they end, and takes one of the
+ * 63 histograms that there is room for: names that find none are counted as dropped. */
 
 /* The size is that of the program's header, which may be older or newer than the library. */
 PT_API void pt_config_init_(pt_config *config, size_t size);

@@ -33,8 +33,9 @@ PT_API enum pt_exposition_format pt_negotiate(const char *accept);
 PT_API int pt_histogram_set_buckets(pt_histogram histogram, const double *bounds, size_t count);
 
 /* The spans that the process still holds (pt_config.history_spans), as Chrome trace events with
- * the names of process and threads, counters, and flows between the spans of a request; "-": to
- * standard output; a path that ends with .gz is compressed. 0 or -errno. */
+ * the names of process and threads, counters, and flows between the spans of a request. Spans of a
+ * thread that overlap and do not nest are on further lines, "name (2)". "-": to standard output; a
+ * path that ends with .gz is compressed. 0 or -errno. */
 PT_API int pt_write_trace(const char *path);
 
 /* One of the newest spans that lasted at least pt_config.min_duration. */

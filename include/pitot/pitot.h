@@ -20,7 +20,8 @@
  *
  * The data are in a mapped file with a fixed size, so they outlive the program, also a SIGKILL; or,
  * where there is no directory for it, in memory of the process with the same size. A child made by
- * fork() has a file or memory of its own from its first call on. */
+ * fork() has a file or memory of its own from its first call on. Without a recorder nobody empties
+ * its rings, of 8192 spans a thread, until it calls pt_start(), which makes a thread for it. */
 #ifndef PITOT_H
 #define PITOT_H
 
@@ -79,7 +80,8 @@ PT_API pt_histogram pt_histogram_new(const char *name, const char *unit, const c
 
 /* Of the last of these calls by this thread: 0; -EINVAL: the name is not one of Prometheus,
  * [a-zA-Z_:][a-zA-Z0-9_:]*, or the labels are not; -ENAMETOOLONG: more than 95 bytes of name or 255
- * of labels; -EEXIST: the name is that of another kind of metric; -ENOSPC: no room; -ENOMEM. */
+ * of labels; -EEXIST: the name is that of another kind of metric, where a counter `x_total` is
+ * also called `x`; -ENOSPC: no room; -ENOMEM. */
 PT_API int pt_registration_error(void);
 
 /* The q-quantile (0 to 1) of all recorded values, within 1.1 %; NAN if there are none. */

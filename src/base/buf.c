@@ -34,8 +34,7 @@ struct pt_str pt_bytes_take(struct pt_bytes *r, uint64_t n) {
 static uint64_t little_endian(struct pt_bytes *r, unsigned bytes) {
     struct pt_str taken = pt_bytes_take(r, bytes);
     uint64_t value = 0;
-    for (size_t i = 0; i < taken.len; i++)
-        value |= (uint64_t)(uint8_t)taken.at[i] << 8 * i;
+    memcpy(&value, taken.at, taken.len);
     return value;
 }
 

@@ -9,6 +9,7 @@ enum pt_command_id {
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
     PT_COMMAND_REPORT,
+    PT_COMMAND_CPU,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -30,6 +31,10 @@ struct pt_command_options {
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
+    struct pt_option_list profile_outputs;
+    const char *lines;
+    int64_t rate_hz, stack_kib, top_rows;
+    bool wants_off_cpu, wants_python;
 };
 
 struct pt_command {
@@ -56,6 +61,10 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+/* Profiles that were written before. cmd/cpu_files.c */
+int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
+int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
+int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

@@ -3,6 +3,7 @@
 #include "agent/recorder.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "profile/writers.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
 #define ENERGY     (1u << PT_COMMAND_ENERGY)
 #define REPORT     (1u << PT_COMMAND_REPORT)
+#define CPU        (1u << PT_COMMAND_CPU)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -36,10 +38,25 @@ const struct pt_option pt_command_option_list[] = {
       "record every process too" },
     { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
       "write the page of `pitot report` at the end" },
-    { "duration", 'd', PT_OPTION_S, RECORD, AT(duration_ns), NULL, "TIME",
+    { "duration", 'd', PT_OPTION_S, RECORD | CPU, AT(duration_ns), NULL, "TIME",
       "end the recording after 60, 90s, 5m" },
     { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
       "watch a running process and what it starts; repeatable" },
+    { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
+      "profile a running process with all its threads, and what they start" },
+    { "output", 'o', PT_OPTION_LIST, CPU, AT(profile_outputs), NULL, "FILE",
+      "file for the profile; its ending is the format; repeatable", pt_profile_ending },
+    { "rate", 0, PT_OPTION_I64, CPU, AT(rate_hz), "99", "HZ", "samples a second, up to 9999" },
+    { "stack", 0, PT_OPTION_I64, CPU, AT(stack_kib), "32", "KIB",
+      "how much of the stack goes with a sample: 8, 16, 32, 64" },
+    { "off-cpu", 0, PT_OPTION_FLAG, CPU, AT(wants_off_cpu), NULL, NULL,
+      "profile waiting instead of running: how long, and where" },
+    { "python", 0, PT_OPTION_FLAG, CPU, AT(wants_python), "true", NULL,
+      "show Python's functions instead of its interpreter" },
+    { "top", 0, PT_OPTION_I64, CPU, AT(top_rows), "20", "N",
+      "functions in the table at the end; 0 = none" },
+    { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
+      "print the lines of this function with what each took" },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
@@ -88,10 +105,11 @@ const struct pt_option pt_command_option_list[] = {
     { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
-    { "path.procfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(procfs), "/proc", "DIR",
+    { "path.procfs", 0, PT_OPTION_TEXT, RECORD | CPU | DOCTOR, AT(procfs), "/proc", "DIR",
       "where /proc is" },
-    { "path.sysfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(sysfs), "/sys", "DIR", "where /sys is" },
-    { "path.rootfs", 0, PT_OPTION_TEXT, RECORD | DOCTOR, AT(rootfs), "/", "DIR",
+    { "path.sysfs", 0, PT_OPTION_TEXT, RECORD | CPU | DOCTOR, AT(sysfs), "/sys", "DIR",
+      "where /sys is" },
+    { "path.rootfs", 0, PT_OPTION_TEXT, RECORD | CPU | DOCTOR, AT(rootfs), "/", "DIR",
       "where the root of the host is" },
     { "quiet", 'q', PT_OPTION_FLAG, ALL, AT(is_quiet), NULL, NULL, "only errors" },
     { "verbose", 'v', PT_OPTION_COUNT, ALL, AT(verbosity), NULL, NULL,
@@ -126,6 +144,18 @@ static const char report_details[] = "RUN as for export. The page needs nothing 
                                      "that every peak stays, and the journal keeps them all.\n"
                                      "  pitot report profiler-output -o report.html\n";
 
+static const char cpu_details[] =
+    "  pitot cpu -- python train.py\n"
+    "  pitot cpu --pid 4242 -d 30s -o profile.folded\n"
+    "  pitot cpu --off-cpu -- ./server\n"
+    "  pitot cpu show profile.pitotprof --lines train.py:step\n"
+    "  pitot cpu diff before.pitotprof after.pitotprof -o diff.html\n"
+    "\n"
+    "Native stacks are unwound without frame pointers; the target is never stopped. What it "
+    "needs:\n"
+    "perf events (kernel.perf_event_paranoid up to 2, or CAP_PERFMON). The way that was chosen is\n"
+    "printed. Exit codes are those of `pitot record`; 125 if there is no way to sample.\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -150,6 +180,9 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_REPORT] = { "report", "RUN",
                             "write a run as one HTML page, to look at and to share", pt_cmd_report,
                             report_details, 2 },
+    [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...] | show FILE | diff FILE FILE",
+                         "profile where a command or a process spends its CPU time", pt_cmd_cpu,
+                         cpu_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

@@ -221,9 +221,9 @@ static void add_metric(const struct watched *w, const struct pt_region_value *v,
     }
     pt_set_i64(rows, app_metric_count, (int64_t)v->count);
     pt_set_f64(rows, app_metric_sum, v->sum);
-    pt_set_f64(rows, app_metric_p50, pt_bucket_quantile(v->buckets, 0.5));
-    pt_set_f64(rows, app_metric_p90, pt_bucket_quantile(v->buckets, 0.9));
-    pt_set_f64(rows, app_metric_p99, pt_bucket_quantile(v->buckets, 0.99));
+    pt_set_f64(rows, app_metric_p50, pt_bucket_quantile(v->buckets, v->used, 0.5));
+    pt_set_f64(rows, app_metric_p90, pt_bucket_quantile(v->buckets, v->used, 0.9));
+    pt_set_f64(rows, app_metric_p99, pt_bucket_quantile(v->buckets, v->used, 0.99));
 }
 
 static void add_metrics(struct app_state *s, const struct watched *w, int64_t now_ns,

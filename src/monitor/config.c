@@ -1,9 +1,11 @@
 /* The configuration in force, and what follows from it. */
 #include "base/clock.h"
+#include "monitor/component.h"
 #include "monitor/gpu_watch.h"
 #include "monitor/guard.h"
 #include "monitor/history.h"
 #include "monitor/log.h"
+#include "monitor/memory_track.h"
 #include "monitor/overhead.h"
 #include "monitor/recent.h"
 #include "monitor/settings.h"
@@ -95,10 +97,21 @@ static int apply_switch(const pt_config *config) {
     return 0;
 }
 
+static void apply_memory_track(const pt_config *config) {
+    bool is_on = config->enable_metrics && config->profiler_profile_memory;
+    int64_t interval_ns = (int64_t)(config->memory_interval * (double)PT_NS_PER_SECOND);
+    int rc = pt_memory_track_set(is_on ? interval_ns : 0);
+    if (rc)
+        pt_monitor_log(PT_LEVEL_WARNING, "traces have no memory: %s", strerror(-rc));
+}
+
 static int apply(const pt_config *config) {
     pt_overhead_configure(config);
     pt_recent_set_min_duration(config->min_duration);
-    return apply_switch(config);
+    int rc = apply_switch(config);
+    pt_components_set(config->enable_metrics && config->collect_component_profiling);
+    apply_memory_track(config);
+    return rc;
 }
 
 static void put(const pt_config *config) {

@@ -19,7 +19,7 @@ double pt_latency_percentile(double q) {
     if (isnan(q))
         return (double)NAN;
     pt_requests_window(&window);
-    return pt_bucket_quantile(window.buckets, q < 0 ? 0 : q > 1 ? 1 : q);
+    return pt_bucket_quantile(window.buckets, pt_all_buckets, q < 0 ? 0 : q > 1 ? 1 : q);
 }
 
 double pt_error_rate(void) {
@@ -53,8 +53,8 @@ void pt_health_check(pt_health *health, pt_health_probe *probe, void *arg) {
     *health = (pt_health){ 0 };
     health->probe_seconds = run_probe(probe, arg, &health->is_healthy);
     pt_requests_window(&window);
-    health->latency_p50 = pt_bucket_quantile(window.buckets, 0.5);
-    health->latency_p95 = pt_bucket_quantile(window.buckets, 0.95);
+    health->latency_p50 = pt_bucket_quantile(window.buckets, pt_all_buckets, 0.5);
+    health->latency_p95 = pt_bucket_quantile(window.buckets, pt_all_buckets, 0.95);
     health->error_rate = error_rate(&window);
     health->memory_usage_mb = pt_process_ram_mb();
     health->gpu_utilization = pt_gpu_utilization();

@@ -1,6 +1,7 @@
 #include "monitor/history.h"
 
 #include "base/clock.h"
+#include "monitor/component.h"
 #include "monitor/log.h"
 #include "monitor/overhead.h"
 #include "monitor/ticker.h"
@@ -12,11 +13,19 @@
 
 #define DEFAULT_CAPACITY 200000
 #define SPANS_AT_ONCE    256
-/* A ring holds 8192 spans: at the longest interval it takes in 400,000 a second without a loss, at
- * the shortest 4,000,000. */
-#define LONGEST_NS  (20 * PT_NS_PER_MS)
-#define SHORTEST_NS (2 * PT_NS_PER_MS)
-#define IDLE_NS     PT_NS_PER_SECOND
+/* A ring holds 8192 spans: at the usual interval it takes in 400,000 a second without a loss, at
+ * the shortest 4,000,000. While nothing comes it is looked at less and less often. */
+#define USUAL_NS     (20 * PT_NS_PER_MS)
+#define SHORTEST_NS  (2 * PT_NS_PER_MS)
+#define LONGEST_NS   (200 * PT_NS_PER_MS)
+#define NEVER_NS     (PT_NS_PER_SECOND * 86400) /* until pt_history_hurry() */
+
+#define THREADS_KEPT 1024 /* the newest, of which the names are known after their end */
+
+struct thread {
+    uint32_t id;
+    char name[PT_REGION_OWNER_NAME];
+};
 
 /* Guarded by the lock, under which the ticker is never called. */
 static struct {
@@ -26,6 +35,9 @@ static struct {
     uint64_t first, end; /* numbers of what is there */
     struct pt_region region;
     struct pt_region_cursor cursor;
+    struct thread threads[THREADS_KEPT];
+    uint64_t thread_count;              /* number n is at n % THREADS_KEPT */
+    uint32_t owners[PT_REGION_THREADS]; /* of the blocks, as last seen */
     int tick_id;
     int64_t interval_ns;
 } history = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -50,12 +62,25 @@ static bool attach(struct pt_region *region) {
 }
 
 /* The lock is held. */
+static void note_threads(void) {
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
+        struct thread thread;
+        thread.id = pt_region_owner(&history.region, i, thread.name);
+        if (thread.id == 0 || thread.id == history.owners[i])
+            continue;
+        history.owners[i] = thread.id;
+        history.threads[history.thread_count++ % THREADS_KEPT] = thread;
+    }
+}
+
+/* The lock is held. */
 static void take_in(void) {
     struct pt_region_span_record spans[SPANS_AT_ONCE];
     size_t count = SPANS_AT_ONCE;
     history.cursor.fullest = 0;
     if (!history.spans || (!history.region.at && !attach(&history.region)))
         return;
+    note_threads();
     bool is_ours = !pt_probe_has_recorder();
     while (count == SPANS_AT_ONCE) {
         count = pt_region_peek_spans(&history.region, &history.cursor, spans, SPANS_AT_ONCE);
@@ -69,16 +94,23 @@ static void take_in(void) {
 }
 
 /* Sooner after a ring was half full, later after all were nearly empty. */
-static int64_t next_interval(int64_t interval_ns, uint64_t fullest) {
-    if (pt_is_off_(PT_SPANS_ON_))
-        return IDLE_NS;
-    if (fullest > PT_REGION_SPANS / 2 || interval_ns > LONGEST_NS)
+int64_t pt_history_next_interval(int64_t interval_ns, uint64_t fullest) {
+    if (fullest == 0)
+        return 2 * interval_ns < LONGEST_NS ? 2 * interval_ns : LONGEST_NS;
+    if (fullest > PT_REGION_SPANS / 2)
         interval_ns /= 4;
     else if (fullest < PT_REGION_SPANS / 16)
         interval_ns *= 2;
     if (interval_ns < SHORTEST_NS)
         return SHORTEST_NS;
-    return interval_ns > LONGEST_NS ? LONGEST_NS : interval_ns;
+    return interval_ns > USUAL_NS ? USUAL_NS : interval_ns;
+}
+
+/* Recording may have been switched on meanwhile, and its hurry have come too early. */
+static void rest(int id) {
+    pt_ticker_set_interval(id, NEVER_NS);
+    if (!pt_is_off_(PT_SPANS_ON_))
+        pt_history_hurry();
 }
 
 static void tick(void *unused) {
@@ -86,11 +118,14 @@ static void tick(void *unused) {
     pthread_mutex_lock(&history.lock);
     take_in();
     int64_t before_ns = history.interval_ns;
-    int64_t interval_ns = next_interval(before_ns, history.cursor.fullest);
+    int64_t interval_ns = pt_history_next_interval(before_ns, history.cursor.fullest);
     history.interval_ns = interval_ns;
     int id = history.tick_id;
     pthread_mutex_unlock(&history.lock);
-    if (interval_ns != before_ns)
+    pt_components_feed();
+    if (pt_is_off_(PT_SPANS_ON_))
+        rest(id);
+    else if (interval_ns != before_ns)
         pt_ticker_set_interval(id, interval_ns);
 }
 
@@ -107,6 +142,8 @@ static void after_fork_in_child(void) {
     history.first = history.end;
     history.region = (struct pt_region){ 0 };
     history.cursor = (struct pt_region_cursor){ 0 };
+    history.thread_count = 0;
+    memset(history.owners, 0, sizeof history.owners);
     pthread_mutex_unlock(&history.lock);
 }
 
@@ -149,7 +186,7 @@ static int set_capacity(size_t capacity) {
 
 /* One that two threads have added at once is removed again. */
 static int start_ticking(void) {
-    int id = pt_ticker_add(tick, NULL, LONGEST_NS);
+    int id = pt_ticker_add(tick, NULL, USUAL_NS);
     if (id < 0)
         return id;
     pthread_mutex_lock(&history.lock);
@@ -163,7 +200,7 @@ static int start_ticking(void) {
 }
 
 static int go_on_ticking(int id) {
-    pt_ticker_set_interval(id, LONGEST_NS);
+    pt_ticker_set_interval(id, USUAL_NS);
     pt_ticker_wake();
     return 0;
 }
@@ -174,7 +211,7 @@ int pt_history_start(size_t capacity) {
     pthread_mutex_lock(&history.lock);
     int rc = set_capacity(capacity);
     int id = history.tick_id;
-    history.interval_ns = LONGEST_NS;
+    history.interval_ns = USUAL_NS;
     pthread_mutex_unlock(&history.lock);
     if (rc)
         return rc;
@@ -184,10 +221,10 @@ int pt_history_start(size_t capacity) {
 void pt_history_hurry(void) {
     pthread_mutex_lock(&history.lock);
     int id = history.tick_id;
-    history.interval_ns = LONGEST_NS;
+    history.interval_ns = USUAL_NS;
     pthread_mutex_unlock(&history.lock);
     if (id)
-        pt_ticker_set_interval(id, LONGEST_NS);
+        pt_ticker_set_interval(id, USUAL_NS);
 }
 
 void pt_history_stop(void) {
@@ -220,6 +257,26 @@ uint64_t pt_history_end(void) {
     uint64_t end = history.end;
     pthread_mutex_unlock(&history.lock);
     return end;
+}
+
+/* The lock is held. Ids come again: the newest counts. */
+static const struct thread *find_thread(uint32_t id) {
+    uint64_t count = history.thread_count < THREADS_KEPT ? history.thread_count : THREADS_KEPT;
+    for (uint64_t i = 1; i <= count; i++) {
+        const struct thread *thread = &history.threads[(history.thread_count - i) % THREADS_KEPT];
+        if (thread->id == id)
+            return thread;
+    }
+    return NULL;
+}
+
+bool pt_history_thread_name(uint32_t id, char name[PT_REGION_OWNER_NAME]) {
+    pthread_mutex_lock(&history.lock);
+    const struct thread *thread = find_thread(id);
+    if (thread)
+        memcpy(name, thread->name, PT_REGION_OWNER_NAME);
+    pthread_mutex_unlock(&history.lock);
+    return thread && *name;
 }
 
 uint64_t pt_history_lost(void) {

@@ -29,6 +29,11 @@ size_t pt_history_read(uint64_t from, struct pt_history_span *into, size_t capac
 /* The number that the next span will have. */
 uint64_t pt_history_end(void);
 uint64_t pt_history_lost(void);
+/* The name that a thread had at its first call, also after its end; false: it is not known. */
+bool pt_history_thread_name(uint32_t id, char name[PT_REGION_OWNER_NAME]);
+
+/* When to look next, after `interval_ns` and with so many spans in the fullest ring. */
+int64_t pt_history_next_interval(int64_t interval_ns, uint64_t fullest);
 
 /* CLOCK_REALTIME of an instant of CLOCK_MONOTONIC. */
 int64_t pt_history_wall_ns(int64_t mono_ns);

@@ -1,6 +1,6 @@
 #include "monitor/metrics.h"
 
-#include "base/utf8.h"
+#include "monitor/component.h"
 #include "monitor/history.h"
 #include "wire/label.h"
 
@@ -14,12 +14,6 @@
 
 _Static_assert(PLACES > PT_REGION_METRICS, "a free place is always found");
 
-/* The lock guards the bounds, which views borrow. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct pt_bounds default_bounds;
-static struct pt_bounds *bounds_of[PT_REGION_HISTOGRAMS]; /* NULL: the default */
-
 /* A metric of the region and the family it is in. */
 struct member {
     const struct pt_region_metric *metric;
@@ -32,9 +26,19 @@ struct histogram {
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
+/* Where the number of a series is. */
+struct source {
+    enum pt_family_kind kind;
+    uint32_t slot;
+    const uint64_t *gauge;
+};
+
+/* What is grouped stays so while the region has the same metrics: then only numbers are read, and
+ * of the region, which is large, only those. */
 struct pt_metrics {
-    struct pt_region region;
+    struct pt_region region; /* closed: nothing is grouped */
     struct pt_region_blocks blocks;
+    uint32_t metric_count; /* of the region, when they were grouped */
     struct member members[PT_REGION_METRICS];
     uint16_t member_count;
     struct pt_family families[PT_REGION_METRICS + 1];           /* and what was dropped */
@@ -42,24 +46,37 @@ struct pt_metrics {
     uint16_t family_count;
     uint16_t places[PLACES]; /* families, by their names */
     struct pt_series series[PT_REGION_METRICS + 1];
+    struct source sources[PT_REGION_METRICS]; /* of the series */
     size_t series_count;
-    /* Only touched where the program's own text will not do. */
-    char clean_labels[PT_REGION_METRICS][sizeof((struct pt_region_metric *)NULL)->labels];
-    uint32_t histogram_count;
-    struct histogram histograms[]; /* by slot */
+    char labels[PT_REGION_METRICS * sizeof((struct pt_region_metric *)NULL)->labels];
+    size_t labels_length;                               /* of all of them, one after the other */
+    struct histogram *histograms[PT_REGION_HISTOGRAMS]; /* by slot; NULL: not needed yet */
 };
+
+/* All guarded by the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct pt_bounds default_bounds;
+static struct pt_bounds *bounds_of[PT_REGION_HISTOGRAMS]; /* NULL: the default */
+static struct pt_metrics metrics;
 
 static void before_fork(void) {
     pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void) {
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+/* The child has a region of its own, possibly at the same place. */
+static void after_fork_in_child(void) {
+    metrics.region = (struct pt_region){ 0 };
     pthread_mutex_unlock(&lock);
 }
 
 static void prepare(void) {
     pt_bounds_set_default(&default_bounds);
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 int pt_histogram_set_buckets(pt_histogram histogram, const double *upper, size_t count) {
@@ -149,77 +166,109 @@ static void add_member(struct pt_metrics *m, const struct pt_region_metric *metr
     m->families[family].series_count++;
 }
 
-/* Histograms that were added after the memory was measured wait for the next time. */
-static bool is_whole(const struct pt_metrics *m, const struct pt_region_metric *metric) {
+static bool is_whole(const struct pt_region_metric *metric) {
     uint32_t kind = pt_region_load(&metric->kind);
     return (kind == PT_REGION_COUNTER && metric->slot < PT_REGION_COUNTERS) ||
            kind == PT_REGION_GAUGE ||
-           (kind == PT_REGION_HISTOGRAM && metric->slot < m->histogram_count);
-}
-
-static void group(struct pt_metrics *m) {
-    uint32_t count = pt_region_metric_count(&m->region);
-    memset(m->places, 0xff, sizeof m->places);
-    for (uint32_t i = 1; i < count; i++)
-        if (is_whole(m, &m->region.at->metrics[i]))
-            add_member(m, &m->region.at->metrics[i]);
+           (kind == PT_REGION_HISTOGRAM && metric->slot < PT_REGION_HISTOGRAMS);
 }
 
 /* Labels were checked when the metric was made, but not their UTF-8, and `le` is ours. */
-static struct pt_str labels_of(struct pt_metrics *m, const struct pt_region_metric *metric) {
-    bool is_histogram = metric->kind == PT_REGION_HISTOGRAM;
-    struct pt_str labels = pt_str_from(metric->labels);
-    if (!is_histogram && pt_utf8_valid_length(labels) == labels.len)
-        return labels;
-    char *clean = m->clean_labels[m->series_count];
-    return (struct pt_str){ clean, pt_labels_clean(clean, labels, is_histogram ? "le" : NULL) };
+static struct pt_str add_labels(struct pt_metrics *m, const struct pt_region_metric *metric) {
+    const char *reserved = metric->kind == PT_REGION_HISTOGRAM ? "le" : NULL;
+    char *at = m->labels + m->labels_length;
+    size_t length = pt_labels_clean(at, pt_str_from(metric->labels), reserved);
+    m->labels_length += length;
+    return (struct pt_str){ at, length };
 }
 
-static const struct pt_distribution *read_histogram(struct pt_metrics *m, uint32_t slot) {
-    struct histogram *h = &m->histograms[slot];
+/* Anew: what was in it may have been of another region. */
+static int prepare_histogram(struct pt_metrics *m, uint32_t slot) {
+    free(m->histograms[slot]);
+    m->histograms[slot] = calloc(1, sizeof *m->histograms[slot]);
+    return m->histograms[slot] ? 0 : -ENOMEM;
+}
+
+static int add_series(struct pt_metrics *m, const struct pt_region_metric *metric) {
+    struct pt_series *series = &m->series[m->series_count];
+    *series = (struct pt_series){ .labels = add_labels(m, metric),
+                                  .is_integer = metric->kind == PT_REGION_COUNTER };
+    m->sources[m->series_count++] =
+        (struct source){ kind_of(metric), metric->slot, &metric->gauge };
+    if (metric->kind != PT_REGION_HISTOGRAM)
+        return 0;
+    int rc = prepare_histogram(m, metric->slot);
+    if (!rc)
+        series->distribution = &m->histograms[metric->slot]->distribution;
+    return rc;
+}
+
+/* The series of a family stand together. */
+static int add_all_series(struct pt_metrics *m) {
+    int rc = 0;
+    for (uint16_t i = 0; i < m->family_count; i++) {
+        m->families[i].series = &m->series[m->series_count];
+        for (uint16_t at = m->first[i]; at != NONE && !rc; at = m->members[at].next)
+            rc = add_series(m, m->members[at].metric);
+    }
+    return rc;
+}
+
+static int group(struct pt_metrics *m, const struct pt_region *region, uint32_t metric_count) {
+    m->region = (struct pt_region){ 0 };
+    m->member_count = m->family_count = 0;
+    m->series_count = m->labels_length = 0;
+    memset(m->places, 0xff, sizeof m->places);
+    for (uint32_t i = 1; i < metric_count; i++)
+        if (is_whole(&region->at->metrics[i]))
+            add_member(m, &region->at->metrics[i]);
+    int rc = add_all_series(m);
+    if (rc)
+        return rc;
+    m->region = *region;
+    m->metric_count = metric_count;
+    return 0;
+}
+
+static void read_histogram(const struct pt_metrics *m, uint32_t slot) {
+    struct histogram *h = m->histograms[slot];
     struct pt_distribution *d = &h->distribution;
-    const struct pt_bounds *bounds = bounds_of[slot];
-    *d = (struct pt_distribution){ .buckets = h->buckets,
-                                   .bounds = bounds ? bounds : &default_bounds };
-    d->count = pt_region_histogram(&m->region, &m->blocks, slot, h->buckets, &d->sum);
-    return d;
+    d->buckets = h->buckets;
+    d->bounds = bounds_of[slot] ? bounds_of[slot] : &default_bounds;
+    d->count = pt_region_histogram(&m->region, &m->blocks, slot, h->buckets, &d->used, &d->sum);
 }
 
-static void read_series(struct pt_metrics *m, const struct pt_region_metric *metric) {
-    struct pt_series series = { .labels = labels_of(m, metric) };
+static void read_series(const struct pt_metrics *m, const struct source *source,
+                        struct pt_series *series) {
     uint64_t bits;
-    switch (kind_of(metric)) {
+    switch (source->kind) {
     case PT_FAMILY_COUNTER:
-        series.is_integer = true;
-        series.integer = pt_region_counter(&m->region, &m->blocks, metric->slot);
+        series->integer = pt_region_counter(&m->region, &m->blocks, source->slot);
         break;
     case PT_FAMILY_GAUGE:
-        bits = pt_region_load(&metric->gauge);
-        memcpy(&series.value, &bits, sizeof bits);
+        bits = pt_region_load(source->gauge);
+        memcpy(&series->value, &bits, sizeof bits);
         break;
     case PT_FAMILY_HISTOGRAM:
-        series.distribution = read_histogram(m, metric->slot);
+        read_histogram(m, source->slot);
         break;
     }
-    m->series[m->series_count++] = series;
 }
 
 static void read_all(struct pt_metrics *m) {
     pt_region_find_blocks(&m->region, &m->blocks);
-    for (uint16_t i = 0; i < m->family_count; i++) {
-        m->families[i].series = &m->series[m->series_count];
-        for (uint16_t at = m->first[i]; at != NONE; at = m->members[at].next)
-            read_series(m, m->members[at].metric);
-    }
+    for (size_t i = 0; i < m->series_count; i++)
+        read_series(m, &m->sources[i], &m->series[i]);
 }
 
-static void add_dropped(struct pt_metrics *m) {
+/* Behind the others. Returns how many families there are now. */
+static size_t add_dropped(struct pt_metrics *m) {
     uint64_t dropped = pt_region_dropped(&m->region);
     if (dropped == 0)
-        return;
-    struct pt_series *series = &m->series[m->series_count++];
+        return m->family_count;
+    struct pt_series *series = &m->series[m->series_count];
     *series = (struct pt_series){ .labels = PT_STR(""), .integer = dropped, .is_integer = true };
-    m->families[m->family_count++] = (struct pt_family){
+    m->families[m->family_count] = (struct pt_family){
         .name = PT_STR("pitot_dropped"),
         .help = PT_STR("Spans, names and metrics that found no room"),
         .unit = PT_STR(""),
@@ -227,38 +276,38 @@ static void add_dropped(struct pt_metrics *m) {
         .series = series,
         .series_count = 1,
     };
+    return m->family_count + 1u;
 }
 
-static uint32_t histogram_count(const struct pt_region *region) {
-    uint32_t count = pt_region_load(&region->at->header.histogram_count);
-    return count < PT_REGION_HISTOGRAMS ? count : PT_REGION_HISTOGRAMS;
+/* The lock is held. */
+static int group_if_changed(struct pt_metrics *m, const struct pt_region *region) {
+    uint32_t metric_count = pt_region_metric_count(region);
+    if (m->region.at == region->at && m->metric_count == metric_count)
+        return 0;
+    return group(m, region, metric_count);
 }
 
 int pt_metrics_read(struct pt_metrics_view *view) {
     struct pt_region region;
-    *view = (struct pt_metrics_view){ 0 };
+    pthread_once(&once, prepare);
+    pt_components_feed();
+    pthread_mutex_lock(&lock);
+    *view = (struct pt_metrics_view){ .metrics = &metrics };
     if (!pt_history_region(&region))
         return 0;
-    uint32_t histograms = histogram_count(&region);
-    struct pt_metrics *m = malloc(sizeof *m + histograms * sizeof m->histograms[0]);
-    if (!m)
-        return -ENOMEM;
-    m->region = region;
-    m->member_count = m->family_count = 0;
-    m->series_count = 0;
-    m->histogram_count = histograms;
-    pthread_once(&once, prepare);
-    pthread_mutex_lock(&lock);
-    group(m);
-    read_all(m);
-    add_dropped(m);
-    *view = (struct pt_metrics_view){ m->families, m->family_count, m };
+    int rc = group_if_changed(&metrics, &region);
+    if (rc) {
+        pt_metrics_release(view);
+        return rc;
+    }
+    read_all(&metrics);
+    view->families = metrics.families;
+    view->family_count = add_dropped(&metrics);
     return 0;
 }
 
 void pt_metrics_release(struct pt_metrics_view *view) {
     if (view->metrics)
         pthread_mutex_unlock(&lock);
-    free(view->metrics);
     *view = (struct pt_metrics_view){ 0 };
 }

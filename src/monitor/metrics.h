@@ -6,7 +6,7 @@
 
 #include "wire/family.h"
 
-struct pt_metrics; /* the memory behind the families */
+struct pt_metrics; /* what is behind the families */
 
 struct pt_metrics_view {
     const struct pt_family *families;

@@ -44,8 +44,12 @@ static double seconds_of(int64_t ns) {
 
 static uint64_t count_shard(const struct pt_region_shard *shard) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
-        count += pt_region_load(&shard->buckets[i]);
+    uint32_t octave = pt_region_used_octave(shard, 0);
+    for (; octave < PT_OCTAVE_COUNT; octave = pt_region_used_octave(shard, octave + 1)) {
+        const uint64_t *buckets = &shard->buckets[octave * PT_BUCKETS_PER_OCTAVE];
+        for (uint32_t i = 0; i < PT_BUCKETS_PER_OCTAVE; i++)
+            count += pt_region_load(&buckets[i]);
+    }
     return count;
 }
 

@@ -99,14 +99,15 @@ int pt_tensorboard_histogram(pt_tensorboard *board, const char *tag, int64_t ste
     const struct pt_event event = { wall_time(), step, pt_str_from(tag) };
     struct pt_region region;
     struct pt_region_blocks blocks;
+    struct pt_bucket_range used = pt_all_buckets; /* by what the stack holds */
     uint64_t buckets[PT_BUCKET_COUNT];
     double sum;
     if (histogram.slot == 0 || histogram.slot >= PT_REGION_HISTOGRAMS ||
         !pt_history_region(&region))
         return -ENODATA;
     pt_region_find_blocks(&region, &blocks);
-    pt_region_histogram(&region, &blocks, histogram.slot, buckets, &sum);
-    pt_event_histogram(&board->out, &event, buckets, sum);
+    pt_region_histogram(&region, &blocks, histogram.slot, buckets, &used, &sum);
+    pt_event_histogram(&board->out, &event, buckets, used, sum);
     return board->out.error;
 }
 
@@ -120,8 +121,9 @@ static void put_series(struct pt_out *out, const struct pt_family *family,
                           family->kind == PT_FAMILY_COUNTER ? "_total" : "",
                           (int)series->labels.len, series->labels.at);
     event.tag = (struct pt_str){ tag, (size_t)length };
-    if (series->distribution)
-        pt_event_histogram(out, &event, series->distribution->buckets, series->distribution->sum);
+    const struct pt_distribution *d = series->distribution;
+    if (d)
+        pt_event_histogram(out, &event, d->buckets, d->used, d->sum);
     else
         pt_event_scalar(out, &event, series->is_integer ? (double)series->integer : series->value);
 }

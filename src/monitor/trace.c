@@ -5,8 +5,10 @@
 #include "base/fs.h"
 #include "monitor/drain.h"
 #include "monitor/history.h"
+#include "monitor/memory_track.h"
 #include "monitor/metrics.h"
 #include "wire/flow.h"
+#include "wire/lane.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +19,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPANS_AT_ONCE 1024
-#define THREADS_MAX   4096 /* whose names are looked up */
-#define NAME_CAPACITY (sizeof((struct pt_region_name *)NULL)->text + 1)
+#define SPANS_AT_ONCE  1024
+#define POINTS_AT_ONCE 64
+#define THREADS_MAX    4096 /* whose names are looked up */
+#define NAME_CAPACITY  (sizeof((struct pt_region_name *)NULL)->text + 1)
 
 struct trace {
     struct pt_trace to;
     struct pt_region region;
     uint32_t pid;
+    int64_t first_ns;             /* start of the first span */
     struct pt_flow_point *points; /* spans with a request */
     size_t point_count, point_capacity;
     uint32_t threads[THREADS_MAX]; /* in the order of their first spans */
     uint32_t thread_count;
+    struct pt_lanes lanes;
     char names[PT_REGION_NAMES][NAME_CAPACITY]; /* "": not looked up yet */
     struct pt_history_span spans[SPANS_AT_ONCE];
     char buffer[PT_OUT_BUFFER];
@@ -52,7 +57,7 @@ static void note_thread(struct trace *t, uint32_t thread) {
 }
 
 /* Without memory for them a trace has no flows. */
-static void note_request(struct trace *t, const struct pt_history_span *span) {
+static void note_request(struct trace *t, const struct pt_trace_span *span) {
     if (t->point_count == t->point_capacity) {
         size_t capacity = t->point_capacity ? 2 * t->point_capacity : SPANS_AT_ONCE;
         struct pt_flow_point *more = realloc(t->points, capacity * sizeof *more);
@@ -68,12 +73,14 @@ static void note_request(struct trace *t, const struct pt_history_span *span) {
 
 static void write_span(struct trace *t, const struct pt_history_span *span) {
     static const char *const works[] = { "argument", "samples", "tokens", "flows" };
+    int64_t start_ns = span->start_ns;
+    uint32_t lane = pt_lanes_place(&t->lanes, t->pid, span->thread, &start_ns, span->end_ns);
     struct pt_trace_span event = {
         .name = name_of(t, span->name),
         .pid = t->pid,
-        .thread = span->thread,
-        .start_ns = span->start_ns,
-        .duration_ns = span->end_ns - span->start_ns,
+        .thread = pt_lane_thread(span->thread, lane),
+        .start_ns = start_ns,
+        .duration_ns = span->end_ns - start_ns,
         .has_request = span->flags & PT_REGION_HAS_REQUEST,
         .request = span->request,
     };
@@ -83,9 +90,10 @@ static void write_span(struct trace *t, const struct pt_history_span *span) {
     } else if (span->flags & PT_REGION_HAS_TEXT) {
         event.text = name_of(t, (uint64_t)span->argument);
     }
+    t->first_ns = start_ns < t->first_ns ? start_ns : t->first_ns;
     pt_trace_span(&t->to, &event);
     if (event.has_request)
-        note_request(t, span);
+        note_request(t, &event);
 }
 
 /* Those that end while this goes on are for the next time. */
@@ -103,28 +111,35 @@ static void write_spans(struct trace *t, uint64_t from, uint64_t end) {
     }
 }
 
-/* A thread that is gone has no name any more. */
+/* As it is called now, or was when it came. */
+static void find_name(uint32_t thread, char name[PT_REGION_OWNER_NAME]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", thread);
+    if (pt_fs_read_line(AT_FDCWD, path, name, PT_REGION_OWNER_NAME) &&
+        !pt_history_thread_name(thread, name))
+        name[0] = '\0';
+}
+
 static void write_threads(struct trace *t) {
+    uint32_t place = 0;
     for (uint32_t i = 0; i < t->thread_count; i++) {
-        char path[64], name[64];
-        snprintf(path, sizeof path, "/proc/self/task/%u/comm", t->threads[i]);
-        if (pt_fs_read_line(AT_FDCWD, path, name, sizeof name))
-            name[0] = '\0';
-        pt_trace_thread(&t->to, t->pid, t->threads[i], pt_str_from(name), i);
+        char name[PT_REGION_OWNER_NAME];
+        find_name(t->threads[i], name);
+        place = pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), place);
     }
 }
 
-static void write_memory(struct trace *t, int64_t now_ns) {
-    static const char path[] = "/proc/self/statm";
-    char line[128];
-    if (pt_fs_read_line(AT_FDCWD, path, line, sizeof line))
-        return;
-    struct pt_scan s = pt_scan_of(pt_str_from(line));
-    pt_scan_i64(&s); /* the size of the address space */
-    double pages = (double)pt_scan_i64(&s);
-    if (!s.failed)
-        pt_trace_counter(&t->to, t->pid, now_ns, PT_STR("resident memory (MB)"),
-                         pages * (double)sysconf(_SC_PAGESIZE) / 0x1p20);
+/* While the spans went on, and as it is now. */
+static void write_memory(struct trace *t) {
+    struct pt_memory_point points[POINTS_AT_ONCE];
+    uint64_t next = 0;
+    size_t count;
+    pt_memory_track_sample(NULL);
+    while ((count = pt_memory_track_read(next, points, POINTS_AT_ONCE, &next)) > 0)
+        for (size_t i = 0; i < count; i++)
+            if (points[i].time_ns >= t->first_ns)
+                pt_trace_counter(&t->to, t->pid, points[i].time_ns, PT_STR("resident memory (MB)"),
+                                 points[i].mb);
 }
 
 static void write_metric(struct trace *t, int64_t now_ns, struct pt_str family,
@@ -158,7 +173,8 @@ static void write_events(struct trace *t, struct pt_out *out, uint64_t from) {
     pt_flows_write(&t->to, t->points, t->point_count);
     write_threads(t);
     int64_t now_ns = pt_mono_ns();
-    write_memory(t, now_ns);
+    t->first_ns = now_ns < t->first_ns ? now_ns : t->first_ns;
+    write_memory(t);
     write_metrics(t, now_ns);
     pt_trace_end(&t->to);
 }
@@ -190,6 +206,7 @@ static int write_to(int fd, bool is_gzip, uint64_t from) {
     if (!t)
         return -ENOMEM;
     t->pid = (uint32_t)getpid();
+    t->first_ns = INT64_MAX;
     int rc = is_gzip ? write_gzip(t, fd, from) : write_plain(t, fd, from);
     free(t->points);
     free(t);

@@ -103,12 +103,27 @@ static uint32_t take_slot(struct pt_region_layout *region, uint32_t kind) {
     return h->histogram_count++;
 }
 
+/* Of the name, what OpenMetrics calls the family: counters have their _total besides. */
+static size_t family_length(const struct pt_region_metric *metric) {
+    static const char total[] = "_total";
+    size_t length = strlen(metric->name), suffix = sizeof total - 1;
+    bool has_total = metric->kind == PT_REGION_COUNTER && length > suffix &&
+                     !strcmp(metric->name + length - suffix, total);
+    return has_total ? length - suffix : length;
+}
+
+static bool share_a_name(const struct pt_region_metric *a, const struct pt_region_metric *b) {
+    size_t length = family_length(a);
+    return !strcmp(a->name, b->name) ||
+           (family_length(b) == length && !memcmp(a->name, b->name, length));
+}
+
 /* The same metric, or one that stands in its way. */
 static const struct pt_region_metric *find(const struct pt_region_layout *region,
                                            const struct pt_region_metric *metric) {
     for (uint32_t i = 1; i < region->header.metric_count; i++) {
         const struct pt_region_metric *other = &region->metrics[i];
-        if (!strcmp(other->name, metric->name) &&
+        if (share_a_name(other, metric) &&
             (other->kind != metric->kind || !strcmp(other->labels, metric->labels)))
             return other;
     }
@@ -135,7 +150,7 @@ static int find_or_add(struct pt_region_layout *region, struct pt_region_metric 
     const struct pt_region_metric *found = find(region, metric);
     if (!found)
         return add(region, metric);
-    if (found->kind != metric->kind)
+    if (found->kind != metric->kind || strcmp(found->name, metric->name) != 0)
         return -EEXIST;
     metric->slot = found->slot;
     return 0;
@@ -223,12 +238,19 @@ static uint32_t take_shard(struct pt_region_layout *region, uint32_t slot) {
                                                                                            : slot;
 }
 
+__attribute__((cold, noinline)) static void use_octave(struct pt_region_shard *shard,
+                                                       uint32_t bucket) {
+    pt_region_store(&shard->is_used[bucket / PT_BUCKETS_PER_OCTAVE], 1);
+}
+
 __attribute__((cold, noinline)) static void record_in_shared(pt_histogram histogram, double value) {
     struct pt_region_layout *region = pt_probe_region();
     if (!region)
         return;
     struct pt_region_shard *shard = &region->shards[histogram.slot];
-    pt_probe_add_shared(&shard->buckets[pt_bucket_of(value)], 1);
+    uint32_t bucket = pt_bucket_of(value);
+    use_octave(shard, bucket);
+    pt_probe_add_shared(&shard->buckets[bucket], 1);
     add_double(&shard->sums[0], value);
 }
 
@@ -252,7 +274,10 @@ __attribute__((no_sanitize("thread"))) static inline void add_to_sum(uint64_t *s
 }
 
 static inline void add_to_shard(struct pt_region_shard *shard, uint32_t bucket, double value) {
-    pt_probe_add(&shard->buckets[bucket], 1);
+    uint64_t count = pt_region_load(&shard->buckets[bucket]);
+    if (!PT_PROBE_LIKELY(count))
+        use_octave(shard, bucket);
+    pt_region_store(&shard->buckets[bucket], count + 1);
     add_to_sum(&shard->sums[bucket % PT_REGION_SUMS], value);
 }
 
@@ -310,8 +335,12 @@ double pt_gauge_value(pt_gauge gauge) {
 }
 
 static void add_shard(uint64_t counts[PT_BUCKET_COUNT], const struct pt_region_shard *shard) {
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
-        counts[i] += pt_region_load(&shard->buckets[i]);
+    uint32_t octave = pt_region_used_octave(shard, 0);
+    for (; octave < PT_OCTAVE_COUNT; octave = pt_region_used_octave(shard, octave + 1))
+        for (uint32_t i = 0; i < PT_BUCKETS_PER_OCTAVE; i++) {
+            uint32_t bucket = octave * PT_BUCKETS_PER_OCTAVE + i;
+            counts[bucket] += pt_region_load(&shard->buckets[bucket]);
+        }
 }
 
 double pt_histogram_quantile(pt_histogram histogram, double q) {
@@ -328,5 +357,5 @@ double pt_histogram_quantile(pt_histogram histogram, double q) {
         if (shard > PT_REGION_HISTOGRAMS)
             add_shard(counts, &region->shards[shard - 1]);
     }
-    return pt_bucket_quantile(counts, q);
+    return pt_bucket_quantile(counts, pt_all_buckets, q);
 }

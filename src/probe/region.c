@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -293,6 +294,16 @@ static struct pt_region_layout *region_of_child(void) {
     return region;
 }
 
+/* Others may look at the block of the last owner meanwhile. */
+static void set_owner(struct pt_region_thread *block, uint32_t thread) {
+    uint64_t name[2] = { 0 };
+    prctl(PR_GET_NAME, name);
+    pt_region_store(&block->name[0], name[0]);
+    pt_region_store(&block->name[1], name[1]);
+    /* Release: paired with the acquire in pt_region_owner(). */
+    __atomic_store_n(&block->thread, thread, __ATOMIC_RELEASE);
+}
+
 static bool claim_block(struct pt_region_layout *region, uint32_t index, uint32_t thread) {
     struct pt_region_header *h = &region->header;
     uint32_t none = 0;
@@ -308,7 +319,7 @@ static bool claim_block(struct pt_region_layout *region, uint32_t index, uint32_
         }
         __atomic_store_n(&h->is_ready[index], 1, __ATOMIC_RELEASE);
     }
-    block->thread = thread;
+    set_owner(block, thread);
     return true;
 }
 

@@ -13,7 +13,8 @@
 #define PT_BUCKETS_PER_OCTAVE 32
 #define PT_MIN_EXPONENT       (-32)
 #define PT_MAX_EXPONENT       48
-#define PT_BUCKET_COUNT       ((PT_MAX_EXPONENT - PT_MIN_EXPONENT) * PT_BUCKETS_PER_OCTAVE)
+#define PT_OCTAVE_COUNT       (PT_MAX_EXPONENT - PT_MIN_EXPONENT)
+#define PT_BUCKET_COUNT       (PT_OCTAVE_COUNT * PT_BUCKETS_PER_OCTAVE)
 
 /* 2^(i/32) */
 static const double pt_bucket_bounds[PT_BUCKETS_PER_OCTAVE + 1] = {
@@ -83,15 +84,22 @@ static inline double pt_bucket_lower(uint32_t bucket) {
                  (int)(bucket / PT_BUCKETS_PER_OCTAVE) + PT_MIN_EXPONENT);
 }
 
+/* Buckets outside of it are 0. {0}: none of them is anything else. */
+struct pt_bucket_range {
+    uint32_t first, end;
+};
+static const struct pt_bucket_range pt_all_buckets = { 0, PT_BUCKET_COUNT };
+
 /* The q-quantile: the middle, by ratio, of the bucket it is in. NAN without values. */
-static inline double pt_bucket_quantile(const uint64_t counts[PT_BUCKET_COUNT], double q) {
+static inline double pt_bucket_quantile(const uint64_t counts[PT_BUCKET_COUNT],
+                                        struct pt_bucket_range used, double q) {
     uint64_t total = 0, seen = 0;
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
+    for (uint32_t i = used.first; i < used.end; i++)
         total += counts[i];
     if (total == 0)
         return (double)NAN;
     double rank = q * (double)total;
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
+    for (uint32_t i = used.first; i < used.end; i++) {
         seen += counts[i];
         if (seen > 0 && (double)seen >= rank)
             return pt_bucket_lower(i) * 0x1.02c9a3e778061p+0; /* 2^(1/64) */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #define PT_REGION_MAGIC      UINT64_C(0x4e4f494745525450) /* "PTREGION" */
-#define PT_REGION_VERSION    2
+#define PT_REGION_VERSION    3
 
 #define PT_REGION_NAMES      1024 /* 0 is none */
 #define PT_REGION_METRICS    512  /* 0 is none */
@@ -86,7 +86,8 @@ struct pt_region_thread {
     uint32_t is_writing; /* guards against a signal handler of the same thread */
     uint64_t written;    /* spans, moved by the writer only */
     uint64_t dropped;
-    uint8_t reserved_writer[40];
+    uint64_t name[2]; /* of the owner when it came, 15 bytes and a zero; written before its id */
+    uint8_t reserved_writer[24];
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];
@@ -96,9 +97,12 @@ struct pt_region_thread {
     uint8_t reserved[1152];
 };
 
-/* The sum is in parts, by bucket: an add does not have to wait for the one before it. */
+/* The sum is in parts, by bucket: an add does not have to wait for the one before it. Readers look
+ * only at octaves that are in use, which is written before the first count of a bucket. */
 struct pt_region_shard {
     uint64_t sums[PT_REGION_SUMS]; /* bits of doubles */
+    uint8_t is_used[PT_OCTAVE_COUNT];
+    uint8_t reserved[48];
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
@@ -120,12 +124,25 @@ _Static_assert(offsetof(struct pt_region_span_record, thread) == 32,
 _Static_assert(offsetof(struct pt_region_span_record, name) == 36, "ABI");
 _Static_assert(offsetof(struct pt_region_thread, read) == 64, "ABI: a line for each side");
 _Static_assert(sizeof(struct pt_region_thread) % 4096 == 0, "ABI: blocks are whole pages");
-_Static_assert(sizeof(struct pt_region_shard) == 64 + 8 * PT_BUCKET_COUNT, "ABI");
+_Static_assert(offsetof(struct pt_region_shard, buckets) == 192, "ABI: lines of their own");
+_Static_assert(sizeof(struct pt_region_shard) == 192 + 8 * PT_BUCKET_COUNT, "ABI");
 _Static_assert(offsetof(struct pt_region_layout, threads) % 4096 == 0, "ABI");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ABI");
 
 /* Both sides agree on positions by these; all else is ordered by them. */
 #define pt_region_load(at)         __atomic_load_n(at, __ATOMIC_RELAXED)
 #define pt_region_store(at, value) __atomic_store_n(at, value, __ATOMIC_RELAXED)
+
+/* The octave of a shard from `octave` on that is in use; PT_OCTAVE_COUNT: no more. */
+static inline uint32_t pt_region_used_octave(const struct pt_region_shard *shard, uint32_t octave) {
+    while (octave < PT_OCTAVE_COUNT) {
+        const uint64_t *word = (const uint64_t *)(const void *)shard->is_used + octave / 8;
+        uint64_t left = pt_region_load(word) >> octave % 8 * 8;
+        if (left)
+            return octave + (uint32_t)__builtin_ctzll(left) / 8;
+        octave = (octave / 8 + 1) * 8;
+    }
+    return PT_OCTAVE_COUNT;
+}
 
 #endif

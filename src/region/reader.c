@@ -266,6 +266,18 @@ void pt_region_copy_name(const struct pt_region *r, uint32_t name,
     into[length] = '\0';
 }
 
+uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
+                         char name[PT_REGION_OWNER_NAME]) {
+    if (block == 0 || block >= PT_REGION_THREADS || !is_ready(r, block))
+        return 0;
+    const struct pt_region_thread *t = &r->at->threads[block];
+    /* Acquire: paired with the release of the owner, who has written its name. */
+    uint32_t thread = __atomic_load_n(&t->thread, __ATOMIC_ACQUIRE);
+    const uint64_t words[2] = { pt_region_load(&t->name[0]), pt_region_load(&t->name[1]) };
+    copy_text(name, (const char *)words, PT_REGION_OWNER_NAME);
+    return thread;
+}
+
 uint32_t pt_region_metric_count(const struct pt_region *r) {
     return count_below(&r->at->header.metric_count, PT_REGION_METRICS);
 }
@@ -291,46 +303,71 @@ uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blo
     return total;
 }
 
-/* Most of the shared ones. What is not above 0 is counted in bucket 0, so that sums of 0
- * without it are sums of nothing. */
-static bool is_empty(const struct pt_region_shard *shard) {
-    uint64_t bits = pt_region_load(&shard->buckets[0]);
-    for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
-        bits |= pt_region_load(&shard->sums[i]);
-    return bits == 0;
+static void widen(struct pt_bucket_range *range, uint32_t first, uint32_t end) {
+    bool is_first = range->end == 0;
+    range->first = is_first || first < range->first ? first : range->first;
+    range->end = end > range->end ? end : range->end;
 }
 
-static uint64_t add_shard(uint64_t *buckets, double *sum, const struct pt_region_shard *shard) {
+/* Four at a time: the compiler does not do it for loads that another process may race with. */
+static uint64_t add_octave(uint64_t *buckets, const uint64_t *from) {
+    uint64_t counts[2] = { 0 };
+    for (uint32_t i = 0; i < PT_BUCKETS_PER_OCTAVE; i += 4) {
+        uint64_t a = pt_region_load(&from[i]), b = pt_region_load(&from[i + 1]);
+        uint64_t c = pt_region_load(&from[i + 2]), d = pt_region_load(&from[i + 3]);
+        buckets[i] += a;
+        buckets[i + 1] += b;
+        buckets[i + 2] += c;
+        buckets[i + 3] += d;
+        counts[0] += a + b;
+        counts[1] += c + d;
+    }
+    return counts[0] + counts[1];
+}
+
+static uint64_t add_shard(uint64_t *buckets, struct pt_bucket_range *used, double *sum,
+                          const struct pt_region_shard *shard) {
     uint64_t count = 0;
-    if (is_empty(shard))
+    uint32_t octave = pt_region_used_octave(shard, 0);
+    if (octave == PT_OCTAVE_COUNT) /* most of the shared ones */
         return 0;
     for (uint32_t i = 0; i < PT_REGION_SUMS; i++)
         *sum += double_of(pt_region_load(&shard->sums[i]));
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
-        uint64_t n = pt_region_load(&shard->buckets[i]);
-        buckets[i] += n;
-        count += n;
+    for (; octave < PT_OCTAVE_COUNT; octave = pt_region_used_octave(shard, octave + 1)) {
+        uint32_t first = octave * PT_BUCKETS_PER_OCTAVE;
+        count += add_octave(buckets + first, shard->buckets + first);
+        widen(used, first, first + PT_BUCKETS_PER_OCTAVE);
     }
     return count;
 }
 
 /* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
 uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
-                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum) {
-    memset(buckets, 0, PT_BUCKET_COUNT * sizeof *buckets);
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT],
+                             struct pt_bucket_range *used, double *sum) {
+    memset(buckets + used->first, 0, (used->end - used->first) * sizeof *buckets);
+    *used = (struct pt_bucket_range){ 0 };
     *sum = 0;
-    uint64_t count = add_shard(buckets, sum, &r->at->shards[slot]);
+    uint64_t count = add_shard(buckets, used, sum, &r->at->shards[slot]);
     for (uint32_t i = 0; i < blocks->count; i++) {
         const struct pt_region_thread *t = &r->at->threads[blocks->numbers[i]];
         uint32_t shard = __atomic_load_n(&t->shards[slot], __ATOMIC_ACQUIRE);
         if (shard > PT_REGION_HISTOGRAMS && shard <= PT_REGION_SHARDS)
-            count += add_shard(buckets, sum, &r->at->shards[shard - 1]);
+            count += add_shard(buckets, used, sum, &r->at->shards[shard - 1]);
     }
     return count;
 }
 
+static void read_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
+                           uint32_t slot, struct pt_region_value *v) {
+    v->used = pt_all_buckets; /* whatever was there */
+    v->count = pt_region_histogram(r, blocks, slot, v->buckets, &v->used, &v->sum);
+}
+
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
-    *v = (struct pt_region_value){ 0 };
+    v->value = v->sum = 0;
+    v->count = 0;
+    v->used = (struct pt_bucket_range){ 0 };
     if (index == 0 || index >= pt_region_metric_count(r))
         return false;
     const struct pt_region_metric *m = &r->at->metrics[index];
@@ -347,7 +384,7 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
     else if (kind == PT_REGION_GAUGE)
         v->value = double_of(pt_region_load(&m->gauge));
     else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS)
-        v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->sum);
+        read_histogram(r, &blocks, slot, v);
     else
         return false;
     return is_there(r); /* else a part of it may be zeros */

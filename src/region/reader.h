@@ -31,6 +31,7 @@ struct pt_region_value {
     double value;   /* of counters and gauges */
     uint64_t count; /* of histograms, and below */
     double sum;
+    struct pt_bucket_range used; /* {0} of counters and gauges, which have no buckets */
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
@@ -70,6 +71,11 @@ int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks);
 void pt_region_copy_name(const struct pt_region *r, uint32_t name,
                          char into[sizeof((struct pt_region_name *)NULL)->text + 1]);
 
+/* The thread that owns a block, or was the last to, and its name; 0: none so far. */
+#define PT_REGION_OWNER_NAME 16
+uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
+                         char name[PT_REGION_OWNER_NAME]);
+
 /* Metrics are numbered from 1; false if there is none of that number. */
 uint32_t pt_region_metric_count(const struct pt_region *r);
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);
@@ -83,9 +89,11 @@ struct pt_region_blocks {
 void pt_region_find_blocks(const struct pt_region *r, struct pt_region_blocks *blocks);
 uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blocks *blocks,
                            uint32_t slot);
-/* Sets buckets and sum; returns the count, which is that of the buckets. */
+/* Sets buckets and sum; returns the count, which is that of the buckets. `used` says where buckets
+ * are not 0, before (none of them: {0}) and after: others are not touched. */
 uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
-                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT], double *sum);
+                             uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT],
+                             struct pt_bucket_range *used, double *sum);
 
 uint64_t pt_region_dropped(const struct pt_region *r);
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "wire/flow.h"
+#include "wire/lane.h"
 
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
 
@@ -40,6 +41,7 @@ struct trace {
     struct found spans, metrics;
     struct pt_flow_point *points;
     size_t point_count, point_capacity;
+    struct pt_lanes *lanes;
 };
 
 static struct found find(const struct pt_schema *schema, const char *table,
@@ -85,6 +87,17 @@ static const char *argument_key(struct pt_str work) {
     return "argument";
 }
 
+/* A journal may hold any times. */
+static void place(struct trace *t, struct pt_trace_span *span) {
+    int64_t end_ns;
+    if (span->start_ns < 0 || span->duration_ns < 0 ||
+        __builtin_add_overflow(span->start_ns, span->duration_ns, &end_ns))
+        return;
+    uint32_t lane = pt_lanes_place(t->lanes, span->pid, span->thread, &span->start_ns, end_ns);
+    span->duration_ns = end_ns - span->start_ns;
+    span->thread = pt_lane_thread(span->thread, lane);
+}
+
 static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) {
     const int *columns = t->spans.columns;
     struct pt_trace_span span = {
@@ -98,6 +111,7 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) 
         .has_request = has(b, row, columns[SPAN_REQUEST], PT_I64),
         .request = (uint64_t)integer(b, row, columns[SPAN_REQUEST]),
     };
+    place(t, &span);
     if (has(b, row, columns[SPAN_ARGUMENT], PT_I64))
         span.argument_key = argument_key(text(b, row, columns[SPAN_WORK]));
     pt_trace_span(&t->events, &span);
@@ -141,18 +155,31 @@ static int open_trace(void *state, const struct pt_sink_target *target, struct p
     }
     t->spans = find(target->schema, "span", span_names, PT_COUNT(span_names));
     t->metrics = find(target->schema, "app_metric", metric_names, PT_COUNT(metric_names));
+    t->lanes = pt_calloc(1, sizeof *t->lanes);
     pt_trace_begin(&t->events, &t->out);
     return 0;
+}
+
+/* Of threads with more than one. */
+static void name_lanes(struct trace *t) {
+    uint32_t order = 0;
+    for (size_t i = 0; i < PT_LANES; i++) {
+        const struct pt_lane *lane = &t->lanes->lanes[i];
+        if (lane->is_used && lane->number == 1)
+            order = pt_lanes_name(&t->events, t->lanes, lane->pid, lane->thread, PT_STR(""), order);
+    }
 }
 
 static int close_trace(void *state, struct pt_err *err) {
     struct trace *t = state;
     pt_flows_write(&t->events, t->points, t->point_count);
+    name_lanes(t);
     pt_trace_end(&t->events);
     int rc = pt_out_close(&t->out);
     if (rc)
         pt_fail(err, rc, "cannot write %s: %s", t->path, strerror(-rc));
     pt_free(t->points);
+    pt_free(t->lanes);
     pt_free(t->path);
     return rc;
 }

@@ -7,15 +7,16 @@
 #define PT_WIRE_BOUNDS_H
 
 #include "base/attr.h"
+#include "region/histogram.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define PT_BOUNDS_MAX 64
 
 struct pt_bounds {
     size_t count;
     double upper[PT_BOUNDS_MAX];
+    uint16_t bucket_ends[PT_BOUNDS_MAX]; /* exponential buckets before these are below */
     struct {
         uint8_t length;
         char text[31]; /* 0.25"} and a blank: what follows le=" on a line */
@@ -29,6 +30,6 @@ void pt_bounds_set_default(struct pt_bounds *b);
 
 /* How many values are at or below each bound, of PT_BUCKET_COUNT exponential buckets. */
 void pt_bounds_count(const struct pt_bounds *b, const uint64_t *buckets,
-                     uint64_t at_or_below[PT_BOUNDS_MAX]);
+                     struct pt_bucket_range used, uint64_t at_or_below[PT_BOUNDS_MAX]);
 
 #endif

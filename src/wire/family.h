@@ -14,6 +14,7 @@ struct pt_distribution {
     uint64_t count; /* of all buckets */
     double sum;
     const uint64_t *buckets;        /* PT_BUCKET_COUNT */
+    struct pt_bucket_range used;    /* of the buckets */
     const struct pt_bounds *bounds; /* of the classic buckets */
 };
 

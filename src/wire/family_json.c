@@ -38,7 +38,7 @@ static void put_distribution(struct pt_json *j, const struct pt_distribution *d)
     put_u64(j, "count", d->count);
     pt_json_f64(j, "sum", d->sum);
     for (size_t i = 0; i < PT_COUNT(quantiles); i++)
-        pt_json_f64(j, quantiles[i].key, pt_bucket_quantile(d->buckets, quantiles[i].q));
+        pt_json_f64(j, quantiles[i].key, pt_bucket_quantile(d->buckets, d->used, quantiles[i].q));
 }
 
 static void put_series(struct pt_json *j, const struct pt_series *series) {

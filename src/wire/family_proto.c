@@ -71,7 +71,7 @@ static void put_classic_bucket(struct pt_proto *p, const void *arg) {
 
 static void put_classic(struct pt_proto *p, const struct pt_distribution *d) {
     uint64_t at_or_below[PT_BOUNDS_MAX];
-    pt_bounds_count(d->bounds, d->buckets, at_or_below);
+    pt_bounds_count(d->bounds, d->buckets, d->used, at_or_below);
     for (size_t i = 0; i < d->bounds->count; i++) {
         struct classic_bucket bucket = { at_or_below[i], d->bounds->upper[i] };
         pt_proto_message(p, HISTOGRAM_BUCKET, put_classic_bucket, &bucket);
@@ -99,7 +99,7 @@ struct native {
 };
 
 static struct native native_of(const struct pt_distribution *d) {
-    struct native n = { d, d->buckets, 1, PT_BUCKET_COUNT };
+    struct native n = { d, d->buckets, d->used.first > 0 ? d->used.first : 1, d->used.end };
     while (n.first < n.end && n.buckets[n.first] == 0)
         n.first++;
     while (n.end > n.first && n.buckets[n.end - 1] == 0)

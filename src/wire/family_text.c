@@ -176,7 +176,7 @@ static void put_buckets(struct pt_out *out, struct pt_str name, struct pt_str la
         return;
     struct pt_str start = { text, write_bucket_start(text, name, labels) };
     uint64_t at_or_below[PT_BOUNDS_MAX];
-    pt_bounds_count(d->bounds, d->buckets, at_or_below);
+    pt_bounds_count(d->bounds, d->buckets, d->used, at_or_below);
     for (size_t i = 0; i < d->bounds->count; i++)
         put_bucket(out, start, d->bounds->ends[i].text, d->bounds->ends[i].length, at_or_below[i]);
     struct pt_str infinity = PT_STR("+Inf\"} ");

@@ -1,7 +1,6 @@
 #include "wire/tensorboard.h"
 
 #include "base/crc32c.h"
-#include "region/histogram.h"
 #include "wire/proto.h"
 
 /* Numbers of the fields in the public schema. */
@@ -120,9 +119,9 @@ void pt_event_scalar(struct pt_out *out, const struct pt_event *event, double va
     put_record(out, put_event, &(struct value){ .event = event, .scalar = value });
 }
 
-static void find_range(struct histo *h) {
+static void find_range(struct histo *h, struct pt_bucket_range used) {
     h->first = PT_BUCKET_COUNT;
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
+    for (uint32_t i = used.first; i < used.end; i++) {
         double count = (double)h->buckets[i];
         if (h->buckets[i] == 0)
             continue;
@@ -135,9 +134,9 @@ static void find_range(struct histo *h) {
 }
 
 void pt_event_histogram(struct pt_out *out, const struct pt_event *event, const uint64_t *buckets,
-                        double sum) {
+                        struct pt_bucket_range used, double sum) {
     struct histo h = { .buckets = buckets, .sum = sum };
-    find_range(&h);
+    find_range(&h, used);
     if (h.count == 0) /* a range of none: one empty bucket */
         h.first = h.last = 0;
     put_record(out, put_event, &(struct value){ .event = event, .histo = &h });

@@ -7,6 +7,7 @@
 #define PT_WIRE_TENSORBOARD_H
 
 #include "base/out.h"
+#include "region/histogram.h"
 
 struct pt_event {
     double wall_time; /* seconds since 1970 */
@@ -20,6 +21,6 @@ void pt_event_scalar(struct pt_out *out, const struct pt_event *event, double va
 /* `buckets` are PT_BUCKET_COUNT of region/histogram.h. Least and greatest value are the bounds of
  * the outermost buckets with values, the sum of squares is that of their middles. */
 void pt_event_histogram(struct pt_out *out, const struct pt_event *event, const uint64_t *buckets,
-                        double sum);
+                        struct pt_bucket_range used, double sum);
 
 #endif

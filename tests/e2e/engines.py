@@ -18,7 +18,7 @@ import urllib.request
 from harness import (ENVIRONMENT, PITOT, contains, end, equal, kill, main, pids_with, run, start,
                      table, wait_until)
 
-REQUESTS = 24
+REQUESTS = 12
 EXPOSITION = '''# TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{model_name="m"} 2.0
 vllm:num_requests_waiting{model_name="m"} 1.0

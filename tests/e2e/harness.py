@@ -32,7 +32,7 @@ def start(*arguments, wrapper=(), **options):
     return subprocess.Popen([*wrapper, PITOT, *map(str, arguments)], **options)
 
 
-def end(process, timeout=60):
+def end(process, timeout=180):
     """Waits; (exit code, stdout, stderr)."""
     try:
         out, err = process.communicate(timeout=timeout)

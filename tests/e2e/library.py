@@ -131,7 +131,8 @@ def forgotten(directory):
 
 def demo(directory):
     """the demo engine's spans and tokens are in the run"""
-    code, out, err = run(*RECORD, '-o', directory, '--', PITOT, 'demo', '--seconds', '1')
+    code, out, err = run(*RECORD, '-o', directory, '--', PITOT, 'demo', '--seconds', '60',
+                         '--requests', '2')
     equal(code, 0, err)
     spans = table(directory, 'spans')
     equal({span['sName'] for span in spans}, {'prefill', 'decode_step', 'sample'})

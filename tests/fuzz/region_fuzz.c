@@ -85,7 +85,7 @@ static void check_metrics(const struct pt_region *r) {
     for (uint32_t i = 0; i <= count; i++)
         if (pt_region_read_metric(r, i, &v)) {
             assert(memchr(v.name, '\0', sizeof v.name) && memchr(v.labels, '\0', sizeof v.labels));
-            (void)pt_bucket_quantile(v.buckets, 0.5);
+            (void)pt_bucket_quantile(v.buckets, v.used, 0.5);
         }
 }
 

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Writes Parquet files with Pitot's writer and has three other readers check them: files of nasty
 # values against the values themselves, and a recorded run against its own CSV. Event files of
-# libpitot are read by another reader, too.
+# libpitot are read by another reader, too, and profiles: each format, as others read it, against
+# the collapsed stacks.
 #     tests/interop/run.sh [PITOT]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 pitot=${1:-$here/../../build/pitot}
 build=$(dirname "$pitot")
-ninja -C "$build" tests/interop/make_files tests/e2e/export-workload >/dev/null
+ninja -C "$build" tests/interop/make_files tests/interop/make_profiles tests/e2e/export-workload \
+    >/dev/null
 # Not `npm ci`: it wants the packages of every platform, which not every registry has.
 is_installed() {
     [ -e "$here/node_modules/.package-lock.json" ] &&
@@ -32,3 +34,6 @@ node "$here/check_run.mjs" "$files/run" "$files/schema.json"
 mkdir "$files/export"
 "$build/tests/e2e/export-workload" "$files/export" >/dev/null
 node "$here/check_events.mjs" "$files/export"
+mkdir "$files/profiles"
+"$build/tests/interop/make_profiles" "$files/profiles" 5000
+node "$here/check_profiles.mjs" "$files/profiles" "$pitot"

@@ -1,6 +1,7 @@
 /* What libpitot exports of the process it is in. */
 #include "own_process.h"
 
+#include "monitor/memory_track.h"
 #include "monitor/trace.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <pitot/config.h>
 #include <pitot/export.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -179,12 +181,42 @@ static void render_while_counting(void) {
         pthread_join(threads[i], NULL);
 }
 
+/* Metrics are grouped once: those that come later are seen, and values that were there stay. */
+static void render_more_and_more(void) {
+    expect(!pt_start(NULL));
+    pt_histogram h = pt_histogram_new("h", "", "", NULL);
+    expect(!pt_histogram_set_buckets(h, (double[]){ 1, 100 }, 2));
+    pt_histogram_record(h, 0.5);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 1\n"
+                                 "h_bucket{le=\"100.0\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
+                                 "h_sum 0.5\nh_count 1\n");
+    pt_histogram_record(h, 64);
+    pt_histogram_record(h, 0);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 2\n"
+                                 "h_bucket{le=\"100.0\"} 3\nh_bucket{le=\"+Inf\"} 3\n"
+                                 "h_sum 64.5\nh_count 3\n");
+    pt_gauge_set(pt_gauge_new("g", "", "", NULL), 2);
+    pt_histogram_record(h, 1e9);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 2\n"
+                                 "h_bucket{le=\"100.0\"} 3\nh_bucket{le=\"+Inf\"} 4\n"
+                                 "h_sum 1000000064.5\nh_count 4\n# TYPE g gauge\ng 2\n");
+}
+
+/* The child has values of its own, and none of its parent's. */
+static void check_child(void) {
+    pt_histogram h = pt_histogram_new("h", "", "", NULL);
+    pt_histogram_record(h, 2);
+    expect_render(PT_PROMETHEUS, "# TYPE h histogram\nh_bucket{le=\"1.0\"} 0\n"
+                                 "h_bucket{le=\"100.0\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
+                                 "h_sum 2\nh_count 1\n# TYPE g gauge\ng 0\n");
+}
+
 static void render_in_child(void) {
-    render_metrics();
+    render_more_and_more();
     pid_t pid = fork();
     if (pid == 0) {
-        char *text = pt_render(PT_PROMETHEUS, NULL);
-        _exit(text ? 0 : 1);
+        check_child();
+        _exit(0);
     }
     int status;
     expect(waitpid(pid, &status, 0) == pid && status == 0);
@@ -210,6 +242,11 @@ static void test_counting(void **state) {
     (void)state;
     run_child(render_while_counting);
 }
+static void test_more_and_more(void **state) {
+    (void)state;
+    run_child(render_more_and_more);
+}
+
 static void test_child(void **state) {
     (void)state;
     run_child(render_in_child);
@@ -262,10 +299,34 @@ static json_t *find_event(json_t *events, const char *phase, const char *name) {
     return NULL;
 }
 
+static int count_events(json_t *events, const char *phase, const char *name) {
+    int count = 0;
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event) {
+        count += strcmp(json_string_value(json_object_get(event, "ph")), phase) == 0 &&
+                 strcmp(json_string_value(json_object_get(event, "name")), name) == 0;
+    }
+    return count;
+}
+
 static double number(json_t *event, const char *key) {
     json_t *value = json_object_get(event, key);
     assert_non_null(value);
     return json_number_value(value);
+}
+
+static bool has_thread_named(json_t *events, double thread, const char *name) {
+    size_t i;
+    json_t *event;
+    json_array_foreach(events, i, event) {
+        const char *text =
+            json_string_value(json_object_get(json_object_get(event, "args"), "name"));
+        if (strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0 &&
+            number(event, "tid") == thread)
+            return strcmp(text, name) == 0;
+    }
+    return false;
 }
 
 static void check_trace(json_t *root) {
@@ -276,7 +337,7 @@ static void check_trace(json_t *root) {
     assert_true(number(outer, "ts") <= number(inner, "ts"));
     assert_true(number(inner, "ts") + number(inner, "dur") <=
                 number(outer, "ts") + number(outer, "dur") + 0.001);
-    assert_int_equal(number(json_object_get(outer, "args"), "argument"), -7);
+    assert_int_equal((int)number(json_object_get(outer, "args"), "argument"), -7);
     json_t *args = json_object_get(inner, "args");
     assert_string_equal(json_string_value(json_object_get(args, "text")), "cold");
     assert_int_equal(number(args, "request"), 42);
@@ -289,10 +350,9 @@ static void check_trace(json_t *root) {
     assert_string_equal(json_string_value(json_object_get(from, "id")),
                         json_string_value(json_object_get(to, "id")));
     find_event(events, "M", "process_name");
-    find_event(events, "M", "thread_name");
+    assert_true(has_thread_named(events, number(decoding, "tid"), "decoder")); /* which has ended */
     assert_int_equal(number(json_object_get(find_event(events, "C", "queue"), "args"), "value"), 3);
-    assert_true(number(json_object_get(find_event(events, "C", "resident memory (MB)"), "args"),
-                       "value") > 0);
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 0);
     json_decref(root);
 }
 
@@ -334,6 +394,72 @@ static void write_board(void) {
     expect(pt_tensorboard_scalar(NULL, "loss", 1, 0.5) == -EINVAL);
     expect(pt_tensorboard_metrics(NULL, 1) == -EINVAL);
     expect(pt_tensorboard_close(NULL) == 0);
+}
+
+static void set_config(bool has_memory, bool has_components) {
+    pt_config config;
+    pt_config_get(&config);
+    config.enable_metrics = true;
+    config.profiler_profile_memory = has_memory;
+    config.collect_component_profiling = has_components;
+    config.memory_interval = 3600;
+    expect(!pt_configure(&config));
+}
+
+static void write_memory(void) {
+    set_config(true, false);
+    {
+        PT_SPAN(span, "work");
+        pt_memory_track_sample(NULL);
+        pt_memory_track_sample(NULL);
+    }
+    expect(pt_write_trace(in_directory("memory.json")) == 0); /* with a third */
+    set_config(false, false);
+    expect(pt_write_trace(in_directory("no_memory.json")) == 0);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    run_child(write_memory);
+    json_t *root = json_load_file(in_directory("memory.json"), 0, NULL);
+    json_t *events = json_object_get(root, "traceEvents");
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 3);
+    json_t *first = find_event(events, "C", "resident memory (MB)");
+    assert_true(number(json_object_get(first, "args"), "value") > 0.1);
+    assert_true(number(first, "ts") >= number(find_event(events, "X", "work"), "ts"));
+    json_decref(root);
+    root = json_load_file(in_directory("no_memory.json"), 0, NULL);
+    events = json_object_get(root, "traceEvents");
+    assert_int_equal(count_events(events, "C", "resident memory (MB)"), 0);
+    json_decref(root);
+}
+
+static void count_components(void) {
+    char *text;
+    set_config(false, false);
+    { PT_SPAN(span, "before"); }
+    set_config(false, true);
+    for (int i = 0; i < 3; i++) {
+        PT_SPAN(span, "pre\"fill");
+    }
+    { PT_SPAN(span, "decode"); }
+    text = pt_render(PT_PROMETHEUS, NULL);
+    expect(text && !strstr(text, "before"));
+    expect(strstr(text, "# TYPE pitot_component_seconds histogram\n"));
+    expect(strstr(text, "pitot_component_seconds_count{component=\"pre\\\"fill\"} 3\n"));
+    expect(strstr(text, "pitot_component_seconds_count{component=\"decode\"} 1\n"));
+    expect(strstr(text, "pitot_component_seconds_bucket{component=\"decode\",le=\"+Inf\"} 1\n"));
+    free(text);
+    set_config(false, false);
+    { PT_SPAN(span, "decode"); }
+    text = pt_render(PT_PROMETHEUS, NULL);
+    expect(text && strstr(text, "pitot_component_seconds_count{component=\"decode\"} 1\n"));
+    free(text);
+}
+
+static void test_components(void **state) {
+    (void)state;
+    run_child(count_components);
 }
 
 static void test_board(void **state) {
@@ -387,8 +513,11 @@ int main(void) {
         PT_TEST(test_odd_labels, "C253: labels that would spoil the text are made good"),
         PT_TEST(test_many, "C257: as many metrics as there is room for, and how many were dropped"),
         PT_TEST(test_counting, "C257: counts agree within a rendering while others count"),
+        PT_TEST(test_more_and_more, "C257: metrics and values that come later are rendered"),
         PT_TEST(test_child, "C257: a child of fork renders too"),
         PT_TEST(test_trace, "C216 C217: spans, arguments, flows, names; plain and compressed"),
+        PT_TEST(test_memory, "C176 C213: memory over time is in a trace if it is asked for"),
+        PT_TEST(test_components, "C174: each name of spans has a histogram, if it is asked for"),
         PT_TEST(test_board, "C237: an event file with scalars and histograms"),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);

@@ -142,7 +142,7 @@ static void starts_are_counted(void **state) {
     pt_gpu_watch_stop();
 }
 
-/* The ticker's thread ends by itself, a moment later. */
+/* A thread that has ended is listed a moment longer. */
 static void await_threads(void) {
     while (thread_count() > 0)
         usleep(1000);
@@ -156,7 +156,7 @@ static void without_a_gpu_no_thread_stays(void **state) {
     pt_gpu_watch_forget();
     await_threads();
     assert_int_equal(pt_gpu_watch_start(INTERVAL_NS), -ENODATA);
-    assert_int_equal(thread_count(), 0);
+    await_threads(); /* the kernel may still be at it; if one stays this never ends */
     assert_false(pt_gpu_watch_read(&now));
     play("PITOT_SCRIPTED_NVML", "devices 1\n" SCRIPT_GPU);
     assert_int_equal(pt_gpu_watch_start(INTERVAL_NS), -ENODATA); /* not searched again at once */

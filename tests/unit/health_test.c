@@ -37,10 +37,10 @@ static void test_window(void **state) {
     pt_latency_read(&latency, start + 11 * MINUTE, &window); /* and gone */
     assert_int_equal(window.requests, 1);
     assert_int_equal(window.errors, 0);
-    assert_true(is_about(pt_bucket_quantile(window.buckets, 0.5), 9));
+    assert_true(is_about(pt_bucket_quantile(window.buckets, pt_all_buckets, 0.5), 9));
     pt_latency_read(&latency, start + 60 * MINUTE, &window);
     assert_int_equal(window.requests, 0);
-    assert_true(isnan(pt_bucket_quantile(window.buckets, 0.5)));
+    assert_true(isnan(pt_bucket_quantile(window.buckets, pt_all_buckets, 0.5)));
     pt_latency_record(&latency, 2, true, start + 200 * MINUTE); /* after a long silence */
     pt_latency_read(&latency, start + 200 * MINUTE, &window);
     assert_int_equal(window.requests, 1);
@@ -53,7 +53,7 @@ static void test_requests_without_duration(void **state) {
     pt_latency_record(&latency, 0, true, MINUTE);
     pt_latency_read(&latency, MINUTE, &window);
     assert_int_equal(window.requests, 2);
-    assert_true(pt_bucket_quantile(window.buckets, 1) < 1e-9);
+    assert_true(pt_bucket_quantile(window.buckets, pt_all_buckets, 1) < 1e-9);
 }
 
 static bool read_metric(const char *name, struct pt_region_value *v) {

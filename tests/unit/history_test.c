@@ -99,6 +99,20 @@ static void test_bounded(void **state) {
     run_child(keep_newest);
 }
 
+static void test_intervals(void **state) {
+    const int64_t ms = PT_NS_PER_MS;
+    (void)state;
+    assert_int_equal(pt_history_next_interval(20 * ms, 0), 40 * ms);
+    assert_int_equal(pt_history_next_interval(160 * ms, 0), 200 * ms);
+    assert_int_equal(pt_history_next_interval(200 * ms, 0), 200 * ms);
+    assert_int_equal(pt_history_next_interval(200 * ms, 1), 20 * ms);
+    assert_int_equal(pt_history_next_interval(200 * ms, 8192), 20 * ms);
+    assert_int_equal(pt_history_next_interval(20 * ms, 1000), 20 * ms);
+    assert_int_equal(pt_history_next_interval(20 * ms, 5000), 5 * ms);
+    assert_int_equal(pt_history_next_interval(5 * ms, 8192), 2 * ms);
+    assert_int_equal(pt_history_next_interval(2 * ms, 100), 4 * ms);
+}
+
 /* The test is the recorder. */
 static void keep_under_recorder(void) {
     static struct pt_region_span_record taken[10000];
@@ -263,6 +277,7 @@ static int remove_directory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_standalone, "without a directory spans are kept in memory, in order"),
+        PT_TEST(test_intervals, "rings that stay empty are looked at less often"),
         PT_TEST(test_bounded, "C190: only so many spans are kept, the newest"),
         PT_TEST(test_under_recorder, "a recorder around the program gets every span as well"),
         PT_TEST(test_fork, "a child keeps its own spans, not its parent's"),

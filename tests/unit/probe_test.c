@@ -263,6 +263,13 @@ static void register_wrongly(void) {
     expect(pt_counter_new("_", "", "", "model=\"a\"").slot == 0);
     expect(pt_registration_error() == -EEXIST);
     expect(error_of("fine", NULL) == 0);
+    expect(pt_counter_new("fine_total", "", "", "a=\"b\"").slot == 0);
+    expect(pt_registration_error() == -EEXIST);
+    expect(pt_counter_new("done_total", "", "", NULL).slot != 0);
+    expect(error_of("done", NULL) == -EEXIST && error_of("done_tota", NULL) == 0);
+    expect(pt_counter_new("done", "", "", NULL).slot == 0); /* would be the same series */
+    expect(pt_registration_error() == -EEXIST);
+    expect(pt_counter_new("done", "", "", "a=\"b\"").slot != 0);
 }
 
 static void test_registration(void **state) {

@@ -32,7 +32,7 @@ static inline void assert_str_eq_at(struct pt_str piece, const char *literal, co
  *   - sub-reapers: prctl(PR_SET_CHILD_SUBREAPER) is EINVAL, orphans go to process 1;
  *   - clone3, and so CLONE_INTO_CGROUP: ENOSYS;
  *   - most of madvise: any advice "succeeds", MADV_POPULATE_WRITE gives no memory;
- *   - /proc/PID of the program: it tells of the emulator. */
+ *   - /proc/PID of the program: it tells of the emulator, and exe cannot be run. */
 static inline bool is_emulated(void) {
     return getenv("PITOT_EMULATED") != NULL;
 }

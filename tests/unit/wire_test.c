@@ -7,6 +7,7 @@
 #include "wire/exposition.h"
 #include "wire/flow.h"
 #include "wire/label.h"
+#include "wire/lane.h"
 #include "wire/tensorboard.h"
 
 #include <errno.h>
@@ -59,7 +60,8 @@ static struct pt_distribution distribution;
 static void make_distribution(const double *values, size_t count) {
     memset(buckets, 0, sizeof buckets);
     pt_bounds_set_default(&bounds);
-    distribution = (struct pt_distribution){ .buckets = buckets, .bounds = &bounds };
+    distribution =
+        (struct pt_distribution){ .buckets = buckets, .used = pt_all_buckets, .bounds = &bounds };
     for (size_t i = 0; i < count; i++) {
         buckets[pt_bucket_of(values[i])]++;
         distribution.sum += values[i];
@@ -165,7 +167,7 @@ static void counts_at_bounds(void **state) {
     assert_int_equal(pt_bounds_set(&b, upper, PT_COUNT(upper)), 0);
     for (double value = 1e-9; value < 1e6; value *= 1.0137) {
         make_distribution(&value, 1);
-        pt_bounds_count(&b, buckets, counts);
+        pt_bounds_count(&b, buckets, pt_all_buckets, counts);
         for (size_t i = 0; i < PT_COUNT(upper); i++) {
             if (value <= upper[i])
                 assert_int_equal(counts[i], 1);
@@ -175,7 +177,7 @@ static void counts_at_bounds(void **state) {
         }
     }
     make_distribution((double[]){ 0 }, 1);
-    pt_bounds_count(&b, buckets, counts);
+    pt_bounds_count(&b, buckets, pt_all_buckets, counts);
     assert_int_equal(counts[0], 0);
     assert_int_equal(counts[1], 1);
 }
@@ -435,7 +437,7 @@ static void event_records(void **state) {
     pt_event_version(&out, 1.5);
     pt_event_scalar(&out, &event, 0.25);
     make_distribution((double[]){ 1, 1, 2 }, 3);
-    pt_event_histogram(&out, &event, buckets, distribution.sum);
+    pt_event_histogram(&out, &event, buckets, pt_all_buckets, distribution.sum);
     end();
     struct pt_bytes r = { written.at, written.at + written.len - 1, false };
     static const char version[] = "\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x1a\x0d"
@@ -476,6 +478,72 @@ static void drained_output(void **state) {
     assert_int_equal(asked, PT_OUT_BUFFER);
 }
 
+/* Where spans end, one after the other, and the line that each goes on. */
+static void lanes(void **state) {
+    static struct pt_lanes set;
+    static const struct {
+        uint32_t thread;
+        int64_t start_ns, end_ns;
+        uint32_t lane;
+        int64_t placed_ns;
+    } spans[] = {
+        { 7, 20000, 30000, 0, 20000 }, /* in the next one */
+        { 7, 10000, 40000, 0, 10000 }, /* holds it */
+        { 7, 35000, 50000, 1, 35000 }, /* overlaps with it */
+        { 7, 45000, 60000, 0, 45000 }, /* not with the first line */
+        { 7, 55000, 70000, 1, 55000 }, /* nor with the second */
+        { 7, 47500, 80000, 2, 47500 }, /* with both */
+        { 8, 15000, 80000, 0, 15000 }, /* another thread */
+        { 7, 10500, 90000, 0, 10000 }, /* the clock: holds all of the first line */
+        { 7, 89000, 95000, 0, 90000 }, /* the clock: after it */
+        { 7, 95000, 95000, 0, 95000 }, /* of no length */
+        { 7, 0, 100000, 0, 0 },        /* holds all */
+    };
+    (void)state;
+    for (size_t i = 0; i < PT_COUNT(spans); i++) {
+        int64_t start_ns = spans[i].start_ns;
+        assert_int_equal(pt_lanes_place(&set, 1, spans[i].thread, &start_ns, spans[i].end_ns),
+                         spans[i].lane);
+        assert_int_equal(start_ns, spans[i].placed_ns);
+    }
+    assert_int_equal(pt_lane_thread(7, 2), 7 + 2 * 4194304);
+}
+
+/* Random intervals, in the order of their ends: on no line do two overlap without nesting. */
+static void lanes_nest(void **state) {
+    enum { COUNT = 2000 };
+    static struct pt_lanes set;
+    static int64_t starts[COUNT], ends[COUNT];
+    static uint32_t placed[COUNT];
+    uint32_t random = 1;
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        random = random * 1664525u + 1013904223u;
+        ends[i] = 10000000 + i * INT64_C(10000);
+        starts[i] = ends[i] - (random >> 8) % (i % 50 == 0 ? 3000000 : 60000);
+        placed[i] = pt_lanes_place(&set, 1, 1, &starts[i], ends[i]);
+        assert_true(placed[i] < PT_LANES_MAX - 1);
+        for (int k = 0; k < i; k++)
+            if (placed[k] == placed[i])
+                assert_true(ends[k] <= starts[i] || starts[k] >= starts[i]);
+    }
+}
+
+static void lane_names(void **state) {
+    static struct pt_lanes set;
+    (void)state;
+    int64_t start_ns = 0;
+    pt_lanes_place(&set, 3, 7, &start_ns, 50000);
+    start_ns = 10000;
+    pt_lanes_place(&set, 3, 7, &start_ns, 60000);
+    struct pt_trace trace = { .out = begin() };
+    assert_int_equal(pt_lanes_name(&trace, &set, 3, 7, PT_STR("MainThread"), 0), 2);
+    const char *json = end();
+    assert_non_null(strstr(json, "\"pid\":3,\"tid\":7,\"args\":{\"name\":\"MainThread\"}"));
+    assert_non_null(strstr(json, "\"tid\":4194311,\"args\":{\"name\":\"MainThread (2)\"}"));
+    assert_non_null(strstr(json, "\"tid\":4194311,\"args\":{\"sort_index\":1}"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(counters_and_gauges,
@@ -491,6 +559,9 @@ int main(void) {
         PT_TEST(negotiation, "C257: the Accept header's highest q decides"),
         PT_TEST(trace_events, "C217: spans, names and counters are Chrome trace events"),
         PT_TEST(flows, "C217: a request that changes threads has arrows"),
+        PT_TEST(lanes, "C216: spans that overlap go on lines of their own"),
+        PT_TEST(lanes_nest, "C216: on every line spans nest"),
+        PT_TEST(lane_names, "C216: further lines have the name of their thread"),
         PT_TEST(event_records, "C237: records of scalars and histograms with both checksums"),
         PT_TEST(drained_output, "C257: an output that cannot be written is an error, not a loop"),
     };

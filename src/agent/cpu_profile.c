@@ -1,0 +1,302 @@
+#include "agent/cpu_profile.h"
+
+#include "agent/child.h"
+#include "agent/recorder.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "profile/classify.h"
+#include "profile/session.h"
+#include "profile/symbolize.h"
+#include "profile/lines.h"
+#include "profile/top.h"
+#include "profile/writers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct run {
+    const struct pt_cpu_profile_options *o;
+    struct pt_child child;
+    struct pt_session session;
+    bool is_started; /* the session */
+    int signal_fd, target_fd;
+    sigset_t old_mask;
+    bool must_stop;
+    int stop_requests;
+};
+
+static int block_signals(struct run *r, struct pt_err *err) {
+    const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD };
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < PT_COUNT(handled); i++)
+        sigaddset(&mask, handled[i]);
+    sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
+    r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    return r->signal_fd < 0 ? pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno)) : 0;
+}
+
+/* Only once the command exists, which must not inherit this: a closed stderr must not end us. */
+static void ignore_signals(void) {
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+static int start_session(struct run *r, struct pt_perf *perf, struct pt_err *err) {
+    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, r->o->pid, err);
+    r->is_started = rc == 0;
+    if (rc)
+        pt_session_release(&r->session);
+    return rc;
+}
+
+static int start_command(struct run *r, struct pt_err *err) {
+    struct pt_child_options c = {
+        .fs = &r->o->fs, .argv = r->o->command, .environment = environ, .signal_mask = &r->old_mask
+    };
+    struct pt_perf perf;
+    int rc = pt_child_create(&r->child, &c, err);
+    if (!rc)
+        rc = pt_perf_open_command(&perf, &r->o->fs, &r->o->perf, r->child.pid, err);
+    return rc ? rc : start_session(r, &perf, err);
+}
+
+static int start_process(struct run *r, struct pt_err *err) {
+    struct pt_perf perf;
+    r->target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
+    int rc = pt_perf_open_process(&perf, &r->o->fs, &r->o->perf, r->o->pid, err);
+    return rc ? rc : start_session(r, &perf, err);
+}
+
+static void end_command(struct run *r, const struct signalfd_siginfo *info) {
+    bool came_from_terminal = info->ssi_code == SI_KERNEL;
+    if (r->stop_requests++ > 0)
+        pt_child_kill_tree(&r->child);
+    else if (!came_from_terminal)
+        pt_child_signal(&r->child, (int)info->ssi_signo);
+}
+
+static void handle_signal(struct run *r, const struct signalfd_siginfo *info) {
+    bool has_command = r->o->command && !r->child.has_ended;
+    switch (info->ssi_signo) {
+    case SIGCHLD:
+        if (r->o->command)
+            pt_child_reap(&r->child);
+        return;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+        if (has_command)
+            end_command(r, info);
+        else
+            r->must_stop = true;
+        return;
+    default:
+        if (has_command && info->ssi_code != SI_KERNEL)
+            pt_child_signal(&r->child, (int)info->ssi_signo);
+    }
+}
+
+static void wait_for_events(struct run *r, int64_t end_ns) {
+    struct pollfd polled[] = { { .fd = r->signal_fd, .events = POLLIN },
+                               { .fd = r->target_fd, .events = POLLIN } };
+    int64_t left_ns = end_ns ? end_ns - pt_mono_ns() : PT_NS_PER_SECOND;
+    left_ns = left_ns < 0 ? 0 : left_ns < PT_NS_PER_SECOND ? left_ns : PT_NS_PER_SECOND;
+    poll(polled, 2, (int)(left_ns / PT_NS_PER_MS) + 1);
+    struct signalfd_siginfo info;
+    while (read(r->signal_fd, &info, sizeof info) == sizeof info)
+        handle_signal(r, &info);
+    if (polled[1].revents)
+        r->must_stop = true; /* the watched process has ended */
+    if (r->o->command && r->child.has_ended)
+        r->must_stop = true;
+    if (end_ns && pt_mono_ns() >= end_ns)
+        r->must_stop = true;
+}
+
+static void wait_for_end(struct run *r) {
+    int64_t end_ns = r->o->duration_ns ? pt_mono_ns() + r->o->duration_ns : 0;
+    while (!r->must_stop)
+        wait_for_events(r, end_ns);
+}
+
+/* After -d the command goes on without us; its exit code is still ours to hand on. */
+static void wait_for_command(struct run *r) {
+    if (r->o->command && !r->child.has_ended)
+        pt_log(PT_LOG_WARNING, "sampling is over; waiting for the command (process %d) to end",
+               (int)r->child.pid);
+    while (r->o->command && !r->child.has_ended)
+        wait_for_events(r, 0);
+    if (r->o->command)
+        pt_child_collect(&r->child);
+}
+
+static void set_command(struct run *r) {
+    struct pt_profile_meta *meta = &r->session.recording.profile.meta;
+    size_t used = 0;
+    if (!r->o->command) {
+        snprintf(meta->command, sizeof meta->command, "pid %d", (int)r->o->pid);
+        return;
+    }
+    for (size_t i = 0; r->o->command[i] && used < sizeof meta->command - 1; i++)
+        used += (size_t)snprintf(meta->command + used, sizeof meta->command - used, "%s%s",
+                                 i ? " " : "", r->o->command[i]);
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* By what its threads did; only if there is anything but work. */
+static void print_states(const struct pt_profile *p, struct pt_out *out) {
+    int64_t sums[PT_STATE_COUNT] = { 0 }, all = 0;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        sums[p->samples.at[i].state] += pt_profile_value(p, i, 0);
+        all += pt_profile_value(p, i, 0);
+    }
+    if (sums[PT_STATE_ON_CPU] == all)
+        return;
+    pt_out_text(out, "time:");
+    for (int i = 0; i < PT_STATE_COUNT; i++)
+        if (sums[i] > 0)
+            pt_out_printf(out, " %s %.1f %%", pt_profile_state_name((enum pt_profile_state)i),
+                          percent(sums[i], all));
+    pt_out_char(out, '\n');
+}
+
+static void print_summary(const struct run *r) {
+    const struct pt_profile *p = &r->session.recording.profile;
+    const struct pt_profile_meta *m = &p->meta;
+    struct pt_out out;
+    struct pt_top top;
+    if (r->o->is_quiet || !pt_log_is_ready(1000))
+        return;
+    pt_out_borrow(&out, STDERR_FILENO);
+    pt_out_printf(&out, "%s: %s", m->title, m->way);
+    if (m->rate_hz > 0)
+        pt_out_printf(&out, ", %" PRId64 " Hz", m->rate_hz);
+    pt_out_printf(&out,
+                  "\nsamples: %zu, lost %" PRId64 "; %.1f %% of %" PRId64
+                  " stacks reach the root, %" PRId64 " cut short\n",
+                  p->samples.count, m->lost, percent(m->rooted, m->unwound), m->unwound,
+                  m->truncated);
+    pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
+                  (double)m->own_cpu_ns / 1e6,
+                  p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
+    if (m->dropped > 0)
+        pt_out_printf(&out, "not kept: %" PRId64 " samples beyond %u\n", m->dropped,
+                      PT_PROFILE_SAMPLES_MAX);
+    if (m->python_wanted > 0)
+        pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are merged with certainty\n",
+                      percent(m->python_matched, m->python_wanted), m->python_wanted);
+    print_states(p, &out);
+    if (r->o->top_rows > 0) {
+        pt_top_make(&top, p);
+        struct pt_top_style style = pt_top_style_of(STDERR_FILENO);
+        pt_top_print(&top, p, r->o->top_rows, &style, &out);
+        pt_top_release(&top);
+    }
+    struct pt_err err;
+    if (r->o->lines && pt_lines_print(p, r->o->lines, &out, &err))
+        pt_out_printf(&out, "%s\n", err.text);
+    (void)pt_out_close(&out);
+}
+
+static int write_files(const struct run *r) {
+    struct pt_err err;
+    int rc = 0;
+    for (size_t i = 0; i < r->o->output_count; i++) {
+        if (!pt_profile_write(&r->session.recording.profile, r->o->outputs[i], &err))
+            continue;
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        rc = -EIO;
+    }
+    return rc;
+}
+
+/* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
+static int check_samples(const struct run *r) {
+    const struct pt_profile *p = &r->session.recording.profile;
+    if (p->samples.count > 0)
+        return 0;
+    if (p->meta.lost > 0) {
+        pt_log(PT_LOG_ERROR, "all samples were lost; use a lower --rate or --stack");
+        return -EIO;
+    }
+    pt_log(PT_LOG_WARNING, "there are no samples: %s",
+           r->o->perf.is_off_cpu ? "nothing waited" : "the target used next to no CPU time");
+    return 0;
+}
+
+static int finish(struct run *r) {
+    struct pt_recording *recording = &r->session.recording;
+    pt_symbolize(recording);
+    pt_classify(&recording->profile, !r->o->perf.is_off_cpu);
+    set_command(r);
+    print_summary(r);
+    int rc = check_samples(r), written = write_files(r);
+    return rc ? rc : written;
+}
+
+static int failure_code(const struct run *r, int rc, bool is_released) {
+    if (!r->o->command || !is_released)
+        return PT_EXIT_OWN_FAILURE;
+    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+}
+
+static int run_to_end(struct run *r, struct pt_err *err) {
+    bool is_released = false;
+    int rc = pt_elf_check(err);
+    if (!rc)
+        rc = block_signals(r, err);
+    if (!rc)
+        rc = r->o->command ? start_command(r, err) : start_process(r, err);
+    ignore_signals();
+    if (!rc && r->o->command) {
+        is_released = true;
+        rc = pt_child_release(&r->child, r->o->command[0], err);
+    }
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err->text);
+        return failure_code(r, rc, is_released);
+    }
+    wait_for_end(r);
+    pt_session_stop(&r->session);
+    wait_for_command(r);
+    rc = finish(r);
+    int code = r->o->command ? pt_child_exit_code(&r->child) : 0;
+    return rc && code == 0 ? PT_EXIT_OWN_FAILURE : code;
+}
+
+static void clean_up(struct run *r) {
+    if (r->is_started) {
+        if (r->session.is_running)
+            pt_session_stop(&r->session);
+        pt_session_release(&r->session);
+    }
+    if (r->o->command)
+        pt_child_close(&r->child);
+    if (r->signal_fd >= 0)
+        close(r->signal_fd);
+    if (r->target_fd >= 0)
+        close(r->target_fd);
+}
+
+int pt_cpu_profile_run(const struct pt_cpu_profile_options *options) {
+    struct run r = { .o = options, .signal_fd = -1, .target_fd = -1 };
+    r.child = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+    struct pt_err err = { "" };
+    int code = run_to_end(&r, &err);
+    clean_up(&r);
+    return code;
+}

@@ -1,0 +1,25 @@
+/* agent/cpu_profile.h -- the life of a profile of CPU time: of a command from its start to its end,
+ * or of a running process for a while. */
+#ifndef PT_AGENT_CPU_PROFILE_H
+#define PT_AGENT_CPU_PROFILE_H
+
+#include "base/fs.h"
+#include "profile/perf_event.h"
+
+struct pt_cpu_profile_options {
+    struct pt_fs fs;
+    struct pt_perf_options perf;
+    char *const *command;       /* argv, NULL-terminated; or NULL */
+    pid_t pid;                  /* instead of a command; never signalled or stopped */
+    int64_t duration_ns;        /* 0: until the end or a signal */
+    const char *const *outputs; /* files; the ending says the format */
+    size_t output_count;
+    size_t top_rows;   /* of the table on stderr; 0 = none */
+    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
+    bool is_quiet;
+};
+
+/* Samples, writes the files, prints what was found. Returns the exit code of the process. */
+int pt_cpu_profile_run(const struct pt_cpu_profile_options *options);
+
+#endif

@@ -1,0 +1,26 @@
+/* profile/intern.h -- finds equal elements of an array by their hash. {0} is an empty index.
+ *
+ * The elements stay where they are, in an array that only grows; the index knows their numbers. */
+#ifndef PT_PROFILE_INTERN_H
+#define PT_PROFILE_INTERN_H
+
+#include "base/mem.h"
+
+struct pt_intern {
+    uint64_t *slots; /* hash << 32 | number + 1; 0 = free */
+    size_t capacity, count;
+};
+
+/* Is the element `number` of `owner` equal to `key`? */
+typedef bool pt_intern_equal(const void *owner, uint32_t number, const void *key);
+
+void pt_intern_release(struct pt_intern *t);
+
+/* The number of the element that is equal to `key`; else `next`, which is remembered: the caller
+ * then appends the element under that number. */
+uint32_t pt_intern_find(struct pt_intern *t, uint32_t hash, pt_intern_equal *is_equal,
+                        const void *owner, const void *key, uint32_t next);
+
+uint32_t pt_intern_hash(const void *bytes, size_t n);
+
+#endif

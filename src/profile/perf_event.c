@@ -1,0 +1,314 @@
+#include "profile/perf_event.h"
+
+#include "profile/perf_record.h"
+#include "profile/registers.h"
+
+#include "kernel/pid_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES 512
+#define MAX_ROUNDS 8 /* of looking for threads that were started meanwhile */
+
+struct way {
+    uint32_t type;
+    uint64_t config;
+    bool has_kernel;
+    const char *name;
+};
+
+static const struct way cpu_ways[] = {
+    { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, "hardware cycles, user and kernel" },
+    { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, "cpu-clock, user and kernel" },
+    { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, "hardware cycles, user only" },
+    { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, "cpu-clock, user only" },
+};
+
+/* A thread leaves the CPU inside the kernel: without it there is nothing to see. */
+static const struct way off_cpu_ways[] = {
+    { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true, "context switches" },
+};
+
+static struct perf_event_attr make_attr(const struct way *way, const struct pt_perf_options *o) {
+    struct perf_event_attr a = {
+        .type = way->type,
+        .size = sizeof a,
+        .config = way->config,
+        .sample_type = PT_PERF_SAMPLE_TYPE,
+        .sample_regs_user = pt_registers_mask,
+        .sample_stack_user = (uint32_t)(o->stack_bytes < 65528 ? o->stack_bytes : 65528),
+        .disabled = 1,
+        .inherit = 1,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .build_id = 1,
+        .sample_id_all = 1,
+        .exclude_kernel = !way->has_kernel,
+        .exclude_hv = 1,
+        .exclude_callchain_user = 1,
+        .exclude_callchain_kernel = !way->has_kernel,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+        .context_switch = o->is_off_cpu,
+    };
+    if (o->is_off_cpu) {
+        a.sample_period = 1;
+    } else {
+        a.freq = 1;
+        a.sample_freq = (uint64_t)o->rate_hz;
+    }
+    /* whoever does not wait for it is not woken: session.c waits only while Python runs */
+    a.watermark = o->is_off_cpu;
+    if (a.watermark)
+        a.wakeup_watermark = 128 << 10;
+    else
+        a.wakeup_events = 1;
+    return a;
+}
+
+/* Kernels before 5.12 know no build ids of mappings. */
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
+    unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+    int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+    if (fd < 0 && errno == EINVAL && attr->build_id) {
+        attr->build_id = 0;
+        fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+static void keep_fd(struct pt_perf *p, int fd) {
+    pt_grow(&p->fds, &p->fd_capacity, p->fd_count + 1, sizeof *p->fds);
+    p->fds[p->fd_count++] = fd;
+}
+
+static void close_events(struct pt_perf *p) {
+    for (size_t i = 0; i < p->ring_count; i++)
+        pt_perf_ring_unmap(&p->rings[i]);
+    for (size_t i = 0; i < p->fd_count; i++)
+        close(p->fds[i]);
+    p->ring_count = p->fd_count = 0;
+}
+
+void pt_perf_close(struct pt_perf *p) {
+    close_events(p);
+    pt_free(p->fds);
+    *p = (struct pt_perf){ 0 };
+}
+
+/* "0-3,8": calls for each; false ends it. */
+static size_t parse_cpus(struct pt_scan text, int *cpus, size_t capacity) {
+    size_t count = 0;
+    while (!text.failed && text.at < text.end && *text.at >= '0' && *text.at <= '9') {
+        uint64_t first = pt_scan_u64(&text), last = first;
+        if (pt_scan_take(&text, PT_STR("-")))
+            last = pt_scan_u64(&text);
+        for (uint64_t cpu = first; !text.failed && cpu <= last && count < capacity; cpu++)
+            cpus[count++] = (int)cpu;
+        if (!pt_scan_take(&text, PT_STR(",")))
+            break;
+    }
+    return count;
+}
+
+static size_t online_cpus(const struct pt_fs *fs, int *cpus, size_t capacity) {
+    char line[1024];
+    if (!pt_fs_read_line(fs->sys, "devices/system/cpu/online", line, sizeof line)) {
+        size_t count = parse_cpus(pt_scan_of(pt_str_from(line)), cpus, capacity);
+        if (count > 0)
+            return count;
+    }
+    size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    for (size_t i = 0; i < count && i < capacity; i++)
+        cpus[i] = (int)i;
+    return count < capacity ? count : capacity;
+}
+
+/* A CPU that went off line, or a core whose kind has no such counter (-ENOENT) ends this way. */
+static int open_on_cpu(struct pt_perf *p, struct perf_event_attr *attr, pid_t pid, size_t ring,
+                       int cpu) {
+    int fd = open_event(attr, pid, cpu);
+    if (fd < 0)
+        return fd;
+    keep_fd(p, fd);
+    if (ring < p->ring_count)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[ring]) ? -errno : 0;
+    int rc = pt_perf_ring_map(&p->rings[ring], fd, RING_PAGES);
+    p->ring_fds[ring] = fd;
+    p->ring_count += rc == 0;
+    return rc;
+}
+
+static int open_thread(struct pt_perf *p, struct perf_event_attr *attr, pid_t tid, const int *cpus,
+                       size_t cpu_count) {
+    for (size_t i = 0; i < cpu_count; i++) {
+        int rc = open_on_cpu(p, attr, tid, i, cpus[i]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int paranoid_level(const struct pt_fs *fs, int64_t *level) {
+    return pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_paranoid", level);
+}
+
+static int refused(const struct pt_fs *fs, const struct pt_perf_options *o, int rc,
+                   struct pt_err *err) {
+    int64_t level = 0, most = o->is_off_cpu ? 1 : 2;
+    if (paranoid_level(fs, &level))
+        return pt_fail(err, rc, "this kernel has no perf events (perf_event_paranoid is missing)");
+    if (level > most)
+        return pt_fail(err, rc,
+                       "perf_event_paranoid=%d: set kernel.perf_event_paranoid to %d "
+                       "(sysctl -w kernel.perf_event_paranoid=%d) or run with CAP_PERFMON",
+                       (int)level, (int)most, (int)most);
+    return pt_fail(err, rc,
+                   "perf_event_open: %s, with perf_event_paranoid=%d: the process is another "
+                   "user's, or a container forbids it (seccomp); CAP_PERFMON is needed",
+                   strerror(-rc), (int)level);
+}
+
+/* The kernel lowers its limit by itself when samples take it too long. */
+static int too_fast(const struct pt_fs *fs, const struct pt_perf_options *o, int rc,
+                    struct pt_err *err) {
+    int64_t most = INT64_MAX;
+    if (pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_max_sample_rate", &most) ||
+        o->rate_hz <= most)
+        return pt_fail(err, rc, "perf_event_open: %s", strerror(-rc));
+    return pt_fail(err, rc,
+                   "perf_event_max_sample_rate=%d: use --rate %d, or raise "
+                   "kernel.perf_event_max_sample_rate",
+                   (int)most, (int)most);
+}
+
+static int explain(const struct pt_fs *fs, const struct pt_perf_options *o, pid_t pid, int rc,
+                   struct pt_err *err) {
+    switch (-rc) {
+    case EACCES:
+    case EPERM:
+        return refused(fs, o, rc, err);
+    case EINVAL:
+        return too_fast(fs, o, rc, err);
+    case ENOSYS:
+        return pt_fail(err, rc, "this kernel has no perf events (perf_event_open: %s)",
+                       strerror(-rc));
+    case ESRCH:
+        return pt_fail(err, rc, "there is no process %d", (int)pid);
+    case EMFILE:
+        return pt_fail(err, rc,
+                       "too many open files: an event is needed for each thread and CPU; "
+                       "raise the limit (ulimit -n)");
+    case ENOMEM:
+        return pt_fail(err, rc,
+                       "no memory for the rings of perf events: raise "
+                       "kernel.perf_event_mlock_kb");
+    default:
+        return pt_fail(err, rc, "perf_event_open: %s", strerror(-rc));
+    }
+}
+
+/* Every thread once; those that start later inherit. Looks again until there are no new ones. */
+static int open_threads(struct pt_perf *p, const struct pt_fs *fs, struct perf_event_attr *attr,
+                        pid_t pid, const int *cpus, size_t cpu_count) {
+    char path[32];
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    int fd = openat(fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -ESRCH;
+    struct pt_pid_list tids = { 0 };
+    pid_t newest = 0;
+    int rc = 0;
+    for (int round = 0; round < MAX_ROUNDS && !rc; round++) {
+        pid_t last = newest;
+        rc = pt_pid_list_read(&tids, fd);
+        for (size_t i = 0; i < tids.count && !rc; i++) {
+            if (tids.at[i] <= last)
+                continue;
+            newest = tids.at[i] > newest ? tids.at[i] : newest;
+            rc = p->fd_count + cpu_count > PT_PERF_EVENTS_MAX
+                     ? -EMFILE
+                     : open_thread(p, attr, tids.at[i], cpus, cpu_count);
+            rc = rc == -ESRCH ? 0 : rc; /* it has ended meanwhile */
+        }
+        if (newest == last)
+            break;
+    }
+    pt_pid_list_release(&tids);
+    close(fd);
+    return rc ? rc : p->ring_count == 0 ? -ESRCH : 0;
+}
+
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void describe(struct pt_perf *p, const struct way *way, const struct pt_perf_options *o) {
+    p->has_kernel = way->has_kernel;
+    snprintf(p->way, sizeof p->way, "perf: %s, %zu KiB stacks", way->name,
+             (o->stack_bytes + 1023) >> 10);
+}
+
+static bool is_worth_another_try(int rc) {
+    return rc == -EACCES || rc == -EPERM || rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EINVAL ||
+           rc == -ENODEV || rc == -ENXIO || rc == -EBUSY;
+}
+
+static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
+                     pid_t pid, bool is_command, struct pt_err *err) {
+    int cpus[PT_PERF_CPUS_MAX];
+    size_t cpu_count = online_cpus(fs, cpus, PT_PERF_CPUS_MAX);
+    const struct way *ways = o->is_off_cpu ? off_cpu_ways : cpu_ways;
+    size_t way_count = o->is_off_cpu ? PT_COUNT(off_cpu_ways) : PT_COUNT(cpu_ways);
+    int rc = -ENOENT;
+    *p = (struct pt_perf){ 0 };
+    raise_descriptor_limit();
+    for (size_t i = 0; i < way_count; i++) {
+        struct perf_event_attr attr = make_attr(&ways[i], o);
+        attr.enable_on_exec = is_command;
+        rc = is_command ? open_thread(p, &attr, pid, cpus, cpu_count)
+                        : open_threads(p, fs, &attr, pid, cpus, cpu_count);
+        if (!rc)
+            describe(p, &ways[i], o);
+        if (!rc || !is_worth_another_try(rc))
+            break;
+        close_events(p);
+    }
+    if (!rc)
+        return 0;
+    pt_perf_close(p);
+    return explain(fs, o, pid, rc, err);
+}
+
+int pt_perf_open_command(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
+                         pid_t pid, struct pt_err *err) {
+    return open_best(p, fs, o, pid, true, err);
+}
+
+int pt_perf_open_process(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
+                         pid_t pid, struct pt_err *err) {
+    int rc = open_best(p, fs, o, pid, false, err);
+    for (size_t i = 0; !rc && i < p->fd_count; i++)
+        (void)ioctl(p->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    return rc;
+}
+
+void pt_perf_stop(struct pt_perf *p) {
+    for (size_t i = 0; i < p->fd_count; i++)
+        (void)ioctl(p->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}

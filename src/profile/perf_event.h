@@ -1,0 +1,40 @@
+/* profile/perf_event.h -- opens perf events: one for each CPU, and a ring for each. The best way
+ * that this kernel, this machine and our rights allow is chosen, from hardware cycles with the
+ * kernel down to the CPU clock in user code only. */
+#ifndef PT_PROFILE_PERF_EVENT_H
+#define PT_PROFILE_PERF_EVENT_H
+
+#include "base/fs.h"
+#include "profile/perf_ring.h"
+
+#define PT_PERF_CPUS_MAX   1024
+#define PT_PERF_EVENTS_MAX 16384 /* threads of a running process times CPUs */
+
+struct pt_perf_options {
+    int64_t rate_hz;
+    size_t stack_bytes; /* how much of the stack goes with each sample */
+    bool is_off_cpu;    /* a sample when a thread leaves the CPU, instead of by time */
+    bool wants_python;  /* read the frames of Python at once, while they are there */
+};
+
+struct pt_perf {
+    int *fds;
+    size_t fd_count, fd_capacity;
+    struct pt_perf_ring rings[PT_PERF_CPUS_MAX];
+    int ring_fds[PT_PERF_CPUS_MAX];
+    size_t ring_count;
+    bool has_kernel;
+    char way[160]; /* "cpu-clock, user and kernel, 32 KiB stacks" */
+};
+
+/* A process that waits at its barrier: sampling starts with its exec. */
+int pt_perf_open_command(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
+                         pid_t pid, struct pt_err *err) PT_MUST_CHECK;
+/* A running process with all its threads, and what they start; sampling starts at once. */
+int pt_perf_open_process(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
+                         pid_t pid, struct pt_err *err) PT_MUST_CHECK;
+/* Nothing more is sampled; what is in the rings stays. */
+void pt_perf_stop(struct pt_perf *p);
+void pt_perf_close(struct pt_perf *p);
+
+#endif

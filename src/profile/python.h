@@ -1,0 +1,63 @@
+/* profile/python.h -- the Python processes that are being sampled: reads the frames of a thread at
+ * once, without stopping it, on the thread that empties the rings; tells the one that unwinds what
+ * the code is called. */
+#ifndef PT_PROFILE_PYTHON_H
+#define PT_PROFILE_PYTHON_H
+
+#include "profile/intern.h"
+#include "profile/python_stack.h"
+
+#include <pthread.h>
+
+#define PT_PYTHON_PROCESSES_MAX 1024
+#define PT_PYTHON_CODES_MAX     (256u << 10)
+
+/* A code object; never changed once it is there. */
+struct pt_python_code {
+    char *name, *file;
+    uint32_t first_line;
+    enum pt_python_lines lines;
+    struct pt_buf table;
+};
+
+/* A frame as it is handed over, leaf first. */
+struct pt_python_entry {
+    uint32_t code; /* number; UINT32_MAX: could not be read */
+    uint32_t instruction;
+    uint32_t flags;
+};
+
+struct pt_python_process;
+
+struct pt_pythons {
+    pthread_mutex_t lock; /* of all below */
+    struct pt_python_process *processes;
+    size_t process_count, process_capacity;
+    struct pt_python_code **codes;
+    size_t code_count, code_capacity;
+};
+
+/* Where the interpreter is in the memory of a process. */
+struct pt_python_place {
+    uint64_t runtime;         /* _PyRuntime */
+    uint64_t version_address; /* Py_Version; 0 = it has none */
+    unsigned minor;           /* by the name of its file; 0 = unknown */
+};
+
+void pt_pythons_init(struct pt_pythons *p);
+void pt_pythons_release(struct pt_pythons *p);
+
+void pt_pythons_add(struct pt_pythons *p, int32_t pid, struct pt_python_place place);
+void pt_pythons_fork(struct pt_pythons *p, int32_t pid, int32_t parent);
+void pt_pythons_remove(struct pt_pythons *p, int32_t pid);
+
+/* Is there any? */
+bool pt_pythons_any(struct pt_pythons *p);
+
+/* Appends what the thread runs: entries of pt_python_entry. How many; 0: it is none of Python's. */
+size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into);
+
+/* Stays as long as `p`. */
+const struct pt_python_code *pt_pythons_code(struct pt_pythons *p, uint32_t number);
+
+#endif

@@ -1,0 +1,34 @@
+/* profile/session.h -- sampling while it goes on: a thread that empties the rings of perf events at
+ * once, and one that unwinds what it found into a profile. */
+#ifndef PT_PROFILE_SESSION_H
+#define PT_PROFILE_SESSION_H
+
+#include "profile/perf_event.h"
+#include "profile/raw_queue.h"
+#include "profile/record_order.h"
+#include "profile/recording.h"
+
+struct pt_session {
+    struct pt_perf perf;
+    struct pt_recording recording;
+    struct pt_pythons pythons;
+    struct pt_buf python_entries; /* of the thread that empties the rings */
+    struct pt_raw_queue queue;
+    struct pt_record_order order;
+    pthread_t drain, worker;
+    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used, at their end */
+    int poll_fd, stop_fd;
+    int poll_ms; /* so often the rings are looked at where no sample wakes us */
+    bool is_running;
+};
+
+/* Takes over the events of `perf`, which were opened with these options. `running` is the process
+ * they were opened for if it already runs, else 0. 0 or -errno; then it has to be released too. */
+int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
+                     const struct pt_perf_options *o, pid_t running,
+                     struct pt_err *err) PT_MUST_CHECK;
+/* Ends sampling; afterwards the profile of `recording` is whole, without names. */
+void pt_session_stop(struct pt_session *s);
+void pt_session_release(struct pt_session *s);
+
+#endif

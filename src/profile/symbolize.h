@@ -1,0 +1,11 @@
+/* profile/symbolize.h -- gives the frames of a recording their names: functions, files, lines, and
+ * the functions that were inlined. After sampling, once. */
+#ifndef PT_PROFILE_SYMBOLIZE_H
+#define PT_PROFILE_SYMBOLIZE_H
+
+#include "profile/recording.h"
+
+/* Frames, stacks and samples of the profile are numbered anew. */
+void pt_symbolize(struct pt_recording *r);
+
+#endif

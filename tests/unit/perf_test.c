@@ -1,0 +1,269 @@
+/* Records of perf events: bytes as the kernel writes them, rings that wrap, order, address spaces.
+ */
+#include "profile/perf_record.h"
+#include "profile/perf_ring.h"
+#include "profile/record_order.h"
+#include "profile/registers.h"
+#include "profile/space.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#define REGISTERS 3
+
+static void header(struct pt_buf *b, uint32_t type, uint16_t misc) {
+    struct perf_event_header h = { .type = type, .misc = misc };
+    pt_buf_bytes(b, &h, sizeof h);
+}
+
+static void finish(struct pt_buf *b, size_t start) {
+    uint16_t size = (uint16_t)(b->len - start);
+    memcpy(b->at + start + 6, &size, sizeof size);
+}
+
+static void trailer(struct pt_buf *b, int64_t time_ns) {
+    pt_buf_u32(b, 70);
+    pt_buf_u32(b, 71);
+    pt_buf_u64(b, (uint64_t)time_ns);
+    pt_buf_u32(b, 1);
+    pt_buf_u32(b, 0);
+}
+
+/* A sample with two kernel frames and `copied` bytes of a stack of `room`. */
+static void add_sample(struct pt_buf *b, int64_t time_ns, size_t room, size_t copied) {
+    size_t start = b->len;
+    header(b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+    pt_buf_u64(b, 0x401000);
+    pt_buf_u32(b, 10);
+    pt_buf_u32(b, 11);
+    pt_buf_u64(b, (uint64_t)time_ns);
+    pt_buf_u32(b, 3);
+    pt_buf_u32(b, 0);
+    pt_buf_u64(b, 1000000);
+    pt_buf_u64(b, 4);
+    pt_buf_u64(b, PERF_CONTEXT_KERNEL);
+    pt_buf_u64(b, UINT64_C(0xffffffff81000010));
+    pt_buf_u64(b, UINT64_C(0xffffffff81000020));
+    pt_buf_u64(b, PERF_CONTEXT_USER);
+    pt_buf_u64(b, PERF_SAMPLE_REGS_ABI_64);
+    for (uint64_t i = 0; i < REGISTERS; i++)
+        pt_buf_u64(b, 0x1000 + i);
+    pt_buf_u64(b, room);
+    for (size_t i = 0; i < room; i++)
+        pt_buf_u8(b, i < copied ? (uint8_t)(i * 7) : 0xee);
+    pt_buf_u64(b, copied);
+    finish(b, start);
+}
+
+static void check_sample(const struct pt_perf_record *r, int64_t time_ns, size_t copied) {
+    assert_int_equal(r->kind, PT_PERF_SAMPLE);
+    assert_int_equal(r->pid, 10);
+    assert_int_equal(r->tid, 11);
+    assert_int_equal(r->cpu, 3);
+    assert_int_equal(r->time_ns, time_ns);
+    assert_int_equal(r->sample.kernel_count, 2);
+    assert_int_equal(r->sample.kernel[1], UINT64_C(0xffffffff81000020));
+    assert_true(r->sample.has_registers);
+    assert_int_equal(r->sample.registers[2], 0x1002);
+    assert_int_equal(r->sample.stack_size, copied);
+    for (size_t i = 0; i < copied; i++)
+        assert_int_equal(r->sample.stack[i], (uint8_t)(i * 7));
+}
+
+static void test_sample(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_perf_record r;
+    add_sample(&b, 5000, 256, 200);
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    check_sample(&r, 5000, 200);
+    assert_int_equal(pt_perf_record_time(b.at, b.len), 5000);
+    pt_buf_release(&b);
+}
+
+static void test_cut_short(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_perf_record r;
+    add_sample(&b, 5000, 64, 64);
+    for (size_t n = 0; n < b.len; n++)
+        assert_false(pt_perf_record_parse(b.at, n, REGISTERS, &r));
+    pt_buf_release(&b);
+}
+
+static void test_mmap(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_perf_record r;
+    header(&b, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+    pt_buf_u32(&b, 7);
+    pt_buf_u32(&b, 8);
+    pt_buf_u64(&b, 0x7f0000001000);
+    pt_buf_u64(&b, 0x2000);
+    pt_buf_u64(&b, 0x1000);
+    pt_buf_u32(&b, 20);
+    for (uint8_t i = 0; i < 20; i++)
+        pt_buf_u8(&b, i);
+    pt_buf_u32(&b, 5);
+    pt_buf_u32(&b, 2);
+    pt_buf_bytes(&b, "/usr/lib/libc.so.6\0\0\0\0\0\0", 24);
+    trailer(&b, 99);
+    finish(&b, 0);
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_int_equal(r.kind, PT_PERF_MMAP);
+    assert_int_equal(r.pid, 7);
+    assert_int_equal(r.time_ns, 99);
+    assert_int_equal(r.mmap.start, 0x7f0000001000);
+    assert_true(r.mmap.is_executable);
+    assert_int_equal(r.mmap.build_id_size, 20);
+    assert_int_equal(r.mmap.build_id[19], 19);
+    assert_true(pt_str_eq(r.mmap.path, PT_STR("/usr/lib/libc.so.6")));
+    pt_buf_release(&b);
+}
+
+static void test_switch(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_perf_record r;
+    header(&b, PERF_RECORD_SWITCH,
+           PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+    trailer(&b, 4);
+    finish(&b, 0);
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_int_equal(r.kind, PT_PERF_SWITCH);
+    assert_int_equal(r.tid, 71);
+    assert_true(r.change.is_out && r.change.is_preempted);
+    pt_buf_release(&b);
+}
+
+/* Every place where a record can wrap around the end of the ring. */
+static void test_wrap(void **state) {
+    (void)state;
+    enum { SIZE = 1024 };
+    uint8_t ring[SIZE];
+    struct pt_buf b = { 0 }, taken = { 0 };
+    struct pt_perf_record r;
+    add_sample(&b, 5000, 256, 120);
+    for (uint64_t start = 0; start < SIZE; start += 8) {
+        uint64_t tail = start, head = start + b.len;
+        for (size_t i = 0; i < b.len; i++)
+            ring[(start + i) % SIZE] = b.at[i];
+        pt_buf_clear(&taken);
+        assert_true(
+            pt_perf_ring_take_at(ring, SIZE, head, &tail, REGISTERS, PT_PERF_RECORD_MAX, &taken));
+        assert_int_equal(tail, head);
+        assert_int_equal(taken.len, b.len - (256 - 120));
+        assert_true(pt_perf_record_parse(taken.at, taken.len, REGISTERS, &r));
+        check_sample(&r, 5000, 120);
+        assert_false(
+            pt_perf_ring_take_at(ring, SIZE, head, &tail, REGISTERS, PT_PERF_RECORD_MAX, &taken));
+    }
+    pt_buf_release(&b);
+    pt_buf_release(&taken);
+}
+
+static void test_no_room(void **state) {
+    (void)state;
+    uint8_t ring[1024];
+    struct pt_buf b = { 0 }, taken = { 0 };
+    uint64_t tail = 0;
+    add_sample(&b, 1, 64, 64);
+    memcpy(ring, b.at, b.len);
+    assert_false(
+        pt_perf_ring_take_at(ring, sizeof ring, b.len, &tail, REGISTERS, b.len - 1, &taken));
+    assert_int_equal(tail, 0);
+    assert_int_equal(taken.len, 0);
+    pt_buf_release(&b);
+    pt_buf_release(&taken);
+}
+
+static void test_order(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_record_order o = { 0 };
+    const int64_t times[] = { 30, 10, 20, 10 };
+    for (int i = 0; i < 4; i++)
+        add_sample(&b, times[i], 8, 8);
+    pt_record_order_sort(&o, pt_buf_as_str(&b));
+    assert_int_equal(o.count, 4);
+    assert_int_equal(o.at[0].time_ns, 10);
+    assert_true(o.at[0].at < o.at[1].at); /* equal times stay as they came */
+    assert_int_equal(o.at[3].time_ns, 30);
+    pt_record_order_hold(&o, 2);
+    pt_buf_clear(&b);
+    add_sample(&b, 25, 8, 8);
+    pt_record_order_sort(&o, pt_buf_as_str(&b));
+    assert_int_equal(o.count, 3);
+    assert_int_equal(o.at[0].time_ns, 20);
+    assert_int_equal(o.at[1].time_ns, 25);
+    assert_int_equal(o.at[2].time_ns, 30);
+    pt_record_order_release(&o);
+    pt_buf_release(&b);
+}
+
+static void test_space(void **state) {
+    (void)state;
+    struct pt_image one, two;
+    struct pt_space s = { 0 };
+    pt_space_map(&s, (struct pt_mapping){ .start = 0x1000, .end = 0x5000, .image = &one });
+    pt_space_map(&s, (struct pt_mapping){ .start = 0x2000, .end = 0x3000, .image = &two });
+    assert_int_equal(s.count, 3);
+    assert_ptr_equal(pt_space_find(&s, 0x1fff)->image, &one);
+    assert_ptr_equal(pt_space_find(&s, 0x2000)->image, &two);
+    assert_ptr_equal(pt_space_find(&s, 0x3000)->image, &one);
+    assert_int_equal(pt_space_find(&s, 0x3000)->file_offset, 0x2000);
+    assert_null(pt_space_find(&s, 0x5000));
+    assert_null(pt_space_find(&s, 0xfff));
+    pt_space_map(&s, (struct pt_mapping){ .start = 0x800, .end = 0x4000, .image = &two });
+    assert_int_equal(s.count, 2);
+    assert_int_equal(pt_space_find(&s, 0x4000)->file_offset, 0x3000);
+    pt_space_release(&s);
+}
+
+static bool parse_maps(const char *text, struct pt_maps_line *m) {
+    return pt_maps_parse(pt_scan_of(pt_str_from(text)), m);
+}
+
+static void test_maps_line(void **state) {
+    (void)state;
+    struct pt_maps_line m;
+    assert_true(
+        parse_maps("55d0c8a00000-55d0c8c1f000 r-xp 0001f000 fe:00 1234    /opt/my app", &m));
+    assert_int_equal(m.start, 0x55d0c8a00000);
+    assert_int_equal(m.end, 0x55d0c8c1f000);
+    assert_int_equal(m.file_offset, 0x1f000);
+    assert_true(m.is_executable);
+    assert_true(pt_str_eq(m.path, PT_STR("/opt/my app")));
+    assert_true(parse_maps("7f00-7f10 rw-p 0 00:00 0", &m));
+    assert_int_equal(m.path.len, 0);
+    assert_false(m.is_executable);
+    assert_true(parse_maps("7f00-7f10 r-xp 0 00:00 9 /tmp/x (deleted)", &m));
+    assert_true(pt_str_eq(m.path, PT_STR("/tmp/x")));
+    assert_false(parse_maps("7f00 r-xp 0 00:00 9 /tmp/x", &m));
+    assert_false(parse_maps("", &m));
+}
+
+static void test_registers(void **state) {
+    (void)state;
+    assert_int_equal(pt_registers_count, PT_REGISTER_COUNT);
+    assert_int_equal(__builtin_popcountll(pt_registers_mask), pt_registers_count);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        { "C242: a sample has its kernel frames, registers and stack", test_sample },
+        { "C242: a record that is cut short is none", test_cut_short },
+        { "C242: a mapping has its build id and path", test_mmap },
+        { "C242: a switch off the CPU says whether it was pushed off", test_switch },
+        { "C242: a record may wrap anywhere, and its unused stack is left out", test_wrap },
+        { "C242: a record that does not fit stays in the ring", test_no_room },
+        { "C242: records of several rings come in the order of their time", test_order },
+        { "C242: a new mapping takes the place of the old", test_space },
+        { "C242: lines of /proc/PID/maps", test_maps_line },
+        { "C242: as many registers are asked for as the unwinder has", test_registers },
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* Frames of Python, read from a small memory made by hand. */
+#include "profile/python_layout.h"
+#include "profile/python_lines.h"
+#include "profile/python_merge.h"
+#include "profile/python_stack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* Memory of a process: 64 KiB from BASE on. */
+#define BASE  UINT64_C(0x10000)
+#define BYTES 65536
+
+struct fake {
+    uint8_t bytes[BYTES];
+};
+
+static size_t read_fake(void *state, const struct pt_memory_piece *pieces, size_t count) {
+    const struct fake *f = state;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t offset = pieces[i].address - BASE;
+        if (offset > BYTES || pieces[i].size > BYTES - offset)
+            return i;
+        memcpy(pieces[i].into, f->bytes + offset, pieces[i].size);
+    }
+    return count;
+}
+
+static void put(struct fake *f, uint64_t address, uint64_t value, size_t size) {
+    memcpy(f->bytes + (address - BASE), &value, size);
+}
+
+enum { RUNTIME = 0x10000, INTERPRETER = 0x11000, THREAD = 0x12000, CFRAME = 0x13000 };
+enum { FRAME_A = 0x14ff0, FRAME_B = 0x14f00, FRAME_C = 0x18000, CODE = 0x1a000, TEXT = 0x1b000 };
+
+/* 3.11: A (leaf) was called by B in one loop, B's loop was entered from C's. */
+static void make_311(struct fake *f) {
+    memset(f, 0, sizeof *f);
+    put(f, RUNTIME + 40, INTERPRETER, 8);
+    put(f, INTERPRETER + 16, THREAD, 8);
+    put(f, THREAD + 8, 0, 8);
+    put(f, THREAD + 56, CFRAME, 8);
+    put(f, THREAD + 160, 4242, 8);
+    put(f, CFRAME + 8, FRAME_A, 8);
+    const uint64_t frames[] = { FRAME_A, FRAME_B, FRAME_C, 0 };
+    for (int i = 0; i < 3; i++) {
+        put(f, frames[i] + 32, CODE, 8);
+        put(f, frames[i] + 48, frames[i + 1], 8);
+        put(f, frames[i] + 56, CODE + 184 + 10, 8);
+        put(f, frames[i] + 68, i > 0, 1);
+    }
+}
+
+static void test_frames_311(void **state) {
+    (void)state;
+    struct fake f;
+    struct pt_memory m = { read_fake, &f };
+    struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
+    const struct pt_python_layout *l = pt_python_layout(11);
+    make_311(&f);
+    assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 4242), THREAD);
+    assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 4243), 0);
+    assert_true(pt_python_is_thread(l, &m, THREAD, 4242));
+    assert_int_equal(pt_python_frames(l, &m, THREAD, frames), 3);
+    assert_int_equal(frames[0].code, CODE);
+    assert_int_equal(frames[0].instruction, 10);
+    assert_int_equal(frames[0].flags, 0);
+    assert_int_equal(frames[1].flags, PT_PYTHON_IS_LAST);
+    assert_int_equal(frames[2].flags, PT_PYTHON_IS_LAST);
+}
+
+static void test_circle(void **state) {
+    (void)state;
+    struct fake f;
+    struct pt_memory m = { read_fake, &f };
+    struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
+    const struct pt_python_layout *l = pt_python_layout(11);
+    make_311(&f);
+    put(&f, FRAME_C + 48, FRAME_A, 8);
+    assert_int_equal(pt_python_frames(l, &m, THREAD, frames), PT_PYTHON_DEPTH_MAX);
+    put(&f, THREAD + 8, THREAD, 8);
+    assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 1), 0);
+    put(&f, FRAME_B + 48, 0xdead0000, 8); /* torn: leads out of the memory */
+    assert_int_equal(pt_python_frames(l, &m, THREAD, frames), 2);
+}
+
+static void test_texts(void **state) {
+    (void)state;
+    struct fake f = { 0 };
+    struct pt_memory m = { read_fake, &f };
+    struct pt_buf text = { 0 };
+    put(&f, TEXT + 16, 4, 8);
+    put(&f, TEXT + 32, 1 << 2 | 1 << 5 | 1 << 6, 4); /* one byte each, compact, ASCII */
+    memcpy(f.bytes + (TEXT - BASE) + 48, "leaf", 4);
+    assert_true(pt_python_read_text(pt_python_layout(11), &m, TEXT, &text));
+    assert_true(pt_str_eq(pt_buf_as_str(&text), PT_STR("leaf")));
+    pt_buf_clear(&text);
+    memcpy(f.bytes + (TEXT - BASE) + 56, "\xe9\x00\xac\x20", 4); /* UTF-16: é € */
+    put(&f, TEXT + 16, 2, 8);
+    put(&f, TEXT + 32, 2 << 2 | 1 << 5, 4);
+    assert_true(pt_python_read_text(pt_python_layout(12), &m, TEXT, &text));
+    assert_true(pt_str_eq(pt_buf_as_str(&text), PT_STR("\xc3\xa9\xe2\x82\xac")));
+    put(&f, TEXT + 16, 1 << 30, 8);
+    assert_false(pt_python_read_text(pt_python_layout(12), &m, TEXT, &text));
+    assert_false(pt_python_read_bytes(&m, TEXT, &text));
+    pt_buf_release(&text);
+}
+
+/* The words that Python 3.13.0 carries. */
+static void test_debug_offsets(void **state) {
+    (void)state;
+    uint64_t words[PT_PYTHON_DEBUG_BYTES / 8] = { 0 };
+    struct pt_python_layout l;
+    memcpy(words, PT_PYTHON_COOKIE, 8);
+    words[1] = 0x30d00f0;
+    words[5] = 632;
+    words[8] = 7264;
+    words[9] = 7344;
+    words[23] = 72;
+    words[25] = 160;
+    words[29] = 8;
+    words[31] = 56;
+    words[33] = 70;
+    words[43] = 200;
+    assert_true(pt_python_layout_from((const uint8_t *)words, &l));
+    assert_int_equal(l.minor, 13);
+    assert_int_equal(l.runtime_interpreters, 632);
+    assert_int_equal(l.interpreter_threads, 7344);
+    assert_int_equal(l.thread_frame, 72);
+    assert_int_equal(l.thread_native, 160);
+    assert_int_equal(l.code_bytecode, 200);
+    words[2] = 1; /* free-threaded */
+    assert_false(pt_python_layout_from((const uint8_t *)words, &l));
+    words[2] = 0;
+    words[9] = UINT64_C(1) << 40;
+    assert_false(pt_python_layout_from((const uint8_t *)words, &l));
+    assert_null(pt_python_layout(7));
+}
+
+/* Of: def f(a):      line 10
+ *         b = a      line 11
+ *
+ *         return b   line 13 */
+static void test_lines(void **state) {
+    (void)state;
+    const struct pt_str lnotab = PT_STR("\x00\x01\x04\x02");
+    assert_int_equal(pt_python_line(PT_PYTHON_LNOTAB, lnotab, 10, 0), 11);
+    assert_int_equal(pt_python_line(PT_PYTHON_LNOTAB, lnotab, 10, 2), 11);
+    assert_int_equal(pt_python_line(PT_PYTHON_LNOTAB, lnotab, 10, 4), 13);
+    const struct pt_str ranges = PT_STR("\x04\x01\x02\x80\x04\x02");
+    assert_int_equal(pt_python_line(PT_PYTHON_LINETABLE_310, ranges, 10, 2), 11);
+    assert_int_equal(pt_python_line(PT_PYTHON_LINETABLE_310, ranges, 10, 4), 0);
+    assert_int_equal(pt_python_line(PT_PYTHON_LINETABLE_310, ranges, 10, 6), 13);
+    assert_int_equal(pt_python_line(PT_PYTHON_LINETABLE_310, ranges, 10, 60), 0);
+    /* short (0 lines on, 2 units), one line on (2 units), long (+2 lines, 1 unit), none (1 unit) */
+    const struct pt_str locations = PT_STR("\x81\x11"
+                                           "\xd9\x04\x05"
+                                           "\xf0\x04\x00\x01\x02"
+                                           "\xf8");
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 2), 10);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 4), 11);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 8), 13);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 10), 0);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, PT_STR("\xf0\x44"), 10, 0), 0);
+}
+
+static const struct pt_python_entry three[] = { { 0, 0, 0 },
+                                                { 1, 0, PT_PYTHON_IS_LAST },
+                                                { 2, 0, PT_PYTHON_IS_LAST } };
+static const uint32_t three_frames[] = { 100, 101, 102 };
+
+static void check_merge(const struct pt_native_stack *native, const uint32_t *expected,
+                        size_t count) {
+    uint32_t merged[16];
+    struct pt_python_part python = { three, three_frames, 3 };
+    assert_int_equal(pt_python_merge(native, &python, merged, 16), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(merged[i], expected[i]);
+}
+
+static void test_merge(void **state) {
+    (void)state;
+    const uint32_t frames[] = { 1, 2, 3, 4, 5, 6 };
+    const bool two_loops[] = { false, true, false, true, false, false };
+    struct pt_native_stack native = { frames, two_loops, 6 };
+    assert_true(pt_python_matches(&native, three, 3));
+    check_merge(&native, (const uint32_t[]){ 1, 100, 101, 3, 102, 5, 6 }, 7);
+}
+
+static void test_mismatch(void **state) {
+    (void)state;
+    const uint32_t frames[] = { 1, 2, 3, 4, 5, 6 };
+    const bool three_loops[] = { true, true, false, true, false, false };
+    const bool one_loop[] = { false, false, false, true, false, false };
+    struct pt_native_stack native = { frames, three_loops, 6 };
+    assert_false(pt_python_matches(&native, three, 3));
+    check_merge(&native, (const uint32_t[]){ 1, 100, 101, 3, 102, 5, 6 }, 7);
+    native.is_eval = one_loop;
+    assert_false(pt_python_matches(&native, three, 3));
+    check_merge(&native, (const uint32_t[]){ 1, 2, 3, 102, 5, 6 }, 6);
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    const uint32_t frames[] = { 1, 2, 3 };
+    const bool one_loop[] = { false, true, false };
+    struct pt_native_stack native = { frames, one_loop, 3, true };
+    check_merge(&native, (const uint32_t[]){ 1, 100, 101, 3, 102 }, 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        { "C241: frames of a Python thread, and where its loops end", test_frames_311 },
+        { "C241: memory that leads in a circle or nowhere ends the reading", test_circle },
+        { "C241: names of Python are UTF-8", test_texts },
+        { "C241: Python 3.13 says itself where things are", test_debug_offsets },
+        { "C241: lines of Python's instructions, in three forms", test_lines },
+        { "C241: each evaluation loop becomes the functions it runs", test_merge },
+        { "C241: Python knows the rest of a stack that was cut short", test_cut },
+        { "C241: stacks that do not match are aligned at the root", test_mismatch },
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

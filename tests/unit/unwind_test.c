@@ -1,0 +1,348 @@
+/* Rules of unwinding: translated from DWARF, and followed through stacks made by hand. */
+#include "base/attr.h"
+#include "profile/cfi_rule.h"
+#include "profile/classify.h"
+#include "profile/demangle.h"
+#include "profile/eh_index.h"
+#include "profile/jit_map.h"
+#include "profile/kallsyms.h"
+#include "profile/top.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+enum { DEREF = 0x06, AND = 0x1a, PLUS = 0x22, PLUS_UCONST = 0x23, SHL = 0x24, GE = 0x2a };
+enum { LIT0 = 0x30, BREG0 = 0x70, CALL_FRAME_CFA = 0x9c };
+
+static const struct pt_cfi_op rsp_48[] = { { BREG0 + 7, 48, 0 } };
+static const struct pt_cfi_op below_8[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -8, 0 } };
+static const struct pt_cfi_op below_16[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -16, 0 } };
+static const struct pt_cfi_op rbp_8_deref[] = { { BREG0 + 6, -8, 0 }, { DEREF, 0, 0 } };
+static const struct pt_cfi_op at_rbp[] = { { BREG0 + 6, 0, 0 } };
+static const struct pt_cfi_op rbp_24[] = { { BREG0 + 6, -24, 0 } };
+static const struct pt_cfi_op plt[] = { { BREG0 + 7, 8, 0 },
+                                        { BREG0 + 16, 0, 0 },
+                                        { LIT0 + 15 },
+                                        { AND },
+                                        { LIT0 + 11 },
+                                        { GE },
+                                        { LIT0 + 3 },
+                                        { SHL },
+                                        { PLUS } };
+
+#define OPS(ops) ((struct pt_cfi_value){ PT_CFI_OPS, (ops), PT_COUNT(ops) })
+
+static void test_offset_rule(void **state) {
+    (void)state;
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = OPS(rsp_48),
+                          .return_address = OPS(below_8) };
+    cfi.saved[0] = OPS(below_16);
+    struct pt_unwind_rule rule = pt_cfi_rule(&cfi);
+    assert_int_equal(rule.kind, PT_RULE_OFFSET);
+    assert_int_equal(rule.base, PT_REGISTER_SP);
+    assert_int_equal(rule.offset, 48);
+    assert_int_equal(rule.return_slot, 1);
+    assert_int_equal(rule.saved[0], 2);
+    assert_int_equal(rule.saved[1], PT_SAVED_SAME);
+}
+
+static void test_realigned_rule(void **state) {
+    (void)state;
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = OPS(rbp_8_deref),
+                          .return_address = OPS(below_8) };
+    cfi.saved[0] = OPS(at_rbp);
+    cfi.saved[2] = OPS(rbp_24);
+    struct pt_unwind_rule rule = pt_cfi_rule(&cfi);
+    assert_int_equal(rule.kind, PT_RULE_INDIRECT);
+    assert_int_equal(rule.base, PT_REGISTER_FP);
+    assert_int_equal(rule.offset, -8);
+    assert_int_equal(rule.flags, PT_RULE_FROM_FP);
+    assert_int_equal(rule.saved[0], 1);
+    assert_int_equal(rule.saved[2], 4);
+}
+
+static void test_other_rules(void **state) {
+    (void)state;
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = OPS(plt),
+                          .return_address = OPS(below_8) };
+    struct pt_unwind_rule rule = pt_cfi_rule(&cfi);
+    assert_int_equal(rule.kind, PT_RULE_PLT);
+    assert_int_equal(rule.offset, 8 | 11 << 16);
+    cfi.return_address = (struct pt_cfi_value){ .form = PT_CFI_UNDEFINED };
+    assert_int_equal(pt_cfi_rule(&cfi).kind, PT_RULE_ROOT);
+    cfi.is_signal = true;
+    assert_int_equal(pt_cfi_rule(&cfi).kind, PT_RULE_SIGNAL_X86);
+    cfi = (struct pt_cfi){ .machine = PT_MACHINE_X86_64,
+                           .frame = { PT_CFI_OPS, plt, 4 },
+                           .return_address = OPS(below_8) };
+    assert_int_equal(pt_cfi_rule(&cfi).kind, PT_RULE_NONE);
+}
+
+static void test_arm_rules(void **state) {
+    (void)state;
+    static const struct pt_cfi_op sp_32[] = { { BREG0 + 31, 32, 0 } };
+    struct pt_cfi cfi = { .machine = PT_MACHINE_ARM64, .frame = OPS(sp_32) };
+    struct pt_unwind_rule rule =
+        pt_cfi_rule(&cfi); /* a leaf: the return address is in a register */
+    assert_int_equal(rule.kind, PT_RULE_OFFSET);
+    assert_int_equal(rule.base, PT_REGISTER_SP);
+    assert_int_equal(rule.return_slot, 0);
+}
+
+static struct pt_unwind_state state_of(const uint64_t *stack, size_t count, uint64_t pc,
+                                       uint64_t fp) {
+    struct pt_unwind_state s = { .is_exact_pc = true,
+                                 .stack = (const uint8_t *)stack,
+                                 .stack_size = count * 8,
+                                 .stack_start = 0x7000 };
+    s.registers[PT_REGISTER_PC] = pc;
+    s.registers[PT_REGISTER_SP] = 0x7000;
+    s.registers[PT_REGISTER_FP] = fp;
+    return s;
+}
+
+static const struct pt_unwind_rule frame_of_32 = {
+    .kind = PT_RULE_OFFSET, .base = PT_REGISTER_SP, .offset = 32, .return_slot = 1, .saved = { 2 }
+};
+
+static void test_step(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 1, 2, 0xf9, 0x4010, 5, 6, 7, 0 };
+    struct pt_unwind_state s = state_of(stack, 8, 0x4000, 0);
+    assert_int_equal(pt_unwind_lookup_pc(&s), 0x4000);
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x4010);
+    assert_int_equal(s.registers[PT_REGISTER_SP], 0x7020);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0xf9);
+    assert_int_equal(pt_unwind_lookup_pc(&s), 0x400f);
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_ROOT); /* returns to 0 */
+}
+
+static void test_truncated(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 1, 2, 3 };
+    struct pt_unwind_state s = state_of(stack, 3, 0x4000, 0);
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_TRUNCATED);
+    s = state_of(stack, 3, 0x4000, 0);
+    struct pt_unwind_rule down = frame_of_32;
+    down.offset = -64;
+    assert_int_equal(pt_unwind_step(&s, &down), PT_UNWIND_LOST);
+    assert_int_equal(pt_unwind_step(&s, &(struct pt_unwind_rule){ 0 }), PT_UNWIND_LOST);
+}
+
+static void test_realigned_step(void **state) {
+    (void)state;
+    /* rbp is 0x7010: the caller's rbp stands there, the frame address (0x7030) 8 below */
+    const uint64_t stack[] = { 0, 0x7030, 0xabc, 0, 0, 0x4020, 0 };
+    struct pt_unwind_state s = state_of(stack, 7, 0x4000, 0x7010);
+    struct pt_unwind_rule rule = { .kind = PT_RULE_INDIRECT,
+                                   .base = PT_REGISTER_FP,
+                                   .flags = PT_RULE_FROM_FP,
+                                   .offset = -8,
+                                   .return_slot = 1,
+                                   .saved = { 1 } };
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x4020);
+    assert_int_equal(s.registers[PT_REGISTER_SP], 0x7030);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0xabc);
+}
+
+static void test_plt_step(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 0x4010, 0x4020, 0 };
+    const struct pt_unwind_rule rule = {
+        .kind = PT_RULE_PLT, .base = PT_REGISTER_SP, .offset = 8 | 11 << 16, .return_slot = 1
+    };
+    struct pt_unwind_state s = state_of(stack, 3, 0x1006, 0);
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x4010);
+    s = state_of(stack, 3, 0x100b, 0); /* it has pushed */
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x4020);
+}
+
+static void test_signal_step(void **state) {
+    (void)state;
+    uint64_t stack[32] = { 0 };
+    stack[120 / 8] = 0xbb;
+    stack[160 / 8] = 0x9000;
+    stack[168 / 8] = 0x5555;
+    struct pt_unwind_state s = state_of(stack, 32, 0x4000, 0);
+    assert_int_equal(pt_unwind_step(&s, &(struct pt_unwind_rule){ .kind = PT_RULE_SIGNAL_X86 }),
+                     PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x5555);
+    assert_int_equal(s.registers[PT_REGISTER_SP], 0x9000);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0xbb);
+    assert_int_equal(pt_unwind_lookup_pc(&s), 0x5555); /* interrupted, not called */
+}
+
+static void test_frame_pointers(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 9, 0x7018, 0x4010, 0x7018, 0x4020 };
+    struct pt_unwind_state s = state_of(stack, 5, 0x4000, 0x7008);
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x4010);
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_LOST); /* it points to itself */
+}
+
+static void test_eh_index(void **state) {
+    (void)state;
+    int32_t section[] = { 0x3b031b01, 0, 3, 0x100, 0, 0x140, 0, 0x200, 0 };
+    struct pt_str bytes = { (const char *)section, sizeof section };
+    uint64_t start;
+    assert_true(pt_eh_index_find(bytes, 0x8000, 0x8150, &start));
+    assert_int_equal(start, 0x8140);
+    assert_true(pt_eh_index_find(bytes, 0x8000, 0x8100, &start));
+    assert_int_equal(start, 0x8100);
+    assert_false(pt_eh_index_find(bytes, 0x8000, 0x80ff, &start));
+    section[2] = 1000; /* more than there are */
+    assert_false(pt_eh_index_find(bytes, 0x8000, 0x8150, &start));
+}
+
+static void test_kallsyms(void **state) {
+    (void)state;
+    static const char text[] = "0000000000000000 A fixed_percpu_data\n"
+                               "ffffffff81000000 T _text\n"
+                               "ffffffff81000100 t do_futex\n"
+                               "ffffffff81000180 D a_variable\n"
+                               "ffffffff81000200 T schedule\n"
+                               "ffffffffc0a01000 t xfs_read\t[xfs]\n";
+    const uint64_t wanted[] = { UINT64_C(0xffffffff81000104), UINT64_C(0xffffffff81000190),
+                                UINT64_C(0xffffffff81000200), UINT64_C(0xffffffffc0a01004) };
+    struct pt_kernel_symbol found[4];
+    pt_kallsyms_find(pt_scan_of(pt_str_from(text)), wanted, 4, found);
+    assert_true(pt_str_eq(found[0].name, PT_STR("do_futex")));
+    assert_true(pt_str_eq(found[1].name, PT_STR("do_futex")));
+    assert_true(pt_str_eq(found[2].name, PT_STR("schedule")));
+    assert_true(pt_str_eq(found[3].name, PT_STR("xfs_read")));
+    pt_kallsyms_find(pt_scan_of(PT_STR("0000000000000000 T schedule\n")), wanted, 4, found);
+    assert_int_equal(found[2].name.len, 0);
+}
+
+static void test_jit_map(void **state) {
+    (void)state;
+    static const char text[] = "1000 100 py::old:/a.py\n"
+                               "2000 10 LazyCompile:*main app.js:12\n"
+                               "1000 80 py::new:/a.py\n"
+                               "no line\n";
+    const uint64_t wanted[] = { 0x1010, 0x1090, 0x200f, 0x2010 };
+    struct pt_jit_symbol found[4];
+    pt_jit_map_find(pt_scan_of(pt_str_from(text)), wanted, 4, found);
+    assert_true(pt_str_eq(found[0].name, PT_STR("py::new:/a.py")));
+    assert_true(pt_str_eq(found[1].name, PT_STR("py::old:/a.py")));
+    assert_true(pt_str_eq(found[2].name, PT_STR("LazyCompile:*main app.js:12")));
+    assert_int_equal(found[3].name.len, 0);
+}
+
+static void test_demangle(void **state) {
+    (void)state;
+    struct pt_buf name = { 0 };
+    pt_demangle("main", &name);
+    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("main")));
+    pt_demangle("__GI___poll", &name);
+    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("__poll")));
+    pt_demangle("_Z99not_a_name", &name);
+    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("_Z99not_a_name")));
+    pt_demangle("_ZN2at6matmulEi", &name);
+    if (pt_str_eq(pt_buf_as_str(&name), PT_STR("_ZN2at6matmulEi")))
+        skip(); /* no libstdc++ here */
+    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("at::matmul(int)")));
+    pt_demangle("_ZN4core3fmt5write17h0123456789abcdefE", &name);
+    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("core::fmt::write")));
+    pt_demangle("_ZN61_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$"
+                "3fmt17h0123456789abcdefE",
+                &name);
+    assert_true(
+        pt_str_eq(pt_buf_as_str(&name), PT_STR("<alloc::vec::Vec<T> as core::fmt::Debug>::fmt")));
+    pt_buf_release(&name);
+}
+
+static uint32_t stack_of(struct pt_profile *p, const char *const *names, size_t count) {
+    uint32_t stack = PT_PROFILE_NONE;
+    for (size_t i = 0; i < count; i++) {
+        struct pt_profile_function f = { .name = pt_profile_string(p, pt_str_from(names[i])),
+                                         .module = PT_PROFILE_NONE,
+                                         .kind = PT_KIND_NATIVE };
+        struct pt_profile_frame frame = { .function = pt_profile_function(p, f),
+                                          .module = PT_PROFILE_NONE };
+        stack = pt_profile_stack(p, stack, pt_profile_frame(p, frame));
+    }
+    return stack;
+}
+
+#define STACK(p, ...)                              \
+    stack_of((p), (const char *[]){ __VA_ARGS__ }, \
+             sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static const struct pt_profile_value_type types[] = { { "cpu", PT_PROFILE_SAMPLES } };
+
+static void test_classify(void **state) {
+    (void)state;
+    struct pt_profile p;
+    pt_profile_init(&p, types, 1);
+    uint32_t cuda = STACK(&p, "main", "cudaStreamSynchronize", "futex_wait", "schedule");
+    uint32_t idle = STACK(&p, "start_thread", "pthread_cond_wait@@GLIBC_2.3.2", "futex_wait");
+    uint32_t lock = STACK(&p, "main", "pthread_mutex_lock", "futex_wait", "schedule");
+    uint32_t work = STACK(&p, "main", "matmul");
+    assert_int_equal(pt_classify_stack(&p, cuda, true), PT_STATE_GPU);
+    assert_int_equal(pt_classify_stack(&p, cuda, false), PT_STATE_GPU);
+    assert_int_equal(pt_classify_stack(&p, idle, false), PT_STATE_IDLE);
+    assert_int_equal(pt_classify_stack(&p, idle, true), PT_STATE_ON_CPU);
+    assert_int_equal(pt_classify_stack(&p, lock, false), PT_STATE_LOCK);
+    assert_int_equal(pt_classify_stack(&p, work, true), PT_STATE_ON_CPU);
+    assert_int_equal(pt_classify_stack(&p, STACK(&p, "main", "ncclAllReduce"), true),
+                     PT_STATE_COLLECTIVE);
+    pt_profile_release(&p);
+}
+
+static void add_samples(struct pt_profile *p, uint32_t stack, int64_t value) {
+    struct pt_profile_sample sample = { .stack = stack, .thread = PT_PROFILE_NONE };
+    assert_true(pt_profile_sample(p, &sample, &value));
+}
+
+static void test_top(void **state) {
+    (void)state;
+    struct pt_profile p;
+    struct pt_top top;
+    pt_profile_init(&p, types, 1);
+    add_samples(&p, STACK(&p, "main", "fib", "fib", "fib"), 6);
+    add_samples(&p, STACK(&p, "main", "fib"), 1);
+    add_samples(&p, STACK(&p, "main", "other"), 3);
+    pt_top_make(&top, &p);
+    assert_int_equal(top.sum, 10);
+    assert_int_equal(top.count, 3);
+    assert_int_equal(top.rows[0].self, 7); /* fib */
+    assert_int_equal(top.rows[0].total, 7);
+    assert_int_equal(top.rows[1].self, 3); /* other */
+    assert_int_equal(top.rows[2].self, 0); /* main */
+    assert_int_equal(top.rows[2].total, 10);
+    pt_top_release(&top);
+    pt_profile_release(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        { "C242: the usual rule is the stack pointer and a number", test_offset_rule },
+        { "C242: a realigned stack is found through the frame pointer", test_realigned_rule },
+        { "C242: stubs, roots, signals; what is not understood is no rule", test_other_rules },
+        { "C242: arm64: a leaf returns by its register", test_arm_rules },
+        { "C242: a step restores the caller's registers", test_step },
+        { "C242: a short copy is told from a wrong step", test_truncated },
+        { "C242: a step out of a realigned stack", test_realigned_step },
+        { "C242: a step out of a stub, before and after it pushed", test_plt_step },
+        { "C242: a step out of a signal handler", test_signal_step },
+        { "C242: frame pointers are followed while they rise", test_frame_pointers },
+        { "C242: functions of stripped files start where their rules do", test_eh_index },
+        { "C241: kernel addresses have the name that stands before them", test_kallsyms },
+        { "C241: a JIT's later names win", test_jit_map },
+        { "C241: C++ and Rust names are readable", test_demangle },
+        { "C241: waiting is told from work", test_classify },
+        { "C243: a function that calls itself counts once in total", test_top },
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

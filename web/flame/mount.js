@@ -1,0 +1,10 @@
+/* The name under which pages find the graph. */
+const api = {
+    mount(element, data) {
+        api.last = new FlameGraph(element, data);
+        return api.last;
+    },
+    last: null,
+    visibleFrames: () => api.last.visibleFrames(),
+};
+window.pitotFlame = api;
