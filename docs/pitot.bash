@@ -11,7 +11,7 @@ _pitot() {
     record) options='--output --interval --format --processes --report --duration --pid --container --collect --no-collect --engine --engine-raw --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
-    report) options='--output --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
+    report) options='--output --profile --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
     cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;

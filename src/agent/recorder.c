@@ -600,7 +600,7 @@ static bool write_report(struct recorder *r) {
     char path[PATH_MAX];
     if (!r->o->wants_report)
         return false;
-    struct pt_report_options options = { r->journal_path, path, NULL };
+    struct pt_report_options options = { .journal = r->journal_path, .path = path };
     int rc = snprintf(path, sizeof path, "%s/%s.html", r->o->directory, r->uuid_text) < PATH_MAX
                  ? pt_report_write(&options, &err)
                  : pt_fail(&err, -ENAMETOOLONG, "the path of the report is too long");

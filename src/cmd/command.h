@@ -20,7 +20,7 @@ enum pt_command_id {
 };
 
 struct pt_command_options {
-    const char *output, *formats, *container, *collect, *no_collect, *run;
+    const char *output, *formats, *container, *collect, *no_collect, *run, *profile;
     const char *procfs, *sysfs, *rootfs;
     const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
     int64_t interval_ns, duration_ns, verbosity;

@@ -30,6 +30,8 @@ const struct pt_option pt_command_option_list[] = {
       "directory for the files; beside the journal if not given" },
     { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
       "the page; <uuid>.html beside the journal if not given" },
+    { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
+      "profile of CPU time taken meanwhile; <uuid>.cpu.pitotprof beside the journal if not given" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
       "time between samples: 1000, 100ms, 1s" },
     { "format", 'f', PT_OPTION_TEXT, RECORD | EXPORT, AT(formats), "parquet", "LIST",

@@ -30,7 +30,7 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
     (void)argv;
     char journal[PATH_MAX], path[PATH_MAX];
     struct pt_energy_basis assumed = { 0 };
-    struct pt_report_options options = { journal, path, &assumed };
+    struct pt_report_options options = { journal, path, o->profile, &assumed };
     struct pt_err err = { "" };
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_REPORT, "give one run");

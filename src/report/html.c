@@ -1,6 +1,8 @@
 #include "report/html.h"
 
 #include "base/json.h"
+#include "profile/readers.h"
+#include "profile/writers.h"
 #include "report/charts.h"
 #include "report/energy.h"
 #include "report/events.h"
@@ -14,12 +16,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <uuid.h>
 
 /* A page stays below 5 MB: at worst, noise in every column, a value takes three bytes. */
 #define VALUES_MOST    1200000
 #define STRETCHES_MOST 2000
 #define STRETCHES_MIN  250
+
+#define PROFILE_ENDING ".cpu.pitotprof"
 
 struct report {
     const struct pt_report_options *o;
@@ -31,6 +36,7 @@ struct report {
     struct pt_report_spans spans;
     struct pt_report_events events;
     struct pt_blob blob;
+    struct pt_profile_file *profile; /* or NULL: there is none */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
     double *times; /* of samples, in seconds; only if each has a stretch of its own */
@@ -150,6 +156,17 @@ static int draw(struct report *r, struct pt_err *err) {
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
+static int read_profile(struct report *r, struct pt_err *err) {
+    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
+    pt_run_split(r->o->journal, directory, name);
+    if (snprintf(path, sizeof path, "%s/%s" PROFILE_ENDING, directory, name) >= PATH_MAX)
+        return 0;
+    if (!r->o->profile && access(path, F_OK))
+        return 0;
+    r->profile = pt_calloc(1, sizeof *r->profile);
+    return pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : path, err);
+}
+
 static void write_run(const struct report *r, struct pt_json *j) {
     const struct pt_journal_reader *reader = &r->reader;
     const struct pt_journal_note *end = pt_journal_note_find(reader, "end");
@@ -203,6 +220,32 @@ static void write_energy(const struct report *r, struct pt_json *j) {
     pt_buf_release(&text);
 }
 
+static int64_t first_sample_ns(const struct pt_profile *p) {
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < p->samples.count; i++)
+        first = p->samples.at[i].time_ns < first ? p->samples.at[i].time_ns : first;
+    return first;
+}
+
+/* Its times count from its first sample, which is `offset` seconds after that of the run. */
+static void write_flame(const struct report *r, struct pt_json *j) {
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    if (!r->profile || r->profile->profile.samples.count == 0) {
+        pt_json_null(j, "flame");
+        return;
+    }
+    const struct pt_profile *profile = &r->profile->profile;
+    pt_out_memory(&out, &text);
+    pt_profile_write_page_data(profile, &out);
+    (void)pt_out_close(&out); /* memory does not fail */
+    pt_json_object(j, "flame");
+    pt_json_f64(j, "offset", (double)(first_sample_ns(profile) - r->first_ns) / 1e9);
+    pt_json_raw(j, "data", pt_buf_as_str(&text));
+    pt_json_end(j);
+    pt_buf_release(&text);
+}
+
 static void write_data(struct report *r, struct pt_json *j) {
     const struct pt_schema *schema = &r->reader.schema;
     int processes = pt_schema_find(schema, "process");
@@ -223,6 +266,7 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_report_spans_write(&r->spans, r->first_ns, j, &r->blob);
     pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
     write_energy(r, j);
+    write_flame(r, j);
     pt_json_end(j);
 }
 
@@ -267,6 +311,9 @@ static void release(struct report *r) {
         pt_report_figures_release(&r->figures);
         pt_report_spans_release(&r->spans);
     }
+    if (r->profile)
+        pt_profile_file_release(r->profile);
+    pt_free(r->profile);
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);
@@ -282,6 +329,8 @@ int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
         choose(&r);
         rc = draw(&r, err);
     }
+    if (!rc)
+        rc = read_profile(&r, err);
     if (!rc)
         rc = write_page(&r, err);
     release(&r);

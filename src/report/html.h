@@ -10,7 +10,8 @@
 
 struct pt_report_options {
     const char *journal;
-    const char *path;                      /* of the page; what was there is replaced */
+    const char *path;    /* of the page; what was there is replaced */
+    const char *profile; /* of CPU time; NULL: <uuid>.cpu.pitotprof beside the journal, if there */
     const struct pt_energy_basis *assumed; /* over what was given when recording, or NULL */
 };
 

@@ -1,7 +1,7 @@
 // Checks reports in Chromium. The CSV of the same run says what cards and charts must show.
 //     node report.mjs DIRECTORY [SCREENSHOT_DIRECTORY]
 // Prints TAP.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
@@ -240,6 +240,34 @@ test('dark and narrow screens', async () => {
     ok(width <= 390, `the page is ${width} pixels wide`);
     await shot(narrow, 'phone');
     ok(dark.complaints.length + narrow.complaints.length === 0, 'complaints');
+});
+
+test('a brush changes the flame graph to the samples of its part', async () => {
+    if (!existsSync(path.join(directory, 'profiled.html'))) {
+        console.log('# no profile: perf events are not allowed here');
+        return;
+    }
+    const profiled = await open('profiled.html');
+    const { end } = await getWindow(profiled);
+    const whole = () => profiled.evaluate(() => window.pitotFlame.last.whole);
+    const all = await whole();
+    const expected = await profiled.evaluate(([from, to]) => {
+        const { model, filter } = window.pitotFlame.last;
+        const { offset } = window.pitotReport.model.data.flame;
+        return model.values[filter.type].reduce((sum, value, i) => {
+            const time = model.time[i] * model.step / 1e9 + offset;
+            return time >= from && time <= to ? sum + value : sum;
+        }, 0);
+    }, [end * 0.4, end * 0.8]);
+    ok(expected > 0 && expected < all, `${expected} of ${all} are in the part`);
+    await setWindow(profiled, end * 0.4, end * 0.8);
+    await profiled.waitForFunction(before => window.pitotFlame.last.whole !== before, all);
+    near(await whole(), expected, 'time in the graph');
+    await profiled.locator('#flame').scrollIntoViewIfNeeded();
+    await shot(profiled, 'flame');
+    await profiled.keyboard.press('Escape');
+    await profiled.waitForFunction(before => window.pitotFlame.last.whole === before, all);
+    ok(profiled.complaints.length === 0, profiled.complaints.join('; '));
 });
 
 test('a day of samples is a small page and shows a peak of one second', async () => {

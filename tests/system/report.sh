@@ -20,6 +20,12 @@ trap 'rm -rf "$files"' EXIT
 "$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
     sh -c '"$0" mark "first mark" & exec "$0" demo --serve --self-load --seconds 8' "$1" >/dev/null
 cp "$files"/run/*.html "$files/demo.html"
+# Where the kernel gives no samples there is no profile.
+"$1" -q -o "$files/profiled" -t 100 -f csv -- "$1" cpu -q -o "$files/demo.pitotprof" -- \
+    "$1" demo --seconds 3 >/dev/null 2>&1 || rm -f "$files/demo.pitotprof"
+if [ -e "$files/demo.pitotprof" ]; then
+    "$1" report "$files/profiled" -q --profile "$files/demo.pitotprof" -o "$files/profiled.html"
+fi
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"
 rm "$files/day.pitot"

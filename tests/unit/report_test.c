@@ -254,7 +254,7 @@ static struct page *make_page(int sample_count) {
     snprintf(journal, sizeof journal, "%s", tree_path(&p->tree, "run.pitot"));
     snprintf(path, sizeof path, "%s", tree_path(&p->tree, "run.html"));
     write_run(journal, sample_count);
-    struct pt_report_options options = { journal, path, NULL };
+    struct pt_report_options options = { .journal = journal, .path = path };
     if (pt_report_write(&options, &err))
         fail_msg("%s", err.text);
     p->text = read_file(path);
@@ -413,7 +413,7 @@ static void an_empty_run_is_refused(void **state) {
     tree_make(&tree);
     snprintf(journal, sizeof journal, "%s", tree_path(&tree, "run.pitot"));
     write_run(journal, 0);
-    struct pt_report_options options = { journal, tree_path(&tree, "run.html"), NULL };
+    struct pt_report_options options = { .journal = journal, .path = tree_path(&tree, "run.html") };
     assert_int_equal(pt_report_write(&options, &err), -ENODATA);
     assert_non_null(strstr(err.text, "has no samples"));
     assert_int_equal(access(tree_path(&tree, "run.html"), F_OK), -1);

@@ -86,11 +86,13 @@ function search(root) {
                 !one.querySelector('.pr-chart:not([hidden])'));
     });
     document.addEventListener('keydown', event => {
-        if (event.key === '/' && document.activeElement !== field) {
+        const isElsewhere = document.activeElement.closest('input, select, .pr-flame');
+        if (event.key === '/' && !isElsewhere) {
             field.focus();
             event.preventDefault();
+            event.stopImmediatePropagation(); // the flame graph has a search of its own
         }
-    });
+    }, true);
     return field;
 }
 
@@ -106,9 +108,10 @@ async function start() {
     const bar = new TimeBar(model, view);
     theme.apply(theme.read());
     const cards = new Cards(model, view);
+    const flame = model.data.flame ? new Flame(model, view) : null;
     const spans = model.data.spans ? new SpanTimeline(model, view) : null;
     const sections = [
-        figureSection(model, view), eventList(model, view), spans?.element,
+        figureSection(model, view), eventList(model, view), flame?.element, spans?.element,
         ...model.data.tables.filter(one => one.columns.length > 0)
             .map(one => tableSection(model, view, one)),
         model.data.processes ? processSection(model) : null,
@@ -119,10 +122,12 @@ async function start() {
         bar.draw();
         cards.drawCurves();
         spans?.draw();
+        flame?.restyle();
     };
     const head = heading(model);
     head.append(make('div', { class: 'pr-tools' }, search(root), themeButton(restyle)));
     root.replaceChildren(head, cards.element, bar.element, navigation(sections), ...sections);
+    flame?.mount();
     view.on('window', () => allCharts.forEach(chart => chart.isSeen && chart.show()));
     document.addEventListener('keydown', event => {
         if (event.key === 'Escape')
