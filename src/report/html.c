@@ -47,7 +47,7 @@ int pt_report_check(struct pt_err *err) {
         return 0;
     return pt_fail(err, -ENOENT,
                    "this build has no report page: its charts (uPlot) come from the npm registry "
-                   "at build time; install npm and build again");
+                   "at build time; install npm, then `make clean` and build again");
 }
 
 /* Spans and events have their own pictures. */

@@ -2,7 +2,7 @@
 # The page of a run in a real Chromium: a recording of the demo, held against its own CSV, and a day
 # of samples.
 #     tests/system/report.sh PITOT MAKE_RUN
-# PITOT_SHOTS names a directory to keep screenshots in.
+# PITOT_SHOTS names a directory to keep screenshots in; docs/report.png is report-light.png of it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 skip() {
@@ -16,9 +16,10 @@ if [ ! -d "$here/node_modules/playwright-core" ] &&
     skip "the packages of tests/system/package.json cannot be fetched"
 fi
 files=$(mktemp -d)
+PATH=$(cd "$(dirname "$1")" && pwd):$PATH
 trap 'rm -rf "$files"' EXIT
 "$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
-    sh -c '"$0" mark "first mark" & exec "$0" demo --serve --self-load --seconds 8' "$1" >/dev/null
+    sh -c 'pitot mark "first mark" & exec pitot demo --serve --self-load --seconds 8' >/dev/null
 cp "$files"/run/*.html "$files/demo.html"
 # Where the kernel gives no samples there is no profile.
 "$1" -q -o "$files/profiled" -t 100 -f csv -- "$1" cpu -q -o "$files/demo.pitotprof" -- \

@@ -130,7 +130,7 @@ async function start() {
     flame?.mount();
     view.on('window', () => allCharts.forEach(chart => chart.isSeen && chart.show()));
     document.addEventListener('keydown', event => {
-        if (event.key === 'Escape')
+        if (event.key === 'Escape' && !event.target.closest?.('.pr-flame'))
             view.reset();
     });
     new ResizeObserver(() => allCharts.forEach(chart => chart.resize())).observe(root);
