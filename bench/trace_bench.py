@@ -17,7 +17,7 @@ import time
 
 PAIRS = 15
 REQUESTS = 1
-SECONDS_MAX = 35  # of all pairs: what is left out is said
+SECONDS_MAX = 25  # of all pairs: what is left out is said
 
 
 def command(pitot):

@@ -13,6 +13,7 @@ import sys
 import zipfile
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
+ENTRY_POINTS = '[pytest11]\npitot = pitot.pytest_plugin\n'
 
 
 def metadata(version):
@@ -45,6 +46,7 @@ def contents(version, tags, name, native, library, python_files):
     info = f'pitot-{version}.dist-info'
     yield f'{info}/METADATA', metadata(version).encode()
     yield f'{info}/WHEEL', wheel_file(tags).encode()
+    yield f'{info}/entry_points.txt', ENTRY_POINTS.encode()
 
 
 def digest(data):

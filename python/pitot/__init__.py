@@ -17,17 +17,25 @@ except ImportError as error:
         f"the native part of pitot cannot be loaded ({error}); install the wheel that was made for "
         "this Python, or build it: `make python PYTHON=<this python>`") from error
 
-from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, health,
-                           is_on, record_request, request_begin, request_end, settings, span, start,
-                           stop, trace)
+from pitot import torch
+from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, is_on,
+                           overhead, record_request, request_begin, request_end, settings, span,
+                           start, stop, trace)
 from pitot.decorate import profile
 from pitot.exposition import metrics_response, metrics_text
 from pitot.instruments import counter, gauge, histogram
+from pitot.measure import PerformanceMetrics, PerformanceProfiler
+from pitot.monitoring import MonitoringSystem
+from pitot.service import (HealthStatus, RequestMetrics, get_error_rate, get_gpu_utilization,
+                           get_latency_percentile, get_memory_usage_mb, health, health_check)
 
-__all__ = ['Counter', 'Gauge', 'Histogram', 'Span', 'Timer', 'configure', 'counter', 'dropped',
-           'gauge', 'health', 'histogram', 'is_on', 'metrics_response', 'metrics_text',
-           'profile', 'read', 'record_request', 'request_begin', 'request_end',
-           'settings', 'span', 'start', 'stop', 'trace']
+__all__ = ['Counter', 'Gauge', 'HealthStatus', 'Histogram', 'MonitoringSystem',
+           'PerformanceMetrics', 'PerformanceProfiler', 'RequestMetrics', 'Span', 'Timer',
+           'configure', 'counter', 'dropped', 'gauge', 'get_error_rate', 'get_gpu_utilization',
+           'get_latency_percentile', 'get_memory_usage_mb', 'health', 'health_check', 'histogram',
+           'is_on', 'lines', 'load_ipython_extension', 'metrics_response', 'metrics_text',
+           'overhead', 'profile', 'read', 'record_request', 'request_begin', 'request_end',
+           'settings', 'span', 'start', 'stop', 'torch', 'trace']
 
 
 def configure(**changes):
@@ -40,3 +48,16 @@ def read(run, pandas=None):
     """The tables of a recorded run; see pitot.tables."""
     from pitot import tables
     return tables.read(run, pandas)
+
+
+def lines(*functions):
+    """Time and hits of each line of these functions, for `with`, or as a decorator of one; see
+    pitot.line_profile."""
+    from pitot import line_profile
+    return line_profile.lines(*functions)
+
+
+def load_ipython_extension(shell):
+    """`%load_ext pitot` in a notebook: then %%pitot shows what a cell takes."""
+    from pitot import ipython
+    ipython.load(shell)

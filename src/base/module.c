@@ -18,7 +18,7 @@ static bool is_there(char *path, size_t capacity, const char *directory, const c
     return n > 0 && (size_t)n < capacity && access(path, R_OK) == 0;
 }
 
-static int find(const char *name, char *path, size_t capacity) {
+int pt_module_find(const char *name, char *path, size_t capacity) {
     const char *given = secure_getenv("PITOT_MODULES");
     if (given && *given)
         return is_there(path, capacity, given, ".", name) ? 0 : -ENOENT;
@@ -43,7 +43,7 @@ static int check(const struct pt_module *module, const struct pt_module_need *ne
 int pt_module_open(const struct pt_module_need *need, const void **interface, struct pt_err *err) {
     char path[PATH_MAX];
     *interface = NULL;
-    int rc = find(need->name, path, sizeof path);
+    int rc = pt_module_find(need->name, path, sizeof path);
     if (rc)
         return pt_fail(err, rc, "the module %s.so is not installed; it needs the package %s",
                        need->name, need->package);

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct pt_module {
@@ -34,5 +35,8 @@ struct pt_module_need {
  * that say what to install. */
 int pt_module_open(const struct pt_module_need *need, const void **interface,
                    struct pt_err *err) PT_MUST_CHECK;
+
+/* Where NAME.so is: a module, or a library that is preloaded into other programs. 0 or -errno. */
+int pt_module_find(const char *name, char *path, size_t capacity) PT_MUST_CHECK;
 
 #endif

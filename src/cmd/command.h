@@ -10,6 +10,7 @@ enum pt_command_id {
     PT_COMMAND_ENERGY,
     PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
+    PT_COMMAND_HEAP,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -35,6 +36,8 @@ struct pt_command_options {
     const char *lines;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
+    const char *heap_mean, *heap_metric;
+    bool wants_leaks, counts_mmap, wants_python_malloc;
 };
 
 struct pt_command {
@@ -65,6 +68,7 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
 int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

@@ -159,7 +159,7 @@ static void set_name(const struct pt_region *r, int64_t name, struct pt_batch *r
     set_text(rows, column, text);
 }
 
-static void set_argument(const struct pt_region *r, const struct pt_region_span_record *span,
+static void set_argument(struct pt_region *r, const struct pt_region_span_record *span,
                          struct pt_batch *rows) {
     static const char *const works[PT_REGION_WORK_MASK + 1] = { NULL, "samples", "tokens",
                                                                 "flows" };
@@ -173,7 +173,7 @@ static void set_argument(const struct pt_region *r, const struct pt_region_span_
         set_text(rows, span_work, work);
 }
 
-static void add_span(const struct pt_region *r, const struct pt_region_span_record *span,
+static void add_span(struct pt_region *r, const struct pt_region_span_record *span,
                      struct pt_batch *rows) {
     int64_t start_ns = pt_region_mono_ns(r, span->start_ticks);
     pt_batch_add_row(rows);

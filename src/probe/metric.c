@@ -238,8 +238,7 @@ static uint32_t take_shard(struct pt_region_layout *region, uint32_t slot) {
                                                                                            : slot;
 }
 
-__attribute__((cold, noinline)) static void use_octave(struct pt_region_shard *shard,
-                                                       uint32_t bucket) {
+static void use_octave(struct pt_region_shard *shard, uint32_t bucket) {
     pt_region_store(&shard->is_used[bucket / PT_BUCKETS_PER_OCTAVE], 1);
 }
 
@@ -273,15 +272,13 @@ __attribute__((no_sanitize("thread"))) static inline void add_to_sum(uint64_t *s
     *at = *at + value;
 }
 
-static inline void add_to_shard(struct pt_region_shard *shard, uint32_t bucket, double value) {
-    uint64_t count = pt_region_load(&shard->buckets[bucket]);
-    if (!PT_PROBE_LIKELY(count))
-        use_octave(shard, bucket);
+static inline void add_to_shard(struct pt_region_shard *shard, uint32_t bucket, uint64_t count,
+                                double value) {
     pt_region_store(&shard->buckets[bucket], count + 1);
     add_to_sum(&shard->sums[bucket % PT_REGION_SUMS], value);
 }
 
-/* Values out of range, and the first of a thread. */
+/* Values out of range, the first of a thread and the first in a bucket. */
 __attribute__((cold, noinline)) static void record_rarely(pt_histogram histogram, double value) {
     struct pt_region_thread *self = pt_probe_self();
     if (histogram.slot == 0 || value != value)
@@ -299,7 +296,9 @@ __attribute__((cold, noinline)) static void record_rarely(pt_histogram histogram
     }
     struct pt_region_shard *shard = &pt_probe_region()->shards[index - 1];
     pt_region_store(&self->shard_addresses[histogram.slot], (uint64_t)(uintptr_t)shard);
-    add_to_shard(shard, pt_bucket_of(value), value);
+    uint32_t bucket = pt_bucket_of(value);
+    use_octave(shard, bucket);
+    add_to_shard(shard, bucket, pt_region_load(&shard->buckets[bucket]), value);
 }
 
 void pt_histogram_record_(pt_histogram histogram, double value) {
@@ -309,9 +308,12 @@ void pt_histogram_record_(pt_histogram histogram, double value) {
         record_rarely(histogram, value);
         return;
     }
-    uintptr_t shard = pt_region_load(&self->shard_addresses[histogram.slot]);
-    if (PT_PROBE_LIKELY(shard))
-        add_to_shard((struct pt_region_shard *)shard, pt_bucket_of_bits(bits), value);
+    struct pt_region_shard *shard =
+        (struct pt_region_shard *)(uintptr_t)pt_region_load(&self->shard_addresses[histogram.slot]);
+    uint32_t bucket = pt_bucket_of_bits(bits);
+    uint64_t count = PT_PROBE_LIKELY(shard) ? pt_region_load(&shard->buckets[bucket]) : 0;
+    if (PT_PROBE_LIKELY(count))
+        add_to_shard(shard, bucket, count, value);
     else
         record_rarely(histogram, value);
 }

@@ -32,9 +32,7 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
         return -EPROTO;
     r->at = at;
     r->pid = at->header.pid;
-    r->anchors[0].ticks = at->header.calibration_ticks;
-    r->anchors[0].mono_ns = at->header.calibration_mono_ns;
-    r->anchors[2] = r->anchors[1] = r->anchors[0];
+    pt_tick_clock_begin(&r->clock, at->header.calibration_ticks, at->header.calibration_mono_ns);
     return 0;
 }
 
@@ -212,9 +210,9 @@ void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor 
 }
 
 /* Of a few readings that with the shortest time around it. */
-static struct pt_region_anchor anchor_now(void) {
-    struct pt_region_anchor anchor = { 0 };
-    uint64_t best = UINT64_MAX;
+void pt_region_follow(struct pt_region *r) {
+    uint64_t best = UINT64_MAX, ticks = 0;
+    int64_t ns = 0;
     for (int i = 0; i < 4; i++) {
         uint64_t before = pt_ticks_();
         int64_t mono_ns = pt_mono_ns();
@@ -222,32 +220,14 @@ static struct pt_region_anchor anchor_now(void) {
         if (took >= best)
             continue;
         best = took;
-        anchor = (struct pt_region_anchor){ before + took / 2, mono_ns };
+        ticks = before + took / 2;
+        ns = mono_ns;
     }
-    return anchor;
+    pt_tick_clock_follow(&r->clock, ticks, ns);
 }
 
-/* The last two are a second apart or more, so that the error of one reading does not matter. */
-void pt_region_follow(struct pt_region *r) {
-    if (r->anchors[2].mono_ns - r->anchors[1].mono_ns >= PT_NS_PER_SECOND)
-        r->anchors[1] = r->anchors[2];
-    r->anchors[2] = anchor_now();
-}
-
-int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks) {
-    int late = ticks >= r->anchors[1].ticks ? 2 : 1;
-    struct pt_region_anchor from = r->anchors[late - 1], to = r->anchors[late];
-    if (to.ticks <= from.ticks) { /* followed for less than a second */
-        from = r->anchors[0];
-        to = r->anchors[2];
-    }
-    double ns_per_tick = ((double)to.mono_ns - (double)from.mono_ns) /
-                         ((double)(to.ticks - from.ticks) + (to.ticks == from.ticks));
-    double before_ns = (double)(int64_t)(to.ticks - ticks) * ns_per_tick;
-    if (!(fabs(before_ns) < 0x1p60 && to.mono_ns > -(INT64_C(1) << 60) &&
-          to.mono_ns < INT64_C(1) << 60)) /* the process wrote nonsense */
-        return 0;
-    return to.mono_ns - (int64_t)before_ns;
+int64_t pt_region_mono_ns(struct pt_region *r, uint64_t ticks) {
+    return pt_tick_clock_ns(&r->clock, ticks);
 }
 
 static void copy_text(char *into, const char *from, size_t size) {

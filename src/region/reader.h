@@ -8,21 +8,16 @@
 
 #include "base/attr.h"
 #include "region/layout.h"
+#include "region/tick_clock.h"
 
 #include <stdbool.h>
-
-/* The same instant on the process's clock of ticks and on CLOCK_MONOTONIC. */
-struct pt_region_anchor {
-    uint64_t ticks;
-    int64_t mono_ns;
-};
 
 struct pt_region {
     struct pt_region_layout *at; /* NULL: closed */
     int fd_plus_one;             /* 0: the memory is the caller's */
     uint32_t pid;
-    struct pt_region_anchor anchors[3]; /* that of the process, the last two of the reader */
-    uint32_t next_block;                /* where the next call of pt_region_take_spans() begins */
+    struct pt_tick_clock clock;
+    uint32_t next_block; /* where the next call of pt_region_take_spans() begins */
 };
 
 struct pt_region_value {
@@ -63,10 +58,10 @@ size_t pt_region_peek_spans(const struct pt_region *r, struct pt_region_cursor *
 /* Gives the room of all spans before the cursor back to their threads. */
 void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor *cursor);
 
-/* CLOCK_MONOTONIC of ticks, by the anchors around them. pt_region_follow() moves the last anchor
- * to now: after spans were taken, before they are converted. */
+/* CLOCK_MONOTONIC of ticks. pt_region_follow() looks at both clocks: after spans were taken, before
+ * they are converted. */
 void pt_region_follow(struct pt_region *r);
-int64_t pt_region_mono_ns(const struct pt_region *r, uint64_t ticks);
+int64_t pt_region_mono_ns(struct pt_region *r, uint64_t ticks);
 /* Of a span; ends with a zero. */
 void pt_region_copy_name(const struct pt_region *r, uint32_t name,
                          char into[sizeof((struct pt_region_name *)NULL)->text + 1]);

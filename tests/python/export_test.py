@@ -89,14 +89,14 @@ class ExportTest(TestCase):
     def test_requests(self):
         """requests give latencies, errors and health; a probe may say or raise that it is ill"""
         out = python('''
-            import json, pitot
-            print(json.dumps(pitot.health()))
+            import pitot
+            print(pitot.health().to_json())
             pitot.start()
             for _ in range(9): pitot.record_request(0.25, 100)
             pitot.record_request(2.0, tokens=10, ok=False)
             pitot.request_begin(); pitot.request_begin(); pitot.request_end()
-            print(json.dumps(pitot.health(lambda: None)))
-            print([pitot.health(probe)["status"] for probe in
+            print(pitot.health(lambda: None).to_json())
+            print([pitot.health(probe).status for probe in
                    (None, lambda: True, lambda: False, lambda: 1 / 0, lambda: [][1])])
             try:
                 pitot.health(lambda: exit(3))

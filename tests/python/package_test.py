@@ -45,6 +45,8 @@ class PackageTest(TestCase):
         tree = ast.parse((HERE / '__init__.pyi').read_text())
         stubs = {node.name for node in tree.body
                  if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        stubs |= {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom)
+                  for alias in node.names if alias.asname}
         self.assertEqual(stubs, set(pitot.__all__))
         self.assertTrue((HERE / 'py.typed').exists())
         for name in pitot.__all__:

@@ -26,6 +26,13 @@ def python(code, *wrapper, options=('-X', 'dev'), **environment):
     return done.stdout
 
 
+def scripted_gpus():
+    """The environment of a program that sees eight GPUs, which play tests/nvml/h100x8.script."""
+    build, here = pathlib.Path(PITOT).parent, pathlib.Path(__file__).resolve().parent
+    return {'PITOT_NVML': str(build / 'tests/nvml/libscripted-nvml.so'),
+            'SCRIPTED_NVML': str(here.parent / 'nvml/h100x8.script')}
+
+
 def record(code):
     """Runs a program under the recorder: its spans in the order of their ends, its metrics."""
     with tempfile.TemporaryDirectory(prefix='pitot-test-') as directory:

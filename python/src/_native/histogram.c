@@ -97,6 +97,10 @@ static PyMethodDef functions[] = {
     { 0 },
 };
 
+bool native_is_histogram(PyObject *object) {
+    return Py_TYPE(object) == type;
+}
+
 int native_add_histogram(PyObject *module) {
     if (native_add_type(module, &spec, &type))
         return -1;

@@ -18,9 +18,10 @@ static int check_interpreter(void) {
 
 static int fill(PyObject *module) {
     int (*const parts[])(PyObject *) = {
-        native_add_span,      native_add_counter,  native_add_gauge,
-        native_add_histogram, native_add_timer,    native_add_recording,
-        native_add_requests,  native_add_settings, native_add_exports,
+        native_add_span,      native_add_counter,   native_add_gauge,     native_add_histogram,
+        native_add_timer,     native_add_recording, native_add_requests,  native_add_settings,
+        native_add_exports,   native_add_profiler,  native_add_operation, native_add_monitor,
+        native_add_component, native_add_steps,     native_add_readings,  native_add_line_clock,
     };
     if (check_interpreter() || native_name_init() || native_context_init())
         return -1;

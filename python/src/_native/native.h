@@ -80,12 +80,22 @@ int native_add_exports(PyObject *module);
 int native_add_recording(PyObject *module);
 int native_add_requests(PyObject *module);
 int native_add_settings(PyObject *module);
+int native_add_profiler(PyObject *module);
+int native_add_operation(PyObject *module);
+int native_add_monitor(PyObject *module);
+int native_add_component(PyObject *module);
+int native_add_steps(PyObject *module);
+int native_add_readings(PyObject *module);
+int native_add_line_clock(PyObject *module);
 
 /* timer.c: what histogram.time() gives. */
 PyObject *native_timer_new(PyObject *histogram, pt_histogram handle);
 
 /* decorate.c: pitot.decorate.wrap(function, make). */
 PyObject *native_decorate(PyObject *self, const char *method, PyObject *function);
+
+/* histogram.c */
+bool native_is_histogram(PyObject *object);
 
 /* metric.c: what counters, gauges and histograms have in common. */
 struct native_metric {

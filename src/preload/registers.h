@@ -1,0 +1,74 @@
+/* preload/registers.h -- the registers that unwinding may need, as they are here and now, in the
+ * order of profile/registers.c. The caller must not be inlined. */
+#ifndef PT_PRELOAD_REGISTERS_H
+#define PT_PRELOAD_REGISTERS_H
+
+#include "preload/heap_layout.h"
+
+/* Those a walk starts from. */
+struct pt_heap_place {
+    uint64_t pc, sp, fp;
+};
+
+#if defined __x86_64__
+
+#define PT_HEAP_REGISTER_SP 2
+
+__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
+    struct pt_heap_place p;
+    __asm__ volatile("leaq (%%rip), %0\n\t"
+                     "movq %%rsp, %1\n\t"
+                     "movq %%rbp, %2\n\t"
+                     : "=&r"(p.pc), "=&r"(p.sp), "=&r"(p.fp));
+    return p;
+}
+
+__attribute__((always_inline)) static inline void
+pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
+    __asm__ volatile("movq %%rbx, 0(%0)\n\t"
+                     "movq %%rbp, 8(%0)\n\t"
+                     "movq %%rsp, 16(%0)\n\t"
+                     "leaq (%%rip), %%rax\n\t"
+                     "movq %%rax, 24(%0)\n\t"
+                     "movq %%r10, 32(%0)\n\t"
+                     "movq %%r12, 40(%0)\n\t"
+                     "movq %%r13, 48(%0)\n\t"
+                     "movq %%r14, 56(%0)\n\t"
+                     "movq %%r15, 64(%0)\n\t"
+                     :
+                     : "r"(into)
+                     : "rax", "memory");
+}
+
+#elif defined __aarch64__
+
+#define PT_HEAP_REGISTER_SP 7
+
+__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
+    struct pt_heap_place p;
+    __asm__ volatile("adr %0, .\n\t"
+                     "mov %1, sp\n\t"
+                     "mov %2, x29\n\t"
+                     : "=&r"(p.pc), "=&r"(p.sp), "=&r"(p.fp));
+    return p;
+}
+
+__attribute__((always_inline)) static inline void
+pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
+    __asm__ volatile("stp x19, x20, [%0]\n\t"
+                     "stp x21, x22, [%0, #16]\n\t"
+                     "stp x23, x29, [%0, #32]\n\t"
+                     "mov x9, sp\n\t"
+                     "stp x30, x9, [%0, #48]\n\t"
+                     "adr x9, .\n\t"
+                     "str x9, [%0, #64]\n\t"
+                     :
+                     : "r"(into)
+                     : "x9", "memory");
+}
+
+#else
+#error "no registers for this architecture"
+#endif
+
+#endif

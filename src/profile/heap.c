@@ -1,0 +1,391 @@
+#include "profile/heap.h"
+
+#include "profile/symbolize.h"
+
+#include <math.h>
+
+#define FIRST_WINDOW_NS INT64_C(10000000)
+#define LIBRARY         "/libpitot-heap.so"
+
+static const struct pt_profile_value_type types[] = {
+    { "live", PT_PROFILE_BYTES },      { "live_count", PT_PROFILE_SAMPLES },
+    { "peak", PT_PROFILE_BYTES },      { "peak_count", PT_PROFILE_SAMPLES },
+    { "allocated", PT_PROFILE_BYTES }, { "allocated_count", PT_PROFILE_SAMPLES },
+    { "temporary", PT_PROFILE_BYTES }, { "temporary_count", PT_PROFILE_SAMPLES },
+};
+
+const char *pt_heap_metric_name(size_t index) {
+    return index < PT_COUNT(types) / 2 ? types[2 * index].name : NULL;
+}
+
+void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs) {
+    *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS };
+    pt_recording_init(&h->recording, fs, NULL, false, 0);
+    h->recording.profile.meta.title = "heap";
+}
+
+void pt_heap_release(struct pt_heap *h) {
+    for (size_t i = 0; i < h->process_count; i++)
+        pt_free(h->processes[i].counted);
+    pt_free(h->processes);
+    pt_free(h->groups);
+    pt_intern_release(&h->group_index);
+    pt_heap_live_release(&h->live);
+    pt_recording_release(&h->recording);
+}
+
+struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
+    double size = (double)bytes;
+    if (mean_bytes <= 0)
+        return (struct pt_heap_sum){ size, 1, 0 };
+    double chance = -expm1(-size / mean_bytes);
+    if (chance <= 0)
+        return (struct pt_heap_sum){ 0 }; /* nothing cannot be a sample */
+    double weight = size / chance;
+    return (struct pt_heap_sum){ weight, 1 / chance, (1 - chance) * weight * weight };
+}
+
+static void fill(struct pt_heap_series *s, uint32_t until, double value) {
+    for (; s->filled < until; s->filled++)
+        s->at[s->filled] = (float)value;
+}
+
+/* The end of two windows is that of the second. */
+static void halve(struct pt_heap_series *s) {
+    for (uint32_t i = 0; i < PT_HEAP_WINDOWS / 2; i++)
+        s->at[i] = s->at[2 * i + 1];
+    s->filled /= 2;
+}
+
+static double live_bytes(const struct pt_heap_group *g) {
+    return g->live.bytes + g->left.bytes;
+}
+
+static uint32_t window_of(const struct pt_heap *h, int64_t mono_ns) {
+    return (uint32_t)((mono_ns - h->start_mono_ns) / h->window_ns);
+}
+
+static void double_windows(struct pt_heap *h) {
+    for (size_t i = 0; i < h->group_count; i++) {
+        fill(&h->groups[i].series, PT_HEAP_WINDOWS, live_bytes(&h->groups[i]));
+        halve(&h->groups[i].series);
+    }
+    fill(&h->total_series, PT_HEAP_WINDOWS, h->total_live.bytes);
+    halve(&h->total_series);
+    h->window_ns *= 2;
+}
+
+void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
+    if (h->start_mono_ns == 0)
+        h->start_mono_ns = mono_ns;
+    if (mono_ns <= h->now_mono_ns || mono_ns - h->start_mono_ns > INT64_MAX / 4)
+        return; /* threads may be a little out of order */
+    h->now_mono_ns = mono_ns;
+    while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS)
+        double_windows(h);
+    fill(&h->total_series, window_of(h, mono_ns), h->total_live.bytes);
+}
+
+static bool is_group(const void *owner, uint32_t number, const void *key) {
+    const struct pt_heap *h = owner;
+    const uint32_t *wanted = key;
+    return h->groups[number].stack == wanted[0] && h->groups[number].thread == wanted[1];
+}
+
+uint32_t pt_heap_group_of(struct pt_heap *h, uint32_t stack, uint32_t thread) {
+    const uint32_t key[] = { stack, thread };
+    uint32_t next = (uint32_t)h->group_count;
+    uint32_t number =
+        pt_intern_find(&h->group_index, pt_intern_hash(key, sizeof key), is_group, h, key, next);
+    if (number == next) {
+        pt_grow(&h->groups, &h->group_capacity, h->group_count + 1, sizeof *h->groups);
+        h->groups[h->group_count++] = (struct pt_heap_group){ .stack = stack, .thread = thread };
+    }
+    return number;
+}
+
+/* Before live sums change: what they were at the last peak and in the windows that are over. */
+static void settle(struct pt_heap *h, struct pt_heap_group *g) {
+    if (!h->is_every && g->peak_number != h->peak_number) {
+        g->peak = g->live;
+        g->peak_number = h->peak_number;
+    }
+    fill(&g->series, window_of(h, h->now_mono_ns), live_bytes(g));
+}
+
+void pt_heap_change_live(struct pt_heap *h, uint32_t group, const struct pt_heap_sum *by,
+                         double sign) {
+    struct pt_heap_group *g = &h->groups[group];
+    settle(h, g);
+    pt_heap_sum_add(&g->live, by, sign);
+    pt_heap_sum_add(&h->total_live, by, sign);
+    if (h->is_every || h->total_live.bytes <= h->total_peak.bytes)
+        return;
+    h->total_peak = h->total_live;
+    h->peak_mono_ns = h->now_mono_ns;
+    h->peak_number++;
+}
+
+uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s) {
+    if (h->process_count >= PT_HEAP_PROCESSES)
+        return UINT32_MAX;
+    pt_grow(&h->processes, &h->process_capacity, h->process_count + 1, sizeof *h->processes);
+    h->processes[h->process_count] =
+        (struct pt_heap_process){ .pid = s->pid, .is_every = s->is_every };
+    h->mean_bytes = (double)s->mean_bytes;
+    h->is_every = s->is_every;
+    /* another image under a known number: what that had mapped is gone */
+    struct pt_perf_record exec = { .kind = PT_PERF_COMM, .pid = s->pid, .tid = s->pid };
+    exec.comm.is_exec = true;
+    exec.comm.name = PT_STR("");
+    pt_recording_take(&h->recording, &exec, NULL);
+    return (uint32_t)h->process_count++;
+}
+
+static void take_maps(struct pt_heap *h, const struct pt_heap_process *p, struct pt_str text) {
+    struct pt_scan lines = pt_scan_of(text), line;
+    struct pt_maps_line m;
+    while (pt_scan_line(&lines, &line)) {
+        if (!pt_maps_parse(line, &m) || !m.is_executable)
+            continue;
+        struct pt_perf_record r = { .kind = PT_PERF_MMAP, .pid = p->pid, .tid = p->pid };
+        r.mmap = (struct pt_perf_mmap){ .start = m.start,
+                                        .length = m.end - m.start,
+                                        .file_offset = m.file_offset,
+                                        .is_executable = true,
+                                        .path = m.path };
+        pt_recording_take(&h->recording, &r, NULL);
+    }
+}
+
+static void take_name(struct pt_heap *h, const struct pt_heap_process *p,
+                      const struct pt_heap_event *e) {
+    struct pt_perf_record r = { .kind = PT_PERF_COMM, .pid = p->pid, .tid = e->thread };
+    r.comm.name = pt_str_from(e->name);
+    pt_recording_take(&h->recording, &r, NULL);
+}
+
+static bool is_lost(const struct pt_recording *r) {
+    return r->frame_count > 0 && r->frames[r->frame_count - 1] == r->lost_frame;
+}
+
+static void forget_samples(struct pt_profile *p) {
+    p->samples.count = 0;
+    p->values.count = 0;
+}
+
+static bool is_ours(const struct pt_profile *p, uint32_t frame) {
+    uint32_t module = p->frames.at[frame].module;
+    return module != PT_PROFILE_NONE &&
+           pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY));
+}
+
+/* The leaf is who called malloc. */
+static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
+    while (stack != PT_PROFILE_NONE && is_ours(p, p->stacks.at[stack].frame))
+        stack = p->stacks.at[stack].parent;
+    return stack;
+}
+
+/* What the recording makes of it is one sample; its stack, without our own library, and thread are
+ * all we want. */
+struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
+                                        const struct pt_heap_event *e) {
+    struct pt_recording *r = &h->recording;
+    struct pt_perf_record record = {
+        .kind = PT_PERF_SAMPLE, .pid = p->pid, .tid = e->thread, .time_ns = e->mono_ns
+    };
+    record.sample.has_registers = true;
+    record.sample.stack = (const uint8_t *)e->stack.at;
+    record.sample.stack_size = e->stack.len;
+    memcpy(record.sample.registers, e->registers, sizeof e->registers);
+    struct pt_profile_meta before = r->profile.meta;
+    pt_recording_take(r, &record, NULL);
+    if (is_lost(r) && p->may_refresh) {
+        /* a library that was loaded since */
+        p->may_refresh = false;
+        pt_recording_add_process(r, p->pid);
+        r->profile.meta = before;
+        forget_samples(&r->profile);
+        pt_recording_take(r, &record, NULL);
+    }
+    struct pt_profile_sample sample = r->profile.samples.at[r->profile.samples.count - 1];
+    forget_samples(&r->profile);
+    sample.stack = without_library(&r->profile, sample.stack);
+    return sample;
+}
+
+static void drop_live(struct pt_heap *h, const struct pt_heap_live_entry *e) {
+    const struct pt_heap_sum weight = { e->bytes, e->count, e->variance };
+    pt_heap_change_live(h, e->group, &weight, -1);
+}
+
+static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+    struct pt_heap_process *p = &h->processes[process];
+    struct pt_heap_live_entry replaced;
+    take_name(h, p, e);
+    struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
+    uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
+    struct pt_heap_sum weight = pt_heap_weight(e->bytes, h->mean_bytes);
+    h->sample_count++;
+    pt_heap_sum_add(&h->groups[group].allocated, &weight, 1);
+    pt_heap_sum_add(&h->total_allocated, &weight, 1);
+    if (e->is_untracked)
+        return;
+    struct pt_heap_live_entry entry = { .address = e->address,
+                                        .process = process,
+                                        .group = group,
+                                        .bytes = weight.bytes,
+                                        .count = weight.count,
+                                        .variance = weight.variance };
+    if (e->address != 0 && pt_heap_live_put(&h->live, entry, &replaced))
+        drop_live(h, &replaced);
+    if (e->address != 0)
+        pt_heap_change_live(h, group, &weight, 1);
+}
+
+static void take_free(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+    struct pt_heap_live_entry gone;
+    if (!pt_heap_live_remove(&h->live, process, e->address, &gone))
+        return;
+    drop_live(h, &gone);
+    h->last_freed[h->last_freed_next++ % PT_COUNT(h->last_freed)] = gone;
+    const struct pt_heap_sum weight = { gone.bytes, gone.count, gone.variance };
+    if (e->is_temporary)
+        pt_heap_sum_add(&h->groups[gone.group].temporary, &weight, 1);
+}
+
+static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+    struct pt_heap_live_entry replaced;
+    for (size_t i = 0; i < PT_COUNT(h->last_freed); i++) {
+        struct pt_heap_live_entry *f = &h->last_freed[i];
+        if (f->address != e->address || f->process != process || f->address == 0)
+            continue;
+        const struct pt_heap_sum weight = { f->bytes, f->count, f->variance };
+        if (!pt_heap_live_put(&h->live, *f, &replaced))
+            pt_heap_change_live(h, f->group, &weight, 1);
+        f->address = 0;
+        return;
+    }
+}
+
+static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+    pt_heap_advance(h, e->mono_ns);
+    switch (e->kind) {
+    case PT_HEAP_ALLOCATION:
+        take_allocation(h, process, e);
+        break;
+    case PT_HEAP_FREE:
+        take_free(h, process, e);
+        break;
+    case PT_HEAP_RESTORE:
+        take_restore(h, process, e);
+        break;
+    case PT_HEAP_STACK_COPY:
+        take_name(h, &h->processes[process], e);
+        pt_heap_every_copy(h, &h->processes[process], e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Memory of a process that has ended is given back, but it was not freed. */
+static void leave(struct pt_heap *h, uint32_t process) {
+    struct pt_heap_live_entry gone;
+    for (size_t i = 0; i < h->live.capacity; i++)
+        while (h->live.at[i].process == process &&
+               pt_heap_live_remove(&h->live, process, h->live.at[i].address, &gone)) {
+            const struct pt_heap_sum weight = { gone.bytes, gone.count, gone.variance };
+            pt_heap_change_live(h, gone.group, &weight, -1);
+            pt_heap_sum_add(&h->groups[gone.group].left, &weight, 1);
+        }
+}
+
+/* Maps first: they are older than what needs them, or were written because of it. */
+static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
+                      bool is_final) {
+    struct pt_heap_event e;
+    uint64_t position = pt_heap_source_position(s);
+    while (pt_heap_source_next(s, &position, is_final, &e))
+        if (e.kind == PT_HEAP_MAPS) {
+            take_name(h, &h->processes[process], &e);
+            take_maps(h, &h->processes[process], e.maps);
+        }
+}
+
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+                  int64_t now_ns) {
+    struct pt_heap_event e;
+    if (process >= h->process_count)
+        return;
+    read_maps(h, process, s, is_final);
+    h->processes[process].may_refresh = !is_final;
+    uint64_t position = pt_heap_source_position(s);
+    while (pt_heap_source_next(s, &position, is_final, &e)) {
+        take(h, process, &e);
+        pt_heap_source_consume(s, position);
+    }
+    h->processes[process].losses = pt_heap_source_losses(s);
+    if (s->is_every)
+        pt_heap_every_read(h, &h->processes[process], s, is_final, now_ns);
+    if (is_final)
+        leave(h, process);
+}
+
+struct pt_heap_losses pt_heap_losses(const struct pt_heap *h) {
+    struct pt_heap_losses all = { 0 };
+    for (size_t i = 0; i < h->process_count; i++) {
+        all.allocations += h->processes[i].losses.allocations;
+        all.frees += h->processes[i].losses.frees;
+        all.untracked += h->processes[i].losses.untracked;
+        all.stacks += h->processes[i].losses.stacks;
+    }
+    return all;
+}
+
+/* The chosen pair of columns comes first, the others keep their order. */
+static size_t column_of(size_t index, enum pt_heap_metric first) {
+    size_t pair = index / 2, chosen = (size_t)first;
+    pair = pair == 0 ? chosen : pair <= chosen ? pair - 1 : pair;
+    return 2 * pair + index % 2;
+}
+
+static int64_t whole(double value) {
+    return value >= 9e18 ? INT64_MAX : value <= 0 ? 0 : (int64_t)llround(value);
+}
+
+static void add_sample(struct pt_heap *h, const struct pt_heap_group *g,
+                       enum pt_heap_metric first) {
+    const double all[] = {
+        live_bytes(g),      g->live.count + g->left.count,
+        g->peak.bytes,      g->peak.count,
+        g->allocated.bytes, g->allocated.count,
+        g->temporary.bytes, g->temporary.count,
+    };
+    int64_t values[PT_COUNT(all)];
+    for (size_t i = 0; i < PT_COUNT(all); i++)
+        values[i] = whole(all[column_of(i, first)]);
+    struct pt_profile_sample sample = {
+        .time_ns = h->start_mono_ns, .thread = g->thread, .stack = g->stack, .cpu = UINT16_MAX
+    };
+    (void)pt_profile_sample(&h->recording.profile, &sample, values);
+}
+
+void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
+    struct pt_profile *p = &h->recording.profile;
+    forget_samples(p);
+    p->type_count = PT_COUNT(types);
+    for (size_t i = 0; i < PT_COUNT(types); i++)
+        p->types[i] = types[column_of(i, first)];
+    for (size_t i = 0; i < h->group_count; i++) {
+        settle(h, &h->groups[i]);
+        add_sample(h, &h->groups[i], first);
+    }
+    p->meta.start_ns = h->start_mono_ns;
+    p->meta.end_ns = h->now_mono_ns;
+    p->meta.lost = (int64_t)pt_heap_losses(h).allocations;
+    pt_symbolize(&h->recording);
+    for (size_t i = 0; i < h->group_count && i < p->samples.count; i++)
+        h->groups[i].stack = p->samples.at[i].stack;
+}

@@ -1,0 +1,364 @@
+/* Heap profiles: the files of processes, what is made of them, and the library that writes them. */
+#include "test.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "profile/heap.h"
+#include "profile/leaks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MEAN 65536.0
+
+/* A file in memory, written as the library would. */
+struct made_file {
+    uint8_t *at;
+    size_t size;
+    uint64_t position;
+};
+
+static struct pt_heap_header *header_of(const struct made_file *f) {
+    return (struct pt_heap_header *)(void *)f->at;
+}
+
+static struct made_file make_file(uint64_t position) {
+    struct made_file f = { .size = sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES,
+                           .position = position };
+    f.at = pt_calloc(1, f.size);
+    *header_of(&f) = (struct pt_heap_header){ .magic = PT_HEAP_MAGIC,
+                                              .version = PT_HEAP_VERSION,
+                                              .header_size = sizeof(struct pt_heap_header),
+                                              .size = f.size,
+                                              .ring_offset = sizeof(struct pt_heap_header),
+                                              .ring_size = PT_HEAP_RING_BYTES,
+                                              .mean_bytes = (uint64_t)MEAN,
+                                              .start_mono_ns = 1000,
+                                              .pid = INT32_MAX,
+                                              .claimed = position,
+                                              .read = position };
+    return f;
+}
+
+static void append(struct made_file *f, void *record, size_t size, enum pt_heap_kind kind,
+                   unsigned flags) {
+    struct pt_heap_record *r = record;
+    uint8_t *ring = f->at + sizeof(struct pt_heap_header);
+    *r = (struct pt_heap_record){ f->position ^ PT_HEAP_STAMP, (uint32_t)size, (uint16_t)kind,
+                                  (uint16_t)flags };
+    for (size_t i = 0; i < size; i++)
+        ring[(f->position + i) % PT_HEAP_RING_BYTES] = ((uint8_t *)record)[i];
+    f->position += size;
+    header_of(f)->claimed = f->position;
+}
+
+static void append_allocation(struct made_file *f, int64_t time_ns, uint64_t address,
+                              uint64_t bytes) {
+    struct pt_heap_allocation a = {
+        .mono_ns = time_ns, .address = address, .bytes = bytes, .thread = 5, .name = "worker"
+    };
+    append(f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+}
+
+static void append_free(struct made_file *f, int64_t time_ns, uint64_t address,
+                        enum pt_heap_kind kind, unsigned flags) {
+    struct pt_heap_free r = { .mono_ns = time_ns, .address = address };
+    append(f, &r, sizeof r, kind, flags);
+}
+
+static struct pt_fs open_fs(void) {
+    struct pt_fs fs;
+    struct pt_err err;
+    assert_int_equal(pt_fs_open(&fs, "/proc", "/sys", "/", &err), 0);
+    return fs;
+}
+
+static void read_file(struct pt_heap *h, struct made_file *f, bool is_final) {
+    struct pt_heap_source s;
+    assert_int_equal(pt_heap_source_attach(&s, f->at, f->size), 0);
+    uint32_t process = pt_heap_add_process(h, &s);
+    pt_heap_read(h, process, &s, is_final, 0);
+    pt_heap_source_close(&s);
+}
+
+static void assert_near(double value, double expected) {
+    if (fabs(value - expected) > 1e-9 * fabs(expected) + 1e-9)
+        fail_msg("%g, expected %g", value, expected);
+}
+
+static void test_weight(void **state) {
+    (void)state;
+    struct pt_heap_sum w = pt_heap_weight(65536, 65536);
+    assert_near(w.bytes, 65536 / (1 - exp(-1)));
+    assert_near(w.count, 1 / (1 - exp(-1)));
+    assert_near(w.variance, exp(-1) * w.bytes * w.bytes);
+    w = pt_heap_weight(100 << 20, 65536);
+    assert_near(w.bytes, 100 << 20);
+    w = pt_heap_weight(16, 1 << 20); /* next to the mean itself */
+    assert_true(fabs(w.bytes - (1 << 20)) < 16);
+    w = pt_heap_weight(12345, 0);
+    assert_near(w.bytes, 12345);
+    assert_near(w.variance, 0);
+    assert_near(pt_heap_weight(0, 65536).bytes, 0);
+}
+
+static void test_sums(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    /* the last record goes around the end of the ring */
+    struct made_file f = make_file(PT_HEAP_RING_BYTES - 32 * 6 - 48);
+    double one = pt_heap_weight(1000, MEAN).bytes, two = pt_heap_weight(2000, MEAN).bytes;
+    append_allocation(&f, 1000, 0x1000, 1000);
+    append_allocation(&f, 2000, 0x2000, 2000);
+    append_free(&f, 3000, 0x1000, PT_HEAP_FREE, PT_HEAP_TEMPORARY);
+    append_free(&f, 3000, 0x9000, PT_HEAP_FREE, 0); /* nobody knows it */
+    append_allocation(&f, 4000, 0x1000, 1000);
+    append_free(&f, 5000, 0x2000, PT_HEAP_FREE, 0);
+    append_free(&f, 6000, 0x2000, PT_HEAP_RESTORE, 0);
+    append_free(&f, 7000, 0x1000, PT_HEAP_FREE, 0);
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, true);
+    assert_int_equal(h.sample_count, 3);
+    assert_int_equal(h.group_count, 1);
+    assert_near(h.total_allocated.bytes, 2 * one + two);
+    assert_near(h.total_peak.bytes, one + two);
+    assert_int_equal(h.peak_mono_ns, 2000);
+    assert_near(h.groups[0].temporary.bytes, one);
+    assert_near(h.groups[0].left.bytes, two);
+    assert_true(fabs(h.total_live.bytes) < 1e-6);
+    assert_int_equal(header_of(&f)->read, f.position);
+    pt_heap_finish(&h, PT_HEAP_ALLOCATED);
+    const struct pt_profile *p = &h.recording.profile;
+    assert_string_equal(p->types[0].name, "allocated");
+    assert_string_equal(p->types[2].name, "live");
+    assert_int_equal(p->samples.count, 1);
+    assert_int_equal(pt_profile_value(p, 0, 0), llround(2 * one + two));
+    assert_int_equal(pt_profile_value(p, 0, 2), llround(two));
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+static void test_torn(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    append_allocation(&f, 1000, 0x1000, 1000);
+    uint64_t torn = f.position;
+    append_allocation(&f, 2000, 0x2000, 1000);
+    append_allocation(&f, 3000, 0x3000, 1000);
+    memset(f.at + sizeof(struct pt_heap_header) + torn, 0, 8); /* its writer was killed */
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, false);
+    assert_int_equal(h.sample_count, 1);
+    assert_int_equal(header_of(&f)->read, torn);
+    read_file(&h, &f, true);
+    assert_int_equal(h.sample_count, 2);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+static void test_garbage(void **state) {
+    (void)state;
+    struct pt_heap_source s;
+    struct made_file f = make_file(0);
+    header_of(&f)->magic = 0;
+    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), -EAGAIN);
+    header_of(&f)->magic = PT_HEAP_MAGIC;
+    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size - 1), -EINVAL);
+    header_of(&f)->version++;
+    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), -EINVAL);
+    pt_free(f.at);
+}
+
+/* The reader has it mapped meanwhile. */
+static void test_cut(void **state) {
+    (void)state;
+    char path[] = "/dev/shm/pitot-heap-test-XXXXXX";
+    int fd = mkstemp(path);
+    struct made_file f = make_file(0);
+    struct pt_heap_source s;
+    struct pt_heap_event e;
+    append_allocation(&f, 1000, 0x1000, 1000);
+    assert_int_equal(write(fd, f.at, f.size), f.size);
+    assert_int_equal(pt_heap_source_open(&s, AT_FDCWD, path), 0);
+    assert_int_equal(ftruncate(fd, 100), 0);
+    uint64_t position = 0;
+    assert_false(pt_heap_source_next(&s, &position, true, &e));
+    pt_heap_source_close(&s);
+    close(fd);
+    unlink(path);
+    pt_free(f.at);
+}
+
+/* Against an array that is searched from end to end. */
+static void test_live(void **state) {
+    (void)state;
+    struct pt_heap_live l = { 0 };
+    struct pt_heap_live_entry other;
+    bool is_there[3000] = { false };
+    uint64_t random = 1;
+    for (int i = 0; i < 100000; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint32_t n = (uint32_t)(random >> 33) % 3000;
+        uint64_t address = (n / 2 + 1) * 16;
+        struct pt_heap_live_entry e = { .address = address, .process = n % 2, .group = n };
+        if (random >> 63) {
+            assert_int_equal(pt_heap_live_put(&l, e, &other), is_there[n]);
+            is_there[n] = true;
+        } else {
+            assert_int_equal(pt_heap_live_remove(&l, n % 2, address, &other), is_there[n]);
+            assert_true(!is_there[n] || other.group == n);
+            is_there[n] = false;
+        }
+    }
+    size_t count = 0;
+    for (int i = 0; i < 3000; i++)
+        count += is_there[i];
+    assert_int_equal(l.count, count);
+    pt_heap_live_release(&l);
+}
+
+static void fill(float series[32], float (*f)(int)) {
+    for (int i = 0; i < 32; i++)
+        series[i] = f(i);
+}
+
+static float line(int i) {
+    return 1000.0f + 500.0f * (float)i;
+}
+
+static float plateau(int i) {
+    return i < 6 ? 3000.0f * (float)i : 18000.0f;
+}
+
+static float once(int i) {
+    return i < 16 ? 0.0f : 1e6f;
+}
+
+static float saw(int i) {
+    return 1000.0f * (float)(i % 7);
+}
+
+static void test_growth(void **state) {
+    (void)state;
+    float series[32];
+    fill(series, line);
+    struct pt_leak_growth g = pt_leak_growth(series, 32, 0.5, 0);
+    assert_true(g.is_leak);
+    assert_near(g.slope, 1000);
+    assert_true(!pt_leak_growth(series, 32, 0.5, 20000).is_leak); /* less than its error */
+    assert_true(!pt_leak_growth(series, 4, 0.5, 0).is_leak);
+    assert_true(isnan(pt_leak_growth(series, 4, 0.5, 0).slope));
+    float (*const others[])(int) = { plateau, once, saw };
+    for (size_t i = 0; i < PT_COUNT(others); i++) {
+        fill(series, others[i]);
+        assert_true(!pt_leak_growth(series, 32, 0.5, 0).is_leak);
+    }
+}
+
+/* The workload, with the library in it. */
+static void run_workload(const char *directory, const char *story, const char *mean,
+                         const char *seed) {
+    const char *modules = getenv("PITOT_MODULES"), *workload = getenv("PITOT_HEAP_WORKLOAD");
+    char library[4096];
+    if (!modules || !workload || getenv("PITOT_EMULATED"))
+        skip();
+    snprintf(library, sizeof library, "%s/libpitot-heap.so", modules);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("LD_PRELOAD", library, 1);
+        setenv(PT_HEAP_DIRECTORY, directory, 1);
+        setenv(PT_HEAP_MEAN, mean, 1);
+        setenv(PT_HEAP_STACK, "1024", 1);
+        setenv(PT_HEAP_SEED, seed, 1);
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDOUT_FILENO);
+        execl(workload, workload, story, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+static void take_files(const char *directory, struct pt_heap *h) {
+    DIR *d = opendir(directory);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        struct pt_heap_source s;
+        if (e->d_name[0] == '.')
+            continue;
+        assert_int_equal(pt_heap_source_open(&s, dirfd(d), e->d_name), 0);
+        uint32_t process = pt_heap_add_process(h, &s);
+        pt_heap_read(h, process, &s, true, 1000);
+        pt_heap_source_close(&s);
+        unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}
+
+/* What the program allocates in all, known by counting every block. */
+static double exact_bytes(const char *directory, const struct pt_fs *fs) {
+    struct pt_heap h;
+    pt_heap_init(&h, fs);
+    run_workload(directory, "sampled", "0", "1");
+    take_files(directory, &h);
+    double bytes = h.total_allocated.bytes;
+    assert_true(bytes >= 80080000 && bytes < 80080000 + 200000);
+    pt_heap_release(&h);
+    return bytes;
+}
+
+static void test_estimates(void **state) {
+    (void)state;
+    char directory[] = "/dev/shm/pitot-heap-test-XXXXXX", seed[16];
+    struct pt_fs fs = open_fs();
+    assert_non_null(mkdtemp(directory));
+    double exact = exact_bytes(directory, &fs), sum = 0, squares = 0;
+    int near = 0;
+    for (int i = 1; i <= 100; i++) {
+        struct pt_heap h;
+        pt_heap_init(&h, &fs);
+        snprintf(seed, sizeof seed, "%d", i);
+        run_workload(directory, "sampled", "524288", seed);
+        take_files(directory, &h);
+        assert_int_equal(pt_heap_losses(&h).allocations, 0);
+        assert_true(fabs(h.total_live.bytes) < 1e-3);
+        double z = (h.total_allocated.bytes - exact) / sqrt(h.total_allocated.variance);
+        near += fabs(z) <= 3;
+        sum += z;
+        squares += z * z;
+        pt_heap_release(&h);
+    }
+    rmdir(directory);
+    pt_fs_close(&fs);
+    print_message("within 3 standard errors: %d of 100; mean %.3f, mean square %.3f\n", near,
+                  sum / 100, squares / 100);
+    assert_true(near >= 98);
+    assert_true(fabs(sum / 100) < 0.4);                      /* its own error is 0.1 */
+    assert_true(squares / 100 > 0.5 && squares / 100 < 1.7); /* the errors are what they say */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(test_weight, "C244: a sample stands for its size over its chance of being one"),
+        PT_TEST(test_sums, "C244: live, peak, allocated and temporary bytes are summed by stack"),
+        PT_TEST(test_torn, "C244: a record that its killed writer did not finish is stepped over"),
+        PT_TEST(test_garbage, "C244: a file that is not whole is not read"),
+        PT_TEST(test_cut, "C244: a program that cuts its file while it is read ends no reader"),
+        PT_TEST(test_live, "C244: the table of live blocks forgets what was freed, nothing else"),
+        PT_TEST(test_growth, "C244: steady growth is a leak; warm-ups, steps and saws are none"),
+        PT_TEST(test_estimates,
+                "C244: in 100 seeded runs the sampled total is the exact one within its error"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
