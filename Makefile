@@ -22,7 +22,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
 .PHONY: all demo test test-system asan tsan fuzz check check-source check-clang check-arm64 bench \
-        python golden-update format install dist clean help
+        verdicts python golden-update format install dist clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build
@@ -64,6 +64,11 @@ check-arm64: build-arm64/build.ninja
 
 bench: all | deps-bench ## measure against the reference programs
 	@bench/run build
+
+verdicts: build/with-tests | deps-verdicts ## how often `explain` and `diff` are right
+	@ninja -C build
+	@CMOCKA_MESSAGE_OUTPUT=TAP build/tests/unit/diff_test 2>&1 | grep '^# [0-9]'
+	@tests/verdicts/run.py build/pitot
 
 python: build-python/build.ninja ## wheels of the Python package, in dist/
 	@$(MESON) configure build-python -Dpython_interpreters='$(PYTHON)'

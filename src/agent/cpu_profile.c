@@ -4,9 +4,8 @@
 #include "agent/recorder.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "profile/classify.h"
+#include "kernel/pid_tree.h"
 #include "profile/session.h"
-#include "profile/symbolize.h"
 #include "profile/lines.h"
 #include "profile/top.h"
 #include "profile/writers.h"
@@ -18,6 +17,7 @@
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -51,8 +51,9 @@ static void ignore_signals(void) {
     sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-static int start_session(struct run *r, struct pt_perf *perf, struct pt_err *err) {
-    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, r->o->pid, err);
+static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pid_list *running,
+                         struct pt_err *err) {
+    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, running, err);
     r->is_started = rc == 0;
     if (rc)
         pt_session_release(&r->session);
@@ -67,14 +68,24 @@ static int start_command(struct run *r, struct pt_err *err) {
     int rc = pt_child_create(&r->child, &c, err);
     if (!rc)
         rc = pt_perf_open_command(&perf, &r->o->fs, &r->o->perf, r->child.pid, err);
-    return rc ? rc : start_session(r, &perf, err);
+    return rc ? rc : start_session(r, &perf, &(struct pt_pid_list){ 0 }, err);
 }
 
 static int start_process(struct run *r, struct pt_err *err) {
     struct pt_perf perf;
     r->target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
-    int rc = pt_perf_open_process(&perf, &r->o->fs, &r->o->perf, r->o->pid, err);
-    return rc ? rc : start_session(r, &perf, err);
+    struct pt_pid_list tree = { 0 };
+    pt_pid_tree_read(r->o->fs.proc, &r->o->pid, 1, &tree);
+    if (tree.count == 0)
+        return pt_fail(err, -EINVAL, "--pid: that is Pitot itself");
+    int rc = pt_perf_open_processes(&perf, &r->o->fs, &r->o->perf, tree.at, tree.count, err);
+    if (!rc && perf.left_out > 0)
+        pt_log(PT_LOG_WARNING, "%zu of the processes it has started cannot be profiled",
+               perf.left_out);
+    if (!rc)
+        rc = start_session(r, &perf, &tree, err);
+    pt_pid_list_release(&tree);
+    return rc;
 }
 
 static void end_command(struct run *r, const struct signalfd_siginfo *info) {
@@ -141,18 +152,6 @@ static void wait_for_command(struct run *r) {
         pt_child_collect(&r->child);
 }
 
-static void set_command(struct run *r) {
-    struct pt_profile_meta *meta = &r->session.recording.profile.meta;
-    size_t used = 0;
-    if (!r->o->command) {
-        snprintf(meta->command, sizeof meta->command, "pid %d", (int)r->o->pid);
-        return;
-    }
-    for (size_t i = 0; r->o->command[i] && used < sizeof meta->command - 1; i++)
-        used += (size_t)snprintf(meta->command + used, sizeof meta->command - used, "%s%s",
-                                 i ? " " : "", r->o->command[i]);
-}
-
 static double percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -212,16 +211,38 @@ static void print_summary(const struct run *r) {
     (void)pt_out_close(&out);
 }
 
-static int write_files(const struct run *r) {
+static int write_file(const struct run *r, const char *path) {
     struct pt_err err;
-    int rc = 0;
-    for (size_t i = 0; i < r->o->output_count; i++) {
-        if (!pt_profile_write(&r->session.recording.profile, r->o->outputs[i], &err))
-            continue;
+    int rc = pt_profile_write(&r->session.recording.profile, path, &err);
+    if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
-        rc = -EIO;
-    }
+    else if (!r->o->is_quiet && pt_log_is_ready(1000))
+        fprintf(stderr, "profile: %s\n", path);
     return rc;
+}
+
+/* "pitot-cpu-20261116-093042-4242.html": when it began, and the process. */
+static void name_page(const struct run *r, char *into, size_t capacity) {
+    const struct pt_profile_meta *m = &r->session.recording.profile.meta;
+    char when[32] = "";
+    time_t start = (time_t)(m->start_wall_ns / PT_NS_PER_SECOND);
+    struct tm parts;
+    if (localtime_r(&start, &parts))
+        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &parts);
+    snprintf(into, capacity, "pitot-%s-%s-%d.html", m->title, when,
+             (int)(r->o->command ? r->child.pid : r->o->pid));
+}
+
+/* Where no file is asked for, a flame graph in this directory; not of nothing. */
+static int write_files(const struct run *r) {
+    char page[96];
+    int rc = 0;
+    for (size_t i = 0; i < r->o->output_count; i++)
+        rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
+    if (r->o->output_count > 0 || r->session.recording.profile.samples.count == 0)
+        return rc;
+    name_page(r, page, sizeof page);
+    return write_file(r, page);
 }
 
 /* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
@@ -239,10 +260,7 @@ static int check_samples(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    struct pt_recording *recording = &r->session.recording;
-    pt_symbolize(recording);
-    pt_classify(&recording->profile, !r->o->perf.is_off_cpu);
-    set_command(r);
+    pt_session_finish(&r->session, r->o->command, &r->o->pid, 1);
     print_summary(r);
     int rc = check_samples(r), written = write_files(r);
     return rc ? rc : written;

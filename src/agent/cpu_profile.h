@@ -12,7 +12,7 @@ struct pt_cpu_profile_options {
     char *const *command;       /* argv, NULL-terminated; or NULL */
     pid_t pid;                  /* instead of a command; never signalled or stopped */
     int64_t duration_ns;        /* 0: until the end or a signal */
-    const char *const *outputs; /* files; the ending says the format */
+    const char *const *outputs; /* files; the ending says the format; none: a page, named by us */
     size_t output_count;
     size_t top_rows;   /* of the table on stderr; 0 = none */
     const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */

@@ -1,10 +1,12 @@
 #include "agent/recorder.h"
 
+#include "agent/alerts.h"
 #include "agent/child.h"
 #include "agent/engine_infos.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
+#include "agent/run_profile.h"
 #include "agent/status.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -49,8 +51,10 @@ struct recorder {
     struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
+    struct pt_alerts alerts;
     struct pt_regions regions;
     struct pt_status status;
+    struct pt_run_profile profile;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -241,14 +245,16 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .target = &r->target,
                                           .engines = &r->o->engines,
                                           .regions = r->regions.path[0] ? r->regions.path : NULL,
-                                          .fd_budget = descriptor_budget() };
+                                          .fd_budget = descriptor_budget(),
+                                          .other_cpu_ns = pt_run_profile_cpu_ns,
+                                          .other = &r->profile };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
     if (rc)
         return rc;
     pt_sample_init(&r->mark_sample, &r->sampler.schema);
     r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
-    return 0;
+    return pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
 }
 
 static void note_write(struct recorder *r, int rc) {
@@ -269,6 +275,8 @@ static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
         note_write(r, pt_journal_write(&r->journal, sample));
+        if (pt_alerts_see(&r->alerts, sample))
+            note_write(r, pt_journal_write(&r->journal, &r->alerts.changes));
         pt_status_see(&r->status, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
@@ -494,6 +502,7 @@ static void record(struct recorder *r) {
             ask_to_stop(r, "the duration is over");
     }
     pt_sampler_stop(&r->sampler);
+    pt_run_profile_stop(&r->profile);
     pt_child_collect(&r->child);
     write_samples(r);
     write_marks(r);
@@ -520,6 +529,19 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     return pt_child_release(&r->child, r->o->command[0], err);
 }
 
+/* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
+static void start_profile(struct recorder *r) {
+    struct pt_run_profile_options options = { .fs = &r->o->fs,
+                                              .rate_hz = r->o->cpu_hz,
+                                              .is_command = r->o->command != NULL,
+                                              .pids = r->target.pids,
+                                              .pid_count = (size_t)r->target.pid_count,
+                                              .directory = r->o->directory,
+                                              .name = r->uuid_text };
+    if (r->o->cpu_hz > 0)
+        pt_run_profile_start(&r->profile, &options);
+}
+
 static int start(struct recorder *r, struct pt_err *err) {
     raise_descriptor_limit(r);
     int rc = name_files(r, err);
@@ -538,6 +560,7 @@ static int start(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
+    start_profile(r);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;
@@ -620,7 +643,11 @@ static void print_files(const struct recorder *r, bool has_report) {
                  r->o->formats.types[i]->name);
     if (has_report)
         snprintf(list + strlen(list), sizeof list - strlen(list), ", html");
-    fprintf(stderr, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
+    struct pt_out out;
+    pt_out_borrow(&out, STDERR_FILENO);
+    pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
+    pt_run_profile_print(&r->profile, &out);
+    (void)pt_out_close(&out);
 }
 
 /* Closes the journal and makes everything else from it. */
@@ -644,6 +671,8 @@ static void finish(struct recorder *r) {
                err.text, r->journal_path);
         r->has_lost = true;
     }
+    r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
+                                       (size_t)r->target.pid_count) != 0;
     print_files(r, write_report(r));
 }
 
@@ -651,6 +680,8 @@ static void release(struct recorder *r) {
     pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
+    pt_run_profile_release(&r->profile);
+    pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
     if (r->mark_sample.batches)

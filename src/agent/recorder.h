@@ -21,6 +21,8 @@ struct pt_recorder_options {
     int pid_count;
     struct pt_engine_options engines;
     const char *container;   /* --container, or NULL */
+    int64_t cpu_hz;          /* --cpu: rate of a profile of the target; 0 = none */
+    const char *alerts;      /* file of alert rules; NULL: the defaults */
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */

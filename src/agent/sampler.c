@@ -1,5 +1,6 @@
 #include "agent/sampler.h"
 
+#include "agent/alerts.h"
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,6 +53,7 @@ uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
             tables[n++] = pt_collectors[i]->tables[k];
     tables[n++] = &collector_table;
     tables[n++] = pt_mark_table;
+    tables[n++] = pt_alert_table;
     return n;
 }
 
@@ -254,12 +256,17 @@ static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double
     add_event(s, sample, "governor", text);
 }
 
+static int64_t governed_cpu_ns(const struct pt_sampler *s) {
+    int64_t all_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return s->options.other_cpu_ns ? all_ns - s->options.other_cpu_ns(s->options.other) : all_ns;
+}
+
 /* Once a second. */
 static void govern(struct pt_sampler *s, struct pt_sample *sample) {
     int64_t elapsed_ns = sample->mono_ns - s->last_govern_ns;
     if (s->last_govern_ns && elapsed_ns < GOVERN_PERIOD_NS)
         return;
-    int64_t cpu_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    int64_t cpu_ns = governed_cpu_ns(s);
     if (s->last_govern_ns)
         step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
     for (int i = 0; i < s->collector_count; i++)

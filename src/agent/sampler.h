@@ -15,7 +15,7 @@
 
 #define PT_SAMPLER_COLLECTORS 32
 
-#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 2)
+#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 3)
 
 /* All tables of a run in the order of every output: those of the collectors, what Pitot itself
  * costs, marks. Returns how many. */
@@ -42,6 +42,10 @@ struct pt_sampler_options {
     const struct pt_engine_options *engines; /* or NULL */
     const char *regions;                     /* see struct pt_context */
     int fd_budget;
+    /* CPU time of threads that no thinning makes cheaper, which the governor leaves out; or NULL.
+     * Called by the sampler thread. */
+    int64_t (*other_cpu_ns)(const void *other);
+    const void *other;
     bool is_enabled[PT_SAMPLER_COLLECTORS]; /* by index in pt_collectors */
 };
 

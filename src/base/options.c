@@ -276,6 +276,10 @@ static bool takes_argument(const struct pt_option *o) {
     return o->kind != PT_OPTION_FLAG && o->kind != PT_OPTION_COUNT;
 }
 
+static int argument_rule(const struct pt_option *o) {
+    return !takes_argument(o) ? no_argument : o->implied ? optional_argument : required_argument;
+}
+
 /* Longest common start, as a measure of what was meant. */
 static const char *nearest(const struct pt_option_table *t, const char *word) {
     const char *best = NULL;
@@ -313,7 +317,7 @@ static void build_getopt(const struct pt_option_table *t, struct getopt_table *g
         const struct pt_option *o = &t->options[i];
         if (!pt_option_applies(t, o))
             continue;
-        g->longs[n++] = (struct option){ o->name, takes_argument(o), NULL, FIRST_LONG + (int)i };
+        g->longs[n++] = (struct option){ o->name, argument_rule(o), NULL, FIRST_LONG + (int)i };
         if (o->kind == PT_OPTION_FLAG)
             g->longs[n++] =
                 (struct option){ pt_asprintf("no-%s", o->name), 0, NULL, NEGATED + (int)i };
@@ -359,7 +363,9 @@ static int set_from_command_line(struct parsing *p, int code, const char *argume
     const struct pt_option *o = option_of(p->table, code);
     char where[64];
     snprintf(where, sizeof where, "--%s", o->name);
-    return set_from(p, o, code >= NEGATED ? "no" : argument ? argument : "", where, err);
+    if (!argument)
+        argument = code >= NEGATED ? "no" : o->implied ? o->implied : "";
+    return set_from(p, o, argument, where, err);
 }
 
 /* `*has_dashes`: the options ended with "--", which is no option's value. */
@@ -440,16 +446,24 @@ void pt_option_describe(const struct pt_option *o, char *into, size_t capacity) 
     snprintf(into, capacity, "%s%s%s", o->help, o->choice ? ": " : "", choices);
 }
 
+void pt_option_argument(const struct pt_option *o, char *into, size_t capacity) {
+    snprintf(into, capacity,
+             !o->argument ? "%s"
+             : o->implied ? "[=%s]"
+                          : " %s",
+             o->argument ? o->argument : "");
+}
+
 void pt_options_help(const struct pt_option_table *t, struct pt_out *out) {
     for (size_t i = 0; i < t->option_count; i++) {
         const struct pt_option *o = &t->options[i];
-        char flag[64], shorts[8] = "    ", description[512];
+        char flag[64], shorts[8] = "    ", description[512], argument[32];
         if (!pt_option_applies(t, o))
             continue;
         if (o->short_name)
             snprintf(shorts, sizeof shorts, "-%c, ", o->short_name);
-        snprintf(flag, sizeof flag, "%s--%s%s%s", shorts, o->name, o->argument ? " " : "",
-                 o->argument ? o->argument : "");
+        pt_option_argument(o, argument, sizeof argument);
+        snprintf(flag, sizeof flag, "%s--%s%s", shorts, o->name, argument);
         pt_option_describe(o, description, sizeof description);
         pt_out_printf(out, "  %-30s %s", flag, description);
         if (o->default_text && takes_argument(o))

@@ -40,6 +40,7 @@ struct pt_option {
     /* The words it takes, NULL after the last: help ends with a list of them. Or NULL. */
     const char *(*choice)(size_t index);
     const char *variable; /* of the environment, where it is not PITOT_<NAME>; or NULL */
+    const char *implied;  /* its value where it stands alone: --name or --name=VALUE; or NULL */
 };
 
 struct pt_option_table {
@@ -70,6 +71,8 @@ int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns,
 void pt_choices_join(const char *(*choice)(size_t index), char *into, size_t capacity);
 /* Its help and the words it takes. */
 void pt_option_describe(const struct pt_option *option, char *into, size_t capacity);
+/* What follows its name in help: " DIR", "[=HZ]", "". */
+void pt_option_argument(const struct pt_option *option, char *into, size_t capacity);
 /* The option lines of --help. */
 void pt_options_help(const struct pt_option_table *table, struct pt_out *out);
 

@@ -11,6 +11,8 @@ enum pt_command_id {
     PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
+    PT_COMMAND_EXPLAIN,
+    PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -21,7 +23,7 @@ enum pt_command_id {
 };
 
 struct pt_command_options {
-    const char *output, *formats, *container, *collect, *no_collect, *run, *profile;
+    const char *output, *formats, *container, *collect, *no_collect, *run;
     const char *procfs, *sysfs, *rootfs;
     const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
     int64_t interval_ns, duration_ns, verbosity;
@@ -29,11 +31,16 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
+    const char *alerts, *baseline;
+    struct pt_option_list gates;
+    double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
     struct pt_option_list profile_outputs;
     const char *lines;
+    const char *profile; /* kind of the one to export; file of the one to report */
+    int64_t cpu_hz;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
@@ -69,6 +76,9 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
+                   char **argv);
+int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

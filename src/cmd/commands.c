@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 
 #include "agent/recorder.h"
+#include "agent/run_profile.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "profile/heap.h"
@@ -17,6 +18,8 @@
 #define REPORT     (1u << PT_COMMAND_REPORT)
 #define CPU        (1u << PT_COMMAND_CPU)
 #define HEAP       (1u << PT_COMMAND_HEAP)
+#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
+#define DIFF       (1u << PT_COMMAND_DIFF)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -29,7 +32,7 @@ const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
       "directory for the files of the run" },
     { "output", 'o', PT_OPTION_TEXT, EXPORT, AT(output), NULL, "DIR",
-      "directory for the files; beside the journal if not given" },
+      "directory for the files; beside the journal if not given; with --profile a file" },
     { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
       "the page; <uuid>.html beside the journal if not given" },
     { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
@@ -49,7 +52,8 @@ const struct pt_option pt_command_option_list[] = {
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
       "profile a running process with all its threads, and what they start" },
     { "output", 'o', PT_OPTION_LIST, CPU | HEAP, AT(profile_outputs), NULL, "FILE",
-      "file for the profile; its ending is the format; repeatable", pt_profile_ending },
+      "file for the profile, pitot-*.html if not given; its ending is the format; repeatable",
+      pt_profile_ending },
     { "rate", 0, PT_OPTION_I64, CPU, AT(rate_hz), "99", "HZ", "samples a second, up to 9999" },
     { "stack", 0, PT_OPTION_I64, CPU | HEAP, AT(stack_kib), "32", "KIB",
       "how much of the stack goes with a sample: 8, 16, 32, 64" },
@@ -71,6 +75,12 @@ const struct pt_option pt_command_option_list[] = {
       "PYTHONMALLOC=malloc: see Python's small objects too; it then runs 10 to 30 % slower" },
     { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
       "print the lines of this function with what each took" },
+    { "cpu", 0, PT_OPTION_I64, RECORD, AT(cpu_hz), NULL, "HZ",
+      "profile the CPU time of the command or process too, 99 samples a second or so many", NULL,
+      NULL, "99" },
+    { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
+      "write this profile of the run to the file -o, whose ending is the format",
+      pt_run_profile_kind },
     { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
@@ -82,6 +92,9 @@ const struct pt_option pt_command_option_list[] = {
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
+    { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
+      "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
+      "80 %, 85 degrees" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
@@ -98,6 +111,12 @@ const struct pt_option pt_command_option_list[] = {
       "price of an hour of this machine" },
     { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(currency), NULL, "NAME",
       "of the prices: EUR" },
+    { "gate", 0, PT_OPTION_LIST, DIFF, AT(gates), NULL, "GATE",
+      "fail if a metric changed more: 'tokens_per_second<-3%', 'cpu_time>+10%'; repeatable" },
+    { "baseline", 0, PT_OPTION_TEXT, DIFF, AT(baseline), NULL, "DIR",
+      "compare with all runs of a directory, instead of A" },
+    { "min-change", 0, PT_OPTION_PERCENT, DIFF, AT(minimum_change_percent), "2", "PERCENT",
+      "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
@@ -116,7 +135,10 @@ const struct pt_option pt_command_option_list[] = {
       "end after so many requests; 0 = no limit" },
     { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
       "requests at a time, up to 64" },
-    { "json", 0, PT_OPTION_FLAG, ENERGY | SCHEMA | DOCTOR, AT(as_json), NULL, NULL, "print JSON" },
+    { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | DIFF | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
+      "print JSON" },
+    { "markdown", 0, PT_OPTION_FLAG, DIFF, AT(as_markdown), NULL, NULL,
+      "print Markdown for a pull request" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
     { "path.procfs", 0, PT_OPTION_TEXT, RECORD | CPU | HEAP | DOCTOR, AT(procfs), "/proc", "DIR",
@@ -137,6 +159,7 @@ static const char record_details[] =
     "  pitot -- python serve.py\n"
     "  pitot -t 100 -f parquet,csv -p -- ./train --epochs 3\n"
     "  pitot --pid 4242 -d 60s\n"
+    "  pitot --cpu -- python train.py\n"
     "\n"
     "The exit code is the command's own (128 + n when signal n ended it); 125 if Pitot itself\n"
     "failed, 126 or 127 if the command could not be run. Watched processes and containers are\n"
@@ -145,7 +168,8 @@ static const char record_details[] =
 static const char export_details[] =
     "RUN is a directory (the newest run in it is taken), a journal (*.pitot), or the start of a\n"
     "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
-    "  pitot export profiler-output -f csv,parquet\n";
+    "  pitot export profiler-output -f csv,parquet\n"
+    "  pitot export profiler-output --profile cpu -o flame.html\n";
 
 static const char energy_details[] =
     "Every figure says whether it was measured, modelled or assumed, and its range. What was "
@@ -181,6 +205,24 @@ static const char heap_details[] =
     "cannot be recorded: exit code 125 if nothing was. Other exit codes are those of `pitot\n"
     "record`.\n";
 
+static const char explain_details[] =
+    "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
+    "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
+    "\"inconclusive\"\n"
+    "are answers too. It knows more of a run that was recorded with -p.\n"
+    "  pitot explain profiler-output\n"
+    "  pitot explain profiler-output --json | jq -r '.verdicts[].id'\n";
+
+static const char diff_details[] =
+    "Compares two runs metric by metric: what was configured differently, then what changed "
+    "beyond\n"
+    "noise, with its 95 % interval. Counters are compared as rates, the beginning of each run is\n"
+    "cut off until it is steady. docs/DIFF.md says how, and which names gates take.\n"
+    "  pitot diff before after\n"
+    "  pitot diff --baseline main-runs after --gate 'tokens_per_second<-3%' --markdown\n"
+    "\n"
+    "Exit code: 0 no gate failed, 1 a gate failed, 2 an error, 3 a gate could not be decided.\n";
+
 static const char doctor_details[] =
     "Exit code: 0 all fine, 1 something is limited, 2 recording would not work.\n";
 
@@ -211,6 +253,10 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT...",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
+                             pt_cmd_explain, explain_details, 2 },
+    [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
+                          pt_cmd_diff, diff_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_RATE_HZ 9999
-
 static int choose_pid(const struct pt_option_list *list, pid_t *pid, struct pt_err *err) {
     if (list->count == 0)
         return 0;
@@ -38,8 +36,8 @@ static int check(const struct pt_command_options *o, struct pt_cpu_profile_optio
         return rc;
     if (!c->command == !c->pid)
         return pt_fail(err, -EINVAL, "give either a command or --pid");
-    if (o->rate_hz < 1 || o->rate_hz > MAX_RATE_HZ)
-        return pt_fail(err, -EINVAL, "--rate: from 1 to %d", MAX_RATE_HZ);
+    if (o->rate_hz < 1 || o->rate_hz > PT_PERF_RATE_MAX)
+        return pt_fail(err, -EINVAL, "--rate: from 1 to %d", PT_PERF_RATE_MAX);
     if (o->stack_kib != 8 && o->stack_kib != 16 && o->stack_kib != 32 && o->stack_kib != 64)
         return pt_fail(err, -EINVAL, "--stack: 8, 16, 32 or 64");
     if (o->top_rows < 0)

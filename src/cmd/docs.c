@@ -31,7 +31,7 @@ static void man_option(struct pt_out *out, const struct pt_option *o) {
     pt_out_text(out, "\\-\\-");
     roff(out, o->name);
     if (o->argument)
-        pt_out_printf(out, " \\fI%s\\fR", o->argument);
+        pt_out_printf(out, o->implied ? "[=\\fI%s\\fR]" : " \\fI%s\\fR", o->argument);
     pt_out_char(out, '\n');
     char variable[64], description[512];
     pt_option_describe(o, description, sizeof description);

@@ -1,9 +1,15 @@
 #include "agent/export.h"
+#include "agent/run_profile.h"
 #include "base/log.h"
 #include "cmd/command.h"
+#include "profile/readers.h"
+#include "profile/writers.h"
 #include "store/run.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static void warn_of_damage(const struct pt_export_result *r) {
     if (r->skipped_bytes > 0)
@@ -18,6 +24,56 @@ static void warn_of_damage(const struct pt_export_result *r) {
                (unsigned long long)r->tail_bytes);
 }
 
+static void warn_of_others(int other_count, const char *name) {
+    if (other_count > 0)
+        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
+}
+
+static int report(const struct pt_err *err) {
+    pt_log(PT_LOG_ERROR, "%s", err->text);
+    return 1;
+}
+
+static bool is_profile_kind(const char *word) {
+    for (size_t i = 0; pt_run_profile_kind(i); i++)
+        if (strcmp(word, pt_run_profile_kind(i)) == 0)
+            return true;
+    return false;
+}
+
+static int convert(const char *from, const char *into, struct pt_err *err) {
+    struct pt_profile_file file;
+    int rc = pt_profile_file_read(&file, from, err);
+    if (!rc)
+        rc = pt_profile_write(&file.profile, into, err);
+    pt_profile_file_release(&file);
+    return rc;
+}
+
+/* Any format from the profile that lies beside the journal. */
+static int export_profile(const struct pt_command_options *o, const char *run) {
+    struct pt_err err = { "" };
+    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
+    int other_count;
+    if (!is_profile_kind(o->profile))
+        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: there is no '%s'", o->profile);
+    if (!o->output)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: give a file with -o");
+    if (pt_profile_check_path(o->output, &err))
+        return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
+    if (pt_run_find(run, journal, &other_count, &err))
+        return report(&err);
+    pt_run_split(journal, directory, name);
+    warn_of_others(other_count, name);
+    char *saved = pt_asprintf("%s/%s.%s" PT_RUN_PROFILE_EXTENSION, directory, name, o->profile);
+    int rc = access(saved, F_OK)
+                 ? pt_fail(&err, -ENOENT, "the run has no %s profile (%s): record it with --%s",
+                           o->profile, saved, o->profile)
+                 : convert(saved, o->output, &err);
+    pt_free(saved);
+    return rc ? report(&err) : 0;
+}
+
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv) {
     (void)has_dashes;
@@ -29,13 +85,14 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
     size_t made_from;
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_EXPORT, "give one run to export");
+    if (o->profile)
+        return export_profile(o, operands[0]);
     if (pt_export_formats_parse(&formats, o->formats, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "--format: %s", err.text);
     int rc = pt_run_find(operands[0], journal, &other_count, &err);
     if (!rc) {
         pt_run_split(journal, directory, name);
-        if (other_count > 0)
-            pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
+        warn_of_others(other_count, name);
     }
     if (!rc && o->output)
         rc = pt_run_make_directory(o->output, &made_from, &err);
@@ -43,10 +100,8 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
     if (!rc)
         rc = pt_export(journal, &formats, o->output ? o->output : directory, name, NULL, &result,
                        &err);
-    if (rc) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
+    if (rc)
+        return report(&err);
     warn_of_damage(&result);
     if (!o->is_quiet)
         fprintf(stderr, "Exported %llu samples to %s/%s.*\n",

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/command.h"
+#include "profile/perf_event.h"
 #include "report/html.h"
 #include "scrape/scraper.h"
 
@@ -108,13 +109,25 @@ static int choose_engines(const struct pt_option_list *given, struct pt_engine_o
     return check_engine_urls(engines, err);
 }
 
+static int check_profile(const struct pt_command_options *o, const struct pt_recorder_options *r,
+                         struct pt_err *err) {
+    if (o->cpu_hz < 0 || o->cpu_hz > PT_PERF_RATE_MAX)
+        return pt_fail(err, -EINVAL, "--cpu: from 1 to %d samples a second, or 0 for none",
+                       PT_PERF_RATE_MAX);
+    if (o->cpu_hz > 0 && !r->command && o->pids.count == 0 && !o->container)
+        return pt_fail(err, -EINVAL, "--cpu: needs a command, --pid or --container to profile");
+    return 0;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
         return pt_fail(err, -EINVAL, "--interval: the shortest is 1 ms");
     if (r->command && (o->pids.count > 0 || o->container))
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
-    int rc = pt_export_formats_parse(&r->formats, o->formats, err);
+    int rc = check_profile(o, r, err);
+    if (!rc)
+        rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)
         rc = choose_collectors(o, r->is_enabled, err);
     if (!rc)
@@ -134,6 +147,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .duration_ns = o->duration_ns,
         .max_overhead = o->max_overhead_percent / 100,
         .container = o->container,
+        .cpu_hz = o->cpu_hz,
+        .alerts = o->alerts,
         .tags = o->tags.items,
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,

@@ -10,6 +10,9 @@
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define OPS_MAX 16
@@ -26,9 +29,52 @@ struct file {
 
 static char *debug_path; /* NULL: libdwfl's own list */
 
+static bool is_there(const char *format, ...) PT_PRINTF(1, 2);
+static bool is_there(const char *format, ...) {
+    char path[PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    return n > 0 && n < (int)sizeof path && access(path, R_OK) == 0;
+}
+
+static bool has_debug_file_by_id(Dwfl_Module *module) {
+    const unsigned char *bits;
+    GElf_Addr where;
+    char hex[2 * PT_ELF_BUILD_ID_MAX + 1] = "";
+    int size = dwfl_module_build_id(module, &bits, &where);
+    if (size < 2 || size > PT_ELF_BUILD_ID_MAX)
+        return false;
+    for (int i = 0; i < size; i++)
+        snprintf(hex + (size_t)i * 2, 3, "%02x", bits[i]);
+    return is_there("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+}
+
+/* Where libdwfl looks: beside the file, in .debug, in /usr/lib/debug. */
+static bool has_debug_file_by_name(const char *file, const char *link) {
+    const char *slash = strrchr(file, '/');
+    int directory = slash ? (int)(slash - file) : 0;
+    const char *name = link ? link : slash ? slash + 1 : file;
+    const char *ending = link ? "" : ".debug";
+    return is_there("%.*s/%s%s", directory, file, name, ending) ||
+           is_there("%.*s/.debug/%s%s", directory, file, name, ending) ||
+           is_there("/usr/lib/debug%.*s/%s%s", directory, file, name, ending);
+}
+
+/* What is not on this machine libdwfl would ask a server for (DEBUGINFOD_URLS): loading the client
+ * alone takes longer than all names, and nobody has asked for the network. */
+static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+                           const char *file, const char *link, GElf_Word crc, char **found) {
+    bool is_part = link && strchr(link, '/'); /* of another debug file: dwz */
+    if (!is_part && !has_debug_file_by_id(module) && !(file && has_debug_file_by_name(file, link)))
+        return -1;
+    return dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debug_file,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = &debug_path,
 };

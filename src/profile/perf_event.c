@@ -25,6 +25,13 @@ struct way {
     const char *name;
 };
 
+/* Who is sampled: processes that run, or one that waits for its exec. */
+struct target {
+    const pid_t *pids;
+    size_t count;
+    bool is_command;
+};
+
 static const struct way cpu_ways[] = {
     { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, "hardware cycles, user and kernel" },
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, "cpu-clock, user and kernel" },
@@ -250,6 +257,17 @@ static int open_threads(struct pt_perf *p, const struct pt_fs *fs, struct perf_e
     return rc ? rc : p->ring_count == 0 ? -ESRCH : 0;
 }
 
+static int open_processes(struct pt_perf *p, const struct pt_fs *fs, struct perf_event_attr *attr,
+                          const struct target *target, const int *cpus, size_t cpu_count) {
+    int rc = open_threads(p, fs, attr, target->pids[0], cpus, cpu_count);
+    p->left_out = 0;
+    for (size_t i = 1; i < target->count && !rc; i++) {
+        int other = open_threads(p, fs, attr, target->pids[i], cpus, cpu_count);
+        p->left_out += other && other != -ESRCH;
+    }
+    return rc;
+}
+
 static void raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -270,7 +288,7 @@ static bool is_worth_another_try(int rc) {
 }
 
 static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
-                     pid_t pid, bool is_command, struct pt_err *err) {
+                     const struct target *target, struct pt_err *err) {
     int cpus[PT_PERF_CPUS_MAX];
     size_t cpu_count = online_cpus(fs, cpus, PT_PERF_CPUS_MAX);
     const struct way *ways = o->is_off_cpu ? off_cpu_ways : cpu_ways;
@@ -280,9 +298,9 @@ static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_
     raise_descriptor_limit();
     for (size_t i = 0; i < way_count; i++) {
         struct perf_event_attr attr = make_attr(&ways[i], o);
-        attr.enable_on_exec = is_command;
-        rc = is_command ? open_thread(p, &attr, pid, cpus, cpu_count)
-                        : open_threads(p, fs, &attr, pid, cpus, cpu_count);
+        attr.enable_on_exec = target->is_command;
+        rc = target->is_command ? open_thread(p, &attr, target->pids[0], cpus, cpu_count)
+                                : open_processes(p, fs, &attr, target, cpus, cpu_count);
         if (!rc)
             describe(p, &ways[i], o);
         if (!rc || !is_worth_another_try(rc))
@@ -292,17 +310,18 @@ static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_
     if (!rc)
         return 0;
     pt_perf_close(p);
-    return explain(fs, o, pid, rc, err);
+    return explain(fs, o, target->pids[0], rc, err);
 }
 
 int pt_perf_open_command(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
                          pid_t pid, struct pt_err *err) {
-    return open_best(p, fs, o, pid, true, err);
+    return open_best(p, fs, o, &(struct target){ &pid, 1, true }, err);
 }
 
-int pt_perf_open_process(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
-                         pid_t pid, struct pt_err *err) {
-    int rc = open_best(p, fs, o, pid, false, err);
+int pt_perf_open_processes(struct pt_perf *p, const struct pt_fs *fs,
+                           const struct pt_perf_options *o, const pid_t *pids, size_t count,
+                           struct pt_err *err) {
+    int rc = open_best(p, fs, o, &(struct target){ pids, count, false }, err);
     for (size_t i = 0; !rc && i < p->fd_count; i++)
         (void)ioctl(p->fds[i], PERF_EVENT_IOC_ENABLE, 0);
     return rc;

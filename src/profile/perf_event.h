@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "profile/perf_ring.h"
 
+#define PT_PERF_RATE_MAX   9999
 #define PT_PERF_CPUS_MAX   1024
 #define PT_PERF_EVENTS_MAX 16384 /* threads of a running process times CPUs */
 
@@ -24,15 +25,18 @@ struct pt_perf {
     int ring_fds[PT_PERF_CPUS_MAX];
     size_t ring_count;
     bool has_kernel;
-    char way[160]; /* "cpu-clock, user and kernel, 32 KiB stacks" */
+    size_t left_out; /* processes that could not be taken in with the first */
+    char way[160];   /* "cpu-clock, user and kernel, 32 KiB stacks" */
 };
 
 /* A process that waits at its barrier: sampling starts with its exec. */
 int pt_perf_open_command(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
                          pid_t pid, struct pt_err *err) PT_MUST_CHECK;
-/* A running process with all its threads, and what they start; sampling starts at once. */
-int pt_perf_open_process(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
-                         pid_t pid, struct pt_err *err) PT_MUST_CHECK;
+/* Running processes with all their threads, and what they start; sampling starts at once. Only the
+ * first has to be allowed: the others may be another user's, or too many. */
+int pt_perf_open_processes(struct pt_perf *p, const struct pt_fs *fs,
+                           const struct pt_perf_options *o, const pid_t *pids, size_t count,
+                           struct pt_err *err) PT_MUST_CHECK;
 /* Nothing more is sampled; what is in the rings stays. */
 void pt_perf_stop(struct pt_perf *p);
 void pt_perf_close(struct pt_perf *p);

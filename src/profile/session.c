@@ -1,12 +1,15 @@
 #include "profile/session.h"
 
+#include "profile/classify.h"
 #include "profile/registers.h"
+#include "profile/symbolize.h"
 
 #include "base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -241,7 +244,8 @@ static int start_thread(pthread_t *thread, void *(*run)(void *), void *state) {
 }
 
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
-                     const struct pt_perf_options *o, pid_t running, struct pt_err *err) {
+                     const struct pt_perf_options *o, const struct pt_pid_list *running,
+                     struct pt_err *err) {
     *s = (struct pt_session){ .perf = *perf };
     *perf = (struct pt_perf){ 0 };
     int64_t period_ns = o->rate_hz > 0 ? PT_NS_PER_SECOND / o->rate_hz : 0;
@@ -254,8 +258,8 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     meta->start_wall_ns = pt_wall_ns();
     meta->rate_hz = o->is_off_cpu ? 0 : o->rate_hz;
     memcpy(meta->way, s->perf.way, sizeof meta->way);
-    if (running > 0)
-        pt_recording_add_process(&s->recording, running);
+    for (size_t i = 0; i < running->count; i++)
+        pt_recording_add_process(&s->recording, running->at[i]);
     s->poll_ms = poll_interval_ms(&s->perf, o);
     int rc = open_poll(s);
     if (rc)
@@ -285,6 +289,46 @@ void pt_session_stop(struct pt_session *s) {
     s->recording.profile.meta.end_ns = now_ns;
     s->recording.profile.meta.own_cpu_ns = s->drain_cpu_ns + s->worker_cpu_ns;
     pt_recording_end(&s->recording, now_ns);
+}
+
+static int64_t thread_cpu_ns(pthread_t thread) {
+    clockid_t clock;
+    return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
+}
+
+int64_t pt_session_cpu_ns(const struct pt_session *s) {
+    return s->is_running ? thread_cpu_ns(s->drain) + thread_cpu_ns(s->worker) : 0;
+}
+
+static void add_word(char *into, size_t capacity, const char *between, const char *word) {
+    size_t used = strlen(into);
+    snprintf(into + used, capacity - used, "%s%s", used ? between : "", word);
+}
+
+static void describe_command(struct pt_profile_meta *meta, char *const *command) {
+    meta->command[0] = 0;
+    for (size_t i = 0; command[i]; i++)
+        add_word(meta->command, sizeof meta->command, " ", command[i]);
+}
+
+static void describe_processes(struct pt_profile_meta *meta, const pid_t *pids, size_t count) {
+    char word[32];
+    meta->command[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(word, sizeof word, i ? "%d" : "pid %d", (int)pids[i]);
+        add_word(meta->command, sizeof meta->command, ", ", word);
+    }
+}
+
+void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids,
+                       size_t count) {
+    struct pt_profile *p = &s->recording.profile;
+    pt_symbolize(&s->recording);
+    pt_classify(p, !s->recording.is_off_cpu);
+    if (command)
+        describe_command(&p->meta, command);
+    else
+        describe_processes(&p->meta, pids, count);
 }
 
 void pt_session_release(struct pt_session *s) {

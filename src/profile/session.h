@@ -8,6 +8,8 @@
 #include "profile/record_order.h"
 #include "profile/recording.h"
 
+#include "kernel/pid_list.h"
+
 struct pt_session {
     struct pt_perf perf;
     struct pt_recording recording;
@@ -22,13 +24,19 @@ struct pt_session {
     bool is_running;
 };
 
-/* Takes over the events of `perf`, which were opened with these options. `running` is the process
- * they were opened for if it already runs, else 0. 0 or -errno; then it has to be released too. */
+/* Takes over the events of `perf`, which were opened with these options. `running` are those of
+ * the processes they were opened for that already run. 0 or -errno; then it has to be released too.
+ */
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
-                     const struct pt_perf_options *o, pid_t running,
+                     const struct pt_perf_options *o, const struct pt_pid_list *running,
                      struct pt_err *err) PT_MUST_CHECK;
+/* What its threads have used until now, while they run. */
+int64_t pt_session_cpu_ns(const struct pt_session *s);
 /* Ends sampling; afterwards the profile of `recording` is whole, without names. */
 void pt_session_stop(struct pt_session *s);
+/* After that: looks up the names, and what threads waited for. `command` is its argv, or NULL; then
+ * it is a profile of the processes `pids`. */
+void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids, size_t count);
 void pt_session_release(struct pt_session *s);
 
 #endif

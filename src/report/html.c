@@ -6,6 +6,7 @@
 #include "report/charts.h"
 #include "report/energy.h"
 #include "report/events.h"
+#include "report/explain.h"
 #include "report/figures.h"
 #include "report/page.h"
 #include "report/processes.h"
@@ -220,6 +221,33 @@ static void write_energy(const struct report *r, struct pt_json *j) {
     pt_buf_release(&text);
 }
 
+/* As `pitot explain --json` has it. */
+static void write_explanation(const struct report *r, struct pt_json *j) {
+    struct pt_journal_reader reader = { 0 };
+    struct pt_windows *windows = pt_calloc(1, sizeof *windows);
+    struct pt_signals signals;
+    struct pt_explanation explanation;
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    char uuid[37];
+    if (!pt_journal_open(&reader, r->o->journal, NULL)) {
+        uuid_unparse_lower(reader.uuid, uuid);
+        pt_windows_init(windows, &reader.schema, pt_signal_wants);
+        int rc = pt_windows_read(windows, &reader);
+        pt_signals_make(&signals, windows, pt_explain_link_speed(&reader));
+        pt_explain(&explanation, &signals);
+        pt_out_memory(&out, &text);
+        pt_explain_print_json(&explanation, uuid, windows->first_wall_ns, &out);
+        if (!pt_out_close(&out) && !rc)
+            pt_json_raw(j, "explanation", pt_buf_as_str(&text));
+        pt_signals_release(&signals);
+        pt_windows_release(windows);
+        pt_journal_reader_close(&reader);
+    }
+    pt_buf_release(&text);
+    pt_free(windows);
+}
+
 static int64_t first_sample_ns(const struct pt_profile *p) {
     int64_t first = INT64_MAX;
     for (size_t i = 0; i < p->samples.count; i++)
@@ -266,6 +294,7 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_report_spans_write(&r->spans, r->first_ns, j, &r->blob);
     pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
     write_energy(r, j);
+    write_explanation(r, j);
     write_flame(r, j);
     pt_json_end(j);
 }

@@ -11,25 +11,13 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
-from harness import ENVIRONMENT, Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
+from profiles import cpu_ticks, near, need_perf, read_folded, share
+from harness import Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
 
 PLUGIN = os.path.abspath(sys.argv[3])
 THROWER = os.path.abspath(sys.argv[4]) if len(sys.argv) > 4 else None
 PROGRAM = pathlib.Path(__file__).with_name('workload.py')
-ENVIRONMENT['PITOT_MODULES'] = os.environ.get('PITOT_MODULES', '')
 RATE = 1999
-
-
-def need_perf(code, words):
-    if code == 125 and 'perf_event' in words:
-        raise Skip(words.strip())
-
-
-def read_folded(path):
-    """(frames, weight) of each line."""
-    lines = pathlib.Path(path).read_text().splitlines()
-    return [(line.rpartition(' ')[0].split(';'), int(line.rpartition(' ')[2])) for line in lines]
 
 
 def profile(directory, *command, options=(), code=3):
@@ -39,17 +27,6 @@ def profile(directory, *command, options=(), code=3):
     need_perf(got, err)
     equal(got, code, err)
     return read_folded(path), out, err
-
-
-def share(stacks, function):
-    """Of all weight: what has the function in its stack."""
-    total = sum(weight for _, weight in stacks)
-    assert total > 0, 'the profile is empty'
-    return sum(weight for frames, weight in stacks if function in frames) / total
-
-
-def near(actual, expected, what, margin=0.1):
-    assert abs(actual - expected) <= margin, f'{what}: {actual:.3f}, expected {expected:.3f}'
 
 
 def rooted(err):
@@ -185,6 +162,23 @@ def attached(directory):
         equal(target.wait(20), 5, 'its exit code')
 
 
+def attached_tree(directory):
+    """C241: children that already run are profiled with the process that started them"""
+    path = directory / 'profile.folded'
+    target = subprocess.Popen(['sh', '-c', '"$0" until-told; exit 6', WORKLOAD],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        contains(target.stdout.readline(), 'begun')
+        code, _, err = run('cpu', '--rate', RATE, '--pid', target.pid, '-d', '0.5', '-o', path)
+        need_perf(code, err)
+        equal(code, 0, err)
+        near(share(read_folded(path), 'busy_thread'), 1, 'busy_thread')
+        assert rooted(err) >= 98, err
+    finally:
+        target.stdin.close()
+        equal(target.wait(20), 6, 'its exit code')
+
+
 def interrupted(directory):
     """C241: Ctrl+C ends a profile of a process, and the profile is written"""
     path = directory / 'profile.folded'
@@ -203,11 +197,6 @@ def interrupted(directory):
     finally:
         target.stdin.close()
         target.wait(20)
-
-
-def cpu_ticks(pid):
-    words = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
-    return int(words[11]) + int(words[12])
 
 
 def merged(err):
@@ -253,12 +242,23 @@ def native_only(directory):
     assert 'python:' not in err, err
 
 
+def named_page(directory):
+    """C241: where no file is asked for it is a flame graph, and Pitot says where"""
+    code, _, err = run('cpu', '--rate', RATE, '--', WORKLOAD, 'shares', cwd=directory)
+    need_perf(code, err)
+    equal(code, 3, err)
+    pages = [path.name for path in directory.iterdir()]
+    assert len(pages) == 1 and re.fullmatch(r'pitot-cpu-\d{8}-\d{6}-\d+\.html', pages[0]), pages
+    equal(err.splitlines()[-1], f'profile: {pages[0]}')
+    contains((directory / pages[0]).read_text(), 'three_quarters')
+
+
 def exit_codes(directory):
     """C241: the command's exit code is Pitot's; what cannot be run is said"""
-    code, _, err = run('cpu', '-q', '--', 'sh', '-c', 'exit 42')
+    code, _, err = run('cpu', '-q', '--', 'sh', '-c', 'exit 42', cwd=directory)
     need_perf(code, err)
     equal(code, 42)
-    equal(run('cpu', '-q', '--', 'sh', '-c', 'kill -9 $$')[0], 137)
+    equal(run('cpu', '-q', '--', 'sh', '-c', 'kill -9 $$', cwd=directory)[0], 137)
     equal(run('cpu', '--', '/nonexistent/program')[0], 127)
     equal(run('cpu', '--', str(directory))[0], 126)
     code, _, err = run('cpu', '--pid', 0x7ffffff0)
@@ -288,5 +288,5 @@ def forbidden(directory):
 
 
 main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, realigned,
-     inlined, stripped, exceptions, waiting, attached, interrupted, python_shares, python_leaves,
-     python_threads, native_only, exit_codes, forbidden, jobs=2)
+     inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted, python_shares,
+     python_leaves, python_threads, native_only, named_page, exit_codes, forbidden, jobs=2)

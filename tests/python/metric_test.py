@@ -59,7 +59,7 @@ class MetricTest(TestCase):
             __float__ = __index__
         with recording():
             counter = pitot.counter('bad_values_total')
-            gauge = pitot.gauge('bad_values')
+            gauge = pitot.gauge('bad_values_now')
             histogram = pitot.histogram('bad_values_seconds')
             for bad in (None, 'x', -1, object(), float('nan'), Angry(), [], 1j):
                 counter.inc(bad)
@@ -107,6 +107,6 @@ class MetricTest(TestCase):
             counter.inc(Whole())
             counter.inc(Real())
             self.assertEqual(counter.value, 8)
-            gauge = pitot.gauge('foreign')
+            gauge = pitot.gauge('foreign_now')
             gauge.set(Real())
             self.assertEqual(gauge.value, 1.5)

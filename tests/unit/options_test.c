@@ -8,7 +8,7 @@
 
 struct values {
     bool is_quiet, wants_help;
-    int64_t verbosity, count, interval_ns, duration_ns;
+    int64_t verbosity, count, rate, interval_ns, duration_ns;
     const char *output, *format;
     double overhead;
     struct pt_option_list tags;
@@ -31,6 +31,7 @@ static const struct pt_option options[] = {
     { "duration", 'd', PT_OPTION_S, RUN, AT(duration_ns), NULL, "TIME", "in all" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RUN, AT(overhead), "5", "PERCENT", "at most" },
     { "count", 'n', PT_OPTION_I64, RUN, AT(count), NULL, "N", "a number" },
+    { "rate", 0, PT_OPTION_I64, RUN, AT(rate), NULL, "HZ", "samples", NULL, NULL, "99" },
     { "tag", 0, PT_OPTION_LIST, RUN, AT(tags), NULL, "K=V", "labels" },
     { "quiet", 'q', PT_OPTION_FLAG, RUN | OTHER, AT(is_quiet), NULL, NULL, "be quiet" },
     { "verbose", 'v', PT_OPTION_COUNT, RUN | OTHER, AT(verbosity), NULL, NULL, "say more" },
@@ -324,6 +325,27 @@ static void check_duration(const char *text, int64_t expected_ns) {
     assert_int_equal(ns, expected_ns);
 }
 
+static int64_t rate_of(const char *line, int first_operand) {
+    struct parse p;
+    parse_well(&p, line);
+    assert_int_equal(p.first_operand, first_operand);
+    int64_t rate = p.values.rate;
+    done(&p);
+    return rate;
+}
+
+static void an_option_may_stand_alone_where_a_value_is_implied(void **state) {
+    (void)state;
+    assert_int_equal(rate_of("", 1), 0);
+    assert_int_equal(rate_of("--rate=7", 2), 7);
+    assert_int_equal(rate_of("--rate -- cat", 3), 99);
+    assert_int_equal(rate_of("--rate 7", 2), 99); /* 7 is an operand */
+    put_config("rate = 11\n");
+    assert_int_equal(rate_of("", 1), 11);
+    assert_int_equal(rate_of("--rate", 2), 99);
+    check_refused("--rate=", "--rate: '' is not a whole number");
+}
+
 static void durations_have_units(void **state) {
     (void)state;
     check_duration("0", 0);
@@ -402,6 +424,8 @@ int main(void) {
                      "C003: options end at -- or at the first operand"),
         OPTIONS_TEST(options_may_follow_operands_where_no_command_is_run,
                      "options may follow operands where no command is run"),
+        OPTIONS_TEST(an_option_may_stand_alone_where_a_value_is_implied,
+                     "an option may stand alone where a value is implied"),
         OPTIONS_TEST(durations_have_units, "C006: durations have units"),
         OPTIONS_TEST(help_lists_the_options_of_the_command_and_their_choices,
                      "C010: help lists the options of the command and their choices"),

@@ -126,7 +126,8 @@ async function start() {
     };
     const head = heading(model);
     head.append(make('div', { class: 'pr-tools' }, search(root), themeButton(restyle)));
-    root.replaceChildren(head, cards.element, bar.element, navigation(sections), ...sections);
+    root.replaceChildren(head, verdictPanel(model, view) || '', cards.element, bar.element,
+        navigation(sections), ...sections);
     flame?.mount();
     view.on('window', () => allCharts.forEach(chart => chart.isSeen && chart.show()));
     document.addEventListener('keydown', event => {

@@ -1,0 +1,45 @@
+/* agent/run_profile.h -- the profile of CPU time that is taken while a run is recorded, and lies
+ * beside its journal as <uuid>.cpu.pitotprof. Its samples have the clock of the run's rows. What
+ * goes wrong with it never ends the recording. */
+#ifndef PT_AGENT_RUN_PROFILE_H
+#define PT_AGENT_RUN_PROFILE_H
+
+#include "base/out.h"
+#include "profile/session.h"
+
+#include <limits.h>
+
+#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
+
+/* The kinds of profiles that a run may have ("cpu"), NULL after the last. */
+const char *pt_run_profile_kind(size_t index);
+
+struct pt_run_profile {
+    struct pt_session session;
+    bool is_started, is_saved;
+    char path[PATH_MAX];
+    struct pt_err reason; /* why there is none */
+};
+
+struct pt_run_profile_options {
+    const struct pt_fs *fs;
+    int64_t rate_hz;
+    bool is_command; /* pids[0] waits for its exec; else they run, and their children are added */
+    const pid_t *pids;
+    size_t pid_count;
+    const char *directory, *name; /* of the run */
+};
+
+/* Says why if it is not possible. */
+void pt_run_profile_start(struct pt_run_profile *p, const struct pt_run_profile_options *o);
+/* What it used until now; leave it alone while it is started or stopped. `profile` is one. */
+int64_t pt_run_profile_cpu_ns(const void *profile);
+void pt_run_profile_stop(struct pt_run_profile *p);
+/* Looks up names and writes the file. 0, or -errno after an error was logged. */
+int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,
+                        size_t count) PT_MUST_CHECK;
+/* For people: where it is and what it is worth, or why there is none. */
+void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out);
+void pt_run_profile_release(struct pt_run_profile *p);
+
+#endif

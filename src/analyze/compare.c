@@ -1,0 +1,368 @@
+#include "analyze/compare.h"
+
+#include "base/mem.h"
+#include "base/scan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tables whose rows are the same things in every run; the main file's are taken by themselves. */
+static const struct {
+    const char *table;
+    bool has_key; /* each key is a metric of its own */
+} compared[] = {
+    { "container", false },
+    { "gpu", false },
+    { "pressure", true },
+    { "energy", true },
+};
+
+/* Which way is better, by the short name of a column or the end of it; the first that fits. What is
+ * not here has no direction: it is told as changed, not as worse. */
+static const struct {
+    const char *table, *ending;
+    enum pt_direction direction;
+} directions[] = {
+    { "engine", "tokens_generation_total", PT_HIGHER_IS_BETTER },
+    { "engine", "tokens_prompt_total", PT_HIGHER_IS_BETTER },
+    { "engine", "requests_finished_total", PT_HIGHER_IS_BETTER },
+    { "engine", "cache_prefix_hits", PT_HIGHER_IS_BETTER },
+    { "engine", "_p50", PT_LOWER_IS_BETTER },
+    { "engine", "_p90", PT_LOWER_IS_BETTER },
+    { "engine", "_p95", PT_LOWER_IS_BETTER },
+    { "engine", "_p99", PT_LOWER_IS_BETTER },
+    { "engine", "requests_waiting", PT_LOWER_IS_BETTER },
+    { "engine", "preemptions_total", PT_LOWER_IS_BETTER },
+    { "engine", "corrupted_total", PT_LOWER_IS_BETTER },
+    { "cpu", "time", PT_LOWER_IS_BETTER },
+    { "cpu", "user", PT_LOWER_IS_BETTER },
+    { "cpu", "kernel", PT_LOWER_IS_BETTER },
+    { "cpu", "iowait", PT_LOWER_IS_BETTER },
+    { "cpu", "steal", PT_LOWER_IS_BETTER },
+    { "cpu", "context_switches", PT_LOWER_IS_BETTER },
+    { "mem", "used", PT_LOWER_IS_BETTER },
+    { "mem", "major_faults", PT_LOWER_IS_BETTER },
+    { "mem", "swap_in", PT_LOWER_IS_BETTER },
+    { "mem", "swap_out", PT_LOWER_IS_BETTER },
+    { "mem", "direct_scans", PT_LOWER_IS_BETTER },
+    { "mem", "oom_kills", PT_LOWER_IS_BETTER },
+    { "disk", "io_ms", PT_LOWER_IS_BETTER },
+    { "net", "errors", PT_LOWER_IS_BETTER },
+    { "net", "drops", PT_LOWER_IS_BETTER },
+    { "process_totals", "tree_cpu", PT_LOWER_IS_BETTER },
+    { "process_totals", "tree_resident", PT_LOWER_IS_BETTER },
+    { "container", "cpu_time", PT_LOWER_IS_BETTER },
+    { "container", "working_set", PT_LOWER_IS_BETTER },
+    { "container", "memory_used", PT_LOWER_IS_BETTER },
+    { "container", "memory_anon", PT_LOWER_IS_BETTER },
+    { "container", "throttled_periods", PT_LOWER_IS_BETTER },
+    { "container", "throttled_time", PT_LOWER_IS_BETTER },
+    { "container", "limit_hits", PT_LOWER_IS_BETTER },
+    { "container", "oom_kills", PT_LOWER_IS_BETTER },
+    { "container", "_some", PT_LOWER_IS_BETTER },
+    { "container", "_full", PT_LOWER_IS_BETTER },
+    { "pressure", "_total", PT_LOWER_IS_BETTER },
+    { "gpu", "energy", PT_LOWER_IS_BETTER },
+    { "gpu", "memory_used", PT_LOWER_IS_BETTER },
+    { "gpu", "violation_power", PT_LOWER_IS_BETTER },
+    { "gpu", "violation_thermal", PT_LOWER_IS_BETTER },
+    { "energy", "energy_uj", PT_LOWER_IS_BETTER },
+};
+
+static const struct {
+    const char *alias, *name;
+} aliases[] = {
+    { "tokens_per_second", "tokens_generation_total" },
+    { "prompt_tokens_per_second", "tokens_prompt_total" },
+    { "requests_per_second", "requests_finished_total" },
+    { "ttft", "latency_ttft_s_p50" },
+    { "inter_token", "latency_inter_token_s_p50" },
+    { "memory_used", "mem_used" },
+};
+
+static bool is_main(const struct pt_table *table) {
+    return *table->file == 0;
+}
+
+static bool has_key(const struct pt_table *table) {
+    for (size_t i = 0; i < PT_COUNT(compared); i++)
+        if (strcmp(compared[i].table, table->name) == 0)
+            return compared[i].has_key;
+    return false;
+}
+
+bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column) {
+    bool is_compared = is_main(table);
+    for (size_t i = 0; i < PT_COUNT(compared); i++)
+        is_compared |= strcmp(compared[i].table, table->name) == 0;
+    /* averages of the kernel and errors of quantiles say again what other columns say */
+    return is_compared && (column->kind == PT_GAUGE || column->kind == PT_COUNTER) &&
+           !strstr(column->short_name, "avg") && !strstr(column->short_name, "_width");
+}
+
+static enum pt_direction find_direction(const struct pt_table *table,
+                                        const struct pt_column *column) {
+    struct pt_str name = pt_str_from(column->short_name);
+    for (size_t i = 0; i < PT_COUNT(directions); i++)
+        if (strcmp(directions[i].table, table->name) == 0 &&
+            pt_str_ends(name, pt_str_from(directions[i].ending)))
+            return directions[i].direction;
+    return PT_NO_DIRECTION;
+}
+
+void pt_comparisons_init(struct pt_comparisons *c, double minimum_change) {
+    *c = (struct pt_comparisons){ .minimum_change = minimum_change };
+}
+
+void pt_comparisons_release(struct pt_comparisons *c) {
+    for (size_t i = 0; i < c->metric_count; i++) {
+        pt_free(c->metrics[i].name);
+        pt_free(c->metrics[i].sides[0].runs);
+        pt_free(c->metrics[i].sides[1].runs);
+    }
+    pt_free(c->metrics);
+    *c = (struct pt_comparisons){ 0 };
+}
+
+static struct pt_comparison *get_metric(struct pt_comparisons *c, const char *name) {
+    for (size_t i = 0; i < c->metric_count; i++)
+        if (strcmp(c->metrics[i].name, name) == 0)
+            return &c->metrics[i];
+    pt_grow(&c->metrics, &c->metric_capacity, c->metric_count + 1, sizeof *c->metrics);
+    struct pt_comparison *m = &c->metrics[c->metric_count++];
+    *m = (struct pt_comparison){ .name = pt_strdup(name), .unit = "" };
+    return m;
+}
+
+static void add_run(struct pt_comparison *m, int side, const double *values, size_t count) {
+    struct pt_side_value *v = &m->sides[side];
+    struct pt_steady steady;
+    if (!pt_steady_find(values, count, &steady))
+        return;
+    pt_grow(&v->runs, &v->run_capacity, v->run_count + 1, sizeof *v->runs);
+    v->runs[v->run_count++] = steady;
+}
+
+void pt_comparisons_add_values(struct pt_comparisons *c, int side, const char *name,
+                               const double *values, size_t count) {
+    add_run(get_metric(c, name), side, values, count);
+}
+
+/* Amounts add up over rows, states are averaged. */
+static bool adds_up(const struct pt_column *column) {
+    return column->kind == PT_COUNTER || column->unit == PT_BYTES || column->unit == PT_MEBIBYTES ||
+           column->unit == PT_WATTS;
+}
+
+/* Values of a column in each window, over all rows that count, or over those of one key. */
+static size_t collect(const struct pt_windows *w, int table, int column, const char *key,
+                      double *values) {
+    const struct pt_column *c = &w->schema->tables[table]->columns[column];
+    size_t count = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        const struct pt_entity *e;
+        double sum = 0, rows = 0;
+        for (size_t place = 0; (e = pt_windows_next(w, table, &place));) {
+            double value = pt_series_at(pt_windows_series(w, e, c->name), i);
+            if (isnan(value) || (key && strcmp(key, e->key) != 0))
+                continue;
+            sum += value;
+            rows++;
+        }
+        if (rows > 0)
+            values[count++] = adds_up(c) ? sum : sum / rows;
+    }
+    return count;
+}
+
+static void print_name(const struct pt_table *table, const struct pt_column *column,
+                       const char *key, char *into, size_t capacity) {
+    if (strcmp(table->name, "engine") == 0)
+        snprintf(into, capacity, "%s", column->short_name);
+    else if (is_main(table))
+        snprintf(into, capacity, "%s_%s", table->name, column->short_name);
+    else if (key)
+        snprintf(into, capacity, "%s.%s{%s}", table->file, column->short_name, key);
+    else
+        snprintf(into, capacity, "%s.%s", table->file, column->short_name);
+}
+
+static void add_column(struct pt_comparisons *c, int side, const struct pt_windows *w, int table,
+                       int column, const char *key) {
+    const struct pt_table *t = w->schema->tables[table];
+    double *values = pt_calloc(w->count + 1, sizeof *values);
+    char name[256];
+    print_name(t, &t->columns[column], key, name, sizeof name);
+    size_t count = collect(w, table, column, key, values);
+    if (count > 0) {
+        struct pt_comparison *m = get_metric(c, name);
+        m->unit = pt_units[t->columns[column].unit].name;
+        m->is_rate = t->columns[column].kind == PT_COUNTER;
+        m->direction = find_direction(t, &t->columns[column]);
+        add_run(m, side, values, count);
+    }
+    pt_free(values);
+}
+
+void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w) {
+    c->run_counts[side]++;
+    for (uint32_t t = 0; t < w->schema->table_count; t++)
+        for (int s = 0; s < w->series_counts[t]; s++) {
+            int column = w->wanted[t][s];
+            const struct pt_entity *e;
+            if (w->schema->tables[t]->columns[column].kind == PT_INFO)
+                continue;
+            if (!has_key(w->schema->tables[t])) {
+                add_column(c, side, w, (int)t, column, NULL);
+                continue;
+            }
+            for (size_t place = 0; (e = pt_windows_next(w, (int)t, &place));)
+                add_column(c, side, w, (int)t, column, e->key);
+        }
+}
+
+/* Mean of a side, its error, and the degrees of freedom of that. Of several runs the scatter
+ * between them is the error, unless the scatter inside them is larger. */
+struct side_mean {
+    double mean, variance, freedom;
+};
+
+static bool find_side_mean(const struct pt_side_value *v, struct side_mean *m) {
+    double n = (double)v->run_count, within = 0, squares = 0, freedom = 0;
+    if (v->run_count == 0)
+        return false;
+    m->mean = 0;
+    for (size_t i = 0; i < v->run_count; i++) {
+        m->mean += v->runs[i].mean / n;
+        within += v->runs[i].error * v->runs[i].error / (n * n);
+        freedom += v->runs[i].freedom;
+    }
+    for (size_t i = 0; i < v->run_count; i++)
+        squares += (v->runs[i].mean - m->mean) * (v->runs[i].mean - m->mean);
+    double between = v->run_count > 1 ? squares / (n - 1) / n : 0;
+    m->variance = fmax(within, between);
+    m->freedom = between > within ? n - 1 : freedom;
+    return true;
+}
+
+/* Welch's comparison of the two means. */
+static void compare(struct pt_comparison *m) {
+    struct side_mean a, b;
+    m->means[0] = m->means[1] = m->change = m->low = m->high = NAN;
+    m->p = 1;
+    bool has_a = find_side_mean(&m->sides[0], &a), has_b = find_side_mean(&m->sides[1], &b);
+    if (has_a)
+        m->means[0] = a.mean;
+    if (has_b)
+        m->means[1] = b.mean;
+    m->is_known = has_a && has_b;
+    if (!m->is_known)
+        return;
+    double difference = b.mean - a.mean, variance = a.variance + b.variance;
+    double error = sqrt(variance), freedom = 1;
+    if (variance > 0) {
+        freedom = variance * variance /
+                  (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom);
+        m->p = pt_student_p(difference / error, freedom);
+    } else {
+        m->p = difference == 0 ? 1 : 0; /* constants that differ */
+    }
+    if (a.mean == 0)
+        return;
+    double scale = fabs(a.mean), margin = pt_student_95(freedom) * error;
+    m->change = difference / scale;
+    m->low = (difference - margin) / scale;
+    m->high = (difference + margin) / scale;
+}
+
+static int by_p(const void *a, const void *b) {
+    const struct pt_comparison *x = *(struct pt_comparison *const *)a,
+                               *y = *(struct pt_comparison *const *)b;
+    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : strcmp(x->name, y->name);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct pt_comparison *)a)->name, ((const struct pt_comparison *)b)->name);
+}
+
+/* Benjamini and Hochberg: the p of rank r of m is worth p * m / r, and never less than those
+ * before it. Metrics that are the same constant on both sides ask no question. */
+static void adjust(struct pt_comparisons *c) {
+    struct pt_comparison **sorted = pt_calloc(c->metric_count + 1, sizeof *sorted);
+    size_t count = 0;
+    for (size_t i = 0; i < c->metric_count; i++) {
+        struct pt_comparison *m = &c->metrics[i];
+        m->adjusted_p = 1;
+        if (m->is_known && m->means[0] != m->means[1])
+            sorted[count++] = m;
+    }
+    qsort(sorted, count, sizeof *sorted, by_p);
+    double least = 1;
+    for (size_t r = count; r-- > 0;) {
+        least = fmin(least, sorted[r]->p * (double)count / (double)(r + 1));
+        sorted[r]->adjusted_p = least;
+    }
+    pt_free(sorted);
+}
+
+static enum pt_change_kind judge(const struct pt_comparison *m, double minimum_change) {
+    if (!m->is_known || m->adjusted_p > PT_COMPARE_DISCOVERY || fabs(m->change) < minimum_change)
+        return PT_CHANGE_SAME;
+    if (m->direction == PT_NO_DIRECTION)
+        return PT_CHANGE_OTHER;
+    bool is_more = m->means[1] > m->means[0];
+    return is_more == (m->direction == PT_HIGHER_IS_BETTER) ? PT_CHANGE_BETTER : PT_CHANGE_WORSE;
+}
+
+void pt_comparisons_finish(struct pt_comparisons *c) {
+    for (size_t i = 0; i < c->metric_count; i++)
+        compare(&c->metrics[i]);
+    adjust(c);
+    for (size_t i = 0; i < c->metric_count; i++)
+        c->metrics[i].kind = judge(&c->metrics[i], c->minimum_change);
+    if (c->metric_count > 0)
+        qsort(c->metrics, c->metric_count, sizeof *c->metrics, by_name);
+}
+
+const struct pt_comparison *pt_comparisons_find(const struct pt_comparisons *c, const char *name) {
+    for (size_t i = 0; i < c->metric_count; i++)
+        if (strcmp(c->metrics[i].name, name) == 0)
+            return &c->metrics[i];
+    for (size_t i = 0; i < PT_COUNT(aliases); i++)
+        if (strcmp(aliases[i].alias, name) == 0)
+            return pt_comparisons_find(c, aliases[i].name);
+    return NULL;
+}
+
+int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) {
+    size_t name_len = strcspn(text, "<>");
+    struct pt_str name = { text, name_len };
+    while (name.len > 0 && name.at[name.len - 1] == ' ')
+        name.len--;
+    if (name.len == 0 || name.len >= sizeof gate->metric || !text[name_len])
+        return pt_fail(err, -EINVAL, "%s is no gate: give metric<-3%% or metric>+10%%, in quotes",
+                       text);
+    pt_str_copy(gate->metric, sizeof gate->metric, name);
+    gate->direction = text[name_len];
+    struct pt_scan scan = pt_scan_of(pt_str_from(text + name_len + 1));
+    pt_scan_blanks(&scan);
+    pt_scan_take(&scan, PT_STR("+"));
+    struct pt_scan number = pt_scan_of(pt_scan_until(&scan, '%'));
+    gate->limit = pt_scan_f64(&number) / 100;
+    if (scan.failed || number.failed || scan.at != scan.end)
+        return pt_fail(err, -EINVAL, "%s: the change is a percentage, as in metric<-3%%", text);
+    return 0;
+}
+
+enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_comparison *m) {
+    if (!m || !m->is_known || isnan(m->change))
+        return PT_GATE_MISSING;
+    bool is_beyond = gate->direction == '<' ? m->change < gate->limit : m->change > gate->limit;
+    if (is_beyond)
+        return m->low > 0 || m->high < 0 ? PT_GATE_FAIL : PT_GATE_UNSURE;
+    bool may_be_beyond = gate->direction == '<' ? m->low < gate->limit : m->high > gate->limit;
+    return may_be_beyond && (m->high - m->low) / 2 > fabs(gate->limit) ? PT_GATE_UNSURE
+                                                                       : PT_GATE_PASS;
+}

@@ -1,0 +1,74 @@
+/* analyze/compare.h -- two sides of runs, metric by metric: what changed beyond noise.
+ *
+ * Every number that both sides have is a metric: a gauge by its mean, a counter by its growth a
+ * second, each over the settled part of its run. Of several runs on a side the differences between
+ * them count too. Whether a change is real is asked for all metrics at once (Benjamini and
+ * Hochberg), and only changes of a minimum size are told. */
+#ifndef PT_ANALYZE_COMPARE_H
+#define PT_ANALYZE_COMPARE_H
+
+#include "analyze/steady.h"
+#include "analyze/window.h"
+
+#define PT_COMPARE_DISCOVERY 0.05 /* of the changes that are told, so many may be chance */
+
+enum pt_direction { PT_LOWER_IS_BETTER = -1, PT_NO_DIRECTION = 0, PT_HIGHER_IS_BETTER = 1 };
+enum pt_change_kind { PT_CHANGE_SAME, PT_CHANGE_WORSE, PT_CHANGE_BETTER, PT_CHANGE_OTHER };
+
+/* A metric on one side: its value in each run. */
+struct pt_side_value {
+    struct pt_steady *runs;
+    size_t run_count, run_capacity;
+};
+
+struct pt_comparison {
+    char *name; /* cpu_time, containers.cpu_time, pressure.some_total{cpu} */
+    const char *unit;
+    bool is_rate;
+    enum pt_direction direction;
+    struct pt_side_value sides[2];
+
+    bool is_known;        /* both sides have enough values */
+    double means[2];      /* NAN if unknown */
+    double change;        /* relative: -0.05 is 5 % less; NAN from 0 */
+    double low, high;     /* its 95 % interval */
+    double p, adjusted_p; /* of no difference; adjusted for the number of metrics */
+    enum pt_change_kind kind;
+};
+
+struct pt_comparisons {
+    struct pt_comparison *metrics; /* by name */
+    size_t metric_count, metric_capacity;
+    size_t run_counts[2];
+    double minimum_change;
+};
+
+void pt_comparisons_init(struct pt_comparisons *c, double minimum_change);
+void pt_comparisons_release(struct pt_comparisons *c);
+/* For pt_windows_init(). */
+bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column);
+/* Adds a run to a side, 0 or 1. */
+void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w);
+/* The values of a metric in one run, for what has no journal. */
+void pt_comparisons_add_values(struct pt_comparisons *c, int side, const char *name,
+                               const double *values, size_t count);
+/* After all runs: effects, intervals and what they mean. */
+void pt_comparisons_finish(struct pt_comparisons *c);
+/* By name, by the name of its column, or by an alias (tokens_per_second); NULL. */
+const struct pt_comparison *pt_comparisons_find(const struct pt_comparisons *c, const char *name);
+
+/* A gate: "tokens_per_second<-3%" fails when B is more than 3 % below A. */
+struct pt_gate {
+    char metric[128];
+    char direction; /* '<' or '>' */
+    double limit;   /* -0.03 */
+};
+
+enum pt_gate_result { PT_GATE_PASS, PT_GATE_FAIL, PT_GATE_UNSURE, PT_GATE_MISSING };
+
+int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) PT_MUST_CHECK;
+/* Fails if the change is beyond the limit and surely there; unsure if it is beyond but may be
+ * chance, or if the noise is larger than the limit itself. */
+enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_comparison *metric);
+
+#endif

@@ -1,0 +1,58 @@
+#include "analyze/leak.h"
+
+#include "analyze/trend.h"
+
+#include <math.h>
+
+#define S(name)        PT_SIGNAL_##name
+
+#define LEAK_SKIP      0.25
+#define LEAK_BYTES     (8.0 * 1048576)
+#define LEAK_SHARE     0.1 /* of what it had */
+#define LEAK_FIT       0.85
+#define LEAK_EVEN      0.4
+#define LEAK_SURE_S    30.0 /* a shorter run may just be loading */
+#define LEAK_CERTAIN_S 300.0
+
+static bool is_leak(const struct pt_trend *t) {
+    double growth = t->last - t->first;
+    return growth > LEAK_BYTES && growth > LEAK_SHARE * fabs(t->first) && t->fit > LEAK_FIT &&
+           t->least_part > LEAK_EVEN;
+}
+
+static void add_signal(struct pt_verdict *v, enum pt_signal_id id, double value,
+                       const struct pt_trend *t) {
+    v->signals[v->signal_count++] =
+        (struct pt_verdict_signal){ .signal = id, .value = value, .from = t->from, .to = t->to };
+}
+
+/* Steady growth of one signal, seen at about the same pace by another that is counted elsewhere. */
+static bool find_leak(const struct pt_signals *s, enum pt_signal_id id,
+                      const enum pt_signal_id *witnesses, size_t witness_count,
+                      struct pt_verdict *v) {
+    struct pt_trend own, witness;
+    if (!pt_trend_find(s, id, LEAK_SKIP, &own) || !is_leak(&own))
+        return false;
+    for (size_t i = 0; i < witness_count; i++) {
+        if (!pt_trend_find(s, witnesses[i], LEAK_SKIP, &witness) || witness.fit < LEAK_FIT ||
+            witness.per_second < own.per_second / 2 || witness.per_second > own.per_second * 2)
+            continue;
+        double length = fmin(1, own.seconds / LEAK_CERTAIN_S);
+        v->share = own.seconds / s->seconds;
+        v->confidence = own.seconds < LEAK_SURE_S ? 0.5 : 0.65 + 0.3 * length * own.fit;
+        add_signal(v, id, own.last, &own);
+        add_signal(v, witnesses[i], witness.last, &witness);
+        return true;
+    }
+    return false;
+}
+
+bool pt_find_memory_leak(const struct pt_signals *s, struct pt_verdict *v) {
+    static const enum pt_signal_id witnesses[] = { S(OWN_ANON), S(MEM_ANON) };
+    return find_leak(s, S(OWN_RSS), witnesses, PT_COUNT(witnesses), v);
+}
+
+bool pt_find_gpu_leak(const struct pt_signals *s, struct pt_verdict *v) {
+    static const enum pt_signal_id witnesses[] = { S(GPU_PROCESS_MEMORY) };
+    return find_leak(s, S(GPU_MEMORY), witnesses, PT_COUNT(witnesses), v);
+}

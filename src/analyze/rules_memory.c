@@ -1,0 +1,133 @@
+/* analyze/rules_memory.c -- too little memory, or ever more of it. */
+#include "analyze/leak.h"
+#include "analyze/verdict.h"
+
+#include <math.h>
+
+#define S(name) PT_SIGNAL_##name
+
+/* The highest value of a signal, and when. */
+static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *window) {
+    double peak = NAN;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->values[id][i] > peak || isnan(peak)) {
+            peak = s->values[id][i];
+            *window = i;
+        }
+    return peak;
+}
+
+static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double value, size_t window,
+                     struct pt_verdict *v) {
+    const struct pt_window *w = &s->windows->windows[window];
+    v->signals[v->signal_count++] = (struct pt_verdict_signal){
+        .signal = id,
+        .value = value,
+        .from = (double)(w->start_ns - s->windows->first_mono_ns) / 1e9,
+        .to = (double)(w->end_ns - s->windows->first_mono_ns) / 1e9,
+    };
+}
+
+/* A kill, and one more sign that it was for memory: a full limit or machine, hits of the limit. */
+static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
+    static const struct {
+        enum pt_signal_id signal;
+        char direction;
+        double threshold;
+    } signs[] = {
+        { S(OWN_MEMORY_SHARE), '>', 0.8 },
+        { S(OWN_LIMIT_HITS), '>', 0 },
+        { S(OWN_MEMORY_PRESSURE), '>', 0.02 },
+        { S(MEM_PRESSURE), '>', 0.05 },
+    };
+    enum pt_signal_id kills = S(OWN_OOM_KILLS);
+    size_t window = 0;
+    double rate = peak_of(s, kills, &window);
+    if (!(rate > 0)) {
+        kills = S(MEM_OOM_KILLS);
+        rate = peak_of(s, kills, &window);
+    }
+    if (!(rate > 0))
+        return false;
+    add_peak(s, kills, rate, window, v);
+    v->share = pt_window_seconds(&s->windows->windows[window]) / s->seconds;
+    for (size_t i = 0; i < PT_COUNT(signs) && v->signal_count < 3; i++) {
+        double value = peak_of(s, signs[i].signal, &window);
+        if (value > signs[i].threshold)
+            add_peak(s, signs[i].signal, value, window, v);
+    }
+    /* a kill elsewhere on the machine is not ours */
+    v->confidence = v->signal_count < 2 ? 0.4 : kills == S(OWN_OOM_KILLS) ? 0.97 : 0.5;
+    return true;
+}
+
+const struct pt_rule pt_rules_memory[] = {
+    {
+        .id = "oom-killed",
+        .title = "The kernel killed a process of it because memory ran out",
+        .is_event = true,
+        .evaluate = find_oom_kill,
+        .looks_at = S(MEM_OOM_KILLS),
+        .advice =
+            "Raise the memory limit above the peak that own.memory_share shows, or need less: "
+            "smaller batches, fewer workers, a shorter context, lower-precision weights. "
+            "Without headroom it will be killed again.",
+        .explains = { "memory-limit", "memory-pressure", "memory-leak" },
+    },
+    {
+        .id = "memory-limit",
+        .title = "It works at the memory limit of its cgroup",
+        .forms = { { { { S(OWN_MEMORY_SHARE), '>', 0.85, 0.95 },
+                       { S(OWN_LIMIT_HITS), '>', 0, 20 } } },
+                   { { { S(OWN_MEMORY_SHARE), '>', 0.85, 0.95 },
+                       { S(OWN_MEMORY_PRESSURE), '>', 0.02, 0.2 } } } },
+        .against = { { S(OWN_MEMORY_SHARE), '<', 0.7, 0.7 } },
+        .advice =
+            "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
+            "MemoryMax=), or keep less: smaller caches, batches, fewer workers. Page cache that "
+            "is thrown out and read again comes back as speed.",
+        .explains = { "memory-pressure", "disk-bound" },
+    },
+    {
+        .id = "memory-pressure",
+        .title = "Programs wait while the kernel looks for memory",
+        .forms = { { { { S(OWN_MEMORY_PRESSURE), '>', 0.1, 0.4 },
+                       { S(MEM_SCAN), '>', 100, 5000 } } },
+                   { { { S(OWN_MEMORY_PRESSURE), '>', 0.1, 0.4 },
+                       { S(MEM_MAJOR_FAULTS), '>', 50, 1000 } } },
+                   { { { S(MEM_PRESSURE), '>', 0.1, 0.4 }, { S(MEM_AVAILABLE), '<', 0.1, 0.03 } } },
+                   { { { S(OWN_MEMORY_PRESSURE), '>', 0.1, 0.4 },
+                       { S(OWN_LIMIT_HITS), '>', 1, 50 } } } },
+        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.02, 0.02 },
+                     { S(MEM_AVAILABLE), '>', 0.9, 0.9 } },
+        .advice = "More memory, or less in it: smaller batches and caches, fewer workers, other "
+                  "programs elsewhere. The time lost is about the memory pressure.",
+    },
+    {
+        .id = "swapping",
+        .title = "Memory is moved to swap and back",
+        .forms = { { { { S(MEM_SWAP), '>', 100, 2000 },
+                       { S(MEM_SWAP_USED), '>', 1 << 20, 64 << 20 },
+                       { S(MEM_PRESSURE), '>', 0.05, 0.3 } } },
+                   { { { S(MEM_SWAP), '>', 100, 2000 },
+                       { S(MEM_SWAP_USED), '>', 1 << 20, 64 << 20 },
+                       { S(MEM_MAJOR_FAULTS), '>', 50, 500 } } } },
+        .against = { { S(MEM_AVAILABLE), '>', 0.5, 0.5 } },
+        .advice =
+            "More memory or less use of it; for latency turn swap off for this service "
+            "(memory.swap.max=0) or lock its pages. Work that waits for swap is a thousand times "
+            "slower than memory.",
+        .explains = { "memory-pressure", "disk-bound" },
+    },
+    {
+        .id = "memory-leak",
+        .title = "Its memory grows steadily and does not come back",
+        .evaluate = pt_find_memory_leak,
+        .looks_at = S(OWN_RSS),
+        .advice =
+            "Find what is kept: a heap profile shows the stack that allocates it; look at caches "
+            "without a limit, lists of results, unfreed tensors. Until then restart it before "
+            "the limit is reached.",
+    },
+    { 0 },
+};

@@ -1,0 +1,115 @@
+/* analyze/signal.h -- what verdicts are made of: numbers that mean something by themselves.
+ *
+ * A signal is one number per window, derived from the series of a run: the share of time in which
+ * all CPUs were busy, the part of the KV cache in use. `own` is the recorded command (its cgroup,
+ * or its processes), `others` the rest of the machine. Unknown is NAN. */
+#ifndef PT_ANALYZE_SIGNAL_H
+#define PT_ANALYZE_SIGNAL_H
+
+#include "analyze/figure.h"
+#include "analyze/window.h"
+
+/* X(constant, name, format, what it is) */
+#define PT_SIGNALS(X)                                                                             \
+    X(CPU_BUSY, "cpu.busy", PERCENT, "time in which the machine's CPUs worked")                   \
+    X(MACHINE_BUSY, "machine.busy", PERCENT, "cpu.busy, of a run that recorded no command")       \
+    X(CPU_STEAL, "cpu.steal", PERCENT, "time the hypervisor gave to others")                      \
+    X(CPU_IOWAIT, "cpu.iowait", PERCENT, "time CPUs were idle with a disk request open")          \
+    X(CPU_RUNNABLE, "cpu.runnable", PLAIN, "threads that want to run, for each CPU")              \
+    X(CPU_PRESSURE, "cpu.pressure", PERCENT, "time some task of the machine waited for a CPU")    \
+    X(CPU_COUNT, "cpu.count", PLAIN, "CPUs of the machine")                                       \
+    X(CORE_BUSIEST, "core.busiest", PERCENT, "busy time of the busiest CPU")                      \
+    X(OWN_CPU, "own.cpu", PERCENT, "CPU time of the command, of one CPU")                         \
+    X(OWN_CPU_SHARE, "own.cpu_share", PERCENT, "the same, of all it may use")                     \
+    X(OWN_CPU_PRESSURE, "own.cpu_pressure", PERCENT, "time some task of it waited for a CPU")     \
+    X(OWN_QUOTA_USE, "own.quota_use", PERCENT, "its CPU time, of its quota")                      \
+    X(OWN_THROTTLED, "own.throttled", PERCENT, "quota periods in which it was throttled")         \
+    X(OWN_THROTTLED_TIME, "own.throttled_time", PERCENT, "time it was throttled, of one CPU")     \
+    X(OWN_HOTTEST, "own.hottest_process", PERCENT, "its hottest process, of one CPU")             \
+    X(OTHERS_CPU, "others.cpu", PERCENT, "CPU time of all others, of all CPUs")                   \
+    X(MEM_AVAILABLE, "mem.available", PERCENT, "memory that new work can take")                   \
+    X(MEM_PRESSURE, "mem.pressure", PERCENT, "time some task of the machine waited for memory")   \
+    X(MEM_SCAN, "mem.direct_scan", PER_S, "pages scanned by programs that need memory")           \
+    X(MEM_REFAULT, "mem.refault", PER_S, "pages of files read again soon after being dropped")    \
+    X(MEM_SWAP, "mem.swap", PER_S, "pages read from and written to swap")                         \
+    X(MEM_SWAP_USED, "mem.swap_used", BYTES, "swap in use")                                       \
+    X(MEM_MAJOR_FAULTS, "mem.major_faults", PER_S, "page faults that read from disk")             \
+    X(MEM_OOM_KILLS, "mem.oom_kills", PER_S, "processes the kernel killed for memory")            \
+    X(MEM_ANON, "mem.anon", BYTES, "memory of all programs of the machine")                       \
+    X(OWN_RSS, "own.rss", BYTES, "resident memory of its processes")                              \
+    X(OWN_ANON, "own.anon", BYTES, "anonymous memory of its cgroup")                              \
+    X(OWN_MEMORY_SHARE, "own.memory_share", PERCENT, "its memory, of the tightest limit")         \
+    X(OWN_LIMIT_HITS, "own.limit_hits", PER_S, "times memory hit the limit")                      \
+    X(OWN_OOM_KILLS, "own.oom_kills", PER_S, "processes the OOM killer ended in its cgroup")      \
+    X(OWN_MEMORY_PRESSURE, "own.memory_pressure", PERCENT,                                        \
+      "time some task of it waited for memory")                                                   \
+    X(OWN_IO_PRESSURE, "own.io_pressure", PERCENT, "time some task of it waited for a disk")      \
+    X(IO_PRESSURE, "io.pressure", PERCENT, "time some task of the machine waited for a disk")     \
+    X(DISK_BUSY, "disk.busy", PERCENT, "time in which the busiest disk had a request open")       \
+    X(DISK_QUEUE, "disk.queue", PLAIN, "requests open at the busiest disk")                       \
+    X(DISK_RATE, "disk.rate", BYTES_PER_S, "bytes read and written by all disks")                 \
+    X(DISK_BLOCKED, "disk.blocked", PLAIN, "threads waiting for a disk")                          \
+    X(NET_RATE, "net.rate", BYTES_PER_S, "bytes received and sent")                               \
+    X(NET_LINK_SHARE, "net.link_share", PERCENT, "busiest interface, of its speed")               \
+    X(NET_DROPS, "net.drops", PER_S, "packets dropped or in error")                               \
+    X(ENGINE_RUNNING, "engine.running", PLAIN, "requests being worked on")                        \
+    X(ENGINE_WAITING, "engine.waiting", PLAIN, "requests in the queue")                           \
+    X(ENGINE_KV, "engine.kv_cache", PERCENT, "part of the KV cache in use")                       \
+    X(ENGINE_PREEMPTIONS, "engine.preemptions", PER_S, "requests stopped to free KV cache")       \
+    X(ENGINE_TOKENS, "engine.tokens", PER_S, "tokens generated")                                  \
+    X(ENGINE_PROMPT_TOKENS, "engine.prompt_tokens", PER_S, "prompt tokens processed")             \
+    X(ENGINE_FINISHED, "engine.finished", PER_S, "requests finished")                             \
+    X(ENGINE_QUEUE_SHARE, "engine.queue_share", PERCENT, "part of a request's time in the queue") \
+    X(ENGINE_PREFILL_SHARE, "engine.prefill_share", PERCENT, "prefill, of the work on requests")  \
+    X(ENGINE_TTFT, "engine.ttft", SECONDS, "median time to the first token")                      \
+    X(ENGINE_TOKEN_SPREAD, "engine.inter_token_spread", PLAIN, "p99 over median between tokens")  \
+    X(WORKER_PACE, "worker.pace", PLAIN, "time between tokens of the slowest, over the median")   \
+    X(WORKER_RATE, "worker.rate", PLAIN, "tokens of the slowest, over the median")                \
+    X(GPU_UTIL, "gpu.util", PERCENT, "time in which some kernel ran")                             \
+    X(GPU_MEM_UTIL, "gpu.memory_util", PERCENT, "time in which GPU memory was in use")            \
+    X(GPU_DRAM, "gpu.dram_bandwidth", PERCENT, "memory bandwidth, of the most possible")          \
+    X(GPU_SM, "gpu.sm_active", PERCENT, "multiprocessors with work")                              \
+    X(GPU_TENSOR, "gpu.tensor_active", PERCENT, "use of the tensor cores")                        \
+    X(GPU_MEMORY_SHARE, "gpu.memory_share", PERCENT, "GPU memory in use, fullest GPU")            \
+    X(GPU_MEMORY, "gpu.memory", BYTES, "GPU memory in use, all GPUs")                             \
+    X(GPU_PROCESS_MEMORY, "gpu.process_memory", BYTES, "GPU memory of its processes")             \
+    X(GPU_PROCESS_SHARE, "gpu.process_share", PERCENT, "the same, of all GPU memory")             \
+    X(GPU_POWER_SHARE, "gpu.power_share", PERCENT, "power, of the limit, highest GPU")            \
+    X(GPU_THROTTLED, "gpu.throttled", PERCENT, "time slowed down by power or heat")               \
+    X(GPU_CLOCK_SHARE, "gpu.clock_share", PERCENT, "clock, of its highest in the run")            \
+    X(GPU_TEMPERATURE, "gpu.temperature", PLAIN, "degrees Celsius, hottest GPU")                  \
+    X(GPU_PCIE_SHARE, "gpu.pcie_share", PERCENT, "PCIe traffic, of what the link carries")        \
+    X(PITOT_CPU, "pitot.cpu", PERCENT, "CPU time of Pitot, of one CPU")                           \
+    X(PITOT_LATE, "pitot.late_ticks", PER_S, "ticks of Pitot that came late or were dropped")     \
+    X(PITOT_CALLS, "pitot.collecting", PERCENT, "time Pitot's collectors took")
+
+#define PT_SIGNAL_ENUM_(constant, ...) PT_SIGNAL_##constant,
+enum pt_signal_id { PT_SIGNALS(PT_SIGNAL_ENUM_) PT_SIGNAL_COUNT };
+
+struct pt_signal_info {
+    const char *name;
+    enum pt_figure_format format;
+    const char *help;
+};
+
+extern const struct pt_signal_info pt_signal_infos[PT_SIGNAL_COUNT];
+
+/* Shares are kept as 0 to 1; signals of format PERCENT are shown times 100. */
+struct pt_signals {
+    const struct pt_windows *windows; /* borrowed */
+    size_t count;                     /* of windows */
+    double *values[PT_SIGNAL_COUNT];  /* `count` each */
+    double seconds;                   /* of all windows */
+};
+
+/* Is the column one that signals are made of? For pt_windows_init(). */
+bool pt_signal_wants(const struct pt_table *table, const struct pt_column *column);
+/* `link_bytes_per_s`: speed of the fastest interface, NAN if unknown. */
+void pt_signals_make(struct pt_signals *s, const struct pt_windows *w, double link_bytes_per_s);
+void pt_signals_release(struct pt_signals *s);
+
+bool pt_signal_is_known(const struct pt_signals *s, enum pt_signal_id id); /* in any window */
+/* "97.3 %" */
+void pt_signal_print(enum pt_signal_id id, double value, char *into, size_t capacity);
+
+#endif

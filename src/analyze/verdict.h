@@ -1,0 +1,91 @@
+/* analyze/verdict.h -- what held a run back, and how sure that is.
+ *
+ * A rule is a row of a table, one file for each family (rules_cpu.c, ...): conditions that must
+ * hold together in a window, conditions that speak against it, and what to do. The share of a
+ * verdict is the part of the run in which all its conditions held; its confidence grows with how
+ * far beyond the thresholds the numbers were, and falls with what speaks against it. A condition on
+ * a signal that was not recorded never holds: what is not known is no evidence. */
+#ifndef PT_ANALYZE_VERDICT_H
+#define PT_ANALYZE_VERDICT_H
+
+#include "analyze/signal.h"
+
+#define PT_RULE_CONDITIONS   5
+#define PT_RULE_FORMS        4
+#define PT_VERDICTS_MAX      32
+#define PT_VERDICT_CONFIDENT 0.6
+#define PT_VERDICT_SHARE     0.25 /* of the run: less holds nothing back */
+
+/* Signal above (or below) a threshold; at `certain` it leaves no doubt. A condition whose two
+ * numbers are the same is only a precondition: it holds or not, and adds no confidence. */
+struct pt_condition {
+    enum pt_signal_id signal;
+    char direction; /* '>' or '<'; 0 ends the list */
+    double threshold, certain;
+};
+
+/* One way to see it: all conditions in the same window; at least two of independent sources. */
+struct pt_rule_form {
+    struct pt_condition needs[PT_RULE_CONDITIONS];
+    double ceiling; /* of its confidence, where it cannot tell for sure; 0: none */
+};
+
+struct pt_verdict_signal {
+    enum pt_signal_id signal;
+    double value;    /* mean where the verdict holds */
+    double from, to; /* seconds since the start of the run: the longest stretch */
+};
+
+struct pt_rule;
+
+struct pt_verdict {
+    const struct pt_rule *rule;
+    double share, confidence;
+    struct pt_verdict_signal signals[PT_RULE_CONDITIONS];
+    int signal_count;
+    double
+        against[PT_RULE_CONDITIONS]; /* share of its windows in which each `against` holds; NAN */
+    char entity[64];                 /* which one, where there are several; or "" */
+};
+
+struct pt_rule {
+    const char *id;    /* cpu-bound */
+    const char *title; /* one sentence that says what it means */
+    struct pt_rule_form forms[PT_RULE_FORMS];
+    struct pt_condition against[PT_RULE_CONDITIONS];
+    const char *advice;      /* the knob and what to expect */
+    const char *explains[5]; /* ids of more general verdicts that it explains */
+    bool is_event;           /* that it happened at all counts, not for how long */
+    /* Instead of the forms; fills everything but `rule` and `against`. False: it does not hold. */
+    bool (*evaluate)(const struct pt_signals *signals, struct pt_verdict *verdict);
+    /* With `evaluate`: are there the signals it looks at? */
+    enum pt_signal_id looks_at;
+};
+
+enum pt_explanation_status { PT_EXPLAIN_BOUND, PT_EXPLAIN_NOTHING, PT_EXPLAIN_INCONCLUSIVE };
+
+struct pt_explanation {
+    enum pt_explanation_status status;
+    char because[256];                           /* why it is inconclusive; or "" */
+    struct pt_verdict verdicts[PT_VERDICTS_MAX]; /* the strongest first */
+    int verdict_count;
+    const char *not_checked[PT_VERDICTS_MAX]; /* ids of rules whose signals were not recorded */
+    int not_checked_count;
+    double seconds; /* of the run that was looked at */
+    size_t window_count;
+};
+
+/* Families, each ending with an entry without id; one explicit array of all in verdict.c. */
+extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], pt_rules_network[],
+    pt_rules_gpu[], pt_rules_engine[], pt_rules_observer[];
+
+/* The rule at an index over all families; NULL after the last. */
+const struct pt_rule *pt_rule_at(size_t index);
+
+void pt_explain(struct pt_explanation *x, const struct pt_signals *signals);
+
+bool pt_condition_holds(const struct pt_condition *c, double value);
+/* "all CPUs together below 80 %": the condition in words. */
+void pt_condition_print(const struct pt_condition *c, char *into, size_t capacity);
+
+#endif

@@ -1,0 +1,61 @@
+/* analyze/watch.h -- limits on what is recorded, from a file:
+ *
+ *     # the section is the name of the rule
+ *     [kv-cache-full]
+ *     metric = engine.cache_kv_usage_percent
+ *     above = 0.95
+ *     for = 30s
+ *     hysteresis = 0.05
+ *
+ * A metric is TABLE.COLUMN, as docs/METRICS.md has them. A counter is watched by its growth a
+ * second; `of = COLUMN` makes it a percentage of another column. Every row of the table is watched
+ * by itself, or only `entity = KEY`. */
+#ifndef PT_ANALYZE_WATCH_H
+#define PT_ANALYZE_WATCH_H
+
+#include "analyze/alert.h"
+#include "base/err.h"
+#include "model/sample.h"
+
+#define PT_WATCH_RULES    64
+#define PT_WATCH_ENTITIES 1024 /* over all rules; more are not watched */
+
+struct pt_watch_rule {
+    char name[64], table[32], column[64], of[64], entity[128];
+    struct pt_alert_limit limit;
+    bool has_metric, has_limit;
+};
+
+struct pt_watch_state {
+    size_t rule;
+    char key[128];
+    struct pt_alert_state alert;
+    double last_value; /* of a counter */
+    int64_t last_time_ns;
+    bool has_last, is_seen;
+};
+
+struct pt_watch {
+    struct pt_watch_rule rules[PT_WATCH_RULES];
+    size_t rule_count;
+    struct pt_watch_state *states;
+    size_t state_count, state_capacity;
+};
+
+typedef void pt_watch_function(void *arg, const struct pt_watch_rule *rule,
+                               const struct pt_watch_state *state, bool is_on);
+
+/* Adds the rules of a text; `path` is for messages. 0 or -EINVAL with words. */
+int pt_watch_parse(struct pt_watch *w, struct pt_str text, const char *path,
+                   struct pt_err *err) PT_MUST_CHECK;
+/* GPUs: hardly used, at their limit, memory nearly full, hot. */
+void pt_watch_add_defaults(struct pt_watch *w);
+/* Does the schema have what the rules name? 0 or -EINVAL with words. */
+int pt_watch_check(const struct pt_watch *w, const struct pt_schema *schema,
+                   struct pt_err *err) PT_MUST_CHECK;
+/* Calls for every rule and row that went on or off with this sample. */
+void pt_watch_see(struct pt_watch *w, const struct pt_sample *sample, pt_watch_function *changed,
+                  void *arg);
+void pt_watch_release(struct pt_watch *w);
+
+#endif

@@ -1,0 +1,89 @@
+/* analyze/window.h -- a run as windows of time that all its tables share.
+ *
+ * Every number of every row (a table, a key, a column) becomes a series with one value per window:
+ * the mean of a gauge, the growth per second of a counter by the times of its own reads. A window
+ * is at least PT_WINDOW_SHORTEST_NS; when there are too many, neighbours are merged, so that a week
+ * needs no more memory than a minute. Where no sample came for long, there is a gap: no window, and
+ * no rate across it. Of tables that say which rows belong to the recorded command only those are
+ * kept. Unknown is NAN. */
+#ifndef PT_ANALYZE_WINDOW_H
+#define PT_ANALYZE_WINDOW_H
+
+#include "model/sample.h"
+#include "store/journal.h"
+
+#define PT_WINDOW_MAX          1024
+#define PT_WINDOW_SHORTEST_NS  INT64_C(200000000)
+#define PT_WINDOW_ENTITIES_MAX 1024
+#define PT_WINDOW_SERIES_MAX   4096
+
+/* Of one window: the value is sum / weight. */
+struct pt_point {
+    double sum, weight;
+};
+
+struct pt_series {
+    int column;              /* of the table */
+    struct pt_point *points; /* `point_count` of them; later windows have none */
+    size_t point_count, point_capacity;
+    double last_value;
+    int64_t last_time_ns;
+    bool has_last;
+};
+
+/* One thing: the rows of a table that have the same key. */
+struct pt_entity {
+    int table;                /* of the schema */
+    char *key;                /* the key columns, joined by a slash; "" where there are none */
+    struct pt_series *series; /* `series_counts[table]` of them */
+};
+
+struct pt_window {
+    int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+};
+
+typedef bool pt_window_wants_function(const struct pt_table *table, const struct pt_column *column);
+
+struct pt_windows {
+    const struct pt_schema *schema;
+    int **wanted;       /* for each table: the columns that are kept */
+    int *series_counts; /* for each table: how many */
+
+    struct pt_entity *entities;
+    size_t entity_count, entity_capacity, series_count;
+    uint64_t dropped_count; /* rows of entities for which there was no room */
+
+    struct pt_window windows[PT_WINDOW_MAX];
+    size_t count;
+    int64_t width_ns, typical_ns;
+    int64_t first_mono_ns, first_wall_ns, last_mono_ns;
+    bool has_first;
+    uint64_t gap_count;
+    double gap_seconds;
+};
+
+/* Borrows the schema; `wants` chooses among the columns with numbers. */
+void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
+                     pt_window_wants_function *wants);
+void pt_windows_release(struct pt_windows *w);
+void pt_windows_add(struct pt_windows *w, const struct pt_sample *sample);
+/* Adds all samples of a journal. 0 or -errno. */
+int pt_windows_read(struct pt_windows *w, struct pt_journal_reader *reader) PT_MUST_CHECK;
+
+/* The key columns of a row, joined by a slash. */
+void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity);
+
+/* The next entity of that table after `*place`, which starts at 0; NULL after the last. */
+const struct pt_entity *pt_windows_next(const struct pt_windows *w, int table, size_t *place);
+/* The series of that column, or NULL. */
+const struct pt_series *pt_windows_series(const struct pt_windows *w, const struct pt_entity *e,
+                                          const char *column);
+
+static inline double pt_window_seconds(const struct pt_window *window) {
+    return (double)(window->end_ns - window->start_ns) / 1e9;
+}
+
+/* Value in a window, or NAN. */
+double pt_series_at(const struct pt_series *s, size_t window);
+
+#endif

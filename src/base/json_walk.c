@@ -1,0 +1,129 @@
+#include "base/json_walk.h"
+
+#include "base/json.h"
+#include "base/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+struct walk {
+    struct pt_scan scan;
+    char path[PT_JSON_PATH_MAX];
+    size_t path_len;
+    int depth;
+    pt_json_value_function *take;
+    void *arg;
+};
+
+static void skip_space(struct walk *w) {
+    while (w->scan.at < w->scan.end && strchr(" \t\r\n", *w->scan.at) && *w->scan.at)
+        w->scan.at++;
+}
+
+static bool next_is(struct walk *w, char c) {
+    skip_space(w);
+    if (w->scan.failed || w->scan.at >= w->scan.end || *w->scan.at != c)
+        return false;
+    w->scan.at++;
+    return true;
+}
+
+static void expect(struct walk *w, char c) {
+    if (!next_is(w, c))
+        w->scan.failed = true;
+}
+
+/* Behind the first quote; steps over the last. */
+static struct pt_str take_string(struct walk *w) {
+    const char *start = w->scan.at, *p = start;
+    while (p < w->scan.end && *p != '"')
+        p += *p == '\\' && p + 1 < w->scan.end ? 2 : 1;
+    if (p >= w->scan.end) {
+        w->scan.failed = true;
+        return PT_STR("");
+    }
+    w->scan.at = p + 1;
+    return (struct pt_str){ start, (size_t)(p - start) };
+}
+
+static void push(struct walk *w, struct pt_str name) {
+    size_t room = sizeof w->path - 1 - w->path_len;
+    if (w->path_len > 0 && room > 0) {
+        w->path[w->path_len++] = '.';
+        room--;
+    }
+    pt_str_copy(w->path + w->path_len, room + 1, name);
+    w->path_len += strlen(w->path + w->path_len);
+}
+
+static void pop(struct walk *w, size_t len) {
+    w->path_len = len;
+    w->path[len] = 0;
+}
+
+static void walk_value(struct walk *w);
+
+static void walk_member(struct walk *w, struct pt_str name) {
+    size_t len = w->path_len;
+    push(w, name);
+    walk_value(w);
+    pop(w, len);
+}
+
+static void walk_object(struct walk *w) {
+    if (next_is(w, '}'))
+        return;
+    do {
+        expect(w, '"');
+        struct pt_str name = take_string(w);
+        expect(w, ':');
+        if (!w->scan.failed)
+            walk_member(w, name);
+    } while (!w->scan.failed && next_is(w, ','));
+    expect(w, '}');
+}
+
+static void walk_array(struct walk *w) {
+    if (next_is(w, ']'))
+        return;
+    unsigned index = 0;
+    do {
+        char name[16];
+        snprintf(name, sizeof name, "%u", index++);
+        walk_member(w, pt_str_from(name));
+    } while (!w->scan.failed && next_is(w, ','));
+    expect(w, ']');
+}
+
+static struct pt_str take_word(struct walk *w) {
+    const char *start = w->scan.at;
+    while (w->scan.at < w->scan.end && *w->scan.at && !strchr(" \t\r\n,]}\"[{:", *w->scan.at))
+        w->scan.at++;
+    w->scan.failed |= w->scan.at == start;
+    return (struct pt_str){ start, (size_t)(w->scan.at - start) };
+}
+
+static void walk_value(struct walk *w) {
+    if (w->depth == PT_JSON_DEPTH)
+        w->scan.failed = true;
+    if (w->scan.failed)
+        return;
+    w->depth++;
+    if (next_is(w, '{')) {
+        walk_object(w);
+    } else if (next_is(w, '[')) {
+        walk_array(w);
+    } else {
+        struct pt_str value = next_is(w, '"') ? take_string(w) : take_word(w);
+        if (!w->scan.failed)
+            w->take(w->arg, w->path, value);
+    }
+    w->depth--;
+}
+
+int pt_json_walk(struct pt_str text, pt_json_value_function *take, void *arg) {
+    struct walk w = { .scan = pt_scan_of(text), .take = take, .arg = arg };
+    walk_value(&w);
+    skip_space(&w);
+    return w.scan.failed || w.scan.at < w.scan.end ? -EINVAL : 0;
+}

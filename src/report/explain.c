@@ -1,0 +1,196 @@
+#include "report/explain.h"
+
+#include "base/json.h"
+#include "base/json_walk.h"
+#include "base/log.h"
+#include "base/scan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define VERDICTS_SHOWN 3
+#define LINE_WIDTH     92
+
+static const char *const status_names[] = {
+    [PT_EXPLAIN_BOUND] = "bound",
+    [PT_EXPLAIN_NOTHING] = "nothing",
+    [PT_EXPLAIN_INCONCLUSIVE] = "inconclusive",
+};
+
+static const char *confidence_word(double confidence) {
+    return confidence >= 0.85 ? "high" : confidence >= PT_VERDICT_CONFIDENT ? "fair" : "low";
+}
+
+/* Words on lines of LINE_WIDTH, each after `indent` blanks; the first after `lead`. */
+static void print_wrapped(struct pt_out *out, const char *lead, int indent, const char *text) {
+    int used = indent;
+    pt_out_printf(out, "%-*s", indent, lead);
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        if (used > indent && used + 1 + (int)len > LINE_WIDTH) {
+            pt_out_printf(out, "\n%*s", indent, "");
+            used = indent;
+        }
+        if (used > indent) {
+            pt_out_char(out, ' ');
+            used++;
+        }
+        pt_out_bytes(out, text, len);
+        used += (int)len;
+        text += len + strspn(text + len, " ");
+    }
+    pt_out_char(out, '\n');
+}
+
+static void print_signals(const struct pt_verdict *v, struct pt_out *out) {
+    for (int i = 0; i < v->signal_count; i++) {
+        const struct pt_verdict_signal *s = &v->signals[i];
+        char value[32], times[48];
+        pt_signal_print(s->signal, s->value, value, sizeof value);
+        snprintf(times, sizeof times, "%.1f to %.1f s", s->from, s->to);
+        pt_out_printf(out, "  %-8s %-24s %10s  %-18s %s\n", i == 0 ? "seen" : "",
+                      pt_signal_infos[s->signal].name, value, times,
+                      pt_signal_infos[s->signal].help);
+    }
+}
+
+/* "cpu.steal above 10.0 %: not seen" */
+static void against_sentence(const struct pt_verdict *v, int i, char *into, size_t capacity) {
+    char condition[96];
+    pt_condition_print(&v->rule->against[i], condition, sizeof condition);
+    if (isnan(v->against[i]))
+        snprintf(into, capacity, "%s: not recorded", condition);
+    else if (v->against[i] <= 0)
+        snprintf(into, capacity, "%s: not seen", condition);
+    else
+        snprintf(into, capacity, "%s: in %.0f %% of it", condition, v->against[i] * 100);
+}
+
+static void print_against(const struct pt_verdict *v, struct pt_out *out) {
+    char all[PT_RULE_CONDITIONS * 160] = "";
+    for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
+        char one[160];
+        against_sentence(v, i, one, sizeof one);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? "; " : "", one);
+    }
+    if (*all)
+        print_wrapped(out, "  against", 11, all);
+}
+
+static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
+    pt_out_printf(out, "%s: %s", v->rule->id, v->rule->title);
+    if (*v->entity)
+        pt_out_printf(out, " (%s)", v->entity);
+    if (v->rule->is_event)
+        pt_out_char(out, '\n');
+    else
+        pt_out_printf(out, "\n  %.0f %% of the run,", v->share * 100);
+    pt_out_printf(out, "%sconfidence %.2f (%s)\n", v->rule->is_event ? "  " : " ", v->confidence,
+                  confidence_word(v->confidence));
+    print_signals(v, out);
+    print_against(v, out);
+    print_wrapped(out, "  to do", 11, v->rule->advice);
+}
+
+static void print_not_checked(const struct pt_explanation *x, struct pt_out *out) {
+    char all[1024] = "";
+    for (int i = 0; i < x->not_checked_count; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "",
+                 x->not_checked[i]);
+    if (*all)
+        print_wrapped(out, "Not recorded, so not checked:", 30, all);
+}
+
+void pt_explain_print(const struct pt_explanation *x, const char *uuid, struct pt_out *out) {
+    pt_out_printf(out, "Run %s, %.1f s\n", uuid, x->seconds);
+    switch (x->status) {
+    case PT_EXPLAIN_BOUND:
+        pt_out_printf(out, "Held back by: %s\n", x->verdicts[0].rule->id);
+        break;
+    case PT_EXPLAIN_NOTHING:
+        pt_out_text(out, "Nothing that was recorded holds it back.\n");
+        break;
+    case PT_EXPLAIN_INCONCLUSIVE:
+        pt_out_printf(out, "Inconclusive: %s.\n", x->because);
+        break;
+    }
+    for (int i = 0; i < x->verdict_count && i < VERDICTS_SHOWN; i++) {
+        pt_out_char(out, '\n');
+        print_verdict(&x->verdicts[i], out);
+    }
+    if (x->verdict_count > VERDICTS_SHOWN)
+        pt_out_printf(out, "\n%d more with --json.\n", x->verdict_count - VERDICTS_SHOWN);
+    pt_out_char(out, '\n');
+    print_not_checked(x, out);
+}
+
+static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
+    pt_json_object(j, NULL);
+    pt_json_text(j, "id", v->rule->id);
+    pt_json_text(j, "title", v->rule->title);
+    if (*v->entity)
+        pt_json_text(j, "entity", v->entity);
+    pt_json_f64(j, "share", fmin(1, v->share));
+    pt_json_f64(j, "confidence", v->confidence);
+    pt_json_array(j, "signals");
+    for (int i = 0; i < v->signal_count; i++) {
+        pt_json_object(j, NULL);
+        pt_json_text(j, "metric", pt_signal_infos[v->signals[i].signal].name);
+        pt_json_f64(j, "value", v->signals[i].value);
+        pt_json_f64(j, "from", v->signals[i].from);
+        pt_json_f64(j, "to", v->signals[i].to);
+        pt_json_text(j, "what", pt_signal_infos[v->signals[i].signal].help);
+        pt_json_end(j);
+    }
+    pt_json_end(j);
+    pt_json_array(j, "against");
+    for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
+        char sentence[160];
+        against_sentence(v, i, sentence, sizeof sentence);
+        pt_json_text(j, NULL, sentence);
+    }
+    pt_json_end(j);
+    pt_json_text(j, "advice", v->rule->advice);
+    pt_json_end(j);
+}
+
+void pt_explain_print_json(const struct pt_explanation *x, const char *uuid, int64_t start_wall_ns,
+                           struct pt_out *out) {
+    struct pt_json j = { .out = out, .indent = 2 };
+    pt_json_object(&j, NULL);
+    pt_json_text(&j, "uuid", uuid);
+    pt_json_i64(&j, "start", start_wall_ns / 1000000);
+    pt_json_f64(&j, "seconds", x->seconds);
+    pt_json_text(&j, "status", status_names[x->status]);
+    pt_json_text(&j, "because", *x->because ? x->because : NULL);
+    pt_json_array(&j, "verdicts");
+    for (int i = 0; i < x->verdict_count; i++)
+        put_verdict(&j, &x->verdicts[i]);
+    pt_json_end(&j);
+    pt_json_array(&j, "not_checked");
+    for (int i = 0; i < x->not_checked_count; i++)
+        pt_json_text(&j, NULL, x->not_checked[i]);
+    pt_json_end(&j);
+    pt_json_end(&j);
+    pt_out_char(out, '\n');
+}
+
+/* "interfaces.0.speed_mbit" of the static information: the fastest one. */
+static void take_speed(void *arg, const char *path, struct pt_str value) {
+    double *bytes_per_s = arg;
+    struct pt_scan scan = pt_scan_of(value);
+    struct pt_str name = pt_str_from(path);
+    double mbit = pt_scan_f64(&scan);
+    if (pt_str_starts(name, PT_STR("interfaces.")) && pt_str_ends(name, PT_STR(".speed_mbit")) &&
+        !scan.failed && mbit > 0)
+        *bytes_per_s = fmax(*bytes_per_s, mbit * 1e6 / 8);
+}
+
+double pt_explain_link_speed(const struct pt_journal_reader *reader) {
+    const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
+    double bytes_per_s = NAN;
+    if (note &&
+        pt_json_walk((struct pt_str){ note->text, note->text_len }, take_speed, &bytes_per_s))
+        pt_log(PT_LOG_WARNING, "the static information of the run cannot be read");
+    return bytes_per_s;
+}

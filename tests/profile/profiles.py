@@ -1,0 +1,36 @@
+"""What the tests of profiles share, beside the harness of the end-to-end tests."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+from harness import ENVIRONMENT, Skip
+
+ENVIRONMENT['PITOT_MODULES'] = os.environ.get('PITOT_MODULES', '')
+
+
+def need_perf(code, words):
+    if code == 125 and 'perf_event' in words:
+        raise Skip(words.strip())
+
+
+def read_folded(path):
+    """(frames, weight) of each line."""
+    lines = pathlib.Path(path).read_text().splitlines()
+    return [(line.rpartition(' ')[0].split(';'), int(line.rpartition(' ')[2])) for line in lines]
+
+
+def share(stacks, function):
+    """Of all weight: what has the function in its stack."""
+    total = sum(weight for _, weight in stacks)
+    assert total > 0, 'the profile is empty'
+    return sum(weight for frames, weight in stacks if function in frames) / total
+
+
+def near(actual, expected, what, margin=0.1):
+    assert abs(actual - expected) <= margin, f'{what}: {actual:.3f}, expected {expected:.3f}'
+
+
+def cpu_ticks(pid):
+    words = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return int(words[11]) + int(words[12])
