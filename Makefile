@@ -87,7 +87,7 @@ install: all ## install below PREFIX (/usr/local), or below DESTDIR/PREFIX
 	@$(MESON) configure build -Dprefix=$(abspath $(PREFIX))
 	@DESTDIR='$(DESTDIR)' $(MESON) install -C build
 
-dist: build/build.ninja ## source tarball of the last commit, in dist/
+dist: all ## source tarball of the last commit, in dist/
 	@$(MESON) dist -C build --no-tests --formats gztar --allow-dirty
 	@mkdir -p dist && cp build/meson-dist/*.tar.gz* dist/ && ls dist/*
 

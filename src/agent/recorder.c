@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "collect/gpu.h"
 #include "kernel/cgroup.h"
+#include "report/html.h"
 #include "report/summary.h"
 #include "store/run.h"
 #include "store/static_info.h"
@@ -616,13 +617,32 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
     pt_summary_release(&e->summary);
 }
 
-static void print_files(const struct recorder *r) {
+/* The run is whole without the page: what keeps it from being written is told, no more. */
+static bool write_report(struct recorder *r) {
+    struct pt_err err = { "" };
+    char path[PATH_MAX];
+    if (!r->o->wants_report)
+        return false;
+    struct pt_report_options options = { .journal = r->journal_path, .path = path };
+    int rc = snprintf(path, sizeof path, "%s/%s.html", r->o->directory, r->uuid_text) < PATH_MAX
+                 ? pt_report_write(&options, &err)
+                 : pt_fail(&err, -ENAMETOOLONG, "the path of the report is too long");
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        r->has_lost = true;
+    }
+    return !rc;
+}
+
+static void print_files(const struct recorder *r, bool has_report) {
     if (r->o->is_quiet || !pt_log_is_ready(PRINT_WAIT_MS))
         return;
     char list[128] = "pitot";
     for (int i = 0; i < r->o->formats.count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), ", %s",
                  r->o->formats.types[i]->name);
+    if (has_report)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", html");
     struct pt_out out;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
@@ -653,7 +673,7 @@ static void finish(struct recorder *r) {
     }
     r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
                                        (size_t)r->target.pid_count) != 0;
-    print_files(r);
+    print_files(r, write_report(r));
 }
 
 static void release(struct recorder *r) {

@@ -29,6 +29,7 @@ struct pt_recorder_options {
     char *const *own_argv;         /* Pitot's own command line */
     struct pt_energy_basis energy; /* what the user assumes */
     bool is_quiet;
+    bool wants_report; /* the page of report/html.h, at the end */
 };
 
 /* Records, exports and prints the summary. Returns the exit code of the process. */

@@ -8,6 +8,7 @@ enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
     PT_COMMAND_ENERGY,
+    PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
     PT_COMMAND_EXPLAIN,
@@ -26,7 +27,7 @@ struct pt_command_options {
     const char *procfs, *sysfs, *rootfs;
     const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
     int64_t interval_ns, duration_ns, verbosity;
-    bool processes, is_quiet, as_json, as_markdown, wants_help;
+    bool processes, is_quiet, as_json, as_markdown, wants_help, wants_report;
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
@@ -38,7 +39,7 @@ struct pt_command_options {
     const char *demo_listen, *demo_load;
     struct pt_option_list profile_outputs;
     const char *lines;
-    const char *profile; /* kind of the one to export */
+    const char *profile; /* kind of the one to export; file of the one to report */
     int64_t cpu_hz;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
@@ -67,6 +68,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv);
+int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 /* Profiles that were written before. cmd/cpu_files.c */
 int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);

@@ -15,6 +15,7 @@
 #define RECORD     (1u << PT_COMMAND_RECORD)
 #define EXPORT     (1u << PT_COMMAND_EXPORT)
 #define ENERGY     (1u << PT_COMMAND_ENERGY)
+#define REPORT     (1u << PT_COMMAND_REPORT)
 #define CPU        (1u << PT_COMMAND_CPU)
 #define HEAP       (1u << PT_COMMAND_HEAP)
 #define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
@@ -32,12 +33,18 @@ const struct pt_option pt_command_option_list[] = {
       "directory for the files of the run" },
     { "output", 'o', PT_OPTION_TEXT, EXPORT, AT(output), NULL, "DIR",
       "directory for the files; beside the journal if not given; with --profile a file" },
+    { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
+      "the page; <uuid>.html beside the journal if not given" },
+    { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
+      "profile of CPU time taken meanwhile; <uuid>.cpu.pitotprof beside the journal if not given" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
       "time between samples: 1000, 100ms, 1s" },
     { "format", 'f', PT_OPTION_TEXT, RECORD | EXPORT, AT(formats), "parquet", "LIST",
       "formats of the files, a comma list", pt_sink_name },
     { "processes", 'p', PT_OPTION_FLAG, RECORD, AT(processes), NULL, NULL,
       "record every process too" },
+    { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
+      "write the page of `pitot report` at the end" },
     { "duration", 'd', PT_OPTION_S, RECORD | CPU, AT(duration_ns), NULL, "TIME",
       "end the recording after 60, 90s, 5m" },
     { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
@@ -92,17 +99,17 @@ const struct pt_option pt_command_option_list[] = {
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
     /* PITOT_REGION is taken: it is where programs with libpitot leave what they record. */
-    { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(region), NULL, "COUNTRY",
+    { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(region), NULL, "COUNTRY",
       "country whose electricity is used: DE, US, France", NULL, "PITOT_CARBON_REGION" },
-    { "carbon-intensity", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(carbon_intensity), NULL, "G",
-      "grams of CO2e a kilowatt-hour, instead of --region" },
-    { "pue", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(pue), NULL, "X",
+    { "carbon-intensity", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(carbon_intensity), NULL,
+      "G", "grams of CO2e a kilowatt-hour, instead of --region" },
+    { "pue", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(pue), NULL, "X",
       "energy of the data centre over that of its machines" },
-    { "price-kwh", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_kwh), NULL, "PRICE",
+    { "price-kwh", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(price_kwh), NULL, "PRICE",
       "price of a kilowatt-hour" },
-    { "price-hour", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(price_hour), NULL, "PRICE",
+    { "price-hour", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(price_hour), NULL, "PRICE",
       "price of an hour of this machine" },
-    { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY, AT(currency), NULL, "NAME",
+    { "currency", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(currency), NULL, "NAME",
       "of the prices: EUR" },
     { "gate", 0, PT_OPTION_LIST, DIFF, AT(gates), NULL, "GATE",
       "fail if a metric changed more: 'tokens_per_second<-3%', 'cpu_time>+10%'; repeatable" },
@@ -170,6 +177,11 @@ static const char energy_details[] =
     "when recording is kept; options change it for this report only.\n"
     "  pitot energy profiler-output --region DE --price-kwh 0.30 --currency EUR\n";
 
+static const char report_details[] = "RUN as for export. The page needs nothing but a browser; the "
+                                     "numbers in it are thinned out so\n"
+                                     "that every peak stays, and the journal keeps them all.\n"
+                                     "  pitot report profiler-output -o report.html\n";
+
 static const char cpu_details[] =
     "  pitot cpu -- python train.py\n"
     "  pitot cpu --pid 4242 -d 30s -o profile.folded\n"
@@ -232,6 +244,9 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_export, export_details, 2 },
     [PT_COMMAND_ENERGY] = { "energy", "RUN", "say what a run cost in joules, CO2 and money",
                             pt_cmd_energy, energy_details, 2 },
+    [PT_COMMAND_REPORT] = { "report", "RUN",
+                            "write a run as one HTML page, to look at and to share", pt_cmd_report,
+                            report_details, 2 },
     [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...] | show FILE | diff FILE FILE",
                          "profile where a command or a process spends its CPU time", pt_cmd_cpu,
                          cpu_details, PT_EXIT_OWN_FAILURE },

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cmd/command.h"
 #include "profile/perf_event.h"
+#include "report/html.h"
 #include "scrape/scraper.h"
 
 #include <errno.h>
@@ -153,12 +154,15 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .command = *operands ? operands : NULL,
         .own_argv = argv,
         .is_quiet = o->is_quiet,
+        .wants_report = o->wants_report,
     };
     struct pt_err err = { "" };
     const char *engine_url;
     r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
         return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
+    if (o->wants_report && pt_report_check(&err))
+        return pt_command_misused(PT_COMMAND_RECORD, "--report: %s", err.text);
     if (choose_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
         return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))

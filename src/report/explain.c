@@ -1,6 +1,9 @@
 #include "report/explain.h"
 
 #include "base/json.h"
+#include "base/json_walk.h"
+#include "base/log.h"
+#include "base/scan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,4 +173,24 @@ void pt_explain_print_json(const struct pt_explanation *x, const char *uuid, int
     pt_json_end(&j);
     pt_json_end(&j);
     pt_out_char(out, '\n');
+}
+
+/* "interfaces.0.speed_mbit" of the static information: the fastest one. */
+static void take_speed(void *arg, const char *path, struct pt_str value) {
+    double *bytes_per_s = arg;
+    struct pt_scan scan = pt_scan_of(value);
+    struct pt_str name = pt_str_from(path);
+    double mbit = pt_scan_f64(&scan);
+    if (pt_str_starts(name, PT_STR("interfaces.")) && pt_str_ends(name, PT_STR(".speed_mbit")) &&
+        !scan.failed && mbit > 0)
+        *bytes_per_s = fmax(*bytes_per_s, mbit * 1e6 / 8);
+}
+
+double pt_explain_link_speed(const struct pt_journal_reader *reader) {
+    const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
+    double bytes_per_s = NAN;
+    if (note &&
+        pt_json_walk((struct pt_str){ note->text, note->text_len }, take_speed, &bytes_per_s))
+        pt_log(PT_LOG_WARNING, "the static information of the run cannot be read");
+    return bytes_per_s;
 }

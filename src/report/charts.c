@@ -1,0 +1,205 @@
+#include "report/charts.h"
+
+#include "report/encode.h"
+
+#include <ctype.h>
+
+#define CHOSEN_MOST   8  /* lines in a chart */
+#define CHARTS_BY_KEY 24 /* charts of a table whose keys are names of metrics */
+#define LONG_ID       32 /* hex digits: nobody reads them all... */
+#define SHORT_ID      12 /* ...and so many tell containers apart */
+
+/* Tables in which each row is a metric of its own: a chart for each row, not for each column. */
+static const char *const by_key_tables[] = { "app_metric", "series" };
+
+/* Columns that are bounds of others: drawn as lines in the charts of those. */
+static const struct {
+    const char *table, *column, *limit;
+} limits[] = {
+    { "container", "cCpuTime", "cCpuTightestLimit" },
+    { "container", "cMemoryUsed", "cMemoryTightestLimit" },
+    { "container", "cWorkingSet", "cMemoryTightestLimit" },
+    { "container", "cPidsCurrent", "cPidsLimit" },
+    { "mem", "vMemoryUsed", "vMemoryTotal" },
+    { "gpu", "gMemoryUsedMb", "gMemoryTotalMb" },
+    { "gpu", "gPowerDrawW", "gPowerLimitW" },
+};
+
+static bool is_by_key(const struct pt_table *table) {
+    for (size_t i = 0; i < PT_COUNT(by_key_tables); i++)
+        if (strcmp(by_key_tables[i], table->name) == 0)
+            return true;
+    return false;
+}
+
+void pt_charts_init(struct pt_charts *c, const struct pt_table *table) {
+    *c = (struct pt_charts){ 0 };
+    pt_things_init(&c->things, table);
+}
+
+static size_t curve_count(const struct pt_charts *c) {
+    return (size_t)c->things.table->column_count * c->things.chosen_count;
+}
+
+void pt_charts_release(struct pt_charts *c) {
+    for (size_t i = 0; c->curves && i < curve_count(c); i++)
+        pt_curve_release(&c->curves[i]);
+    pt_free(c->curves);
+    pt_things_release(&c->things);
+}
+
+void pt_charts_survey(struct pt_charts *c, const struct pt_batch *rows, int64_t mono_ns) {
+    c->row_count += rows->row_count;
+    pt_things_survey(&c->things, rows, mono_ns);
+}
+
+uint64_t pt_charts_choose(struct pt_charts *c) {
+    uint64_t curves = 0;
+    pt_things_choose(&c->things, is_by_key(c->things.table) ? CHARTS_BY_KEY : CHOSEN_MOST);
+    for (uint32_t k = 0; k < c->things.chosen_count; k++)
+        for (int i = 0; i < c->things.table->column_count; i++)
+            curves += c->things.list[c->things.chosen[k]].columns[i].count > 0;
+    return curves;
+}
+
+void pt_charts_begin(struct pt_charts *c, const struct pt_curve_axis *axis) {
+    c->axis = axis;
+    c->curves = pt_calloc(curve_count(c) + 1, sizeof *c->curves);
+}
+
+static struct pt_curve *curve_of(const struct pt_charts *c, int column, int place) {
+    return &c->curves[(size_t)column * c->things.chosen_count + (size_t)place];
+}
+
+static void add_row(struct pt_charts *c, const struct pt_batch *rows, uint32_t row, int64_t mono_ns,
+                    uint32_t stretch) {
+    struct pt_thing *thing = pt_things_of(&c->things, rows, row);
+    double value;
+    for (int i = 0; thing && i < rows->table->column_count; i++) {
+        if (!pt_column_is_drawn(&rows->table->columns[i]) ||
+            !pt_thing_value(thing, rows, row, i, mono_ns, &value))
+            continue;
+        struct pt_curve *curve = curve_of(c, i, thing->place);
+        if (!curve->values)
+            pt_curve_init(curve, c->axis->count);
+        pt_curve_add(curve, stretch, value);
+    }
+}
+
+void pt_charts_add(struct pt_charts *c, const struct pt_batch *rows, int64_t mono_ns,
+                   uint32_t stretch) {
+    for (uint32_t row = 0; row < rows->row_count; row++)
+        add_row(c, rows, row, mono_ns, stretch);
+}
+
+static bool is_long_id(const char *text) {
+    size_t n = 0;
+    while (isxdigit((unsigned char)text[n]))
+        n++;
+    return n >= LONG_ID && !text[n];
+}
+
+/* Keys in one line. When something started tells things apart, but is nothing to read. */
+static void write_label(const struct pt_things *t, const struct pt_thing *thing,
+                        struct pt_json *j) {
+    struct pt_buf label = { 0 };
+    for (int i = 0; i < t->table->column_count; i++) {
+        const struct pt_column *column = &t->table->columns[i];
+        const char *text = thing->texts[i];
+        bool is_name = column->kind == PT_INFO && strcmp(column->short_name, "name") == 0;
+        if (!text || !*text || !(column->kind == PT_KEY || is_name) ||
+            column->unit == PT_MILLISECONDS)
+            continue;
+        if (label.len > 0)
+            pt_buf_u8(&label, ' ');
+        pt_buf_bytes(&label, text, is_long_id(text) ? SHORT_ID : strlen(text));
+    }
+    pt_json_str(j, "label", pt_buf_as_str(&label));
+    pt_buf_release(&label);
+}
+
+static void write_thing(const struct pt_charts *c, const struct pt_thing *thing,
+                        struct pt_json *j) {
+    const struct pt_table *table = c->things.table;
+    pt_json_object(j, NULL);
+    write_label(&c->things, thing, j);
+    pt_json_object(j, "texts");
+    for (int i = 0; i < table->column_count; i++)
+        if (thing->texts[i] && !pt_column_is_drawn(&table->columns[i]))
+            pt_json_text(j, table->columns[i].name, thing->texts[i]);
+    pt_json_end(j);
+    pt_json_end(j);
+}
+
+static int limit_of(const struct pt_table *table, const char *column) {
+    for (size_t i = 0; i < PT_COUNT(limits); i++)
+        if (strcmp(limits[i].table, table->name) == 0 && strcmp(limits[i].column, column) == 0)
+            return pt_table_find(table, limits[i].limit);
+    return -1;
+}
+
+static bool has_values(const struct pt_charts *c, int column) {
+    for (uint32_t k = 0; k < c->things.chosen_count; k++)
+        if (curve_of(c, column, (int)k)->values)
+            return true;
+    return false;
+}
+
+static void write_series(const struct pt_charts *c, int column, struct pt_json *j,
+                         struct pt_blob *blob) {
+    pt_json_array(j, "series");
+    for (uint32_t k = 0; k < c->things.chosen_count; k++) {
+        const struct pt_curve *curve = curve_of(c, column, (int)k);
+        if (!curve->values)
+            continue;
+        pt_json_object(j, NULL);
+        pt_json_i64(j, "key", k);
+        pt_curve_write(curve, c->axis, j, blob);
+        pt_json_end(j);
+    }
+    pt_json_end(j);
+}
+
+static void write_column(const struct pt_charts *c, int index, struct pt_json *j,
+                         struct pt_blob *blob) {
+    const struct pt_table *table = c->things.table;
+    const struct pt_column *column = &table->columns[index];
+    struct pt_unit_text unit = pt_unit_text_of(column);
+    int limit = limit_of(table, column->name);
+    pt_json_object(j, NULL);
+    pt_json_text(j, "name", column->name);
+    pt_json_text(j, "help", column->help);
+    pt_json_text(j, "unit", unit.base);
+    pt_json_bool(j, "is_rate", unit.is_rate);
+    pt_json_text(j, "source",
+                 column->source < table->source_count ? table->sources[column->source] : NULL);
+    if (limit >= 0)
+        pt_json_text(j, "limit", table->columns[limit].name);
+    write_series(c, index, j, blob);
+    pt_json_end(j);
+}
+
+void pt_charts_write(const struct pt_charts *c, struct pt_json *j, struct pt_blob *blob) {
+    const struct pt_table *table = c->things.table;
+    pt_json_object(j, NULL);
+    pt_json_text(j, "name", table->name);
+    pt_json_text(j, "help", table->help);
+    pt_json_bool(j, "is_by_key", is_by_key(table));
+    pt_json_i64(j, "rows", (int64_t)c->row_count);
+    pt_json_i64(j, "key_count", (int64_t)(c->things.keys.count + c->things.dropped_count));
+    pt_json_array(j, "keys");
+    for (uint32_t k = 0; k < c->things.chosen_count; k++)
+        write_thing(c, &c->things.list[c->things.chosen[k]], j);
+    pt_json_end(j);
+    pt_json_array(j, "columns");
+    for (int i = 0; i < table->column_count; i++)
+        if (has_values(c, i))
+            write_column(c, i, j, blob);
+    pt_json_end(j);
+    pt_json_array(j, "absent");
+    for (int i = 0; c->row_count > 0 && i < table->column_count; i++)
+        if (pt_column_is_drawn(&table->columns[i]) && !has_values(c, i))
+            pt_json_text(j, NULL, table->columns[i].name);
+    pt_json_end(j);
+    pt_json_end(j);
+}

@@ -1,0 +1,61 @@
+#include "report/curve.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+void pt_curve_axis_init(struct pt_curve_axis *a, int64_t start_ns, int64_t end_ns,
+                        uint64_t sample_count, uint32_t most) {
+    a->start_ns = start_ns;
+    a->end_ns = end_ns > start_ns ? end_ns : start_ns;
+    a->is_whole = sample_count <= 2 * (uint64_t)most;
+    a->count = a->is_whole ? (uint32_t)sample_count : most;
+}
+
+uint32_t pt_curve_axis_at(const struct pt_curve_axis *a, uint64_t index, int64_t time_ns) {
+    if (a->is_whole)
+        return index < a->count ? (uint32_t)index : a->count - 1;
+    double part = (double)(time_ns - a->start_ns) / (double)(a->end_ns - a->start_ns + 1);
+    double stretch = floor(part * a->count);
+    if (!(stretch > 0))
+        return 0;
+    return stretch < a->count ? (uint32_t)stretch : a->count - 1;
+}
+
+void pt_curve_init(struct pt_curve *c, uint32_t count) {
+    c->values = pt_malloc(2 * (size_t)count * sizeof *c->values);
+    c->count = count;
+    for (size_t i = 0; i < 2 * (size_t)count; i++)
+        c->values[i] = NAN;
+}
+
+void pt_curve_release(struct pt_curve *c) {
+    pt_free(c->values);
+    *c = (struct pt_curve){ 0 };
+}
+
+/* A new extreme came later than the other one: it goes second. */
+void pt_curve_add(struct pt_curve *c, uint32_t stretch, double value) {
+    double *pair = c->values + 2 * (size_t)stretch;
+    if (!isfinite(value))
+        return;
+    double low = fmin(pair[0], pair[1]), high = fmax(pair[0], pair[1]);
+    if (isnan(pair[0])) {
+        pair[0] = pair[1] = value;
+    } else if (value < low) {
+        pair[0] = high;
+        pair[1] = value;
+    } else if (value > high) {
+        pair[0] = low;
+        pair[1] = value;
+    }
+}
+
+struct pt_curve_range pt_curve_range_of(const struct pt_curve *c) {
+    struct pt_curve_range range = { NAN, NAN };
+    for (size_t i = 0; i < 2 * (size_t)c->count; i++) {
+        range.low = fmin(range.low, c->values[i]);
+        range.high = fmax(range.high, c->values[i]);
+    }
+    return range;
+}

@@ -1,0 +1,22 @@
+/* report/encode.h -- units and curves as the page of a report knows them. */
+#ifndef PT_REPORT_ENCODE_H
+#define PT_REPORT_ENCODE_H
+
+#include "base/json.h"
+#include "model/table.h"
+#include "report/blob.h"
+#include "report/curve.h"
+
+struct pt_unit_text {
+    const char *base; /* bytes, seconds, ratio, hertz, celsius, watts, joules, or "" */
+    bool is_rate;     /* per second */
+};
+
+/* Values of a column in its base unit; of a counter how fast it grows. */
+struct pt_unit_text pt_unit_text_of(const struct pt_column *c);
+
+/* Members of an object: "value" of a curve that never changes, else "at" and "base". */
+void pt_curve_write(const struct pt_curve *c, const struct pt_curve_axis *axis, struct pt_json *j,
+                    struct pt_blob *blob);
+
+#endif

@@ -1,0 +1,41 @@
+/* report/spans.h -- spans of programs for the timeline of a report: what each name took in all, and
+ * the longest ones themselves. */
+#ifndef PT_REPORT_SPANS_H
+#define PT_REPORT_SPANS_H
+
+#include "base/json.h"
+#include "model/sample.h"
+#include "report/blob.h"
+#include "report/names.h"
+
+#define PT_REPORT_SPANS_MOST 20000
+
+struct pt_report_span {
+    int64_t start_ns, duration_ns;
+    uint32_t name, thread;
+};
+
+struct pt_report_span_total {
+    uint64_t count;
+    int64_t total_ns, longest_ns;
+};
+
+struct pt_report_spans {
+    int table; /* of the schema, or -1 */
+    int pid, thread, name, start, duration;
+    uint64_t seen_count;
+    struct pt_names names, threads;
+    struct pt_report_span_total *totals; /* by name */
+    size_t total_capacity;
+    struct pt_report_span *heap; /* the shortest of the kept ones first */
+    size_t kept_count, capacity;
+};
+
+void pt_report_spans_init(struct pt_report_spans *s, const struct pt_schema *schema);
+void pt_report_spans_release(struct pt_report_spans *s);
+void pt_report_spans_add(struct pt_report_spans *s, const struct pt_sample *sample);
+/* The member "spans", null if there are none. Sorts the spans: nothing can be added later. */
+void pt_report_spans_write(struct pt_report_spans *s, int64_t start_ns, struct pt_json *j,
+                           struct pt_blob *blob);
+
+#endif

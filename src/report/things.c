@@ -1,0 +1,236 @@
+#include "report/things.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEXT_MAX       300 /* bytes of a command line, say */
+#define RECORDED_SCORE 1e6 /* above any sum of shares */
+
+void pt_things_init(struct pt_things *t, const struct pt_table *table) {
+    *t = (struct pt_things){ .table = table, .recorded_column = -1 };
+    for (int i = 0; i < table->column_count; i++)
+        if (strcmp(table->columns[i].short_name, "is_recorded") == 0 &&
+            table->columns[i].type == PT_I64)
+            t->recorded_column = i;
+}
+
+static void release_thing(const struct pt_things *t, struct pt_thing *thing) {
+    for (int i = 0; i < t->table->column_count; i++)
+        pt_free(thing->texts[i]);
+    pt_free(thing->texts);
+    pt_free(thing->columns);
+}
+
+void pt_things_release(struct pt_things *t) {
+    for (size_t i = 0; i < t->keys.count; i++)
+        release_thing(t, &t->list[i]);
+    pt_names_release(&t->keys);
+    pt_free(t->list);
+    pt_free(t->chosen);
+    pt_buf_release(&t->key);
+}
+
+static void read_key(struct pt_things *t, const struct pt_batch *b, uint32_t row) {
+    pt_buf_clear(&t->key);
+    for (int i = 0; i < t->table->column_count; i++) {
+        if (t->table->columns[i].kind != PT_KEY || pt_is_null(b, row, i))
+            continue;
+        if (t->table->columns[i].type == PT_STRING)
+            pt_buf_lstr(&t->key, pt_get_str(b, row, i));
+        else
+            pt_buf_u64(&t->key, pt_batch_cells(b, row)[i].word);
+    }
+}
+
+static double score_of(const struct pt_things *t, const struct pt_thing *thing,
+                       const double *totals) {
+    double score = thing->is_recorded ? RECORDED_SCORE : 0;
+    for (int i = 0; i < t->table->column_count; i++)
+        if (totals[i] > 0)
+            score += fabs(thing->columns[i].sum) / totals[i];
+    return score;
+}
+
+static void compute_scores(struct pt_things *t) {
+    double *totals = pt_calloc(t->table->column_count, sizeof *totals);
+    for (size_t k = 0; k < t->keys.count; k++)
+        for (int i = 0; i < t->table->column_count; i++)
+            totals[i] += fabs(t->list[k].columns[i].sum);
+    for (size_t k = 0; k < t->keys.count; k++)
+        t->list[k].score = score_of(t, &t->list[k], totals);
+    pt_free(totals);
+}
+
+static int by_score(const void *a, const void *b, void *list) {
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    double difference =
+        ((const struct pt_thing *)list)[right].score - ((const struct pt_thing *)list)[left].score;
+    if (difference != 0)
+        return difference > 0 ? 1 : -1;
+    return left < right ? -1 : left > right;
+}
+
+/* Numbers of all things, the busiest first. */
+static uint32_t *ranking(struct pt_things *t) {
+    uint32_t *order = pt_calloc(t->keys.count + 1, sizeof *order);
+    compute_scores(t);
+    for (size_t i = 0; i < t->keys.count; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, t->keys.count, sizeof *order, by_score, t->list);
+    return order;
+}
+
+/* Forgets the half that did least. */
+static void forget(struct pt_things *t) {
+    uint32_t *order = ranking(t);
+    size_t kept = t->keys.count / 2;
+    struct pt_names keys = { 0 };
+    struct pt_thing *list = pt_calloc(kept, sizeof *list);
+    for (size_t i = 0; i < t->keys.count; i++) {
+        if (i >= kept) {
+            release_thing(t, &t->list[order[i]]);
+            continue;
+        }
+        pt_names_add(&keys, t->keys.list[order[i]]);
+        list[i] = t->list[order[i]];
+    }
+    t->dropped_count += t->keys.count - kept;
+    pt_names_release(&t->keys);
+    pt_free(t->list);
+    pt_free(order);
+    t->keys = keys;
+    t->list = list;
+    t->capacity = kept;
+}
+
+static struct pt_thing *find_or_add(struct pt_things *t, int64_t mono_ns) {
+    struct pt_str key = pt_buf_as_str(&t->key);
+    uint32_t found = pt_names_find(&t->keys, key);
+    if (found != PT_NAMES_NONE)
+        return &t->list[found];
+    if (t->keys.count >= PT_THINGS_MOST)
+        forget(t);
+    found = pt_names_add(&t->keys, key);
+    pt_grow(&t->list, &t->capacity, found + 1, sizeof *t->list);
+    t->list[found] = (struct pt_thing){
+        .columns = pt_calloc(t->table->column_count, sizeof(struct pt_thing_column)),
+        .texts = pt_calloc(t->table->column_count, sizeof(char *)),
+        .first_ns = mono_ns,
+        .place = -1,
+    };
+    return &t->list[found];
+}
+
+static struct pt_str cell_text(const struct pt_batch *b, uint32_t row, int column, char into[32]) {
+    if (b->table->columns[column].type == PT_STRING) {
+        struct pt_str text = pt_get_str(b, row, column);
+        text.len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
+        return text;
+    }
+    int n = b->table->columns[column].type == PT_F64
+                ? snprintf(into, 32, "%g", pt_get_f64(b, row, column))
+                : snprintf(into, 32, "%lld", (long long)pt_get_i64(b, row, column));
+    return (struct pt_str){ into, (size_t)n };
+}
+
+static void keep_text(struct pt_thing *thing, const struct pt_batch *b, uint32_t row, int column) {
+    char number[32];
+    struct pt_str text = cell_text(b, row, column, number);
+    char *old = thing->texts[column];
+    if (old && pt_str_eq(pt_str_from(old), text))
+        return;
+    pt_free(old);
+    thing->texts[column] = pt_strndup(text);
+}
+
+/* A row without times of its own has that of its sample. */
+static int64_t time_of(const struct pt_batch *b, uint32_t row, int column, int64_t mono_ns) {
+    int64_t time_ns =
+        b->table->is_untimed ? 0 : pt_get_time(b, row, b->table->columns[column].source);
+    return time_ns ? time_ns : mono_ns;
+}
+
+/* How much a counter grew since the value before, and in what time; one that fell was reset. */
+static bool grow(struct pt_thing_column *c, double now, int64_t now_ns, double *grown,
+                 double *seconds) {
+    double before = c->before;
+    int64_t before_ns = c->before_ns;
+    if (before_ns && now_ns <= before_ns)
+        return false;
+    c->before = now;
+    c->before_ns = now_ns;
+    *grown = now - before;
+    *seconds = (double)(now_ns - before_ns) / 1e9;
+    return before_ns && now >= before;
+}
+
+static void survey_value(struct pt_thing_column *c, const struct pt_column *column, double value,
+                         int64_t time_ns) {
+    double grown, seconds;
+    c->peak = c->count++ == 0 ? value : fmax(c->peak, value);
+    if (column->kind == PT_GAUGE)
+        c->sum += value;
+    else if (grow(c, value, time_ns, &grown, &seconds))
+        c->sum += grown;
+}
+
+static double base_value(const struct pt_batch *b, uint32_t row, int column) {
+    return pt_get_number(b, row, column) *
+           pt_units[b->table->columns[column].unit].prometheus_factor;
+}
+
+static void survey_row(struct pt_things *t, const struct pt_batch *b, uint32_t row,
+                       int64_t mono_ns) {
+    read_key(t, b, row);
+    struct pt_thing *thing = find_or_add(t, mono_ns);
+    thing->last_ns = mono_ns;
+    for (int i = 0; i < t->table->column_count; i++) {
+        const struct pt_column *column = &t->table->columns[i];
+        if (pt_is_null(b, row, i))
+            continue;
+        if (pt_column_is_drawn(column))
+            survey_value(&thing->columns[i], column, base_value(b, row, i),
+                         time_of(b, row, i, mono_ns));
+        else
+            keep_text(thing, b, row, i);
+    }
+    if (t->recorded_column >= 0 && !pt_is_null(b, row, t->recorded_column))
+        thing->is_recorded |= pt_get_i64(b, row, t->recorded_column) == 1;
+}
+
+void pt_things_survey(struct pt_things *t, const struct pt_batch *rows, int64_t mono_ns) {
+    for (uint32_t row = 0; row < rows->row_count; row++)
+        survey_row(t, rows, row, mono_ns);
+}
+
+void pt_things_choose(struct pt_things *t, uint32_t most) {
+    t->chosen = ranking(t);
+    t->chosen_count = t->keys.count < most ? (uint32_t)t->keys.count : most;
+    for (uint32_t i = 0; i < t->chosen_count; i++)
+        t->list[t->chosen[i]].place = (int)i;
+    for (size_t k = 0; k < t->keys.count; k++)
+        for (int i = 0; i < t->table->column_count; i++)
+            t->list[k].columns[i].before_ns = 0;
+}
+
+struct pt_thing *pt_things_of(struct pt_things *t, const struct pt_batch *rows, uint32_t row) {
+    read_key(t, rows, row);
+    uint32_t found = pt_names_find(&t->keys, pt_buf_as_str(&t->key));
+    return found != PT_NAMES_NONE && t->list[found].place >= 0 ? &t->list[found] : NULL;
+}
+
+bool pt_thing_value(struct pt_thing *thing, const struct pt_batch *rows, uint32_t row, int column,
+                    int64_t mono_ns, double *value) {
+    if (pt_is_null(rows, row, column))
+        return false;
+    double now = base_value(rows, row, column), grown, seconds;
+    *value = now;
+    if (rows->table->columns[column].kind == PT_GAUGE)
+        return true;
+    int64_t time_ns = time_of(rows, row, column, mono_ns);
+    if (!grow(&thing->columns[column], now, time_ns, &grown, &seconds) || seconds <= 0)
+        return false;
+    *value = grown / seconds;
+    return true;
+}

@@ -1,0 +1,3 @@
+#!/bin/sh
+# A report is of one run.
+"$PITOT" report

@@ -1,0 +1,8 @@
+#!/bin/sh
+# A page that cannot be written is told of.
+if "$PITOT" report . 2>&1 | grep -q "no report page"; then
+    echo "built without npm"
+    exit 77
+fi
+"$PITOT" -q -o run -d 50ms -f csv -- true
+"$PITOT" report run -o nowhere/page.html

@@ -1,0 +1,33 @@
+#!/bin/sh
+# The page of a run in a real Chromium: a recording of the demo, held against its own CSV, and a day
+# of samples.
+#     tests/system/report.sh PITOT MAKE_RUN
+# PITOT_SHOTS names a directory to keep screenshots in; docs/report.png is report-light.png of it.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+command -v chromium >/dev/null || skip "no chromium"
+"$1" report . 2>&1 | grep -q "no report page" && skip "built without npm"
+if [ ! -d "$here/node_modules/playwright-core" ] &&
+    ! (cd "$here" && npm install --no-save --silent >&2); then
+    skip "the packages of tests/system/package.json cannot be fetched"
+fi
+files=$(mktemp -d)
+PATH=$(cd "$(dirname "$1")" && pwd):$PATH
+trap 'rm -rf "$files"' EXIT
+"$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
+    sh -c 'pitot mark "first mark" & exec pitot demo --serve --self-load --seconds 8' >/dev/null
+cp "$files"/run/*.html "$files/demo.html"
+# Where the kernel gives no samples there is no profile.
+"$1" -q -o "$files/profiled" -t 100 -f csv -- "$1" cpu -q -o "$files/demo.pitotprof" -- \
+    "$1" demo --seconds 3 >/dev/null 2>&1 || rm -f "$files/demo.pitotprof"
+if [ -e "$files/demo.pitotprof" ]; then
+    "$1" report "$files/profiled" -q --profile "$files/demo.pitotprof" -o "$files/profiled.html"
+fi
+"$2" "$files/day.pitot" 86400
+"$1" report "$files/day.pitot" -q -o "$files/day.html"
+rm "$files/day.pitot"
+node "$here/report.mjs" "$files" "${PITOT_SHOTS:-}"

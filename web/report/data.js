@@ -1,0 +1,99 @@
+/* The data of docs/REPORT.md as arrays. */
+async function unpack(text) {
+    const packed = atob(text);
+    const bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++)
+        bytes[i] = packed.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+class Model {
+    constructor(data, bytes) {
+        if (data.format !== 'pitot-report' || data.version !== 1)
+            throw new Error('this is no report of version 1');
+        this.data = data;
+        this.bytes = bytes;
+        this.end = Math.max(data.run.seconds, 1e-3);
+        this.times = this.readTimes(data.axis);
+        /* floats are rounded: the last sample belongs to the run */
+        this.end = Math.max(this.end, this.times.at(-1));
+        this.perStretch = data.axis.is_whole ? 1 : 2;
+        this.static = parseOrNull(data.static);
+    }
+
+    /* Four runs of bytes, the highest first. */
+    floats(at, count) {
+        const from = this.bytes.subarray(at * 4, (at + count) * 4);
+        const bits = new Uint32Array(count);
+        for (let i = 0; i < count; i++)
+            bits[i] = from[i] << 24 | from[count + i] << 16 | from[2 * count + i] << 8 |
+                from[3 * count + i];
+        return new Float32Array(bits.buffer);
+    }
+
+    readTimes(axis) {
+        if (axis.is_whole)
+            return Float64Array.from(this.floats(axis.times, axis.count));
+        const times = new Float64Array(2 * axis.count);
+        for (let i = 0; i < times.length; i++)
+            times[i] = (i / 2 + 0.25) * this.end / axis.count;
+        return times;
+    }
+
+    /* The stretches that end in a window: [first, after the last). */
+    stretches(from, to) {
+        const at = i => this.times[i * this.perStretch];
+        const count = this.data.axis.count;
+        let first = 0, end = count;
+        while (first < count && at(first) < from)
+            first++;
+        while (end > first && at(end - 1) > to)
+            end--;
+        return [first, end];
+    }
+
+    /* A number for each of the times; NaN is unknown. */
+    values(curve) {
+        const values = new Float64Array(this.times.length);
+        if (curve.at === undefined)
+            return values.fill(curve.value);
+        const floats = this.floats(curve.at, values.length);
+        for (let i = 0; i < values.length; i++)
+            values[i] = floats[i] + curve.base;
+        return values;
+    }
+
+    /* The same as the chart library wants them: null is a gap, undefined is drawn over. What is
+     * read only now and then is no gap. */
+    line(curve) {
+        const values = this.values(curve);
+        const line = Array.from(values, v => Number.isNaN(v) ? undefined : v);
+        const known = line.reduce((n, v) => n + (v !== undefined), 0);
+        const first = line.findIndex(v => v !== undefined);
+        const last = line.findLastIndex(v => v !== undefined);
+        const longest = Math.max(4, 3 * (last - first + 1) / Math.max(known, 1));
+        for (let i = 0, start = 0; i <= line.length; i++) {
+            if (i < line.length && line[i] === undefined)
+                continue;
+            if (start === 0 || i === line.length || i - start > longest)
+                line.fill(null, start, i);
+            start = i + 1;
+        }
+        return line;
+    }
+}
+
+function parseOrNull(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return null;
+    }
+}
+
+async function readReport() {
+    const text = id => document.getElementById(id).textContent;
+    const data = JSON.parse(text('report-data'));
+    return new Model(data, await unpack(text('report-numbers').trim()));
+}

@@ -1,0 +1,55 @@
+/* Elements of the page. */
+function make(tag, properties, ...children) {
+    const element = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties || {})) {
+        if (key.startsWith('on'))
+            element.addEventListener(key.slice(2), value);
+        else if (key === 'class')
+            element.className = value;
+        else if (value !== null && value !== undefined && value !== false)
+            element.setAttribute(key, value === true ? '' : value);
+    }
+    element.append(...children.flat().filter(child => child !== null && child !== undefined));
+    return element;
+}
+
+function section(id, title, about, ...children) {
+    return make('section', { id, class: 'pr-section', 'aria-label': title },
+        make('h2', {}, title, about ? make('small', {}, about) : null), ...children);
+}
+
+/* Rows of cells; a cell is text, an element or null. Numbers are aligned by their class. */
+function table(heads, rows, className) {
+    const cell = (content, i) => make('td', { class: heads[i]?.isNumber ? 'pr-number' : null },
+        content ?? '–');
+    return make('div', { class: 'pr-scroll', tabindex: 0 }, make('table', { class: className },
+        make('thead', {}, make('tr', {}, heads.map(head =>
+            make('th', { scope: 'col', class: head.isNumber ? 'pr-number' : null }, head.label)))),
+        make('tbody', {}, rows.map(row => make('tr', {}, row.map(cell))))));
+}
+
+function swatch(color) {
+    const element = make('i', { class: 'pr-swatch', 'aria-hidden': 'true' });
+    element.style.setProperty('background', color);
+    return element;
+}
+
+/* A canvas as sharp as the screen; returns what to draw with, in pixels of the page. */
+function prepare(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.max(1, Math.round(width * ratio));
+    canvas.height = Math.max(1, Math.round(height * ratio));
+    canvas.style.setProperty('height', height + 'px');
+    const context = canvas.getContext('2d');
+    context.scale(ratio, ratio);
+    return context;
+}
+
+/* Colours as the style sheet has them now. */
+function color(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue('--pr-' + name).trim();
+}
+
+const LINE_COLORS = 8;
+const lineColor = i => color('line-' + i % LINE_COLORS);
+const lineVariable = i => `var(--pr-line-${i % LINE_COLORS})`;

@@ -1,0 +1,144 @@
+/* The page: its parts in order, and what they share. */
+function eventList(model, view) {
+    const { events, events_left_out: leftOut } = model.data;
+    if (events.length === 0)
+        return null;
+    const rows = events.slice(0, 200).map(event => [
+        make('button', { type: 'button', class: 'pr-link', onclick: () =>
+            view.set(event.time - model.end / 20, event.time + model.end / 20) },
+        elapsed(event.time, model.end / 1000)),
+        make('span', { class: 'pr-kind pr-kind-' + event.kind }, event.kind), event.text]);
+    const hidden = events.length - rows.length + leftOut;
+    return section('events', 'Marks and events', hidden ? `${hidden} more are not listed` : null,
+        table([{ label: 'Time' }, { label: 'Kind' }, { label: 'What' }], rows));
+}
+
+function heading(model) {
+    const { run, pitot } = model.data;
+    const argv = model.static?.command?.argv;
+    const title = argv ? argv.join(' ') : 'The whole machine';
+    const host = model.static?.host?.hostname;
+    const facts = [host, new Date(run.start * 1000).toLocaleString(), duration(run.seconds),
+        digits(run.samples) + ' samples', run.end, 'pitot ' + pitot].filter(Boolean);
+    document.title = title.slice(0, 80) + ' – pitot';
+    return make('header', { class: 'pr-header' }, make('div', {},
+        make('h1', { title }, title), make('p', {}, facts.join(' · ')),
+        make('p', { class: 'pr-uuid' }, run.uuid)));
+}
+
+/* Pages from disk may have no storage. */
+const theme = {
+    read() {
+        try {
+            return localStorage.getItem('pitot-theme') || 'auto';
+        } catch {
+            return 'auto';
+        }
+    },
+    keep(name) {
+        try {
+            localStorage.setItem('pitot-theme', name);
+        } catch {
+            /* then it holds for this page only */
+        }
+    },
+    apply(name) {
+        const isDark = name === 'dark' ||
+            (name === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
+        document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+    },
+};
+
+function themeButton(restyle) {
+    const names = ['auto', 'light', 'dark'];
+    let name = theme.read();
+    const button = make('button', { type: 'button', onclick: () => {
+        name = names[(names.indexOf(name) + 1) % names.length];
+        theme.keep(name);
+        apply();
+    } });
+    const apply = () => {
+        theme.apply(name);
+        button.textContent = 'Theme: ' + name;
+        restyle();
+    };
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
+    window.addEventListener('beforeprint', () => {
+        document.documentElement.dataset.theme = 'light';
+        restyle();
+    });
+    window.addEventListener('afterprint', apply);
+    theme.apply(name);
+    button.textContent = 'Theme: ' + name;
+    return button;
+}
+
+/* Hides charts that do not have all words. */
+function search(root) {
+    const field = make('input', { type: 'search', placeholder: 'Filter charts ( / )',
+        'aria-label': 'Filter charts' });
+    field.addEventListener('input', () => {
+        const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+        for (const chart of root.querySelectorAll('.pr-chart'))
+            chart.hidden = !words.every(word => chart.dataset.words.includes(word));
+        for (const one of root.querySelectorAll('.pr-section'))
+            one.classList.toggle('pr-empty', words.length > 0 &&
+                !one.querySelector('.pr-chart:not([hidden])'));
+    });
+    document.addEventListener('keydown', event => {
+        const isElsewhere = document.activeElement.closest('input, select, .pr-flame');
+        if (event.key === '/' && !isElsewhere) {
+            field.focus();
+            event.preventDefault();
+            event.stopImmediatePropagation(); // the flame graph has a search of its own
+        }
+    }, true);
+    return field;
+}
+
+function navigation(sections) {
+    return make('nav', { class: 'pr-nav', 'aria-label': 'Sections' }, sections.map(one =>
+        make('a', { href: '#' + one.id }, one.getAttribute('aria-label'))));
+}
+
+async function start() {
+    const root = document.getElementById('report');
+    const model = await readReport();
+    const view = new TimeWindow(model.end);
+    const bar = new TimeBar(model, view);
+    theme.apply(theme.read());
+    const cards = new Cards(model, view);
+    const flame = model.data.flame ? new Flame(model, view) : null;
+    const spans = model.data.spans ? new SpanTimeline(model, view) : null;
+    const sections = [
+        figureSection(model, view), eventList(model, view), flame?.element, spans?.element,
+        ...model.data.tables.filter(one => one.columns.length > 0)
+            .map(one => tableSection(model, view, one)),
+        model.data.processes ? processSection(model) : null,
+        originSection(model), machineSection(model),
+    ].filter(Boolean);
+    const restyle = () => {
+        allCharts.forEach(chart => chart.restyle());
+        bar.draw();
+        cards.drawCurves();
+        spans?.draw();
+        flame?.restyle();
+    };
+    const head = heading(model);
+    head.append(make('div', { class: 'pr-tools' }, search(root), themeButton(restyle)));
+    root.replaceChildren(head, verdictPanel(model, view) || '', cards.element, bar.element,
+        navigation(sections), ...sections);
+    flame?.mount();
+    view.on('window', () => allCharts.forEach(chart => chart.isSeen && chart.show()));
+    document.addEventListener('keydown', event => {
+        if (event.key === 'Escape' && !event.target.closest?.('.pr-flame'))
+            view.reset();
+    });
+    new ResizeObserver(() => allCharts.forEach(chart => chart.resize())).observe(root);
+    window.pitotReport = { model, view, charts: allCharts, isReady: true };
+}
+
+start().catch(error => {
+    document.getElementById('report').textContent = 'This report cannot be shown: ' + error.message;
+    throw error;
+});

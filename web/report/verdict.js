@@ -1,0 +1,31 @@
+/* What held the run back, if that can be told. */
+const STATUS_WORDS = {
+    nothing: 'Nothing held this run back.',
+    inconclusive: 'What held this run back cannot be told',
+};
+
+function verdictItem(view, verdict) {
+    const [first] = verdict.signals;
+    const where = first && make('button', { type: 'button', class: 'pr-link', onclick: () =>
+        view.set(first.from, first.to) }, 'show where');
+    const numbers = verdict.signals.map(signal => `${signal.what}: ${digits(signal.value)}`);
+    return make('li', {}, make('b', {}, verdict.title), ' ',
+        make('span', { class: 'pr-kind' }, verdict.id),
+        verdict.entity ? ' ' + verdict.entity : null,
+        make('p', {}, `${digits(100 * verdict.share)}${THIN}% of the run, confidence ` +
+            `${digits(100 * verdict.confidence)}${THIN}%. `, where),
+        make('p', {}, numbers.join(' · ')), make('p', {}, verdict.advice));
+}
+
+function verdictPanel(model, view) {
+    const explanation = model.data.explanation;
+    if (!explanation)
+        return null;
+    const { status, because, verdicts } = explanation;
+    const words = status === 'bound' ? verdicts[0].title :
+        STATUS_WORDS[status] + (because ? `: ${because}` : '');
+    return make('section', { class: 'pr-verdict', 'aria-label': 'Verdict' },
+        make('h2', {}, words),
+        verdicts.length ? make('details', {}, make('summary', {}, 'Why, and what to do'),
+            make('ol', {}, verdicts.map(verdict => verdictItem(view, verdict)))) : null);
+}
