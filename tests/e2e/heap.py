@@ -158,7 +158,7 @@ def other_preloads(directory):
     code, out, err = run('heap', '--heap', 'all', '-o', directory / 'x.folded', '--', '/bin/sh',
                          '-c', 'echo $LD_PRELOAD', env=ENVIRONMENT | {
                              'LD_PRELOAD': PLUGIN,
-                             'ASAN_OPTIONS': 'verify_asan_link_order=0'}) # it is before that one, too
+                             'ASAN_OPTIONS': 'verify_asan_link_order=0'}) # it comes before
     equal((code, out), (0, f'{library}:{PLUGIN}\n'), err)
     assert len(ours() - before) <= 8 # of tests beside this one
 
