@@ -92,8 +92,9 @@ enum pt_level {
     PT_LEVEL_INFO = 20,
     PT_LEVEL_WARNING = 30
 };
-/* Called by the thread that has something to say, never on the recording path; NULL: silence,
- * which is the default. The first warning of before comes with the call. */
+/* Called by the thread that has something to say, by several at once if they have, never on the
+ * recording path; NULL: silence, which is the default. The first warning of before comes with the
+ * call. */
 typedef void pt_log_function(void *arg, int level, const char *text);
 PT_API void pt_set_log(pt_log_function *log, void *arg);
 

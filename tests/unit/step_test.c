@@ -24,15 +24,16 @@ static int line_count;
 
 static void take_log(void *arg, int level, const char *text) {
     (void)arg;
-    if (line_count == LINES)
+    int at = __atomic_fetch_add(&line_count, 1, __ATOMIC_RELAXED); /* several threads at once */
+    if (at >= LINES)
         return;
-    lines[line_count].level = level;
-    snprintf(lines[line_count++].text, sizeof lines[0].text, "%s", text);
+    lines[at].level = level;
+    snprintf(lines[at].text, sizeof lines[at].text, "%s", text);
 }
 
 static int count_lines(int level) {
     int count = 0;
-    for (int i = 0; i < line_count; i++)
+    for (int i = 0; i < line_count && i < LINES; i++)
         count += lines[i].level == level;
     return count;
 }
