@@ -213,8 +213,6 @@ static int start_watching(void) {
     if (found_none_ns && pt_mono_ns() - found_none_ns < SEARCH_AGAIN_NS)
         return -ENODATA;
     if (!is_prepared)
-        is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    if (!is_prepared)
         return -ENOMEM;
     if (!begin_start())
         return -ENODATA;
@@ -333,4 +331,9 @@ void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *sin
     struct pt_gpu_mark end;
     pt_gpu_watch_mark(&end);
     pt_gpu_watch_between(mark, &end, since);
+}
+
+/* From the beginning: a fork must not copy a lock while it is held. */
+__attribute__((constructor(101))) static void prepare(void) {
+    is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

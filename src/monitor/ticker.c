@@ -106,10 +106,8 @@ static void after_fork_in_child(void) {
 static int make_thread(void) {
     if (has_thread || entry_count == 0)
         return 0;
-    if (!is_prepared) {
-        prepare_condition();
-        is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    }
+    if (!is_prepared)
+        return -ENOMEM;
     sigset_t all, old;
     sigfillset(&all);
     pthread_attr_t attr;
@@ -197,4 +195,10 @@ int64_t pt_ticker_cpu_ns(void) {
     int64_t ns = cpu_ns;
     pthread_mutex_unlock(&lock);
     return ns;
+}
+
+/* From the beginning: a fork must not copy the lock while it is held. */
+__attribute__((constructor(101))) static void prepare(void) {
+    prepare_condition();
+    is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -40,6 +40,7 @@ static unsigned parts = PT_PROBE_ALL;
 static struct pt_region_layout *of_parent; /* after fork: to be copied, then unmapped */
 static pthread_key_t thread_key;
 static bool has_key;
+static bool knows_forks; /* from the beginning: a fork must not copy the lock while it is held */
 
 static int64_t clock_ns(clockid_t id) {
     struct timespec t = { 0 };
@@ -227,8 +228,7 @@ static void after_fork_in_child(void) {
 
 static bool prepare_process(void) {
     if (!has_key)
-        has_key = !pthread_key_create(&thread_key, end_thread) &&
-                  !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+        has_key = knows_forks && !pthread_key_create(&thread_key, end_thread);
     return has_key;
 }
 
@@ -474,6 +474,7 @@ uint64_t pt_dropped(void) {
 __attribute__((constructor(101))) static void look_at_environment(void) {
     const char *in = secure_getenv(PITOT_REGION_VARIABLE);
     pt_is_on_ = in && *in ? (int)parts : 0;
+    knows_forks = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 __attribute__((destructor)) static void note_end(void) {

@@ -10,7 +10,7 @@ import subprocess
 import time
 import uuid
 
-from harness import (Skip, cgroup_of, end, equal, kill, main, need_root, pids_with, remove_cgroup,
+from harness import (KEPT_CGROUP, Skip, cgroup_of, end, equal, kill, main, need_root, pids_with, remove_cgroup,
                      run, start, state_of, swept_cgroups, table, wait_until)
 
 SEED = int(os.environ.get('PITOT_E2E_SEED', time.time_ns() % 1000000))
@@ -135,7 +135,7 @@ def forgotten_cgroup(directory):
     parent = cgroup_of('self')
     if not parent:
         raise Skip('no cgroup v2')
-    old, new = (parent / f'pitot-{uuid.uuid4()}' for _ in range(2))
+    old, new = (parent / f'{KEPT_CGROUP}{str(uuid.uuid4())[9:]}' for _ in range(2))
     try:
         for place in (old, new):
             place.mkdir()

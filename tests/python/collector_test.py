@@ -111,7 +111,10 @@ class CollectorTest(Collecting):
             with collector.time_component('inner'):
                 busy(0.002)
         self.assertIsNone(given)
-        (inner, seconds, at), outer = collector.timing_metrics
+        self.assertTrue(all(entry[1] >= 0.001 for entry in collector.timing_metrics))
+        # A busy machine may hold up the short one.
+        (inner, seconds, at), outer = (entry for entry in collector.timing_metrics
+                                       if entry[0] != 'short')
         self.assertEqual((inner, outer[0]), ('inner', 'outer'))
         self.assertTrue(0.002 <= seconds <= outer[1])
         self.assertTrue(before <= at <= outer[2] <= time.time())
