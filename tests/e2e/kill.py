@@ -10,8 +10,8 @@ import subprocess
 import time
 import uuid
 
-from harness import (KEPT_CGROUP, Skip, cgroup_of, end, equal, kill, main, need_root, pids_with, remove_cgroup,
-                     run, start, state_of, swept_cgroups, table, wait_until)
+from harness import (KEPT_CGROUP, Skip, cgroup_of, end, equal, kill, main, need_root, pids_with,
+                     remove_cgroup, run, start, state_of, swept_cgroups, table, wait_until)
 
 SEED = int(os.environ.get('PITOT_E2E_SEED', time.time_ns() % 1000000))
 GROUPS, KILLS_EACH = 5, 10
