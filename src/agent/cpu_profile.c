@@ -2,6 +2,7 @@
 
 #include "agent/child.h"
 #include "agent/recorder.h"
+#include "agent/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/pid_tree.h"
@@ -34,21 +35,8 @@ struct run {
 };
 
 static int block_signals(struct run *r, struct pt_err *err) {
-    const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD };
-    sigset_t mask;
-    sigemptyset(&mask);
-    for (size_t i = 0; i < PT_COUNT(handled); i++)
-        sigaddset(&mask, handled[i]);
-    sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
-    r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    return r->signal_fd < 0 ? pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno)) : 0;
-}
-
-/* Only once the command exists, which must not inherit this: a closed stderr must not end us. */
-static void ignore_signals(void) {
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);
+    r->signal_fd = pt_signals_block(&r->old_mask, err);
+    return r->signal_fd < 0 ? r->signal_fd : 0;
 }
 
 static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pid_list *running,
@@ -279,7 +267,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = r->o->command ? start_command(r, err) : start_process(r, err);
-    ignore_signals();
+    pt_signals_ignore();
     if (!rc && r->o->command) {
         is_released = true;
         rc = pt_child_release(&r->child, r->o->command[0], err);

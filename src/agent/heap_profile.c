@@ -4,6 +4,7 @@
 #include "agent/heap_files.h"
 #include "agent/recorder.h"
 #include "agent/regions.h"
+#include "agent/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/module.h"
@@ -41,14 +42,8 @@ struct run {
 };
 
 static int block_signals(struct run *r, struct pt_err *err) {
-    const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD };
-    sigset_t mask;
-    sigemptyset(&mask);
-    for (size_t i = 0; i < PT_COUNT(handled); i++)
-        sigaddset(&mask, handled[i]);
-    sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
-    r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    return r->signal_fd < 0 ? pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno)) : 0;
+    r->signal_fd = pt_signals_block(&r->old_mask, err);
+    return r->signal_fd < 0 ? r->signal_fd : 0;
 }
 
 /* What the command gets besides its own environment. */
@@ -345,6 +340,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     int rc = prepare(r, err);
     if (!rc)
         rc = create_child(r, err);
+    pt_signals_ignore();
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err->text);
         return PT_EXIT_OWN_FAILURE;

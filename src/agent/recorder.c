@@ -7,6 +7,7 @@
 #include "agent/marks.h"
 #include "agent/regions.h"
 #include "agent/run_profile.h"
+#include "agent/signals.h"
 #include "agent/status.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -94,24 +95,8 @@ static int descriptor_budget(void) {
 }
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
-    const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD };
-    sigset_t mask;
-    sigemptyset(&mask);
-    for (size_t i = 0; i < PT_COUNT(handled); i++)
-        sigaddset(&mask, handled[i]);
-    sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
-    r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (r->signal_fd < 0)
-        return pt_fail(err, -errno, "cannot watch signals: %s", strerror(errno));
-    return 0;
-}
-
-/* Only once the command exists, which must not inherit this. A closed stderr must not end the
- * recording; a file size limit is an error of write(2) like others. */
-static void ignore_signals(void) {
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);
+    r->signal_fd = pt_signals_block(&r->old_mask, err);
+    return r->signal_fd < 0 ? r->signal_fd : 0;
 }
 
 static int name_files(struct recorder *r, struct pt_err *err) {
@@ -551,7 +536,7 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = open_targets(r, err);
     if (!rc)
         rc = create_child(r, err);
-    ignore_signals();
+    pt_signals_ignore();
     if (!rc)
         rc = open_sampler(r, err);
     if (!rc)

@@ -1,0 +1,17 @@
+/* agent/signals.h -- signals of a program that runs a command: read one by one, handed on by hand. */
+#ifndef PT_AGENT_SIGNALS_H
+#define PT_AGENT_SIGNALS_H
+
+#include "base/err.h"
+
+#include <signal.h>
+
+/* Blocks those that matter to a command. A descriptor to read them from (signalfd), or -errno;
+ * `old_mask` is for the command. */
+int pt_signals_block(sigset_t *old_mask, struct pt_err *err) PT_MUST_CHECK;
+
+/* Only once the command exists, which must not inherit this. A closed stderr must not end us; a file
+ * size limit is an error of write(2) like others. */
+void pt_signals_ignore(void);
+
+#endif
