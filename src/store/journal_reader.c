@@ -80,9 +80,11 @@ static int fill(struct pt_journal_reader *r, uint64_t want) {
     return rc ? rc : buffered(r) >= want;
 }
 
+#define PT_RECORD_SHORTEST (1 + 1 + PT_RECORD_CRC)
+
 /* 1: a whole record with the right checksum is next; 0: there is none; -errno. */
 static int peek_record(struct pt_journal_reader *r, struct record *record) {
-    int rc = fill(r, 1 + 1 + PT_RECORD_CRC); /* the shortest */
+    int rc = fill(r, PT_RECORD_SHORTEST);
     if (rc <= 0)
         return rc;
     struct pt_bytes in = { bytes_at(r), r->buffer + r->end, false };
@@ -241,13 +243,21 @@ static int read_header(struct pt_journal_reader *r, const char *path, struct pt_
     return 0;
 }
 
+/* What should be the schema is no whole record: does the file end in it, with nothing behind? */
+static bool ends_inside(struct pt_journal_reader *r, const struct record *record) {
+    struct record next;
+    return buffered(r) < record->size && skip_damage(r, &next) == 0;
+}
+
 static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
-    struct record record;
+    struct record record = { .size = PT_RECORD_SHORTEST };
     int rc = peek_record(r, &record);
     if (rc < 0)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    if (rc == 0 && ends_inside(r, &record))
+        return pt_fail(err, -ENODATA, "%s holds nothing yet: it ends inside its schema", path);
     if (rc == 0 || record.type != PT_RECORD_SCHEMA)
-        return pt_fail(err, -EBADMSG, "the schema of %s is damaged or not all there", path);
+        return pt_fail(err, -EBADMSG, "the schema of %s is damaged", path);
     r->tables = pt_journal_get_schema(record.payload, &r->schema.table_count);
     if (!r->tables)
         return pt_fail(err, -EBADMSG, "the schema of %s makes no sense", path);
