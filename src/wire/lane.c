@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ticks of spans become times a few at once, each time by a newer look at the clocks. */
+/* The clock of a process forgets what it said of long ago (region/tick_clock.h): the start of a
+ * span of many minutes can be off by a little from those of the spans inside. */
 #define TOLERANCE_NS 2000
 
 /* Its place: that of the lane, or the free one it belongs to. */
