@@ -10,8 +10,8 @@
  * `old_mask` is for the command. */
 int pt_signals_block(sigset_t *old_mask, struct pt_err *err) PT_MUST_CHECK;
 
-/* Only once the command exists, which must not inherit this. A closed stderr must not end us; a file
- * size limit is an error of write(2) like others. */
+/* Only once the command exists, which must not inherit this. A closed stderr must not end us; a
+ * file size limit is an error of write(2) like others. */
 void pt_signals_ignore(void);
 
 #endif
