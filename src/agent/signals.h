@@ -1,4 +1,4 @@
-/* agent/signals.h -- signals of a program that runs a command: read one by one, handed on by hand. */
+/* agent/signals.h -- signals of a program that runs a command: read one by one, handed on. */
 #ifndef PT_AGENT_SIGNALS_H
 #define PT_AGENT_SIGNALS_H
 
