@@ -26,8 +26,8 @@
     X(t, work, "sWork", INFO, STRING, NONE, 0, "The number counts samples, tokens, flows")    \
     X(t, text, "sText", INFO, STRING, NONE, 0, "Text the program gave it")
 
-PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs with libpitot", SPAN_COLUMNS,
-         "libpitot");
+PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs with libpitot",
+         SPAN_COLUMNS, "libpitot");
 
 #define APP_METRIC_COLUMNS(X, t)                                                        \
     X(t, pid, "aPid", KEY, I64, NONE, 0, "Process")                                     \
@@ -44,8 +44,8 @@ PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs with lib
     X(t, buckets, "aBuckets", INFO, STRING, NONE, 0,                                    \
       "Its buckets of 2^(1/32) from 2^-32 on, DISTANCE:COUNT,...")
 
-PT_TABLE(app_metric, PT_TABLE_ROWS(METRICS, "app_metrics", NULL), "Metrics of programs with libpitot",
-         APP_METRIC_COLUMNS, "libpitot");
+PT_TABLE(app_metric, PT_TABLE_ROWS(METRICS, "app_metrics", NULL),
+         "Metrics of programs with libpitot", APP_METRIC_COLUMNS, "libpitot");
 
 #define REGIONS_MAX      256
 #define SPANS_PER_TICK   65536 /* rows; what is left is for the next tick */
@@ -210,8 +210,8 @@ static bool add_spans(struct app_state *s, struct watched *w, const struct pt_co
     return count < SPANS_AT_ONCE;
 }
 
-static void add_metric(struct app_state *s, const struct watched *w, const struct pt_region_value *v, int64_t now_ns,
-                       struct pt_batch *rows) {
+static void add_metric(struct app_state *s, const struct watched *w,
+                       const struct pt_region_value *v, int64_t now_ns, struct pt_batch *rows) {
     static const char *const kinds[] = { "", "counter", "gauge", "histogram" };
     pt_batch_add_row(rows);
     pt_set_time(rows, 0, now_ns);

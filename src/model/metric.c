@@ -50,7 +50,9 @@ static char *append_words(char *at, const char *end, const struct pt_column *c) 
 
 bool pt_metric_of(const struct pt_table *t, int column, struct pt_metric *metric) {
     const struct pt_column *c = &t->columns[column];
-    if ((c->kind != PT_GAUGE && c->kind != PT_COUNTER) || c->type == PT_STRING)
+    bool has_rows_of_metrics = t->rows == PT_ROWS_THINGS || t->rows == PT_ROWS_PROCESSES;
+    if (!has_rows_of_metrics || (c->kind != PT_GAUGE && c->kind != PT_COUNTER) ||
+        c->type == PT_STRING)
         return false;
     const struct pt_unit_info *unit = &pt_units[c->unit];
     const char *suffix = unit->prometheus_suffix;

@@ -90,6 +90,7 @@ static inline bool pt_column_is_timed(const struct pt_table *t, const struct pt_
 
 const char *pt_type_name(enum pt_type type); /* int64, float64, string */
 const char *pt_kind_name(enum pt_kind kind);
+const char *pt_rows_name(enum pt_rows rows); /* things, processes, ... */
 
 /* Index of the column of that name, or -1. */
 int pt_table_find(const struct pt_table *t, const char *column);
