@@ -1,8 +1,8 @@
 #!/bin/sh
 # Epilog= of slurm.conf: ends the recording that prolog.sh began; its files are complete then.
 set -u
-runs=/var/spool/pitot/$SLURM_JOB_ID
+runs=${PITOT_NODE_RUNS:-/var/spool/pitot}/$SLURM_JOB_ID
 [ -f "$runs/pid" ] || exit 0
-kill -INT "$(cat "$runs/pid")" 2>/dev/null
+kill -TERM "$(cat "$runs/pid")" 2>/dev/null
 rm -f "$runs/pid"
 exit 0
