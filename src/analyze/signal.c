@@ -12,8 +12,8 @@ const struct pt_signal_info pt_signal_infos[PT_SIGNAL_COUNT] = { PT_SIGNALS(PT_S
 /* How several rows become one number. */
 enum fold { SUM, MEAN, MIN, MAX };
 
-/* A signal that is a column, times a factor. With several lines for one signal the values are
- * added, if the first is known. */
+/* A signal that is a column, times a factor. With several lines for one signal those that are known
+ * are added. */
 struct direct {
     enum pt_signal_id signal;
     const char *table, *column, *key; /* NULL: any key */
@@ -376,7 +376,7 @@ static void make_directs(struct pt_signals *s, size_t i) {
         double *value = &s->values[directs[d].signal][i];
         double part = direct_at(s->windows, &directs[d], i);
         bool is_first = d == 0 || directs[d - 1].signal != directs[d].signal;
-        *value = is_first ? part : *value + or_zero(part);
+        *value = is_first || isnan(*value) ? part : *value + or_zero(part);
     }
 }
 
