@@ -1,4 +1,4 @@
-"""What cases are made of: recording, cgroups, neighbours, an engine and a GPU that play a script."""
+"""What cases are made of: recording, cgroups, neighbours, engines and GPUs that play a script."""
 import contextlib
 import os
 import pathlib
@@ -102,7 +102,7 @@ def demo(directory, *options, seconds=8):
 
 
 def engine(directory, *engines, command=()):
-    """Engines that play a script, each a dictionary of scripted_engine.py; `command` runs beside."""
+    """Engines that play a script, a dictionary of scripted_engine.py each; `command` runs beside."""
     program = pathlib.Path(__file__).parent / 'scripted_engine.py'
     lines = [' '.join([sys.executable, str(program), '8', *(f'{k}={v}' for k, v in e.items())])
              for e in engines]
