@@ -317,6 +317,7 @@ static void write_static(struct recorder *r) {
         .command = o->command,
         .working_directory = getcwd(directory, sizeof directory),
         .environment = o->command ? environ : NULL,
+        .own_environment = environ,
         .collectors = collectors,
         .formats = formats,
         .tags = tags,

@@ -13,6 +13,7 @@ enum pt_command_id {
     PT_COMMAND_HEAP,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
+    PT_COMMAND_MERGE,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -79,6 +80,7 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

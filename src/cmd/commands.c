@@ -20,6 +20,7 @@
 #define HEAP       (1u << PT_COMMAND_HEAP)
 #define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
 #define DIFF       (1u << PT_COMMAND_DIFF)
+#define MERGE      (1u << PT_COMMAND_MERGE)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -35,6 +36,8 @@ const struct pt_option pt_command_option_list[] = {
       "directory for the files; beside the journal if not given; with --profile a file" },
     { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
       "the page; <uuid>.html beside the journal if not given" },
+    { "output", 'o', PT_OPTION_TEXT, MERGE, AT(output), "./profiler-output", "WHERE",
+      "directory for the merged run; or FILE.html: its report, with the run beside it" },
     { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
       "profile of CPU time taken meanwhile; <uuid>.cpu.pitotprof beside the journal if not given" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
@@ -233,6 +236,15 @@ static const char demo_details[] =
     "\n"
     "The server prints where it listens, and listens for this machine only.\n";
 
+static const char merge_details[] =
+    "Runs of several ranks or hosts become one, with a column that says whose a row is; report,\n"
+    "explain, export and diff read it as any other. A directory stands for all runs in it.\n"
+    "PITOT_RANK, SLURM_PROCID, RANK or OMPI_COMM_WORLD_RANK label a run while it is recorded.\n"
+    "Ranks of one machine share a clock; clocks of others are aligned by what both saw, and how\n"
+    "far off they may be is said: docs/MERGE.md.\n"
+    "  srun pitot -o runs -- python train.py\n"
+    "  pitot merge runs -o merged.html\n";
+
 static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
                                    "  pitot mark --run ./out \"deployed v2\"\n";
 
@@ -257,6 +269,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
                           pt_cmd_diff, diff_details, 2 },
+    [PT_COMMAND_MERGE] = { "merge", "RUN...", "make one run of those of several ranks or hosts",
+                           pt_cmd_merge, merge_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

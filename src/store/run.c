@@ -1,10 +1,12 @@
 #include "store/run.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +41,10 @@ static int search(const char *directory, const char *prefix, char journal[PATH_M
     return count;
 }
 
+static int no_run_in(const char *directory, struct pt_err *err) {
+    return pt_fail(err, -ENOENT, "there is no run (*%s) in %s", PT_RUN_EXTENSION, directory);
+}
+
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struct pt_err *err) {
     struct stat st;
     *other_count = 0;
@@ -53,11 +59,44 @@ int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struc
     if (count > 0)
         return 0;
     if (is_directory)
-        return pt_fail(err, -ENOENT, "there is no run (*%s) in %s", PT_RUN_EXTENSION, run);
+        return no_run_in(run, err);
     return pt_fail(err, -ENOENT,
                    "no run called %s: give a directory, a journal (*%s), or the start of a uuid "
                    "that is in %s",
                    run, PT_RUN_EXTENSION, PT_RUN_DEFAULT_DIRECTORY);
+}
+
+void pt_run_list_add(struct pt_run_list *list, const char *journal) {
+    pt_grow(&list->journals, &list->capacity, list->count + 1, sizeof *list->journals);
+    list->journals[list->count++] = pt_strdup(journal);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int pt_run_list_directory(struct pt_run_list *list, const char *directory, struct pt_err *err) {
+    DIR *d = opendir(directory);
+    size_t before = list->count;
+    char path[PATH_MAX];
+    if (!d)
+        return pt_fail(err, -errno, "cannot open %s: %s", directory, strerror(errno));
+    for (struct dirent *e; (e = readdir(d));)
+        if (pt_str_ends(pt_str_from(e->d_name), PT_STR(PT_RUN_EXTENSION)) &&
+            snprintf(path, sizeof path, "%s/%s", directory, e->d_name) < PATH_MAX)
+            pt_run_list_add(list, path);
+    closedir(d);
+    if (list->count == before)
+        return no_run_in(directory, err);
+    qsort(list->journals + before, list->count - before, sizeof *list->journals, by_name);
+    return 0;
+}
+
+void pt_run_list_release(struct pt_run_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        pt_free(list->journals[i]);
+    pt_free(list->journals);
+    *list = (struct pt_run_list){ 0 };
 }
 
 int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) {

@@ -14,6 +14,18 @@
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count,
                 struct pt_err *err) PT_MUST_CHECK;
 
+/* Journals of runs. {0} is empty. */
+struct pt_run_list {
+    char **journals;
+    size_t count, capacity;
+};
+
+void pt_run_list_add(struct pt_run_list *list, const char *journal); /* copies */
+/* Adds all runs of a directory, by name. -ENOENT: there is none. */
+int pt_run_list_directory(struct pt_run_list *list, const char *directory,
+                          struct pt_err *err) PT_MUST_CHECK;
+void pt_run_list_release(struct pt_run_list *list);
+
 /* Creates a directory and the missing ones above it. `*made_from`: the length of the part of the
  * path that is the first of those, 0 if all were there. */
 int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) PT_MUST_CHECK;
