@@ -346,7 +346,7 @@ static int note_runs(const struct pt_merge *m, struct pt_journal *journal) {
     return rc;
 }
 
-/* What the first run says of itself stands for all. */
+/* What the first run says of itself stands for all; known when it was read to its end. */
 static int copy_notes(const struct pt_merge *m, struct pt_journal *journal) {
     const struct pt_journal_reader *reader = &m->runs[0].reader;
     int rc = 0;
@@ -360,8 +360,6 @@ static int write_samples(struct pt_merge *m, struct pt_journal *journal, struct 
     struct pt_sample sample;
     struct pt_merge_run *run;
     int rc = note_runs(m, journal);
-    if (!rc)
-        rc = copy_notes(m, journal);
     pt_sample_init(&sample, &m->schema);
     while (!rc && (run = earliest(m))) {
         translate(m, run, &sample);
@@ -372,6 +370,8 @@ static int write_samples(struct pt_merge *m, struct pt_journal *journal, struct 
         rc = advance(run, err);
     }
     pt_sample_release(&sample);
+    if (!rc)
+        rc = copy_notes(m, journal);
     if (rc && !err->text[0])
         pt_fail(err, rc, "cannot write %s: %s", m->journal, strerror(-rc));
     return rc;

@@ -33,6 +33,8 @@ struct pt_command_options {
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
     const char *alerts, *baseline;
+    int64_t blackbox_bytes, blackbox_keep_ns;
+    bool must_keep;
     struct pt_option_list gates;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;

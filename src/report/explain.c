@@ -107,6 +107,8 @@ static void print_not_checked(const struct pt_explanation *x, struct pt_out *out
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     const struct pt_explanation *x = &run->explanation;
     pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
+    if (run->cause.kind)
+        pt_out_printf(out, "Cause (%s): %s\n", pt_cause_name(run->cause.kind), run->cause.text);
     switch (x->status) {
     case PT_EXPLAIN_BOUND:
         pt_out_printf(out, "Held back by: %s\n", x->verdicts[0].rule->id);
@@ -165,6 +167,12 @@ void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *ou
     pt_json_text(&j, "uuid", run->uuid);
     pt_json_i64(&j, "start", run->start_wall_ns / 1000000);
     pt_json_f64(&j, "seconds", x->seconds);
+    if (run->cause.kind) {
+        pt_json_object(&j, "cause");
+        pt_json_text(&j, "kind", pt_cause_name(run->cause.kind));
+        pt_json_text(&j, "text", run->cause.text);
+        pt_json_end(&j);
+    }
     pt_json_text(&j, "status", status_names[x->status]);
     pt_json_text(&j, "because", *x->because ? x->because : NULL);
     pt_json_array(&j, "verdicts");
@@ -305,6 +313,7 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     pt_ranks_read(&ranks, &reader);
     rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
                          : explain_alone(&run->explanation, &reader, &run->start_wall_ns);
+    pt_cause_read(&run->cause, &reader);
     pt_ranks_release(&ranks);
     pt_journal_reader_close(&reader);
     return rc ? pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc)) : 0;

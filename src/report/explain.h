@@ -2,6 +2,7 @@
 #ifndef PT_REPORT_EXPLAIN_H
 #define PT_REPORT_EXPLAIN_H
 
+#include "analyze/death.h"
 #include "analyze/verdict.h"
 #include "base/out.h"
 
@@ -9,6 +10,7 @@ struct pt_explained_run {
     struct pt_explanation explanation;
     char uuid[37];
     int64_t start_wall_ns;
+    struct pt_cause cause; /* why the command ended, or why this was kept */
 };
 
 /* Reads a run and explains it; of a merged run each rank, and all together. 0 or -errno. */

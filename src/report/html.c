@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include "analyze/death.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
 #include "profile/readers.h"
@@ -187,6 +188,8 @@ static int read_profile(struct report *r, struct pt_err *err) {
 static void write_run(const struct report *r, struct pt_json *j) {
     const struct pt_journal_reader *reader = &r->reader;
     const struct pt_journal_note *end = pt_journal_note_find(reader, "end");
+    struct pt_cause cause;
+    pt_cause_read(&cause, reader);
     char uuid[37];
     uuid_unparse_lower(reader->uuid, uuid);
     pt_json_object(j, "run");
@@ -198,7 +201,7 @@ static void write_run(const struct report *r, struct pt_json *j) {
     pt_json_i64(j, "lost_samples", (int64_t)reader->lost_sample_count);
     pt_json_i64(j, "skipped_samples", (int64_t)reader->skipped_sample_count);
     pt_json_i64(j, "skipped_bytes", (int64_t)reader->skipped_bytes);
-    pt_json_text(j, "end", end ? end->text : NULL);
+    pt_json_text(j, "end", cause.kind ? cause.text : end ? end->text : NULL);
     pt_json_text(j, "currency", r->basis.currency[0] ? r->basis.currency : NULL);
     pt_json_end(j);
 }

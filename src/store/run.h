@@ -3,6 +3,7 @@
 #define PT_STORE_RUN_H
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -35,7 +36,11 @@ void pt_run_remove_directory(const char *path, size_t made_from);
 /* Directory and name without extension of a journal: what its other files are called. */
 void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]);
 
+/* A journal's path without its extension. */
+struct pt_str pt_run_stem(struct pt_str journal);
+
 #define PT_RUN_DEFAULT_DIRECTORY "./profiler-output"
 #define PT_RUN_EXTENSION         ".pitot"
+#define PT_RING_EXTENSION        ".ring" /* a directory of journals: store/ring.h */
 
 #endif

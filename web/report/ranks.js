@@ -25,7 +25,7 @@ function stragglerTable(list) {
         { label: 'Lost', isNumber: true }, { label: '' }],
     list.map(one => [one.name + (one.is_collective ? ' (waits for all)' : ''), digits(one.steps),
         write(one.median, 'seconds', false), one.rank,
-        `${digits(100 * one.slowest_share)}${THIN}%`, digits(one.pace),
+        `${digits(100 * one.slowest_share)}${THIN}%`, one.pace.toFixed(2),
         write(one.lost, 'seconds', false), one.is_straggler ?
             make('span', { class: 'pr-kind' }, 'straggler') : null]));
 }
