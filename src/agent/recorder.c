@@ -1,5 +1,6 @@
 #include "agent/recorder.h"
 
+#include "agent/alert_command.h"
 #include "agent/alerts.h"
 #include "agent/child.h"
 #include "agent/engine_infos.h"
@@ -55,6 +56,7 @@ struct recorder {
     struct pt_child child;
     struct pt_marks marks;
     struct pt_alerts alerts;
+    struct pt_alert_command alert_command;
     struct pt_regions regions;
     struct pt_status status;
     struct pt_run_profile profile;
@@ -285,6 +287,7 @@ static void write_samples(struct recorder *r) {
         note_write(r, pt_ring_write(&r->ring, sample));
         if (pt_alerts_see(&r->alerts, sample)) {
             note_write(r, pt_ring_write(&r->ring, &r->alerts.changes));
+            pt_alert_command_see(&r->alert_command, &r->alerts.changes);
             keep_if_worth(r, &r->alerts.changes);
         }
         keep_if_worth(r, sample);
@@ -413,6 +416,7 @@ static void handle_signal(struct recorder *r, const struct signalfd_siginfo *inf
     bool has_command = r->o->command && !r->child.has_ended;
     switch (signal_number) {
     case SIGCHLD:
+        pt_alert_command_check(&r->alert_command, pt_mono_ns());
         if (r->o->command)
             pt_child_reap(&r->child);
         return;
@@ -483,6 +487,8 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
     int64_t deadline = now_ns + 60 * PT_NS_PER_SECOND;
     if (r->o->duration_ns && r->start_ns + r->o->duration_ns < deadline)
         deadline = r->start_ns + r->o->duration_ns;
+    int64_t command_ns = pt_alert_command_deadline(&r->alert_command);
+    deadline = command_ns < deadline ? command_ns : deadline;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
     if (r->stop_asked_ns && !r->has_killed) {
@@ -533,6 +539,7 @@ static void record(struct recorder *r) {
         wait_for_events(r, true);
         int64_t now_ns = pt_mono_ns();
         escalate(r, now_ns);
+        pt_alert_command_check(&r->alert_command, now_ns);
         check_container(r, now_ns);
         if (r->o->command && r->child.has_ended)
             ask_to_stop(r, "the command ended");
@@ -545,6 +552,7 @@ static void record(struct recorder *r) {
     write_samples(r);
     write_marks(r);
     note_death(r);
+    pt_alert_command_finish(&r->alert_command);
 }
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
@@ -768,6 +776,8 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     struct recorder *r = pt_calloc(1, sizeof *r);
     struct pt_err err = { "" };
     r->o = options;
+    r->alert_command.command = options->alert_command;
+    r->alert_command.run = r->journal_path;
     r->blackbox = (struct pt_blackbox){ options->blackbox, options->directory, &r->ring, 0, 0, 0 };
     r->signal_fd = r->marks.fd = -1;
     r->child.pid_fd = r->child.barrier_fd = r->child.error_fd = -1;

@@ -32,7 +32,7 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *baseline;
+    const char *alerts, *alert_command, *baseline;
     int64_t blackbox_bytes, blackbox_keep_ns;
     bool must_keep;
     struct pt_option_list gates;

@@ -98,6 +98,8 @@ const struct pt_option pt_command_option_list[] = {
     { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
       "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
       "80 %, 85 degrees" },
+    { "alert-command", 0, PT_OPTION_TEXT, RECORD, AT(alert_command), NULL, "COMMAND",
+      "run this by the shell when an alert goes on or off; PITOT_ALERT_* say which" },
     { "blackbox", 0, PT_OPTION_BYTES, RECORD, AT(blackbox_bytes), NULL, "SIZE",
       "record for days into a ring of this size, and keep what was before a mishap: 512M" },
     { "blackbox-keep", 0, PT_OPTION_S, RECORD, AT(blackbox_keep_ns), "10m", "TIME",

@@ -162,6 +162,7 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .container = o->container,
         .cpu_hz = o->cpu_hz,
         .alerts = o->alerts,
+        .alert_command = o->alert_command,
         .blackbox = { (uint64_t)o->blackbox_bytes, o->blackbox_keep_ns },
         .tags = o->tags.items,
         .tag_count = o->tags.count,

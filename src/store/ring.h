@@ -48,8 +48,8 @@ int pt_ring_note(struct pt_ring *r, struct pt_str key, struct pt_str text) PT_MU
 int pt_ring_close(struct pt_ring *r);
 
 /* Makes a ring of its own, `into`, of what was written since (and somewhat before), and ends it
- * with `last` and a note; nothing of it is taken away later. Takes no time that grows with its size,
- * where the file system has links. 0 or -errno with words. */
+ * with `last` and a note; nothing of it is taken away later. Takes no time that grows with its
+ * size, where the file system has links. 0 or -errno with words. */
 int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
                  const struct pt_sample *last, struct pt_str key, struct pt_str text,
                  struct pt_err *err) PT_MUST_CHECK;
