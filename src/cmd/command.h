@@ -13,6 +13,7 @@ enum pt_command_id {
     PT_COMMAND_HEAP,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
+    PT_COMMAND_MERGE,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -31,7 +32,9 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *baseline;
+    const char *alerts, *alert_command, *baseline;
+    int64_t blackbox_bytes, blackbox_keep_ns;
+    bool must_keep;
     struct pt_option_list gates;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
@@ -79,6 +82,7 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

@@ -20,6 +20,7 @@
 #define HEAP       (1u << PT_COMMAND_HEAP)
 #define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
 #define DIFF       (1u << PT_COMMAND_DIFF)
+#define MERGE      (1u << PT_COMMAND_MERGE)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -35,6 +36,8 @@ const struct pt_option pt_command_option_list[] = {
       "directory for the files; beside the journal if not given; with --profile a file" },
     { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
       "the page; <uuid>.html beside the journal if not given" },
+    { "output", 'o', PT_OPTION_TEXT, MERGE, AT(output), "./profiler-output", "WHERE",
+      "directory for the merged run; or FILE.html: its report, with the run beside it" },
     { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
       "profile of CPU time taken meanwhile; <uuid>.cpu.pitotprof beside the journal if not given" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
@@ -95,6 +98,12 @@ const struct pt_option pt_command_option_list[] = {
     { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
       "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
       "80 %, 85 degrees" },
+    { "alert-command", 0, PT_OPTION_TEXT, RECORD, AT(alert_command), NULL, "COMMAND",
+      "run this by the shell when an alert goes on or off; PITOT_ALERT_* say which" },
+    { "blackbox", 0, PT_OPTION_BYTES, RECORD, AT(blackbox_bytes), NULL, "SIZE",
+      "record for days into a ring of this size, and keep what was before a mishap: 512M" },
+    { "blackbox-keep", 0, PT_OPTION_S, RECORD, AT(blackbox_keep_ns), "10m", "TIME",
+      "how far what is kept goes back" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
@@ -119,6 +128,8 @@ const struct pt_option pt_command_option_list[] = {
       "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
+    { "keep", 0, PT_OPTION_FLAG, MARK, AT(must_keep), NULL, NULL,
+      "keep what a recording with --blackbox has of the minutes before" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
       "how long to run: 5; a server until Ctrl+C" },
     { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
@@ -233,6 +244,15 @@ static const char demo_details[] =
     "\n"
     "The server prints where it listens, and listens for this machine only.\n";
 
+static const char merge_details[] =
+    "Runs of several ranks or hosts become one, with a column that says whose a row is; report,\n"
+    "explain, export and diff read it as any other. A directory stands for all runs in it.\n"
+    "PITOT_RANK, SLURM_PROCID, RANK or OMPI_COMM_WORLD_RANK label a run while it is recorded.\n"
+    "Ranks of one machine share a clock; clocks of others are aligned by what both saw, and how\n"
+    "far off they may be is said: docs/MERGE.md.\n"
+    "  srun pitot -o runs -- python train.py\n"
+    "  pitot merge runs -o merged.html\n";
+
 static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
                                    "  pitot mark --run ./out \"deployed v2\"\n";
 
@@ -257,6 +277,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
                           pt_cmd_diff, diff_details, 2 },
+    [PT_COMMAND_MERGE] = { "merge", "RUN...", "make one run of those of several ranks or hosts",
+                           pt_cmd_merge, merge_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",

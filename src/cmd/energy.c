@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "report/energy.h"
 #include "store/journal.h"
+#include "store/rank.h"
 #include "store/run.h"
 
 #include <langinfo.h>
@@ -87,6 +88,14 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
     struct pt_err err = { "" };
     if (pt_journal_open(&reader, journal, &err)) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
+        return 1;
+    }
+    if (pt_journal_note_find(&reader, PT_RANK_NOTE)) {
+        pt_log(PT_LOG_ERROR,
+               "%s is a merged run, whose ranks may share a machine: give one of the "
+               "runs it was made of",
+               journal);
+        pt_journal_reader_close(&reader);
         return 1;
     }
     pt_energy_meter_init(&meter, &reader.schema);

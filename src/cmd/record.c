@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MIN_INTERVAL_NS PT_NS_PER_MS
+#define MIN_INTERVAL_NS    PT_NS_PER_MS
+#define MIN_BLACKBOX_BYTES (INT64_C(4) << 20)
 
 static int unknown_collector(struct pt_str name, struct pt_err *err) {
     char known[160];
@@ -119,6 +120,16 @@ static int check_profile(const struct pt_command_options *o, const struct pt_rec
     return 0;
 }
 
+static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
+    if (o->blackbox_bytes == 0)
+        return 0;
+    if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
+        return pt_fail(err, -EINVAL, "--blackbox: the smallest is 4M");
+    if (o->cpu_hz > 0)
+        return pt_fail(err, -EINVAL, "--blackbox: profiles have no bound, leave --cpu out");
+    return 0;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
@@ -126,6 +137,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     if (r->command && (o->pids.count > 0 || o->container))
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
     int rc = check_profile(o, r, err);
+    if (!rc)
+        rc = check_blackbox(o, err);
     if (!rc)
         rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)
@@ -149,6 +162,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .container = o->container,
         .cpu_hz = o->cpu_hz,
         .alerts = o->alerts,
+        .alert_command = o->alert_command,
+        .blackbox = { (uint64_t)o->blackbox_bytes, o->blackbox_keep_ns },
         .tags = o->tags.items,
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,

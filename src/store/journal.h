@@ -74,6 +74,9 @@ struct pt_journal_reader {
     uint64_t skipped_sample_count; /* whole, but follow damage and need what was lost */
     uint64_t unknown_record_count; /* of a newer minor version */
 
+    char *ring;          /* directory of segments (store/ring.h), or NULL: one file */
+    uint64_t segment;    /* the one being read */
+    uint32_t schema_crc; /* the same in all segments */
     int fd_plus_one;
     bool needs_key;
     uint64_t position; /* of the next record */
@@ -83,7 +86,8 @@ struct pt_journal_reader {
     struct pt_table **tables; /* owned: what `schema` points to */
 };
 
-/* Reads the header, the schema and the notes that come before the first sample. */
+/* Reads the header, the schema and the notes that come before the first sample. The path may be
+ * that of a ring, whose segments are read as one journal. */
 int pt_journal_open(struct pt_journal_reader *r, const char *path,
                     struct pt_err *err) PT_MUST_CHECK;
 

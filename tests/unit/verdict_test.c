@@ -383,7 +383,7 @@ static void the_json_has_the_promised_shape(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print_json(&x, "uuid", 0, &out);
+    pt_explain_print_json(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     assert_int_equal(pt_out_close(&out), 0);
     json_t *root = json_loadb((const char *)text.at, text.len, 0, NULL);
     assert_non_null(root);
@@ -409,7 +409,7 @@ static void the_text_fits_a_screen(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print(&x, "uuid", &out);
+    pt_explain_print(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     pt_out_char(&out, 0);
     assert_int_equal(pt_out_close(&out), 0);
     const char *line = (const char *)text.at;

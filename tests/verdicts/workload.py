@@ -102,7 +102,7 @@ def demo(directory, *options, seconds=8):
 
 
 def engine(directory, *engines, command=()):
-    """Engines that play a script, a dictionary of scripted_engine.py each; `command` runs beside."""
+    """Engines that play a script, a dictionary of scripted_engine.py each, and commands."""
     program = pathlib.Path(__file__).parent / 'scripted_engine.py'
     lines = [' '.join([sys.executable, str(program), '8', *(f'{k}={v}' for k, v in e.items())])
              for e in engines]

@@ -111,7 +111,8 @@ async function start() {
     const flame = model.data.flame ? new Flame(model, view) : null;
     const spans = model.data.spans ? new SpanTimeline(model, view) : null;
     const sections = [
-        figureSection(model, view), eventList(model, view), flame?.element, spans?.element,
+        rankSection(model), figureSection(model, view), eventList(model, view),
+        flame?.element, spans?.element,
         ...model.data.tables.filter(one => one.columns.length > 0)
             .map(one => tableSection(model, view, one)),
         model.data.processes ? processSection(model) : null,
