@@ -20,18 +20,23 @@ const char *pt_heap_metric_name(size_t index) {
 
 void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs) {
     *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS };
-    pt_recording_init(&h->recording, fs, NULL, false, 0);
+    pt_pythons_init(&h->pythons);
+    pt_recording_init(&h->recording, fs, &h->pythons, false, 0);
     h->recording.profile.meta.title = "heap";
 }
 
 void pt_heap_release(struct pt_heap *h) {
-    for (size_t i = 0; i < h->process_count; i++)
+    for (size_t i = 0; i < h->process_count; i++) {
         pt_free(h->processes[i].counted);
+        pt_free(h->processes[i].codes);
+    }
     pt_free(h->processes);
     pt_free(h->groups);
     pt_intern_release(&h->group_index);
     pt_heap_live_release(&h->live);
     pt_recording_release(&h->recording);
+    pt_pythons_release(&h->pythons);
+    pt_buf_release(&h->entries);
 }
 
 struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
@@ -187,6 +192,44 @@ static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
     return stack;
 }
 
+static char *text_of(struct pt_str bytes, size_t width) {
+    struct pt_buf text = { 0 };
+    pt_python_add_text(&text, (const uint8_t *)bytes.at, bytes.len / width, width);
+    char *copy = pt_strndup(text.len > 0 ? pt_buf_as_str(&text) : PT_STR("?"));
+    pt_buf_release(&text);
+    return copy;
+}
+
+static void take_code(struct pt_heap *h, struct pt_heap_process *p,
+                      const struct pt_heap_event_code *c) {
+    size_t before = p->code_capacity;
+    struct pt_python_code code = { .name = text_of(c->name, c->name_width),
+                                   .file = text_of(c->file, c->file_width),
+                                   .first_line = c->first_line,
+                                   .lines = (enum pt_python_lines)c->lines_form };
+    pt_buf_str(&code.table, c->lines);
+    pt_grow(&p->codes, &p->code_capacity, (size_t)c->number + 1, sizeof *p->codes);
+    if (p->code_capacity > before)
+        memset(p->codes + before, 0, (p->code_capacity - before) * sizeof *p->codes);
+    p->codes[c->number] = pt_pythons_add_code(&h->pythons, code) + 1;
+}
+
+/* The code objects of a file have numbers of their own. */
+static struct pt_str entries_of(struct pt_heap *h, const struct pt_heap_process *p,
+                                struct pt_str frames) {
+    pt_buf_clear(&h->entries);
+    for (size_t at = 0; at + sizeof(struct pt_heap_python_frame) <= frames.len;
+         at += sizeof(struct pt_heap_python_frame)) {
+        struct pt_heap_python_frame f;
+        memcpy(&f, frames.at + at, sizeof f);
+        struct pt_python_entry entry = { f.code < p->code_capacity ? p->codes[f.code] - 1
+                                                                   : UINT32_MAX,
+                                         f.instruction, f.flags };
+        pt_buf_bytes(&h->entries, &entry, sizeof entry);
+    }
+    return pt_buf_as_str(&h->entries);
+}
+
 /* What the recording makes of it is one sample; its stack, without our own library, and thread are
  * all we want. */
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
@@ -199,15 +242,18 @@ struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_proces
     record.sample.stack = (const uint8_t *)e->stack.at;
     record.sample.stack_size = e->stack.len;
     memcpy(record.sample.registers, e->registers, sizeof e->registers);
+    struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
+                                     .python = entries_of(h, p, e->python) };
+    const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_profile_meta before = r->profile.meta;
-    pt_recording_take(r, &record, NULL);
+    pt_recording_take(r, &record, next);
     if (is_lost(r) && p->may_refresh) {
         /* a library that was loaded since */
         p->may_refresh = false;
         pt_recording_add_process(r, p->pid);
         r->profile.meta = before;
         forget_samples(&r->profile);
-        pt_recording_take(r, &record, NULL);
+        pt_recording_take(r, &record, next);
     }
     struct pt_profile_sample sample = r->profile.samples.at[r->profile.samples.count - 1];
     forget_samples(&r->profile);
@@ -226,8 +272,9 @@ static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt
     take_name(h, p, e);
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
     uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
-    struct pt_heap_sum weight = pt_heap_weight(e->bytes, h->mean_bytes);
+    struct pt_heap_sum weight = pt_heap_weight(e->bytes, ldexp(h->mean_bytes, (int)e->mean_shift));
     h->sample_count++;
+    h->thinned_count += e->mean_shift > 0;
     pt_heap_sum_add(&h->groups[group].allocated, &weight, 1);
     pt_heap_sum_add(&h->total_allocated, &weight, 1);
     if (e->is_untracked)
@@ -270,7 +317,8 @@ static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_he
 }
 
 static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
-    pt_heap_advance(h, e->mono_ns);
+    if (e->mono_ns > 0)
+        pt_heap_advance(h, e->mono_ns);
     switch (e->kind) {
     case PT_HEAP_ALLOCATION:
         take_allocation(h, process, e);
@@ -284,6 +332,9 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event
     case PT_HEAP_STACK_COPY:
         take_name(h, &h->processes[process], e);
         pt_heap_every_copy(h, &h->processes[process], e);
+        break;
+    case PT_HEAP_CODE:
+        take_code(h, &h->processes[process], &e->code);
         break;
     default:
         break;
@@ -307,11 +358,10 @@ static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source
                       bool is_final) {
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, &e))
-        if (e.kind == PT_HEAP_MAPS) {
-            take_name(h, &h->processes[process], &e);
-            take_maps(h, &h->processes[process], e.maps);
-        }
+    while (pt_heap_source_next(s, &position, is_final, PT_HEAP_MAPS, &e)) {
+        take_name(h, &h->processes[process], &e);
+        take_maps(h, &h->processes[process], e.maps);
+    }
 }
 
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
@@ -322,11 +372,12 @@ void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
     read_maps(h, process, s, is_final);
     h->processes[process].may_refresh = !is_final;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, &e)) {
+    while (pt_heap_source_next(s, &position, is_final, 0, &e)) {
         take(h, process, &e);
         pt_heap_source_consume(s, position);
     }
     h->processes[process].losses = pt_heap_source_losses(s);
+    h->processes[process].has_unknown_python = pt_heap_source_has_unknown_python(s);
     if (s->is_every)
         pt_heap_every_read(h, &h->processes[process], s, is_final, now_ns);
     if (is_final)

@@ -49,7 +49,10 @@ struct pt_heap_process {
     int32_t pid;
     bool may_refresh; /* its maps: once in each batch */
     bool is_every;
+    bool has_unknown_python;
     struct pt_heap_losses losses;
+    uint32_t *codes; /* of Python: by their number in the file, plus one; 0 = not seen */
+    size_t code_capacity;
     struct pt_heap_counted *counted;
     size_t counted_capacity;
     int64_t counted_ns; /* when they were looked at last */
@@ -57,6 +60,8 @@ struct pt_heap_process {
 
 struct pt_heap {
     struct pt_recording recording; /* its profile is the result */
+    struct pt_pythons pythons;     /* only their code objects */
+    struct pt_buf entries;         /* frames of Python of the sample at hand */
     double mean_bytes;
     bool is_every;
     struct pt_heap_group *groups;
@@ -72,6 +77,7 @@ struct pt_heap {
     int64_t peak_mono_ns, start_mono_ns, now_mono_ns, window_ns;
     struct pt_heap_series total_series;
     int64_t sample_count;
+    int64_t thinned_count; /* samples that were drawn with a larger mean: the ring was filling up */
 };
 
 void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs);
