@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "report/explain.h"
+#include "report/leak_stack.h"
 #include "store/run.h"
 
 #include <unistd.h>
@@ -38,6 +39,7 @@ static int explain_run(const char *journal, bool as_json) {
         pt_log(PT_LOG_ERROR, "cannot read %s: %s", journal, strerror(-rc));
     pt_signals_make(&signals, w, pt_explain_link_speed(&reader));
     pt_explain(&x, &signals);
+    pt_leak_stack_add(&x, journal);
     int code = print_explanation(&reader, w, &x, as_json);
     pt_signals_release(&signals);
     pt_windows_release(w);

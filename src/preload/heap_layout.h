@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PT_HEAP_MAGIC       UINT64_C(0x50414548544f5450) /* "PTOTHEAP" */
-#define PT_HEAP_VERSION     2
-#define PT_HEAP_STAMP       UINT64_C(0x9d1c3a5e77b20f43)
+#define PT_HEAP_MAGIC   UINT64_C(0x50414548544f5450) /* "PTOTHEAP" */
+#define PT_HEAP_VERSION 2
+#define PT_HEAP_STAMP   UINT64_C(0x9d1c3a5e77b20f43)
 
-#define PT_HEAP_DIRECTORY   "PITOT_HEAP"       /* where the file goes; without it: off */
-#define PT_HEAP_MEAN        "PITOT_HEAP_MEAN"  /* bytes between samples; 0: every allocation */
-#define PT_HEAP_STACK       "PITOT_HEAP_STACK" /* bytes of stack that go with a sample, at most */
-#define PT_HEAP_SEED        "PITOT_HEAP_SEED"  /* the same numbers every time; for tests */
-#define PT_HEAP_ARENAS      "PITOT_HEAP_MMAP"  /* 1: mmap counts as an allocation */
+/* Options of Pitot have variables too (base/options.h): none is called like these. */
+#define PT_HEAP_DIRECTORY   "PITOT_HEAP_DIRECTORY" /* where the file goes; without it: off */
+#define PT_HEAP_MEAN        "PITOT_HEAP_MEAN"      /* bytes between samples; 0: every allocation */
+#define PT_HEAP_STACK       "PITOT_HEAP_STACK"  /* bytes of stack that go with a sample, at most */
+#define PT_HEAP_SEED        "PITOT_HEAP_SEED"   /* the same numbers every time; for tests */
+#define PT_HEAP_ARENAS      "PITOT_HEAP_ARENAS" /* 1: mmap counts as an allocation */
 #define PT_HEAP_FILE_ENDING ".heap"
 
 #define PT_HEAP_RING_BYTES  (4u << 20) /* a power of two */

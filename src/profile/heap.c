@@ -1,5 +1,6 @@
 #include "profile/heap.h"
 
+#include "profile/leaks.h"
 #include "profile/symbolize.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ const char *pt_heap_metric_name(size_t index) {
 }
 
 void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs) {
-    *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS };
+    *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS, .line = { .step_ns = FIRST_WINDOW_NS } };
     pt_pythons_init(&h->pythons);
     pt_recording_init(&h->recording, fs, &h->pythons, false, 0);
     h->recording.profile.meta.title = "heap";
@@ -80,6 +81,19 @@ static void double_windows(struct pt_heap *h) {
     h->window_ns *= 2;
 }
 
+static void advance_line(struct pt_heap_line *l, int64_t passed_ns, double value) {
+    while (passed_ns / l->step_ns >= PT_PROFILE_STEPS_MAX) {
+        for (; l->filled < PT_PROFILE_STEPS_MAX; l->filled++)
+            l->at[l->filled] = value;
+        for (size_t i = 0; i < PT_PROFILE_STEPS_MAX / 2; i++)
+            l->at[i] = l->at[2 * i + 1];
+        l->filled = PT_PROFILE_STEPS_MAX / 2;
+        l->step_ns *= 2;
+    }
+    for (size_t until = (size_t)(passed_ns / l->step_ns); l->filled < until; l->filled++)
+        l->at[l->filled] = value;
+}
+
 void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     if (h->start_mono_ns == 0)
         h->start_mono_ns = mono_ns;
@@ -89,6 +103,7 @@ void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS)
         double_windows(h);
     fill(&h->total_series, window_of(h, mono_ns), h->total_live.bytes);
+    advance_line(&h->line, mono_ns - h->start_mono_ns, h->total_live.bytes);
 }
 
 static bool is_group(const void *owner, uint32_t number, const void *key) {
@@ -423,7 +438,44 @@ static void add_sample(struct pt_heap *h, const struct pt_heap_group *g,
     (void)pt_profile_sample(&h->recording.profile, &sample, values);
 }
 
-void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
+static void make_timeline(const struct pt_heap *h, struct pt_profile_timeline *t) {
+    *t = (struct pt_profile_timeline){ .start_ns = h->start_mono_ns,
+                                       .step_ns = h->line.step_ns,
+                                       .count = h->line.filled };
+    for (size_t i = 0; i < t->count; i++)
+        t->values[i] = whole(h->line.at[i]);
+}
+
+static int64_t error_of(const struct pt_heap_sum *sum) {
+    return sum->variance > 0 ? whole(sqrt(sum->variance)) : 0;
+}
+
+static void fill_meta(const struct pt_heap *h, struct pt_profile_meta *m) {
+    struct pt_heap_losses lost = pt_heap_losses(h);
+    struct pt_heap_sum left = { 0 };
+    for (size_t i = 0; i < h->group_count; i++) {
+        pt_heap_sum_add(&left, &h->groups[i].live, 1);
+        pt_heap_sum_add(&left, &h->groups[i].left, 1);
+    }
+    m->start_ns = h->start_mono_ns;
+    m->end_ns = h->now_mono_ns;
+    m->lost = (int64_t)lost.allocations;
+    m->heap = (struct pt_profile_heap_meta){ .taken = h->sample_count,
+                                             .thinned = h->thinned_count,
+                                             .processes = (int64_t)h->process_count,
+                                             .allocated_error = error_of(&h->total_allocated),
+                                             .peak_error = error_of(&h->total_peak),
+                                             .live_error = error_of(&left),
+                                             .peak_bytes = whole(h->total_peak.bytes),
+                                             .peak_ns = h->peak_mono_ns,
+                                             .lost_frees = (int64_t)lost.frees,
+                                             .untracked = (int64_t)lost.untracked,
+                                             .lost_stacks = (int64_t)lost.stacks };
+    for (size_t i = 0; i < h->process_count; i++)
+        m->heap.unknown_pythons += h->processes[i].has_unknown_python;
+}
+
+void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first) {
     struct pt_profile *p = &h->recording.profile;
     forget_samples(p);
     p->type_count = PT_COUNT(types);
@@ -433,10 +485,45 @@ void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
         settle(h, &h->groups[i]);
         add_sample(h, &h->groups[i], first);
     }
-    p->meta.start_ns = h->start_mono_ns;
-    p->meta.end_ns = h->now_mono_ns;
-    p->meta.lost = (int64_t)pt_heap_losses(h).allocations;
+    make_timeline(h, &p->timeline);
+    fill_meta(h, &p->meta);
+    pt_leaks_find(h);
+}
+
+void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
+    pt_heap_make(h, first);
     pt_symbolize(&h->recording);
-    for (size_t i = 0; i < h->group_count && i < p->samples.count; i++)
-        h->groups[i].stack = p->samples.at[i].stack;
+}
+
+/* Where each column comes from once the wanted pair is first; false: it is not there. */
+static bool find_columns(const struct pt_profile *p, enum pt_heap_metric first, size_t *from) {
+    size_t wanted = 0;
+    while (wanted < p->type_count && strcmp(p->types[wanted].name, types[2 * first].name) != 0)
+        wanted++;
+    if (wanted + 1 >= p->type_count)
+        return false;
+    from[0] = wanted;
+    from[1] = wanted + 1;
+    for (size_t i = 0, n = 2; i < p->type_count; i++)
+        if (i != wanted && i != wanted + 1)
+            from[n++] = i;
+    return true;
+}
+
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first) {
+    size_t from[PT_PROFILE_VALUES_MAX];
+    struct pt_profile_value_type old_types[PT_PROFILE_VALUES_MAX];
+    int64_t old[PT_PROFILE_VALUES_MAX];
+    if (!find_columns(p, first, from))
+        return false;
+    memcpy(old_types, p->types, sizeof old_types);
+    for (size_t i = 0; i < p->type_count; i++)
+        p->types[i] = old_types[from[i]];
+    for (size_t sample = 0; sample < p->samples.count; sample++) {
+        int64_t *values = &p->values.at[sample * p->type_count];
+        memcpy(old, values, p->type_count * sizeof *old);
+        for (size_t i = 0; i < p->type_count; i++)
+            values[i] = old[from[i]];
+    }
+    return true;
 }

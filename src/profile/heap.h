@@ -28,6 +28,13 @@ struct pt_heap_series {
     uint32_t filled;
 };
 
+/* The same of all together, in finer steps, for people. */
+struct pt_heap_line {
+    double at[PT_PROFILE_STEPS_MAX];
+    size_t filled;
+    int64_t step_ns;
+};
+
 /* What was allocated from one stack by one thread. */
 struct pt_heap_group {
     uint32_t stack, thread;
@@ -76,6 +83,7 @@ struct pt_heap {
     uint64_t peak_number;
     int64_t peak_mono_ns, start_mono_ns, now_mono_ns, window_ns;
     struct pt_heap_series total_series;
+    struct pt_heap_line line;
     int64_t sample_count;
     int64_t thinned_count; /* samples that were drawn with a larger mean: the ring was filling up */
 };
@@ -89,9 +97,14 @@ uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s);
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
                   int64_t now_ns);
 
-/* Makes the profile: a sample for each stack and thread, names included. `first` is its first
- * column. */
+/* Makes the profile as it is now: a sample for each stack and thread; without names, which come
+ * last. `first` is its first column. */
+void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first);
+/* The same with names, once: nothing can be read after it. */
 void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first);
+
+/* Puts the columns of a metric first, in a profile that was read. False: it has no such column. */
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first);
 
 /* The weight of a sample of so many bytes. */
 struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes);

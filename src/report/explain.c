@@ -88,6 +88,8 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     pt_out_printf(out, "%sconfidence %.2f (%s)\n", v->rule->is_event ? "  " : " ", v->confidence,
                   confidence_word(v->confidence));
     print_signals(v, out);
+    if (*v->where)
+        print_wrapped(out, "  where", 11, v->where);
     print_against(v, out);
     print_wrapped(out, "  to do", 11, v->rule->advice);
 }
@@ -150,6 +152,8 @@ static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
         pt_json_text(j, NULL, sentence);
     }
     pt_json_end(j);
+    if (*v->where)
+        pt_json_text(j, "where", v->where);
     pt_json_text(j, "advice", v->rule->advice);
     pt_json_end(j);
 }
