@@ -143,6 +143,7 @@ void pt_heap_python_start(void);
 /* What this thread runs, or the first `capacity` frames of it, leaf first; how many. Their code
  * objects are in the ring. */
 uint32_t pt_heap_python_frames(struct pt_heap_python_frame *into, uint32_t capacity);
+extern bool pt_heap_has_python; /* that can be followed */
 
 /* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);

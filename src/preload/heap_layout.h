@@ -131,12 +131,28 @@ struct pt_heap_maps {
 };
 
 /* Of mode "every": a frame and its caller, which has a smaller number. Stacks that begin alike
- * share their nodes. */
+ * share their nodes. Below the leaf of a native stack hang the frames of Python, the outermost
+ * first; an address never looks like one of them. */
 struct pt_heap_node {
-    uint64_t pc; /* a return address */
+    uint64_t pc; /* a return address, or pt_heap_python_pc() */
     uint32_t parent;
     uint32_t stack; /* that ends here, or 0 */
 };
+
+#define PT_HEAP_PYTHON_NODE (UINT64_C(1) << 63)
+#define PT_HEAP_NO_CODE     UINT64_C(0xffffff)
+
+static inline uint64_t pt_heap_python_pc(struct pt_heap_python_frame f) {
+    uint64_t code = f.code < PT_HEAP_NO_CODE ? f.code : PT_HEAP_NO_CODE;
+    return PT_HEAP_PYTHON_NODE | (uint64_t)(f.flags & 3) << 56 | code << 32 | f.instruction;
+}
+
+static inline struct pt_heap_python_frame pt_heap_python_frame_of(uint64_t pc) {
+    uint64_t code = pc >> 32 & PT_HEAP_NO_CODE;
+    struct pt_heap_python_frame f = { code == PT_HEAP_NO_CODE ? UINT32_MAX : (uint32_t)code,
+                                      (uint32_t)pc, (uint32_t)(pc >> 56) & 3 };
+    return f;
+}
 
 /* The first two have no frame: what hangs from one is a whole stack, or only the part of one near
  * its leaf that could be walked. */

@@ -29,12 +29,14 @@ enum code_state { CODE_FREE, CODE_TAKEN, CODE_KNOWN };
 static struct {
     struct pt_python_layout layout;
     size_t frame_size, code_size;
-    void *(*this_thread)(void); /* NULL: there is no Python, or none we know */
+    void *(*this_thread)(void); /* NULL before it has a state of Python's */
     uint64_t code_type;
     uint32_t proofs;
     struct known_code *codes; /* empty in a child after fork */
     uint32_t found;           /* enum pt_heap_python */
 } python;
+
+bool pt_heap_has_python;
 
 static size_t read_checked(const struct pt_memory_piece *piece) {
     struct iovec to = { piece->into, piece->size };
@@ -104,8 +106,8 @@ void pt_heap_python_find(void) {
     is_known = is_known && python.frame_size <= PT_PYTHON_FRAME_BYTES &&
                python.code_size <= PT_PYTHON_CODE_BYTES;
     python.found = is_known ? PT_HEAP_PYTHON : PT_HEAP_PYTHON_UNKNOWN;
-    if (is_known)
-        python.this_thread = this_thread;
+    python.this_thread = is_known ? this_thread : NULL;
+    pt_heap_has_python = is_known;
 }
 
 void pt_heap_python_start(void) {
@@ -116,7 +118,7 @@ void pt_heap_python_start(void) {
 static PT_HEAP_COLD void give_up(void) {
     if (python.proofs >= PROOFS)
         return;
-    python.this_thread = NULL;
+    pt_heap_has_python = false;
     python.found = pt_heap_file.header->python = PT_HEAP_PYTHON_UNKNOWN;
 }
 
@@ -222,7 +224,7 @@ uint32_t pt_heap_python_frames(struct pt_heap_python_frame *into, uint32_t capac
     struct pt_heap_python_frame frame;
     uint32_t count = 0;
     bool failed = false;
-    void *thread = python.this_thread ? python.this_thread() : NULL;
+    void *thread = pt_heap_has_python ? python.this_thread() : NULL;
     if (!thread)
         return 0;
     uint64_t at = pt_python_first_frame(&python.layout, &own_memory, (uint64_t)(uintptr_t)thread);

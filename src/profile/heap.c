@@ -230,8 +230,8 @@ static void take_code(struct pt_heap *h, struct pt_heap_process *p,
 }
 
 /* The code objects of a file have numbers of their own. */
-static struct pt_str entries_of(struct pt_heap *h, const struct pt_heap_process *p,
-                                struct pt_str frames) {
+struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
+                                     struct pt_str frames) {
     pt_buf_clear(&h->entries);
     for (size_t at = 0; at + sizeof(struct pt_heap_python_frame) <= frames.len;
          at += sizeof(struct pt_heap_python_frame)) {
@@ -258,7 +258,7 @@ struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_proces
     record.sample.stack_size = e->stack.len;
     memcpy(record.sample.registers, e->registers, sizeof e->registers);
     struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
-                                     .python = entries_of(h, p, e->python) };
+                                     .python = pt_heap_python_entries(h, p, e->python) };
     const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_profile_meta before = r->profile.meta;
     pt_recording_take(r, &record, next);

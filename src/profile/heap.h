@@ -125,6 +125,10 @@ static inline void pt_heap_sum_add(struct pt_heap_sum *to, const struct pt_heap_
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
                                         const struct pt_heap_event *e);
 
+/* Frames of Python with the numbers of their code in the profile; until the next call. */
+struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
+                                     struct pt_str frames);
+
 /* heap_every.c: the sums of mode "every". */
 void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
                         const struct pt_heap_event *e);

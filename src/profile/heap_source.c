@@ -284,13 +284,24 @@ bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
     return number == 0 || node >= PT_HEAP_FIRST_NODE;
 }
 
+/* False: there are too many. */
+static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
+    if (pc & PT_HEAP_PYTHON_NODE) {
+        if (path->python_count < PT_HEAP_DEPTH)
+            path->python[path->python_count++] = pt_heap_python_frame_of(pc);
+        return true;
+    }
+    if (path->depth < PT_HEAP_DEPTH)
+        path->frames[path->depth++] = pc;
+    return path->depth < PT_HEAP_DEPTH;
+}
+
 void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into) {
     const struct pt_heap_node *nodes = (const void *)stack_at(s, PT_HEAP_STACKS);
-    into->depth = 0;
-    while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES && into->depth < PT_HEAP_DEPTH) {
+    into->depth = into->python_count = 0;
+    while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES) {
         struct pt_heap_node n = nodes[node];
-        into->frames[into->depth++] = n.pc;
-        if (n.parent >= node)
+        if (!add_to_path(into, n.pc) || n.parent >= node)
             break; /* callers were there before: this is none of ours */
         node = n.parent;
     }

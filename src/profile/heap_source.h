@@ -80,6 +80,8 @@ bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
 struct pt_heap_path {
     uint64_t frames[PT_HEAP_DEPTH]; /* return addresses, leaf first */
     uint32_t depth;
+    struct pt_heap_python_frame python[PT_HEAP_DEPTH]; /* likewise */
+    uint32_t python_count;
     bool is_whole; /* it reaches the root */
 };
 void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into);
