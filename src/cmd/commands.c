@@ -69,8 +69,8 @@ const struct pt_option pt_command_option_list[] = {
       "profile the memory of the command too, a sample each 512k or so many bytes; all: every "
       "allocation",
       NULL, NULL, "512k" },
-    { "metric", 0, PT_OPTION_TEXT, HEAP, AT(heap_metric), "live", "NAME", "what is shown first",
-      pt_heap_metric_name },
+    { "metric", 0, PT_OPTION_TEXT, HEAP, AT(heap_metric), NULL, "NAME",
+      "what is shown first; live if not given", pt_heap_metric_name },
     { "metric", 0, PT_OPTION_TEXT, EXPORT, AT(heap_metric), NULL, "NAME",
       "with --profile heap: what comes first", pt_heap_metric_name },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,

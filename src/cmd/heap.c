@@ -35,6 +35,9 @@ int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *
 
 static int parse_metric(const char *text, enum pt_heap_metric *metric, struct pt_err *err) {
     const char *name;
+    *metric = PT_HEAP_LIVE;
+    if (!text)
+        return 0;
     for (size_t i = 0; (name = pt_heap_metric_name(i)); i++)
         if (strcmp(text, name) == 0) {
             *metric = (enum pt_heap_metric)i;
@@ -60,7 +63,7 @@ static int check(const struct pt_command_options *o, struct pt_heap_profile_opti
 
 int pt_command_heap_file(const struct pt_command_options *o, const char *path,
                          struct pt_profile_file *into, struct pt_err *err) {
-    enum pt_heap_metric metric = PT_HEAP_LIVE;
+    enum pt_heap_metric metric;
     int rc = pt_profile_file_read(into, path, err);
     if (rc)
         return rc;
