@@ -79,6 +79,12 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+/* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/heap.c */
+int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
+/* Reads a profile of a file, in which --metric comes first. 0 or -errno with words. cmd/heap.c */
+struct pt_profile_file;
+int pt_command_heap_file(const struct pt_command_options *o, const char *path,
+                         struct pt_profile_file *into, struct pt_err *err) PT_MUST_CHECK;
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);

@@ -68,15 +68,26 @@ const struct pt_option pt_command_option_list[] = {
       "functions in the table at the end; 0 = none" },
     { "heap", 0, PT_OPTION_TEXT, HEAP, AT(heap_mean), "512k", "SIZE",
       "bytes between samples, on average: 512k, 64k, 2m; all: every allocation" },
-    { "metric", 0, PT_OPTION_TEXT, HEAP, AT(heap_metric), "live", "NAME", "what is shown first",
-      pt_heap_metric_name },
+    { "heap", 0, PT_OPTION_TEXT, RECORD, AT(heap_mean), NULL, "SIZE",
+      "profile the memory of the command too, a sample each 512k or so many bytes; all: every "
+      "allocation",
+      NULL, NULL, "512k" },
+    { "metric", 0, PT_OPTION_TEXT, HEAP, AT(heap_metric), NULL, "NAME",
+      "what is shown first; live if not given", pt_heap_metric_name },
+    { "metric", 0, PT_OPTION_TEXT, EXPORT, AT(heap_metric), NULL, "NAME",
+      "with --profile heap: what comes first", pt_heap_metric_name },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,
       "list the stacks whose live bytes rise throughout the run" },
     { "mmap", 0, PT_OPTION_FLAG, HEAP, AT(counts_mmap), NULL, NULL,
       "count anonymous mmap too: arenas of a program's own allocators" },
-    { "python-malloc", 0, PT_OPTION_FLAG, HEAP, AT(wants_python_malloc), NULL, NULL,
-      "PYTHONMALLOC=malloc: see Python's small objects too; it then runs 10 to 30 % slower" },
-    { "lines", 0, PT_OPTION_TEXT, CPU, AT(lines), NULL, "FILE:FUNC",
+    { "heap-mmap", 0, PT_OPTION_FLAG, RECORD, AT(counts_mmap), NULL, NULL,
+      "with --heap: count anonymous mmap too, arenas of a program's own allocators" },
+    { "python", 0, PT_OPTION_FLAG, HEAP, AT(wants_python_malloc), NULL, NULL,
+      "see Python's small objects too (PYTHONMALLOC=malloc): Python then runs 10 to 30 % slower" },
+    { "heap-python", 0, PT_OPTION_FLAG, RECORD, AT(wants_python_malloc), NULL, NULL,
+      "with --heap: see Python's small objects too (PYTHONMALLOC=malloc), which then runs 10 to "
+      "30 % slower" },
+    { "lines", 0, PT_OPTION_TEXT, CPU | HEAP, AT(lines), NULL, "FILE:FUNC",
       "print the lines of this function with what each took" },
     { "cpu", 0, PT_OPTION_I64, RECORD, AT(cpu_hz), NULL, "HZ",
       "profile the CPU time of the command or process too, 99 samples a second or so many", NULL,
@@ -148,6 +159,7 @@ const struct pt_option pt_command_option_list[] = {
       "requests at a time, up to 64" },
     { "json", 0, PT_OPTION_FLAG, ENERGY | EXPLAIN | DIFF | SCHEMA | DOCTOR, AT(as_json), NULL, NULL,
       "print JSON" },
+    { "json", 0, PT_OPTION_FLAG, HEAP, AT(as_json), NULL, NULL, "with show: print JSON" },
     { "markdown", 0, PT_OPTION_FLAG, DIFF, AT(as_markdown), NULL, NULL,
       "print Markdown for a pull request" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
@@ -170,7 +182,7 @@ static const char record_details[] =
     "  pitot -- python serve.py\n"
     "  pitot -t 100 -f parquet,csv -p -- ./train --epochs 3\n"
     "  pitot --pid 4242 -d 60s\n"
-    "  pitot --cpu -- python train.py\n"
+    "  pitot --cpu --heap -- python train.py\n"
     "\n"
     "The exit code is the command's own (128 + n when signal n ended it); 125 if Pitot itself\n"
     "failed, 126 or 127 if the command could not be run. Watched processes and containers are\n"
@@ -180,7 +192,8 @@ static const char export_details[] =
     "RUN is a directory (the newest run in it is taken), a journal (*.pitot), or the start of a\n"
     "uuid of a run in ./profiler-output. It may still be recording, or have been killed.\n"
     "  pitot export profiler-output -f csv,parquet\n"
-    "  pitot export profiler-output --profile cpu -o flame.html\n";
+    "  pitot export profiler-output --profile cpu -o flame.html\n"
+    "  pitot export profiler-output --profile heap --metric peak -o peak.folded\n";
 
 static const char energy_details[] =
     "Every figure says whether it was measured, modelled or assumed, and its range. What was "
@@ -208,6 +221,8 @@ static const char cpu_details[] =
 static const char heap_details[] =
     "  pitot heap -- python train.py\n"
     "  pitot heap --heap all --leaks -o heap.folded -- ./server\n"
+    "  pitot heap --python --lines train.py:step -- python train.py\n"
+    "  pitot heap show heap.pitotprof --leaks\n"
     "\n"
     "A library is preloaded into the command and all it starts; it samples allocations and does\n"
     "not stop them. Sums are estimates with their standard error, unless --heap all. \"Not "
@@ -270,7 +285,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_CPU] = { "cpu", "[-- COMMAND ARGUMENT...] | show FILE | diff FILE FILE",
                          "profile where a command or a process spends its CPU time", pt_cmd_cpu,
                          cpu_details, PT_EXIT_OWN_FAILURE },
-    [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT...",
+    [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT... | show FILE",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",

@@ -125,9 +125,23 @@ static int check_blackbox(const struct pt_command_options *o, struct pt_err *err
         return 0;
     if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
         return pt_fail(err, -EINVAL, "--blackbox: the smallest is 4M");
-    if (o->cpu_hz > 0)
-        return pt_fail(err, -EINVAL, "--blackbox: profiles have no bound, leave --cpu out");
+    if (o->cpu_hz > 0 || o->heap_mean)
+        return pt_fail(err, -EINVAL,
+                       "--blackbox: profiles have no bound, leave --cpu and --heap out");
     return 0;
+}
+
+/* A process that runs already cannot be given the library. */
+static int choose_heap(const struct pt_command_options *o, struct pt_recorder_options *r,
+                       struct pt_err *err) {
+    r->wants_heap = o->heap_mean != NULL;
+    r->heap_counts_mmap = o->counts_mmap;
+    r->heap_wants_python = o->wants_python_malloc;
+    if (!r->wants_heap && (o->counts_mmap || o->wants_python_malloc))
+        return pt_fail(err, -EINVAL, "--heap-mmap and --heap-python: go with --heap");
+    if (r->wants_heap && !r->command)
+        return pt_fail(err, -EINVAL, "--heap: needs a command to start");
+    return r->wants_heap ? pt_command_heap_mean(o->heap_mean, &r->heap_mean_bytes, err) : 0;
 }
 
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
@@ -139,6 +153,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     int rc = check_profile(o, r, err);
     if (!rc)
         rc = check_blackbox(o, err);
+    if (!rc)
+        rc = choose_heap(o, r, err);
     if (!rc)
         rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)

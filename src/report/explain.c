@@ -5,6 +5,7 @@
 #include "base/json_walk.h"
 #include "base/log.h"
 #include "base/scan.h"
+#include "report/leak_stack.h"
 #include "store/rank.h"
 
 #include <math.h>
@@ -91,6 +92,8 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     pt_out_printf(out, "%sconfidence %.2f (%s)\n", v->rule->is_event ? "  " : " ", v->confidence,
                   confidence_word(v->confidence));
     print_signals(v, out);
+    if (*v->where)
+        print_wrapped(out, "  where", 11, v->where);
     print_against(v, out);
     print_wrapped(out, "  to do", 11, v->rule->advice);
 }
@@ -156,6 +159,8 @@ static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
         pt_json_text(j, NULL, sentence);
     }
     pt_json_end(j);
+    if (*v->where)
+        pt_json_text(j, "where", v->where);
     pt_json_text(j, "advice", v->rule->advice);
     pt_json_end(j);
 }
@@ -313,6 +318,7 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     pt_ranks_read(&ranks, &reader);
     rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
                          : explain_alone(&run->explanation, &reader, &run->start_wall_ns);
+    pt_leak_stack_add(&run->explanation, journal);
     pt_cause_read(&run->cause, &reader);
     pt_ranks_release(&ranks);
     pt_journal_reader_close(&reader);

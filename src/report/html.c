@@ -4,6 +4,7 @@
 #include "analyze/straggler.h"
 #include "base/json.h"
 #include "profile/readers.h"
+#include "profile/symbolize.h"
 #include "profile/writers.h"
 #include "report/charts.h"
 #include "report/energy.h"
@@ -29,7 +30,8 @@
 #define STRETCHES_MOST 2000
 #define STRETCHES_MIN  250
 
-#define PROFILE_ENDING ".cpu.pitotprof"
+#define CPU_ENDING     ".cpu.pitotprof"
+#define HEAP_ENDING    ".heap.pitotprof"
 
 struct report {
     const struct pt_report_options *o;
@@ -44,7 +46,7 @@ struct report {
     struct pt_rank_view first; /* whose figures are shown, if there are ranks */
     struct pt_stragglers stragglers;
     struct pt_blob blob;
-    struct pt_profile_file *profile; /* or NULL: there is none */
+    struct pt_profile_file *profile, *heap; /* or NULL: there is none */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
     double *times; /* of samples, in seconds; only if each has a stretch of its own */
@@ -174,15 +176,25 @@ static int draw(struct report *r, struct pt_err *err) {
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
-static int read_profile(struct report *r, struct pt_err *err) {
+/* A profile that lies beside the journal, or is `given`; none is fine. */
+static int read_profile(const struct report *r, const char *given, const char *ending,
+                        struct pt_profile_file **into, struct pt_err *err) {
     char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
     pt_run_split(r->o->journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s" PROFILE_ENDING, directory, name) >= PATH_MAX)
+    if (snprintf(path, sizeof path, "%s/%s%s", directory, name, ending) >= PATH_MAX)
         return 0;
-    if (!r->o->profile && access(path, F_OK))
+    if (!given && access(path, F_OK))
         return 0;
-    r->profile = pt_calloc(1, sizeof *r->profile);
-    return pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : path, err);
+    *into = pt_calloc(1, sizeof **into);
+    int rc = pt_profile_file_read(*into, given ? given : path, err);
+    if (!rc)
+        pt_symbolize_saved(&(*into)->profile);
+    return rc;
+}
+
+static int read_profiles(struct report *r, struct pt_err *err) {
+    int rc = read_profile(r, r->o->profile, CPU_ENDING, &r->profile, err);
+    return rc ? rc : read_profile(r, NULL, HEAP_ENDING, &r->heap, err);
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {
@@ -262,19 +274,19 @@ static int64_t first_sample_ns(const struct pt_profile *p) {
 }
 
 /* Its times count from its first sample, which is `offset` seconds after that of the run. */
-static void write_flame(const struct report *r, struct pt_json *j) {
+static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
+                        struct pt_json *j) {
     struct pt_buf text = { 0 };
     struct pt_out out;
-    if (!r->profile || r->profile->profile.samples.count == 0) {
-        pt_json_null(j, "flame");
+    if (!file || file->profile.samples.count == 0) {
+        pt_json_null(j, key);
         return;
     }
-    const struct pt_profile *profile = &r->profile->profile;
     pt_out_memory(&out, &text);
-    pt_profile_write_page_data(profile, &out);
+    pt_profile_write_page_data(&file->profile, &out);
     (void)pt_out_close(&out); /* memory does not fail */
-    pt_json_object(j, "flame");
-    pt_json_f64(j, "offset", (double)(first_sample_ns(profile) - r->first_ns) / 1e9);
+    pt_json_object(j, key);
+    pt_json_f64(j, "offset", (double)(first_sample_ns(&file->profile) - r->first_ns) / 1e9);
     pt_json_raw(j, "data", pt_buf_as_str(&text));
     pt_json_end(j);
     pt_buf_release(&text);
@@ -302,7 +314,8 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
     write_energy(r, j);
     write_explanation(r, j);
-    write_flame(r, j);
+    write_flame(r, "flame", r->profile, j);
+    write_flame(r, "heap", r->heap, j);
     pt_json_end(j);
 }
 
@@ -339,6 +352,12 @@ static int write_page(struct report *r, struct pt_err *err) {
     return rc ? pt_fail(err, rc, "cannot write %s: %s", r->o->path, strerror(-rc)) : 0;
 }
 
+static void release_profile(struct pt_profile_file *file) {
+    if (file)
+        pt_profile_file_release(file);
+    pt_free(file);
+}
+
 static void release(struct report *r) {
     for (uint32_t i = 0; r->charts && i < r->reader.schema.table_count; i++)
         pt_charts_release(&r->charts[i]);
@@ -351,9 +370,8 @@ static void release(struct report *r) {
     if (r->first.projections)
         pt_rank_view_release(&r->first);
     pt_ranks_release(&r->ranks);
-    if (r->profile)
-        pt_profile_file_release(r->profile);
-    pt_free(r->profile);
+    release_profile(r->profile);
+    release_profile(r->heap);
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);
@@ -370,7 +388,7 @@ int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
         rc = draw(&r, err);
     }
     if (!rc)
-        rc = read_profile(&r, err);
+        rc = read_profiles(&r, err);
     if (!rc)
         rc = write_page(&r, err);
     release(&r);
