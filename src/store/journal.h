@@ -76,8 +76,10 @@ struct pt_journal_reader {
 
     int fd_plus_one;
     bool needs_key;
-    uint64_t position; /* of the next record */
-    uint8_t *buffer;   /* bytes of the file from `position` on, at `buffer + start` */
+    uint64_t position;     /* of the next record */
+    uint64_t key_position; /* where the last sample began that starts afresh */
+    uint64_t noted_to;     /* notes before this were taken */
+    uint8_t *buffer;       /* bytes of the file from `position` on, at `buffer + start` */
     size_t buffer_capacity, start, end;
     struct pt_delta *delta;
     struct pt_table **tables; /* owned: what `schema` points to */
@@ -90,6 +92,10 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path,
 /* 1: `s`, initialised by the caller with &r->schema, holds the next sample. 0: there is none for
  * now; later calls see what a running writer has appended since. -errno: reading failed. */
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
+
+/* Goes to a `key_position` that was seen before: the next sample is the one there. Samples are
+ * counted again, notes are not taken again. */
+void pt_journal_seek(struct pt_journal_reader *r, uint64_t key_position);
 
 /* The latest note of that key, or NULL. */
 const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,

@@ -142,6 +142,9 @@ static int skip_damage(struct pt_journal_reader *r, struct record *record) {
 static void take_note(struct pt_journal_reader *r, struct pt_bytes in) {
     struct pt_str key = pt_bytes_lstr(&in);
     struct pt_str text = pt_bytes_take(&in, (uint64_t)(in.end - in.at));
+    if (r->position < r->noted_to)
+        return;
+    r->noted_to = r->position + 1;
     if (in.failed || r->note_bytes + key.len + text.len > NOTE_BYTES_MAX)
         return;
     r->note_bytes += key.len + text.len;
@@ -165,6 +168,7 @@ static bool take_sample(struct pt_journal_reader *r, const struct record *record
     if (record->type == PT_RECORD_KEY) {
         pt_delta_reset(r->delta);
         r->needs_key = false;
+        r->key_position = r->position;
     }
     if (r->needs_key) {
         r->skipped_sample_count++;
@@ -217,6 +221,12 @@ int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
         if (is_sample)
             return 1;
     }
+}
+
+void pt_journal_seek(struct pt_journal_reader *r, uint64_t key_position) {
+    forget_buffer(r);
+    r->position = key_position;
+    r->needs_key = true;
 }
 
 static int read_header(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
