@@ -65,9 +65,9 @@ static void add_capability(const char *name) {
 
 /* Only what is allowed in a handler. It happens once: then the signal does what it always does. */
 static void leave_after_crash(int signal_number) {
-    (void)signal_number;
     (void)!write(STDOUT_FILENO, terminal.leave, strlen(terminal.leave));
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
+    raise(signal_number);
 }
 
 static void watch_crashes(void) {

@@ -387,10 +387,10 @@ static int set_view(struct session *s, struct pt_err *err) {
     s->view.is_plain = !s->screen;
     s->view.is_tree = o->is_tree;
     s->view.is_own = o->target.pid_count > 0;
-    snprintf(s->view.filter, sizeof s->view.filter, "%s", o->filter ? o->filter : "");
     if (o->panel && !pt_view_choose_panel(&s->view, schema, o->panel))
         return pt_fail(err, -EINVAL, "--panel: there is no table '%s'; pitot schema lists them",
                        o->panel);
+    snprintf(pt_view_filter(&s->view), PT_VIEW_FILTER, "%s", o->filter ? o->filter : "");
     if (o->sort && !pt_view_sort_by(&s->view, schema, o->sort))
         return pt_fail(err, -EINVAL,
                        "--sort: there is no column '%s' in this panel; pitot schema "

@@ -40,6 +40,10 @@ bool pt_view_is_detail(const struct pt_view *v) {
     return v->has_detail || pt_view_panel(v)->is_single;
 }
 
+char *pt_view_filter(struct pt_view *v) {
+    return pt_view_is_detail(v) ? v->detail_filter : v->filter;
+}
+
 bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row) {
     const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_view_panel(v)->table);
     char key[sizeof v->detail_key];
@@ -62,6 +66,7 @@ static void forget_detail(struct pt_view *v) {
     pt_free(v->detail_curves);
     v->detail_curves = NULL;
     v->has_detail = false;
+    v->detail_filter[0] = 0;
     v->selected = v->first = 0;
 }
 
@@ -139,7 +144,7 @@ static void step_back(struct pt_view *v, const struct pt_top_model *m) {
     if (v->has_detail)
         forget_detail(v);
     else
-        v->filter[0] = 0;
+        pt_view_filter(v)[0] = 0;
 }
 
 static void move_panel(struct pt_view *v, const struct pt_top_model *m, int step) {
@@ -371,17 +376,18 @@ const size_t pt_binding_count = PT_COUNT(pt_bindings);
 
 /* Of more than ASCII the filter needs nothing. */
 static void type_key(struct pt_view *v, int key) {
-    size_t length = strlen(v->filter);
+    char *filter = pt_view_filter(v);
+    size_t length = strlen(filter);
     if (key == PT_KEY_ENTER) {
         v->is_typing = false;
     } else if (key == PT_KEY_ESCAPE) {
         v->is_typing = false;
-        v->filter[0] = 0;
+        filter[0] = 0;
     } else if (key == PT_KEY_BACKSPACE && length > 0) {
-        v->filter[length - 1] = 0;
-    } else if (key >= ' ' && key < 0x7f && length + 1 < sizeof v->filter) {
-        v->filter[length] = (char)key;
-        v->filter[length + 1] = 0;
+        filter[length - 1] = 0;
+    } else if (key >= ' ' && key < 0x7f && length + 1 < PT_VIEW_FILTER) {
+        filter[length] = (char)key;
+        filter[length + 1] = 0;
     }
     v->selected = v->first = 0;
 }

@@ -58,13 +58,15 @@ struct pt_view_order {
     bool is_rising;
 };
 
+#define PT_VIEW_FILTER 64
+
 struct pt_view {
     struct pt_panels panels;
     struct pt_view_order *orders; /* one for each panel */
     struct pt_list list;
-    int panel;       /* of panels */
-    char filter[64]; /* "": none */
-    bool is_typing;  /* the filter */
+    int panel;                                                  /* of panels */
+    char filter[PT_VIEW_FILTER], detail_filter[PT_VIEW_FILTER]; /* "": none */
+    bool is_typing;                                             /* a filter */
     bool is_tree, is_own;
     bool is_all; /* columns, not only the chosen ones */
     bool with_cores, with_help;
@@ -112,6 +114,8 @@ extern const size_t pt_binding_count;
 const struct pt_panel *pt_view_panel(const struct pt_view *v);
 const struct pt_panel_columns *pt_view_columns(const struct pt_view *v);
 bool pt_view_is_detail(const struct pt_view *v);
+/* The filter of what is shown: rows of a list, or lines of details. */
+char *pt_view_filter(struct pt_view *v);
 /* The row whose details are shown; false: it is gone. */
 bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row);
 /* Fills the list anew. */

@@ -25,7 +25,8 @@ struct painter {
     int row; /* the next to draw */
 };
 
-static void print_clock(int64_t seconds, char *into, size_t capacity) {
+static void print_clock(int64_t ns, char *into, size_t capacity) {
+    int64_t seconds = (ns + PT_NS_PER_SECOND / 2) / PT_NS_PER_SECOND;
     snprintf(into, capacity, "%lld:%02lld:%02lld", (long long)(seconds / 3600),
              (long long)(seconds / 60 % 60), (long long)(seconds % 60));
 }
@@ -33,8 +34,8 @@ static void print_clock(int64_t seconds, char *into, size_t capacity) {
 static int draw_replay_state(const struct painter *p, int column) {
     const struct pt_view_source *s = p->source;
     char position[32], length[32];
-    print_clock(s->position_ns / PT_NS_PER_SECOND, position, sizeof position);
-    print_clock(s->length_ns / PT_NS_PER_SECOND, length, sizeof length);
+    print_clock(s->position_ns, position, sizeof position);
+    print_clock(s->length_ns, length, sizeof length);
     return pt_canvas_printf(p->canvas, p->row, column, PT_STYLE_TITLE, "  %s of %s  x%g%s",
                             position, length, s->speed, s->is_at_end ? "  end" : "");
 }
@@ -279,10 +280,10 @@ static void draw_detail(struct painter *p) {
     pt_canvas_printf(p->canvas, p->row++, 0, PT_STYLE_HEADING, "%s %s%s", table->name,
                      v->has_detail ? v->detail_key : table->help, is_there ? "" : " is gone");
     int rows = rows_left(p);
-    scroll(v, matching_columns(table, v->filter), rows);
+    scroll(v, matching_columns(table, v->detail_filter), rows);
     size_t index = 0;
     for (int c = 0; is_there && c < table->column_count; c++) {
-        if (!column_matches(&table->columns[c], v->filter))
+        if (!column_matches(&table->columns[c], v->detail_filter))
             continue;
         if (index >= v->first && index < v->first + (size_t)rows) {
             draw_detail_line(p, row, c);
@@ -327,15 +328,15 @@ static void draw_footer(struct painter *p) {
                                        { "<>", "sort" },       { "t", "tree" },
                                        { "Enter", "details" }, { "space", "pause" } },
                              replay[] = { { "arrows", "seek" }, { "+-", "speed" } };
+    const char *filter = pt_view_filter(p->view);
     p->row = p->canvas->rows - 1;
     int x = 0;
     if (p->view->is_typing) {
-        pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_KEY, "Filter: %s_", p->view->filter);
+        pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_KEY, "Filter: %s_", filter);
         return;
     }
-    if (p->view->filter[0])
-        x += 1 +
-             pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_EVENT, "filter: %s", p->view->filter);
+    if (filter[0])
+        x += 1 + pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_EVENT, "filter: %s", filter);
     const struct pt_top_model *m = p->model;
     if (m->event[0] && m->rates.mono_ns - m->event_ns < EVENT_SHOWN_NS) {
         pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_EVENT, "%s", m->event);

@@ -15,10 +15,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#define SECOND    INT64_C(1000000000)
-#define START     (1000 * SECOND)
-#define WALL      (INT64_C(1700000000) * SECOND)
-#define MEBIBYTE  INT64_C(1048576)
+#define SECOND   INT64_C(1000000000)
+#define START    (1000 * SECOND)
+#define WALL     (INT64_C(1700000000) * SECOND)
+#define MEBIBYTE INT64_C(1048576)
 
 /* Pitot's own schema, a sample to fill, and all that is made of it. */
 struct fixture {
@@ -562,6 +562,7 @@ static void details_show_every_column_of_a_row(void **state) {
     assert_non_null(strstr(text, "pCmdline                         python serve.py"));
     assert_non_null(strstr(text, "##  CPU time of all its threads"));
     press(f, "/peak");
+    assert_string_equal(f->view.filter, ""); /* that of the list is another */
     text = draw(f, 60, 130);
     assert_non_null(strstr(text, "pPeakResidentSetSize"));
     assert_null(strstr(text, "pCmdline"));
@@ -636,12 +637,12 @@ static void keys_ask_for_what_only_the_source_can_do(void **state) {
         int key;
         enum pt_view_wish live, replay;
     } cases[] = {
-        { 'q', PT_WISH_QUIT, PT_WISH_QUIT },        { PT_KEY_F1 + 9, PT_WISH_QUIT, PT_WISH_QUIT },
-        { ' ', PT_WISH_PAUSE, PT_WISH_PAUSE },      { PT_KEY_LEFT, PT_WISH_NONE, PT_WISH_BACK },
-        { PT_KEY_RIGHT, PT_WISH_NONE, PT_WISH_ON }, { ')', PT_WISH_NONE, PT_WISH_FAR_ON },
-        { 'b', PT_WISH_NONE, PT_WISH_START },       { 'e', PT_WISH_NONE, PT_WISH_END },
-        { '.', PT_WISH_NONE, PT_WISH_STEP },        { ',', PT_WISH_NONE, PT_WISH_STEP_BACK },
-        { '+', PT_WISH_NONE, PT_WISH_FASTER },      { '-', PT_WISH_NONE, PT_WISH_SLOWER },
+        { 'q', PT_WISH_QUIT, PT_WISH_QUIT },         { PT_KEY_F1 + 9, PT_WISH_QUIT, PT_WISH_QUIT },
+        { ' ', PT_WISH_PAUSE, PT_WISH_PAUSE },       { PT_KEY_LEFT, PT_WISH_NONE, PT_WISH_BACK },
+        { PT_KEY_RIGHT, PT_WISH_NONE, PT_WISH_ON },  { ')', PT_WISH_NONE, PT_WISH_FAR_ON },
+        { 'b', PT_WISH_NONE, PT_WISH_START },        { 'e', PT_WISH_NONE, PT_WISH_END },
+        { '.', PT_WISH_NONE, PT_WISH_STEP },         { ',', PT_WISH_NONE, PT_WISH_STEP_BACK },
+        { '+', PT_WISH_NONE, PT_WISH_FASTER },       { '-', PT_WISH_NONE, PT_WISH_SLOWER },
         { PT_KEY_NONE, PT_WISH_NONE, PT_WISH_NONE },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
