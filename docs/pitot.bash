@@ -4,7 +4,7 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy report cpu heap explain diff mark schema doctor demo docs version'
+    local commands='record export energy report cpu heap explain diff top mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
@@ -16,6 +16,7 @@ _pitot() {
     heap) options='--output --stack --top --heap --metric --leaks --mmap --python-malloc --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
+    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;

@@ -169,10 +169,18 @@ static void draw_gpu(const struct pt_top_model *m, uint32_t gpu, struct pt_canva
         pt_trail_draw(&m->gpus[gpu], c, row, column + x, width - x, 1);
 }
 
+/* Without a command or --pid the recorded tree is Pitot's own cgroup, of which nobody asks. */
+static bool is_shown(const struct pt_top_model *m, const struct meter *meter) {
+    if (meter->figure == PT_FIGURE_COMMAND_CPU &&
+        isnan(pt_rates_find(&m->rates, "process_totals", "pTreeNumProcesses")))
+        return false;
+    return meter->is_always || pt_trail_is_known(&m->curves[meter->figure]);
+}
+
 static int list_items(const struct pt_top_model *m, struct item items[ITEMS_MOST]) {
     int table = pt_schema_find(m->rates.schema, "gpu"), count = 0;
     for (size_t i = 0; i < PT_COUNT(meters); i++)
-        if (meters[i].is_always || pt_trail_is_known(&m->curves[meters[i].figure]))
+        if (is_shown(m, &meters[i]))
             items[count++] = (struct item){ .meter = &meters[i] };
     uint32_t gpus = table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
     for (uint32_t gpu = 0; gpu < gpus && count < ITEMS_MOST; gpu++)

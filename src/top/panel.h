@@ -10,10 +10,10 @@
 struct pt_panel_column {
     const char *heading;
     int table, column;
-    int otherwise; /* column that stands in where there is no text; or -1 */
-    int joined_by; /* column of `table` that names the process of the row; -1: no other table */
-    int width;     /* 0: what is left */
-    int least;     /* columns of a screen that shows it */
+    int otherwise[2]; /* columns that stand in where it is unknown, numbers as their sum; or -1 */
+    int joined_by;    /* column of `table` that names the process of the row; -1: no other table */
+    int width;        /* 0: what is left */
+    int least;        /* columns of a screen that shows it */
 };
 
 struct pt_panel_columns {

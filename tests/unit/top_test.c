@@ -393,6 +393,23 @@ static void the_sort_key_walks_over_the_columns_that_are_shown(void **state) {
     assert_string_equal(f->view.orders[0].sort->heading, "PID"); /* UID needs 90 columns */
 }
 
+static void without_a_cpu_clock_ticks_are_shown(void **state) {
+    struct fixture *f = *state;
+    for (int n = 0; n < 2; n++) {
+        pt_sample_clear(&f->sample);
+        f->sample.mono_ns = START + n * SECOND;
+        struct pt_batch *b = add_row(f, "process", f->sample.mono_ns);
+        set(b, "pId", 7);
+        set(b, "pStartTime", 70);
+        set(b, "pCpuTimeUserMode", 30 * n);
+        set(b, "pCpuTimeKernelMode", 5 * n);
+        set_text(b, "pName", "server");
+        pt_rates_add(&f->model.rates, &f->sample);
+    }
+    assert_non_null(
+        strstr(draw(f, 24, 80), "      7     35.0%      -    -        -        - server"));
+}
+
 static void a_filter_finds_text_and_ids_whatever_their_case(void **state) {
     struct fixture *f = *state;
     feed(f, 0, false);
@@ -810,6 +827,8 @@ int main(void) {
         TEST(what_is_unknown_comes_last, "what is unknown comes last, whatever the order"),
         TEST(the_sort_key_walks_over_the_columns_that_are_shown,
              "the sort key walks over the columns that are shown"),
+        TEST(without_a_cpu_clock_ticks_are_shown,
+             "where no CPU clock can be read, CPU time in ticks is shown"),
         TEST(a_filter_finds_text_and_ids_whatever_their_case,
              "a filter finds text and ids, whatever their case"),
         TEST(a_tree_shows_children_below_their_parents,
