@@ -27,7 +27,7 @@ void pt_replay_close(struct pt_replay *r);
 
 /* Goes to samples well before that moment, so that rates and curves are known when it comes. */
 void pt_replay_seek(struct pt_replay *r, int64_t mono_ns);
-/* The next sample, if it is not after that moment; NULL: there is none. Valid until another call. */
+/* The next sample, if it is not after that moment; NULL: none is. Valid until another call. */
 const struct pt_sample *pt_replay_until(struct pt_replay *r, int64_t mono_ns);
 /* When the next sample is; false: none is there (yet). */
 bool pt_replay_peek(struct pt_replay *r, int64_t *mono_ns);

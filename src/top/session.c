@@ -425,14 +425,15 @@ static void release(struct session *s) {
     if (s->screen)
         s->screen->close();
     tell_messages(s);
+    /* these borrow the schema of what comes after them */
+    if (s->view.orders) {
+        pt_view_release(&s->view);
+        pt_top_model_release(&s->model);
+    }
     if (s->sampler) {
         pt_sampler_stop(s->sampler);
         pt_sampler_release(s->sampler);
         pt_free(s->sampler);
-    }
-    if (s->view.orders) {
-        pt_view_release(&s->view);
-        pt_top_model_release(&s->model);
     }
     if (s->source.is_replay)
         pt_replay_close(&s->replay);
