@@ -256,7 +256,7 @@ def replay(directory):
         shell.wait_for(' of 0:00:02')
         shell.type(' bot')
         shell.wait_for('paused', '0:00:00 of')
-        while 'sleep 1.98765' not in shell.text():
+        while '└─sleep 1.98765' not in shell.text():
             shell.type('.')
         text = shell.wait_for('└─sleep 1.98765', 'Tree ')
         assert 'top.py' not in text, text # only what was recorded
