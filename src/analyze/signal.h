@@ -65,6 +65,8 @@
     X(ENGINE_TOKEN_SPREAD, "engine.inter_token_spread", PLAIN, "p99 over median between tokens")  \
     X(WORKER_PACE, "worker.pace", PLAIN, "time between tokens of the slowest, over the median")   \
     X(WORKER_RATE, "worker.rate", PLAIN, "tokens of the slowest, over the median")                \
+    X(RANK_PACE, "rank.pace", PLAIN, "step time of the slowest rank, over the median of others")  \
+    X(RANK_SLOWEST, "rank.slowest", PERCENT, "steps in which it was the slowest")                 \
     X(GPU_UTIL, "gpu.util", PERCENT, "time in which some kernel ran")                             \
     X(GPU_MEM_UTIL, "gpu.memory_util", PERCENT, "time in which GPU memory was in use")            \
     X(GPU_DRAM, "gpu.dram_bandwidth", PERCENT, "memory bandwidth, of the most possible")          \

@@ -31,16 +31,9 @@ static int check(const struct pt_command_options *o, struct pt_top_options *top,
     return rc;
 }
 
-static int find_run(const char *run, char journal[PATH_MAX], struct pt_err *err) {
-    int other_count, rc = pt_run_find(run, journal, &other_count, err);
-    if (!rc && other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
-    return rc;
-}
-
 static int show_run(const char *run, struct pt_top_options *top, struct pt_err *err) {
     char journal[PATH_MAX];
-    int rc = find_run(run, journal, err);
+    int rc = pt_command_find_run(run, journal, err);
     top->journal = journal;
     return rc ? rc : pt_top_run(top, err);
 }

@@ -14,26 +14,29 @@ static void thin_keys(struct pt_replay *r) {
     r->key_stride *= 2;
 }
 
-static void note_key(struct pt_replay *r, int64_t mono_ns) {
-    uint64_t position = r->reader.key_position;
-    if (r->key_count > 0 && position <= r->keys[r->key_count - 1].position)
-        return;
+static void note_key(struct pt_replay *r) {
+    if (r->key_count > 0 && r->next.mono_ns <= r->keys[r->key_count - 1].mono_ns)
+        return; /* seen before */
     if (r->keys_skipped++ % r->key_stride != 0)
         return;
     if (r->key_count == KEYS_MOST)
         thin_keys(r);
     pt_grow(&r->keys, &r->key_capacity, r->key_count + 1, sizeof *r->keys);
-    r->keys[r->key_count++] = (struct pt_replay_key){ mono_ns, position };
+    r->keys[r->key_count++] = (struct pt_replay_key){ r->next.mono_ns, r->reader.key_place };
+}
+
+static bool is_same(struct pt_journal_place a, struct pt_journal_place b) {
+    return a.segment == b.segment && a.position == b.position;
 }
 
 /* Reads one sample ahead. A read error is the end: what came before is still worth a look. */
 static void read_ahead(struct pt_replay *r) {
-    uint64_t before = r->reader.key_position;
+    struct pt_journal_place before = r->reader.key_place;
     if (r->has_next || pt_journal_next(&r->reader, &r->next) <= 0)
         return;
     r->has_next = true;
-    if (r->reader.key_position != before)
-        note_key(r, r->next.mono_ns);
+    if (!is_same(r->reader.key_place, before))
+        note_key(r);
     if (r->next.mono_ns > r->last_ns)
         r->last_ns = r->next.mono_ns;
 }
@@ -71,7 +74,8 @@ void pt_replay_seek(struct pt_replay *r, int64_t mono_ns) {
         at--;
     if (at > 0)
         at--;
-    pt_journal_seek(&r->reader, r->keys[at].position);
+    while (pt_journal_seek(&r->reader, r->keys[at].place) && at + 1 < r->key_count)
+        at++; /* the oldest part of a ring goes away while it is recorded */
     r->has_next = false;
 }
 

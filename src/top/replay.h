@@ -9,7 +9,7 @@
 
 struct pt_replay_key {
     int64_t mono_ns;
-    uint64_t position;
+    struct pt_journal_place place;
 };
 
 struct pt_replay {

@@ -168,6 +168,8 @@ static void seek(struct session *s, int64_t mono_ns) {
     pt_replay_seek(&s->replay, mono_ns);
     feed_until(s, mono_ns);
     s->play_ns = mono_ns;
+    if (s->model.sample_count == 0 && pt_replay_peek(&s->replay, &mono_ns))
+        feed_until(s, s->play_ns = mono_ns); /* nothing is left of that time */
     s->played_at_ns = pt_mono_ns();
     s->must_draw = true;
 }

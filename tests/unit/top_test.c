@@ -3,7 +3,7 @@
 
 #include "agent/sampler.h"
 #include "base/mem.h"
-#include "store/journal.h"
+#include "store/ring.h"
 #include "top/list.h"
 #include "top/meters.h"
 #include "top/replay.h"
@@ -805,6 +805,39 @@ static void a_run_that_is_still_recorded_grows(void **state) {
     unlink(path);
 }
 
+/* A ring of which the oldest segments are taken away while it is looked at. */
+static void a_ring_is_seen_as_far_as_it_is_left(void **state) {
+    struct fixture *f = *state;
+    const uint8_t uuid[16] = { 1, 2, 3 };
+    char path[64], segment[PATH_MAX];
+    struct pt_ring ring = { 0 };
+    struct pt_replay r;
+    struct pt_err err;
+    int64_t mono_ns;
+    snprintf(path, sizeof path, "/tmp/pitot-top-%d.ring", (int)getpid());
+    assert_int_equal(pt_ring_create(&ring, path, 1 << 20, uuid, &f->schema, &err), 0);
+    for (int n = 0; ring.number < 4; n++) {
+        fill(f, n, false);
+        assert_int_equal(pt_ring_write(&ring, &f->sample), 0);
+    }
+    assert_int_equal(pt_replay_open(&r, path, &err), 0);
+    assert_int_equal(r.first_ns, START);
+    assert_true(r.key_count >= 4);
+    pt_replay_seek(&r, r.last_ns);
+    pt_replay_seek(&r, START);
+    assert_true(pt_replay_peek(&r, &mono_ns));
+    assert_int_equal(mono_ns, START);
+    pt_ring_segment_path(path, 1, segment);
+    assert_int_equal(unlink(segment), 0);
+    pt_replay_seek(&r, r.last_ns);
+    pt_replay_seek(&r, START);
+    assert_true(pt_replay_peek(&r, &mono_ns));
+    assert_true(mono_ns > START && mono_ns < r.last_ns);
+    pt_replay_close(&r);
+    assert_int_equal(pt_ring_close(&ring), 0);
+    pt_ring_remove(path);
+}
+
 #define TEST(function, sentence) \
     { sentence, function, open_fixture, close_fixture, NULL }
 
@@ -854,6 +887,7 @@ int main(void) {
         TEST(what_happened_is_told_for_a_while, "what happened is told for a while"),
         TEST(figures_of_engines_hold_between_scrapes, "figures of engines hold between scrapes"),
         TEST(a_run_is_seen_from_any_moment_on, "a run is seen from any moment on"),
+        TEST(a_ring_is_seen_as_far_as_it_is_left, "a ring is seen as far as it is left"),
         TEST(a_run_that_is_still_recorded_grows, "a run that is still recorded grows"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

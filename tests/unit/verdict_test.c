@@ -241,6 +241,12 @@ static const struct scenario scenarios[] = {
       "gpu-throttled",
       { GPU(99, 40, 60000, 699), { "gpu", "0", "gViolationPower", 'c', 0.6e9, 0 } },
       { { "gpu", "0", "gViolationPower", 'c', 0, 0 } } },
+    { "C234: heat is gpu-throttled where the driver says nothing of power; a cool GPU is not",
+      "gpu-throttled",
+      { { "gpu", "0", "gUtilizationGpu", 'g', 98, 0 },
+        { "gpu", "0", "gTemperatureC", 'g', 89, 0 },
+        { "gpu", "0", "gViolationThermal", 'c', 0.6e9, 0 } },
+      { { "gpu", "0", "gViolationThermal", 'c', 0, 0 } } },
     { "C234: a full link to a waiting GPU is pcie-bound; an empty one is not",
       "pcie-bound",
       { GPU(30, 20, 40000, 200), { "gpu", "0", "gPcieRxKbps", 'g', 27e6, 0 } },
@@ -377,7 +383,7 @@ static void the_json_has_the_promised_shape(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print_json(&x, "uuid", 0, &out);
+    pt_explain_print_json(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     assert_int_equal(pt_out_close(&out), 0);
     json_t *root = json_loadb((const char *)text.at, text.len, 0, NULL);
     assert_non_null(root);
@@ -403,7 +409,7 @@ static void the_text_fits_a_screen(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print(&x, "uuid", &out);
+    pt_explain_print(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     pt_out_char(&out, 0);
     assert_int_equal(pt_out_close(&out), 0);
     const char *line = (const char *)text.at;
