@@ -4,7 +4,7 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy report cpu heap explain diff merge mark schema doctor demo docs version'
+    local commands='record export energy report cpu heap explain diff merge top mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
@@ -17,6 +17,7 @@ _pitot() {
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
     merge) options='--output --quiet --verbose --help' ;;
+    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --keep --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;

@@ -3,6 +3,7 @@
 #include "agent/alert_command.h"
 #include "agent/alerts.h"
 #include "agent/child.h"
+#include "agent/descriptors.h"
 #include "agent/engine_infos.h"
 #include "agent/environment.h"
 #include "agent/machine.h"
@@ -39,8 +40,6 @@
 #define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 #define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
-#define KEPT_FD_LIMIT    8192
-#define RAISED_FD_LIMIT  65536
 #define HEAP_STACK_BYTES (32u << 10)
 
 struct recorder {
@@ -81,26 +80,6 @@ struct recorder {
     bool has_lost;   /* something of Pitot's own went wrong */
     const char *end_reason;
 };
-
-static void raise_descriptor_limit(struct recorder *r) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &r->old_limit))
-        return;
-    limit = r->old_limit;
-    if (limit.rlim_cur >= RAISED_FD_LIMIT)
-        return;
-    limit.rlim_cur = limit.rlim_max < RAISED_FD_LIMIT ? limit.rlim_max : RAISED_FD_LIMIT;
-    r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-/* What containers and processes, the collectors of many things, may each keep open: together at
- * most half of what is allowed. */
-static int descriptor_budget(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT / 2;
-    return (int)(limit.rlim_cur / 4);
-}
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
     r->signal_fd = pt_signals_block(&r->old_mask, err);
@@ -234,7 +213,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .target = &r->target,
                                           .engines = &r->o->engines,
                                           .regions = r->regions.path[0] ? r->regions.path : NULL,
-                                          .fd_budget = descriptor_budget(),
+                                          .fd_budget = pt_descriptors_budget(),
                                           .other_cpu_ns = profiles_cpu_ns,
                                           .other = r };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
@@ -591,7 +570,7 @@ static void start_profiles(struct recorder *r) {
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
-    raise_descriptor_limit(r);
+    r->has_raised_limit = pt_descriptors_raise(&r->old_limit);
     int rc = name_files(r, err);
     if (!rc)
         rc = block_signals(r, err);

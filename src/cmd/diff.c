@@ -68,13 +68,9 @@ static int add_journal(struct pt_diff *d, int side, const char *journal, struct 
 
 static int add_run(struct pt_diff *d, int side, const char *run, struct pt_err *err) {
     char journal[PATH_MAX];
-    int other_count, rc = pt_run_find(run, journal, &other_count, err);
+    int rc = pt_command_find_run(run, journal, err);
     d->names[side] = run;
-    if (rc)
-        return rc;
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
-    return add_journal(d, side, journal, err);
+    return rc ? rc : add_journal(d, side, journal, err);
 }
 
 /* All runs of a directory. */
