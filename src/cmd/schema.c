@@ -1,6 +1,6 @@
 #include "agent/sampler.h"
-#include "base/json.h"
 #include "cmd/command.h"
+#include "model/schema_json.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -22,39 +22,11 @@ static void print_text(const struct pt_schema *schema, struct pt_out *out) {
     }
 }
 
-static void print_column_json(struct pt_json *j, const struct pt_table *t,
-                              const struct pt_column *column) {
-    pt_json_object(j, NULL);
-    pt_json_text(j, "name", column->name);
-    pt_json_text(j, "short", column->short_name);
-    pt_json_text(j, "kind", pt_kind_name(column->kind));
-    pt_json_text(j, "type", pt_type_name(column->type));
-    pt_json_text(j, "unit", pt_units[column->unit].name);
-    pt_json_bool(j, "timed", pt_column_is_timed(t, column));
-    pt_json_text(j, "source", t->sources[column->source]);
-    pt_json_text(j, "help", column->help);
-    pt_json_end(j);
-}
-
 static void print_json(const struct pt_schema *schema, struct pt_out *out) {
     struct pt_json j = { .out = out, .indent = 2 };
     pt_json_object(&j, NULL);
     pt_json_text(&j, "version", PITOT_VERSION);
-    pt_json_array(&j, "tables");
-    for (uint32_t i = 0; i < schema->table_count; i++) {
-        const struct pt_table *t = schema->tables[i];
-        pt_json_object(&j, NULL);
-        pt_json_text(&j, "name", t->name);
-        pt_json_text(&j, "file", file_of(t));
-        pt_json_text(&j, "section", t->section);
-        pt_json_text(&j, "help", t->help);
-        pt_json_array(&j, "columns");
-        for (int c = 0; c < t->column_count; c++)
-            print_column_json(&j, t, &t->columns[c]);
-        pt_json_end(&j);
-        pt_json_end(&j);
-    }
-    pt_json_end(&j);
+    pt_schema_json(schema, &j);
     pt_json_end(&j);
 }
 

@@ -91,6 +91,12 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path,
  * now; later calls see what a running writer has appended since. -errno: reading failed. */
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
 
+/* Goes to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
+ * gives it. Few bytes are read; `s` is used on the way. For journals whose clock was not set back. 0
+ * or -errno. */
+int pt_journal_seek(struct pt_journal_reader *r, struct pt_sample *s,
+                    int64_t wall_ns) PT_MUST_CHECK;
+
 /* The latest note of that key, or NULL. */
 const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,
                                                    const char *key);
