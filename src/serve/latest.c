@@ -3,12 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-bool pt_table_is_events(const struct pt_table *t) {
-    static const char *const events[] = { "alert", "mark", "span" };
-    for (size_t i = 0; i < PT_COUNT(events); i++)
-        if (strcmp(events[i], t->name) == 0)
-            return true;
-    return false;
+static bool is_events(const struct pt_table *t) {
+    return t->rows == PT_ROWS_EVENTS;
 }
 
 void pt_latest_init(struct pt_latest *l, const struct pt_schema *schema) {
@@ -43,17 +39,16 @@ static void see_table(struct pt_latest *l, const struct pt_sample *sample, uint3
 }
 
 void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample) {
-    bool is_events = true;
+    bool has_news = false;
     for (uint32_t i = 0; i < sample->schema->table_count; i++)
-        if (sample->batches[i].row_count > 0 && !pt_table_is_events(sample->schema->tables[i]))
-            is_events = false;
-    if (is_events)
+        has_news |= sample->batches[i].row_count > 0 && !is_events(sample->schema->tables[i]);
+    if (!has_news)
         return;
     l->now.wall_ns = sample->wall_ns;
     l->now.mono_ns = sample->mono_ns;
     l->sample_count++;
     for (uint32_t i = 0; i < sample->schema->table_count; i++)
-        if (!pt_table_is_events(sample->schema->tables[i]))
+        if (!is_events(sample->schema->tables[i]))
             see_table(l, sample, i);
 }
 

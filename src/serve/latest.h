@@ -21,9 +21,6 @@ void pt_latest_release(struct pt_latest *l);
 /* Copies; after the first samples without allocating. A sample of events alone changes nothing. */
 void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample);
 
-/* Rows that happened once: alerts, marks, spans. */
-bool pt_table_is_events(const struct pt_table *t);
-
 /* The row of `b` with the same key as a row of another batch of its table, or -1. `*hint` is where
  * to look first; rows come in the same order each time. */
 int64_t pt_row_find(const struct pt_batch *b, const struct pt_batch *other, uint32_t row,
