@@ -2,6 +2,7 @@
 
 #include "agent/alerts.h"
 #include "agent/child.h"
+#include "agent/descriptors.h"
 #include "agent/engine_infos.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
@@ -33,11 +34,9 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
-#define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
-#define PRINT_WAIT_MS   1000                   /* for whoever reads stderr */
-#define KEPT_FD_LIMIT   8192
-#define RAISED_FD_LIMIT 65536
+#define GRACE_NS      (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
+#define REMIND_NS     PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
+#define PRINT_WAIT_MS 1000                   /* for whoever reads stderr */
 
 struct recorder {
     const struct pt_recorder_options *o;
@@ -73,26 +72,6 @@ struct recorder {
     bool has_lost;   /* something of Pitot's own went wrong */
     const char *end_reason;
 };
-
-static void raise_descriptor_limit(struct recorder *r) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &r->old_limit))
-        return;
-    limit = r->old_limit;
-    if (limit.rlim_cur >= RAISED_FD_LIMIT)
-        return;
-    limit.rlim_cur = limit.rlim_max < RAISED_FD_LIMIT ? limit.rlim_max : RAISED_FD_LIMIT;
-    r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-/* What containers and processes, the collectors of many things, may each keep open: together at
- * most half of what is allowed. */
-static int descriptor_budget(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT / 2;
-    return (int)(limit.rlim_cur / 4);
-}
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
     r->signal_fd = pt_signals_block(&r->old_mask, err);
@@ -230,7 +209,7 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .target = &r->target,
                                           .engines = &r->o->engines,
                                           .regions = r->regions.path[0] ? r->regions.path : NULL,
-                                          .fd_budget = descriptor_budget(),
+                                          .fd_budget = pt_descriptors_budget(),
                                           .other_cpu_ns = pt_run_profile_cpu_ns,
                                           .other = &r->profile };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
@@ -528,7 +507,7 @@ static void start_profile(struct recorder *r) {
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
-    raise_descriptor_limit(r);
+    r->has_raised_limit = pt_descriptors_raise(&r->old_limit);
     int rc = name_files(r, err);
     if (!rc)
         rc = block_signals(r, err);

@@ -78,6 +78,19 @@ static int parse_percent(const char *text, double *value, struct pt_err *err) {
     return 0;
 }
 
+static int parse_size(const char *text, int64_t *bytes, struct pt_err *err) {
+    static const char units[] = "KMGT";
+    double value, unit = 1;
+    const char *rest = take_number(text, &value);
+    const char *found = rest && *rest ? strchr(units, toupper((unsigned char)*rest)) : NULL;
+    for (ptrdiff_t i = 0; found && i <= found - units; i++)
+        unit *= 1024;
+    if (!rest || (*rest && (!found || rest[1])) || value * unit >= 9e18)
+        return pt_fail(err, -EINVAL, "'%s' is not a size: write 512M, 64K or 2G", text);
+    *bytes = (int64_t)(value * unit);
+    return 0;
+}
+
 /* The options being set. Each layer (file, environment, command line) replaces the lists of the
  * one before and adds to its own. */
 struct parsing {
@@ -138,6 +151,8 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
         return pt_duration_parse(text, PT_NS_PER_SECOND, at, err);
     case PT_OPTION_PERCENT:
         return parse_percent(text, at, err);
+    case PT_OPTION_SIZE:
+        return parse_size(text, at, err);
     }
     return -EINVAL;
 }

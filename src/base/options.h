@@ -21,6 +21,7 @@ enum pt_option_kind {
     PT_OPTION_MS,      /* int64_t nanoseconds; a bare number is milliseconds */
     PT_OPTION_S,       /* int64_t nanoseconds; a bare number is seconds */
     PT_OPTION_PERCENT, /* double; "5" or "5%" */
+    PT_OPTION_SIZE,    /* int64_t bytes; "512M", "64k", "1G" */
 };
 
 struct pt_option_list {

@@ -4,6 +4,8 @@
 
 #include "base/options.h"
 
+#include <sys/types.h>
+
 enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
@@ -15,6 +17,7 @@ enum pt_command_id {
     PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
+    PT_COMMAND_SERVE,
     PT_COMMAND_DOCTOR,
     PT_COMMAND_DEMO,
     PT_COMMAND_DOCS,
@@ -45,6 +48,10 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *listen, *token_file, *tls_certificate, *tls_key, *state_directory, *runs;
+    const char *webhook, *probe;
+    int64_t history_bytes, history_age_ns, probe_interval_ns;
+    bool allows_private_webhook;
 };
 
 struct pt_command {
@@ -82,6 +89,7 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_doctor(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_demo(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -102,6 +110,19 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* --pid, and --engine or VLLM_METRICS_URL ("auto" and "off" stand alone; `*url` keeps the
+ * variable). 0 or -errno with words. cmd/target.c */
+struct pt_engine_options;
+int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
+                    struct pt_err *err) PT_MUST_CHECK;
+int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+                       const char **url, struct pt_err *err) PT_MUST_CHECK;
+
+/* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.
+ * cmd/collectors.c */
+int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
+                          struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
 struct pt_fs;

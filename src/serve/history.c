@@ -159,13 +159,15 @@ static void choose_columns(struct history *h) {
 }
 
 /* Steps begin at multiples of their length, so that a later question has the same ones. */
-static void choose_steps(struct history *h) {
+static void choose_steps(struct history *h, int64_t interval_ns) {
     const struct pt_history_query *q = h->q;
     int64_t span_ns = q->to_ns - q->from_ns;
     uint64_t series = (uint64_t)h->column_count * h->things.chosen_count;
     int64_t most = series > 0 ? (int64_t)(PT_HISTORY_POINTS / series) : PT_HISTORY_STEPS;
     most = most > PT_HISTORY_STEPS ? PT_HISTORY_STEPS : most < 2 ? 2 : most;
     int64_t step_ns = q->step_ns ? q->step_ns : span_ns / DEFAULT_STEPS;
+    if (!q->step_ns && step_ns < interval_ns)
+        step_ns = interval_ns;
     if (step_ns < span_ns / (most - 1))
         step_ns = span_ns / (most - 1);
     h->step_ns = (step_ns + PT_NS_PER_MS - 1) / PT_NS_PER_MS * PT_NS_PER_MS;
@@ -280,14 +282,14 @@ static void put_history(const struct history *h, struct pt_json *j) {
 }
 
 int pt_history_write(const struct pt_history_query *q, const struct pt_schema *schema,
-                     const char *directory, struct pt_buf *json) {
+                     const char *directory, int64_t interval_ns, struct pt_buf *json) {
     struct history h = { .q = q, .table = schema->tables[q->table], .is_whole = true };
     pt_things_init(&h.things, h.table);
     int rc = pt_segments_read(directory, q->from_ns, q->to_ns, survey, &h);
     if (!rc) {
         pt_things_choose(&h.things, q->limit);
         choose_columns(&h);
-        choose_steps(&h);
+        choose_steps(&h, interval_ns);
         size_t count = (size_t)h.things.chosen_count * h.column_count * h.step_count;
         h.points = pt_calloc(count + 1, sizeof *h.points);
         rc = pt_segments_read(directory, q->from_ns, q->to_ns, add_sample, &h);

@@ -17,8 +17,8 @@
 #define PT_HISTORY_POINTS 65536 /* of all series; with more the steps become longer */
 
 struct pt_history_query {
-    int table; /* of the schema */
-    int64_t from_ns, to_ns, step_ns; /* step 0: some hundreds of them */
+    int table;                       /* of the schema */
+    int64_t from_ns, to_ns, step_ns; /* step 0: some hundreds of them, none without a sample */
     uint32_t limit;
     uint64_t columns[16]; /* a bit each; those that are wanted */
 };
@@ -33,8 +33,9 @@ int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *
                      const struct pt_schema *schema, int64_t now_ns,
                      struct pt_err *err) PT_MUST_CHECK;
 
-/* Reads the segments (store/segments.h) and writes JSON. 0 or -errno. */
+/* Reads the segments (store/segments.h) and writes JSON. Samples are `interval_ns` apart. 0 or
+ * -errno. */
 int pt_history_write(const struct pt_history_query *q, const struct pt_schema *schema,
-                     const char *directory, struct pt_buf *json) PT_MUST_CHECK;
+                     const char *directory, int64_t interval_ns, struct pt_buf *json) PT_MUST_CHECK;
 
 #endif

@@ -52,6 +52,20 @@ void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample) {
             see_table(l, sample, i);
 }
 
+double pt_latest_mean(const struct pt_latest *l, const char *table, const char *column) {
+    int index = pt_schema_find(l->now.schema, table);
+    int place = index < 0 ? -1 : pt_table_find(l->now.schema->tables[index], column);
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t row = 0; place >= 0 && row < l->now.batches[index].row_count; row++) {
+        if (pt_is_null(&l->now.batches[index], row, place))
+            continue;
+        sum += pt_get_number(&l->now.batches[index], row, place);
+        count++;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
 static bool is_same_cell(const struct pt_batch *a, uint32_t row_a, const struct pt_batch *b,
                          uint32_t row_b, int column) {
     bool is_null = pt_is_null(a, row_a, column);
@@ -99,8 +113,8 @@ double pt_row_value(const struct pt_batch *b, uint32_t row, int column, int64_t 
     if (before_row < 0 || pt_is_null(before, (uint32_t)before_row, column))
         return (double)NAN;
     double grown = value - pt_get_number(before, (uint32_t)before_row, column);
-    int64_t took_ns = time_of(b, row, column, mono_ns) -
-                      time_of(before, (uint32_t)before_row, column, before_ns);
+    int64_t took_ns =
+        time_of(b, row, column, mono_ns) - time_of(before, (uint32_t)before_row, column, before_ns);
     /* one that fell was reset */
     return grown < 0 || took_ns <= 0 ? (double)NAN : grown * factor / ((double)took_ns / 1e9);
 }

@@ -1,7 +1,7 @@
 /* serve/latest.h -- what is known now: for each table the rows it had when it last had any.
  *
- * A tick does not fill every table: what Pitot itself costs comes every ten seconds, what is dear is
- * thinned. Rows that nobody renewed for a minute are forgotten. Tables of events have no "now". */
+ * A tick does not fill every table: what Pitot itself costs comes every ten seconds, what is dear
+ * is thinned. Rows that nobody renewed for a minute are forgotten. Events have no "now". */
 #ifndef PT_SERVE_LATEST_H
 #define PT_SERVE_LATEST_H
 
@@ -20,6 +20,9 @@ void pt_latest_init(struct pt_latest *l, const struct pt_schema *schema); /* bor
 void pt_latest_release(struct pt_latest *l);
 /* Copies; after the first samples without allocating. A sample of events alone changes nothing. */
 void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample);
+
+/* The mean of a number over the rows that have it, in its own unit; NAN: none has. */
+double pt_latest_mean(const struct pt_latest *l, const char *table, const char *column);
 
 /* The row of `b` with the same key as a row of another batch of its table, or -1. `*hint` is where
  * to look first; rows come in the same order each time. */

@@ -1,7 +1,7 @@
 /* serve/worker.h -- a thread for answers that read files: history, runs, reports.
  *
- * The thread of the server must not wait. It hands such requests on, a few at most; more are told to
- * come back later. */
+ * The thread of the server must not wait. It hands such requests on, a few at most; more are told
+ * to come back later. */
 #ifndef PT_SERVE_WORKER_H
 #define PT_SERVE_WORKER_H
 

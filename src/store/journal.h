@@ -92,8 +92,8 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path,
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
 
 /* Goes to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
- * gives it. Few bytes are read; `s` is used on the way. For journals whose clock was not set back. 0
- * or -errno. */
+ * gives it. Few bytes are read; `s` is used on the way. For journals whose clock was not set back.
+ * 0 or -errno. */
 int pt_journal_seek(struct pt_journal_reader *r, struct pt_sample *s,
                     int64_t wall_ns) PT_MUST_CHECK;
 
