@@ -262,8 +262,9 @@ static int64_t patience_ns(const struct server *s) {
     return s->options.timeout_seconds * PT_NS_PER_SECOND;
 }
 
-static void grant(struct server *s, struct MHD_Connection *connection, int64_t time_ns) {
-    pt_http_connection_grant(&s->connections, connection_of(connection), time_ns);
+static void grant(struct server *s, struct MHD_Connection *connection, int64_t time_ns,
+                  bool is_waiting) {
+    pt_http_connection_grant(&s->connections, connection_of(connection), time_ns, is_waiting);
 }
 
 /* Sends what the handler has answered, or waits for it. */
@@ -287,7 +288,7 @@ static enum MHD_Result answer(struct exchange *x) {
     if (!has_answer)
         return MHD_YES;
     if (!is_stream)
-        grant(x->server, x->connection, ANSWER_PATIENCE * patience_ns(x->server));
+        grant(x->server, x->connection, ANSWER_PATIENCE * patience_ns(x->server), false);
     return content ? MHD_queue_response(x->connection, status, content->response)
                    : send_response(x->connection, response, status, type);
 }
@@ -438,8 +439,8 @@ static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *
 
 static void handle(struct exchange *x) {
     x->is_handled = true;
-    grant(x->server, x->connection, 0); /* now it is our turn */
-    x->owners = 2;                      /* nobody else knows it yet */
+    grant(x->server, x->connection, 0, false); /* now it is our turn */
+    x->owners = 2;                             /* nobody else knows it yet */
     x->public.body = pt_buf_as_str(&x->body);
     x->route->handle(x->server->options.user, &x->public);
 }
@@ -464,7 +465,7 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
     (void)how;
     struct exchange *x = *slot;
     struct server *s = user;
-    grant(s, connection, patience_ns(s)); /* for the next request */
+    grant(s, connection, patience_ns(s), true); /* for the next request */
     if (!x)
         return;
     *slot = NULL;
@@ -535,7 +536,7 @@ static int server_open(void **state, const struct pt_http_server_options *option
     s->options = with_defaults(options);
     s->is_loopback = is_internet_loopback(fd);
     pthread_mutex_init(&s->lock, NULL);
-    pt_http_connections_init(&s->connections);
+    pt_http_connections_init(&s->connections, s->options.connection_max);
     const struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate },
         { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->key },

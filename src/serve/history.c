@@ -45,7 +45,7 @@ static int parse_span(struct pt_history_query *q, const struct pt_history_texts 
     q->to_ns = now_ns;
     if (t->to && parse_time(t->to, now_ns, &q->to_ns))
         return pt_fail(err, -EINVAL, "to: Unix time in milliseconds, or -10m");
-    q->from_ns = q->to_ns - DEFAULT_SPAN_NS;
+    q->from_ns = q->to_ns > DEFAULT_SPAN_NS ? q->to_ns - DEFAULT_SPAN_NS : 0;
     if (t->from && parse_time(t->from, now_ns, &q->from_ns))
         return pt_fail(err, -EINVAL, "from: Unix time in milliseconds, or -10m");
     if (q->from_ns >= q->to_ns)
@@ -197,6 +197,8 @@ static bool add_sample(void *arg, const struct pt_sample *sample) {
     struct history *h = arg;
     const struct pt_batch *rows = rows_of(h, sample);
     uint32_t step = (uint32_t)((sample->wall_ns - h->start_ns) / h->step_ns);
+    if (step >= h->step_count)
+        return true;
     for (uint32_t row = 0; rows && row < rows->row_count; row++) {
         struct pt_thing *thing = pt_things_of(&h->things, rows, row);
         for (uint16_t i = 0; thing && i < h->column_count; i++) {

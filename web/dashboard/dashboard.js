@@ -1,4 +1,4 @@
-/* The newest value of every number, table by table: what /api/schema names and /api/stream tells. */
+/* The newest value of every number: what /api/schema names and /api/stream tells. */
 const main = document.getElementById('dashboard');
 const cells = new Map(); // table/row/column -> element
 
@@ -16,6 +16,10 @@ function element(name, text) {
   return made;
 }
 
+function setCell(id, value) {
+  cells.get(id).children[1].textContent = value ?? '–';
+}
+
 function showRow(table, [number, key, , values]) {
   drawnColumns(table).forEach((column, place) => {
     const id = `${table.name}/${number}/${place}`;
@@ -26,7 +30,7 @@ function showRow(table, [number, key, , values]) {
       main.querySelector('tbody').append(line);
       cells.set(id, line);
     }
-    cells.get(id).children[1].textContent = values[place] ?? '–';
+    setCell(id, values[place]);
   });
 }
 
@@ -38,7 +42,7 @@ function show(schema, sample) {
     news.rows.forEach((row) => showRow(table, row));
     for (const [number, ...pairs] of news.changes || [])
       for (let i = 0; i < pairs.length; i += 2)
-        cells.get(`${table.name}/${number}/${pairs[i]}`).children[1].textContent = pairs[i + 1] ?? '–';
+        setCell(`${table.name}/${number}/${pairs[i]}`, pairs[i + 1]);
   }
 }
 
