@@ -39,17 +39,25 @@ static bool is_stream(const char *path) {
     return strcmp(path, "/api/stream") == 0;
 }
 
+static void add_time(struct pt_metrics *m, double seconds) {
+    uint32_t bucket = pt_bucket_of(seconds);
+    m->buckets[bucket]++;
+    if (m->request_count == 0 || bucket < m->used.first)
+        m->used.first = bucket;
+    if (bucket >= m->used.end)
+        m->used.end = bucket + 1;
+    m->request_seconds += seconds;
+    m->request_count++;
+}
+
 void pt_metrics_count(struct pt_metrics *m, const char *path, unsigned status, int64_t took_ns) {
     double seconds = (double)took_ns / (double)PT_NS_PER_SECOND;
     pthread_mutex_lock(&m->lock);
     struct pt_path_counts *c = counts_of(m, *path ? path : "other");
     if (c)
         c->codes[status / 100 < PT_METRICS_CODES ? status / 100 : 0]++;
-    if (!is_stream(path)) {
-        m->buckets[pt_bucket_of(seconds)]++;
-        m->request_seconds += seconds;
-        m->request_count++;
-    }
+    if (!is_stream(path))
+        add_time(m, seconds);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -138,23 +146,11 @@ static void put_request_counts(struct pt_metrics *m, struct pt_exposition *e, st
     put_labelled(e, l, "pitot_http_requests", "Requests that have ended", "", PT_FAMILY_COUNTER);
 }
 
-static struct pt_bucket_range used_buckets(const uint64_t *buckets) {
-    struct pt_bucket_range range = { 0, 0 };
-    for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++) {
-        if (buckets[i] == 0)
-            continue;
-        if (range.end == 0)
-            range.first = i;
-        range.end = i + 1;
-    }
-    return range;
-}
-
 static void put_request_times(struct pt_metrics *m, struct pt_exposition *e) {
     struct pt_distribution all = { .count = m->request_count,
                                    .sum = m->request_seconds,
                                    .buckets = m->buckets,
-                                   .used = used_buckets(m->buckets),
+                                   .used = m->used,
                                    .bounds = &m->bounds };
     struct pt_series series = { .labels = PT_STR(""), .distribution = &all };
     struct pt_family family = {

@@ -35,6 +35,7 @@ struct pt_metrics {
     struct pt_path_counts paths[PT_METRICS_PATHS];
     size_t path_count;
     uint64_t request_count, buckets[PT_BUCKET_COUNT]; /* of all, streams apart */
+    struct pt_bucket_range used;
     double request_seconds;
 };
 

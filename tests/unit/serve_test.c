@@ -304,7 +304,7 @@ static int remove_directory(void **state) {
     return 0;
 }
 
-/* 1000 seconds of one disk that reads 1000 bytes a second and is busy once, and of one idle disk. */
+/* 1000 seconds of a disk that reads 1000 bytes a second and is busy once, and of an idle one. */
 static void write_history(void) {
     struct pt_segments segments;
     struct pt_segments_options o = { directory, 8 << 20, 0 };
