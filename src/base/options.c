@@ -51,6 +51,19 @@ int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns, struc
     return 0;
 }
 
+int pt_bytes_parse(const char *text, int64_t *bytes, struct pt_err *err) {
+    static const char units[] = "kmgt";
+    double value, unit = 1;
+    const char *suffix = take_number(text, &value);
+    const char *found = suffix && *suffix ? strchr(units, tolower((unsigned char)*suffix)) : NULL;
+    if (found)
+        unit = (double)(INT64_C(1) << 10 * (found - units + 1));
+    if (!suffix || (*suffix && (!found || suffix[1])) || value * unit >= 9e18)
+        return pt_fail(err, -EINVAL, "'%s' is no size: write 65536, 512k, 64M or 2G", text);
+    *bytes = (int64_t)llround(value * unit);
+    return 0;
+}
+
 static int parse_flag(const char *text, bool *value, struct pt_err *err) {
     static const char *const yes[] = { "", "1", "true", "yes", "on" };
     static const char *const no[] = { "0", "false", "no", "off" };
@@ -75,19 +88,6 @@ static int parse_percent(const char *text, double *value, struct pt_err *err) {
     const char *rest = take_number(text, value);
     if (!rest || (*rest && strcmp(rest, "%") != 0))
         return pt_fail(err, -EINVAL, "'%s' is not a percentage: write 5 or 5%%", text);
-    return 0;
-}
-
-static int parse_size(const char *text, int64_t *bytes, struct pt_err *err) {
-    static const char units[] = "KMGT";
-    double value, unit = 1;
-    const char *rest = take_number(text, &value);
-    const char *found = rest && *rest ? strchr(units, toupper((unsigned char)*rest)) : NULL;
-    for (ptrdiff_t i = 0; found && i <= found - units; i++)
-        unit *= 1024;
-    if (!rest || (*rest && (!found || rest[1])) || value * unit >= 9e18)
-        return pt_fail(err, -EINVAL, "'%s' is not a size: write 512M, 64K or 2G", text);
-    *bytes = (int64_t)(value * unit);
     return 0;
 }
 
@@ -151,8 +151,8 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
         return pt_duration_parse(text, PT_NS_PER_SECOND, at, err);
     case PT_OPTION_PERCENT:
         return parse_percent(text, at, err);
-    case PT_OPTION_SIZE:
-        return parse_size(text, at, err);
+    case PT_OPTION_BYTES:
+        return pt_bytes_parse(text, at, err);
     }
     return -EINVAL;
 }

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MIN_INTERVAL_NS PT_NS_PER_MS
+#define MIN_INTERVAL_NS    PT_NS_PER_MS
+#define MIN_BLACKBOX_BYTES (INT64_C(4) << 20)
 
 static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     for (size_t i = 0; i < tags->count; i++) {
@@ -30,6 +31,30 @@ static int check_profile(const struct pt_command_options *o, const struct pt_rec
     return 0;
 }
 
+static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
+    if (o->blackbox_bytes == 0)
+        return 0;
+    if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
+        return pt_fail(err, -EINVAL, "--blackbox: the smallest is 4M");
+    if (o->cpu_hz > 0 || o->heap_mean)
+        return pt_fail(err, -EINVAL,
+                       "--blackbox: profiles have no bound, leave --cpu and --heap out");
+    return 0;
+}
+
+/* A process that runs already cannot be given the library. */
+static int choose_heap(const struct pt_command_options *o, struct pt_recorder_options *r,
+                       struct pt_err *err) {
+    r->wants_heap = o->heap_mean != NULL;
+    r->heap_counts_mmap = o->counts_mmap;
+    r->heap_wants_python = o->wants_python_malloc;
+    if (!r->wants_heap && (o->counts_mmap || o->wants_python_malloc))
+        return pt_fail(err, -EINVAL, "--heap-mmap and --heap-python: go with --heap");
+    if (r->wants_heap && !r->command)
+        return pt_fail(err, -EINVAL, "--heap: needs a command to start");
+    return r->wants_heap ? pt_command_heap_mean(o->heap_mean, &r->heap_mean_bytes, err) : 0;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
@@ -37,6 +62,10 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     if (r->command && (o->pids.count > 0 || o->container))
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
     int rc = check_profile(o, r, err);
+    if (!rc)
+        rc = check_blackbox(o, err);
+    if (!rc)
+        rc = choose_heap(o, r, err);
     if (!rc)
         rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)
@@ -60,6 +89,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .container = o->container,
         .cpu_hz = o->cpu_hz,
         .alerts = o->alerts,
+        .alert_command = o->alert_command,
+        .blackbox = { (uint64_t)o->blackbox_bytes, o->blackbox_keep_ns },
         .tags = o->tags.items,
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,

@@ -65,6 +65,7 @@ int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_d
         .history_age_ns = o->history_age_ns,
         .runs_directory = o->runs,
         .alerts = o->alerts,
+        .alert_command = o->alert_command,
         .webhook = o->webhook,
         .allows_private_webhook = o->allows_private_webhook,
         .probe = o->probe,

@@ -122,8 +122,8 @@ static void print_legend(const struct pt_table *t, const struct pt_column *c, ch
     int used = snprintf(into, capacity, "%s {{instance}}", c->short_name);
     for (int k = 0; k < t->column_count && (size_t)used < capacity; k++)
         if (t->columns[k].kind == PT_KEY)
-            used += snprintf(into + used, capacity - (size_t)used, " {{%s}}",
-                             t->columns[k].short_name);
+            used +=
+                snprintf(into + used, capacity - (size_t)used, " {{%s}}", t->columns[k].short_name);
 }
 
 static void put_column(struct page *p, const struct pt_table *t, int column,

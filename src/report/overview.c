@@ -26,7 +26,7 @@ const struct pt_overview pt_overviews[] = {
       "sum without (index) (pitot_gpu_power_watts)" },
     { "instance:pitot_cpu_busy:ratio", "CPUs busy", "percentunit",
       "1 - " RATE("pitot_cpu_idle_seconds_total") " / count without (number) "
-      "(pitot_core_idle_seconds_total)" },
+                                                  "(pitot_core_idle_seconds_total)" },
     { "instance:pitot_memory_used:ratio", "Memory in use", "percentunit",
       "pitot_mem_used_bytes / pitot_mem_total_bytes" },
     { "instance:pitot_pressure:ratio", "Time lost to pressure, all resources", "percentunit",

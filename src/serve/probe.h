@@ -2,8 +2,8 @@
  *
  *     POST /v1/completions {"model": ..., "prompt": "test", "max_tokens": 1}
  *
- * The model is the first that /v1/models names. It runs on a thread of its own: an engine that hangs
- * is a failed probe, and nothing else waits for it. */
+ * The model is the first that /v1/models names. It runs on a thread of its own: an engine that
+ * hangs is a failed probe, and nothing else waits for it. */
 #ifndef PT_SERVE_PROBE_H
 #define PT_SERVE_PROBE_H
 

@@ -202,6 +202,7 @@ static void tell_alerts(struct pt_service *s) {
         pt_stream_tell(&s->stream, "alert", pt_str_from(line));
         pt_webhook_send(&s->webhook, line);
     }
+    pt_alert_command_see(&s->alert_command, &s->alerts.changes);
     keep(s, &s->alerts.changes);
 }
 
@@ -253,6 +254,7 @@ static void handle_signals(struct pt_service *s) {
             break;
         case SIGCHLD:
             pt_actions_reap(&s->actions);
+            pt_alert_command_check(&s->alert_command, pt_mono_ns());
             break;
         case SIGINT:
         case SIGTERM:
@@ -278,6 +280,7 @@ static void serve(struct pt_service *s) {
         tended_ns = now_ns;
         pt_http_server_tend(&s->http);
         pt_stream_tend(&s->stream, now_ns);
+        pt_alert_command_check(&s->alert_command, now_ns);
     }
 }
 
@@ -287,6 +290,7 @@ static void stop(struct pt_service *s) {
     if (s->latest.now.batches)
         take_samples(s);
     pt_http_server_close(&s->http);
+    pt_alert_command_finish(&s->alert_command);
     pt_probe_stop(&s->probe);
     pt_webhook_stop(&s->webhook);
     pt_worker_stop(&s->worker);
@@ -320,6 +324,7 @@ int pt_service_run(const struct pt_service_options *options) {
     struct pt_err err = { "" };
     s->o = options;
     s->signal_fd = -1;
+    s->alert_command = (struct pt_alert_command){ .command = options->alert_command, .run = "" };
     pthread_mutex_init(&s->lock, NULL);
     pt_guard_init(&s->guard);
     int rc = start(s, &err);

@@ -7,6 +7,7 @@
 #ifndef PT_SERVE_SERVICE_H
 #define PT_SERVE_SERVICE_H
 
+#include "agent/alert_command.h"
 #include "agent/alerts.h"
 #include "agent/sampler.h"
 #include "http/server.h"
@@ -36,6 +37,7 @@ struct pt_service_options {
     int64_t history_age_ns;
     const char *runs_directory; /* of recordings, or NULL: none are shown */
     const char *alerts;         /* file of rules; NULL: the defaults */
+    const char *alert_command;  /* for the shell, or NULL */
     const char *webhook;        /* where alerts are posted, or NULL */
     bool allows_private_webhook;
     const char *probe; /* URL of an engine, or NULL */
@@ -51,6 +53,7 @@ struct pt_service {
     struct pt_worker worker;
     struct pt_guard guard;
     struct pt_probe probe;
+    struct pt_alert_command alert_command; /* of the main thread */
     struct pt_webhook webhook;
     struct pt_actions actions;
     struct pt_http_server http;

@@ -2,8 +2,8 @@
  *
  * They wait in a bounded queue, in order. One that is not taken is sent again after 1, 2, 4, ... 60
  * seconds; after the last attempt, or when the queue is full, it is dropped and counted. Redirects
- * are not followed. Where private targets are not allowed, the host's addresses are looked up before
- * each attempt. */
+ * are not followed. Where private targets are not allowed, the host's addresses are looked up
+ * before each attempt. */
 #ifndef PT_SERVE_WEBHOOK_H
 #define PT_SERVE_WEBHOOK_H
 

@@ -195,7 +195,7 @@ struct span {
 static int read_samples(struct pt_journal_reader *reader, const struct span *span) {
     struct pt_sample sample;
     pt_sample_init(&sample, &reader->schema);
-    int rc = pt_journal_seek(reader, &sample, span->from_ns);
+    int rc = pt_journal_seek_time(reader, &sample, span->from_ns);
     while (!rc && (rc = pt_journal_next(reader, &sample)) == 1) {
         rc = 0;
         if (sample.wall_ns >= span->from_ns && sample.wall_ns <= span->to_ns &&

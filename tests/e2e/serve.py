@@ -521,12 +521,15 @@ RULE = '[much-memory]\nmetric = mem.vMemoryUsed\nabove = %s\n'
 
 
 def alerts_are_shown_exported_and_delivered(directory):
-    """an alert is in the API, in the metrics, in the stream and, after a retry, at the webhook"""
+    """an alert is in the API, the metrics and the stream, at the command and, after a retry, at the
+    webhook"""
     rules = directory / 'rules'
     rules.write_text(RULE % '1e18')
+    told = directory / 'told'
     with receiver() as (hook, url), \
             server(directory, '--alerts', rules, '--alert-webhook', url,
-                   '--allow-private-webhook') as s:
+                   '--allow-private-webhook', '--alert-command',
+                   f'echo "$PITOT_ALERT_RULE $PITOT_ALERT_STATE" >>{told}') as s:
         s.wait_for_samples()
         contains(s.ask('/metrics')[2], 'pitot_alert{rule="much-memory",entity=""} 0')
         connection = s.connect()
@@ -542,6 +545,7 @@ def alerts_are_shown_exported_and_delivered(directory):
         posted = hook.taken.get(timeout=60)
         equal(posted, alert)
         equal(hook.attempts, 2)
+        wait_until(lambda: told.exists() and told.read_text() == 'much-memory on\n', 'the command')
         answer = s.json('/api/alerts')
         equal(answer['rules'][0]['above'], 1)
         state, = answer['states']
@@ -637,7 +641,7 @@ def wrong_options_are_told(directory):
     for options, words in ((('--listen', 'x'), "cannot listen on 'x'"),
                            (('--tls-cert', 'x'), 'belong together'),
                            (('--history', '5k'), 'at least 1M'),
-                           (('--history', 'x'), 'not a size'),
+                           (('--history', 'x'), 'is no size'),
                            (('-t', '1ms'), 'the shortest is 10 ms'),
                            (('x',), "unexpected argument 'x'")):
         code, _, err = run('serve', '--state-dir', directory, *options)
