@@ -140,6 +140,8 @@ int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 
 /* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno with words. */
+/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
+ * with words. */
 int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
