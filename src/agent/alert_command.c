@@ -68,8 +68,7 @@ static char **make_environment(const struct pt_alert_call *call) {
     size_t count = 0, n = 0;
     while (environ[count])
         count++;
-    char **environment =
-        pt_calloc(count + PT_ALERT_COMMAND_VARIABLES + 1, sizeof *environment);
+    char **environment = pt_calloc(count + PT_ALERT_COMMAND_VARIABLES + 1, sizeof *environment);
     for (size_t i = 0; call->variables[i]; i++)
         environment[n++] = call->variables[i];
     memcpy(environment + n, environ, count * sizeof *environment);
@@ -184,7 +183,8 @@ void pt_alert_command_finish(struct pt_alert_command *c) {
     if (c->pid)
         pt_alert_command_check(c, INT64_MAX);
     if (c->failed_count > 1 || c->dropped_count > 0)
-        pt_log(PT_LOG_WARNING, "the command of --alert-command failed %llu times, and %llu calls "
-                               "of it were dropped",
+        pt_log(PT_LOG_WARNING,
+               "the command of --alert-command failed %llu times, and %llu calls "
+               "of it were dropped",
                (unsigned long long)c->failed_count, (unsigned long long)c->dropped_count);
 }
