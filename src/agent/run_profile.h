@@ -9,8 +9,6 @@
 
 #include <limits.h>
 
-#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
-
 /* The kinds of profiles that a run may have ("cpu"), NULL after the last. */
 const char *pt_run_profile_kind(size_t index);
 

@@ -96,8 +96,7 @@ static void add_median(struct pt_shift_watch *w) {
 
 /* A rise of 3 % and the fall that makes up for it are the same distance. */
 static bool is_worth_telling(const struct pt_change_point *change) {
-    return change->before > 0 &&
-           fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_LEAST);
+    return change->before > 0 && fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_LEAST);
 }
 
 static enum pt_shift look(struct pt_shift_watch *w, struct pt_change_point *change) {

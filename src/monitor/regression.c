@@ -58,8 +58,9 @@ bool pt_regression_step(const char *name, uint64_t number, int64_t now_ns, pt_re
 }
 
 void pt_regression_describe(const pt_regression *r, char *into, size_t capacity) {
-    snprintf(into, capacity, "step time of %.32s rose from %.4g ms to %.4g ms at step %llu (p = %.1g)",
-             r->name, r->before * 1000, r->after * 1000, (unsigned long long)r->step, r->p);
+    snprintf(into, capacity,
+             "step time of %.32s rose from %.4g ms to %.4g ms at step %llu (p = %.1g)", r->name,
+             r->before * 1000, r->after * 1000, (unsigned long long)r->step, r->p);
 }
 
 uint32_t pt_regression_list(pt_regression into[PT_REGRESSION_NAMES]) {

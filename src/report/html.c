@@ -29,8 +29,6 @@
 #define STRETCHES_MOST 2000
 #define STRETCHES_MIN  250
 
-#define PROFILE_ENDING ".cpu.pitotprof"
-
 struct report {
     const struct pt_report_options *o;
     struct pt_journal_reader reader; /* of the first pass; its schema is that of all parts */
@@ -175,14 +173,14 @@ static int draw(struct report *r, struct pt_err *err) {
 }
 
 static int read_profile(struct report *r, struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
-    pt_run_split(r->o->journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s" PROFILE_ENDING, directory, name) >= PATH_MAX)
-        return 0;
-    if (!r->o->profile && access(path, F_OK))
-        return 0;
-    r->profile = pt_calloc(1, sizeof *r->profile);
-    return pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : path, err);
+    char *beside = pt_run_profile_path(r->o->journal, "cpu");
+    int rc = 0;
+    if (r->o->profile || access(beside, F_OK) == 0) {
+        r->profile = pt_calloc(1, sizeof *r->profile);
+        rc = pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : beside, err);
+    }
+    pt_free(beside);
+    return rc;
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {

@@ -1,4 +1,4 @@
-/* Changes of level: known answers, how often noise is taken for one, how small a change is found. */
+/* Changes of level: known answers, how often noise is taken for one, how small ones are found. */
 #include "test.h"
 
 #include "analyze/change_point.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define RUNS  200
-#define STEPS 3000
+#define STEPS 2000
 
 static uint64_t seed;
 
@@ -79,8 +79,8 @@ static int count_alarms(double spread, double memory) {
         enum pt_shift shift;
         struct pt_change_point change;
         seed = 1000003u * (uint64_t)(i + 1);
-        alarms += run((struct noise){ .spread = spread, .memory = memory }, STEPS, &shift,
-                      &change) > 0;
+        alarms +=
+            run((struct noise){ .spread = spread, .memory = memory }, STEPS, &shift, &change) > 0;
     }
     print_message("# noise of %.0f %%, %.1f of it left in the next step: %d of %d runs of %d steps "
                   "had a false alarm\n",
@@ -112,7 +112,8 @@ static int count_found(double spread, double memory, double factor) {
         found += is_right;
         delay += is_right ? (double)(told - at) : 0;
     }
-    print_message("# a change of %+.0f %% in noise of %.0f %% (%.1f): %d of %d found, after %.0f steps\n",
+    print_message("# a change of %+.0f %% in noise of %.0f %% (%.1f): %d of %d found, after %.0f "
+                  "steps\n",
                   (factor - 1) * 100, spread * 100, memory, found, RUNS,
                   found > 0 ? delay / found : 0);
     return found;
