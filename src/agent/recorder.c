@@ -3,10 +3,13 @@
 #include "agent/alert_command.h"
 #include "agent/alerts.h"
 #include "agent/child.h"
+#include "agent/descriptors.h"
 #include "agent/engine_infos.h"
+#include "agent/environment.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
+#include "agent/run_heap.h"
 #include "agent/run_profile.h"
 #include "agent/signals.h"
 #include "agent/status.h"
@@ -34,11 +37,10 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
-#define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
-#define PRINT_WAIT_MS   1000                   /* for whoever reads stderr */
-#define KEPT_FD_LIMIT   8192
-#define RAISED_FD_LIMIT 65536
+#define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
+#define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
+#define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
+#define HEAP_STACK_BYTES (32u << 10)
 
 struct recorder {
     const struct pt_recorder_options *o;
@@ -60,6 +62,7 @@ struct recorder {
     struct pt_regions regions;
     struct pt_status status;
     struct pt_run_profile profile;
+    struct pt_run_heap heap;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -77,26 +80,6 @@ struct recorder {
     bool has_lost;   /* something of Pitot's own went wrong */
     const char *end_reason;
 };
-
-static void raise_descriptor_limit(struct recorder *r) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &r->old_limit))
-        return;
-    limit = r->old_limit;
-    if (limit.rlim_cur >= RAISED_FD_LIMIT)
-        return;
-    limit.rlim_cur = limit.rlim_max < RAISED_FD_LIMIT ? limit.rlim_max : RAISED_FD_LIMIT;
-    r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-/* What containers and processes, the collectors of many things, may each keep open: together at
- * most half of what is allowed. */
-static int descriptor_budget(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT / 2;
-    return (int)(limit.rlim_cur / 4);
-}
 
 static int block_signals(struct recorder *r, struct pt_err *err) {
     r->signal_fd = pt_signals_block(&r->old_mask, err);
@@ -125,6 +108,7 @@ static int name_files(struct recorder *r, struct pt_err *err) {
 static void remove_files(struct recorder *r) {
     pt_ring_remove(r->journal_path);
     unlink(r->static_path);
+    pt_run_heap_remove(&r->heap);
     pt_run_remove_directory(r->o->directory, r->made_directory_from);
 }
 
@@ -172,36 +156,23 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-static bool is_variable(const char *assignment, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
+static void open_heap(struct recorder *r, struct pt_environment *environment) {
+    struct pt_heap_session_options options = { .fs = &r->o->fs,
+                                               .mean_bytes = r->o->heap_mean_bytes,
+                                               .stack_bytes = HEAP_STACK_BYTES,
+                                               .counts_mmap = r->o->heap_counts_mmap,
+                                               .wants_python_malloc = r->o->heap_wants_python,
+                                               .command = r->o->command };
+    if (r->o->wants_heap)
+        pt_run_heap_open(&r->heap, &options, r->o->directory, r->uuid_text, environment);
 }
-
-#define OWN_VARIABLES 2 /* the last ones of a command's environment */
 
 /* The environment of the command: ours, where the run is and where libpitot's files go. */
-static char **command_environment(const struct recorder *r) {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
-            !is_variable(environ[i], PITOT_REGION_VARIABLE))
-            environment[n++] = environ[i];
-    environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
-    return environment;
-}
-
-static void free_environment(char **environment) {
-    size_t n = 0;
-    while (environment[n + OWN_VARIABLES])
-        n++;
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        pt_free(environment[n + i]);
-    pt_free(environment);
+static void make_environment(struct recorder *r, struct pt_environment *environment) {
+    pt_environment_init(environment);
+    pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
+    pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
+    open_heap(r, environment);
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
@@ -211,21 +182,28 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
-    char **environment = command_environment(r);
+    struct pt_environment environment;
+    make_environment(r, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
         .argv = r->o->command,
-        .environment = environment,
+        .environment = environment.at,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
         .signal_mask = &r->old_mask,
         .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
     };
     int rc = pt_child_create(&r->child, &options, err);
-    free_environment(environment);
+    pt_environment_release(&environment);
     if (!rc)
         r->target.pids[r->target.pid_count++] = r->child.pid;
     return rc;
+}
+
+/* What profiles cost beside the sampler. */
+static int64_t profiles_cpu_ns(const void *recorder) {
+    const struct recorder *r = recorder;
+    return pt_run_profile_cpu_ns(&r->profile) + pt_run_heap_cpu_ns(&r->heap);
 }
 
 static int open_sampler(struct recorder *r, struct pt_err *err) {
@@ -235,9 +213,9 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .target = &r->target,
                                           .engines = &r->o->engines,
                                           .regions = r->regions.path[0] ? r->regions.path : NULL,
-                                          .fd_budget = descriptor_budget(),
-                                          .other_cpu_ns = pt_run_profile_cpu_ns,
-                                          .other = &r->profile };
+                                          .fd_budget = pt_descriptors_budget(),
+                                          .other_cpu_ns = profiles_cpu_ns,
+                                          .other = r };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
     if (rc)
@@ -549,6 +527,7 @@ static void record(struct recorder *r) {
     pt_sampler_stop(&r->sampler);
     pt_run_profile_stop(&r->profile);
     pt_child_collect(&r->child);
+    pt_run_heap_stop(&r->heap);
     write_samples(r);
     write_marks(r);
     note_death(r);
@@ -577,7 +556,7 @@ static int run_command(struct recorder *r, struct pt_err *err) {
 }
 
 /* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
-static void start_profile(struct recorder *r) {
+static void start_profiles(struct recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
                                               .is_command = r->o->command != NULL,
@@ -587,10 +566,11 @@ static void start_profile(struct recorder *r) {
                                               .name = r->uuid_text };
     if (r->o->cpu_hz > 0)
         pt_run_profile_start(&r->profile, &options);
+    pt_run_heap_start(&r->heap);
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
-    raise_descriptor_limit(r);
+    r->has_raised_limit = pt_descriptors_raise(&r->old_limit);
     int rc = name_files(r, err);
     if (!rc)
         rc = block_signals(r, err);
@@ -608,7 +588,7 @@ static int start(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    start_profile(r);
+    start_profiles(r);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;
@@ -703,6 +683,7 @@ static void print_files(const struct recorder *r, bool has_report) {
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
     pt_run_profile_print(&r->profile, &out);
+    pt_run_heap_print(&r->heap, &out);
     (void)pt_out_close(&out);
 }
 
@@ -729,6 +710,7 @@ static void finish(struct recorder *r) {
     }
     r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
                                        (size_t)r->target.pid_count) != 0;
+    r->has_lost |= pt_run_heap_save(&r->heap) != 0;
     print_files(r, write_report(r));
 }
 
@@ -737,6 +719,7 @@ static void release(struct recorder *r) {
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
+    pt_run_heap_release(&r->heap);
     pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);

@@ -46,6 +46,7 @@ struct pt_verdict {
     double
         against[PT_RULE_CONDITIONS]; /* share of its windows in which each `against` holds; NAN */
     char entity[64];                 /* which one, where there are several; or "" */
+    char where[512];                 /* the code that does it, if a profile says so; or "" */
 };
 
 struct pt_rule {

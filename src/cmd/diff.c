@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "profile/diff.h"
-#include "profile/readers.h"
 #include "profile/writers.h"
 #include "report/diff.h"
+#include "report/run_profile.h"
 #include "store/rank.h"
 #include "store/run.h"
 
@@ -80,13 +80,10 @@ static bool is_directory(const char *path) {
 /* A run; of several in a directory the newest. */
 static int find_run(struct pt_run_list *runs, const char *run, struct pt_err *err) {
     char journal[PATH_MAX];
-    int other_count, rc = pt_run_find(run, journal, &other_count, err);
-    if (rc)
-        return rc;
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
-    pt_run_list_add(runs, journal);
-    return 0;
+    int rc = pt_command_find_run(run, journal, err);
+    if (!rc)
+        pt_run_list_add(runs, journal);
+    return rc;
 }
 
 /* The runs of both sides. A baseline may be a directory, which stands for all runs in it. */
@@ -105,38 +102,26 @@ static int find_runs(struct pt_run_list runs[2], const struct pt_command_options
     return rc;
 }
 
-/* The profile of the first run of a side that has one. */
-static bool read_profile(const struct pt_run_list *runs, struct pt_profile_file *file) {
-    bool is_read = false;
-    for (size_t i = 0; i < runs->count && !is_read; i++) {
-        char *path = pt_run_profile_path(runs->journals[i], "cpu");
-        struct pt_err err;
-        if (access(path, F_OK) == 0) {
-            is_read = pt_profile_file_read(file, path, &err) == 0;
-            if (!is_read) {
-                pt_log(PT_LOG_WARNING, "%s", err.text);
-                pt_profile_file_release(file);
-            }
-        }
-        pt_free(path);
-    }
-    return is_read;
+/* The profile of the first run of a side that has one, or NULL. */
+static struct pt_profile_file *read_profile(const struct pt_run_list *runs) {
+    struct pt_profile_file *file = NULL;
+    struct pt_err err;
+    for (size_t i = 0; i < runs->count && !file; i++)
+        if (pt_run_profile_read(&file, runs->journals[i], "cpu", &err))
+            pt_log(PT_LOG_WARNING, "%s", err.text);
+    return file;
 }
 
 /* 0, and `diff` is what changed in the profiles of CPU time; -ENODATA: a side has none. */
 static int compare_profiles(const struct pt_run_list runs[2], struct pt_profile *diff,
                             struct pt_err *err) {
-    struct pt_profile_file files[2];
-    bool has_before = read_profile(&runs[0], &files[0]);
-    bool has_after = has_before && read_profile(&runs[1], &files[1]);
-    int rc = has_after
-                 ? pt_profile_diff(&files[0].profile, &files[1].profile, diff, err)
-                 : pt_fail(err, -ENODATA, "side %s has no profile of CPU time: record with --cpu",
-                           has_before ? "B" : "A");
-    if (has_before)
-        pt_profile_file_release(&files[0]);
-    if (has_after)
-        pt_profile_file_release(&files[1]);
+    struct pt_profile_file *before = read_profile(&runs[0]);
+    struct pt_profile_file *after = before ? read_profile(&runs[1]) : NULL;
+    int rc = after ? pt_profile_diff(&before->profile, &after->profile, diff, err)
+                   : pt_fail(err, -ENODATA, "side %s has no profile of CPU time: record with --cpu",
+                             before ? "B" : "A");
+    pt_run_profile_free(before);
+    pt_run_profile_free(after);
     return rc;
 }
 

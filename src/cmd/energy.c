@@ -119,15 +119,12 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
     (void)has_dashes;
     (void)argv;
     char journal[PATH_MAX];
-    int other_count;
     struct pt_err err = { "" };
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_ENERGY, "give one run");
-    if (pt_run_find(operands[0], journal, &other_count, &err)) {
+    if (pt_command_find_run(operands[0], journal, &err)) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
         return 1;
     }
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
     return report_run(journal, o);
 }

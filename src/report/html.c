@@ -3,7 +3,6 @@
 #include "analyze/death.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
-#include "profile/readers.h"
 #include "profile/writers.h"
 #include "report/charts.h"
 #include "report/energy.h"
@@ -13,6 +12,7 @@
 #include "report/page.h"
 #include "report/processes.h"
 #include "report/ranks.h"
+#include "report/run_profile.h"
 #include "report/spans.h"
 #include "store/journal.h"
 #include "store/rank.h"
@@ -42,7 +42,7 @@ struct report {
     struct pt_rank_view first; /* whose figures are shown, if there are ranks */
     struct pt_stragglers stragglers;
     struct pt_blob blob;
-    struct pt_profile_file *profile; /* or NULL: there is none */
+    struct pt_profile_file *profile, *heap; /* or NULL: there is none */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
     double *times; /* of samples, in seconds; only if each has a stretch of its own */
@@ -172,15 +172,11 @@ static int draw(struct report *r, struct pt_err *err) {
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
-static int read_profile(struct report *r, struct pt_err *err) {
-    char *beside = pt_run_profile_path(r->o->journal, "cpu");
-    int rc = 0;
-    if (r->o->profile || access(beside, F_OK) == 0) {
-        r->profile = pt_calloc(1, sizeof *r->profile);
-        rc = pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : beside, err);
-    }
-    pt_free(beside);
-    return rc;
+/* A profile that lies beside the journal, or is `given`; none is fine. */
+static int read_profiles(struct report *r, struct pt_err *err) {
+    int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
+                           : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
+    return rc ? rc : pt_run_profile_read(&r->heap, r->o->journal, "heap", err);
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {
@@ -260,19 +256,19 @@ static int64_t first_sample_ns(const struct pt_profile *p) {
 }
 
 /* Its times count from its first sample, which is `offset` seconds after that of the run. */
-static void write_flame(const struct report *r, struct pt_json *j) {
+static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
+                        struct pt_json *j) {
     struct pt_buf text = { 0 };
     struct pt_out out;
-    if (!r->profile || r->profile->profile.samples.count == 0) {
-        pt_json_null(j, "flame");
+    if (!file || file->profile.samples.count == 0) {
+        pt_json_null(j, key);
         return;
     }
-    const struct pt_profile *profile = &r->profile->profile;
     pt_out_memory(&out, &text);
-    pt_profile_write_page_data(profile, &out);
+    pt_profile_write_page_data(&file->profile, &out);
     (void)pt_out_close(&out); /* memory does not fail */
-    pt_json_object(j, "flame");
-    pt_json_f64(j, "offset", (double)(first_sample_ns(profile) - r->first_ns) / 1e9);
+    pt_json_object(j, key);
+    pt_json_f64(j, "offset", (double)(first_sample_ns(&file->profile) - r->first_ns) / 1e9);
     pt_json_raw(j, "data", pt_buf_as_str(&text));
     pt_json_end(j);
     pt_buf_release(&text);
@@ -300,7 +296,8 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
     write_energy(r, j);
     write_explanation(r, j);
-    write_flame(r, j);
+    write_flame(r, "flame", r->profile, j);
+    write_flame(r, "heap", r->heap, j);
     pt_json_end(j);
 }
 
@@ -349,9 +346,8 @@ static void release(struct report *r) {
     if (r->first.projections)
         pt_rank_view_release(&r->first);
     pt_ranks_release(&r->ranks);
-    if (r->profile)
-        pt_profile_file_release(r->profile);
-    pt_free(r->profile);
+    pt_run_profile_free(r->profile);
+    pt_run_profile_free(r->heap);
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);
@@ -368,7 +364,7 @@ int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
         rc = draw(&r, err);
     }
     if (!rc)
-        rc = read_profile(&r, err);
+        rc = read_profiles(&r, err);
     if (!rc)
         rc = write_page(&r, err);
     release(&r);

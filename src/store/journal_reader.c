@@ -140,9 +140,20 @@ static int skip_damage(struct pt_journal_reader *r, struct record *record) {
     }
 }
 
+static struct pt_journal_place place_of(const struct pt_journal_reader *r) {
+    return (struct pt_journal_place){ r->segment, r->position };
+}
+
+static bool is_before(struct pt_journal_place a, struct pt_journal_place b) {
+    return a.segment < b.segment || (a.segment == b.segment && a.position < b.position);
+}
+
 static void take_note(struct pt_journal_reader *r, struct pt_bytes in) {
     struct pt_str key = pt_bytes_lstr(&in);
     struct pt_str text = pt_bytes_take(&in, (uint64_t)(in.end - in.at));
+    if (is_before(place_of(r), r->noted_to))
+        return;
+    r->noted_to = (struct pt_journal_place){ r->segment, r->position + 1 };
     if (in.failed || r->note_bytes + key.len + text.len > NOTE_BYTES_MAX)
         return;
     r->note_bytes += key.len + text.len;
@@ -166,6 +177,7 @@ static bool take_sample(struct pt_journal_reader *r, const struct record *record
     if (record->type == PT_RECORD_KEY) {
         pt_delta_reset(r->delta);
         r->needs_key = false;
+        r->key_place = place_of(r);
     }
     if (r->needs_key) {
         r->skipped_sample_count++;
@@ -367,6 +379,23 @@ int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
         if (is_sample)
             return 1;
     }
+}
+
+int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) {
+    if (place.segment != r->segment) {
+        char path[PATH_MAX];
+        pt_ring_segment_path(r->ring, place.segment, path);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return -errno;
+        close(r->fd_plus_one - 1);
+        r->fd_plus_one = fd + 1;
+        r->segment = place.segment;
+    }
+    forget_buffer(r);
+    r->position = place.position;
+    r->needs_key = true;
+    return 0;
 }
 
 int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
