@@ -15,7 +15,7 @@ _pitot() {
     cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     heap) options='--output --stack --top --heap --metric --leaks --mmap --python --lines --json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
-    diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
+    diff) options='--gate --baseline --output --min-change --json --markdown --quiet --verbose --help' ;;
     merge) options='--output --quiet --verbose --help' ;;
     top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --keep --quiet --verbose --help' ;;

@@ -36,10 +36,10 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *alert_command, *baseline;
+    const char *alerts, *alert_command;
     int64_t blackbox_bytes, blackbox_keep_ns;
     bool must_keep;
-    struct pt_option_list gates;
+    struct pt_option_list gates, baselines;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
