@@ -17,7 +17,7 @@ _pitot() {
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
     merge) options='--output --quiet --verbose --help' ;;
-    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --alerts --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --keep --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
