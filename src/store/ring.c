@@ -65,7 +65,8 @@ static void make_room(struct pt_ring *r) {
         r->removed_count++;
     }
     r->segment_count -= removed;
-    memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
+    if (removed > 0)
+        memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
 }
 
 static int repeat_notes(struct pt_ring *r) {
