@@ -5,6 +5,7 @@
 #include "base/json_walk.h"
 #include "base/log.h"
 #include "base/scan.h"
+#include "report/cpu_places.h"
 #include "report/leak_stack.h"
 #include "store/rank.h"
 
@@ -213,20 +214,26 @@ static double link_speed(const struct pt_journal_reader *reader) {
     return bytes_per_s;
 }
 
+/* `places` is {0} where no profile is known. */
 static void explain_windows(struct pt_explanation *x, const struct pt_windows *w,
-                            double link_bytes_per_s) {
+                            double link_bytes_per_s, const struct pt_cpu_places *places) {
     struct pt_signals signals;
     pt_signals_make(&signals, w, link_bytes_per_s);
+    pt_cpu_places_signal(places, &signals);
     pt_explain(x, &signals);
+    pt_cpu_places_add(places, x);
     pt_signals_release(&signals);
 }
 
 static int explain_alone(struct pt_explanation *x, struct pt_journal_reader *reader,
-                         int64_t *start_wall_ns) {
+                         const char *journal, int64_t *start_wall_ns) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
+    struct pt_cpu_places places;
     pt_windows_init(w, &reader->schema, pt_signal_wants);
     int rc = pt_windows_read(w, reader);
-    explain_windows(x, w, link_speed(reader));
+    pt_cpu_places_open(&places, journal);
+    explain_windows(x, w, link_speed(reader), &places);
+    pt_cpu_places_close(&places);
     *start_wall_ns = w->first_wall_ns;
     pt_windows_release(w);
     pt_free(w);
@@ -245,7 +252,7 @@ static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_read
     while ((rc = pt_journal_next(reader, &sample)) > 0)
         if (pt_rank_view_take(view, &sample, rank->label))
             pt_windows_add(w, &view->sample);
-    explain_windows(&rank->explanation, w, link_speed(reader));
+    explain_windows(&rank->explanation, w, link_speed(reader), &(struct pt_cpu_places){ 0 });
     pt_sample_release(&sample);
     pt_windows_release(w);
     pt_rank_view_release(view);
@@ -317,7 +324,7 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     uuid_unparse_lower(reader.uuid, run->uuid);
     pt_ranks_read(&ranks, &reader);
     rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
-                         : explain_alone(&run->explanation, &reader, &run->start_wall_ns);
+                         : explain_alone(&run->explanation, &reader, journal, &run->start_wall_ns);
     pt_leak_stack_add(&run->explanation, journal);
     pt_cause_read(&run->cause, &reader);
     pt_ranks_release(&ranks);

@@ -3,8 +3,6 @@
 #include "analyze/death.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
-#include "profile/readers.h"
-#include "profile/symbolize.h"
 #include "profile/writers.h"
 #include "report/charts.h"
 #include "report/energy.h"
@@ -14,6 +12,7 @@
 #include "report/page.h"
 #include "report/processes.h"
 #include "report/ranks.h"
+#include "report/run_profile.h"
 #include "report/spans.h"
 #include "store/journal.h"
 #include "store/rank.h"
@@ -29,9 +28,6 @@
 #define VALUES_MOST    1200000
 #define STRETCHES_MOST 2000
 #define STRETCHES_MIN  250
-
-#define CPU_ENDING     ".cpu.pitotprof"
-#define HEAP_ENDING    ".heap.pitotprof"
 
 struct report {
     const struct pt_report_options *o;
@@ -177,24 +173,10 @@ static int draw(struct report *r, struct pt_err *err) {
 }
 
 /* A profile that lies beside the journal, or is `given`; none is fine. */
-static int read_profile(const struct report *r, const char *given, const char *ending,
-                        struct pt_profile_file **into, struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
-    pt_run_split(r->o->journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s%s", directory, name, ending) >= PATH_MAX)
-        return 0;
-    if (!given && access(path, F_OK))
-        return 0;
-    *into = pt_calloc(1, sizeof **into);
-    int rc = pt_profile_file_read(*into, given ? given : path, err);
-    if (!rc)
-        pt_symbolize_saved(&(*into)->profile);
-    return rc;
-}
-
 static int read_profiles(struct report *r, struct pt_err *err) {
-    int rc = read_profile(r, r->o->profile, CPU_ENDING, &r->profile, err);
-    return rc ? rc : read_profile(r, NULL, HEAP_ENDING, &r->heap, err);
+    int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
+                           : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
+    return rc ? rc : pt_run_profile_read(&r->heap, r->o->journal, "heap", err);
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {
@@ -352,12 +334,6 @@ static int write_page(struct report *r, struct pt_err *err) {
     return rc ? pt_fail(err, rc, "cannot write %s: %s", r->o->path, strerror(-rc)) : 0;
 }
 
-static void release_profile(struct pt_profile_file *file) {
-    if (file)
-        pt_profile_file_release(file);
-    pt_free(file);
-}
-
 static void release(struct report *r) {
     for (uint32_t i = 0; r->charts && i < r->reader.schema.table_count; i++)
         pt_charts_release(&r->charts[i]);
@@ -370,8 +346,8 @@ static void release(struct report *r) {
     if (r->first.projections)
         pt_rank_view_release(&r->first);
     pt_ranks_release(&r->ranks);
-    release_profile(r->profile);
-    release_profile(r->heap);
+    pt_run_profile_free(r->profile);
+    pt_run_profile_free(r->heap);
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);

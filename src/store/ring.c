@@ -64,9 +64,10 @@ static void make_room(struct pt_ring *r) {
         used -= r->segments[removed].bytes;
         r->removed_count++;
     }
+    if (removed == 0)
+        return;
     r->segment_count -= removed;
-    if (removed > 0)
-        memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
+    memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
 }
 
 static int repeat_notes(struct pt_ring *r) {
