@@ -12,11 +12,11 @@
 #include "top/view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -66,25 +66,30 @@ static bool is_over(const struct session *s) {
     return s->o->most > 0 && s->shown_count >= s->o->most;
 }
 
-/* Messages must not write over the screen: they wait in memory. */
+/* Messages must not write over the screen: they wait in a pipe, and what it cannot hold is
+ * dropped. */
 static void hold_messages(struct session *s) {
-    s->messages_fd = memfd_create("messages", MFD_CLOEXEC);
-    s->stderr_copy = s->messages_fd < 0 ? -1 : dup(STDERR_FILENO);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return;
+    s->stderr_copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (s->stderr_copy >= 0)
-        dup2(s->messages_fd, STDERR_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    s->messages_fd = ends[0];
 }
 
 static void tell_messages(struct session *s) {
     char text[4096];
     ssize_t n;
-    if (s->stderr_copy < 0)
-        return;
-    dup2(s->stderr_copy, STDERR_FILENO);
-    close(s->stderr_copy);
-    lseek(s->messages_fd, 0, SEEK_SET);
-    while ((n = read(s->messages_fd, text, sizeof text)) > 0)
+    if (s->stderr_copy >= 0) {
+        dup2(s->stderr_copy, STDERR_FILENO);
+        close(s->stderr_copy);
+    }
+    while (s->messages_fd >= 0 && (n = read(s->messages_fd, text, sizeof text)) > 0)
         (void)!write(STDERR_FILENO, text, (size_t)n);
-    close(s->messages_fd);
+    if (s->messages_fd >= 0)
+        close(s->messages_fd);
 }
 
 /* The newest numbers on the screen, or as text. */

@@ -447,13 +447,15 @@ def plain_options(directory):
 
 
 def alerts(directory):
-    """C240: alerts by the rules of a file are told in the last line, live"""
-    (directory / 'rules').write_text('[crowded]\nmetric = process_totals.pNumProcesses\nabove = 1\n')
+    """C240: alerts by the rules of a file are told in the last line, and again at the end"""
+    (directory / 'rules').write_text('[crowded]\nmetric = process_totals.pNumProcesses\n'
+                                     'above = 1\n')
     with terminal(directory) as shell:
         shell.line('"$PITOT" top -t 200 --alerts rules')
         shell.wait_for('crowded: on')
         shell.press('q')
         shell.wait_for_shell()
+        contains(shell.text(), 'pitot: warning: ') # what was logged meanwhile
 
 
 def plain_run(directory):
