@@ -125,6 +125,7 @@ static int open_sampler(struct pt_service *s, struct pt_err *err) {
                                           .fs = &s->o->fs,
                                           .target = &s->target,
                                           .engines = &s->o->engines,
+                                          .regions = s->o->regions,
                                           .fd_budget = pt_descriptors_budget() };
     memcpy(options.is_enabled, s->o->is_enabled, sizeof options.is_enabled);
     return pt_sampler_init(&s->sampler, &options, err);

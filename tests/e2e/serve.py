@@ -16,7 +16,7 @@ import subprocess
 import threading
 import urllib.parse
 
-from harness import Skip, contains, end, equal, kill, main, run, start, wait_until
+from harness import ENVIRONMENT, Skip, contains, end, equal, kill, main, run, start, wait_until
 
 TOKEN = 'correct-horse-battery-staple'
 BEARER = {'Authorization': 'Bearer ' + TOKEN}
@@ -100,6 +100,21 @@ def metrics_come_in_the_format_that_is_asked_for(directory):
         contains(answer.getheader('Content-Type'), 'application/vnd.google.protobuf')
         contains(answer.read(), b'pitot_http_request_duration_seconds')
         connection.close()
+
+
+def programs_with_libpitot_are_shown(directory):
+    """C257: metrics of programs with libpitot are in /metrics, with their histograms"""
+    region = directory / 'region'
+    region.mkdir()
+    environment = ENVIRONMENT | {'PITOT_REGION': str(region)}
+    with server(directory, env=environment) as s:
+        demo = start('demo', '--seconds', '60', '--threads', '1', env=environment)
+        try:
+            wait_until(lambda: '\nstep_duration_count ' in s.ask('/metrics')[2], 'its metrics')
+            contains(s.ask('/metrics')[2], 'generation_tokens_total ')
+        finally:
+            demo.kill()
+            demo.communicate()
 
 
 def a_sample_is_rendered_once(directory):
@@ -656,7 +671,8 @@ def wrong_options_are_told(directory):
         contains(err, words)
 
 
-main(metrics_come_in_the_format_that_is_asked_for, a_sample_is_rendered_once,
+main(metrics_come_in_the_format_that_is_asked_for, programs_with_libpitot_are_shown,
+     a_sample_is_rendered_once,
      schema_is_that_of_the_command, pages_have_a_policy, health_has_its_fields,
      a_probe_decides_on_health, history_survives_restart_and_kill, history_says_what_is_wrong,
      one_history_has_one_writer, a_stream_begins_whole_and_goes_on_with_changes,
