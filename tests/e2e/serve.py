@@ -197,6 +197,7 @@ def history_survives_restart_and_kill(directory):
     s = Server(directory)
     wait_until(lambda: samples(s) >= 2, 'history')
     oldest = min(s.state.glob('history-*.pitot'))
+    equal((oldest.stat().st_mode & 0o777, s.state.stat().st_mode & 0o777), (0o600, 0o700))
     equal(s.stop()[0], 0)
     s = Server(directory)
     wait_until(lambda: samples(s) >= 3, 'history again')
