@@ -36,10 +36,10 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *alert_command, *baseline;
+    const char *alerts, *alert_command;
     int64_t blackbox_bytes, blackbox_keep_ns;
     bool must_keep;
-    struct pt_option_list gates;
+    struct pt_option_list gates, baselines;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
@@ -139,7 +139,8 @@ int pt_command_engines(const struct pt_option_list *given, struct pt_engine_opti
 int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 
-/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno with words. */
+/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
+ * with words. */
 int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */

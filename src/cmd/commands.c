@@ -124,7 +124,7 @@ const struct pt_option pt_command_option_list[] = {
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
-    { "alerts", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alerts), NULL, "FILE",
+    { "alerts", 0, PT_OPTION_TEXT, RECORD | SERVE | TOP, AT(alerts), NULL, "FILE",
       "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
       "80 %, 85 degrees" },
     { "alert-command", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alert_command), NULL, "COMMAND",
@@ -151,8 +151,10 @@ const struct pt_option pt_command_option_list[] = {
       "of the prices: EUR" },
     { "gate", 0, PT_OPTION_LIST, DIFF, AT(gates), NULL, "GATE",
       "fail if a metric changed more: 'tokens_per_second<-3%', 'cpu_time>+10%'; repeatable" },
-    { "baseline", 0, PT_OPTION_TEXT, DIFF, AT(baseline), NULL, "DIR",
-      "compare with all runs of a directory, instead of A" },
+    { "baseline", 0, PT_OPTION_LIST, DIFF, AT(baselines), NULL, "RUN",
+      "instead of A: a run, or a directory for all runs in it; repeatable; then all others are B" },
+    { "output", 'o', PT_OPTION_TEXT, DIFF, AT(output), NULL, "FILE",
+      "differential flame graph, of runs that were recorded with --cpu; its ending is the format" },
     { "min-change", 0, PT_OPTION_PERCENT, DIFF, AT(minimum_change_percent), "2", "PERCENT",
       "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
@@ -289,6 +291,7 @@ static const char diff_details[] =
     "cut off until it is steady. docs/DIFF.md says how, and which names gates take.\n"
     "  pitot diff before after\n"
     "  pitot diff --baseline main-runs after --gate 'tokens_per_second<-3%' --markdown\n"
+    "  pitot diff --baseline a1 --baseline a2 b1 b2 -o diff.html\n"
     "\n"
     "Exit code: 0 no gate failed, 1 a gate failed, 2 an error, 3 a gate could not be decided.\n";
 
@@ -354,8 +357,9 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                           heap_details, PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
-    [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
-                          pt_cmd_diff, diff_details, 2 },
+    [PT_COMMAND_DIFF] = { "diff", "A B | --baseline RUN... B...",
+                          "compare runs; gates for continuous integration", pt_cmd_diff,
+                          diff_details, 2 },
     [PT_COMMAND_MERGE] = { "merge", "RUN...", "make one run of those of several ranks or hosts",
                            pt_cmd_merge, merge_details, 2 },
     [PT_COMMAND_TOP] = { "top", "[RUN]", "watch the machine, or a recorded run, in the terminal",
