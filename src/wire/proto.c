@@ -48,6 +48,11 @@ void pt_proto_sint(struct pt_proto *p, uint32_t field, int64_t value) {
     pt_proto_u64(p, field, pt_zigzag(value));
 }
 
+void pt_proto_fixed64(struct pt_proto *p, uint32_t field, uint64_t value) {
+    put_key(p, field, FIXED64);
+    put(p, &value, sizeof value);
+}
+
 void pt_proto_f64(struct pt_proto *p, uint32_t field, double value) {
     put_key(p, field, FIXED64);
     pt_proto_raw_f64(p, value);

@@ -24,6 +24,7 @@ void pt_proto_raw_f64(struct pt_proto *p, double value);
 /* Fields. */
 void pt_proto_u64(struct pt_proto *p, uint32_t field, uint64_t value);
 void pt_proto_sint(struct pt_proto *p, uint32_t field, int64_t value);
+void pt_proto_fixed64(struct pt_proto *p, uint32_t field, uint64_t value);
 void pt_proto_f64(struct pt_proto *p, uint32_t field, double value);
 void pt_proto_f32(struct pt_proto *p, uint32_t field, float value);
 void pt_proto_str(struct pt_proto *p, uint32_t field, struct pt_str value);
