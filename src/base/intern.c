@@ -61,6 +61,8 @@ uint32_t pt_intern_find(struct pt_intern *t, uint32_t hash, pt_intern_equal *is_
         if (t->slots[i] >> 32 == hash && is_equal(owner, number, key))
             return number;
     }
+    if (next == PT_INTERN_NONE)
+        return next;
     t->slots[i] = (uint64_t)hash << 32 | (next + 1);
     t->count++;
     return next;

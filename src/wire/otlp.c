@@ -96,8 +96,8 @@ struct point {
 
 static void put_number(struct pt_proto *p, const void *arg) {
     const struct point *x = arg;
-    if (x->kind != PT_OTLP_GAUGE && x->series->start_ns > 0)
-        pt_proto_fixed64(p, NUMBER_START, (uint64_t)x->series->start_ns);
+    if (x->kind != PT_OTLP_GAUGE && x->point->start_ns > 0)
+        pt_proto_fixed64(p, NUMBER_START, (uint64_t)x->point->start_ns);
     pt_proto_fixed64(p, NUMBER_TIME, (uint64_t)x->point->time_ns);
     if (x->point->is_stale)
         pt_proto_u64(p, NUMBER_FLAGS, NO_VALUE);
@@ -131,8 +131,8 @@ static void put_distribution(struct pt_proto *p, const struct pt_native *n) {
 static void put_histogram(struct pt_proto *p, const void *arg) {
     const struct point *x = arg;
     put_attributes(p, HISTOGRAM_ATTRIBUTE, x->series->attributes);
-    if (x->series->start_ns > 0)
-        pt_proto_fixed64(p, HISTOGRAM_START, (uint64_t)x->series->start_ns);
+    if (x->point->start_ns > 0)
+        pt_proto_fixed64(p, HISTOGRAM_START, (uint64_t)x->point->start_ns);
     pt_proto_fixed64(p, HISTOGRAM_TIME, (uint64_t)x->point->time_ns);
     if (x->point->histogram)
         put_distribution(p, x->point->histogram);

@@ -19,7 +19,6 @@ void pt_otlp_attribute_i64(struct pt_buf *into, struct pt_str key, int64_t value
 
 struct pt_otlp_series {
     struct pt_str attributes;
-    int64_t start_ns; /* Unix time from which its sums count */
     const struct pt_point *points;
     size_t point_count;
 };

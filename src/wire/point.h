@@ -5,7 +5,8 @@
 #include "wire/native.h"
 
 struct pt_point {
-    int64_t time_ns; /* Unix time */
+    int64_t time_ns;  /* Unix time */
+    int64_t start_ns; /* since when its counter counts; 0: not known */
     double value;
     const struct pt_native *histogram; /* instead of the value, or NULL */
     bool is_stale;                     /* the series has ended: there is no value */

@@ -171,8 +171,9 @@ static void put_series(struct pt_proto *p, const void *arg) {
             pt_proto_message(p, SERIES_SAMPLE, put_sample, point);
     }
     pt_proto_message(p, SERIES_METADATA, put_metadata, s);
-    if (s->series->start_ns > 0)
-        pt_proto_u64(p, SERIES_CREATED, time_ms(s->series->start_ns));
+    int64_t start_ns = s->series->points[s->series->point_count - 1].start_ns;
+    if (start_ns > 0)
+        pt_proto_u64(p, SERIES_CREATED, time_ms(start_ns));
 }
 
 void pt_rw_write(struct pt_rw_writer *w, const struct pt_rw_series *series, size_t count,

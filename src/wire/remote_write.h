@@ -15,7 +15,6 @@ struct pt_rw_series {
     struct pt_str labels; /* clean, sorted by name; __name__ is one of them */
     enum pt_family_kind kind;
     struct pt_str help, unit;
-    int64_t start_ns; /* since when a counter counts, Unix time; 0: not known */
     const struct pt_point *points;
     size_t point_count;
 };
