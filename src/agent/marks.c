@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "What was marked")
-PT_TABLE(mark, PT_TABLE_FILE("marks", NULL), "Marks on the time axis, set by `pitot mark`",
+PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Marks on the time axis, set by `pitot mark`",
          MARK_COLUMNS, "pitot mark");
 
 const struct pt_table *const pt_mark_table = &mark_table;

@@ -324,7 +324,7 @@ static double pcie_capacity(double generation, double lanes) {
     return per_lane[(int)generation] * lanes;
 }
 
-static double highest_clock(const struct pt_series *clock) {
+static double highest_clock(const struct pt_window_series *clock) {
     double highest = NAN;
     for (size_t i = 0; clock && i < clock->point_count; i++)
         highest = fmax(highest, pt_series_at(clock, i));
@@ -338,7 +338,7 @@ static void make_gpu(struct pt_signals *s, size_t i) {
     struct folded memory = { 0 }, power = { 0 }, clock = { 0 }, pcie = { 0 }, total = { 0 };
     for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
         double total_mb = pt_series_at(pt_windows_series(w, e, "gMemoryTotalMb"), i);
-        const struct pt_series *sm = pt_windows_series(w, e, "gClockSmMhz");
+        const struct pt_window_series *sm = pt_windows_series(w, e, "gClockSmMhz");
         if (!sm || sm->point_count == 0)
             sm = pt_windows_series(w, e, "gClockGraphicsMhz");
         double capacity = pcie_capacity(pt_series_at(pt_windows_series(w, e, "gPcieGeneration"), i),
