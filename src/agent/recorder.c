@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "collect/gpu.h"
 #include "kernel/cgroup.h"
+#include "push/push.h"
 #include "report/html.h"
 #include "report/summary.h"
 #include "store/run.h"
@@ -36,6 +37,7 @@
 #define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 #define PRINT_WAIT_MS   1000                   /* for whoever reads stderr */
+#define PUSH_GRACE_NS   (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 #define KEPT_FD_LIMIT   8192
 #define RAISED_FD_LIMIT 65536
 
@@ -55,6 +57,7 @@ struct recorder {
     struct pt_alerts alerts;
     struct pt_regions regions;
     struct pt_status status;
+    struct pt_push *push;
     struct pt_run_profile profile;
     struct pt_sample mark_sample;
     uint32_t mark_table;
@@ -239,7 +242,8 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_sample_init(&r->mark_sample, &r->sampler.schema);
     r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
-    return pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    rc = pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    return rc ? rc : pt_push_open(&r->push, &r->o->push, &r->sampler.schema, err);
 }
 
 static void note_write(struct recorder *r, int rc) {
@@ -259,10 +263,12 @@ static void write_static(struct recorder *r);
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
+        pt_push_fill(r->push, sample);
         note_write(r, pt_journal_write(&r->journal, sample));
         if (pt_alerts_see(&r->alerts, sample))
             note_write(r, pt_journal_write(&r->journal, &r->alerts.changes));
         pt_status_see(&r->status, sample);
+        pt_push_sample(r->push, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
         pt_sample_queue_give_back(&r->sampler.queue, sample);
@@ -491,6 +497,7 @@ static void record(struct recorder *r) {
     pt_child_collect(&r->child);
     write_samples(r);
     write_marks(r);
+    pt_push_flush(r->push);
 }
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
@@ -659,9 +666,12 @@ static void finish(struct recorder *r) {
     r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
                                        (size_t)r->target.pid_count) != 0;
     print_files(r, write_report(r));
+    pt_push_close(r->push, pt_mono_ns() + PUSH_GRACE_NS);
+    r->push = NULL;
 }
 
 static void release(struct recorder *r) {
+    pt_push_close(r->push, 0);
     pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);

@@ -3,6 +3,7 @@
 #define PT_CMD_COMMAND_H
 
 #include "base/options.h"
+#include "push/settings.h"
 
 enum pt_command_id {
     PT_COMMAND_RECORD,
@@ -45,6 +46,9 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *remote_write, *otlp, *push_token_file, *state_directory;
+    struct pt_option_list push_labels;
+    bool pushes_processes, pushes_native;
 };
 
 struct pt_command {
@@ -102,6 +106,9 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* What the options say of pushing; borrows them. cmd/record.c */
+struct pt_push_options pt_command_push_options(const struct pt_command_options *o);
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
 struct pt_fs;

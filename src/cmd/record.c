@@ -119,6 +119,25 @@ static int check_profile(const struct pt_command_options *o, const struct pt_rec
     return 0;
 }
 
+struct pt_push_options pt_command_push_options(const struct pt_command_options *o) {
+    return (struct pt_push_options){ .remote_write = o->remote_write,
+                                     .otlp = o->otlp,
+                                     .state_directory = o->state_directory,
+                                     .token_file = o->push_token_file,
+                                     .labels = o->push_labels.items,
+                                     .label_count = o->push_labels.count,
+                                     .has_processes = o->pushes_processes,
+                                     .has_native = o->pushes_native };
+}
+
+/* What is wrong with them is a wrong use, to be told before anything starts. */
+static int check_push(const struct pt_push_options *push, struct pt_err *err) {
+    struct pt_push_settings settings;
+    int rc = pt_push_settings_read(&settings, push, err);
+    pt_push_settings_release(&settings);
+    return rc;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
@@ -134,6 +153,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
         rc = choose_pids(&o->pids, r, err);
     if (!rc)
         rc = check_tags(&o->tags, err);
+    if (!rc)
+        rc = check_push(&r->push, err);
     if (!rc)
         rc = pt_command_energy_basis(o, &r->energy, err);
     return rc;
@@ -153,6 +174,7 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,
         .own_argv = argv,
+        .push = pt_command_push_options(o),
         .is_quiet = o->is_quiet,
         .wants_report = o->wants_report,
     };

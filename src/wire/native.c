@@ -14,7 +14,7 @@ struct pt_native pt_native_of(const struct pt_distribution *d) {
         n.first++;
     while (n.end > n.first && d->buckets[n.end - 1] == 0)
         n.end--;
-    n.counts = d->buckets + n.first;
+    n.counts = n.first < n.end ? d->buckets + n.first : NULL;
     return n;
 }
 

@@ -22,6 +22,7 @@ enum {
     METRIC_UNIT = 3,
     METRIC_GAUGE = 5,
     METRIC_SUM = 7,
+    METRIC_SUMMED_HISTOGRAM = 9,
     METRIC_HISTOGRAM = 10
 };
 enum { DATA_POINT = 1, DATA_TEMPORALITY = 2, DATA_IS_MONOTONIC = 3 };
@@ -38,6 +39,7 @@ enum {
     HISTOGRAM_FLAGS = 10,
     HISTOGRAM_ZERO_THRESHOLD = 14
 };
+enum { SUMMED_ATTRIBUTE = 9 }; /* start, time, count, sum and flags as above */
 enum { BUCKETS_OFFSET = 1, BUCKETS_COUNTS = 2 };
 enum { KEY_VALUE_KEY = 1, KEY_VALUE_VALUE = 2 };
 enum { ANY_TEXT = 1, ANY_INTEGER = 3 };
@@ -140,13 +142,38 @@ static void put_histogram(struct pt_proto *p, const void *arg) {
         pt_proto_u64(p, HISTOGRAM_FLAGS, NO_VALUE);
 }
 
+static void put_summed_histogram(struct pt_proto *p, const void *arg) {
+    const struct point *x = arg;
+    if (x->point->start_ns > 0)
+        pt_proto_fixed64(p, HISTOGRAM_START, (uint64_t)x->point->start_ns);
+    pt_proto_fixed64(p, HISTOGRAM_TIME, (uint64_t)x->point->time_ns);
+    if (x->point->histogram) {
+        pt_proto_fixed64(p, HISTOGRAM_COUNT, x->point->histogram->count);
+        pt_proto_f64(p, HISTOGRAM_SUM, x->point->histogram->sum);
+    } else {
+        pt_proto_u64(p, HISTOGRAM_FLAGS, NO_VALUE);
+    }
+    put_attributes(p, SUMMED_ATTRIBUTE, x->series->attributes);
+}
+
+/* By the kind of their metric: the field that holds its points, and how each is written. */
+static const struct {
+    uint32_t field;
+    pt_proto_function *put_point;
+} kinds[] = {
+    [PT_OTLP_GAUGE] = { METRIC_GAUGE, put_number },
+    [PT_OTLP_COUNTER] = { METRIC_SUM, put_number },
+    [PT_OTLP_UP_DOWN_COUNTER] = { METRIC_SUM, put_number },
+    [PT_OTLP_HISTOGRAM] = { METRIC_HISTOGRAM, put_histogram },
+    [PT_OTLP_SUMMED_HISTOGRAM] = { METRIC_SUMMED_HISTOGRAM, put_summed_histogram },
+};
+
 static void put_points(struct pt_proto *p, const struct pt_otlp_metric *m) {
-    pt_proto_function *put = m->kind == PT_OTLP_HISTOGRAM ? put_histogram : put_number;
     for (size_t i = 0; i < m->series_count; i++) {
         const struct pt_otlp_series *s = &m->series[i];
         for (size_t k = 0; k < s->point_count; k++) {
             struct point x = { s, &s->points[k], m->kind };
-            pt_proto_message(p, DATA_POINT, put, &x);
+            pt_proto_message(p, DATA_POINT, kinds[m->kind].put_point, &x);
         }
     }
 }
@@ -161,17 +188,11 @@ static void put_data(struct pt_proto *p, const void *arg) {
 }
 
 static void put_metric(struct pt_proto *p, const void *arg) {
-    static const uint32_t fields[] = {
-        [PT_OTLP_GAUGE] = METRIC_GAUGE,
-        [PT_OTLP_COUNTER] = METRIC_SUM,
-        [PT_OTLP_UP_DOWN_COUNTER] = METRIC_SUM,
-        [PT_OTLP_HISTOGRAM] = METRIC_HISTOGRAM,
-    };
     const struct pt_otlp_metric *m = arg;
     pt_proto_str(p, METRIC_NAME, m->name);
     pt_proto_str(p, METRIC_HELP, (struct pt_str){ m->help.at, pt_utf8_valid_length(m->help) });
     pt_proto_str(p, METRIC_UNIT, m->unit);
-    pt_proto_message(p, fields[m->kind], put_data, m);
+    pt_proto_message(p, kinds[m->kind].field, put_data, m);
 }
 
 static void put_scope(struct pt_proto *p, const void *arg) {

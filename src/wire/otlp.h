@@ -11,6 +11,7 @@ enum pt_otlp_kind {
     PT_OTLP_COUNTER,         /* a monotonic cumulative sum */
     PT_OTLP_UP_DOWN_COUNTER, /* a cumulative sum that falls too */
     PT_OTLP_HISTOGRAM,       /* exponential, cumulative */
+    PT_OTLP_SUMMED_HISTOGRAM /* cumulative, of which only count and sum are known */
 };
 
 /* Attributes are messages KeyValue, each behind its length: these append one. */
