@@ -40,7 +40,8 @@ struct pt_http_request {
 
     /* Found by the run. */
     int error;      /* 0: a whole 2xx answer. -ETIMEDOUT, -ECONNREFUSED, -EFBIG, -EREMOTEIO (another
-                       status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data, on_wait) */
+                       status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data or
+                       on_wait) */
     char words[96]; /* what `error` means, or "" */
     int status;     /* of HTTP; 0 if there was none */
     char content_type[96];

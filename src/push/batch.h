@@ -1,10 +1,10 @@
 /* push/batch.h -- the series that are sent to a receiver, and their points since the last request.
  *
- * A series that a sample no longer has gets one more point which says so, and is forgotten after the
- * next request. A whole family that is missing may only be skipped, because its collector was
- * thinned: its series end when it does not come back within a minute. Points that are not newer than
- * the last one of their series are left out: a receiver refuses them, and a file that was not read
- * again has nothing new to say. */
+ * A series that a sample no longer has gets one more point which says so, and is forgotten after
+ * the next request. A whole family that is missing may only be skipped, because its collector was
+ * thinned: its series end when it does not come back within a minute. Points that are not newer
+ * than the last one of their series are left out: a receiver refuses them, and a file that was not
+ * read again has nothing new to say. */
 #ifndef PT_PUSH_BATCH_H
 #define PT_PUSH_BATCH_H
 
@@ -38,8 +38,8 @@ struct pt_push_naming {
     bool has_native;       /* histograms are one series of native ones, not one of each bucket */
     bool has_start;        /* counters start at their first point, not at a time that is unknown */
     int64_t resolution_ns; /* of times */
-    /* Appends what the series is called. `suffix` belongs to the name (_total, _bucket, ...); `bound`
-     * is that of a bucket, or empty. */
+    /* Appends what the series is called. `suffix` belongs to the name (_total, _bucket, ...);
+     * `bound` is that of a bucket, or empty. */
     void (*identify)(const void *user, const struct pt_family *family, struct pt_str suffix,
                      struct pt_str labels, struct pt_str bound, struct pt_buf *into);
     const void *user;

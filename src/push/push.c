@@ -139,8 +139,8 @@ static void hand_over(struct receiver *r) {
     pt_push_batch_clear(b);
 }
 
-/* With the next sample it would be too old. The first sample goes alone: so a receiver that does not
- * answer is known at once. */
+/* With the next sample it would be too old. The first sample goes alone: so a receiver that does
+ * not answer is known at once. */
 static bool is_due(const struct pt_push_batch *b) {
     return b->step_ns <= 0 || b->last_ns - b->first_ns + b->step_ns >= BATCH_AGE_NS ||
            b->point_count >= BATCH_POINTS;

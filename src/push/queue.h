@@ -7,10 +7,10 @@
  * A segment is a file to which requests are only appended, each with its checksum; how far it has
  * been sent stands at its head. It is locked by the process that uses it. What a process leaves
  * behind, however it ended, is adopted by the next one that opens the directory: whole requests up
- * to the one that was being written. Beyond the bounds the oldest segments are dropped, and counted.
+ * to the one that was being written. Beyond the bounds the oldest segments are dropped and counted.
  *
  *     head   "PTPUSHQ1", u64 bytes that are done with, u32 CRC-32C of those eight bytes, u32 0
- *     frame  u32 CRC-32C of all that follows, u32 length, u64 id, i64 time, u32 points, u32 0, bytes
+ *     frame  u32 CRC-32C of what follows, u32 length, u64 id, i64 time, u32 points, u32 0, bytes
  *
  * For one thread. */
 #ifndef PT_PUSH_QUEUE_H

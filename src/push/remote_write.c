@@ -1,8 +1,8 @@
 /* Prometheus remote-write.
  *
- * The first request is one of 2.0. A receiver that knows only 1.0 says so with 415, or takes it, finds
- * nothing that it knows in it, and does not say how many samples it wrote: then it is sent again as
- * 1.0, and so are all that follow. What waits on disk is always 2.0. */
+ * The first request is one of 2.0. A receiver that knows only 1.0 says so with 415, or takes it,
+ * finds nothing that it knows in it, and does not say how many samples it wrote: then it is sent
+ * again as 1.0, and so are all that follow. What waits on disk is always 2.0. */
 #include "push/protocol.h"
 #include "push/snappy.h"
 #include "base/clock.h"

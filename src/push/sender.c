@@ -285,7 +285,7 @@ static void wait_for_work(struct pt_push_sender *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* At the end a receiver that has been failing gets one more chance, others all the time there is. */
+/* At the end a receiver that has been failing has one more chance, others have all the time. */
 static void send_last(struct pt_push_sender *s) {
     bool was_failing = s->is_failing;
     to_queue(s);

@@ -2,8 +2,8 @@
  *
  * Requests are handed over through a short list in memory; the thread writes them to the queue on
  * disk, and sends from there, one at a time and the oldest first, so that each series stays in the
- * order of time. What fails for now is tried again, after a while that grows to half a minute or that
- * the receiver asks for; what the receiver will never take is dropped and counted. */
+ * order of time. What fails for now is tried again, after a while that grows to half a minute or
+ * that the receiver asks for; what the receiver will never take is dropped and counted. */
 #ifndef PT_PUSH_SENDER_H
 #define PT_PUSH_SENDER_H
 

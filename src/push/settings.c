@@ -122,8 +122,8 @@ static char *trimmed(struct pt_str s) {
     return pt_strndup(s);
 }
 
-/* name=value,name=value with percents, as OTEL_* variables have it; what is not of that form is left
- * out, as their specification says. */
+/* name=value,name=value with percents, as OTEL_* variables have it; what is not of that form is
+ * left out, as their specification says. */
 static void read_pairs(const char *text, struct pt_push_label **pairs, size_t *count,
                        size_t *capacity) {
     for (const char *at = text; at && *at; at += *at == ',') {

@@ -1,9 +1,9 @@
 /* wire/native.h -- the buckets of a histogram as native histograms of Prometheus have them.
  *
  * Schema 5: index i ends at 2^(i/32), so that bucket b of region/histogram.h is index b - 1023.
- * Bucket 0 also holds what is below it: it is the zero bucket. Buckets that are not empty are listed
- * in spans, each with its distance from the one before, and their counts as differences from one to
- * the next. */
+ * Bucket 0 also holds what is below it: it is the zero bucket. Buckets that are not empty are
+ * listed in spans, each with its distance from the one before, and their counts as differences from
+ * one to the next. */
 #ifndef PT_WIRE_NATIVE_H
 #define PT_WIRE_NATIVE_H
 

@@ -1,7 +1,7 @@
 /* wire/remote_write.h -- requests of Prometheus remote-write, before compression.
  *
  * They are written as io.prometheus.write.v2.Request (2.0): texts stand once in a table of symbols.
- * A receiver that speaks only 1.0 gets the same as prometheus.WriteRequest, made from those bytes. */
+ * A receiver that speaks only 1.0 gets the same as prometheus.WriteRequest, made of those bytes. */
 #ifndef PT_WIRE_REMOTE_WRITE_H
 #define PT_WIRE_REMOTE_WRITE_H
 
