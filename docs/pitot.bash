@@ -8,7 +8,7 @@ _pitot() {
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
-    record) options='--output --interval --format --processes --report --duration --pid --cpu --container --collect --no-collect --engine --engine-raw --alerts --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    record) options='--output --interval --format --processes --report --duration --pid --cpu --container --collect --no-collect --engine --engine-raw --alerts --tag --max-overhead --remote-write --otlp --push-label --push-token-file --push-processes --push-native --state-dir --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --profile --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
     report) options='--output --profile --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;

@@ -63,9 +63,10 @@ extern const struct pt_command pt_commands[PT_COMMAND_COUNT];
 extern const struct pt_option pt_command_option_list[];
 extern const size_t pt_command_option_count;
 
-/* Prints the man page, or completion for bash. cmd/docs.c */
+/* Prints the man page, completion for bash, or OTEL.md. cmd/docs.c */
 void pt_docs_man(struct pt_out *out);
 void pt_docs_bash(struct pt_out *out);
+void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);

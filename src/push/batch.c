@@ -182,6 +182,7 @@ static void add_native(struct pt_push_batch *b, const struct member *m, int64_t 
     struct pt_push_series *s = find_series(b, m);
     if (!s || !see(b, s, time_ns))
         return;
+    s->is_native = true;
     see_start(b, s, time_ns, (double)d->count);
     add_point(b, s, (struct pt_point){ .time_ns = time_ns, .histogram = copy_native(d) });
 }
@@ -231,10 +232,11 @@ void pt_push_batch_add(struct pt_push_batch *b, const struct pt_family *family) 
 
 static void end_series(struct pt_push_batch *b, struct pt_push_series *s, int64_t time_ns) {
     int64_t later_ns = s->last_ns + b->naming.resolution_ns;
+    struct pt_point end = { .time_ns = time_ns > later_ns ? time_ns : later_ns, .is_stale = true };
+    if (s->is_native)
+        end.histogram = pt_calloc(1, sizeof *end.histogram);
     s->has_ended = true;
-    add_point(
-        b, s,
-        (struct pt_point){ .time_ns = time_ns > later_ns ? time_ns : later_ns, .is_stale = true });
+    add_point(b, s, end);
 }
 
 void pt_push_batch_end(struct pt_push_batch *b) {

@@ -30,7 +30,7 @@ struct pt_push_series {
     int64_t last_ns, start_ns;
     double last_value;
     uint64_t seen;
-    bool has_ended;
+    bool has_ended, is_native;
 };
 
 /* How a protocol has its series. */

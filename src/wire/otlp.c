@@ -136,10 +136,10 @@ static void put_histogram(struct pt_proto *p, const void *arg) {
     if (x->point->start_ns > 0)
         pt_proto_fixed64(p, HISTOGRAM_START, (uint64_t)x->point->start_ns);
     pt_proto_fixed64(p, HISTOGRAM_TIME, (uint64_t)x->point->time_ns);
-    if (x->point->histogram)
-        put_distribution(p, x->point->histogram);
-    else
+    if (x->point->is_stale)
         pt_proto_u64(p, HISTOGRAM_FLAGS, NO_VALUE);
+    else
+        put_distribution(p, x->point->histogram);
 }
 
 static void put_summed_histogram(struct pt_proto *p, const void *arg) {
@@ -147,11 +147,11 @@ static void put_summed_histogram(struct pt_proto *p, const void *arg) {
     if (x->point->start_ns > 0)
         pt_proto_fixed64(p, HISTOGRAM_START, (uint64_t)x->point->start_ns);
     pt_proto_fixed64(p, HISTOGRAM_TIME, (uint64_t)x->point->time_ns);
-    if (x->point->histogram) {
+    if (x->point->is_stale) {
+        pt_proto_u64(p, HISTOGRAM_FLAGS, NO_VALUE);
+    } else {
         pt_proto_fixed64(p, HISTOGRAM_COUNT, x->point->histogram->count);
         pt_proto_f64(p, HISTOGRAM_SUM, x->point->histogram->sum);
-    } else {
-        pt_proto_u64(p, HISTOGRAM_FLAGS, NO_VALUE);
     }
     put_attributes(p, SUMMED_ATTRIBUTE, x->series->attributes);
 }

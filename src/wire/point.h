@@ -9,7 +9,7 @@ struct pt_point {
     int64_t start_ns; /* since when its counter counts; 0: not known */
     double value;
     const struct pt_native *histogram; /* instead of the value, or NULL */
-    bool is_stale;                     /* the series has ended: there is no value */
+    bool is_stale;                     /* the series has ended: what is above says nothing */
 };
 
 #endif

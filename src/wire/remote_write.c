@@ -131,6 +131,11 @@ static void put_sample(struct pt_proto *p, const void *arg) {
 static void put_histogram(struct pt_proto *p, const void *arg) {
     const struct pt_point *point = arg;
     const struct pt_native *n = point->histogram;
+    if (point->is_stale) {
+        pt_proto_fixed64(p, HISTOGRAM_SUM, STALE_BITS);
+        pt_proto_u64(p, HISTOGRAM_TIME, time_ms(point->time_ns));
+        return;
+    }
     pt_proto_u64(p, HISTOGRAM_COUNT, n->count);
     pt_proto_f64(p, HISTOGRAM_SUM, n->sum);
     pt_proto_sint(p, HISTOGRAM_SCHEMA, PT_NATIVE_SCHEMA);
