@@ -88,6 +88,8 @@ int pt_push_open(struct pt_push **push, const struct pt_push_options *options,
     struct pt_push *p = pt_calloc(1, sizeof *p);
     *push = NULL;
     int rc = pt_push_settings_read(&p->settings, options, err);
+    if (p->settings.warning[0])
+        pt_log(PT_LOG_WARNING, "%s", p->settings.warning);
     p->table = pt_schema_find(schema, push_table.name);
     pt_families_init(&p->families, schema,
                      &(struct pt_families_options){ .has_processes = options->has_processes });

@@ -69,30 +69,39 @@ static char *otlp_endpoint(const char *base) {
     return pt_asprintf("%.*s" OTLP_PATH, (int)url.len, url.at);
 }
 
-static int check_protocol(struct pt_err *err) {
+/* Variables may be meant for the recorded program: what we cannot do with them is no reason not to
+ * record. */
+static bool can_use_endpoint(struct pt_push_settings *s, const char *url) {
     const char *protocol = otlp_variable("PROTOCOL");
-    if (!protocol || strcmp(protocol, "http/protobuf") == 0)
-        return 0;
-    return pt_fail(err, -EINVAL,
-                   "OTEL_EXPORTER_OTLP_PROTOCOL is '%s': Pitot speaks http/protobuf; give --otlp "
-                   "URL, or --otlp off",
-                   protocol);
+    if (!path_of(url))
+        snprintf(s->warning, sizeof s->warning,
+                 "OTEL_EXPORTER_OTLP_ENDPOINT: '%s' is no address of HTTP; nothing is sent there",
+                 url);
+    else if (protocol && strcmp(protocol, "http/protobuf") != 0)
+        snprintf(s->warning, sizeof s->warning,
+                 "OTEL_EXPORTER_OTLP_PROTOCOL is '%s' and Pitot speaks http/protobuf: nothing is "
+                 "sent there; --otlp URL or --otlp off says what to do",
+                 protocol);
+    return s->warning[0] == 0;
+}
+
+static void find_otlp_variables(struct pt_push_settings *s) {
+    const char *endpoint = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+    const char *base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+    const char *url = endpoint ? endpoint : base;
+    if (url && can_use_endpoint(s, url))
+        s->otlp = endpoint ? pt_strdup(endpoint) : otlp_endpoint(base);
 }
 
 static int find_otlp(struct pt_push_settings *s, const char *url, struct pt_err *err) {
-    const char *endpoint = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
-    const char *base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
     if (url && strcmp(url, "off") == 0)
         return 0;
-    if (url && *url) {
-        s->otlp = otlp_endpoint(url);
-        return check_url("--otlp", url, err);
-    }
-    if (!endpoint && !base)
+    if (!url || !*url) {
+        find_otlp_variables(s);
         return 0;
-    s->otlp = endpoint ? pt_strdup(endpoint) : otlp_endpoint(base);
-    int rc = check_url("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint ? endpoint : base, err);
-    return rc ? rc : check_protocol(err);
+    }
+    s->otlp = otlp_endpoint(url);
+    return check_url("--otlp", url, err);
 }
 
 static int hex_digit(char c) {
@@ -284,19 +293,18 @@ static int find_state_directory(struct pt_push_settings *s, const char *given, s
     return 0;
 }
 
-static int find_otlp_details(struct pt_push_settings *s, struct pt_err *err) {
+static void find_otlp_details(struct pt_push_settings *s) {
     const char *timeout = otlp_variable("TIMEOUT"), *compression = otlp_variable("COMPRESSION");
-    read_pairs(otlp_variable("HEADERS"), &s->headers, &s->header_count, &s->header_capacity);
-    s->otlp_timeout_ns = OTLP_TIMEOUT_NS;
-    s->is_otlp_plain = compression && strcmp(compression, "none") == 0;
-    if (!timeout)
-        return 0;
     struct pt_err why;
-    if (pt_duration_parse(timeout, PT_NS_PER_MS, &s->otlp_timeout_ns, &why) ||
-        s->otlp_timeout_ns <= 0)
-        return pt_fail(err, -EINVAL,
-                       "OTEL_EXPORTER_OTLP_TIMEOUT: '%s' is no number of milliseconds", timeout);
-    return 0;
+    read_pairs(otlp_variable("HEADERS"), &s->headers, &s->header_count, &s->header_capacity);
+    s->is_otlp_plain = compression && strcmp(compression, "none") == 0;
+    s->otlp_timeout_ns = OTLP_TIMEOUT_NS;
+    if (!timeout || (!pt_duration_parse(timeout, PT_NS_PER_MS, &s->otlp_timeout_ns, &why) &&
+                     s->otlp_timeout_ns > 0))
+        return;
+    s->otlp_timeout_ns = OTLP_TIMEOUT_NS;
+    snprintf(s->warning, sizeof s->warning,
+             "OTEL_EXPORTER_OTLP_TIMEOUT: '%s' is no number of milliseconds; it is 10 s", timeout);
 }
 
 int pt_push_settings_read(struct pt_push_settings *s, const struct pt_push_options *options,
@@ -314,8 +322,9 @@ int pt_push_settings_read(struct pt_push_settings *s, const struct pt_push_optio
     find_attributes(s, options);
     if (options->token_file)
         s->token_file = pt_strdup(options->token_file);
-    rc = find_state_directory(s, options->state_directory, err);
-    return rc ? rc : find_otlp_details(s, err);
+    if (s->otlp)
+        find_otlp_details(s);
+    return find_state_directory(s, options->state_directory, err);
 }
 
 static void release_pairs(struct pt_push_label *pairs, size_t count) {

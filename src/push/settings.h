@@ -39,6 +39,7 @@ struct pt_push_settings {
     bool is_otlp_plain; /* not compressed */
     bool has_processes, has_native;
     struct pt_push_queue_bounds bounds;
+    char warning[256]; /* what variables say and cannot be done, or "" */
 };
 
 /* 0 or -EINVAL with words. Release also after a failure. */

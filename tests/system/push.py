@@ -30,8 +30,8 @@ FACTORS = {'': 1, 'count': 1, 'bytes': 1, 'ratio': 1, 's': 1, 'degC': 1, 'W': 1,
            'MB': 1048576, 'cs': 1 / 100, 'ms': 1 / 1000, 'us': 1e-6, 'ns': 1e-9, '%': 1 / 100,
            'MHz': 1e6, 'uJ': 1e-6, 'mJ': 1e-3}
 TAKE = {'take': True}
-FAILURES = [{'status': 500}, {'status': 503}, TAKE, {'cut': True}, {'take': True, 'cut': True}, TAKE,
-            {'status': 429, 'headers': {'Retry-After': '1'}}, {'status': 502}, TAKE]
+FAILURES = [{'status': 500}, {'status': 503}, TAKE, {'cut': True}, {'take': True, 'cut': True},
+            TAKE, {'status': 429, 'headers': {'Retry-After': '1'}}, {'status': 502}, TAKE]
 
 
 # 59 things of two values each, of which one is renamed 144 times, and one that is there half of the
@@ -392,7 +392,7 @@ def test_refused(directory):
 
 
 def otel_names():
-    """What `pitot docs otel` says: {(table, column): (name, kind, attributes)}, {key: attribute}."""
+    """What `pitot docs otel` says: {(table, column): (name, kind, unit, attributes)}, {key: name}."""
     names, keys = {}, {}
     page = subprocess.run([PITOT, 'docs', 'otel'], check=True, text=True, capture_output=True)
     for line in page.stdout.splitlines():

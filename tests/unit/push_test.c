@@ -691,7 +691,13 @@ static void test_otel_variables(void **state) {
     pt_push_settings_release(&s);
 
     setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", 1);
-    assert_int_equal(pt_push_settings_read(&s, &options, &err), -EINVAL);
+    assert_int_equal(pt_push_settings_read(&s, &options, &err), 0);
+    assert_null(s.otlp); /* it is for somebody else */
+    assert_true(s.warning[0]);
+    pt_push_settings_release(&s);
+    options.otlp = "http://given";
+    assert_int_equal(pt_push_settings_read(&s, &options, &err), 0);
+    assert_string_equal(s.otlp, "http://given/v1/metrics");
     pt_push_settings_release(&s);
     forget_environment();
 }
