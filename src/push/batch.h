@@ -52,6 +52,7 @@ struct pt_push_batch {
     struct pt_push_series *series;
     size_t series_count, series_capacity;
     struct pt_intern family_index, series_index;
+    size_t guess; /* the series that is likely to come next: samples have the same order */
     struct pt_buf key, identity; /* scratch */
     uint64_t sample_count;
     size_t point_count;        /* since the last request */

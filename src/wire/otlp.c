@@ -201,12 +201,19 @@ static void put_scope(struct pt_proto *p, const void *arg) {
     pt_proto_str(p, SCOPE_VERSION, r->scope_version);
 }
 
+/* A request and its metrics, which are written before what stands around them: their length is then
+ * known without another look at all of them. */
+struct whole {
+    const struct pt_otlp_request *request;
+    struct pt_str metrics;
+};
+
 static void put_scope_metrics(struct pt_proto *p, const void *arg) {
-    const struct pt_otlp_request *r = arg;
-    pt_proto_message(p, SCOPE_METRICS_SCOPE, put_scope, r);
-    for (size_t i = 0; i < r->metric_count; i++)
-        pt_proto_message(p, SCOPE_METRICS_METRIC, put_metric, &r->metrics[i]);
-    pt_proto_str(p, SCOPE_METRICS_SCHEMA, r->schema_url);
+    const struct whole *w = arg;
+    pt_proto_message(p, SCOPE_METRICS_SCOPE, put_scope, w->request);
+    if (w->metrics.len > 0)
+        pt_proto_raw(p, w->metrics.at, w->metrics.len);
+    pt_proto_str(p, SCOPE_METRICS_SCHEMA, w->request->schema_url);
 }
 
 static void put_resource(struct pt_proto *p, const void *arg) {
@@ -215,17 +222,31 @@ static void put_resource(struct pt_proto *p, const void *arg) {
 }
 
 static void put_resource_metrics(struct pt_proto *p, const void *arg) {
-    pt_proto_message(p, RESOURCE_METRICS_RESOURCE, put_resource, arg);
-    pt_proto_message(p, RESOURCE_METRICS_SCOPE, put_scope_metrics, arg);
-    pt_proto_str(p, RESOURCE_METRICS_SCHEMA, ((const struct pt_otlp_request *)arg)->schema_url);
+    const struct whole *w = arg;
+    pt_proto_message(p, RESOURCE_METRICS_RESOURCE, put_resource, w->request);
+    pt_proto_message(p, RESOURCE_METRICS_SCOPE, put_scope_metrics, w);
+    pt_proto_str(p, RESOURCE_METRICS_SCHEMA, w->request->schema_url);
 }
 
-void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into) {
+static void put_metrics(const struct pt_otlp_request *request, struct pt_buf *into) {
     struct pt_out out;
     pt_out_memory(&out, into);
     struct pt_proto p = { .out = &out };
-    pt_proto_message(&p, REQUEST_RESOURCE_METRICS, put_resource_metrics, request);
+    for (size_t i = 0; i < request->metric_count; i++)
+        pt_proto_message(&p, SCOPE_METRICS_METRIC, put_metric, &request->metrics[i]);
     (void)pt_out_close(&out); /* memory has no errors */
+}
+
+void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into) {
+    struct pt_buf metrics = { 0 };
+    struct pt_out out;
+    put_metrics(request, &metrics);
+    struct whole whole = { request, pt_buf_as_str(&metrics) };
+    pt_out_memory(&out, into);
+    struct pt_proto p = { .out = &out };
+    pt_proto_message(&p, REQUEST_RESOURCE_METRICS, put_resource_metrics, &whole);
+    (void)pt_out_close(&out);
+    pt_buf_release(&metrics);
 }
 
 int pt_otlp_read_answer(struct pt_str bytes, struct pt_otlp_answer *answer) {

@@ -16,6 +16,9 @@ struct pt_proto {
 
 typedef void pt_proto_function(struct pt_proto *p, const void *arg);
 
+/* Bytes that are fields already. */
+void pt_proto_raw(struct pt_proto *p, const void *bytes, size_t n);
+
 /* Values of a packed field. */
 void pt_proto_varint(struct pt_proto *p, uint64_t value);
 void pt_proto_zigzag(struct pt_proto *p, int64_t value);

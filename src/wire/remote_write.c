@@ -1,6 +1,7 @@
 #include "wire/remote_write.h"
 
 #include "base/clock.h"
+#include "base/proto_field.h"
 #include "base/utf8.h"
 #include "wire/label.h"
 
@@ -119,13 +120,21 @@ static uint64_t time_ms(int64_t time_ns) {
     return (uint64_t)(time_ns / PT_NS_PER_MS);
 }
 
-static void put_sample(struct pt_proto *p, const void *arg) {
-    const struct pt_point *point = arg;
-    if (point->is_stale)
-        pt_proto_fixed64(p, SAMPLE_VALUE, STALE_BITS);
-    else
-        pt_proto_f64(p, SAMPLE_VALUE, point->value);
-    pt_proto_u64(p, SAMPLE_TIME, time_ms(point->time_ns));
+/* Most of a request are these: each is made at once. */
+static void put_sample(struct pt_proto *p, const struct pt_point *point) {
+    uint8_t bytes[32] = { SERIES_SAMPLE << 3 | PT_PROTO_BYTES, 0,
+                          SAMPLE_VALUE << 3 | PT_PROTO_FIXED64 };
+    uint64_t bits = STALE_BITS, ms = time_ms(point->time_ns);
+    if (!point->is_stale)
+        memcpy(&bits, &point->value, sizeof bits);
+    memcpy(bytes + 3, &bits, sizeof bits);
+    size_t n = 3 + sizeof bits;
+    bytes[n++] = SAMPLE_TIME << 3 | PT_PROTO_VARINT;
+    for (; ms >= 0x80; ms >>= 7)
+        bytes[n++] = (uint8_t)(ms | 0x80);
+    bytes[n++] = (uint8_t)ms;
+    bytes[1] = (uint8_t)(n - 2);
+    pt_proto_raw(p, bytes, n);
 }
 
 static void put_histogram(struct pt_proto *p, const void *arg) {
@@ -173,7 +182,7 @@ static void put_series(struct pt_proto *p, const void *arg) {
         if (point->histogram)
             pt_proto_message(p, SERIES_HISTOGRAM, put_histogram, point);
         else
-            pt_proto_message(p, SERIES_SAMPLE, put_sample, point);
+            put_sample(p, point);
     }
     pt_proto_message(p, SERIES_METADATA, put_metadata, s);
     int64_t start_ns = s->series->points[s->series->point_count - 1].start_ns;
