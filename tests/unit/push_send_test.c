@@ -28,6 +28,7 @@ struct receiver {
     size_t status_count, next;
     size_t requests;
     bool hangs;
+    struct pt_http_exchange *held; /* the one that is not answered */
 };
 
 struct fixture {
@@ -43,7 +44,9 @@ static void receive(void *user, struct pt_http_exchange *x) {
     pthread_mutex_lock(&r->lock);
     unsigned status = r->next < r->status_count ? r->statuses[r->next++] : 204;
     r->requests++;
-    bool hangs = r->hangs;
+    bool hangs = r->hangs && !r->held;
+    if (hangs)
+        r->held = x;
     pthread_mutex_unlock(&r->lock);
     if (!hangs)
         pt_http_reply(x, status, "text/plain", PT_STR(""));
@@ -255,6 +258,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 static int tear_down(void **state) {
     struct fixture *f = *state;
     pt_push_close(f->push, 0);
+    if (f->receiver.held)
+        pt_http_reply(f->receiver.held, 204, "text/plain", PT_STR(""));
     pt_http_server_close(&f->receiver.server);
     pt_sample_release(&f->sample);
     nftw(f->directory, remove_entry, 16, FTW_PHYS | FTW_DEPTH);
