@@ -9,14 +9,23 @@
 #define GAP_FACTOR 5
 #define GAP_NS     INT64_C(2000000000)
 
+static int find_name(const struct pt_table *table) {
+    for (int c = 0; c < table->column_count; c++)
+        if (table->columns[c].kind == PT_INFO && table->columns[c].type == PT_STRING)
+            return c;
+    return -1;
+}
+
 void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
                      pt_window_wants_function *wants) {
     *w = (struct pt_windows){ .schema = schema, .width_ns = PT_WINDOW_SHORTEST_NS };
     w->wanted = pt_calloc(schema->table_count, sizeof *w->wanted);
     w->series_counts = pt_calloc(schema->table_count, sizeof *w->series_counts);
+    w->names = pt_calloc(schema->table_count, sizeof *w->names);
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct pt_table *table = schema->tables[t];
         w->wanted[t] = pt_calloc(table->column_count, sizeof **w->wanted);
+        w->names[t] = find_name(table);
         for (int c = 0; c < table->column_count; c++)
             if (table->columns[c].type != PT_STRING && table->columns[c].kind != PT_KEY &&
                 wants(table, &table->columns[c]))
@@ -35,6 +44,7 @@ void pt_windows_release(struct pt_windows *w) {
         pt_free(w->wanted[t]);
     pt_free(w->wanted);
     pt_free(w->series_counts);
+    pt_free(w->names);
     pt_free(w->entities);
     *w = (struct pt_windows){ .schema = w->schema };
 }
@@ -129,6 +139,9 @@ static void add_counter(const struct pt_windows *w, struct pt_window_series *s, 
 
 static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_sample *sample,
                     const struct pt_batch *b, uint32_t row) {
+    int name = w->names[e->table];
+    if (name >= 0 && !pt_is_null(b, row, name)) /* the latest: a process gets its own after exec */
+        pt_str_copy(e->name, sizeof e->name, pt_get_str(b, row, name));
     for (int i = 0; i < w->series_counts[e->table]; i++) {
         struct pt_window_series *s = &e->series[i];
         const struct pt_column *column = &b->table->columns[s->column];

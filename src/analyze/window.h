@@ -33,8 +33,9 @@ struct pt_window_series {
 
 /* One thing: the rows of a table that have the same key. */
 struct pt_entity {
-    int table; /* of the schema */
-    char *key; /* the key columns, joined by a slash; "" where there are none */
+    int table;     /* of the schema */
+    char *key;     /* the key columns, joined by a slash; "" where there are none */
+    char name[16]; /* the first text that describes it: of processes their name */
     struct pt_window_series *series; /* `series_counts[table]` of them */
 };
 
@@ -47,6 +48,7 @@ typedef bool pt_window_wants_function(const struct pt_table *table, const struct
 struct pt_windows {
     const struct pt_schema *schema;
     int **wanted;       /* for each table: the columns that are kept */
+    int *names;         /* for each table: its first column of information that is a text, or -1 */
     int *series_counts; /* for each table: how many */
 
     struct pt_entity *entities;

@@ -12,6 +12,7 @@ static const char *unit_word(enum pt_unit unit) {
         return "mb";
     case PT_MILLISECONDS:
         return "ms";
+    case PT_COUNT: /* of a histogram: latency_ttft_s_count */
     case PT_SECONDS:
         return "s";
     case PT_PERCENT:

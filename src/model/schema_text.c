@@ -25,8 +25,7 @@ void pt_schema_print(const struct pt_schema *schema, struct pt_out *out) {
 #define METRIC_NAME_BYTES (PT_METRIC_NAME_BYTES + sizeof "_total")
 
 /* As a scraper sees it; NULL: the column is no metric. */
-static const char *metric_name(const struct pt_table *t, int column,
-                               char into[METRIC_NAME_BYTES]) {
+static const char *metric_name(const struct pt_table *t, int column, char into[METRIC_NAME_BYTES]) {
     struct pt_metric metric;
     if (!pt_metric_of(t, column, &metric))
         return NULL;

@@ -5,8 +5,10 @@
 #include "engine/promcheck.h"
 #include "model/metric.h"
 #include "region/bucket_text.h"
+#include "report/overview.h"
 #include "sink/families.h"
 #include "wire/exposition.h"
+#include "wire/label.h"
 
 #define THING_COLUMNS(X, t)                                                \
     X(t, id, "tId", KEY, STRING, NONE, 0, "Which")                         \
@@ -259,6 +261,35 @@ static void all_names_are_unique(void **state) {
     }
 }
 
+static bool is_metric(const struct pt_str name) {
+    const struct pt_table *all[PT_SAMPLER_TABLES];
+    uint32_t table_count = pt_sampler_tables(all);
+    struct pt_metric metric;
+    for (uint32_t t = 0; t < table_count; t++)
+        for (int c = 0; c < all[t]->column_count; c++) {
+            if (!pt_metric_of(all[t], c, &metric))
+                continue;
+            struct pt_str family = metric.is_counter ? pt_counter_family(name) : name;
+            bool has_suffix = family.len < name.len;
+            if (pt_str_eq(family, pt_str_from(metric.name)) && has_suffix == metric.is_counter)
+                return true;
+        }
+    return false;
+}
+
+static void overview_names_metrics(void **state) {
+    (void)state;
+    for (size_t i = 0; i < pt_overview_count; i++) {
+        const char *at = pt_overviews[i].expression;
+        while ((at = strstr(at, "pitot_"))) {
+            struct pt_str name = { at, strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_") };
+            if (!is_metric(name))
+                fail_msg("there is no %.*s", (int)name.len, name.at);
+            at += name.len;
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         { "C257: names have base units, counters _total", names_have_base_units, set_up, tear_down,
@@ -271,6 +302,8 @@ int main(void) {
         { "histograms of processes are summed", histograms_are_summed, set_up, tear_down, NULL },
         { "buckets as text are read back", bucket_text_is_read_back, NULL, NULL, NULL },
         { "no two columns have one name", all_names_are_unique, NULL, NULL, NULL },
+        { "rules and dashboard ask for metrics that there are", overview_names_metrics, NULL, NULL,
+          NULL },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
