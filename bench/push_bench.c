@@ -1,6 +1,6 @@
-/* What pushing costs: 1,000 series of containers, five samples a request, from families to what goes
- * to the disk; beside copying the finished request of 1.0 and compressing it, which is the least that
- * remote-write can cost. */
+/* What pushing costs: 1,000 series of containers, five samples a request, from families to what
+ * goes to the disk; beside copying the finished request of 1.0 and compressing it, which is the
+ * least that remote-write can cost. */
 #include "bench.h"
 
 #include "push/protocol.h"

@@ -392,7 +392,8 @@ def test_refused(directory):
 
 
 def otel_names():
-    """What `pitot docs otel` says: {(table, column): (name, kind, unit, attributes)}, {key: name}."""
+    """What `pitot docs otel` says: {(table, column): (name, kind, unit, attributes)}, {key: name}.
+    """
     names, keys = {}, {}
     page = subprocess.run([PITOT, 'docs', 'otel'], check=True, text=True, capture_output=True)
     for line in page.stdout.splitlines():
