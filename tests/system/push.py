@@ -466,6 +466,31 @@ def test_otlp(directory):
     return f'{points} points of {len(got)} series'
 
 
+def test_engine(directory):
+    """latencies of an engine are histograms of OTLP, and processes have the names they have there"""
+    with receiver(directory) as url:
+        subprocess.run(
+            [PITOT, 'record', '-q', '-o', str(directory / 'run'), '-t', '250', '-f', 'csv', '-p',
+             '--push-processes', '--state-dir', str(directory / 'state'), '--otlp', url, '--',
+             PITOT, 'demo', '--serve', '--self-load', '--seconds', '5'],
+            env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        raw, answer = json.loads(get(f'{url}/points'))['otlp'], seen(url)
+    table = next(t for t in SCHEMA if t['name'] == 'engines')
+    last = [row for row in rows_of(directory / 'run', table) if row['latency_ttft_s_count']][-1]
+    [series] = [s for n, s in raw.items()
+                if json.loads(n)[0] == 'gen_ai.server.time_to_first_token']
+    value = [v for v in series.values() if v != 'stale'][-1]
+    assert value['count'] == float(last['latency_ttft_s_count']) > 0, (value, last)
+    assert is_same(value['sum'], float(last['latency_ttft_s_sum'])), (value, last)
+    kinds = answer['kinds']
+    assert kinds['gen_ai.server.time_to_first_token']['kind'] == 'histogram cumulative', kinds
+    assert kinds['process.memory.usage']['unit'] == 'By', kinds
+    pids = {dict(json.loads(n)[1])['process.pid'] for n in raw
+            if json.loads(n)[0] == 'process.memory.usage'}
+    assert len(pids) > 5 and all(isinstance(pid, int) for pid in pids), pids
+    return f'{value["count"]} requests, {len(pids)} processes'
+
+
 def test_partial(directory):
     """points that a receiver of OTLP took only in part are told and counted"""
     with receiver(directory) as url:
@@ -541,7 +566,7 @@ def test_day(directory):
 
 
 TESTS = [test_prometheus, test_victoria, test_versions, test_failing, test_hanging, test_down,
-         test_refused, test_otlp, test_partial, test_names, test_token, test_day]
+         test_refused, test_otlp, test_engine, test_partial, test_names, test_token, test_day]
 
 
 def main():
