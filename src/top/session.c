@@ -1,5 +1,6 @@
 #include "top/session.h"
 
+#include "agent/alerts.h"
 #include "agent/descriptors.h"
 #include "agent/sampler.h"
 #include "agent/signals.h"
@@ -34,6 +35,7 @@
 struct session {
     const struct pt_top_options *o;
     struct pt_sampler *sampler; /* NULL: a run is replayed */
+    struct pt_alerts alerts;    /* of the sampler's samples */
     struct pt_replay replay;
     struct pt_top_model model;
     struct pt_view view;
@@ -132,12 +134,19 @@ static void see(struct session *s, const struct pt_sample *sample) {
 
 /* Live. */
 
+/* A run has its alerts among its samples. */
+static void see_with_alerts(struct session *s, const struct pt_sample *sample) {
+    see(s, sample);
+    if (pt_alerts_see(&s->alerts, sample))
+        see(s, &s->alerts.changes);
+}
+
 static void take_samples(struct session *s) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&s->sampler->queue))) {
         bool is_wanted = !s->source.is_paused && !is_over(s);
         if (is_wanted)
-            see(s, sample);
+            see_with_alerts(s, sample);
         pt_sample_queue_give_back(&s->sampler->queue, sample);
         if (!is_wanted)
             continue;
@@ -211,19 +220,6 @@ static int64_t replay_wait_ns(struct session *s) {
         return FOLLOW_NS;
     int64_t wait_ns = (int64_t)((double)(next_ns - s->play_ns) / s->source.speed);
     return wait_ns < DRAWN_NS ? DRAWN_NS : wait_ns > LONG_NS ? LONG_NS : wait_ns;
-}
-
-static void print_run(struct session *s) {
-    const struct pt_sample *sample;
-    seek(s, s->replay.first_ns + s->o->start_ns);
-    if (s->model.sample_count > 1)
-        print_text(s);
-    while (!s->must_quit && !is_over(s) && (sample = pt_replay_until(&s->replay, INT64_MAX))) {
-        see(s, sample);
-        bool is_due = !s->printed_ns || s->model.rates.mono_ns - s->printed_ns >= s->o->interval_ns;
-        if (s->model.sample_count > 1 && is_due)
-            print_text(s);
-    }
 }
 
 /* Keys and signals. */
@@ -328,6 +324,20 @@ static void wait_for_events(struct session *s) {
         take_samples(s);
 }
 
+static void print_run(struct session *s) {
+    const struct pt_sample *sample;
+    seek(s, s->replay.first_ns + s->o->start_ns);
+    if (s->model.sample_count > 1)
+        print_text(s);
+    while (!s->must_quit && !is_over(s) && (sample = pt_replay_until(&s->replay, INT64_MAX))) {
+        see(s, sample);
+        bool is_due = !s->printed_ns || s->model.rates.mono_ns - s->printed_ns >= s->o->interval_ns;
+        if (s->model.sample_count > 1 && is_due)
+            print_text(s);
+        take_signals(s);
+    }
+}
+
 static void run(struct session *s) {
     if (!s->sampler && !s->screen) {
         print_run(s);
@@ -362,7 +372,8 @@ static int open_live(struct session *s, struct pt_err *err) {
     s->sampler = pt_calloc(1, sizeof *s->sampler);
     if (gethostname(s->name, sizeof s->name - 1))
         snprintf(s->name, sizeof s->name, "this machine");
-    return pt_sampler_init(s->sampler, &options, err);
+    int rc = pt_sampler_init(s->sampler, &options, err);
+    return rc ? rc : pt_alerts_open(&s->alerts, s->o->alerts, &s->sampler->schema, err);
 }
 
 static int open_run(struct session *s, struct pt_err *err) {
@@ -401,13 +412,20 @@ static int set_view(struct session *s, struct pt_err *err) {
     return 0;
 }
 
-static int open_source(struct session *s, struct pt_err *err) {
+/* Signals of all threads come here: so before there are any. */
+static int watch_signals(struct session *s, struct pt_err *err) {
     const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT };
     s->signal_fd = pt_signals_watch(handled, PT_COUNT(handled), &s->old_mask, err);
-    if (s->signal_fd < 0)
-        return s->signal_fd;
     pt_signals_ignore();
-    int rc = s->o->journal ? open_run(s, err) : open_live(s, err);
+    return s->signal_fd < 0 ? s->signal_fd : 0;
+}
+
+static int open_source(struct session *s, struct pt_err *err) {
+    int rc = s->o->journal ? open_run(s, err) : 0; /* Ctrl+C ends the reading of a long run */
+    if (!rc)
+        rc = watch_signals(s, err);
+    if (!rc && !s->o->journal)
+        rc = open_live(s, err);
     return rc ? rc : set_view(s, err);
 }
 
@@ -433,6 +451,7 @@ static void release(struct session *s) {
         pt_top_model_release(&s->model);
     }
     if (s->sampler) {
+        pt_alerts_close(&s->alerts);
         pt_sampler_stop(s->sampler);
         pt_sampler_release(s->sampler);
         pt_free(s->sampler);

@@ -467,7 +467,7 @@ def test_otlp(directory):
 
 
 def test_engine(directory):
-    """latencies of an engine are histograms of OTLP, and processes have the names they have there"""
+    """latencies of an engine are histograms of OTLP; processes have the names they have there"""
     with receiver(directory) as url:
         subprocess.run(
             [PITOT, 'record', '-q', '-o', str(directory / 'run'), '-t', '250', '-f', 'csv', '-p',
@@ -546,6 +546,27 @@ def test_token(directory):
             process.wait(60)
 
 
+def test_serve(directory):
+    """pitot serve sends its samples too, and the end of all series when it stops"""
+    with receiver(directory) as url:
+        process = subprocess.Popen(
+            [PITOT, 'serve', '-q', '--listen', '127.0.0.1:0', '-t', '100', '--engine', 'off',
+             '--state-dir', str(directory / 'state'), '--remote-write', url],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+        try:
+            wait_for('two requests', lambda: seen(url)['taken'] >= 2)
+        finally:
+            process.terminate()
+            code = process.wait(60)
+        assert code == 0, code
+        raw = json.loads(get(f'{url}/points'))['remote-write']
+        seen(url)
+    ends = [series[max(series, key=int)] for series in raw.values()]
+    assert len(ends) > 100 and set(ends) == {'stale'}, [e for e in ends if e != 'stale']
+    assert not list((directory / 'state').rglob('*.queue'))
+    return f'{sum(map(len, raw.values()))} points of {len(raw)} series'
+
+
 def test_day(directory):
     """a day of samples goes through with no growth of memory or disk"""
     with receiver(directory) as url:
@@ -566,7 +587,8 @@ def test_day(directory):
 
 
 TESTS = [test_prometheus, test_victoria, test_versions, test_failing, test_hanging, test_down,
-         test_refused, test_otlp, test_engine, test_partial, test_names, test_token, test_day]
+         test_refused, test_otlp, test_engine, test_partial, test_names, test_token,
+         test_serve, test_day]
 
 
 def main():
