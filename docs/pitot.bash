@@ -8,7 +8,7 @@ _pitot() {
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
-    record) options='--output --interval --format --processes --report --duration --pid --heap --heap-mmap --heap-python --cpu --container --collect --no-collect --engine --engine-raw --alerts --alert-command --blackbox --blackbox-keep --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    record) options='--output --interval --format --processes --report --duration --pid --heap --heap-mmap --heap-python --cpu --container --collect --no-collect --engine --engine-raw --alerts --alert-command --blackbox --blackbox-keep --tag --max-overhead --remote-write --otlp --push-label --push-token-file --push-processes --push-native --state-dir --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --metric --profile --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
     report) options='--output --profile --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
@@ -20,7 +20,7 @@ _pitot() {
     top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --alerts --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --keep --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
-    serve) options='--interval --processes --collect --no-collect --engine --engine-raw --alerts --alert-command --max-overhead --listen --token-file --tls-cert --tls-key --state-dir --history --history-age --runs --alert-webhook --allow-private-webhook --probe --probe-interval --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    serve) options='--interval --processes --collect --no-collect --engine --engine-raw --alerts --alert-command --max-overhead --remote-write --otlp --push-label --push-token-file --push-processes --push-native --listen --token-file --tls-cert --tls-key --state-dir --history --history-age --runs --alert-webhook --allow-private-webhook --probe --probe-interval --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     doctor) options='--json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     demo) options='--seconds --threads --serve --listen --load --self-load --requests --concurrency --quiet --verbose --help' ;;
     docs) options='--quiet --verbose --help' ;;

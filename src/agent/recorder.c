@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "collect/gpu.h"
 #include "kernel/cgroup.h"
+#include "push/push.h"
 #include "report/html.h"
 #include "report/summary.h"
 #include "store/run.h"
@@ -40,6 +41,7 @@
 #define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 #define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
+#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 #define HEAP_STACK_BYTES (32u << 10)
 
 struct recorder {
@@ -61,6 +63,7 @@ struct recorder {
     struct pt_alert_command alert_command;
     struct pt_regions regions;
     struct pt_status status;
+    struct pt_push *push;
     struct pt_run_profile profile;
     struct pt_run_heap heap;
     struct pt_sample mark_sample;
@@ -222,7 +225,8 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_sample_init(&r->mark_sample, &r->sampler.schema);
     r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
-    return pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    rc = pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    return rc ? rc : pt_push_open(&r->push, &r->o->push, &r->sampler.schema, err);
 }
 
 static void note_write(struct recorder *r, int rc) {
@@ -262,6 +266,7 @@ static void write_static(struct recorder *r);
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
+        pt_push_fill(r->push, sample);
         note_write(r, pt_ring_write(&r->ring, sample));
         if (pt_alerts_see(&r->alerts, sample)) {
             note_write(r, pt_ring_write(&r->ring, &r->alerts.changes));
@@ -271,6 +276,7 @@ static void write_samples(struct recorder *r) {
         keep_if_worth(r, sample);
         pt_death_see(&r->death, sample);
         pt_status_see(&r->status, sample);
+        pt_push_sample(r->push, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
         pt_sample_queue_give_back(&r->sampler.queue, sample);
@@ -532,6 +538,7 @@ static void record(struct recorder *r) {
     write_marks(r);
     note_death(r);
     pt_alert_command_finish(&r->alert_command);
+    pt_push_flush(r->push);
 }
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
@@ -712,9 +719,12 @@ static void finish(struct recorder *r) {
                                        (size_t)r->target.pid_count) != 0;
     r->has_lost |= pt_run_heap_save(&r->heap) != 0;
     print_files(r, write_report(r));
+    pt_push_close(r->push, pt_mono_ns() + PUSH_GRACE_NS);
+    r->push = NULL;
 }
 
 static void release(struct recorder *r) {
+    pt_push_close(r->push, 0);
     pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);

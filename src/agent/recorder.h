@@ -6,6 +6,7 @@
 #include "agent/export.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
+#include "push/settings.h"
 
 /* Exit codes of commands that run another one. */
 enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
@@ -34,6 +35,7 @@ struct pt_recorder_options {
     char *const *command;          /* argv, NULL-terminated; or NULL */
     char *const *own_argv;         /* Pitot's own command line */
     struct pt_energy_basis energy; /* what the user assumes */
+    struct pt_push_options push;   /* where samples go besides */
     bool is_quiet;
     bool wants_report; /* the page of report/html.h, at the end */
 };

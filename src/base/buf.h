@@ -89,6 +89,11 @@ struct pt_bytes {
     bool failed;
 };
 
+static inline struct pt_bytes pt_bytes_of(struct pt_str bytes) {
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    return (struct pt_bytes){ at, at + bytes.len, false };
+}
+
 uint64_t pt_bytes_varint_slow(struct pt_bytes *r);
 
 static inline uint64_t pt_bytes_varint(struct pt_bytes *r) {

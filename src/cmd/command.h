@@ -3,6 +3,7 @@
 #define PT_CMD_COMMAND_H
 
 #include "base/options.h"
+#include "push/settings.h"
 
 #include <sys/types.h>
 
@@ -52,6 +53,9 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *remote_write, *otlp, *push_token_file;
+    struct pt_option_list push_labels;
+    bool pushes_processes, pushes_native;
     const char *listen, *token_file, *tls_certificate, *tls_key, *state_directory, *runs;
     const char *webhook, *probe;
     int64_t history_bytes, history_age_ns, probe_interval_ns;
@@ -73,9 +77,10 @@ extern const struct pt_command pt_commands[PT_COMMAND_COUNT];
 extern const struct pt_option pt_command_option_list[];
 extern const size_t pt_command_option_count;
 
-/* Prints the man page, or completion for bash. cmd/docs.c */
+/* Prints the man page, completion for bash, or OTEL.md. cmd/docs.c */
 void pt_docs_man(struct pt_out *out);
 void pt_docs_bash(struct pt_out *out);
+void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
@@ -125,6 +130,10 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* What the options say of pushing, borrowed. 0 or -errno with words. cmd/record.c */
+int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
+                    struct pt_err *err) PT_MUST_CHECK;
 
 /* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
  * "off" stand alone). 0 or -errno with words. cmd/target.c */

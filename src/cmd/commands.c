@@ -136,6 +136,21 @@ const struct pt_option pt_command_option_list[] = {
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD | SERVE, AT(max_overhead_percent), "5",
       "PERCENT", "thin collectors above this share of one CPU; 0 = never" },
+    { "remote-write", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(remote_write), NULL, "URL",
+      "send every sample to this receiver of Prometheus remote-write" },
+    { "otlp", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(otlp), NULL, "URL",
+      "send every sample to this receiver of OpenTelemetry, by OTLP/HTTP; if not given, where "
+      "OTEL_EXPORTER_OTLP_ENDPOINT says; off: nowhere" },
+    { "push-label", 0, PT_OPTION_LIST, RECORD | SERVE, AT(push_labels), NULL, "K=V",
+      "label of all series that are sent, besides job and instance; repeatable" },
+    { "push-token-file", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(push_token_file), NULL, "FILE",
+      "file with the bearer token for receivers" },
+    { "push-processes", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(pushes_processes), NULL, NULL,
+      "send the series of single processes too" },
+    { "push-native", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(pushes_native), NULL, NULL,
+      "send native histograms by remote-write, to a receiver that has them switched on" },
+    { "state-dir", 0, PT_OPTION_TEXT, RECORD, AT(state_directory), NULL, "DIR",
+      "where requests wait for receivers; pitot in $XDG_STATE_HOME or ~/.local/state" },
     /* PITOT_REGION is taken: it is where programs with libpitot leave what they record. */
     { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(region), NULL, "COUNTRY",
       "country whose electricity is used: DE, US, France", NULL, "PITOT_CARBON_REGION" },
@@ -186,7 +201,8 @@ const struct pt_option pt_command_option_list[] = {
       "certificates in PEM: speak TLS, beside a token" },
     { "tls-key", 0, PT_OPTION_TEXT, SERVE, AT(tls_key), NULL, "FILE", "their key, in PEM" },
     { "state-dir", 0, PT_OPTION_TEXT, SERVE, AT(state_directory), NULL, "DIR",
-      "for the history; $STATE_DIRECTORY, $XDG_STATE_HOME/pitot or ~/.local/state/pitot if not "
+      "for the history and what waits for receivers; $STATE_DIRECTORY, $XDG_STATE_HOME/pitot or "
+      "~/.local/state/pitot if not "
       "given, of root /var/lib/pitot" },
     { "history", 0, PT_OPTION_BYTES, SERVE, AT(history_bytes), "512M", "SIZE",
       "how much of it is kept; 0 = none" },
@@ -374,8 +390,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_doctor, doctor_details, 2 },
     [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
                           pt_cmd_demo, demo_details, 2 },
-    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics",
-                          "print the man page, bash completion or METRICS.md", pt_cmd_docs, NULL,
+    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics|otel|grafana|rules",
+                          "print a page that is made of the program's tables", pt_cmd_docs, NULL,
                           2 },
     [PT_COMMAND_VERSION] = { "version", "", "print the version", pt_cmd_version, NULL, 2 },
 };

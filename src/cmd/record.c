@@ -31,6 +31,22 @@ static int check_profile(const struct pt_command_options *o, const struct pt_rec
     return 0;
 }
 
+int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
+                    struct pt_err *err) {
+    struct pt_push_settings settings;
+    *push = (struct pt_push_options){ .remote_write = o->remote_write,
+                                      .otlp = o->otlp,
+                                      .state_directory = o->state_directory,
+                                      .token_file = o->push_token_file,
+                                      .labels = o->push_labels.items,
+                                      .label_count = o->push_labels.count,
+                                      .has_processes = o->pushes_processes,
+                                      .has_native = o->pushes_native };
+    int rc = pt_push_settings_read(&settings, push, err);
+    pt_push_settings_release(&settings);
+    return rc;
+}
+
 static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
     if (o->blackbox_bytes == 0)
         return 0;
@@ -74,6 +90,8 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
         rc = pt_command_pids(&o->pids, r->pids, &r->pid_count, err);
     if (!rc)
         rc = check_tags(&o->tags, err);
+    if (!rc)
+        rc = pt_command_push(o, &r->push, err);
     if (!rc)
         rc = pt_command_energy_basis(o, &r->energy, err);
     return rc;

@@ -11,7 +11,7 @@
 #define PT_PROFILE_PROFILE_H
 
 #include "base/buf.h"
-#include "profile/intern.h"
+#include "base/intern.h"
 
 #define PT_PROFILE_NONE        UINT32_MAX
 #define PT_PROFILE_VALUES_MAX  8
