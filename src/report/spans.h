@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "model/sample.h"
 #include "report/blob.h"
-#include "report/names.h"
+#include "base/names.h"
 
 #define PT_REPORT_SPANS_MOST 20000
 
