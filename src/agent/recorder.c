@@ -3,6 +3,7 @@
 #include "agent/alerts.h"
 #include "agent/child.h"
 #include "agent/engine_infos.h"
+#include "agent/gpu_trace.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
@@ -56,6 +57,7 @@ struct recorder {
     struct pt_regions regions;
     struct pt_status status;
     struct pt_run_profile profile;
+    struct pt_gpu_trace gpu;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -167,36 +169,64 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-static bool is_variable(const char *assignment, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
+static bool is_same_variable(const char *a, const char *b) {
+    size_t length = strcspn(a, "=");
+    return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-#define OWN_VARIABLES 2 /* the last ones of a command's environment */
+/* What the command's environment has beside ours. */
+struct own_variables {
+    char *list[2 + PT_GPU_TRACE_VARIABLES];
+    size_t count;
+};
 
-/* The environment of the command: ours, where the run is and where libpitot's files go. */
-static char **command_environment(const struct recorder *r) {
-    size_t count = 0;
+static struct own_variables own_variables(const struct recorder *r) {
+    struct own_variables own = { .list = { pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path),
+                                           pt_asprintf(PITOT_REGION_VARIABLE "=%s",
+                                                       r->regions.path) },
+                                 .count = 2 };
+    for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
+        own.list[own.count++] = pt_strdup(r->gpu.variables[i]);
+    return own;
+}
+
+static void release_variables(struct own_variables *own) {
+    for (size_t i = 0; i < own->count; i++)
+        pt_free(own->list[i]);
+}
+
+static bool is_own(const struct own_variables *own, const char *assignment) {
+    for (size_t i = 0; i < own->count; i++)
+        if (is_same_variable(own->list[i], assignment))
+            return true;
+    return false;
+}
+
+/* The environment of the command; borrows all variables. */
+static char **command_environment(const struct own_variables *own) {
+    size_t count = 0, n = 0;
     while (environ[count])
         count++;
-    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
-    size_t n = 0;
+    char **environment = pt_calloc(count + own->count + 1, sizeof *environment);
     for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
-            !is_variable(environ[i], PITOT_REGION_VARIABLE))
+        if (!is_own(own, environ[i]))
             environment[n++] = environ[i];
-    environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
+    for (size_t i = 0; i < own->count; i++)
+        environment[n++] = own->list[i];
     return environment;
 }
 
-static void free_environment(char **environment) {
-    size_t n = 0;
-    while (environment[n + OWN_VARIABLES])
-        n++;
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        pt_free(environment[n + i]);
-    pt_free(environment);
+/* What is run: the command, or the tool that runs it. */
+static char *const *what_runs(const struct recorder *r) {
+    return r->gpu.command ? r->gpu.command : r->o->command;
+}
+
+/* Before the command is created: it is a part of the tool's command. */
+static int prepare_gpu_trace(struct recorder *r, struct pt_err *err) {
+    const struct pt_recorder_options *o = r->o;
+    return o->gpu_tool ? pt_gpu_trace_prepare(&r->gpu, o->gpu_tool, o->gpu_tool_path,
+                                              r->journal_path, o->command, err)
+                       : 0;
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
@@ -206,10 +236,11 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
-    char **environment = command_environment(r);
+    struct own_variables own = own_variables(r);
+    char **environment = command_environment(&own);
     struct pt_child_options options = {
         .fs = &r->o->fs,
-        .argv = r->o->command,
+        .argv = what_runs(r),
         .environment = environment,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
@@ -217,7 +248,8 @@ static int create_child(struct recorder *r, struct pt_err *err) {
         .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
     };
     int rc = pt_child_create(&r->child, &options, err);
-    free_environment(environment);
+    pt_free(environment);
+    release_variables(&own);
     if (!rc)
         r->target.pids[r->target.pid_count++] = r->child.pid;
     return rc;
@@ -405,14 +437,20 @@ static void handle_signals(struct recorder *r) {
         handle_signal(r, &info);
 }
 
+/* A profiler of GPUs writes its report when the command has ended, which may take minutes: only a
+ * second signal ends that. */
+static bool must_escalate(const struct recorder *r) {
+    return r->stop_asked_ns && !r->has_killed && !r->gpu.tool;
+}
+
 static void escalate(struct recorder *r, int64_t now_ns) {
-    if (!r->stop_asked_ns || r->child.has_ended)
+    if (!must_escalate(r) || r->child.has_ended)
         return;
     if (!r->has_reminded && now_ns - r->stop_asked_ns >= REMIND_NS) {
         pt_child_signal(&r->child, SIGTERM);
         r->has_reminded = true;
     }
-    if (!r->has_killed && now_ns - r->stop_asked_ns >= GRACE_NS) {
+    if (now_ns - r->stop_asked_ns >= GRACE_NS) {
         pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
         pt_child_kill_tree(&r->child);
         r->has_killed = true;
@@ -447,7 +485,7 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
         deadline = r->start_ns + r->o->duration_ns;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
-    if (r->stop_asked_ns && !r->has_killed) {
+    if (must_escalate(r)) {
         int64_t step = r->stop_asked_ns + (r->has_reminded ? GRACE_NS : REMIND_NS);
         deadline = step < deadline ? step : deadline;
     }
@@ -511,7 +549,7 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     write_samples(r);
     if (!r->o->command)
         return 0;
-    return pt_child_release(&r->child, r->o->command[0], err);
+    return pt_child_release(&r->child, what_runs(r)[0], err);
 }
 
 /* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
@@ -534,6 +572,8 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = open_targets(r, err);
+    if (!rc)
+        rc = prepare_gpu_trace(r, err);
     if (!rc)
         rc = create_child(r, err);
     pt_signals_ignore();
@@ -632,6 +672,7 @@ static void print_files(const struct recorder *r, bool has_report) {
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
     pt_run_profile_print(&r->profile, &out);
+    pt_gpu_trace_print(&r->gpu, r->o->gpu_rows, &out);
     (void)pt_out_close(&out);
 }
 
@@ -644,6 +685,7 @@ static void finish(struct recorder *r) {
     if (rc && rc != r->write_error)
         pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
     r->has_lost |= rc != 0;
+    r->has_lost |= pt_gpu_trace_import(&r->gpu, r->journal_path) != 0;
 
     struct ending ending = { .recorder = r };
     struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
@@ -666,6 +708,7 @@ static void release(struct recorder *r) {
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
+    pt_gpu_trace_release(&r->gpu);
     pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
@@ -687,6 +730,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     if (r->journal.fd_plus_one > 0)
         (void)pt_journal_close(&r->journal);
     pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
+    pt_gpu_trace_release(&r->gpu);
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);

@@ -3,6 +3,7 @@
 #define PT_AGENT_RECORDER_H
 
 #include "agent/export.h"
+#include "agent/gpu_tool.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
 
@@ -20,8 +21,11 @@ struct pt_recorder_options {
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
     struct pt_engine_options engines;
-    const char *container;   /* --container, or NULL */
-    int64_t cpu_hz;          /* --cpu: rate of a profile of the target; 0 = none */
+    const char *container;              /* --container, or NULL */
+    int64_t cpu_hz;                     /* --cpu: rate of a profile of the target; 0 = none */
+    const struct pt_gpu_tool *gpu_tool; /* runs the command; or NULL */
+    const char *gpu_tool_path;
+    size_t gpu_rows;         /* of each table about what it saw */
     const char *alerts;      /* file of alert rules; NULL: the defaults */
     const char *const *tags; /* "key=value" */
     size_t tag_count;

@@ -11,6 +11,7 @@ enum pt_command_id {
     PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
+    PT_COMMAND_GPU,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
@@ -43,7 +44,7 @@ struct pt_command_options {
     int64_t cpu_hz;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
-    const char *heap_mean, *heap_metric;
+    const char *heap_mean, *heap_metric, *gpu_tool;
     bool wants_leaks, counts_mmap, wants_python_malloc;
 };
 
@@ -65,6 +66,9 @@ void pt_docs_bash(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+/* The same for a command that records in a way of its own. cmd/record.c */
+int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
+                      bool has_dashes, char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -76,6 +80,7 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);

@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 
+#include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "agent/run_profile.h"
 #include "base/fs.h"
@@ -12,21 +13,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORD     (1u << PT_COMMAND_RECORD)
-#define EXPORT     (1u << PT_COMMAND_EXPORT)
-#define ENERGY     (1u << PT_COMMAND_ENERGY)
-#define REPORT     (1u << PT_COMMAND_REPORT)
-#define CPU        (1u << PT_COMMAND_CPU)
-#define HEAP       (1u << PT_COMMAND_HEAP)
-#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
-#define DIFF       (1u << PT_COMMAND_DIFF)
-#define MARK       (1u << PT_COMMAND_MARK)
-#define SCHEMA     (1u << PT_COMMAND_SCHEMA)
-#define DOCTOR     (1u << PT_COMMAND_DOCTOR)
-#define DEMO       (1u << PT_COMMAND_DEMO)
-#define ALL        ((1u << PT_COMMAND_COUNT) - 1)
+#define RECORD_ALONE (1u << PT_COMMAND_RECORD)
+#define GPU          (1u << PT_COMMAND_GPU)
+#define RECORD       (RECORD_ALONE | GPU) /* its command runs under another tool */
+#define EXPORT       (1u << PT_COMMAND_EXPORT)
+#define ENERGY       (1u << PT_COMMAND_ENERGY)
+#define REPORT       (1u << PT_COMMAND_REPORT)
+#define CPU          (1u << PT_COMMAND_CPU)
+#define HEAP         (1u << PT_COMMAND_HEAP)
+#define EXPLAIN      (1u << PT_COMMAND_EXPLAIN)
+#define DIFF         (1u << PT_COMMAND_DIFF)
+#define MARK         (1u << PT_COMMAND_MARK)
+#define SCHEMA       (1u << PT_COMMAND_SCHEMA)
+#define DOCTOR       (1u << PT_COMMAND_DOCTOR)
+#define DEMO         (1u << PT_COMMAND_DEMO)
+#define ALL          ((1u << PT_COMMAND_COUNT) - 1)
 
-#define AT(member) offsetof(struct pt_command_options, member)
+#define AT(member)   offsetof(struct pt_command_options, member)
 
 const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
@@ -45,9 +48,9 @@ const struct pt_option pt_command_option_list[] = {
       "record every process too" },
     { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
       "write the page of `pitot report` at the end" },
-    { "duration", 'd', PT_OPTION_S, RECORD | CPU, AT(duration_ns), NULL, "TIME",
+    { "duration", 'd', PT_OPTION_S, RECORD_ALONE | CPU, AT(duration_ns), NULL, "TIME",
       "end the recording after 60, 90s, 5m" },
-    { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
+    { "pid", 0, PT_OPTION_LIST, RECORD_ALONE, AT(pids), NULL, "PID",
       "watch a running process and what it starts; repeatable" },
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
       "profile a running process with all its threads, and what they start" },
@@ -67,6 +70,10 @@ const struct pt_option pt_command_option_list[] = {
       "bytes between samples, on average: 512k, 64k, 2m; all: every allocation" },
     { "metric", 0, PT_OPTION_TEXT, HEAP, AT(heap_metric), "live", "NAME", "what is shown first",
       pt_heap_metric_name },
+    { "tool", 0, PT_OPTION_TEXT, GPU, AT(gpu_tool), "auto", "NAME",
+      "profiler of GPUs to use; auto: that of the vendor, else torch's for Python",
+      pt_gpu_tool_name },
+    { "top", 0, PT_OPTION_I64, GPU, AT(top_rows), "10", "N", "rows of each table at the end" },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,
       "list the stacks whose live bytes rise throughout the run" },
     { "mmap", 0, PT_OPTION_FLAG, HEAP, AT(counts_mmap), NULL, NULL,
@@ -81,7 +88,7 @@ const struct pt_option pt_command_option_list[] = {
     { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
       "write this profile of the run to the file -o, whose ending is the format",
       pt_run_profile_kind },
-    { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
+    { "container", 0, PT_OPTION_TEXT, RECORD_ALONE, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD, AT(collect), NULL, "LIST",
       "record only these, a comma list", pt_collector_name },
@@ -205,6 +212,19 @@ static const char heap_details[] =
     "cannot be recorded: exit code 125 if nothing was. Other exit codes are those of `pitot\n"
     "record`.\n";
 
+static const char gpu_details[] =
+    "  pitot gpu -- python train.py\n"
+    "  pitot gpu --tool ncu -- ./infer\n"
+    "  pitot gpu import report.sqlite profiler-output\n"
+    "\n"
+    "A recording whose command runs under the profiler of the GPU's vendor: nsys (a timeline) or\n"
+    "ncu --set full (kernels in depth) for NVIDIA, rocprofv3 for AMD; or under torch's own. "
+    "Kernels,\n"
+    "copies, calls, ranges and gaps become tables of the run, on its clock; the tool's own files\n"
+    "stay beside it. `import` does that with files made elsewhere. The exit code is the one the "
+    "tool\n"
+    "hands on from the command; 125 if there is no tool, or it left nothing.\n";
+
 static const char explain_details[] =
     "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
     "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
@@ -253,6 +273,9 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT...",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_GPU] = { "gpu", "-- COMMAND ARGUMENT... | import FILE... RUN",
+                         "record a command with the timeline of its GPUs", pt_cmd_gpu, gpu_details,
+                         PT_EXIT_OWN_FAILURE },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
