@@ -4,7 +4,7 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy report cpu heap gpu explain diff mark schema doctor demo docs version'
+    local commands='record export energy report cpu heap gpu symbolize explain diff mark schema doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
@@ -15,6 +15,7 @@ _pitot() {
     cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     heap) options='--output --stack --top --heap --metric --leaks --mmap --python-malloc --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     gpu) options='--output --interval --format --processes --report --tool --top --cpu --collect --no-collect --engine --engine-raw --alerts --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    symbolize) options='--debug-dir --output --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;
     mark) options='--run --quiet --verbose --help' ;;

@@ -12,6 +12,7 @@ enum pt_command_id {
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
     PT_COMMAND_GPU,
+    PT_COMMAND_SYMBOLIZE,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
     PT_COMMAND_MARK,
@@ -38,7 +39,7 @@ struct pt_command_options {
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
-    struct pt_option_list profile_outputs;
+    struct pt_option_list profile_outputs, debug_directories;
     const char *lines;
     const char *profile; /* kind of the one to export; file of the one to report */
     int64_t cpu_hz;
@@ -81,6 +82,8 @@ int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
+                     char **argv);
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);

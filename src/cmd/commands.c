@@ -21,6 +21,7 @@
 #define REPORT       (1u << PT_COMMAND_REPORT)
 #define CPU          (1u << PT_COMMAND_CPU)
 #define HEAP         (1u << PT_COMMAND_HEAP)
+#define SYMBOLIZE    (1u << PT_COMMAND_SYMBOLIZE)
 #define EXPLAIN      (1u << PT_COMMAND_EXPLAIN)
 #define DIFF         (1u << PT_COMMAND_DIFF)
 #define MARK         (1u << PT_COMMAND_MARK)
@@ -74,6 +75,10 @@ const struct pt_option pt_command_option_list[] = {
       "profiler of GPUs to use; auto: that of the vendor, else torch's for Python",
       pt_gpu_tool_name },
     { "top", 0, PT_OPTION_I64, GPU, AT(top_rows), "10", "N", "rows of each table at the end" },
+    { "debug-dir", 0, PT_OPTION_LIST, SYMBOLIZE, AT(debug_directories), NULL, "DIR",
+      "where debug files are, by any name or as .build-id/ab/cdef.debug; repeatable" },
+    { "output", 'o', PT_OPTION_TEXT, SYMBOLIZE, AT(output), NULL, "FILE",
+      "write there instead; its ending is the format", pt_profile_ending },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,
       "list the stacks whose live bytes rise throughout the run" },
     { "mmap", 0, PT_OPTION_FLAG, HEAP, AT(counts_mmap), NULL, NULL,
@@ -225,6 +230,14 @@ static const char gpu_details[] =
     "tool\n"
     "hands on from the command; 125 if there is no tool, or it left nothing.\n";
 
+static const char symbolize_details[] =
+    "Profiles keep the build ids of files and addresses in them, so that names, lines and inlined\n"
+    "functions can be added on a machine that has the debug files. PROFILE is written anew; of a\n"
+    "RUN (as for export) it is the profile beside the journal. Files are looked for by build id "
+    "in\n"
+    "--debug-dir, in /usr/lib/debug, and at the servers of DEBUGINFOD_URLS if that is set.\n"
+    "  pitot symbolize server.pitotprof --debug-dir ./symbols\n";
+
 static const char explain_details[] =
     "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
     "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
@@ -276,6 +289,9 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_GPU] = { "gpu", "-- COMMAND ARGUMENT... | import FILE... RUN",
                          "record a command with the timeline of its GPUs", pt_cmd_gpu, gpu_details,
                          PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_SYMBOLIZE] = { "symbolize", "PROFILE | RUN",
+                               "add names and lines to a profile that was taken without",
+                               pt_cmd_symbolize, symbolize_details, 2 },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
