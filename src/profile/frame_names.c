@@ -20,13 +20,18 @@ static struct pt_str plain_name(struct pt_frame_names *n, const char *name) {
     return pt_buf_as_str(&n->name);
 }
 
+static uint32_t new_part(struct pt_frame_names *n, struct pt_profile_frame frame) {
+    pt_grow(&n->parts, &n->part_capacity, n->part_count + 1, sizeof *n->parts);
+    n->parts[n->part_count] = pt_profile_frame(n->profile, frame);
+    return (uint32_t)n->part_count++;
+}
+
 static void add_part(struct pt_frame_names *n, uint32_t old, struct pt_profile_frame frame) {
     struct pt_frame_expansion *e = &n->expansions[old];
+    uint32_t part = new_part(n, frame);
     if (e->count == 0)
-        e->first = (uint32_t)n->part_count;
+        e->first = part;
     e->count++;
-    pt_grow(&n->parts, &n->part_capacity, n->part_count + 1, sizeof *n->parts);
-    n->parts[n->part_count++] = pt_profile_frame(n->profile, frame);
 }
 
 void pt_frame_names_set(struct pt_frame_names *n, uint32_t old, struct pt_str name,
@@ -35,6 +40,16 @@ void pt_frame_names_set(struct pt_frame_names *n, uint32_t old, struct pt_str na
     if (name.len > 0)
         f.function = add_function(n, name, f.module, NULL, 0, kind);
     add_part(n, old, f);
+}
+
+void pt_frame_names_set_from(struct pt_frame_names *n, uint32_t old, int64_t from_ns,
+                             struct pt_str name, enum pt_profile_kind kind) {
+    struct pt_profile_frame f = n->old[old];
+    if (n->version_count >= PT_FRAME_VERSIONS_MAX)
+        return;
+    f.function = add_function(n, name, f.module, NULL, 0, kind);
+    pt_grow(&n->versions, &n->version_capacity, n->version_count + 1, sizeof *n->versions);
+    n->versions[n->version_count++] = (struct pt_frame_version){ old, new_part(n, f), from_ns };
 }
 
 void pt_frame_names_keep(struct pt_frame_names *n, uint32_t old) {
@@ -168,26 +183,97 @@ void pt_frame_names_begin(struct pt_frame_names *n, struct pt_profile *p) {
     p->frames.count = p->frames.capacity = p->stacks.count = p->stacks.capacity = 0;
 }
 
-/* A parent has the smaller number: it is always there already. */
-static void number_stacks(struct pt_frame_names *n) {
-    struct pt_profile *p = n->profile;
-    const struct pt_profile_stack *old = n->old_stacks;
-    uint32_t *stacks = pt_calloc(n->old_stack_count + 1, sizeof *stacks);
-    for (size_t i = 0; i < n->old_stack_count; i++) {
-        uint32_t stack = old[i].parent == PT_PROFILE_NONE ? PT_PROFILE_NONE : stacks[old[i].parent];
-        struct pt_frame_expansion e = n->expansions[old[i].frame];
-        for (uint32_t part = e.first; part < e.first + e.count; part++)
-            stack = pt_profile_stack(p, stack, n->parts[part]);
-        stacks[i] = stack;
+static int compare_versions(const void *a, const void *b) {
+    const struct pt_frame_version *x = a, *y = b;
+    if (x->old != y->old)
+        return x->old < y->old ? -1 : 1;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* The first version of the frame; `version_count` if it has none. */
+static size_t first_version(const struct pt_frame_names *n, uint32_t old) {
+    size_t low = 0, high = n->version_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->versions[middle].old < old)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (size_t i = 0; i < p->samples.count; i++)
-        if (p->samples.at[i].stack != PT_PROFILE_NONE)
-            p->samples.at[i].stack = stacks[p->samples.at[i].stack];
-    pt_free(stacks);
+    return low < n->version_count && n->versions[low].old == old ? low : n->version_count;
+}
+
+/* What the frame was at that time. */
+static struct pt_frame_expansion expansion_at(const struct pt_frame_names *n, uint32_t old,
+                                              int64_t time_ns) {
+    struct pt_frame_expansion e = n->expansions[old];
+    for (size_t i = first_version(n, old);
+         i < n->version_count && n->versions[i].old == old && n->versions[i].from_ns <= time_ns;
+         i++)
+        e = (struct pt_frame_expansion){ n->versions[i].part, 1 };
+    return e;
+}
+
+static uint32_t add_expansion(struct pt_frame_names *n, uint32_t stack,
+                              struct pt_frame_expansion e) {
+    for (uint32_t part = e.first; part < e.first + e.count; part++)
+        stack = pt_profile_stack(n->profile, stack, n->parts[part]);
+    return stack;
+}
+
+/* The stack as it was when the sample was taken. */
+static uint32_t stack_at(struct pt_frame_names *n, uint32_t old, int64_t time_ns,
+                         struct pt_buf *path) {
+    uint32_t stack = PT_PROFILE_NONE, frame;
+    pt_buf_clear(path);
+    for (; old != PT_PROFILE_NONE; old = n->old_stacks[old].parent)
+        pt_buf_u32(path, n->old_stacks[old].frame);
+    for (size_t at = path->len; at > 0; at -= sizeof frame) {
+        memcpy(&frame, path->at + at - sizeof frame, sizeof frame);
+        stack = add_expansion(n, stack, expansion_at(n, frame, time_ns));
+    }
+    return stack;
+}
+
+/* A stack, its number now, and whether that depends on the time of the sample. */
+struct numbered {
+    uint32_t stack;
+    bool is_by_time;
+};
+
+/* A parent has the smaller number: it is always there already. */
+static void number_stacks(struct pt_frame_names *n, struct numbered *stacks) {
+    for (size_t i = 0; i < n->old_stack_count; i++) {
+        struct pt_profile_stack old = n->old_stacks[i];
+        struct numbered parent = { PT_PROFILE_NONE, false };
+        if (old.parent != PT_PROFILE_NONE)
+            parent = stacks[old.parent];
+        stacks[i].stack = add_expansion(n, parent.stack, n->expansions[old.frame]);
+        stacks[i].is_by_time = parent.is_by_time || first_version(n, old.frame) < n->version_count;
+    }
+}
+
+static void number_samples(struct pt_frame_names *n, const struct numbered *stacks) {
+    struct pt_profile *p = n->profile;
+    struct pt_buf path = { 0 };
+    for (size_t i = 0; i < p->samples.count; i++) {
+        struct pt_profile_sample *s = &p->samples.at[i];
+        if (s->stack == PT_PROFILE_NONE)
+            continue;
+        struct numbered now = stacks[s->stack];
+        s->stack = now.is_by_time ? stack_at(n, s->stack, s->time_ns, &path) : now.stack;
+    }
+    pt_buf_release(&path);
 }
 
 void pt_frame_names_end(struct pt_frame_names *n) {
-    number_stacks(n);
+    struct numbered *stacks = pt_calloc(n->old_stack_count + 1, sizeof *stacks);
+    if (n->version_count > 1)
+        qsort(n->versions, n->version_count, sizeof *n->versions, compare_versions);
+    number_stacks(n, stacks);
+    number_samples(n, stacks);
+    pt_free(stacks);
+    pt_free(n->versions);
     pt_free(n->old);
     pt_free(n->old_stacks);
     pt_free(n->expansions);

@@ -16,6 +16,15 @@ struct pt_frame_expansion {
     uint32_t first, count; /* in `parts` */
 };
 
+#define PT_FRAME_VERSIONS_MAX (1u << 20) /* later ones are not told apart */
+
+/* Generated code may be replaced by other code at the same place. */
+struct pt_frame_version {
+    uint32_t old;
+    uint32_t part;   /* of `parts` */
+    int64_t from_ns; /* CLOCK_MONOTONIC */
+};
+
 struct pt_frame_names {
     struct pt_profile *profile;
     struct pt_profile_frame *old; /* the frames as they were */
@@ -25,6 +34,8 @@ struct pt_frame_names {
     struct pt_frame_expansion *expansions; /* one for each old frame */
     uint32_t *parts;
     size_t part_count, part_capacity;
+    struct pt_frame_version *versions; /* beyond the first */
+    size_t version_count, version_capacity;
     struct pt_buf name; /* scratch */
 };
 
@@ -58,6 +69,9 @@ void pt_frame_names_keep(struct pt_frame_names *n, uint32_t old);
 /* An empty name: as it was. */
 void pt_frame_names_set(struct pt_frame_names *n, uint32_t old, struct pt_str name,
                         enum pt_profile_kind kind);
+/* A further name, for samples from that time on; times rise, and the frame already has one. */
+void pt_frame_names_set_from(struct pt_frame_names *n, uint32_t old, int64_t from_ns,
+                             struct pt_str name, enum pt_profile_kind kind);
 /* By what the file knows: lines and inlined functions, else symbols, else where the function
  * starts. How many got a name or a line of the file. */
 size_t pt_frame_names_from_elf(struct pt_frame_names *n, const struct pt_elf *elf,

@@ -1,5 +1,6 @@
 #include "profile/recording.h"
 
+#include "profile/jit_dump.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/registers.h"
@@ -36,6 +37,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
 void pt_recording_release(struct pt_recording *r) {
     for (size_t i = 0; i < r->space_count; i++)
         pt_space_release(&r->spaces[i]);
+    for (size_t i = 0; i < r->dump_count; i++)
+        pt_free(r->dumps[i].path);
+    pt_free(r->dumps);
     pt_free(r->spaces);
     pt_free(r->threads);
     pt_intern_release(&r->space_index);
@@ -179,8 +183,23 @@ static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping
     pt_pythons_add(r->pythons, pid, place);
 }
 
+const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid) {
+    for (size_t i = r->dump_count; i > 0; i--)
+        if (r->dumps[i - 1].pid == pid)
+            return r->dumps[i - 1].path;
+    return NULL;
+}
+
+static void notice_jit(struct pt_recording *r, int32_t pid, struct pt_str path) {
+    if (!pt_jit_dump_is_path(path) || r->dump_count >= PT_RECORDING_SPACES_MAX)
+        return;
+    pt_grow(&r->dumps, &r->dump_capacity, r->dump_count + 1, sizeof *r->dumps);
+    r->dumps[r->dump_count++] = (struct pt_recording_dump){ pid, pt_strndup(path) };
+}
+
 static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *m) {
     struct pt_space *space = space_of(r, pid);
+    notice_jit(r, pid, m->path);
     if (!space || m->length > UINT64_MAX - m->start)
         return;
     struct pt_image *image = image_for(r, pid, m->path, m->build_id, m->build_id_size);

@@ -1,8 +1,10 @@
 #include "profile/symbolize.h"
 
 #include "profile/frame_names.h"
+#include "profile/jit_dump.h"
 #include "profile/jit_map.h"
 #include "profile/kallsyms.h"
+#include "profile/nearest.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,15 +62,15 @@ static bool is_trusted(int fd) {
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX;
 }
 
-static bool read_jit_map(const struct pt_fs *fs, int32_t pid, struct pt_text *text,
-                         struct pt_scan *scan) {
-    char path[96];
-    snprintf(path, sizeof path, "%d/root/tmp/perf-%d.map", (int)pid, (int)pid);
-    int fd = openat(fs->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    if (fd < 0) {
-        snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    }
+/* As the process sees it, or where it was. */
+static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *path,
+                            struct pt_text *text, struct pt_scan *scan) {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+    char *below = pt_asprintf("%d/root%s", (int)pid, path);
+    int fd = openat(fs->proc, below, flags);
+    pt_free(below);
+    if (fd < 0)
+        fd = open(path, flags);
     if (fd < 0)
         return false;
     bool is_read =
@@ -84,17 +86,71 @@ static int32_t pid_of(struct pt_str path) {
     return s.failed ? 0 : (int32_t)pid;
 }
 
-static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g) {
+/* What an address was called, over time. */
+struct jit_names {
+    bool *is_named;        /* by address */
+    struct pt_str *latest; /* by address */
+};
+
+/* The same code again (a move back, a second dump) is no other version. */
+static void name_load(struct symbolizer *s, const struct pt_frame_group *g, size_t i,
+                      const struct pt_jit_load *load, struct jit_names *names) {
+    if (!names->is_named[i])
+        pt_frame_names_set(&s->names, g->frames[i], load->name, PT_KIND_JIT);
+    else if (!pt_str_eq(names->latest[i], load->name))
+        pt_frame_names_set_from(&s->names, g->frames[i], load->time_ns, load->name, PT_KIND_JIT);
+    names->is_named[i] = true;
+    names->latest[i] = load->name;
+}
+
+static void name_loads(struct symbolizer *s, const struct pt_frame_group *g,
+                       const struct pt_jit_dump *dump, struct jit_names *names) {
+    for (size_t k = 0; k < dump->count; k++) {
+        const struct pt_jit_load *load = &dump->loads[k];
+        for (size_t i = pt_nearest_first(g->addresses, g->count, load->start);
+             i < g->count && g->addresses[i] - load->start < load->size; i++)
+            name_load(s, g, i, load, names);
+    }
+}
+
+static void name_from_dump(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g,
+                           bool *is_named) {
+    const char *path = pt_recording_jit_dump(s->recording, pid);
+    struct jit_names names = { is_named, pt_calloc(g->count, sizeof *names.latest) };
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    struct pt_jit_dump dump = { 0 };
+    if (path && read_of_process(s->recording->images.fs, pid, path, &text, &scan) &&
+        !pt_jit_dump_parse(&dump, pt_scan_rest(&scan)))
+        name_loads(s, g, &dump, &names);
+    pt_jit_dump_release(&dump);
+    pt_text_release(&text);
+    pt_free(names.latest);
+}
+
+static void name_from_map(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g,
+                          const bool *is_named) {
+    char path[48];
     struct pt_text text = { 0 };
     struct pt_scan scan = { 0 };
     struct pt_jit_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (!read_jit_map(s->recording->images.fs, pid, &text, &scan))
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
+    if (!read_of_process(s->recording->images.fs, pid, path, &text, &scan))
         scan = (struct pt_scan){ 0 };
     pt_jit_map_find(scan, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
-        pt_frame_names_set(&s->names, g->frames[i], symbols[i].name, PT_KIND_JIT);
+        if (!is_named[i])
+            pt_frame_names_set(&s->names, g->frames[i], symbols[i].name, PT_KIND_JIT);
     pt_free(symbols);
     pt_text_release(&text);
+}
+
+/* A dump knows more: when code was where. */
+static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g) {
+    bool *is_named = pt_calloc(g->count, sizeof *is_named);
+    name_from_dump(s, pid, g, is_named);
+    name_from_map(s, pid, g, is_named);
+    pt_free(is_named);
 }
 
 static void name_as_is(struct symbolizer *s, const struct pt_frame_group *g) {
