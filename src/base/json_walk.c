@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/scan.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -140,18 +141,6 @@ static bool take_unit(struct pt_scan *s, unsigned *unit) {
     return true;
 }
 
-static void put_code(struct pt_buf *into, unsigned code) {
-    static const struct {
-        unsigned below, lead;
-    } sizes[] = { { 0x80, 0 }, { 0x800, 0xc0 }, { 0x10000, 0xe0 }, { 0x110000, 0xf0 } };
-    unsigned more = 0;
-    while (code >= sizes[more].below)
-        more++;
-    pt_buf_u8(into, (uint8_t)(sizes[more].lead | code >> 6 * more));
-    while (more-- > 0)
-        pt_buf_u8(into, (uint8_t)(0x80 | (code >> 6 * more & 0x3f)));
-}
-
 /* Behind \u. Characters beyond 16 bits are two units. */
 static void unescape_code(struct pt_scan *s, struct pt_buf *into) {
     unsigned high, low;
@@ -164,9 +153,9 @@ static void unescape_code(struct pt_scan *s, struct pt_buf *into) {
                    take_unit(&rest, &low) && low >= 0xdc00 && low < 0xe000;
     if (is_pair) {
         *s = rest;
-        put_code(into, 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+        pt_utf8_put(into, 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
     } else {
-        put_code(into, high >= 0xd800 && high < 0xe000 ? 0xfffd : high);
+        pt_utf8_put(into, high >= 0xd800 && high < 0xe000 ? 0xfffd : high);
     }
 }
 
