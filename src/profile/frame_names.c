@@ -263,6 +263,8 @@ static void number_samples(struct pt_frame_names *n, const struct numbered *stac
         struct numbered now = stacks[s->stack];
         s->stack = now.is_by_time ? stack_at(n, s->stack, s->time_ns, &path) : now.stack;
     }
+    for (size_t i = 0; i < p->growth.count; i++)
+        p->growth.at[i].stack = stacks[p->growth.at[i].stack].stack;
     pt_buf_release(&path);
 }
 

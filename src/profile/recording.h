@@ -70,6 +70,10 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
 
 /* Where the JIT of that process wrote its dump (profile/jit_dump.h), or NULL. */
 const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid);
+/* A stack that was walked elsewhere: addresses inside of each call, leaf first, then a marker if it
+ * is not whole (or NONE), and the entries of Python that belong to it. Its number. */
+uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t *addresses,
+                            size_t count, uint32_t marker, struct pt_str python);
 
 /* Nothing more comes: what still waits has waited until `now_ns`. */
 void pt_recording_end(struct pt_recording *r, int64_t now_ns);

@@ -7,12 +7,14 @@
 #include "sink/formats.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "wire/flow.h"
 #include "wire/lane.h"
 
 #include <stdio.h>
 
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
+#define PID_LIMIT       (1u << 22)
 
 enum {
     SPAN_PID,
@@ -23,9 +25,10 @@ enum {
     SPAN_ARGUMENT,
     SPAN_REQUEST,
     SPAN_WORK,
-    SPAN_TEXT
+    SPAN_TEXT,
+    SPAN_RANK
 };
-#define SPAN_COLUMNS 9
+#define SPAN_COLUMNS 10
 
 /* Tables of things that begin and last. */
 static const struct {
@@ -35,17 +38,25 @@ static const struct {
 } span_tables[] = {
     { "span",
       { "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork",
-        "sText" },
+        "sText", "rank" },
       false },
-    { "gpu_kernel", { "gkDevice", "gkStream", "gkName", "gkStart", "gkDuration" }, true },
-    { "gpu_copy", { "gmDevice", "gmStream", "gmDirection", "gmStart", "gmDuration" }, true },
-    { "gpu_call", { "gcPid", "gcThread", "gcName", "gcStart", "gcDuration" }, false },
-    { "gpu_range", { "grPid", "grThread", "grName", "grStart", "grDuration" }, false },
+    { "gpu_kernel",
+      { "gkDevice", "gkStream", "gkName", "gkStart", "gkDuration", [SPAN_RANK] = "rank" },
+      true },
+    { "gpu_copy",
+      { "gmDevice", "gmStream", "gmDirection", "gmStart", "gmDuration", [SPAN_RANK] = "rank" },
+      true },
+    { "gpu_call",
+      { "gcPid", "gcThread", "gcName", "gcStart", "gcDuration", [SPAN_RANK] = "rank" },
+      false },
+    { "gpu_range",
+      { "grPid", "grThread", "grName", "grStart", "grDuration", [SPAN_RANK] = "rank" },
+      false },
 };
-#define GPU_PROCESS (1u << 30) /* and the number of a GPU: above all process ids */
+#define GPU_PROCESS (1u << 31) /* and the number of a GPU: above the processes of 512 ranks */
 
-enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE };
-static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue" };
+enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE, METRIC_RANK };
+static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue", "rank" };
 
 /* A table and where its columns are; -1: it has none of that name. */
 struct found {
@@ -61,6 +72,7 @@ struct trace {
     struct pt_flow_point *points;
     size_t point_count, point_capacity;
     struct pt_lanes *lanes;
+    struct pt_names ranks; /* of a merged run */
 };
 
 static struct found find(const struct pt_schema *schema, const char *table,
@@ -86,6 +98,16 @@ static int64_t integer(const struct pt_batch *b, uint32_t row, int column) {
 
 static struct pt_str text(const struct pt_batch *b, uint32_t row, int column) {
     return has(b, row, column, PT_STRING) ? pt_get_str(b, row, column) : PT_STR("");
+}
+
+/* Processes of several hosts may have the same number. Those of the rank seen first keep theirs;
+ * the kernel's own numbers are below PID_LIMIT. */
+static uint32_t process(struct trace *t, const struct pt_batch *b, uint32_t row, int pid,
+                        int rank) {
+    uint32_t number = (uint32_t)integer(b, row, pid);
+    if (!has(b, row, rank, PT_STRING))
+        return number;
+    return number + PID_LIMIT * pt_names_add(&t->ranks, pt_get_str(b, row, rank));
 }
 
 static void note_request(struct trace *t, const struct pt_trace_span *span) {
@@ -122,7 +144,7 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row, 
                        bool is_of_gpu) {
     struct pt_trace_span span = {
         .name = text(b, row, columns[SPAN_NAME]),
-        .pid = (uint32_t)integer(b, row, columns[SPAN_PID]),
+        .pid = process(t, b, row, columns[SPAN_PID], columns[SPAN_RANK]),
         .thread = (uint32_t)integer(b, row, columns[SPAN_THREAD]),
         .start_ns = integer(b, row, columns[SPAN_START]),
         .duration_ns = integer(b, row, columns[SPAN_DURATION]),
@@ -150,8 +172,8 @@ static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row
     struct pt_str labels = text(b, row, columns[METRIC_LABELS]);
     char *whole = pt_asprintf(labels.len > 0 ? "%.*s{%.*s}" : "%.*s", (int)name.len, name.at,
                               (int)labels.len, labels.at);
-    pt_trace_counter(&t->events, (uint32_t)integer(b, row, columns[METRIC_PID]), time_ns,
-                     pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
+    pt_trace_counter(&t->events, process(t, b, row, columns[METRIC_PID], columns[METRIC_RANK]),
+                     time_ns, pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
     pt_free(whole);
 }
 
@@ -222,9 +244,12 @@ static bool is_first_of_process(const struct pt_lanes *lanes, size_t index) {
 
 static uint32_t name_stream(struct trace *t, size_t index, uint32_t order) {
     const struct pt_lane *lane = &t->lanes->lanes[index];
-    char name[32];
+    size_t number = (lane->pid & ~GPU_PROCESS) / PID_LIMIT;
+    struct pt_str rank = number < t->ranks.count ? t->ranks.list[number] : PT_STR("");
+    char name[64];
     if (is_first_of_process(t->lanes, index)) {
-        snprintf(name, sizeof name, "GPU %u", lane->pid & ~GPU_PROCESS);
+        snprintf(name, sizeof name, "GPU %u%s%.*s", lane->pid % PID_LIMIT,
+                 rank.len > 0 ? " of " : "", (int)rank.len, rank.at);
         pt_trace_process(&t->events, lane->pid, pt_str_from(name));
     }
     if (lane->number > 0)
@@ -253,6 +278,7 @@ static int close_trace(void *state, struct pt_err *err) {
     int rc = pt_out_close(&t->out);
     if (rc)
         pt_fail(err, rc, "cannot write %s: %s", t->path, strerror(-rc));
+    pt_names_release(&t->ranks);
     pt_free(t->points);
     pt_free(t->lanes);
     pt_free(t->path);

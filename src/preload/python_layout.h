@@ -1,7 +1,7 @@
-/* profile/python_layout.h -- where CPython keeps what: offsets in bytes, by version. 3.9 to 3.12
+/* preload/python_layout.h -- where CPython keeps what: offsets in bytes, by version. 3.9 to 3.12
  * are tables; from 3.13 on the interpreter carries its own (_Py_DebugOffsets). */
-#ifndef PT_PROFILE_PYTHON_LAYOUT_H
-#define PT_PROFILE_PYTHON_LAYOUT_H
+#ifndef PT_PRELOAD_PYTHON_LAYOUT_H
+#define PT_PRELOAD_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

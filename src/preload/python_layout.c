@@ -1,6 +1,4 @@
-#include "profile/python_layout.h"
-
-#include "base/attr.h"
+#include "preload/python_layout.h"
 
 #include <string.h>
 
@@ -102,7 +100,7 @@ static const struct pt_python_layout layouts[] = {
 };
 
 const struct pt_python_layout *pt_python_layout(unsigned minor) {
-    for (size_t i = 0; i < PT_COUNT(layouts); i++)
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if (layouts[i].minor == minor)
             return &layouts[i];
     return NULL;
