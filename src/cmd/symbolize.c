@@ -57,55 +57,92 @@ static int add_symbols(const struct pt_command_options *o, struct pt_debug_files
     return rc ? report(&err) : 0;
 }
 
-/* The profile itself, or that of a run. The caller frees it. */
-static char *find_profile(const char *operand, struct pt_err *err) {
+static bool is_profile(const char *path) {
+    for (size_t i = 0; pt_profile_readers[i]; i++)
+        if (pt_str_ends(pt_str_from(path), pt_str_from(pt_profile_readers[i]->ending)))
+            return true;
+    return false;
+}
+
+struct profiles {
+    char *list[8];
+    size_t count;
+};
+
+/* The profile itself, or those of a run. 0 or -errno with words. */
+static int find_profiles(const char *operand, struct profiles *found, struct pt_err *err) {
     char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
     int other_count;
-    for (size_t i = 0; pt_profile_readers[i]; i++)
-        if (pt_str_ends(pt_str_from(operand), pt_str_from(pt_profile_readers[i]->ending)))
-            return pt_strdup(operand);
-    if (pt_run_find(operand, journal, &other_count, err))
-        return NULL;
+    if (is_profile(operand)) {
+        found->list[found->count++] = pt_strdup(operand);
+        return 0;
+    }
+    int rc = pt_run_find(operand, journal, &other_count, err);
+    if (rc)
+        return rc;
     pt_run_split(journal, directory, name);
-    for (size_t i = 0; pt_run_profile_kind(i); i++) {
+    for (size_t i = 0; pt_run_profile_kind(i) && found->count < PT_COUNT(found->list); i++) {
         char *path = pt_asprintf("%s/%s.%s" PT_RUN_PROFILE_EXTENSION, directory, name,
                                  pt_run_profile_kind(i));
         if (access(path, F_OK) == 0)
-            return path;
-        pt_free(path);
+            found->list[found->count++] = path;
+        else
+            pt_free(path);
     }
-    pt_fail(err, -ENOENT, "the run %s/%s has no profile: record one with --cpu", directory, name);
-    return NULL;
+    return found->count > 0 ? 0
+                            : pt_fail(err, -ENOENT,
+                                      "the run %s/%s has no profile: record one with "
+                                      "--cpu",
+                                      directory, name);
 }
 
-static int symbolize(const struct pt_command_options *o, const char *profile) {
-    const char *into = o->output ? o->output : profile;
+static void release_profiles(struct profiles *p) {
+    for (size_t i = 0; i < p->count; i++)
+        pt_free(p->list[i]);
+}
+
+static int symbolize(const struct pt_command_options *o, const struct profiles *profiles,
+                     struct pt_debug_files *files) {
     struct pt_debuginfod servers = { 0 };
-    struct pt_debug_files files = { .directories = o->debug_directories.items,
-                                    .directory_count = o->debug_directories.count,
-                                    .fetch = pt_debuginfod_fetch,
-                                    .fetch_arg = &servers };
     struct pt_err err = { "" };
-    if (pt_profile_check_path(into, &err) || pt_debug_files_check(&files, &err))
-        return pt_command_misused(PT_COMMAND_SYMBOLIZE, "%s", err.text);
+    files->fetch = pt_debuginfod_fetch;
+    files->fetch_arg = &servers;
     int rc = pt_elf_check(&err);
     if (!rc)
         rc = pt_debuginfod_open(&servers, &err);
-    int code = rc ? report(&err) : add_symbols(o, &files, profile, into);
+    int code = rc ? report(&err) : 0;
+    for (size_t i = 0; !code && i < profiles->count; i++)
+        code = add_symbols(o, files, profiles->list[i], o->output ? o->output : profiles->list[i]);
     pt_debuginfod_close(&servers);
-    pt_debug_files_release(&files);
     return code;
+}
+
+static int check(const struct pt_command_options *o, const struct profiles *profiles,
+                 const struct pt_debug_files *files, struct pt_err *err) {
+    if (o->output && profiles->count > 1)
+        return pt_fail(err, -EINVAL, "-o: the run has several profiles, give one of them");
+    int rc = pt_profile_check_path(o->output ? o->output : profiles->list[0], err);
+    return rc ? rc : pt_debug_files_check(files, err);
 }
 
 int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
                      char **argv) {
     (void)has_dashes;
     (void)argv;
+    struct profiles profiles = { .count = 0 };
+    struct pt_debug_files files = { .directories = o->debug_directories.items,
+                                    .directory_count = o->debug_directories.count };
     struct pt_err err = { "" };
+    int code;
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_SYMBOLIZE, "give one profile, or a run that has one");
-    char *profile = find_profile(operands[0], &err);
-    int code = profile ? symbolize(o, profile) : report(&err);
-    pt_free(profile);
+    if (find_profiles(operands[0], &profiles, &err))
+        code = report(&err);
+    else if (check(o, &profiles, &files, &err))
+        code = pt_command_misused(PT_COMMAND_SYMBOLIZE, "%s", err.text);
+    else
+        code = symbolize(o, &profiles, &files);
+    pt_debug_files_release(&files);
+    release_profiles(&profiles);
     return code;
 }

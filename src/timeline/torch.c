@@ -161,9 +161,10 @@ static void add_event(struct trace *t) {
     }
     pt_buf_clear(&t->name);
     pt_json_unescape(t->values[NAME], &t->name);
-    if (take_clock(t, pt_buf_as_str(&t->name), e.start_ns))
+    struct pt_str name = t->name.len > 0 ? pt_buf_as_str(&t->name) : PT_STR("?");
+    if (take_clock(t, name, e.start_ns))
         return;
-    e.name = pt_names_add(&t->timeline->names, pt_buf_as_str(&t->name));
+    e.name = pt_names_add(&t->timeline->names, name);
     e.correlation = number(t->values[CORRELATION]);
     e.bytes = number(t->values[BYTES]);
     e.registers = small(t->values[REGISTERS]);
@@ -172,6 +173,11 @@ static void add_event(struct trace *t) {
     e.block_plus_one = size_of(t, BLOCK);
     set_place(t, &e);
     pt_timeline_add(t->timeline, &e);
+}
+
+static void forget_values(struct trace *t) {
+    for (size_t i = 0; i < PT_COUNT(t->values); i++)
+        t->values[i] = PT_STR("");
 }
 
 static int field_of(struct pt_str path) {
@@ -193,7 +199,7 @@ static void take_value(void *arg, const char *path, struct pt_str value) {
         return;
     if (index != t->index || !t->has_event) {
         add_event(t);
-        memset(t->values, 0, sizeof t->values);
+        forget_values(t);
         t->index = index;
         t->has_event = true;
     }
@@ -232,6 +238,8 @@ static void set_clock(struct trace *t) {
 
 int pt_torch_read(struct pt_timeline *t, struct pt_str text) {
     struct trace trace = { .timeline = t, .first = t->count, .pid = PT_TIMELINE_NONE };
+    trace.base = PT_STR("");
+    forget_values(&trace);
     int rc = pt_json_walk(text, take_value, &trace);
     add_event(&trace);
     set_clock(&trace);

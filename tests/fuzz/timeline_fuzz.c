@@ -40,7 +40,7 @@ static void check(int (*read)(struct pt_timeline *t, struct pt_str text), struct
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct pt_str text = { (const char *)data, size };
+    struct pt_str text = { size > 0 ? (const char *)data : "", size };
     check(pt_rocprof_read, text);
     check(pt_torch_read, text);
     return 0;
