@@ -1,5 +1,6 @@
 #include "profile/recording.h"
 
+#include "profile/epilogue.h"
 #include "profile/jit_dump.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
@@ -8,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
@@ -281,6 +283,18 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
+/* Generated code has no rules, but what it does after a call can be read; once for each place. */
+static void read_rule(int32_t pid, const struct pt_unwind_state *s, struct pt_place *place) {
+    uint8_t code[PT_EPILOGUE_BYTES];
+    void *pc = (void *)(uintptr_t)s->registers[PT_REGISTER_PC];
+    struct iovec into = { code, sizeof code }, from = { pc, sizeof code };
+    struct pt_unwind_rule rule;
+    place->is_read = true;
+    ssize_t n = process_vm_readv(pid, &into, 1, &from, 1, 0);
+    if (n > 0 && pt_epilogue_rule(code, (size_t)n, &rule))
+        place->rule = rule;
+}
+
 static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *space,
                                struct pt_unwind_state *s) {
     uint64_t pc = pt_unwind_lookup_pc(s);
@@ -293,8 +307,10 @@ static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *sp
     }
     if (!m->has_bias)
         find_bias(r, space->pid, m);
-    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
     add_frame(r, place->frame, place->is_python_eval);
+    if (!m->image->elf.state && !place->is_read && !s->is_exact_pc)
+        read_rule(space->pid, s, place);
     if (place->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
     return pt_unwind_step(s, &place->rule);

@@ -1,6 +1,7 @@
 /* Generated code: dumps of JITs, and frames whose name depends on the time of the sample. */
 #include "test.h"
 
+#include "profile/epilogue.h"
 #include "profile/frame_names.h"
 #include "profile/jit_dump.h"
 
@@ -184,6 +185,43 @@ static void code_that_is_replaced_has_the_name_of_its_time(void **state) {
     pt_profile_release(&p);
 }
 
+static bool rule_of(const char *code, size_t size, struct pt_unwind_rule *rule) {
+    return pt_epilogue_rule((const uint8_t *)code, size, rule);
+}
+#define RULE_OF(code, rule) rule_of(code, sizeof(code) - 1, rule)
+
+static void code_that_returns_at_once_has_a_rule(void **state) {
+    (void)state;
+    struct pt_unwind_rule rule;
+    assert_true(RULE_OF("\x48\x83\xc4\x08\xc3", &rule)); /* add rsp, 8; ret */
+    assert_int_equal(rule.kind, PT_RULE_OFFSET);
+    assert_int_equal(rule.base, PT_REGISTER_SP);
+    assert_int_equal(rule.offset, 16);
+    assert_int_equal(rule.return_slot, 1);
+    assert_int_equal(rule.saved[0], PT_SAVED_SAME);
+    /* add rsp, 256; pop rbx; pop rbp; pop r15; ret */
+    assert_true(RULE_OF("\x48\x81\xc4\x00\x01\x00\x00\x5b\x5d\x41\x5f\xc3\xcc", &rule));
+    assert_int_equal(rule.offset, 256 + 3 * 8 + 8);
+    assert_int_equal(rule.saved[PT_REGISTER_3 - PT_REGISTER_FP], 4);
+    assert_int_equal(rule.saved[PT_REGISTER_FP - PT_REGISTER_FP], 3);
+    assert_int_equal(rule.saved[PT_REGISTER_7 - PT_REGISTER_FP], 2);
+    assert_true(RULE_OF("\xc3", &rule));
+    assert_int_equal(rule.offset, 8);
+}
+
+static void other_code_has_none(void **state) {
+    (void)state;
+    struct pt_unwind_rule rule;
+    assert_false(RULE_OF("", &rule));
+    assert_false(RULE_OF("\x48\x83\xc4\x08", &rule));                 /* cut off */
+    assert_false(RULE_OF("\x48\x83\xc4\xf8\xc3", &rule));             /* a frame that grows */
+    assert_false(RULE_OF("\x48\x83\xc4\x04\xc3", &rule));             /* no multiple of 8 */
+    assert_false(RULE_OF("\x48\x81\xc4\x00\x00\x00\x7f\xc3", &rule)); /* no stack is so large */
+    assert_false(RULE_OF("\x90\xc3", &rule));
+    assert_false(RULE_OF("\x41\x5b\xc3", &rule)); /* pop r11: nobody wants it back */
+    assert_false(RULE_OF("\x5b\x48\x81\xc4\x00\x10\x00\x00\xc3", &rule)); /* too far away */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(a_dump_has_loads_and_moves, "C241: a dump of a JIT has loads and moves, by time"),
@@ -193,6 +231,8 @@ int main(void) {
         PT_TEST(names_of_dumps, "C241: dumps are known by their name"),
         PT_TEST(code_that_is_replaced_has_the_name_of_its_time,
                 "C241: code that is replaced has the name of its time"),
+        PT_TEST(code_that_returns_at_once_has_a_rule, "C242: code that returns at once has a rule"),
+        PT_TEST(other_code_has_none, "C242: other generated code has none"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
