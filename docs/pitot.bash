@@ -4,7 +4,7 @@ _pitot() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)); return; }
     done
-    local commands='record export energy report cpu heap explain diff merge top mark schema serve doctor demo docs version'
+    local commands='record export energy report cpu heap gpu symbolize explain diff merge top mark schema serve doctor demo docs version'
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
@@ -14,6 +14,8 @@ _pitot() {
     report) options='--output --profile --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
     cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     heap) options='--output --stack --top --heap --metric --leaks --mmap --python --lines --json --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    gpu) options='--output --interval --format --processes --report --tool --top --cpu --collect --no-collect --engine --engine-raw --alerts --alert-command --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    symbolize) options='--debug-dir --output --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --output --min-change --json --markdown --quiet --verbose --help' ;;
     merge) options='--output --quiet --verbose --help' ;;

@@ -30,6 +30,7 @@ const struct pt_check pt_doctor_checks[] = {
     { "rapl", "Energy of CPU", pt_check_rapl, false },
     { "nvml", "NVIDIA GPUs", pt_check_nvml, false },
     { "dri", "AMD and Intel GPUs", pt_check_dri, false },
+    { "gpu_tools", "GPU profilers", pt_check_gpu_tools, false },
     { "http_client", "HTTP client", pt_check_http_client, false },
     { "http_server", "HTTP server", pt_check_http_server, false },
 };

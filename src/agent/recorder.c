@@ -6,6 +6,7 @@
 #include "agent/descriptors.h"
 #include "agent/engine_infos.h"
 #include "agent/environment.h"
+#include "agent/gpu_trace.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
@@ -66,6 +67,7 @@ struct recorder {
     struct pt_push *push;
     struct pt_run_profile profile;
     struct pt_run_heap heap;
+    struct pt_gpu_trace gpu;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -175,7 +177,22 @@ static void make_environment(struct recorder *r, struct pt_environment *environm
     pt_environment_init(environment);
     pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
     pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
+    for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
+        pt_environment_set(environment, pt_strdup(r->gpu.variables[i]));
     open_heap(r, environment);
+}
+
+/* What is run: the command, or the tool that runs it. */
+static char *const *what_runs(const struct recorder *r) {
+    return r->gpu.command ? r->gpu.command : r->o->command;
+}
+
+/* Before the command is created: it is a part of the tool's command. */
+static int prepare_gpu_trace(struct recorder *r, struct pt_err *err) {
+    const struct pt_recorder_options *o = r->o;
+    return o->gpu_tool ? pt_gpu_trace_prepare(&r->gpu, o->gpu_tool, o->gpu_tool_path,
+                                              r->journal_path, o->command, err)
+                       : 0;
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
@@ -189,7 +206,7 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     make_environment(r, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
-        .argv = r->o->command,
+        .argv = what_runs(r),
         .environment = environment.at,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
@@ -431,14 +448,20 @@ static void handle_signals(struct recorder *r) {
         handle_signal(r, &info);
 }
 
+/* A profiler of GPUs writes its report when the command has ended, which may take minutes: only a
+ * second signal ends that. */
+static bool must_escalate(const struct recorder *r) {
+    return r->stop_asked_ns && !r->has_killed && !r->gpu.tool;
+}
+
 static void escalate(struct recorder *r, int64_t now_ns) {
-    if (!r->stop_asked_ns || r->child.has_ended)
+    if (!must_escalate(r) || r->child.has_ended)
         return;
     if (!r->has_reminded && now_ns - r->stop_asked_ns >= REMIND_NS) {
         pt_child_signal(&r->child, SIGTERM);
         r->has_reminded = true;
     }
-    if (!r->has_killed && now_ns - r->stop_asked_ns >= GRACE_NS) {
+    if (now_ns - r->stop_asked_ns >= GRACE_NS) {
         pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
         pt_child_kill_tree(&r->child);
         r->has_killed = true;
@@ -475,7 +498,7 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
     deadline = command_ns < deadline ? command_ns : deadline;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
-    if (r->stop_asked_ns && !r->has_killed) {
+    if (must_escalate(r)) {
         int64_t step = r->stop_asked_ns + (r->has_reminded ? GRACE_NS : REMIND_NS);
         deadline = step < deadline ? step : deadline;
     }
@@ -559,7 +582,7 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     write_samples(r);
     if (!r->o->command)
         return 0;
-    return pt_child_release(&r->child, r->o->command[0], err);
+    return pt_child_release(&r->child, what_runs(r)[0], err);
 }
 
 /* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
@@ -583,6 +606,8 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = open_targets(r, err);
+    if (!rc)
+        rc = prepare_gpu_trace(r, err);
     if (!rc)
         rc = create_child(r, err);
     pt_signals_ignore();
@@ -691,6 +716,7 @@ static void print_files(const struct recorder *r, bool has_report) {
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
     pt_run_profile_print(&r->profile, &out);
     pt_run_heap_print(&r->heap, &out);
+    pt_gpu_trace_print(&r->gpu, r->o->gpu_rows, &out);
     (void)pt_out_close(&out);
 }
 
@@ -703,6 +729,7 @@ static void finish(struct recorder *r) {
     if (rc && rc != r->write_error)
         pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
     r->has_lost |= rc != 0;
+    r->has_lost |= pt_gpu_trace_import(&r->gpu, r->journal_path) != 0;
 
     struct ending ending = { .recorder = r };
     struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
@@ -730,6 +757,7 @@ static void release(struct recorder *r) {
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
     pt_run_heap_release(&r->heap);
+    pt_gpu_trace_release(&r->gpu);
     pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
@@ -751,6 +779,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     if (r->ring.schema)
         (void)pt_ring_close(&r->ring);
     pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
+    pt_gpu_trace_release(&r->gpu);
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);

@@ -4,6 +4,7 @@
 
 #include "agent/blackbox.h"
 #include "agent/export.h"
+#include "agent/gpu_tool.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
 #include "push/settings.h"
@@ -27,6 +28,9 @@ struct pt_recorder_options {
     bool wants_heap;          /* --heap: a profile of the command's memory */
     uint64_t heap_mean_bytes; /* 0: every allocation */
     bool heap_counts_mmap, heap_wants_python;
+    const struct pt_gpu_tool *gpu_tool; /* runs the command; or NULL */
+    const char *gpu_tool_path;
+    size_t gpu_rows;           /* of each table about what it saw */
     const char *alerts;        /* file of alert rules; NULL: the defaults */
     const char *alert_command; /* run when an alert goes on or off; or NULL */
     struct pt_blackbox_options blackbox;

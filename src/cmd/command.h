@@ -14,6 +14,8 @@ enum pt_command_id {
     PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
+    PT_COMMAND_GPU,
+    PT_COMMAND_SYMBOLIZE,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
     PT_COMMAND_MERGE,
@@ -45,13 +47,13 @@ struct pt_command_options {
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
-    struct pt_option_list profile_outputs;
+    struct pt_option_list profile_outputs, debug_directories;
     const char *lines;
     const char *profile; /* kind of the one to export; file of the one to report */
     int64_t cpu_hz;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
-    const char *heap_mean, *heap_metric;
+    const char *heap_mean, *heap_metric, *gpu_tool;
     bool wants_leaks, counts_mmap, wants_python_malloc;
     const char *remote_write, *otlp, *push_token_file;
     struct pt_option_list push_labels;
@@ -84,6 +86,9 @@ void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+/* The same for a command that records in a way of its own. cmd/record.c */
+int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
+                      bool has_dashes, char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -95,6 +100,9 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
+                     char **argv);
 /* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/heap.c */
 int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
 /* Reads a profile of a file, in which --metric comes first. 0 or -errno with words. cmd/heap.c */

@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 
+#include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "agent/run_profile.h"
 #include "base/fs.h"
@@ -14,24 +15,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORD     (1u << PT_COMMAND_RECORD)
-#define EXPORT     (1u << PT_COMMAND_EXPORT)
-#define ENERGY     (1u << PT_COMMAND_ENERGY)
-#define REPORT     (1u << PT_COMMAND_REPORT)
-#define CPU        (1u << PT_COMMAND_CPU)
-#define HEAP       (1u << PT_COMMAND_HEAP)
-#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
-#define DIFF       (1u << PT_COMMAND_DIFF)
-#define MERGE      (1u << PT_COMMAND_MERGE)
-#define TOP        (1u << PT_COMMAND_TOP)
-#define MARK       (1u << PT_COMMAND_MARK)
-#define SCHEMA     (1u << PT_COMMAND_SCHEMA)
-#define SERVE      (1u << PT_COMMAND_SERVE)
-#define DOCTOR     (1u << PT_COMMAND_DOCTOR)
-#define DEMO       (1u << PT_COMMAND_DEMO)
-#define ALL        ((1u << PT_COMMAND_COUNT) - 1)
+#define RECORD_ALONE (1u << PT_COMMAND_RECORD)
+#define GPU          (1u << PT_COMMAND_GPU)
+#define RECORD       (RECORD_ALONE | GPU) /* its command runs under another tool */
+#define EXPORT       (1u << PT_COMMAND_EXPORT)
+#define ENERGY       (1u << PT_COMMAND_ENERGY)
+#define REPORT       (1u << PT_COMMAND_REPORT)
+#define CPU          (1u << PT_COMMAND_CPU)
+#define HEAP         (1u << PT_COMMAND_HEAP)
+#define SYMBOLIZE    (1u << PT_COMMAND_SYMBOLIZE)
+#define EXPLAIN      (1u << PT_COMMAND_EXPLAIN)
+#define DIFF         (1u << PT_COMMAND_DIFF)
+#define MERGE        (1u << PT_COMMAND_MERGE)
+#define TOP          (1u << PT_COMMAND_TOP)
+#define MARK         (1u << PT_COMMAND_MARK)
+#define SCHEMA       (1u << PT_COMMAND_SCHEMA)
+#define SERVE        (1u << PT_COMMAND_SERVE)
+#define DOCTOR       (1u << PT_COMMAND_DOCTOR)
+#define DEMO         (1u << PT_COMMAND_DEMO)
+#define ALL          ((1u << PT_COMMAND_COUNT) - 1)
 
-#define AT(member) offsetof(struct pt_command_options, member)
+#define AT(member)   offsetof(struct pt_command_options, member)
 
 const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
@@ -66,9 +70,9 @@ const struct pt_option pt_command_option_list[] = {
       "record every process too" },
     { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
       "write the page of `pitot report` at the end" },
-    { "duration", 'd', PT_OPTION_S, RECORD | CPU, AT(duration_ns), NULL, "TIME",
+    { "duration", 'd', PT_OPTION_S, RECORD_ALONE | CPU, AT(duration_ns), NULL, "TIME",
       "end the recording after 60, 90s, 5m" },
-    { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
+    { "pid", 0, PT_OPTION_LIST, RECORD_ALONE, AT(pids), NULL, "PID",
       "watch a running process and what it starts; repeatable" },
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
       "profile a running process with all its threads, and what they start" },
@@ -86,7 +90,7 @@ const struct pt_option pt_command_option_list[] = {
       "functions in the table at the end; 0 = none" },
     { "heap", 0, PT_OPTION_TEXT, HEAP, AT(heap_mean), "512k", "SIZE",
       "bytes between samples, on average: 512k, 64k, 2m; all: every allocation" },
-    { "heap", 0, PT_OPTION_TEXT, RECORD, AT(heap_mean), NULL, "SIZE",
+    { "heap", 0, PT_OPTION_TEXT, RECORD_ALONE, AT(heap_mean), NULL, "SIZE",
       "profile the memory of the command too, a sample each 512k or so many bytes; all: every "
       "allocation",
       NULL, NULL, "512k" },
@@ -94,15 +98,23 @@ const struct pt_option pt_command_option_list[] = {
       "what is shown first; live if not given", pt_heap_metric_name },
     { "metric", 0, PT_OPTION_TEXT, EXPORT, AT(heap_metric), NULL, "NAME",
       "with --profile heap: what comes first", pt_heap_metric_name },
+    { "tool", 0, PT_OPTION_TEXT, GPU, AT(gpu_tool), "auto", "NAME",
+      "profiler of GPUs to use; auto: that of the vendor, else torch's for Python",
+      pt_gpu_tool_name },
+    { "top", 0, PT_OPTION_I64, GPU, AT(top_rows), "10", "N", "rows of each table at the end" },
+    { "debug-dir", 0, PT_OPTION_LIST, SYMBOLIZE, AT(debug_directories), NULL, "DIR",
+      "where debug files are, by any name or as .build-id/ab/cdef.debug; repeatable" },
+    { "output", 'o', PT_OPTION_TEXT, SYMBOLIZE, AT(output), NULL, "FILE",
+      "write there instead; its ending is the format", pt_profile_ending },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,
       "list the stacks whose live bytes rise throughout the run" },
     { "mmap", 0, PT_OPTION_FLAG, HEAP, AT(counts_mmap), NULL, NULL,
       "count anonymous mmap too: arenas of a program's own allocators" },
-    { "heap-mmap", 0, PT_OPTION_FLAG, RECORD, AT(counts_mmap), NULL, NULL,
+    { "heap-mmap", 0, PT_OPTION_FLAG, RECORD_ALONE, AT(counts_mmap), NULL, NULL,
       "with --heap: count anonymous mmap too, arenas of a program's own allocators" },
     { "python", 0, PT_OPTION_FLAG, HEAP, AT(wants_python_malloc), NULL, NULL,
       "see Python's small objects too (PYTHONMALLOC=malloc): Python then runs 10 to 30 % slower" },
-    { "heap-python", 0, PT_OPTION_FLAG, RECORD, AT(wants_python_malloc), NULL, NULL,
+    { "heap-python", 0, PT_OPTION_FLAG, RECORD_ALONE, AT(wants_python_malloc), NULL, NULL,
       "with --heap: see Python's small objects too (PYTHONMALLOC=malloc), which then runs 10 to "
       "30 % slower" },
     { "lines", 0, PT_OPTION_TEXT, CPU | HEAP, AT(lines), NULL, "FILE:FUNC",
@@ -113,7 +125,7 @@ const struct pt_option pt_command_option_list[] = {
     { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
       "write this profile of the run to the file -o, whose ending is the format",
       pt_run_profile_kind },
-    { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
+    { "container", 0, PT_OPTION_TEXT, RECORD_ALONE, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(collect), NULL, "LIST",
       "record only these, a comma list", pt_collector_name },
@@ -129,9 +141,9 @@ const struct pt_option pt_command_option_list[] = {
       "80 %, 85 degrees" },
     { "alert-command", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alert_command), NULL, "COMMAND",
       "run this by the shell when an alert goes on or off; PITOT_ALERT_* say which" },
-    { "blackbox", 0, PT_OPTION_BYTES, RECORD, AT(blackbox_bytes), NULL, "SIZE",
+    { "blackbox", 0, PT_OPTION_BYTES, RECORD_ALONE, AT(blackbox_bytes), NULL, "SIZE",
       "record for days into a ring of this size, and keep what was before a mishap: 512M" },
-    { "blackbox-keep", 0, PT_OPTION_S, RECORD, AT(blackbox_keep_ns), "10m", "TIME",
+    { "blackbox-keep", 0, PT_OPTION_S, RECORD_ALONE, AT(blackbox_keep_ns), "10m", "TIME",
       "how far what is kept goes back" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD | SERVE, AT(max_overhead_percent), "5",
@@ -292,6 +304,27 @@ static const char heap_details[] =
     "cannot be recorded: exit code 125 if nothing was. Other exit codes are those of `pitot\n"
     "record`.\n";
 
+static const char gpu_details[] =
+    "  pitot gpu -- python train.py\n"
+    "  pitot gpu --tool ncu -- ./infer\n"
+    "  pitot gpu import report.sqlite profiler-output\n"
+    "\n"
+    "A recording whose command runs under the profiler of the GPU's vendor: nsys (a timeline) or\n"
+    "ncu --set full (kernels in depth) for NVIDIA, rocprofv3 for AMD; or under torch's own. "
+    "Kernels,\n"
+    "copies, calls, ranges and gaps become tables of the run, on its clock; the tool's own files\n"
+    "stay beside it. `import` does that with files made elsewhere. The exit code is the one the "
+    "tool\n"
+    "hands on from the command; 125 if there is no tool, or it left nothing.\n";
+
+static const char symbolize_details[] =
+    "Profiles keep the build ids of files and addresses in them, so that names, lines and inlined\n"
+    "functions can be added on a machine that has the debug files. PROFILE is written anew; of a\n"
+    "RUN (as for export) it is the profile beside the journal. Files are looked for by build id "
+    "in\n"
+    "--debug-dir, in /usr/lib/debug, and at the servers of DEBUGINFOD_URLS if that is set.\n"
+    "  pitot symbolize server.pitotprof --debug-dir ./symbols\n";
+
 static const char explain_details[] =
     "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
     "against it and what to do: docs/EXPLAIN.md lists the answers. \"Nothing\" and "
@@ -371,6 +404,12 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT... | show FILE",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_GPU] = { "gpu", "-- COMMAND ARGUMENT... | import FILE... RUN",
+                         "record a command with the timeline of its GPUs", pt_cmd_gpu, gpu_details,
+                         PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_SYMBOLIZE] = { "symbolize", "PROFILE | RUN",
+                               "add names and lines to a profile that was taken without",
+                               pt_cmd_symbolize, symbolize_details, 2 },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B | --baseline RUN... B...",

@@ -1,3 +1,4 @@
+#include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -97,8 +98,27 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     return rc;
 }
 
-int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
-                  char **argv) {
+/* `path` keeps where it is. */
+static int choose_gpu_tool(const struct pt_command_options *o, struct pt_recorder_options *r,
+                           char path[PATH_MAX], struct pt_err *err) {
+    r->gpu_tool_path = path;
+    r->gpu_rows = (size_t)o->top_rows;
+    return pt_gpu_tool_choose(&r->fs, o->gpu_tool, r->command[0], &r->gpu_tool, path, err);
+}
+
+/* With the roots open. */
+static int run(enum pt_command_id id, const struct pt_command_options *o,
+               struct pt_recorder_options *r) {
+    struct pt_err err = { "" };
+    char path[PATH_MAX];
+    if (id != PT_COMMAND_GPU || !choose_gpu_tool(o, r, path, &err))
+        return pt_recorder_run(r);
+    pt_log(PT_LOG_ERROR, "%s", err.text);
+    return PT_EXIT_OWN_FAILURE;
+}
+
+int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
+                      bool has_dashes, char **argv) {
     struct pt_recorder_options r = {
         .directory = o->output,
         .interval_ns = o->interval_ns,
@@ -120,14 +140,19 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
     const char *engine_url;
     r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
-        return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
+        return pt_command_misused(id, "there is no command after --");
     if (o->wants_report && pt_report_check(&err))
-        return pt_command_misused(PT_COMMAND_RECORD, "--report: %s", err.text);
+        return pt_command_misused(id, "--report: %s", err.text);
     if (pt_command_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
-        return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
+        return pt_command_misused(id, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;
-    int code = pt_recorder_run(&r);
+    int code = run(id, o, &r);
     pt_fs_close(&r.fs);
     return code;
+}
+
+int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv) {
+    return pt_command_record(PT_COMMAND_RECORD, o, operands, has_dashes, argv);
 }

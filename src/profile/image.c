@@ -180,8 +180,8 @@ static struct pt_place make_place(struct pt_images *images, const struct pt_imag
     return place;
 }
 
-const struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
-                                      uint64_t address) {
+struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
+                                uint64_t address) {
     if (image->place_capacity > 0) {
         struct pt_place *known = slot_of(image, address);
         if (known->key)

@@ -15,6 +15,7 @@ struct pt_place {
     uint64_t key; /* address + 1; 0 = free */
     uint32_t frame;
     bool is_python_eval; /* inside _PyEval_EvalFrameDefault */
+    bool is_read;        /* of generated code: a rule was looked for in the code itself */
     struct pt_unwind_rule rule;
 };
 
@@ -50,8 +51,7 @@ struct pt_image *pt_images_find(struct pt_images *images, struct pt_str path,
 /* Opens the file, as the process sees it; once. False: it cannot be read. */
 bool pt_image_open(struct pt_images *images, struct pt_image *image, int32_t pid);
 
-/* What is known of an address of the file; found out if need be. */
-const struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
-                                      uint64_t address);
+/* What is known of an address of the file; found out if need be. Valid until the next call. */
+struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image, uint64_t address);
 
 #endif

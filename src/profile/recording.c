@@ -1,5 +1,7 @@
 #include "profile/recording.h"
 
+#include "profile/epilogue.h"
+#include "profile/jit_dump.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/registers.h"
@@ -7,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
@@ -36,6 +39,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
 void pt_recording_release(struct pt_recording *r) {
     for (size_t i = 0; i < r->space_count; i++)
         pt_space_release(&r->spaces[i]);
+    for (size_t i = 0; i < r->dump_count; i++)
+        pt_free(r->dumps[i].path);
+    pt_free(r->dumps);
     pt_free(r->spaces);
     pt_free(r->threads);
     pt_intern_release(&r->space_index);
@@ -179,8 +185,23 @@ static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping
     pt_pythons_add(r->pythons, pid, place);
 }
 
+const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid) {
+    for (size_t i = r->dump_count; i > 0; i--)
+        if (r->dumps[i - 1].pid == pid)
+            return r->dumps[i - 1].path;
+    return NULL;
+}
+
+static void notice_jit(struct pt_recording *r, int32_t pid, struct pt_str path) {
+    if (!pt_jit_dump_is_path(path) || r->dump_count >= PT_RECORDING_SPACES_MAX)
+        return;
+    pt_grow(&r->dumps, &r->dump_capacity, r->dump_count + 1, sizeof *r->dumps);
+    r->dumps[r->dump_count++] = (struct pt_recording_dump){ pid, pt_strndup(path) };
+}
+
 static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *m) {
     struct pt_space *space = space_of(r, pid);
+    notice_jit(r, pid, m->path);
     if (!space || m->length > UINT64_MAX - m->start)
         return;
     struct pt_image *image = image_for(r, pid, m->path, m->build_id, m->build_id_size);
@@ -262,6 +283,18 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
+/* Generated code has no rules, but what it does after a call can be read; once for each place. */
+static void read_rule(int32_t pid, const struct pt_unwind_state *s, struct pt_place *place) {
+    uint8_t code[PT_EPILOGUE_BYTES];
+    void *pc = (void *)(uintptr_t)s->registers[PT_REGISTER_PC];
+    struct iovec into = { code, sizeof code }, from = { pc, sizeof code };
+    struct pt_unwind_rule rule;
+    place->is_read = true;
+    ssize_t n = process_vm_readv(pid, &into, 1, &from, 1, 0);
+    if (n > 0 && pt_epilogue_rule(code, (size_t)n, &rule))
+        place->rule = rule;
+}
+
 static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *space,
                                struct pt_unwind_state *s) {
     uint64_t pc = pt_unwind_lookup_pc(s);
@@ -274,8 +307,10 @@ static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *sp
     }
     if (!m->has_bias)
         find_bias(r, space->pid, m);
-    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
     add_frame(r, place->frame, place->is_python_eval);
+    if (!m->image->elf.state && !place->is_read && !s->is_exact_pc)
+        read_rule(space->pid, s, place);
     if (place->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
     return pt_unwind_step(s, &place->rule);

@@ -27,6 +27,12 @@ struct pt_recording_python {
     uint32_t frames[2];
 };
 
+/* The file in which the JIT of a process says what it made. */
+struct pt_recording_dump {
+    int32_t pid;
+    char *path;
+};
+
 struct pt_recording {
     struct pt_profile profile;
     struct pt_images images;
@@ -38,6 +44,8 @@ struct pt_recording {
     struct pt_recording_thread *threads;
     size_t thread_count, thread_capacity;
     struct pt_intern space_index, thread_index;
+    struct pt_recording_dump *dumps;
+    size_t dump_count, dump_capacity;
     uint32_t kernel_module, truncated_frame, lost_frame;
     struct pt_recording_python *places; /* of Python */
     size_t place_count, place_capacity;
@@ -60,6 +68,8 @@ void pt_recording_add_process(struct pt_recording *r, int32_t pid);
 void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *record,
                        const struct pt_perf_record *next);
 
+/* Where the JIT of that process wrote its dump (profile/jit_dump.h), or NULL. */
+const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid);
 /* A stack that was walked elsewhere: addresses inside of each call, leaf first, then a marker if it
  * is not whole (or NONE), and the entries of Python that belong to it. Its number. */
 uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t *addresses,

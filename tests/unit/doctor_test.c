@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 static const char *const expected_ids[] = {
-    "kernel",  "procfs",     "output",      "tick",        "clock",     "memory",    "nofile",
-    "hidepid", "process_io", "smaps",       "proc_events", "taskstats", "diskstats", "pressure",
-    "cgroup",  "own_cgroup", "cpufreq",     "perf",        "pmu",       "kptr",      "rapl",
-    "nvml",    "dri",        "http_client", "http_server",
+    "kernel",  "procfs",     "output",    "tick",        "clock",       "memory",    "nofile",
+    "hidepid", "process_io", "smaps",     "proc_events", "taskstats",   "diskstats", "pressure",
+    "cgroup",  "own_cgroup", "cpufreq",   "perf",        "pmu",         "kptr",      "rapl",
+    "nvml",    "dri",        "gpu_tools", "http_client", "http_server",
 };
 
 static void open_live(struct pt_fs *fs) {
