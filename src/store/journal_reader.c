@@ -434,7 +434,7 @@ int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) 
 static void go_to(struct pt_journal_reader *r, uint64_t position) {
     forget_buffer(r);
     r->position = position;
-    r->needs_key = true;
+    forget_rows(r);
 }
 
 /* Is the first key sample behind `position` not after the time? */
