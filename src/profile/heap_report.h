@@ -1,5 +1,5 @@
-/* profile/heap_report.h -- a profile of memory as text for people, and as JSON. Of one that was just
- * taken and of one that was read alike. */
+/* profile/heap_report.h -- a profile of memory as text for people, and as JSON; of one that was
+ * just taken and of one that was read alike. */
 #ifndef PT_PROFILE_HEAP_REPORT_H
 #define PT_PROFILE_HEAP_REPORT_H
 

@@ -24,7 +24,8 @@ static void print_growth(const struct pt_profile *p, const struct pt_profile_gro
                          struct pt_out *out) {
     char slope[PT_LEAKS_BYTES_TEXT], bytes[PT_LEAKS_BYTES_TEXT];
     pt_leaks_print_stack(p, g->stack, FRAMES, out);
-    pt_out_printf(out, " (%s/s, %s live near the end)", pt_leaks_bytes_text((double)g->slope, slope),
+    pt_out_printf(out, " (%s/s, %s live near the end)",
+                  pt_leaks_bytes_text((double)g->slope, slope),
                   pt_leaks_bytes_text((double)g->bytes, bytes));
 }
 

@@ -1,4 +1,4 @@
-/* report/leak_stack.h -- who allocates what a run leaks, where a profile of its memory was taken. */
+/* report/leak_stack.h -- who allocates what a run leaks, if a profile of its memory was taken. */
 #ifndef PT_REPORT_LEAK_STACK_H
 #define PT_REPORT_LEAK_STACK_H
 
