@@ -29,7 +29,7 @@ if [ -e "$files/demo.pitotprof" ]; then
 fi
 "$1" -q -o "$files/heap" -t 100 -f csv --heap=16k -- "$1" demo --seconds 3 >/dev/null
 "$1" report "$files/heap" -q -o "$files/heap.html"
-"$1" export "$files/heap" --profile heap -o "$files/heap.folded"
+"$1" export "$files/heap" --profile heap --metric peak -o "$files/heap.folded"
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"
 rm "$files/day.pitot"
