@@ -2,6 +2,7 @@
 #ifndef PT_AGENT_RECORDER_H
 #define PT_AGENT_RECORDER_H
 
+#include "agent/blackbox.h"
 #include "agent/export.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
@@ -25,7 +26,9 @@ struct pt_recorder_options {
     bool wants_heap;          /* --heap: a profile of the command's memory */
     uint64_t heap_mean_bytes; /* 0: every allocation */
     bool heap_counts_mmap, heap_wants_python;
-    const char *alerts;      /* file of alert rules; NULL: the defaults */
+    const char *alerts;        /* file of alert rules; NULL: the defaults */
+    const char *alert_command; /* run when an alert goes on or off; or NULL */
+    struct pt_blackbox_options blackbox;
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */

@@ -84,6 +84,8 @@ extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], 
 const struct pt_rule *pt_rule_at(size_t index);
 
 void pt_explain(struct pt_explanation *x, const struct pt_signals *signals);
+/* Puts the verdicts in order and says what they come to. */
+void pt_explanation_decide(struct pt_explanation *x);
 
 bool pt_condition_holds(const struct pt_condition *c, double value);
 /* "all CPUs together below 80 %": the condition in words. */

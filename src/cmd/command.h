@@ -4,6 +4,8 @@
 
 #include "base/options.h"
 
+#include <sys/types.h>
+
 enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
@@ -13,6 +15,8 @@ enum pt_command_id {
     PT_COMMAND_HEAP,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
+    PT_COMMAND_MERGE,
+    PT_COMMAND_TOP,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
     PT_COMMAND_DOCTOR,
@@ -31,7 +35,9 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *baseline;
+    const char *alerts, *alert_command, *baseline;
+    int64_t blackbox_bytes, blackbox_keep_ns;
+    bool must_keep;
     struct pt_option_list gates;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
@@ -45,6 +51,9 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *panel, *sort, *filter;
+    int64_t top_count, start_ns;
+    bool as_tree;
 };
 
 struct pt_command {
@@ -85,6 +94,8 @@ int pt_command_heap_file(const struct pt_command_options *o, const char *path,
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
@@ -108,6 +119,17 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
+ * "off" stand alone). 0 or -errno with words. cmd/target.c */
+struct pt_engine_options;
+int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
+                    struct pt_err *err) PT_MUST_CHECK;
+int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+                       const char **url, struct pt_err *err) PT_MUST_CHECK;
+
+/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno with words. */
+int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
 struct pt_fs;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "profile/heap.h"
 #include "profile/writers.h"
+#include "store/run.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,8 @@
 #define HEAP       (1u << PT_COMMAND_HEAP)
 #define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
 #define DIFF       (1u << PT_COMMAND_DIFF)
+#define MERGE      (1u << PT_COMMAND_MERGE)
+#define TOP        (1u << PT_COMMAND_TOP)
 #define MARK       (1u << PT_COMMAND_MARK)
 #define SCHEMA     (1u << PT_COMMAND_SCHEMA)
 #define DOCTOR     (1u << PT_COMMAND_DOCTOR)
@@ -35,10 +38,26 @@ const struct pt_option pt_command_option_list[] = {
       "directory for the files; beside the journal if not given; with --profile a file" },
     { "output", 'o', PT_OPTION_TEXT, REPORT, AT(output), NULL, "FILE",
       "the page; <uuid>.html beside the journal if not given" },
+    { "output", 'o', PT_OPTION_TEXT, MERGE, AT(output), "./profiler-output", "WHERE",
+      "directory for the merged run; or FILE.html: its report, with the run beside it" },
     { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
       "profile of CPU time taken meanwhile; <uuid>.cpu.pitotprof beside the journal if not given" },
     { "interval", 't', PT_OPTION_MS, RECORD, AT(interval_ns), "1000", "MS",
       "time between samples: 1000, 100ms, 1s" },
+    { "interval", 't', PT_OPTION_MS, TOP, AT(interval_ns), "1000", "MS",
+      "time between screens: 1000, 100ms, 2s" },
+    { "iterations", 'n', PT_OPTION_I64, TOP, AT(top_count), "0", "N",
+      "end after so many screens; 0 = no limit" },
+    { "pid", 0, PT_OPTION_LIST, TOP, AT(pids), NULL, "PID",
+      "only this process and what it starts; repeatable" },
+    { "panel", 0, PT_OPTION_TEXT, TOP, AT(panel), NULL, "NAME",
+      "what is shown first: processes, containers, GPUs, engines, disks, ..., or any table" },
+    { "sort", 0, PT_OPTION_TEXT, TOP, AT(sort), NULL, "COLUMN",
+      "sort by this column: a heading, or its name" },
+    { "filter", 0, PT_OPTION_TEXT, TOP, AT(filter), NULL, "TEXT", "only lines with this text" },
+    { "tree", 0, PT_OPTION_FLAG, TOP, AT(as_tree), NULL, NULL, "show processes as a tree" },
+    { "at", 0, PT_OPTION_S, TOP, AT(start_ns), NULL, "TIME",
+      "begin so far into the run: 90, 90s, 5m" },
     { "format", 'f', PT_OPTION_TEXT, RECORD | EXPORT, AT(formats), "parquet", "LIST",
       "formats of the files, a comma list", pt_sink_name },
     { "processes", 'p', PT_OPTION_FLAG, RECORD, AT(processes), NULL, NULL,
@@ -98,7 +117,7 @@ const struct pt_option pt_command_option_list[] = {
       "record only these, a comma list", pt_collector_name },
     { "no-collect", 0, PT_OPTION_TEXT, RECORD, AT(no_collect), NULL, "LIST",
       "leave these out, a comma list" },
-    { "engine", 0, PT_OPTION_LIST, RECORD, AT(engines), NULL, "URL",
+    { "engine", 0, PT_OPTION_LIST, RECORD | TOP, AT(engines), NULL, "URL",
       "scrape this inference engine: PORT, URL, unix:PATH; repeatable; auto (the default): find "
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD, AT(wants_raw_engine), NULL, NULL,
@@ -106,6 +125,12 @@ const struct pt_option pt_command_option_list[] = {
     { "alerts", 0, PT_OPTION_TEXT, RECORD, AT(alerts), NULL, "FILE",
       "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
       "80 %, 85 degrees" },
+    { "alert-command", 0, PT_OPTION_TEXT, RECORD, AT(alert_command), NULL, "COMMAND",
+      "run this by the shell when an alert goes on or off; PITOT_ALERT_* say which" },
+    { "blackbox", 0, PT_OPTION_BYTES, RECORD, AT(blackbox_bytes), NULL, "SIZE",
+      "record for days into a ring of this size, and keep what was before a mishap: 512M" },
+    { "blackbox-keep", 0, PT_OPTION_S, RECORD, AT(blackbox_keep_ns), "10m", "TIME",
+      "how far what is kept goes back" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD, AT(max_overhead_percent), "5", "PERCENT",
       "thin collectors above this share of one CPU; 0 = never" },
@@ -130,6 +155,8 @@ const struct pt_option pt_command_option_list[] = {
       "smaller changes are not told" },
     { "run", 0, PT_OPTION_TEXT, MARK, AT(run), NULL, "RUN",
       "recording to mark; the one around this command, else the newest here" },
+    { "keep", 0, PT_OPTION_FLAG, MARK, AT(must_keep), NULL, NULL,
+      "keep what a recording with --blackbox has of the minutes before" },
     { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
       "how long to run: 5; a server until Ctrl+C" },
     { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
@@ -153,11 +180,11 @@ const struct pt_option pt_command_option_list[] = {
       "print Markdown for a pull request" },
     { "markdown", 0, PT_OPTION_FLAG, SCHEMA, AT(as_markdown), NULL, NULL,
       "print Markdown (docs/METRICS.md)" },
-    { "path.procfs", 0, PT_OPTION_TEXT, RECORD | CPU | HEAP | DOCTOR, AT(procfs), "/proc", "DIR",
-      "where /proc is" },
-    { "path.sysfs", 0, PT_OPTION_TEXT, RECORD | CPU | HEAP | DOCTOR, AT(sysfs), "/sys", "DIR",
+    { "path.procfs", 0, PT_OPTION_TEXT, RECORD | TOP | CPU | HEAP | DOCTOR, AT(procfs), "/proc",
+      "DIR", "where /proc is" },
+    { "path.sysfs", 0, PT_OPTION_TEXT, RECORD | TOP | CPU | HEAP | DOCTOR, AT(sysfs), "/sys", "DIR",
       "where /sys is" },
-    { "path.rootfs", 0, PT_OPTION_TEXT, RECORD | CPU | HEAP | DOCTOR, AT(rootfs), "/", "DIR",
+    { "path.rootfs", 0, PT_OPTION_TEXT, RECORD | TOP | CPU | HEAP | DOCTOR, AT(rootfs), "/", "DIR",
       "where the root of the host is" },
     { "quiet", 'q', PT_OPTION_FLAG, ALL, AT(is_quiet), NULL, NULL, "only errors" },
     { "verbose", 'v', PT_OPTION_COUNT, ALL, AT(verbosity), NULL, NULL,
@@ -248,6 +275,25 @@ static const char demo_details[] =
     "\n"
     "The server prints where it listens, and listens for this machine only.\n";
 
+static const char merge_details[] =
+    "Runs of several ranks or hosts become one, with a column that says whose a row is; report,\n"
+    "explain, export and diff read it as any other. A directory stands for all runs in it.\n"
+    "PITOT_RANK, SLURM_PROCID, RANK or OMPI_COMM_WORLD_RANK label a run while it is recorded.\n"
+    "Ranks of one machine share a clock; clocks of others are aligned by what both saw, and how\n"
+    "far off they may be is said: docs/MERGE.md.\n"
+    "  srun pitot -o runs -- python train.py\n"
+    "  pitot merge runs -o merged.html\n";
+
+static const char top_details[] =
+    "Without RUN the machine as it is now; with RUN (as for export) that run is played again, "
+    "also\n"
+    "while it is being recorded. Keys are on its help page: press ?. When standard output is no\n"
+    "terminal, screens are printed as text.\n"
+    "  pitot top\n"
+    "  pitot top --pid 4242 --tree\n"
+    "  pitot top profiler-output --at 90s\n"
+    "  pitot top -n 1 --panel containers --sort mem | head -40\n";
+
 static const char mark_details[] = "  pitot mark \"warm-up over\"\n"
                                    "  pitot mark --run ./out \"deployed v2\"\n";
 
@@ -272,6 +318,10 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B", "compare runs; gates for continuous integration",
                           pt_cmd_diff, diff_details, 2 },
+    [PT_COMMAND_MERGE] = { "merge", "RUN...", "make one run of those of several ranks or hosts",
+                           pt_cmd_merge, merge_details, 2 },
+    [PT_COMMAND_TOP] = { "top", "[RUN]", "watch the machine, or a recorded run, in the terminal",
+                         pt_cmd_top, top_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "put a mark on the time axis of a running recording",
                           pt_cmd_mark, mark_details, 2 },
     [PT_COMMAND_SCHEMA] = { "schema", "", "list every table and column that is recorded",
@@ -302,6 +352,13 @@ int pt_command_close(struct pt_out *out, int code) {
         return code;
     pt_log(PT_LOG_ERROR, "cannot write to standard output: %s", strerror(-rc));
     return code ? code : 1;
+}
+
+int pt_command_find_run(const char *run, char *journal, struct pt_err *err) {
+    int other_count, rc = pt_run_find(run, journal, &other_count, err);
+    if (!rc && other_count > 0)
+        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
+    return rc;
 }
 
 int pt_command_open_fs(const struct pt_command_options *o, struct pt_fs *fs) {

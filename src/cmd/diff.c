@@ -2,11 +2,9 @@
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "report/diff.h"
+#include "store/rank.h"
 #include "store/run.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define EXIT_ERROR 2
@@ -17,57 +15,72 @@ static const int exit_codes[] = {
     [PT_DIFF_INCONCLUSIVE] = 3,
 };
 
-/* Adds one journal to a side; the first of a side gives its settings. */
-static int add_journal(struct pt_diff *d, int side, const char *journal, struct pt_err *err) {
-    struct pt_journal_reader reader = { 0 };
-    int rc = pt_journal_open(&reader, journal, err);
-    if (rc)
-        return rc;
+/* Adds what a reader gives to a side: all of it, or one rank of a merged run. The first of a side
+ * gives its settings. */
+static int add_samples(struct pt_diff *d, int side, struct pt_journal_reader *reader,
+                       const char *rank) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
-    pt_windows_init(w, &reader.schema, pt_comparison_wants);
-    rc = pt_windows_read(w, &reader);
-    if (rc)
-        pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc));
-    const struct pt_journal_note *note = pt_journal_note_find(&reader, "static");
+    struct pt_rank_view *view = pt_calloc(1, sizeof *view);
+    struct pt_sample sample;
+    int rc;
+    pt_rank_view_init(view, &reader->schema);
+    pt_windows_init(w, rank ? &view->schema : &reader->schema, pt_comparison_wants);
+    pt_sample_init(&sample, &reader->schema);
+    while ((rc = pt_journal_next(reader, &sample)) > 0)
+        if (!rank)
+            pt_windows_add(w, &sample);
+        else if (pt_rank_view_take(view, &sample, rank))
+            pt_windows_add(w, &view->sample);
+    const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
     if (!rc && note && d->comparisons.run_counts[side] == 0)
         pt_settings_read(&d->settings[side], (struct pt_str){ note->text, note->text_len });
     if (!rc)
         pt_comparisons_add(&d->comparisons, side, w);
+    pt_sample_release(&sample);
     pt_windows_release(w);
+    pt_rank_view_release(view);
+    pt_free(view);
     pt_free(w);
-    pt_journal_reader_close(&reader);
+    return rc;
+}
+
+/* A run, or each rank of a merged one: those are several runs of a side. */
+static int add_journal(struct pt_diff *d, int side, const char *journal, struct pt_err *err) {
+    struct pt_ranks ranks = { 0 };
+    int rc = 0;
+    for (size_t i = 0; !rc && i <= ranks.count; i++) {
+        struct pt_journal_reader reader = { 0 };
+        if (i > 0 && i == ranks.count)
+            break;
+        rc = pt_journal_open(&reader, journal, err);
+        if (rc)
+            break;
+        if (i == 0)
+            pt_ranks_read(&ranks, &reader);
+        rc = add_samples(d, side, &reader, ranks.count > 0 ? ranks.labels[i] : NULL);
+        if (rc)
+            pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc));
+        pt_journal_reader_close(&reader);
+    }
+    pt_ranks_release(&ranks);
     return rc;
 }
 
 static int add_run(struct pt_diff *d, int side, const char *run, struct pt_err *err) {
     char journal[PATH_MAX];
-    int other_count, rc = pt_run_find(run, journal, &other_count, err);
+    int rc = pt_command_find_run(run, journal, err);
     d->names[side] = run;
-    if (rc)
-        return rc;
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
-    return add_journal(d, side, journal, err);
+    return rc ? rc : add_journal(d, side, journal, err);
 }
 
 /* All runs of a directory. */
 static int add_baseline(struct pt_diff *d, const char *path, struct pt_err *err) {
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    int rc = 0;
+    struct pt_run_list runs = { 0 };
+    int rc = pt_run_list_directory(&runs, path, err);
     d->names[0] = path;
-    if (!directory)
-        return pt_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
-    while (!rc && (entry = readdir(directory))) {
-        char journal[PATH_MAX];
-        if (!pt_str_ends(pt_str_from(entry->d_name), PT_STR(PT_RUN_EXTENSION)))
-            continue;
-        snprintf(journal, sizeof journal, "%s/%s", path, entry->d_name);
-        rc = add_journal(d, 0, journal, err);
-    }
-    closedir(directory);
-    if (!rc && d->comparisons.run_counts[0] == 0)
-        rc = pt_fail(err, -ENOENT, "there is no run in %s", path);
+    for (size_t i = 0; i < runs.count && !rc; i++)
+        rc = add_journal(d, 0, runs.journals[i], err);
+    pt_run_list_release(&runs);
     return rc;
 }
 

@@ -11,25 +11,17 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define MIN_MEAN (UINT64_C(1) << 10)
-#define MAX_MEAN (UINT64_C(1) << 40)
-
-static uint64_t unit_of(struct pt_str text) {
-    return pt_str_eq(text, PT_STR(""))                                    ? 1
-           : pt_str_eq(text, PT_STR("k")) || pt_str_eq(text, PT_STR("K")) ? 1u << 10
-           : pt_str_eq(text, PT_STR("m")) || pt_str_eq(text, PT_STR("M")) ? 1u << 20
-                                                                          : 0;
-}
+#define MIN_MEAN (INT64_C(1) << 10)
+#define MAX_MEAN (INT64_C(1) << 40)
 
 int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) {
     *mean_bytes = 0;
     if (strcmp(text, "all") == 0)
         return 0;
-    struct pt_scan s = pt_scan_of(pt_str_from(text));
-    uint64_t number = pt_scan_u64(&s), unit = unit_of(pt_scan_rest(&s));
-    if (s.failed || unit == 0 || number > MAX_MEAN / unit || number * unit < MIN_MEAN)
+    int64_t bytes = 0;
+    if (pt_bytes_parse(text, &bytes, NULL) || bytes < MIN_MEAN || bytes > MAX_MEAN)
         return pt_fail(err, -EINVAL, "--heap: '%s' is neither 512k, 64k, ... nor all", text);
-    *mean_bytes = number * unit;
+    *mean_bytes = (uint64_t)bytes;
     return 0;
 }
 

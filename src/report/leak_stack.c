@@ -2,14 +2,8 @@
 
 #include "base/log.h"
 #include "profile/leaks.h"
-#include "profile/readers.h"
-#include "profile/symbolize.h"
-#include "store/run.h"
+#include "report/run_profile.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
-#define ENDING ".heap.pitotprof"
 #define STACKS 2
 #define FRAMES 5
 
@@ -46,21 +40,14 @@ static void describe(const struct pt_profile *p, struct pt_verdict *v) {
 }
 
 void pt_leak_stack_add(struct pt_explanation *x, const char *journal) {
-    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
-    struct pt_profile_file file;
-    struct pt_err err;
+    struct pt_profile_file *file;
+    struct pt_err err = { "" };
     struct pt_verdict *leak = find_leak(x);
     if (!leak)
         return;
-    pt_run_split(journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s" ENDING, directory, name) >= PATH_MAX ||
-        access(path, F_OK))
-        return;
-    if (pt_profile_file_read(&file, path, &err)) {
+    if (pt_run_profile_read(&file, journal, "heap", &err))
         pt_log(PT_LOG_WARNING, "%s", err.text);
-    } else {
-        pt_symbolize_saved(&file.profile);
-        describe(&file.profile, leak);
-    }
-    pt_profile_file_release(&file);
+    else if (file)
+        describe(&file->profile, leak);
+    pt_run_profile_free(file);
 }

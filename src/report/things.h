@@ -6,7 +6,7 @@
 #define PT_REPORT_THINGS_H
 
 #include "model/sample.h"
-#include "report/names.h"
+#include "base/names.h"
 
 /* What a thing did, as one column says. In base units: bytes, seconds, joules. */
 struct pt_thing_column {

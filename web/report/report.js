@@ -112,8 +112,8 @@ async function start() {
     const heap = model.data.heap ? new Heap(model) : null;
     const spans = model.data.spans ? new SpanTimeline(model, view) : null;
     const sections = [
-        figureSection(model, view), eventList(model, view), flame?.element, heap?.element,
-        spans?.element,
+        rankSection(model), figureSection(model, view), eventList(model, view),
+        flame?.element, heap?.element, spans?.element,
         ...model.data.tables.filter(one => one.columns.length > 0)
             .map(one => tableSection(model, view, one)),
         model.data.processes ? processSection(model) : null,

@@ -15,7 +15,7 @@ function verdictItem(view, verdict) {
         make('p', {}, `${digits(100 * verdict.share)}${THIN}% of the run, confidence ` +
             `${digits(100 * verdict.confidence)}${THIN}%. `, where),
         make('p', {}, numbers.join(' · ')),
-        verdict.where ? make('p', {}, 'Allocated by ', make('code', {}, verdict.where)) : null,
+        verdict.where ? make('p', {}, 'Where: ', make('code', {}, verdict.where)) : null,
         make('p', {}, verdict.advice));
 }
 

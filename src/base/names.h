@@ -1,6 +1,6 @@
-/* report/names.h -- texts by number: each is kept once. */
-#ifndef PT_REPORT_NAMES_H
-#define PT_REPORT_NAMES_H
+/* base/names.h -- texts by number: each is kept once. */
+#ifndef PT_BASE_NAMES_H
+#define PT_BASE_NAMES_H
 
 #include "base/str.h"
 
