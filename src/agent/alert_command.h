@@ -1,8 +1,8 @@
 /* agent/alert_command.h -- runs a command of the user's when an alert goes on or off.
  *
- * What happened is in its environment: PITOT_ALERT_RULE, _ENTITY, _METRIC, _STATE (on, off), _VALUE,
- * _THRESHOLD, _TIME (Unix milliseconds) and _RUN (the journal). One runs at a time, the others wait
- * for it; none is waited for by the recording, and one that takes too long is killed. */
+ * What happened is in its environment: PITOT_ALERT_RULE, _ENTITY, _METRIC, _STATE (on or off),
+ * _VALUE, _THRESHOLD, _TIME (Unix milliseconds) and _RUN (the journal). One runs at a time, the
+ * others wait for it; the recording waits for none, and one that takes too long is killed. */
 #ifndef PT_AGENT_ALERT_COMMAND_H
 #define PT_AGENT_ALERT_COMMAND_H
 

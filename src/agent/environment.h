@@ -1,4 +1,4 @@
-/* agent/environment.h -- the environment of a command: Pitot's own, some variables set anew. */
+/* agent/environment.h -- the environment of a command: Pitot's own with some variables set. */
 #ifndef PT_AGENT_ENVIRONMENT_H
 #define PT_AGENT_ENVIRONMENT_H
 

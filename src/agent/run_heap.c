@@ -5,6 +5,7 @@
 #include "profile/heap_report.h"
 #include "profile/leaks.h"
 #include "profile/writers.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "kernel/pid_tree.h"
 #include "profile/writers.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,9 +9,8 @@
 
 #include <limits.h>
 
-#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
-#define PT_RUN_PROFILE_CPU       "cpu"
-#define PT_RUN_PROFILE_HEAP      "heap" /* agent/run_heap.h */
+#define PT_RUN_PROFILE_CPU  "cpu"
+#define PT_RUN_PROFILE_HEAP "heap" /* agent/run_heap.h */
 
 /* The kinds of profiles that a run may have, NULL after the last. */
 const char *pt_run_profile_kind(size_t index);

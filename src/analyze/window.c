@@ -49,24 +49,6 @@ void pt_windows_release(struct pt_windows *w) {
     *w = (struct pt_windows){ .schema = w->schema };
 }
 
-void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
-    size_t used = 0;
-    into[0] = 0;
-    for (int c = 0; c < b->table->column_count; c++) {
-        const struct pt_column *column = &b->table->columns[c];
-        if (column->kind != PT_KEY || pt_is_null(b, row, c) || used + 1 >= capacity)
-            continue;
-        if (used > 0)
-            into[used++] = '/';
-        if (column->type == PT_STRING) {
-            pt_str_copy(into + used, capacity - used, pt_get_str(b, row, c));
-        } else {
-            snprintf(into + used, capacity - used, "%lld", (long long)pt_get_i64(b, row, c));
-        }
-        used += strlen(into + used);
-    }
-}
-
 static bool is_entity(const struct pt_entity *e, int table, const char *key) {
     return e->table == table && strcmp(e->key, key) == 0;
 }

@@ -72,9 +72,6 @@ void pt_windows_add(struct pt_windows *w, const struct pt_sample *sample);
 /* Adds all samples of a journal. 0 or -errno. */
 int pt_windows_read(struct pt_windows *w, struct pt_journal_reader *reader) PT_MUST_CHECK;
 
-/* The key columns of a row, joined by a slash. */
-void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity);
-
 /* The next entity of that table after `*place`, which starts at 0; NULL after the last. */
 const struct pt_entity *pt_windows_next(const struct pt_windows *w, int table, size_t *place);
 /* The series of that column, or NULL. */

@@ -19,6 +19,7 @@ enum pt_command_id {
     PT_COMMAND_TOP,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
+    PT_COMMAND_SERVE,
     PT_COMMAND_DOCTOR,
     PT_COMMAND_DEMO,
     PT_COMMAND_DOCS,
@@ -35,10 +36,10 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *alert_command, *baseline;
+    const char *alerts, *alert_command;
     int64_t blackbox_bytes, blackbox_keep_ns;
     bool must_keep;
-    struct pt_option_list gates;
+    struct pt_option_list gates, baselines;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
@@ -51,6 +52,10 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *listen, *token_file, *tls_certificate, *tls_key, *state_directory, *runs;
+    const char *webhook, *probe;
+    int64_t history_bytes, history_age_ns, probe_interval_ns;
+    bool allows_private_webhook;
     const char *panel, *sort, *filter;
     int64_t top_count, start_ns;
     bool as_tree;
@@ -99,6 +104,7 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_doctor(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_demo(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -128,7 +134,13 @@ int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
 int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
                        const char **url, struct pt_err *err) PT_MUST_CHECK;
 
-/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno with words. */
+/* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.
+ * cmd/collectors.c */
+int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
+                          struct pt_err *err) PT_MUST_CHECK;
+
+/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
+ * with words. */
 int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */

@@ -67,7 +67,7 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
         return report(&err);
     pt_run_split(journal, directory, name);
     warn_of_others(other_count, name);
-    char *saved = pt_asprintf("%s/%s.%s" PT_RUN_PROFILE_EXTENSION, directory, name, o->profile);
+    char *saved = pt_run_profile_path(journal, o->profile);
     int rc = access(saved, F_OK)
                  ? pt_fail(&err, -ENOENT, "the run has no %s profile (%s): record it with --%s",
                            o->profile, saved, o->profile)

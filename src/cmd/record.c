@@ -11,41 +11,6 @@
 #define MIN_INTERVAL_NS    PT_NS_PER_MS
 #define MIN_BLACKBOX_BYTES (INT64_C(4) << 20)
 
-static int unknown_collector(struct pt_str name, struct pt_err *err) {
-    char known[160];
-    pt_choices_join(pt_collector_name, known, sizeof known);
-    return pt_fail(err, -EINVAL, "unknown collector '%.*s': choose from %s", (int)name.len, name.at,
-                   known);
-}
-
-/* Switches every collector of a comma list. */
-static int switch_collectors(bool *is_enabled, const char *list, bool value, struct pt_err *err) {
-    for (const char *at = list;; at++) {
-        struct pt_str name = { at, strcspn(at, ",") };
-        int i = 0;
-        while (pt_collectors[i] && !pt_str_eq(pt_str_from(pt_collectors[i]->name), name))
-            i++;
-        if (!pt_collectors[i])
-            return unknown_collector(name, err);
-        is_enabled[i] = value;
-        at += name.len;
-        if (!*at)
-            return 0;
-    }
-}
-
-static int choose_collectors(const struct pt_command_options *o, bool *is_enabled,
-                             struct pt_err *err) {
-    for (int i = 0; pt_collectors[i]; i++)
-        is_enabled[i] = !o->collect && !pt_collectors[i]->is_optional;
-    int rc = o->collect ? switch_collectors(is_enabled, o->collect, true, err) : 0;
-    if (!rc && o->processes)
-        rc = switch_collectors(is_enabled, "processes", true, err);
-    if (!rc && o->no_collect)
-        rc = switch_collectors(is_enabled, o->no_collect, false, err);
-    return rc;
-}
-
 static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     for (size_t i = 0; i < tags->count; i++) {
         const char *equals = strchr(tags->items[i], '=');
@@ -104,7 +69,7 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     if (!rc)
         rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)
-        rc = choose_collectors(o, r->is_enabled, err);
+        rc = pt_command_collectors(o, r->is_enabled, err);
     if (!rc)
         rc = pt_command_pids(&o->pids, r->pids, &r->pid_count, err);
     if (!rc)

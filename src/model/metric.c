@@ -25,11 +25,20 @@ static const char *unit_word(enum pt_unit unit) {
     }
 }
 
-/* The writers add _total to counters. */
+static bool is_last_total(struct pt_str word) {
+    return word.at[word.len] == 0 && pt_str_eq(word, PT_STR("total"));
+}
+
+/* The writers add _total to counters. An abbreviated unit is no word: latency_ttft_s_count. */
 static bool is_needless(struct pt_str word, const struct pt_column *c) {
-    bool is_last = word.at[word.len] == 0;
-    return pt_str_eq(word, pt_str_from(unit_word(c->unit))) ||
-           (c->kind == PT_COUNTER && is_last && pt_str_eq(word, PT_STR("total")));
+    return pt_str_eq(word, pt_str_from(unit_word(c->unit))) || pt_str_eq(word, PT_STR("s")) ||
+           (c->kind == PT_COUNTER && is_last_total(word));
+}
+
+/* To scrapers _total means a counter. */
+static struct pt_str word_of(struct pt_str word, const struct pt_column *c) {
+    bool is_at_end = *pt_units[c->unit].prometheus_suffix == 0;
+    return c->kind == PT_GAUGE && is_at_end && is_last_total(word) ? PT_STR("all") : word;
 }
 
 static char *append(char *at, const char *end, struct pt_str text) {
@@ -42,7 +51,7 @@ static char *append_words(char *at, const char *end, const struct pt_column *c) 
         size_t length = strcspn(word, "_");
         if (!is_needless((struct pt_str){ word, length }, c)) {
             at = append(at, end, PT_STR("_"));
-            at = append(at, end, (struct pt_str){ word, length });
+            at = append(at, end, word_of((struct pt_str){ word, length }, c));
         }
         word += length + (word[length] == '_');
     }

@@ -42,6 +42,10 @@ static void print_column_json(struct pt_json *j, const struct pt_table *t, int i
     pt_json_text(j, "kind", pt_kind_name(column->kind));
     pt_json_text(j, "type", pt_type_name(column->type));
     pt_json_text(j, "unit", pt_units[column->unit].name);
+    if (pt_column_is_drawn(column)) {
+        pt_json_text(j, "base_unit", pt_unit_base(column->unit));
+        pt_json_bool(j, "is_rate", column->kind == PT_COUNTER);
+    }
     pt_json_bool(j, "timed", pt_column_is_timed(t, column));
     pt_json_text(j, "source", t->sources[column->source]);
     pt_json_text(j, "prometheus", metric_name(t, index, metric));

@@ -88,6 +88,11 @@ static inline bool pt_column_is_timed(const struct pt_table *t, const struct pt_
     return !t->is_untimed && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
 }
 
+/* Can it be drawn: is it a number that changes? */
+static inline bool pt_column_is_drawn(const struct pt_column *c) {
+    return c->type != PT_STRING && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
+}
+
 const char *pt_type_name(enum pt_type type); /* int64, float64, string */
 const char *pt_kind_name(enum pt_kind kind);
 const char *pt_rows_name(enum pt_rows rows); /* things, processes, ... */

@@ -1,4 +1,4 @@
-/* profile/heap_report.h -- a profile of memory as text for people, and as JSON; of one that was
+/* profile/heap_report.h -- a profile of memory as text for people, and as JSON: of one that was
  * just taken and of one that was read alike. */
 #ifndef PT_PROFILE_HEAP_REPORT_H
 #define PT_PROFILE_HEAP_REPORT_H

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PLACES       3
-#define SAMPLES_MIN  5    /* of a window: fewer say nothing */
-#define PLACE_SHARE  0.05 /* of all samples: less is not worth a word */
+#define PLACES      3
+#define SAMPLES_MIN 5    /* of a window: fewer say nothing */
+#define PLACE_SHARE 0.05 /* of all samples: less is not worth a word */
 
 void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal) {
     struct pt_err err = { "" };
@@ -140,7 +140,8 @@ static void describe(const struct pt_cpu_places *c, bool is_of_locks, struct pt_
         if ((double)places[i].count < PLACE_SHARE * (double)total || places[i].count == 0)
             break;
         print_place(p, &places[i], total, text, sizeof text);
-        int n = snprintf(v->where + used, sizeof v->where - used, "%s%s", used > 0 ? ", " : "", text);
+        int n =
+            snprintf(v->where + used, sizeof v->where - used, "%s%s", used > 0 ? ", " : "", text);
         if (n < 0 || used + (size_t)n >= sizeof v->where)
             break;
         used += (size_t)n;

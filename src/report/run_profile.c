@@ -3,7 +3,6 @@
 #include "profile/symbolize.h"
 #include "store/run.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 int pt_profile_read_named(struct pt_profile_file **into, const char *path, struct pt_err *err) {
@@ -21,13 +20,11 @@ int pt_profile_read_named(struct pt_profile_file **into, const char *path, struc
 
 int pt_run_profile_read(struct pt_profile_file **into, const char *journal, const char *kind,
                         struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
+    char *path = pt_run_profile_path(journal, kind);
     *into = NULL;
-    pt_run_split(journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s.%s.pitotprof", directory, name, kind) >= PATH_MAX ||
-        access(path, F_OK))
-        return 0;
-    return pt_profile_read_named(into, path, err);
+    int rc = access(path, F_OK) == 0 ? pt_profile_read_named(into, path, err) : 0;
+    pt_free(path);
+    return rc;
 }
 
 void pt_run_profile_free(struct pt_profile_file *f) {

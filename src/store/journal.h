@@ -106,6 +106,12 @@ int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CH
  * again, notes are not taken again. 0 or -errno: that segment of a ring was taken away. */
 int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) PT_MUST_CHECK;
 
+/* Goes to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
+ * gives it. Few bytes are read; `s` is used on the way. For single journals (no rings) whose clock
+ * was not set back. 0 or -errno. */
+int pt_journal_seek_time(struct pt_journal_reader *r, struct pt_sample *s,
+                         int64_t wall_ns) PT_MUST_CHECK;
+
 /* The latest note of that key, or NULL. */
 const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,
                                                    const char *key);

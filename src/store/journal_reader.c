@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define CHUNK          (256u << 10)
+#define SEEK_BYTES     (64u << 10) /* near enough */
 #define NOTE_BYTES_MAX (64u << 20) /* of all notes together; more are passed over */
 
 struct record {
@@ -396,6 +397,46 @@ int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) 
     r->position = place.position;
     r->needs_key = true;
     return 0;
+}
+
+static void go_to(struct pt_journal_reader *r, uint64_t position) {
+    forget_buffer(r);
+    r->position = position;
+    r->needs_key = true;
+}
+
+/* Is the first key sample behind `position` not after the time? */
+static int is_key_before(struct pt_journal_reader *r, struct pt_sample *s, uint64_t position,
+                         int64_t wall_ns) {
+    go_to(r, position);
+    int rc = pt_journal_next(r, s);
+    return rc <= 0 ? rc : s->wall_ns <= wall_ns;
+}
+
+/* Bisects; what it meets on the way counts for nothing. */
+int pt_journal_seek_time(struct pt_journal_reader *r, struct pt_sample *s, int64_t wall_ns) {
+    const struct pt_journal_reader before = *r;
+    uint64_t low = r->position;
+    int64_t left = remaining(r);
+    if (left < 0)
+        return (int)left;
+    uint64_t high = low + (uint64_t)left;
+    int rc = 0;
+    while (rc >= 0 && high - low > SEEK_BYTES) {
+        uint64_t middle = low + (high - low) / 2;
+        rc = is_key_before(r, s, middle, wall_ns);
+        if (rc > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    go_to(r, low);
+    r->tail_bytes = before.tail_bytes;
+    r->sample_count = before.sample_count;
+    r->skipped_bytes = before.skipped_bytes;
+    r->skipped_sample_count = before.skipped_sample_count;
+    r->unknown_record_count = before.unknown_record_count;
+    return rc < 0 ? rc : 0;
 }
 
 int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err *err) {

@@ -64,6 +64,8 @@ static void make_room(struct pt_ring *r) {
         used -= r->segments[removed].bytes;
         r->removed_count++;
     }
+    if (removed == 0)
+        return;
     r->segment_count -= removed;
     memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
 }

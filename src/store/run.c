@@ -155,6 +155,11 @@ struct pt_str pt_run_stem(struct pt_str journal) {
     return journal;
 }
 
+char *pt_run_profile_path(const char *journal, const char *kind) {
+    struct pt_str stem = pt_run_stem(pt_str_from(journal));
+    return pt_asprintf("%.*s.%s" PT_RUN_PROFILE_EXTENSION, (int)stem.len, stem.at, kind);
+}
+
 void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]) {
     const char *slash = strrchr(journal, '/');
     struct pt_str base = pt_str_from(slash ? slash + 1 : journal);

@@ -39,8 +39,12 @@ void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_
 /* A journal's path without its extension. */
 struct pt_str pt_run_stem(struct pt_str journal);
 
+/* The profile of that kind ("cpu") that lies beside a journal, if one was taken. */
+char *pt_run_profile_path(const char *journal, const char *kind) PT_MUST_CHECK;
+
 #define PT_RUN_DEFAULT_DIRECTORY "./profiler-output"
 #define PT_RUN_EXTENSION         ".pitot"
+#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
 #define PT_RING_EXTENSION        ".ring" /* a directory of journals: store/ring.h */
 
 #endif

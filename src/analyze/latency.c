@@ -1,4 +1,4 @@
-#include "monitor/latency.h"
+#include "analyze/latency.h"
 
 #include <sched.h>
 

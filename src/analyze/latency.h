@@ -1,10 +1,10 @@
-/* monitor/latency.h -- requests of the last five to ten minutes: how long, how many failed.
+/* analyze/latency.h -- requests of the last five to ten minutes: how long, how many failed.
  *
  * Counts only grow, in buckets of region/histogram.h, by relaxed atomic adds. Every five minutes
  * they are copied; what came since the older of the last two copies is the window. So recording
  * takes no lock, and nothing is ever cleared under a writer. {0} is empty. */
-#ifndef PT_MONITOR_LATENCY_H
-#define PT_MONITOR_LATENCY_H
+#ifndef PT_ANALYZE_LATENCY_H
+#define PT_ANALYZE_LATENCY_H
 
 #include "region/histogram.h"
 
