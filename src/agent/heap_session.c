@@ -17,8 +17,8 @@
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-heap"
-#define READ_EVERY_MS 10   /* the ring of a process must not be full before */
-#define BUSY          0.05 /* so full it is read again at once */
+#define READ_EVERY_MS 10  /* the ring of a process must not be full before */
+#define BUSY          0.1 /* so full it is read again at once */
 #define FIRST_SAVE_NS PT_NS_PER_SECOND
 #define SAVE_EVERY_NS (5 * PT_NS_PER_SECOND)
 #define SAVE_SHARE    50 /* saving takes at most one part of so many */
