@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/scan.h"
-#include "profile/intern.h"
+#include "base/intern.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 #include "timeline/tables.h"
 
+/* Each row is an event, not a thing that goes on: without keys the journal need not look for the
+ * one it continues, which takes long among thousands of equal ones. */
 #define SOURCE "profiler of the GPU's vendor"
 
 #define GPU_KERNEL_COLUMNS(X, t)                                                          \
-    X(t, device, "gkDevice", KEY, I64, NONE, 0, "GPU, as its profiler numbers them")      \
-    X(t, stream, "gkStream", KEY, I64, NONE, 0, "Stream or queue")                        \
-    X(t, name, "gkName", KEY, STRING, NONE, 0, "Function, demangled; or CUDA graph")      \
+    X(t, device, "gkDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")     \
+    X(t, stream, "gkStream", INFO, I64, NONE, 0, "Stream or queue")                       \
+    X(t, name, "gkName", INFO, STRING, NONE, 0, "Function, demangled; or CUDA graph")     \
     X(t, start, "gkStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")   \
     X(t, duration, "gkDuration", INFO, I64, NANOSECONDS, 0, "How long it ran")            \
     X(t, pid, "gkPid", INFO, I64, NONE, 0, "Process that launched it")                    \
@@ -18,23 +20,23 @@
 PT_TABLE(gpu_kernel, PT_TABLE_FILE("gpu_kernels", NULL), "Kernels that GPUs ran (pitot gpu)",
          GPU_KERNEL_COLUMNS, SOURCE);
 
-#define GPU_COPY_COLUMNS(X, t)                                                          \
-    X(t, device, "gmDevice", KEY, I64, NONE, 0, "GPU, as its profiler numbers them")    \
-    X(t, stream, "gmStream", KEY, I64, NONE, 0, "Stream or queue")                      \
-    X(t, direction, "gmDirection", KEY, STRING, NONE, 0, "host to device, ..., memset") \
-    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
-    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "How long it took")         \
-    X(t, bytes, "gmBytes", INFO, I64, BYTES, 0, "How much")                             \
-    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that asked for it")                 \
+#define GPU_COPY_COLUMNS(X, t)                                                           \
+    X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")    \
+    X(t, stream, "gmStream", INFO, I64, NONE, 0, "Stream or queue")                      \
+    X(t, direction, "gmDirection", INFO, STRING, NONE, 0, "host to device, ..., memset") \
+    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")  \
+    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "How long it took")          \
+    X(t, bytes, "gmBytes", INFO, I64, BYTES, 0, "How much")                              \
+    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that asked for it")                  \
     X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0, "The call that asked for it has it too")
 
 PT_TABLE(gpu_copy, PT_TABLE_FILE("gpu_copies", NULL), "Memory that GPUs copied or set (pitot gpu)",
          GPU_COPY_COLUMNS, SOURCE);
 
 #define GPU_CALL_COLUMNS(X, t)                                                          \
-    X(t, pid, "gcPid", KEY, I64, NONE, 0, "Process")                                    \
-    X(t, thread, "gcThread", KEY, I64, NONE, 0, "Thread")                               \
-    X(t, name, "gcName", KEY, STRING, NONE, 0, "Function, or what was waited for")      \
+    X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process")                                   \
+    X(t, thread, "gcThread", INFO, I64, NONE, 0, "Thread")                              \
+    X(t, name, "gcName", INFO, STRING, NONE, 0, "Function, or what was waited for")     \
     X(t, start, "gcStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
     X(t, duration, "gcDuration", INFO, I64, NANOSECONDS, 0, "How long it took")         \
     X(t, device, "gcDevice", INFO, I64, NONE, 0, "GPU that was waited for")             \
@@ -45,9 +47,9 @@ PT_TABLE(gpu_call, PT_TABLE_FILE("gpu_calls", NULL),
          "Calls of the CUDA or HIP runtime, and waiting (pitot gpu)", GPU_CALL_COLUMNS, SOURCE);
 
 #define GPU_RANGE_COLUMNS(X, t)                                                         \
-    X(t, pid, "grPid", KEY, I64, NONE, 0, "Process")                                    \
-    X(t, thread, "grThread", KEY, I64, NONE, 0, "Thread")                               \
-    X(t, name, "grName", KEY, STRING, NONE, 0, "Name, as the program has it")           \
+    X(t, pid, "grPid", INFO, I64, NONE, 0, "Process")                                   \
+    X(t, thread, "grThread", INFO, I64, NONE, 0, "Thread")                              \
+    X(t, name, "grName", INFO, STRING, NONE, 0, "Name, as the program has it")          \
     X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
     X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "How long it took")
 
@@ -55,7 +57,7 @@ PT_TABLE(gpu_range, PT_TABLE_FILE("gpu_ranges", NULL),
          "Ranges of NVTX and ROCTx, operators of torch (pitot gpu)", GPU_RANGE_COLUMNS, SOURCE);
 
 #define GPU_GAP_COLUMNS(X, t)                                                                 \
-    X(t, device, "ggDevice", KEY, I64, NONE, 0, "GPU, as its profiler numbers them")          \
+    X(t, device, "ggDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")         \
     X(t, start, "ggStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")       \
     X(t, duration, "ggDuration", INFO, I64, NANOSECONDS, 0, "How long no kernel ran")         \
     X(t, copying, "ggCopying", INFO, I64, NANOSECONDS, 0, "How much of it memory was copied") \
