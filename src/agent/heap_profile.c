@@ -1,6 +1,7 @@
 #include "agent/heap_profile.h"
 
 #include "agent/child.h"
+#include "agent/environment.h"
 #include "agent/heap_files.h"
 #include "agent/recorder.h"
 #include "agent/regions.h"
@@ -19,7 +20,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <uuid.h>
@@ -46,58 +46,21 @@ static int block_signals(struct run *r, struct pt_err *err) {
     return r->signal_fd < 0 ? r->signal_fd : 0;
 }
 
-/* What the command gets besides its own environment. */
-struct variables {
-    char *at[8];
-    size_t count;
-};
-
-static void set_variable(struct variables *v, char *entry) {
-    v->at[v->count++] = entry;
-}
-
-static struct variables own_variables(const struct run *r) {
-    struct variables v = { .count = 0 };
-    const char *preloaded = getenv("LD_PRELOAD");
-    bool has_more = preloaded && *preloaded;
-    set_variable(&v, pt_asprintf("LD_PRELOAD=%s%s%s", r->library, has_more ? ":" : "",
-                                 has_more ? preloaded : ""));
-    set_variable(&v, pt_asprintf(PT_HEAP_DIRECTORY "=%s", r->regions.path));
-    set_variable(&v, pt_asprintf(PT_HEAP_MEAN "=%" PRIu64, r->o->mean_bytes));
-    set_variable(&v, pt_asprintf(PT_HEAP_STACK "=%zu", r->o->stack_bytes));
-    set_variable(&v, pt_asprintf(PT_HEAP_ARENAS "=%d", r->o->counts_mmap));
-    if (r->o->wants_python_malloc)
-        set_variable(&v, pt_asprintf("PYTHONMALLOC=malloc"));
-    return v;
-}
-
-static bool is_replaced(const struct variables *v, const char *entry) {
-    for (size_t i = 0; i < v->count; i++) {
-        size_t name = (size_t)(strchr(v->at[i], '=') - v->at[i]);
-        if (strncmp(v->at[i], entry, name + 1) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int create_child(struct run *r, struct pt_err *err) {
-    struct variables v = own_variables(r);
-    size_t n = 0, count = 0;
-    while (environ[count])
-        count++;
-    char **environment = pt_calloc(count + v.count + 1, sizeof *environment);
-    for (size_t i = 0; i < count; i++)
-        if (!is_replaced(&v, environ[i]))
-            environment[n++] = environ[i];
-    memcpy(environment + n, v.at, v.count * sizeof *environment);
-    struct pt_child_options c = { .fs = &r->o->fs,
-                                  .argv = r->o->command,
-                                  .environment = environment,
-                                  .signal_mask = &r->old_mask };
+    struct pt_environment e;
+    pt_environment_init(&e, environ);
+    pt_environment_preload(&e, r->library);
+    pt_environment_set(&e, PT_HEAP_DIRECTORY, "%s", r->regions.path);
+    pt_environment_set(&e, PT_HEAP_MEAN, "%" PRIu64, r->o->mean_bytes);
+    pt_environment_set(&e, PT_HEAP_STACK, "%zu", r->o->stack_bytes);
+    pt_environment_set(&e, PT_HEAP_ARENAS, "%d", r->o->counts_mmap);
+    if (r->o->wants_python_malloc)
+        pt_environment_set(&e, "PYTHONMALLOC", "malloc");
+    struct pt_child_options c = {
+        .fs = &r->o->fs, .argv = r->o->command, .environment = e.at, .signal_mask = &r->old_mask
+    };
     int rc = pt_child_create(&r->child, &c, err);
-    for (size_t i = 0; i < v.count; i++)
-        pt_free(v.at[i]);
-    pt_free(environment);
+    pt_environment_release(&e);
     return rc;
 }
 
@@ -133,10 +96,10 @@ static void wait_for_end(struct run *r) {
         poll(&polled, 1, READ_EVERY_MS);
         while (read(r->signal_fd, &info, sizeof info) == sizeof info)
             handle_signal(r, &info);
-        pt_heap_files_read(&r->files, &r->heap, false);
+        pt_heap_files_read(&r->files, false);
     }
     pt_child_collect(&r->child);
-    pt_heap_files_read(&r->files, &r->heap, true);
+    pt_heap_files_read(&r->files, true);
     pt_heap_advance(&r->heap, pt_mono_ns());
 }
 
@@ -319,6 +282,14 @@ static int finish(struct run *r) {
     return write_files(r);
 }
 
+static uint32_t add_process(void *state, const struct pt_heap_source *s) {
+    return pt_heap_add_process(state, s);
+}
+
+static void read_process(void *state, uint32_t process, struct pt_heap_source *s, bool is_over) {
+    pt_heap_read(state, process, s, is_over, pt_mono_ns());
+}
+
 static int prepare(struct run *r, struct pt_err *err) {
     uuid_t uuid;
     uuid_generate_random(uuid);
@@ -332,7 +303,8 @@ static int prepare(struct run *r, struct pt_err *err) {
     pt_regions_make(&r->regions, r->uuid);
     if (!r->regions.path[0])
         return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
-    pt_heap_files_init(&r->files, r->regions.fd_plus_one - 1);
+    pt_heap_files_init(&r->files, r->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
+                       (struct pt_heap_files_reader){ add_process, read_process, &r->heap });
     return block_signals(r, err);
 }
 

@@ -167,38 +167,6 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-static bool is_variable(const char *assignment, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
-}
-
-#define OWN_VARIABLES 2 /* the last ones of a command's environment */
-
-/* The environment of the command: ours, where the run is and where libpitot's files go. */
-static char **command_environment(const struct recorder *r) {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
-            !is_variable(environ[i], PITOT_REGION_VARIABLE))
-            environment[n++] = environ[i];
-    environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
-    return environment;
-}
-
-static void free_environment(char **environment) {
-    size_t n = 0;
-    while (environment[n + OWN_VARIABLES])
-        n++;
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        pt_free(environment[n + i]);
-    pt_free(environment);
-}
-
 static int create_child(struct recorder *r, struct pt_err *err) {
     if (!r->o->command)
         return 0;
@@ -206,18 +174,22 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
-    char **environment = command_environment(r);
+    struct pt_environment environment;
+    pt_environment_init(&environment, environ);
+    pt_environment_set(&environment, PT_RUN_VARIABLE, "%s", r->journal_path);
+    pt_environment_set(&environment, PITOT_REGION_VARIABLE, "%s", r->regions.path);
+    pt_run_profile_prepare(&r->profile, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
         .argv = r->o->command,
-        .environment = environment,
+        .environment = environment.at,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
         .signal_mask = &r->old_mask,
         .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
     };
     int rc = pt_child_create(&r->child, &options, err);
-    free_environment(environment);
+    pt_environment_release(&environment);
     if (!rc)
         r->target.pids[r->target.pid_count++] = r->child.pid;
     return rc;
@@ -514,17 +486,16 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     return pt_child_release(&r->child, r->o->command[0], err);
 }
 
-/* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
-static void start_profile(struct recorder *r) {
+/* Before the command is made, whose environment it may change. */
+static void choose_profile(struct recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
-                                              .is_command = r->o->command != NULL,
-                                              .pids = r->target.pids,
-                                              .pid_count = (size_t)r->target.pid_count,
+                                              .method = r->o->cpu_method,
+                                              .program = r->o->command ? r->o->command[0] : NULL,
                                               .directory = r->o->directory,
                                               .name = r->uuid_text };
     if (r->o->cpu_hz > 0)
-        pt_run_profile_start(&r->profile, &options);
+        pt_run_profile_choose(&r->profile, &options);
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
@@ -534,8 +505,10 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = block_signals(r, err);
     if (!rc)
         rc = open_targets(r, err);
-    if (!rc)
+    if (!rc) {
+        choose_profile(r);
         rc = create_child(r, err);
+    }
     pt_signals_ignore();
     if (!rc)
         rc = open_sampler(r, err);
@@ -545,7 +518,8 @@ static int start(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    start_profile(r);
+    /* before the sampler, which leaves out what it costs */
+    pt_run_profile_start(&r->profile, r->target.pids, (size_t)r->target.pid_count);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;

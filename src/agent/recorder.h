@@ -2,6 +2,7 @@
 #ifndef PT_AGENT_RECORDER_H
 #define PT_AGENT_RECORDER_H
 
+#include "agent/cpu_sampling.h"
 #include "agent/export.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
@@ -20,8 +21,9 @@ struct pt_recorder_options {
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
     struct pt_engine_options engines;
-    const char *container;   /* --container, or NULL */
-    int64_t cpu_hz;          /* --cpu: rate of a profile of the target; 0 = none */
+    const char *container; /* --container, or NULL */
+    int64_t cpu_hz;        /* --cpu: rate of a profile of the target; 0 = none */
+    enum pt_cpu_method cpu_method;
     const char *alerts;      /* file of alert rules; NULL: the defaults */
     const char *const *tags; /* "key=value" */
     size_t tag_count;

@@ -166,8 +166,8 @@ static bool read_environment(void) {
     f->stack_bytes =
         (uint32_t)(stack < PT_HEAP_STACK_MAX ? stack & ~UINT64_C(15) : PT_HEAP_STACK_MAX);
     f->seed = pt_heap_number(secure_getenv(PT_HEAP_SEED),
-                        (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC) * 2654435761u ^
-                            (uint64_t)getpid() << 32);
+                             (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC) * 2654435761u ^
+                                 (uint64_t)getpid() << 32);
     f->counts_mmap = arenas && *arenas == '1';
     return true;
 }

@@ -111,6 +111,8 @@ bool pt_heap_file_is_open(void);
 /* mapping.c. The directory that a variable of the environment names. False: there is none, or the
  * program is setuid. */
 bool pt_heap_find_directory(const char *variable);
+/* A file in it that is there already; its descriptor or -1. */
+int pt_heap_open(const char *name);
 /* A new file in it, PID-TIME and this ending; its descriptor or -1. It can be taken away again. */
 int pt_heap_create(uint32_t pid, const char *ending);
 void pt_heap_remove(void);

@@ -70,10 +70,17 @@ int pt_heap_create(uint32_t pid, const char *ending) {
                : -1;
 }
 
+int pt_heap_open(const char *name) {
+    char *end = path + PATH_MAX - 1, *at = put_text(path, end, directory);
+    at = put_text(at, end, "/");
+    at = put_text(at, end, name);
+    *at = '\0';
+    return at < end ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
 void pt_heap_remove(void) {
     unlink(path);
 }
-
 
 /* A limit of file sizes would answer with a signal. */
 bool pt_heap_fits_limit(uint64_t size) {

@@ -1,5 +1,6 @@
 #include "profile/heap.h"
 
+#include "profile/preloaded.h"
 #include "profile/symbolize.h"
 
 #include <math.h>
@@ -134,39 +135,8 @@ uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s) 
         (struct pt_heap_process){ .pid = s->pid, .is_every = s->is_every };
     h->mean_bytes = (double)s->mean_bytes;
     h->is_every = s->is_every;
-    /* another image under a known number: what that had mapped is gone */
-    struct pt_perf_record exec = { .kind = PT_PERF_COMM, .pid = s->pid, .tid = s->pid };
-    exec.comm.is_exec = true;
-    exec.comm.name = PT_STR("");
-    pt_recording_take(&h->recording, &exec, NULL);
+    pt_preloaded_begin(&h->recording, s->pid);
     return (uint32_t)h->process_count++;
-}
-
-static void take_maps(struct pt_heap *h, const struct pt_heap_process *p, struct pt_str text) {
-    struct pt_scan lines = pt_scan_of(text), line;
-    struct pt_maps_line m;
-    while (pt_scan_line(&lines, &line)) {
-        if (!pt_maps_parse(line, &m) || !m.is_executable)
-            continue;
-        struct pt_perf_record r = { .kind = PT_PERF_MMAP, .pid = p->pid, .tid = p->pid };
-        r.mmap = (struct pt_perf_mmap){ .start = m.start,
-                                        .length = m.end - m.start,
-                                        .file_offset = m.file_offset,
-                                        .is_executable = true,
-                                        .path = m.path };
-        pt_recording_take(&h->recording, &r, NULL);
-    }
-}
-
-static void take_name(struct pt_heap *h, const struct pt_heap_process *p,
-                      const struct pt_heap_event *e) {
-    struct pt_perf_record r = { .kind = PT_PERF_COMM, .pid = p->pid, .tid = e->thread };
-    r.comm.name = pt_str_from(e->name);
-    pt_recording_take(&h->recording, &r, NULL);
-}
-
-static bool is_lost(const struct pt_recording *r) {
-    return r->frame_count > 0 && r->frames[r->frame_count - 1] == r->lost_frame;
 }
 
 static void forget_samples(struct pt_profile *p) {
@@ -192,16 +162,10 @@ static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
                                         const struct pt_heap_event *e) {
     struct pt_recording *r = &h->recording;
-    struct pt_perf_record record = {
-        .kind = PT_PERF_SAMPLE, .pid = p->pid, .tid = e->thread, .time_ns = e->mono_ns
-    };
-    record.sample.has_registers = true;
-    record.sample.stack = (const uint8_t *)e->stack.at;
-    record.sample.stack_size = e->stack.len;
-    memcpy(record.sample.registers, e->registers, sizeof e->registers);
+    struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     struct pt_profile_meta before = r->profile.meta;
     pt_recording_take(r, &record, NULL);
-    if (is_lost(r) && p->may_refresh) {
+    if (pt_preloaded_is_lost(r) && p->may_refresh) {
         /* a library that was loaded since */
         p->may_refresh = false;
         pt_recording_add_process(r, p->pid);
@@ -223,7 +187,7 @@ static void drop_live(struct pt_heap *h, const struct pt_heap_live_entry *e) {
 static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
     struct pt_heap_process *p = &h->processes[process];
     struct pt_heap_live_entry replaced;
-    take_name(h, p, e);
+    pt_preloaded_name(&h->recording, p->pid, e);
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
     uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
     struct pt_heap_sum weight = pt_heap_weight(e->bytes, h->mean_bytes);
@@ -282,7 +246,7 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event
         take_restore(h, process, e);
         break;
     case PT_HEAP_STACK_COPY:
-        take_name(h, &h->processes[process], e);
+        pt_preloaded_name(&h->recording, h->processes[process].pid, e);
         pt_heap_every_copy(h, &h->processes[process], e);
         break;
     default:
@@ -308,10 +272,8 @@ static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(s);
     while (pt_heap_source_next(s, &position, is_final, &e))
-        if (e.kind == PT_HEAP_MAPS) {
-            take_name(h, &h->processes[process], &e);
-            take_maps(h, &h->processes[process], e.maps);
-        }
+        if (e.kind == PT_HEAP_MAPS)
+            pt_preloaded_maps(&h->recording, h->processes[process].pid, &e);
 }
 
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
