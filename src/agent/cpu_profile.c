@@ -241,19 +241,21 @@ static int64_t used_cpu_ns(const struct pt_child *c) {
            (user->tv_usec + kernel->tv_usec) * PT_NS_PER_US;
 }
 
-/* Timers are not in every program, and a handler may miss some: the kernel's own count tells. */
-static void check_coverage(const struct run *r) {
+/* Timers are not in every program: the kernel's own count tells what they left out. */
+static int check_coverage(const struct run *r) {
     const struct pt_profile *p = &r->recording->profile;
-    int64_t sampled_ns = 0, used_ns = used_cpu_ns(&r->child);
-    if (r->sampling.method != PT_CPU_TIMER || !r->saw_end || used_ns < COVERAGE_MIN_NS)
-        return;
+    int64_t sampled_ns = 0, used_ns = r->saw_end ? used_cpu_ns(&r->child) : 0;
+    if (r->sampling.method != PT_CPU_TIMER || used_ns < COVERAGE_MIN_NS)
+        return 0;
     for (size_t i = 0; i < p->samples.count; i++)
         sampled_ns += pt_profile_value(p, i, 1);
-    if (percent(sampled_ns, used_ns) < COVERAGE_PERCENT)
-        pt_log(PT_LOG_WARNING,
-               "only %.0f %% of the command's CPU time was sampled: programs that are static or "
-               "setuid, or that block signals, are missing",
-               percent(sampled_ns, used_ns));
+    if (percent(sampled_ns, used_ns) >= COVERAGE_PERCENT)
+        return 0;
+    pt_log(p->samples.count ? PT_LOG_WARNING : PT_LOG_ERROR,
+           "%.0f %% of the command's CPU time was sampled: programs that are static or setuid, or "
+           "have their own ways with signals, are missing",
+           percent(sampled_ns, used_ns));
+    return p->samples.count ? 0 : -ENODATA;
 }
 
 /* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
@@ -264,7 +266,9 @@ static int check_samples(const struct run *r) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
         return rc;
     }
-    check_coverage(r);
+    rc = check_coverage(r);
+    if (rc)
+        return rc;
     const struct pt_profile *p = &r->recording->profile;
     if (p->samples.count > 0)
         return 0;

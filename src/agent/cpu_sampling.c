@@ -9,7 +9,9 @@
 
 static const char *const names[] = { "auto", "perf", "timer", "python" };
 
-static const char *const described[] = {
+static const char *const described[PT_CPU_METHODS] = {
+    [PT_CPU_AUTO] = "",
+    [PT_CPU_PERF] = "perf events are used",
     [PT_CPU_TIMER] = "timers inside the processes of the command are used: no kernel frames",
     [PT_CPU_PYTHON] = "only frames of Python are read, from outside",
 };
@@ -48,10 +50,9 @@ static int fail(const struct pt_cpu_sampling *s, int rc, struct pt_err *err) {
 }
 
 /* A way that is not the best says why. */
-static void choose(struct pt_cpu_sampling *s, enum pt_cpu_method method) {
-    s->method = method;
+static void announce(const struct pt_cpu_sampling *s) {
     if (s->refused.text[0])
-        pt_log(PT_LOG_WARNING, "%s; so %s", s->refused.text, described[method]);
+        pt_log(PT_LOG_WARNING, "%s; so %s", s->refused.text, described[s->method]);
 }
 
 /* These are the same whichever way is taken. */
@@ -84,6 +85,11 @@ static int try_timer(struct pt_cpu_sampling *s) {
     return rc;
 }
 
+static bool is_python(const char *program) {
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "python", 6) == 0;
+}
+
 int pt_cpu_sampling_choose(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options *o,
                            struct pt_err *err) {
     int rc = -ENOTSUP;
@@ -93,12 +99,17 @@ int pt_cpu_sampling_choose(struct pt_cpu_sampling *s, const struct pt_cpu_sampli
         return 0;
     }
     if (is_asked(s, PT_CPU_TIMER) && !(rc = try_timer(s))) {
-        choose(s, PT_CPU_TIMER);
+        s->method = PT_CPU_TIMER;
         return 0;
     }
     if (!is_asked(s, PT_CPU_PYTHON))
         return fail(s, rc, err);
-    choose(s, PT_CPU_PYTHON);
+    /* what starts others may start a Python, but a program that takes no library is all there is */
+    if (rc == -ENOEXEC && !is_python(o->program)) {
+        refuse(s, PT_CPU_PYTHON, "it is not Python");
+        return fail(s, rc, err);
+    }
+    s->method = PT_CPU_PYTHON;
     return 0;
 }
 
@@ -142,6 +153,8 @@ int pt_cpu_sampling_start(struct pt_cpu_sampling *s, pid_t pid, struct pt_err *e
             rc = start_perf(s, &perf, &(struct pt_pid_list){ 0 }, err);
     }
     s->is_started = rc == 0;
+    if (!rc)
+        announce(s);
     return rc;
 }
 
@@ -171,12 +184,10 @@ static int attach(struct pt_cpu_sampling *s, const struct pt_pid_list *tree, con
         refuse(s, PT_CPU_TIMER, "only for commands, not for processes that run already");
     if (!is_asked(s, PT_CPU_PYTHON))
         return fail(s, rc, err);
-    struct pt_err before = s->refused;
+    s->method = PT_CPU_PYTHON;
     rc = start_python(s, pids, count, err);
-    if (!rc) {
-        s->refused = before;
-        choose(s, PT_CPU_PYTHON);
-    }
+    if (!rc)
+        announce(s);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -51,6 +52,16 @@ static int find_library(struct pt_timer_session *s, struct pt_err *err) {
     if (strpbrk(s->library, ": "))
         return pt_fail(err, -EINVAL, "%s: LD_PRELOAD takes no path with blanks or colons",
                        s->library);
+    return 0;
+}
+
+/* A container may forbid it; what is forbidden to us is so to the command. */
+static int check_timers(struct pt_err *err) {
+    struct sigevent none = { .sigev_notify = SIGEV_NONE };
+    timer_t timer;
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &none, &timer))
+        return pt_fail(err, -errno, "timer_create: %s", strerror(errno));
+    timer_delete(timer);
     return 0;
 }
 
@@ -172,6 +183,8 @@ int pt_timer_session_open(struct pt_timer_session *s, const struct pt_fs *fs,
     *s = (struct pt_timer_session){ 0 };
     int rc = pt_loader_check(program, err);
     if (!rc)
+        rc = check_timers(err);
+    if (!rc)
         rc = find_library(s, err);
     if (!rc)
         rc = make_directory(s, err);
@@ -216,20 +229,33 @@ void pt_timer_session_stop(struct pt_timer_session *s) {
         meta->lost += (int64_t)(s->processes[i].dropped & INT32_MAX);
 }
 
+static uint32_t counted(const uint32_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void warn_of_gaps(const struct pt_timer_session *s) {
+    const struct pt_profile_meta *m = &s->recording.profile.meta;
+    if (counted(&s->bell->taken) > 0)
+        pt_log(PT_LOG_WARNING,
+               "processes that took the signal of the timers for themselves, and were not sampled "
+               "from then on: %" PRIu32,
+               counted(&s->bell->taken));
+    if (counted(&s->bell->untimed) > 0)
+        pt_log(PT_LOG_WARNING, "threads that got no timer and were not sampled: %" PRIu32,
+               counted(&s->bell->untimed));
+    if (m->python_wanted > 0 && m->python_matched == 0)
+        pt_log(PT_LOG_WARNING, "the frames of Python could not be read (process_vm_readv)");
+}
+
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) {
-    uint32_t taken = __atomic_load_n(&s->bell->taken, __ATOMIC_RELAXED);
-    uint32_t untimed = __atomic_load_n(&s->bell->untimed, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&s->bell->loaded, __ATOMIC_RELAXED) == 0)
+    bool has_gaps = counted(&s->bell->taken) > 0 || counted(&s->bell->untimed) > 0;
+    if (counted(&s->bell->loaded) == 0)
         return pt_fail(err, -ENODATA,
                        "nothing was sampled: no program of the command loaded " LIBRARY ".so "
                        "(static and setuid programs do not)");
-    if (taken > 0)
-        pt_log(PT_LOG_WARNING,
-               "%" PRIu32 " processes took the signal of the timers for themselves and were not "
-               "sampled from then on",
-               taken);
-    if (untimed > 0)
-        pt_log(PT_LOG_WARNING, "%" PRIu32 " threads got no timer and were not sampled", untimed);
+    warn_of_gaps(s);
+    if (s->recording.profile.samples.count == 0 && has_gaps)
+        return pt_fail(err, -ENODATA, "nothing was sampled");
     return 0;
 }
 

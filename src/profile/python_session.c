@@ -156,6 +156,7 @@ static void look(struct pt_python_session *s) {
         else
             s->processes[i - 1].is_there = false;
     }
+    s->saw_python |= pt_pythons_any(&s->pythons);
     s->looked_ns = pt_mono_ns();
 }
 
@@ -335,7 +336,7 @@ void pt_python_session_stop(struct pt_python_session *s) {
 
 int pt_python_session_check(const struct pt_python_session *s, struct pt_err *err) {
     const struct pt_profile *p = &s->recording.profile;
-    if (p->samples.count == 0 || p->meta.python_wanted > 0)
+    if (p->meta.python_wanted > 0 || (p->samples.count == 0 && s->saw_python))
         return 0;
     return pt_fail(err, -ENODATA,
                    "nothing that ran was CPython 3.9 to 3.14, and nothing else can be seen without "

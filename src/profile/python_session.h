@@ -26,7 +26,8 @@ struct pt_python_session {
     int64_t sampler_cpu_ns; /* at its end */
     int timer_fd, stop_fd;
     bool is_opened, is_running;
-    bool has_begun; /* threads that are found now are young */
+    bool has_begun;  /* threads that are found now are young */
+    bool saw_python; /* a process of it */
 };
 
 /* `pids` run, or are a command that waits for its exec; what they start is sampled too. 0 or -errno
