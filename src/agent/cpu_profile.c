@@ -252,8 +252,8 @@ static int check_coverage(const struct run *r) {
     if (percent(sampled_ns, used_ns) >= COVERAGE_PERCENT)
         return 0;
     pt_log(p->samples.count ? PT_LOG_WARNING : PT_LOG_ERROR,
-           "%.0f %% of the command's CPU time was sampled: programs that are static or setuid, or "
-           "have their own ways with signals, are missing",
+           "%.0f %% of the command's CPU time was sampled: missing are programs that are static or "
+           "setuid or have their own ways with signals, and threads that live but a moment",
            percent(sampled_ns, used_ns));
     return p->samples.count ? 0 : -ENODATA;
 }

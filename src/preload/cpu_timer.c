@@ -31,12 +31,25 @@ static void delete_timer(uint32_t slot) {
         syscall(SYS_timer_delete, (int)timer - 1);
 }
 
-/* The first gap is any part of a period, so that short threads are not left out. */
-static struct itimerspec first_and_next(uint64_t tid) {
-    uint64_t z = tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC);
+static uint64_t random_of(uint64_t seed) {
+    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    uint64_t period = pt_cpu.period_ns, first = (z ^ z >> 31) % period + 1;
+    return z ^ z >> 31;
+}
+
+/* The kernel looks at such timers at its tick only. Most threads of some programs, and most
+ * programs of a script, see none or one in their life: for the shares to be right that one has to be
+ * a sample as often as any other, with the chance tick / period. */
+static uint64_t first_gap(uint64_t seed) {
+    struct timespec resolution = { 0 };
+    clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
+    uint64_t tick = (uint64_t)resolution.tv_nsec, at = random_of(seed) % pt_cpu.period_ns;
+    return at <= tick ? 1 : at;
+}
+
+static struct itimerspec first_and_next(uint64_t seed) {
+    uint64_t period = pt_cpu.period_ns, first = first_gap(seed);
     return (struct itimerspec){
         .it_value = { (time_t)(first / 1000000000), (long)(first % 1000000000) },
         .it_interval = { (time_t)(period / 1000000000), (long)(period % 1000000000) },

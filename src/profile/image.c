@@ -17,8 +17,7 @@ static bool is_image(const void *owner, uint32_t number, const void *key) {
     const struct pt_images *images = owner;
     const struct key *k = key;
     const struct pt_image *image = images->at[number];
-    return images->profile->modules.at[image->module].build_id == k->build_id &&
-           pt_str_eq(pt_str_from(image->path), k->path);
+    return image->asked_build_id == k->build_id && pt_str_eq(pt_str_from(image->path), k->path);
 }
 
 static uint32_t hex_string(struct pt_profile *p, const uint8_t *bytes, size_t count) {
@@ -32,6 +31,7 @@ static uint32_t hex_string(struct pt_profile *p, const uint8_t *bytes, size_t co
 static struct pt_image *add(struct pt_images *images, struct pt_str path, uint32_t build_id) {
     struct pt_image *image = pt_calloc(1, sizeof *image);
     image->path = pt_strndup(path);
+    image->asked_build_id = build_id;
     image->module = pt_profile_module(
         images->profile,
         (struct pt_profile_module){ pt_profile_string(images->profile, path), build_id });
