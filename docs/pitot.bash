@@ -8,11 +8,11 @@ _pitot() {
     [[ " $commands " == *" ${COMP_WORDS[1]} "* ]] && command=${COMP_WORDS[1]}
     local options
     case $command in
-    record) options='--output --interval --format --processes --report --duration --pid --cpu --container --collect --no-collect --engine --engine-raw --alerts --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    record) options='--output --interval --format --processes --report --duration --pid --cpu --method --container --collect --no-collect --engine --engine-raw --alerts --tag --max-overhead --region --carbon-intensity --pue --price-kwh --price-hour --currency --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     export) options='--output --format --profile --quiet --verbose --help' ;;
     energy) options='--region --carbon-intensity --pue --price-kwh --price-hour --currency --json --quiet --verbose --help' ;;
     report) options='--output --profile --region --carbon-intensity --pue --price-kwh --price-hour --currency --quiet --verbose --help' ;;
-    cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    cpu) options='--duration --pid --output --rate --stack --off-cpu --python --top --lines --method --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     heap) options='--output --stack --top --heap --metric --leaks --mmap --python-malloc --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --min-change --json --markdown --quiet --verbose --help' ;;

@@ -70,11 +70,13 @@ static int try_perf(struct pt_cpu_sampling *s) {
     struct pt_perf perf;
     struct pt_err why;
     int rc = pt_perf_open_command(&perf, s->o.fs, &s->o.how, getpid(), &why);
-    if (rc)
+    if (rc) {
         refuse(s, PT_CPU_PERF, why.text);
-    else
-        pt_perf_close(&perf);
-    return rc;
+        return rc;
+    }
+    s->has_kernel = perf.has_kernel;
+    pt_perf_close(&perf);
+    return 0;
 }
 
 static int try_timer(struct pt_cpu_sampling *s) {

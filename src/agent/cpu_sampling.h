@@ -28,6 +28,7 @@ struct pt_cpu_sampling {
     enum pt_cpu_method method; /* that was chosen; AUTO: none yet */
     bool is_started;
     struct pt_err refused; /* why it is no better one */
+    bool has_kernel;       /* of perf: its frames are seen */
     struct pt_session perf;
     struct pt_timer_session timer;
     struct pt_python_session python;

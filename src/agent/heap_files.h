@@ -1,5 +1,5 @@
-/* agent/heap_files.h -- the files that processes with libpitot-heap.so or libpitot-cpu.so leave in a
- * directory: found, read while they grow, taken away when their process has ended. */
+/* agent/heap_files.h -- the files that processes with libpitot-heap.so or libpitot-cpu.so leave in
+ * a directory: found, read while they grow, taken away when their process has ended. */
 #ifndef PT_AGENT_HEAP_FILES_H
 #define PT_AGENT_HEAP_FILES_H
 

@@ -29,7 +29,8 @@ struct pt_run_profile_options {
     const char *directory, *name; /* of the run */
 };
 
-/* Before a command is made, and what it needs in its environment. Says why if it is not possible. */
+/* Before a command is made, and what it needs in its environment. Says why if it is not possible.
+ */
 void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o);
 void pt_run_profile_prepare(const struct pt_run_profile *p, struct pt_environment *e);
 /* `pids` run, or are a command that waits for its exec. */

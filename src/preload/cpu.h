@@ -1,6 +1,6 @@
 /* preload/cpu.h -- the parts of libpitot-cpu.so, which samples a program by timers of its own where
- * perf events are forbidden. Each thread has a timer on its CPU clock, whose signal copies registers
- * and stack into the ring of the process; they are unwound outside.
+ * perf events are forbidden. Each thread has a timer on its CPU clock, whose signal copies
+ * registers and stack into the ring of the process; they are unwound outside.
  *
  *     cpu.c          the life of it: start, fork, threads, end
  *     cpu_sample.c   the handler: the file of the process, a sample

@@ -39,8 +39,8 @@ static uint64_t random_of(uint64_t seed) {
 }
 
 /* The kernel looks at such timers at its tick only. Most threads of some programs, and most
- * programs of a script, see none or one in their life: for the shares to be right that one has to be
- * a sample as often as any other, with the chance tick / period. */
+ * programs of a script, see none or one in their life: for the shares to be right that one has to
+ * be a sample as often as any other, with the chance tick / period. */
 static uint64_t first_gap(uint64_t seed) {
     struct timespec resolution = { 0 };
     clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);

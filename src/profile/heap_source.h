@@ -1,6 +1,6 @@
 /* profile/heap_source.h -- the file of a process with libpitot-heap.so or libpitot-cpu.so
- * (preload/heap_layout.h), read while it is written or after its end. Nothing in it is trusted: a record is copied, then
- * checked. */
+ * (preload/heap_layout.h), read while it is written or after its end. Nothing in it is trusted: a
+ * record is copied, then checked. */
 #ifndef PT_PROFILE_HEAP_SOURCE_H
 #define PT_PROFILE_HEAP_SOURCE_H
 

@@ -1,5 +1,5 @@
-/* profile/preloaded.h -- what a preloaded library wrote into its file, as the records that perf would
- * have made of it. */
+/* profile/preloaded.h -- what a preloaded library wrote into its file, as the records that perf
+ * would have made of it. */
 #ifndef PT_PROFILE_PRELOADED_H
 #define PT_PROFILE_PRELOADED_H
 

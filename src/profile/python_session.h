@@ -1,6 +1,6 @@
 /* profile/python_session.h -- sampling where only memory may be read: at every tick each thread is
- * looked at, and of one that runs and has used a period of CPU time since its last sample the frames
- * of Python are read from outside. Of native code nothing is seen. */
+ * looked at, and of one that runs and has used a period of CPU time since its last sample the
+ * frames of Python are read from outside. Of native code nothing is seen. */
 #ifndef PT_PROFILE_PYTHON_SESSION_H
 #define PT_PROFILE_PYTHON_SESSION_H
 
