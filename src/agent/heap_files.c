@@ -41,15 +41,6 @@ static void note(struct pt_heap_files *f, const char *name) {
     pt_str_copy(f->at[f->count++].name, sizeof f->at->name, text);
 }
 
-static void look(struct pt_heap_files *f) {
-    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *e; d && (e = readdir(d));)
-        note(f, e->d_name);
-    if (d)
-        closedir(d);
-}
-
 /* PID-TIME.heap: by time, so that the files of one process come in their order. */
 static uint64_t time_of(const char *name) {
     const char *dash = strchr(name, '-');
@@ -61,6 +52,17 @@ static int by_time(const void *a, const void *b) {
     const struct pt_heap_file_state *x = a, *y = b;
     uint64_t first = time_of(x->name), second = time_of(y->name);
     return first < second ? -1 : first > second;
+}
+
+void pt_heap_files_look(struct pt_heap_files *f) {
+    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));)
+        note(f, e->d_name);
+    if (d)
+        closedir(d);
+    if (f->count > 1)
+        qsort(f->at, f->count, sizeof *f->at, by_time);
 }
 
 static void open_new(struct pt_heap_files *f, struct pt_heap_file_state *s) {
@@ -97,9 +99,6 @@ static void remove_at(struct pt_heap_files *f, size_t index) {
 }
 
 void pt_heap_files_read(struct pt_heap_files *f, bool is_final) {
-    look(f);
-    if (f->count > 1)
-        qsort(f->at, f->count, sizeof *f->at, by_time);
     for (size_t i = 0; i < f->count;) {
         struct pt_heap_file_state *s = &f->at[i];
         /* a file before it may be of the same process: it is read to its end first */

@@ -35,7 +35,9 @@ void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *endi
                         struct pt_heap_files_reader reader);
 void pt_heap_files_release(struct pt_heap_files *f);
 
-/* Has all that is new read. `is_final`: whatever still runs is not waited for. */
+/* Finds files that are new. */
+void pt_heap_files_look(struct pt_heap_files *f);
+/* Has what is new in them read. `is_final`: whatever still runs is not waited for. */
 void pt_heap_files_read(struct pt_heap_files *f, bool is_final);
 
 #endif

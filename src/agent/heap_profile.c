@@ -96,9 +96,11 @@ static void wait_for_end(struct run *r) {
         poll(&polled, 1, READ_EVERY_MS);
         while (read(r->signal_fd, &info, sizeof info) == sizeof info)
             handle_signal(r, &info);
+        pt_heap_files_look(&r->files);
         pt_heap_files_read(&r->files, false);
     }
     pt_child_collect(&r->child);
+    pt_heap_files_look(&r->files);
     pt_heap_files_read(&r->files, true);
     pt_heap_advance(&r->heap, pt_mono_ns());
 }

@@ -20,8 +20,12 @@
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-cpu"
-#define READ_EVERY_NS (10 * PT_NS_PER_MS) /* the ring of a process must not be full before */
-#define PERIODS_MAX   100000              /* of one sample; more is no number of ours */
+#define READ_EVERY_NS (100 * PT_NS_PER_MS) /* and whenever the bell rings */
+#define PERIODS_MAX   100000               /* of one sample; more is no number of ours */
+
+static uint32_t counted(const uint32_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
 
 static int open_bell(struct pt_timer_session *s, struct pt_err *err) {
     int fd = openat(s->regions.fd_plus_one - 1, PT_CPU_BELL,
@@ -149,15 +153,23 @@ static void wait_for_samples(struct pt_timer_session *s, uint32_t rings) {
     syscall(SYS_futex, &s->bell->rings, FUTEX_WAIT, rings, &timeout, NULL, 0);
 }
 
+static void read_files(struct pt_timer_session *s, bool is_final) {
+    uint32_t files = counted(&s->bell->files);
+    if (files != s->files_seen)
+        pt_heap_files_look(&s->files);
+    s->files_seen = files;
+    pt_heap_files_read(&s->files, is_final);
+}
+
 static void *run_reader(void *state) {
     struct pt_timer_session *s = state;
     while (!__atomic_load_n(&s->must_stop, __ATOMIC_ACQUIRE)) {
         /* Acquire: what was written before the bell rang is seen below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);
-        pt_heap_files_read(&s->files, false);
+        read_files(s, false);
         wait_for_samples(s, rings);
     }
-    pt_heap_files_read(&s->files, true);
+    read_files(s, true);
     s->reader_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
 }
@@ -221,16 +233,14 @@ void pt_timer_session_stop(struct pt_timer_session *s) {
     s->is_running = false;
     __atomic_store_n(&s->bell->is_over, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&s->must_stop, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&s->bell->rings, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &s->bell->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     pthread_join(s->reader, NULL);
     meta->end_ns = pt_mono_ns();
     meta->own_cpu_ns = s->reader_cpu_ns;
     meta->lost = __atomic_load_n(&s->bell->unwritten, __ATOMIC_RELAXED);
     for (size_t i = 0; i < s->process_count; i++)
         meta->lost += (int64_t)(s->processes[i].dropped & INT32_MAX);
-}
-
-static uint32_t counted(const uint32_t *counter) {
-    return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 static void warn_of_gaps(const struct pt_timer_session *s) {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define PT_CPU_DIRECTORY   "PITOT_CPU"        /* where the files go; without it: off */
+#define PT_CPU_DIRECTORY   "PITOT_CPU_FILES"  /* where the files go; without it: off */
 #define PT_CPU_PERIOD      "PITOT_CPU_PERIOD" /* nanoseconds of CPU time between samples */
 #define PT_CPU_STACK       "PITOT_CPU_STACK"  /* bytes of stack that go with a sample, at most */
 #define PT_CPU_FILE_ENDING ".cpu"
@@ -14,6 +14,7 @@
 
 struct pt_cpu_bell {
     uint32_t rings; /* one more with each sample; a futex */
+    uint32_t files; /* that were made so far */
     /* Written by the recorder. */
     uint32_t is_awaited; /* wake it with each sample */
     uint32_t is_over;    /* no more samples are wanted */
@@ -22,7 +23,7 @@ struct pt_cpu_bell {
     uint32_t taken;     /* that took our signal for themselves: not sampled from then on */
     uint32_t untimed;   /* threads that got no timer */
     uint32_t unwritten; /* samples of processes that could not make a file */
-    uint8_t reserved[4096 - 28];
+    uint8_t reserved[4096 - 32];
 };
 _Static_assert(sizeof(struct pt_cpu_bell) == 4096, "ABI");
 

@@ -74,7 +74,7 @@ static bool open_file(void) {
 }
 
 /* One thread makes it; samples of the others are not written until it is done. */
-static bool has_file(void) {
+static bool has_file(bool *is_new) {
     uint32_t none = 0;
     if (__atomic_load_n(&pt_heap_guard.is_open, __ATOMIC_ACQUIRE))
         return true;
@@ -85,6 +85,8 @@ static bool has_file(void) {
     if (!open_file())
         return false;
     __atomic_store_n(&pt_heap_guard.is_open, 1, __ATOMIC_RELEASE);
+    pt_cpu_count(&pt_cpu.bell->files);
+    *is_new = true;
     return true;
 }
 
@@ -116,25 +118,34 @@ static void write_sample(const ucontext_t *context, uint64_t periods) {
     pt_heap_publish(&a->record, position, size, PT_HEAP_CPU, 0);
 }
 
-/* Frames of Python are read from outside, and soon. */
-static void ring_bell(struct pt_cpu_bell *bell) {
+static bool is_ring_filling(void) {
+    const struct pt_heap_header *h = pt_heap_file.header;
+    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
+    return used > PT_HEAP_RING_BYTES / 2;
+}
+
+/* The recorder comes by itself from time to time; sooner if a new process wants to be known, or if
+ * there is Python to be read from outside. */
+static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
     __atomic_add_fetch(&bell->rings, 1, __ATOMIC_RELEASE);
-    if (__atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED))
+    if (is_new || __atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED) || is_ring_filling())
         syscall(SYS_futex, &bell->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static void take_sample(int missed, const ucontext_t *context) {
     struct pt_cpu_bell *bell = pt_cpu.bell;
+    bool is_new = false;
     if (__atomic_load_n(&bell->is_over, __ATOMIC_RELAXED)) {
         pt_cpu_disarm();
         return;
     }
-    if (!has_file()) {
+    if (!has_file(&is_new)) {
         pt_cpu_count(&bell->unwritten);
         return;
     }
     write_sample(context, 1 + (uint64_t)(missed > 0 ? missed : 0));
-    ring_bell(bell);
+    ring_bell(bell, is_new);
 }
 
 /* A thread that is to be cancelled must not be so at a call of ours. */

@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LOOK_EVERY_NS (500 * PT_NS_PER_MS) /* for new processes and threads */
-#define LOOK_EARLY_NS (50 * PT_NS_PER_MS)  /* until there is a Python */
+#define LOOK_EVERY_NS PT_NS_PER_SECOND    /* for new processes and threads */
+#define LOOK_EARLY_NS (50 * PT_NS_PER_MS) /* until there is a Python */
 #define THREADS_MAX   4096
 #define STAT_BYTES    1024
 #define NO_RIGHT                                                                \
