@@ -263,7 +263,8 @@ static int check_right(const struct pt_fs *fs, pid_t pid, struct pt_err *err) {
     if (!first_address(fs, pid, &address))
         return pt_fail(err, -EPERM, "the memory of process %d cannot be read: " NO_RIGHT, (int)pid);
     struct iovec local = { &byte, 1 }, remote = { (void *)(uintptr_t)address, 1 };
-    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1)
+    /* rights are checked first: what is mapped there may be unreadable to anybody */
+    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 || errno == EFAULT)
         return 0;
     return pt_fail(err, -errno, "process_vm_readv: %s: " NO_RIGHT, strerror(errno));
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The ways of pitot cpu where perf is forbidden: timers inside the command, frames of Python alone.
 
-Arguments: pitot, the burner, its plugin, the program that forbids system calls, the one with its own
-ways with signals, and that linked statically. Shares are statistical; the bounds are wide, the samples many.
+Arguments: pitot, the burner, its plugin, the program that forbids system calls, the one with its
+own ways with signals, and that linked statically. Shares are statistical; the bounds are wide, the
+samples many.
 """
 import json
 import os
@@ -90,13 +91,14 @@ def children(directory):
 
 def programs(directory):
     """C242: the programs that a shell runs are sampled, too"""
-    stacks, _, err = profile(directory, 'sh', '-c', '"$0" shares; "$0" fork; exit 7', WORKLOAD, code=7)
+    stacks, _, _ = profile(directory, 'sh', '-c', '"$0" shares; "$0" fork; exit 7', WORKLOAD,
+                           code=7)
     near(share(stacks, 'do_shares'), 4 / 7, 'do_shares', 0.15)
     near(share(stacks, 'do_fork'), 3 / 7, 'do_fork', 0.15)
 
 
 def unnoticed(directory):
-    """C241: a program does not notice the timers: system calls, errno, signals, exec, cancellation"""
+    """C241: a program does not notice timers: system calls, errno, signals, exec, cancellation"""
     for what in (['restarts'], ['errno'], ['cancels'], ['waits'], ['alarms'], ['execs', '100']):
         _, _, err = profile(directory, SIGNALS, *what)
         assert 'no timer' not in err, f'{what}: {err}'
@@ -299,7 +301,8 @@ def exit_codes(directory):
     """C241: each way keeps the exit code of the command, also that of a signal"""
     for method in ('timer', 'python'):
         options = ('cpu', '-q', '--method', method, '--', PYTHON, '-c')
-        for program, code in (('raise SystemExit(42)', 42), ('import os; os.kill(os.getpid(), 9)', 137)):
+        for program, code in (('raise SystemExit(42)', 42),
+                              ('import os; os.kill(os.getpid(), 9)', 137)):
             equal(run(*options, program, cwd=directory)[0], code, f'{method} {program}')
         equal(run('cpu', '--method', method, '--', '/nonexistent/program', cwd=directory)[0], 127)
 
@@ -345,5 +348,5 @@ def recorded_without(directory):
 main(shares, all_time, stacks_of_timers, loaded_later, threads, children, programs, unnoticed,
      churning, blocked, taken, killed, duration, chosen_timer, chosen_user, unpreloadable,
      all_static, python_by_timer, python_unreadable, python_alone, python_alone_leaves,
-     python_alone_threads, attached, no_way, not_python, exit_codes, doctor, recorded, recorded_without,
-     jobs=2)
+     python_alone_threads, attached, no_way, not_python, exit_codes, doctor, recorded,
+     recorded_without, jobs=2)
