@@ -35,6 +35,9 @@ void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *endi
                         struct pt_heap_files_reader reader);
 void pt_heap_files_release(struct pt_heap_files *f);
 
+/* How full the fullest of their rings is, from 0 to 1. */
+double pt_heap_files_fill(const struct pt_heap_files *f);
+
 /* Finds files that are new. */
 void pt_heap_files_look(struct pt_heap_files *f);
 /* Has what is new in them read. `is_final`: whatever still runs is not waited for. */

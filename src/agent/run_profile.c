@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "profile/writers.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +11,8 @@
 #define STACK_BYTES (32u << 10)
 
 const char *pt_run_profile_kind(size_t index) {
-    return index == 0 ? "cpu" : NULL;
+    static const char *const kinds[] = { PT_RUN_PROFILE_CPU, PT_RUN_PROFILE_HEAP };
+    return index < PT_COUNT(kinds) ? kinds[index] : NULL;
 }
 
 static struct pt_cpu_sampling_options sampling_options(const struct pt_run_profile_options *o) {
@@ -29,7 +31,7 @@ static void give_up(const struct pt_run_profile *p) {
 void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o) {
     struct pt_cpu_sampling_options options = sampling_options(o);
     int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
-                     o->name, pt_run_profile_kind(0));
+                     o->name, PT_RUN_PROFILE_CPU);
     int rc = n < (int)sizeof p->path ? pt_elf_check(&p->reason)
                                      : pt_fail(&p->reason, -ENAMETOOLONG, "its path is too long");
     p->sampling.o = options;
@@ -61,8 +63,7 @@ static const struct pt_recording *recording_of(const struct pt_run_profile *p) {
     return pt_cpu_sampling_recording((struct pt_cpu_sampling *)&p->sampling);
 }
 
-int64_t pt_run_profile_cpu_ns(const void *profile) {
-    const struct pt_run_profile *p = profile;
+int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p) {
     return p->is_started ? pt_cpu_sampling_cpu_ns(&p->sampling) : 0;
 }
 

@@ -9,9 +9,10 @@
 
 #include <limits.h>
 
-#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
+#define PT_RUN_PROFILE_CPU  "cpu"
+#define PT_RUN_PROFILE_HEAP "heap" /* agent/run_heap.h */
 
-/* The kinds of profiles that a run may have ("cpu"), NULL after the last. */
+/* The kinds of profiles that a run may have, NULL after the last. */
 const char *pt_run_profile_kind(size_t index);
 
 struct pt_run_profile {
@@ -35,8 +36,8 @@ void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile
 void pt_run_profile_prepare(const struct pt_run_profile *p, struct pt_environment *e);
 /* `pids` run, or are a command that waits for its exec. */
 void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t count);
-/* What it used until now; leave it alone while it is started or stopped. `profile` is one. */
-int64_t pt_run_profile_cpu_ns(const void *profile);
+/* What it used until now; leave it alone while it is started or stopped. */
+int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p);
 void pt_run_profile_stop(struct pt_run_profile *p);
 /* Looks up names and writes the file. 0, or -errno after an error was logged. */
 int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,

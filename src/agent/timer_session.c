@@ -96,9 +96,8 @@ static void read_maps(struct pt_timer_session *s, const struct pt_timer_process 
                       struct pt_heap_source *source, bool is_over) {
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(source);
-    while (pt_heap_source_next(source, &position, is_over, &e))
-        if (e.kind == PT_HEAP_MAPS)
-            pt_preloaded_maps(&s->recording, p->pid, &e);
+    while (pt_heap_source_next(source, &position, is_over, PT_HEAP_MAPS, &e))
+        pt_preloaded_maps(&s->recording, p->pid, &e);
 }
 
 /* The program goes on meanwhile, as it does with perf: the merge is checked. */
@@ -137,7 +136,7 @@ static void read_process(void *state, uint32_t number, struct pt_heap_source *so
     read_maps(s, p, source, is_over);
     p->may_refresh = !is_over;
     uint64_t position = pt_heap_source_position(source);
-    while (pt_heap_source_next(source, &position, is_over, &e)) {
+    while (pt_heap_source_next(source, &position, is_over, 0, &e)) {
         if (e.kind == PT_HEAP_CPU)
             take_sample(s, p, &e);
         pt_heap_source_consume(source, position);
@@ -211,9 +210,9 @@ int pt_timer_session_open(struct pt_timer_session *s, const struct pt_fs *fs,
 
 void pt_timer_session_prepare(const struct pt_timer_session *s, struct pt_environment *e) {
     pt_environment_preload(e, s->library);
-    pt_environment_set(e, PT_CPU_DIRECTORY, "%s", s->regions.path);
-    pt_environment_set(e, PT_CPU_PERIOD, "%" PRId64, s->period_ns);
-    pt_environment_set(e, PT_CPU_STACK, "%zu", s->stack_bytes);
+    pt_environment_set(e, pt_asprintf(PT_CPU_DIRECTORY "=%s", s->regions.path));
+    pt_environment_set(e, pt_asprintf(PT_CPU_PERIOD "=%" PRId64, s->period_ns));
+    pt_environment_set(e, pt_asprintf(PT_CPU_STACK "=%zu", s->stack_bytes));
 }
 
 int pt_timer_session_start(struct pt_timer_session *s, struct pt_err *err) {

@@ -111,7 +111,7 @@ static void write_sample(const ucontext_t *context, uint64_t periods) {
     a->address = 0;
     a->bytes = periods;
     a->thread = pt_heap_thread_id();
-    a->stack = a->reserved = 0;
+    a->stack = a->mean_shift = a->python_count = 0;
     pt_heap_thread_name(a->name);
     memcpy(a->registers, registers, sizeof registers);
     a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
