@@ -140,7 +140,6 @@ int pt_command_engines(const struct pt_option_list *given, struct pt_engine_opti
 int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 
-/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno with words. */
 /* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
  * with words. */
 int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
