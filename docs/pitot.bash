@@ -17,7 +17,7 @@ _pitot() {
     explain) options='--json --quiet --verbose --help' ;;
     diff) options='--gate --baseline --output --min-change --json --markdown --quiet --verbose --help' ;;
     merge) options='--output --quiet --verbose --help' ;;
-    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
+    top) options='--interval --iterations --pid --panel --sort --filter --tree --at --engine --alerts --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;
     mark) options='--run --keep --quiet --verbose --help' ;;
     schema) options='--json --markdown --quiet --verbose --help' ;;
     serve) options='--interval --processes --collect --no-collect --engine --engine-raw --alerts --alert-command --max-overhead --listen --token-file --tls-cert --tls-key --state-dir --history --history-age --runs --alert-webhook --allow-private-webhook --probe --probe-interval --path.procfs --path.sysfs --path.rootfs --quiet --verbose --help' ;;

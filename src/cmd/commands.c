@@ -129,7 +129,7 @@ const struct pt_option pt_command_option_list[] = {
       "them, off: none" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(wants_raw_engine), NULL, NULL,
       "keep the engine's series that have no column too" },
-    { "alerts", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alerts), NULL, "FILE",
+    { "alerts", 0, PT_OPTION_TEXT, RECORD | SERVE | TOP, AT(alerts), NULL, "FILE",
       "rules of alerts; without it GPUs are watched: use below 10 % or above 90 %, memory above "
       "80 %, 85 degrees" },
     { "alert-command", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alert_command), NULL, "COMMAND",

@@ -4,6 +4,7 @@
 #include "serve/service.h"
 
 #include <errno.h>
+#include <pitot/pitot.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_d
     struct pt_service_options s = {
         .listen = o->listen,
         .interval_ns = o->interval_ns,
+        .regions = getenv(PITOT_REGION_VARIABLE),
         .max_overhead = o->max_overhead_percent / 100,
         .token_file = o->token_file,
         .certificate_file = o->tls_certificate,

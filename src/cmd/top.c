@@ -61,7 +61,8 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
                                   .panel = o->panel,
                                   .sort = o->sort,
                                   .filter = o->filter,
-                                  .is_tree = o->as_tree };
+                                  .is_tree = o->as_tree,
+                                  .alerts = o->alerts };
     struct pt_err err = { "" };
     const char *url;
     if (operands[0] && operands[1])

@@ -125,6 +125,7 @@ static int open_sampler(struct pt_service *s, struct pt_err *err) {
                                           .fs = &s->o->fs,
                                           .target = &s->target,
                                           .engines = &s->o->engines,
+                                          .regions = s->o->regions,
                                           .fd_budget = pt_descriptors_budget() };
     memcpy(options.is_enabled, s->o->is_enabled, sizeof options.is_enabled);
     return pt_sampler_init(&s->sampler, &options, err);
@@ -165,6 +166,7 @@ static int open_parts(struct pt_service *s, struct pt_err *err) {
 static int start(struct pt_service *s, struct pt_err *err) {
     struct rlimit old_limit;
     sigset_t old_mask;
+    umask(077); /* what was seen here is for its owner */
     (void)pt_descriptors_raise(&old_limit);
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     s->signal_fd = pt_signals_block(&old_mask, err);

@@ -31,6 +31,7 @@ struct pt_service_options {
     double max_overhead; /* share of one CPU; 0 = no governor */
     struct pt_fs fs;
     struct pt_engine_options engines;
+    const char *regions; /* directory of libpitot's files, or NULL */
     const char *token_file, *certificate_file, *key_file; /* or NULL */
     const char *state_directory;
     uint64_t history_bytes; /* 0: none is kept */

@@ -1,5 +1,6 @@
 #include "top/session.h"
 
+#include "agent/alerts.h"
 #include "agent/descriptors.h"
 #include "agent/sampler.h"
 #include "agent/signals.h"
@@ -11,11 +12,11 @@
 #include "top/view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@
 struct session {
     const struct pt_top_options *o;
     struct pt_sampler *sampler; /* NULL: a run is replayed */
+    struct pt_alerts alerts;    /* of the sampler's samples */
     struct pt_replay replay;
     struct pt_top_model model;
     struct pt_view view;
@@ -64,25 +66,30 @@ static bool is_over(const struct session *s) {
     return s->o->most > 0 && s->shown_count >= s->o->most;
 }
 
-/* Messages must not write over the screen: they wait in memory. */
+/* Messages must not write over the screen: they wait in a pipe, and what it cannot hold is
+ * dropped. */
 static void hold_messages(struct session *s) {
-    s->messages_fd = memfd_create("messages", MFD_CLOEXEC);
-    s->stderr_copy = s->messages_fd < 0 ? -1 : dup(STDERR_FILENO);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return;
+    s->stderr_copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (s->stderr_copy >= 0)
-        dup2(s->messages_fd, STDERR_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    s->messages_fd = ends[0];
 }
 
 static void tell_messages(struct session *s) {
     char text[4096];
     ssize_t n;
-    if (s->stderr_copy < 0)
-        return;
-    dup2(s->stderr_copy, STDERR_FILENO);
-    close(s->stderr_copy);
-    lseek(s->messages_fd, 0, SEEK_SET);
-    while ((n = read(s->messages_fd, text, sizeof text)) > 0)
+    if (s->stderr_copy >= 0) {
+        dup2(s->stderr_copy, STDERR_FILENO);
+        close(s->stderr_copy);
+    }
+    while (s->messages_fd >= 0 && (n = read(s->messages_fd, text, sizeof text)) > 0)
         (void)!write(STDERR_FILENO, text, (size_t)n);
-    close(s->messages_fd);
+    if (s->messages_fd >= 0)
+        close(s->messages_fd);
 }
 
 /* The newest numbers on the screen, or as text. */
@@ -132,12 +139,19 @@ static void see(struct session *s, const struct pt_sample *sample) {
 
 /* Live. */
 
+/* A run has its alerts among its samples. */
+static void see_with_alerts(struct session *s, const struct pt_sample *sample) {
+    see(s, sample);
+    if (pt_alerts_see(&s->alerts, sample))
+        see(s, &s->alerts.changes);
+}
+
 static void take_samples(struct session *s) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&s->sampler->queue))) {
         bool is_wanted = !s->source.is_paused && !is_over(s);
         if (is_wanted)
-            see(s, sample);
+            see_with_alerts(s, sample);
         pt_sample_queue_give_back(&s->sampler->queue, sample);
         if (!is_wanted)
             continue;
@@ -211,19 +225,6 @@ static int64_t replay_wait_ns(struct session *s) {
         return FOLLOW_NS;
     int64_t wait_ns = (int64_t)((double)(next_ns - s->play_ns) / s->source.speed);
     return wait_ns < DRAWN_NS ? DRAWN_NS : wait_ns > LONG_NS ? LONG_NS : wait_ns;
-}
-
-static void print_run(struct session *s) {
-    const struct pt_sample *sample;
-    seek(s, s->replay.first_ns + s->o->start_ns);
-    if (s->model.sample_count > 1)
-        print_text(s);
-    while (!s->must_quit && !is_over(s) && (sample = pt_replay_until(&s->replay, INT64_MAX))) {
-        see(s, sample);
-        bool is_due = !s->printed_ns || s->model.rates.mono_ns - s->printed_ns >= s->o->interval_ns;
-        if (s->model.sample_count > 1 && is_due)
-            print_text(s);
-    }
 }
 
 /* Keys and signals. */
@@ -328,6 +329,20 @@ static void wait_for_events(struct session *s) {
         take_samples(s);
 }
 
+static void print_run(struct session *s) {
+    const struct pt_sample *sample;
+    seek(s, s->replay.first_ns + s->o->start_ns);
+    if (s->model.sample_count > 1)
+        print_text(s);
+    while (!s->must_quit && !is_over(s) && (sample = pt_replay_until(&s->replay, INT64_MAX))) {
+        see(s, sample);
+        bool is_due = !s->printed_ns || s->model.rates.mono_ns - s->printed_ns >= s->o->interval_ns;
+        if (s->model.sample_count > 1 && is_due)
+            print_text(s);
+        take_signals(s);
+    }
+}
+
 static void run(struct session *s) {
     if (!s->sampler && !s->screen) {
         print_run(s);
@@ -362,7 +377,8 @@ static int open_live(struct session *s, struct pt_err *err) {
     s->sampler = pt_calloc(1, sizeof *s->sampler);
     if (gethostname(s->name, sizeof s->name - 1))
         snprintf(s->name, sizeof s->name, "this machine");
-    return pt_sampler_init(s->sampler, &options, err);
+    int rc = pt_sampler_init(s->sampler, &options, err);
+    return rc ? rc : pt_alerts_open(&s->alerts, s->o->alerts, &s->sampler->schema, err);
 }
 
 static int open_run(struct session *s, struct pt_err *err) {
@@ -401,13 +417,20 @@ static int set_view(struct session *s, struct pt_err *err) {
     return 0;
 }
 
-static int open_source(struct session *s, struct pt_err *err) {
+/* Signals of all threads come here: so before there are any. */
+static int watch_signals(struct session *s, struct pt_err *err) {
     const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT };
     s->signal_fd = pt_signals_watch(handled, PT_COUNT(handled), &s->old_mask, err);
-    if (s->signal_fd < 0)
-        return s->signal_fd;
     pt_signals_ignore();
-    int rc = s->o->journal ? open_run(s, err) : open_live(s, err);
+    return s->signal_fd < 0 ? s->signal_fd : 0;
+}
+
+static int open_source(struct session *s, struct pt_err *err) {
+    int rc = s->o->journal ? open_run(s, err) : 0; /* Ctrl+C ends the reading of a long run */
+    if (!rc)
+        rc = watch_signals(s, err);
+    if (!rc && !s->o->journal)
+        rc = open_live(s, err);
     return rc ? rc : set_view(s, err);
 }
 
@@ -433,6 +456,7 @@ static void release(struct session *s) {
         pt_top_model_release(&s->model);
     }
     if (s->sampler) {
+        pt_alerts_close(&s->alerts);
         pt_sampler_stop(s->sampler);
         pt_sampler_release(s->sampler);
         pt_free(s->sampler);

@@ -14,6 +14,7 @@ struct pt_top_options {
     bool is_tree;
     /* What is watched now. */
     const struct pt_fs *fs;
+    const char *alerts; /* file of alert rules; NULL: the defaults */
     struct pt_target target;
     struct pt_engine_options engines;
 };

@@ -253,7 +253,7 @@ def replay(directory):
         shell.press('q')
         shell.wait_for_shell()
         shell.line('clear; "$PITOT" top run --filter 1.98765')
-        shell.wait_for(' of 0:00:02')
+        shell.wait_for(' of 0:00:0')
         shell.type(' bot')
         shell.wait_for('paused', '0:00:00 of')
         while '└─sleep 1.98765' not in shell.text():
@@ -446,6 +446,18 @@ def plain_options(directory):
     contains(out, 'RAM the kernel can use')
 
 
+def alerts(directory):
+    """C240: alerts by the rules of a file are told in the last line, and again at the end"""
+    (directory / 'rules').write_text('[crowded]\nmetric = process_totals.pNumProcesses\n'
+                                     'above = 1\n')
+    with terminal(directory) as shell:
+        shell.line('"$PITOT" top -t 200 --alerts rules')
+        shell.wait_for('crowded: on')
+        shell.press('q')
+        shell.wait_for_shell()
+        contains(shell.text(), 'pitot: warning: ') # what was logged meanwhile
+
+
 def plain_run(directory):
     """C240: a run as text, from where --at says, no more often than -t"""
     record(directory, '-t', '100', '-d', '3s')
@@ -486,5 +498,5 @@ def without_module(directory):
 
 main(small_screen, sizes, sort_and_filter, panels, replay, follow, interrupted, stopped, hung_up,
      ended_by(signal.SIGTERM, 0), ended_by(signal.SIGHUP, 0), ended_by(signal.SIGSEGV, 139),
-     ended_by(signal.SIGABRT, 134), no_flicker, colours, gpus, plain_text, plain_end,
+     ended_by(signal.SIGABRT, 134), no_flicker, colours, gpus, alerts, plain_text, plain_end,
      plain_options, plain_run, wrong_words, without_module, jobs=3)
