@@ -41,6 +41,7 @@ void pt_check_cgroup(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_own_cgroup(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_cpufreq(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_perf(const struct pt_fs *fs, struct pt_finding *f);
+void pt_check_cpu_profile(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_pmu(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_kptr(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_rapl(const struct pt_fs *fs, struct pt_finding *f);

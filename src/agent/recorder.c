@@ -179,6 +179,7 @@ static void make_environment(struct recorder *r, struct pt_environment *environm
     pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
     for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
         pt_environment_set(environment, pt_strdup(r->gpu.variables[i]));
+    pt_run_profile_prepare(&r->profile, environment);
     open_heap(r, environment);
 }
 
@@ -585,18 +586,16 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     return pt_child_release(&r->child, what_runs(r)[0], err);
 }
 
-/* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
-static void start_profiles(struct recorder *r) {
+/* Before the command is made, whose environment it may change. */
+static void choose_profile(struct recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
-                                              .is_command = r->o->command != NULL,
-                                              .pids = r->target.pids,
-                                              .pid_count = (size_t)r->target.pid_count,
+                                              .method = r->o->cpu_method,
+                                              .program = r->o->command ? r->o->command[0] : NULL,
                                               .directory = r->o->directory,
                                               .name = r->uuid_text };
     if (r->o->cpu_hz > 0)
-        pt_run_profile_start(&r->profile, &options);
-    pt_run_heap_start(&r->heap);
+        pt_run_profile_choose(&r->profile, &options);
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
@@ -608,8 +607,10 @@ static int start(struct recorder *r, struct pt_err *err) {
         rc = open_targets(r, err);
     if (!rc)
         rc = prepare_gpu_trace(r, err);
-    if (!rc)
+    if (!rc) {
+        choose_profile(r);
         rc = create_child(r, err);
+    }
     pt_signals_ignore();
     if (!rc)
         rc = open_sampler(r, err);
@@ -620,7 +621,9 @@ static int start(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    start_profiles(r);
+    /* before the sampler, which leaves out what it costs */
+    pt_run_profile_start(&r->profile, r->target.pids, (size_t)r->target.pid_count);
+    pt_run_heap_start(&r->heap);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;

@@ -3,6 +3,7 @@
 #define PT_AGENT_RECORDER_H
 
 #include "agent/blackbox.h"
+#include "agent/cpu_sampling.h"
 #include "agent/export.h"
 #include "agent/gpu_tool.h"
 #include "agent/sampler.h"
@@ -23,8 +24,9 @@ struct pt_recorder_options {
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
     struct pt_engine_options engines;
-    const char *container;    /* --container, or NULL */
-    int64_t cpu_hz;           /* --cpu: rate of a profile of the target; 0 = none */
+    const char *container; /* --container, or NULL */
+    int64_t cpu_hz;        /* --cpu: rate of a profile of the target; 0 = none */
+    enum pt_cpu_method cpu_method;
     bool wants_heap;          /* --heap: a profile of the command's memory */
     uint64_t heap_mean_bytes; /* 0: every allocation */
     bool heap_counts_mmap, heap_wants_python;

@@ -51,6 +51,7 @@ struct pt_command_options {
     const char *lines;
     const char *profile; /* kind of the one to export; file of the one to report */
     int64_t cpu_hz;
+    const char *cpu_method;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric, *gpu_tool;

@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 
+#include "agent/cpu_sampling.h"
 #include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "agent/run_profile.h"
@@ -122,6 +123,10 @@ const struct pt_option pt_command_option_list[] = {
     { "cpu", 0, PT_OPTION_I64, RECORD, AT(cpu_hz), NULL, "HZ",
       "profile the CPU time of the command or process too, 99 samples a second or so many", NULL,
       NULL, "99" },
+    { "method", 0, PT_OPTION_TEXT, CPU, AT(cpu_method), "auto", "NAME",
+      "how CPU time is sampled; auto: the best that is allowed", pt_cpu_method_name },
+    { "method", 0, PT_OPTION_TEXT, RECORD, AT(cpu_method), "auto", "NAME",
+      "how --cpu samples; auto: the best that is allowed", pt_cpu_method_name },
     { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
       "write this profile of the run to the file -o, whose ending is the format",
       pt_run_profile_kind },
@@ -286,10 +291,12 @@ static const char cpu_details[] =
     "  pitot cpu show profile.pitotprof --lines train.py:step\n"
     "  pitot cpu diff before.pitotprof after.pitotprof -o diff.html\n"
     "\n"
-    "Native stacks are unwound without frame pointers; the target is never stopped. What it "
-    "needs:\n"
-    "perf events (kernel.perf_event_paranoid up to 2, or CAP_PERFMON). The way that was chosen is\n"
-    "printed. Exit codes are those of `pitot record`; 125 if there is no way to sample.\n";
+    "Native stacks are unwound without frame pointers; the target is never stopped. Taken is the\n"
+    "first of these that is allowed, and it is printed: perf events (kernel.perf_event_paranoid "
+    "up\n"
+    "to 2, or CAP_PERFMON); timers inside the command, by a preloaded library; the frames of "
+    "Python\n"
+    "alone, read from outside. Exit codes are those of `pitot record`; 125 if there is no way.\n";
 
 static const char heap_details[] =
     "  pitot heap -- python train.py\n"

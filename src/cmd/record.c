@@ -22,14 +22,14 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     return 0;
 }
 
-static int check_profile(const struct pt_command_options *o, const struct pt_recorder_options *r,
+static int check_profile(const struct pt_command_options *o, struct pt_recorder_options *r,
                          struct pt_err *err) {
     if (o->cpu_hz < 0 || o->cpu_hz > PT_PERF_RATE_MAX)
         return pt_fail(err, -EINVAL, "--cpu: from 1 to %d samples a second, or 0 for none",
                        PT_PERF_RATE_MAX);
     if (o->cpu_hz > 0 && !r->command && o->pids.count == 0 && !o->container)
         return pt_fail(err, -EINVAL, "--cpu: needs a command, --pid or --container to profile");
-    return 0;
+    return pt_cpu_method_parse(o->cpu_method, &r->cpu_method, err);
 }
 
 int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,

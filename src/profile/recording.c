@@ -21,7 +21,8 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
                        bool is_off_cpu, int64_t period_ns) {
     *r = (struct pt_recording){ .pythons = pythons,
                                 .is_off_cpu = is_off_cpu,
-                                .period_ns = period_ns };
+                                .period_ns = period_ns,
+                                .bare_frame = PT_PROFILE_NONE };
     struct pt_profile *p = &r->profile;
     pt_profile_init(p, is_off_cpu ? off_cpu_types : cpu_types, 2);
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
@@ -209,6 +210,8 @@ static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *
                                   .end = m->start + m->length,
                                   .file_offset = m->file_offset,
                                   .image = image };
+    if (pt_space_has(space, &mapping))
+        return;
     pt_space_map(space, mapping);
     notice_python(r, pid, mapping);
 }
@@ -396,16 +399,18 @@ static size_t count_evals(const struct pt_recording *r) {
     return count;
 }
 
-static void merge_python(struct pt_recording *r, struct pt_str bytes) {
+/* Without native frames there is nothing to compare: whoever read them says if they are certain. */
+static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_certain) {
     struct pt_python_entry entries[PT_PYTHON_DEPTH_MAX] = { 0 };
     uint32_t frames[PT_PYTHON_DEPTH_MAX], merged[PT_RECORDING_FRAMES_MAX];
     size_t count = bytes.len / sizeof *entries;
     count = count < PT_PYTHON_DEPTH_MAX ? count : PT_PYTHON_DEPTH_MAX;
     if (count > 0)
         memcpy(entries, bytes.at, count * sizeof *entries);
-    bool is_cut = r->frame_count > 0 && r->frames[r->frame_count - 1] == r->truncated_frame;
+    bool is_alone = r->frame_count == 0;
+    bool is_cut = is_alone || r->frames[r->frame_count - 1] == r->truncated_frame;
     struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count, is_cut };
-    bool is_matched = pt_python_matches(&native, entries, count);
+    bool is_matched = is_alone ? is_certain : pt_python_matches(&native, entries, count);
     for (size_t i = 0; i < count; i++)
         frames[i] = python_frame(r, &entries[i], is_matched);
     r->profile.meta.python_wanted++;
@@ -442,10 +447,13 @@ static void take_sample(struct pt_recording *r, const struct pt_perf_record *rec
     if (record->sample.has_registers && space)
         unwind(r, space, &record->sample);
     if (r->pythons && (python || count_evals(r) > 0))
-        merge_python(r, python ? python->python : PT_STR(""));
+        merge_python(r, python ? python->python : PT_STR(""), python && python->is_certain);
+    if (r->frame_count == 0 && r->bare_frame != PT_PROFILE_NONE)
+        add_frame(r, r->bare_frame, false);
     uint32_t stack = make_stack(r);
     if (!r->is_off_cpu) {
-        add_sample(r, record, stack, 1, r->period_ns);
+        int64_t periods = 1 + (int64_t)record->sample.missed;
+        add_sample(r, record, stack, periods, periods * r->period_ns);
         return;
     }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
@@ -474,7 +482,7 @@ uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t 
     if (marker != PT_PROFILE_NONE)
         add_frame(r, marker, false);
     if (r->pythons && (python.len > 0 || count_evals(r) > 0))
-        merge_python(r, python);
+        merge_python(r, python, false);
     return make_stack(r);
 }
 
@@ -536,24 +544,29 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
     }
 }
 
+void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan lines) {
+    struct pt_scan line;
+    struct pt_maps_line m;
+    while (pt_scan_line(&lines, &line))
+        if (pt_maps_parse(line, &m) && m.is_executable)
+            map(r, pid,
+                &(struct pt_perf_mmap){ .start = m.start,
+                                        .length = m.end - m.start,
+                                        .file_offset = m.file_offset,
+                                        .path = m.path });
+}
+
 static void add_maps(struct pt_recording *r, int32_t pid) {
     struct pt_text text = { 0 };
-    struct pt_scan maps, line;
-    struct pt_maps_line m;
+    struct pt_scan maps;
     char path[32];
     snprintf(path, sizeof path, "%d/maps", (int)pid);
     if (!pt_fs_read(r->images.fs->proc, path, &text, &maps))
-        while (pt_scan_line(&maps, &line))
-            if (pt_maps_parse(line, &m) && m.is_executable)
-                map(r, pid,
-                    &(struct pt_perf_mmap){ .start = m.start,
-                                            .length = m.end - m.start,
-                                            .file_offset = m.file_offset,
-                                            .path = m.path });
+        pt_recording_add_maps(r, pid, maps);
     pt_text_release(&text);
 }
 
-static void add_names(struct pt_recording *r, int32_t pid) {
+void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
     char path[64], name[64];
     snprintf(path, sizeof path, "%d/task", (int)pid);
     int fd = openat(r->images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -570,6 +583,6 @@ static void add_names(struct pt_recording *r, int32_t pid) {
 }
 
 void pt_recording_add_process(struct pt_recording *r, int32_t pid) {
-    add_names(r, pid);
+    pt_recording_add_names(r, pid);
     add_maps(r, pid);
 }

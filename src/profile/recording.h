@@ -7,6 +7,8 @@
 #include "profile/python.h"
 #include "profile/space.h"
 
+#include <sys/types.h>
+
 #define PT_RECORDING_SPACES_MAX  4096
 #define PT_RECORDING_THREADS_MAX 65536
 #define PT_RECORDING_DEPTH_MAX   512
@@ -47,6 +49,7 @@ struct pt_recording {
     struct pt_recording_dump *dumps;
     size_t dump_count, dump_capacity;
     uint32_t kernel_module, truncated_frame, lost_frame;
+    uint32_t bare_frame;                /* what stands for a sample without frames, or NONE */
     struct pt_recording_python *places; /* of Python */
     size_t place_count, place_capacity;
     struct pt_intern place_index;
@@ -63,6 +66,10 @@ void pt_recording_release(struct pt_recording *r);
 
 /* A process that already runs: what it has mapped, and its threads' names. */
 void pt_recording_add_process(struct pt_recording *r, int32_t pid);
+/* Its threads' names alone. */
+void pt_recording_add_names(struct pt_recording *r, int32_t pid);
+/* What it has mapped, as lines of /proc/PID/maps. */
+void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan lines);
 
 /* `next` is the record behind it if that has frames of Python, else NULL. */
 void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *record,
@@ -77,5 +84,10 @@ uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t 
 
 /* Nothing more comes: what still waits has waited until `now_ns`. */
 void pt_recording_end(struct pt_recording *r, int64_t now_ns);
+
+/* After that: looks up the names, and what threads waited for. `command` is its argv, or NULL; then
+ * it is a profile of the processes `pids`. */
+void pt_recording_finish(struct pt_recording *r, char *const *command, const pid_t *pids,
+                         size_t count);
 
 #endif

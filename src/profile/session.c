@@ -1,15 +1,12 @@
 #include "profile/session.h"
 
-#include "profile/classify.h"
 #include "profile/registers.h"
-#include "profile/symbolize.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -233,16 +230,6 @@ static int poll_interval_ms(const struct pt_perf *perf, const struct pt_perf_opt
     return ms < 1 ? 1 : ms > SLOWEST_POLL_MS ? SLOWEST_POLL_MS : (int)ms;
 }
 
-/* Signals belong to the thread that runs the command. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *state) {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(thread, NULL, run, state);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return -rc;
-}
-
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
                      const struct pt_perf_options *o, const struct pt_pid_list *running,
                      struct pt_err *err) {
@@ -264,10 +251,10 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     int rc = open_poll(s);
     if (rc)
         return pt_fail(err, rc, "cannot wait for samples: %s", strerror(-rc));
-    rc = start_thread(&s->worker, run_worker, s);
+    rc = pt_thread_start(&s->worker, run_worker, s);
     if (rc)
         return pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc));
-    rc = start_thread(&s->drain, run_drain, s);
+    rc = pt_thread_start(&s->drain, run_drain, s);
     if (rc) {
         struct pt_raw_block *last = pt_raw_queue_take_free(&s->queue);
         last->is_last = true;
@@ -291,38 +278,8 @@ void pt_session_stop(struct pt_session *s) {
     pt_recording_end(&s->recording, now_ns);
 }
 
-static int64_t thread_cpu_ns(pthread_t thread) {
-    clockid_t clock;
-    return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
-}
-
 int64_t pt_session_cpu_ns(const struct pt_session *s) {
-    return s->is_running ? thread_cpu_ns(s->drain) + thread_cpu_ns(s->worker) : 0;
-}
-
-static void add_word(char *into, size_t capacity, const char *between, const char *word) {
-    size_t used = strlen(into);
-    snprintf(into + used, capacity - used, "%s%s", used ? between : "", word);
-}
-
-static void describe_processes(struct pt_profile_meta *meta, const pid_t *pids, size_t count) {
-    char word[32];
-    meta->command[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(word, sizeof word, i ? "%d" : "pid %d", (int)pids[i]);
-        add_word(meta->command, sizeof meta->command, ", ", word);
-    }
-}
-
-void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids,
-                       size_t count) {
-    struct pt_profile *p = &s->recording.profile;
-    pt_symbolize(&s->recording);
-    pt_classify(p, !s->recording.is_off_cpu);
-    if (command)
-        pt_profile_set_command(&p->meta, command);
-    else
-        describe_processes(&p->meta, pids, count);
+    return s->is_running ? pt_thread_cpu_ns(s->drain) + pt_thread_cpu_ns(s->worker) : 0;
 }
 
 void pt_session_release(struct pt_session *s) {

@@ -34,9 +34,6 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
 int64_t pt_session_cpu_ns(const struct pt_session *s);
 /* Ends sampling; afterwards the profile of `recording` is whole, without names. */
 void pt_session_stop(struct pt_session *s);
-/* After that: looks up the names, and what threads waited for. `command` is its argv, or NULL; then
- * it is a profile of the processes `pids`. */
-void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids, size_t count);
 void pt_session_release(struct pt_session *s);
 
 #endif

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from profiles import cpu_ticks, near, need_perf, read_folded, share
+from profiles import (cpu_ticks, hottest, merged, near, need_perf, order, read_folded, rooted,
+                      share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
 
 PLUGIN = os.path.abspath(sys.argv[3])
@@ -27,22 +28,6 @@ def profile(directory, *command, options=(), code=3):
     need_perf(got, err)
     equal(got, code, err)
     return read_folded(path), out, err
-
-
-def rooted(err):
-    found = re.search(r'([0-9.]+) % of \d+ stacks reach the root', err)
-    assert found, err
-    return float(found[1])
-
-
-def hottest(stacks):
-    return max(stacks, key=lambda stack: stack[1])[0]
-
-
-def order(frames, *names):
-    """The names stand in the stack one below the other, neighbours or not."""
-    places = [len(frames) - 1 - frames[::-1].index(name) for name in names]
-    assert places == sorted(places), f'{names} in {frames}'
 
 
 def shares(directory):
@@ -197,12 +182,6 @@ def interrupted(directory):
     finally:
         target.stdin.close()
         target.wait(20)
-
-
-def merged(err):
-    found = re.search(r'python: ([0-9.]+) % of \d+ samples are merged', err)
-    assert found, err
-    return float(found[1])
 
 
 def python_shares(directory):
