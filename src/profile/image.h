@@ -49,7 +49,9 @@ struct pt_image *pt_images_find(struct pt_images *images, struct pt_str path,
 /* Opens the file, as the process sees it; once. False: it cannot be read. */
 bool pt_image_open(struct pt_images *images, struct pt_image *image, int32_t pid);
 
-/* What is known of an address of the file; found out if need be. */
+/* What is known of an address of the file; NULL: nothing yet. */
+const struct pt_place *pt_image_known_place(const struct pt_image *image, uint64_t address);
+/* The same, found out if need be. */
 const struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
                                       uint64_t address);
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define STEPS 4096 /* a power of two; Python with torch has a thousand places */
+
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
                                                           { "time", PT_PROFILE_NANOSECONDS } };
 static const struct pt_profile_value_type off_cpu_types[] = { { "wait", PT_PROFILE_NANOSECONDS },
@@ -18,7 +20,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
                        bool is_off_cpu, int64_t period_ns) {
     *r = (struct pt_recording){ .pythons = pythons,
                                 .is_off_cpu = is_off_cpu,
-                                .period_ns = period_ns };
+                                .period_ns = period_ns,
+                                .steps = pt_calloc(STEPS, sizeof *r->steps),
+                                .version = 1 };
     struct pt_profile *p = &r->profile;
     pt_profile_init(p, is_off_cpu ? off_cpu_types : cpu_types, 2);
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
@@ -38,6 +42,7 @@ void pt_recording_release(struct pt_recording *r) {
         pt_space_release(&r->spaces[i]);
     pt_free(r->spaces);
     pt_free(r->threads);
+    pt_free(r->steps);
     pt_intern_release(&r->space_index);
     pt_intern_release(&r->thread_index);
     pt_free(r->places);
@@ -189,6 +194,7 @@ static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *
                                   .file_offset = m->file_offset,
                                   .image = image };
     pt_space_map(space, mapping);
+    r->version++;
     notice_python(r, pid, mapping);
 }
 
@@ -208,6 +214,7 @@ static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
     child->has_ended = false;
     pt_space_copy(child, from);
+    r->version++;
     if (r->pythons)
         pt_pythons_fork(r->pythons, pid, parent);
 }
@@ -226,6 +233,7 @@ static void take_comm(struct pt_recording *r, const struct pt_perf_record *recor
         struct pt_space *space = space_of(r, record->pid);
         if (space)
             pt_space_clear(space);
+        r->version++;
         if (r->pythons)
             pt_pythons_remove(r->pythons, record->pid);
     }
@@ -262,26 +270,55 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
-static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *space,
-                               struct pt_unwind_state *s) {
-    uint64_t pc = pt_unwind_lookup_pc(s);
+/* NULL: that is in a file which there is no time to read. */
+static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
+                                         struct pt_mapping *m, uint64_t pc) {
+    if (r->is_hurried)
+        return m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
+    if (!m->has_bias)
+        find_bias(r, space->pid, m);
+    return pt_image_place(&r->images, m->image, pc + m->bias);
+}
+
+/* NULL: nothing is mapped there, or a file has to be read. */
+static const struct pt_recording_step *find_step(struct pt_recording *r,
+                                                 const struct pt_space *space, uint64_t pc) {
+    uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_recording_step *step = &r->steps[hash >> 32 & (STEPS - 1)];
+    if (step->pc == pc && step->version == r->version && step->pid == space->pid)
+        return step;
     struct pt_mapping *m = pt_space_find(space, pc);
-    if (!m) {
+    const struct pt_place *place = m ? find_place(r, space, m, pc) : NULL;
+    r->needs_file = m && !place;
+    if (!place)
+        return NULL;
+    *step = (struct pt_recording_step){ .pc = pc,
+                                        .pid = space->pid,
+                                        .version = r->version,
+                                        .frame = place->frame,
+                                        .is_python_eval = place->is_python_eval,
+                                        .rule = place->rule };
+    return step;
+}
+
+static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_space *space,
+                                       struct pt_unwind_state *s) {
+    uint64_t pc = pt_unwind_lookup_pc(s);
+    const struct pt_recording_step *step = find_step(r, space, pc);
+    if (!step) {
         /* a return address to nowhere is what is left of a wrong step, not a frame */
         if (s->is_exact_pc)
             add_unmapped(r, pc);
         return s->is_exact_pc ? pt_unwind_step_fp(s) : PT_UNWIND_LOST;
     }
-    if (!m->has_bias)
-        find_bias(r, space->pid, m);
-    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    add_frame(r, place->frame, place->is_python_eval);
-    if (place->rule.kind == PT_RULE_NONE)
+    add_frame(r, step->frame, step->is_python_eval);
+    if (step->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
-    return pt_unwind_step(s, &place->rule);
+    return pt_unwind_step(s, &step->rule);
 }
 
-static void unwind(struct pt_recording *r, const struct pt_space *space,
+/* False: a file has to be read. */
+static bool unwind(struct pt_recording *r, const struct pt_space *space,
                    const struct pt_perf_sample *sample) {
     struct pt_unwind_state s = { .is_exact_pc = true,
                                  .stack = sample->stack,
@@ -290,14 +327,18 @@ static void unwind(struct pt_recording *r, const struct pt_space *space,
     pt_registers_load(sample->registers, s.registers);
     s.stack_start = s.registers[PT_REGISTER_SP];
     size_t limit = r->frame_count + PT_RECORDING_DEPTH_MAX;
-    while (end == PT_UNWIND_MORE && r->frame_count < limit)
-        end = step(r, space, &s);
+    r->needs_file = false;
+    while (end == PT_UNWIND_MORE && r->frame_count < limit && !r->needs_file)
+        end = go_to_caller(r, space, &s);
+    if (r->needs_file)
+        return false;
     bool is_truncated = end == PT_UNWIND_TRUNCATED || end == PT_UNWIND_MORE;
     r->profile.meta.unwound++;
     r->profile.meta.rooted += end == PT_UNWIND_ROOT;
     r->profile.meta.truncated += is_truncated;
     if (end != PT_UNWIND_ROOT)
         add_frame(r, is_truncated ? r->truncated_frame : r->lost_frame, false);
+    return true;
 }
 
 static bool is_place(const void *owner, uint32_t number, const void *key) {
@@ -380,11 +421,19 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes) {
     memcpy(r->frames, merged, r->frame_count * sizeof *merged);
 }
 
-/* From the root to the leaf. */
+/* From the root to the leaf. Most samples share their callers with the one before. */
 static uint32_t make_stack(struct pt_recording *r) {
     uint32_t stack = PT_PROFILE_NONE;
-    for (size_t i = r->frame_count; i > 0; i--)
-        stack = pt_profile_stack(&r->profile, stack, r->frames[i - 1]);
+    bool is_same = true;
+    for (size_t depth = 0; depth < r->frame_count; depth++) {
+        struct pt_recording_path *p = &r->path[depth];
+        uint32_t frame = r->frames[r->frame_count - 1 - depth];
+        is_same = is_same && depth < r->path_count && p->frame == frame;
+        if (!is_same)
+            *p = (struct pt_recording_path){ frame, pt_profile_stack(&r->profile, stack, frame) };
+        stack = p->stack;
+    }
+    r->path_count = r->frame_count;
     return stack;
 }
 
@@ -399,23 +448,31 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
     (void)pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second });
 }
 
-static void take_sample(struct pt_recording *r, const struct pt_perf_record *record,
+static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
     r->frame_count = 0;
     add_kernel(r, &record->sample);
-    if (record->sample.has_registers && space)
-        unwind(r, space, &record->sample);
+    if (record->sample.has_registers && space && !unwind(r, space, &record->sample))
+        return false;
     if (r->pythons && (python || count_evals(r) > 0))
         merge_python(r, python ? python->python : PT_STR(""));
     uint32_t stack = make_stack(r);
     if (!r->is_off_cpu) {
         add_sample(r, record, stack, 1, r->period_ns);
-        return;
+        return true;
     }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     t->out_ns = record->time_ns;
     t->out_stack = stack;
+    return true;
+}
+
+bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record *record) {
+    r->is_hurried = true;
+    bool is_taken = take_sample(r, record, NULL);
+    r->is_hurried = false;
+    return is_taken;
 }
 
 /* A thread that is only pushed off the CPU does not wait for anything. */
@@ -450,7 +507,7 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
                        const struct pt_perf_record *next) {
     switch (record->kind) {
     case PT_PERF_SAMPLE:
-        take_sample(r, record, next);
+        (void)take_sample(r, record, next);
         break;
     case PT_PERF_MMAP:
         if (record->mmap.is_executable)

@@ -21,6 +21,21 @@ struct pt_recording_thread {
     uint32_t out_stack;
 };
 
+/* The way from a place in memory to its caller, as found before. */
+struct pt_recording_step {
+    uint64_t pc;
+    int32_t pid;
+    uint32_t version; /* of what is mapped */
+    uint32_t frame;   /* of the profile */
+    bool is_python_eval;
+    struct pt_unwind_rule rule;
+};
+
+/* A stack of the profile and its frame. */
+struct pt_recording_path {
+    uint32_t frame, stack;
+};
+
 /* A place in Python's code, and its frames in the profile: known for certain, and not. */
 struct pt_recording_python {
     uint32_t code, instruction;
@@ -42,10 +57,16 @@ struct pt_recording {
     struct pt_recording_python *places; /* of Python */
     size_t place_count, place_capacity;
     struct pt_intern place_index;
+    struct pt_recording_step *steps; /* by a hash of the address, one for each */
+    uint32_t version;                /* changes with whatever is mapped anywhere */
     /* Of the sample that is being unwound; leaf first. */
     uint32_t frames[PT_RECORDING_FRAMES_MAX];
     bool is_eval[PT_RECORDING_FRAMES_MAX];
     size_t frame_count;
+    bool is_hurried, needs_file; /* no file may be read; but one has to be */
+    /* Of the sample before, root first. */
+    struct pt_recording_path path[PT_RECORDING_FRAMES_MAX];
+    size_t path_count;
 };
 
 /* Borrows `fs` and `pythons`. */
@@ -59,6 +80,10 @@ void pt_recording_add_process(struct pt_recording *r, int32_t pid);
 /* `next` is the record behind it if that has frames of Python, else NULL. */
 void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *record,
                        const struct pt_perf_record *next);
+
+/* A sample without Python whose places are all known, so that no file has to be read. False:
+ * nothing was done; pt_recording_take() does it. */
+bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record *record);
 
 /* Nothing more comes: what still waits has waited until `now_ns`. */
 void pt_recording_end(struct pt_recording *r, int64_t now_ns);

@@ -314,6 +314,7 @@ void pt_symbolize(struct pt_recording *r) {
     p->frames.at = NULL;
     p->stacks.at = NULL;
     p->frames.count = p->frames.capacity = p->stacks.count = p->stacks.capacity = 0;
+    r->path_count = 0;
     name_frames(&s);
     number_stacks(&s, old_stacks, stack_count);
     pt_free(s.old);
