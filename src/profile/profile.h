@@ -115,6 +115,7 @@ struct pt_profile_meta {
     int64_t python_wanted, python_matched; /* samples inside Python; those merged with certainty */
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
     int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
+    int64_t counted_ns; /* CPU time the kernel counted meanwhile; -1 = not by time */
 };
 
 #define PT_PROFILE_ARRAY(type)  \

@@ -48,6 +48,7 @@ void pt_recording_release(struct pt_recording *r) {
     pt_free(r->places);
     pt_intern_release(&r->place_index);
     pt_images_release(&r->images);
+    pt_kernel_names_release(&r->kernel_names);
     pt_profile_release(&r->profile);
 }
 
@@ -255,6 +256,8 @@ static void add_frame(struct pt_recording *r, uint32_t frame, bool is_eval) {
 }
 
 static void add_kernel(struct pt_recording *r, const struct pt_perf_sample *s) {
+    if (s->kernel_count > 0)
+        pt_kernel_names_begin(&r->kernel_names, r->images.fs->proc);
     for (size_t i = 0; i < s->kernel_count; i++) {
         struct pt_profile_frame f = { .function = PT_PROFILE_NONE,
                                       .module = r->kernel_module,

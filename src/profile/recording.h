@@ -3,6 +3,7 @@
 #ifndef PT_PROFILE_RECORDING_H
 #define PT_PROFILE_RECORDING_H
 
+#include "profile/kernel_names.h"
 #include "profile/perf_record.h"
 #include "profile/python.h"
 #include "profile/space.h"
@@ -45,6 +46,8 @@ struct pt_recording_python {
 struct pt_recording {
     struct pt_profile profile;
     struct pt_images images;
+    struct pt_kernel_names kernel_names;
+    size_t prepared_count;      /* frames whose names will be found fast */
     struct pt_pythons *pythons; /* borrowed; NULL: no frames of Python */
     bool is_off_cpu;
     int64_t period_ns;

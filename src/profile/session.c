@@ -248,6 +248,14 @@ static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     return i;
 }
 
+/* What takes long of names is done while nothing else waits. */
+static void prepare_names(struct pt_session *s) {
+    int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (pt_raw_queue_is_empty(&s->queue) && pt_symbolize_prepare(&s->recording))
+        continue;
+    s->names_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+}
+
 static void *run_worker(void *state) {
     struct pt_session *s = state;
     for (bool is_last = false; !is_last;) {
@@ -255,9 +263,11 @@ static void *run_worker(void *state) {
         is_last = block->is_last;
         pt_record_order_sort(&s->order, pt_buf_as_str(&block->bytes));
         pt_record_order_hold(&s->order, take_records(s, block->complete_ns));
+        if (!is_last)
+            prepare_names(s);
         pt_raw_queue_give_back(&s->queue, block);
     }
-    s->worker_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->worker_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - s->names_cpu_ns;
     return NULL;
 }
 
@@ -326,6 +336,14 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     return 0;
 }
 
+/* Records that say what was lost need room themselves: those at the very end never come. */
+static void take_counts(struct pt_session *s) {
+    struct pt_profile_meta *meta = &s->recording.profile.meta;
+    struct pt_perf_counts counts = pt_perf_counts(&s->perf);
+    meta->lost = counts.lost > meta->lost ? counts.lost : meta->lost;
+    meta->counted_ns = counts.cpu_ns;
+}
+
 void pt_session_stop(struct pt_session *s) {
     uint64_t one = 1;
     s->is_running = false;
@@ -333,6 +351,7 @@ void pt_session_stop(struct pt_session *s) {
     pthread_join(s->drain, NULL);
     pthread_join(s->worker, NULL);
     int64_t now_ns = pt_mono_ns();
+    take_counts(s);
     s->recording.profile.meta.end_ns = now_ns;
     s->recording.profile.meta.own_cpu_ns = s->drain_cpu_ns + s->worker_cpu_ns;
     pt_recording_end(&s->recording, now_ns);

@@ -5,7 +5,6 @@
 #include "profile/kallsyms.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,15 +17,6 @@ struct expansion {
     uint32_t first, count; /* in `parts` */
 };
 
-/* The kernel's names, on their way. */
-struct kallsyms {
-    pthread_t thread;
-    bool is_running;
-    int proc;
-    struct pt_text text;
-    struct pt_scan scan;
-};
-
 struct symbolizer {
     struct pt_recording *recording;
     struct pt_profile *profile;
@@ -36,7 +26,6 @@ struct symbolizer {
     uint32_t *parts;
     size_t part_count, part_capacity;
     struct pt_buf name; /* scratch */
-    struct kallsyms kallsyms;
 };
 
 /* The frames of one module, by address. */
@@ -128,31 +117,13 @@ static void name_from_elf(struct symbolizer *s, const struct pt_elf *elf, const 
     pt_free(symbols);
 }
 
-/* Tens of milliseconds to read, though few of its names are needed: done beside the other files. */
-static void *read_kallsyms(void *state) {
-    struct kallsyms *k = state;
-    if (pt_fs_read(k->proc, "kallsyms", &k->text, &k->scan))
-        k->scan = (struct pt_scan){ 0 };
-    return NULL;
-}
-
-static void start_kallsyms(struct symbolizer *s) {
-    s->kallsyms.proc = s->recording->images.fs->proc;
-    s->kallsyms.is_running =
-        pthread_create(&s->kallsyms.thread, NULL, read_kallsyms, &s->kallsyms) == 0;
-    if (!s->kallsyms.is_running)
-        (void)read_kallsyms(&s->kallsyms);
-}
-
 static void name_from_kernel(struct symbolizer *s, const struct group *g) {
     struct pt_kernel_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (s->kallsyms.is_running)
-        pthread_join(s->kallsyms.thread, NULL);
-    pt_kallsyms_find(s->kallsyms.scan, g->addresses, g->count, symbols);
+    struct pt_scan text = pt_kernel_names_text(&s->recording->kernel_names);
+    pt_kallsyms_find(text, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
         name_frame(s, g->frames[i], symbols[i].name, PT_KIND_KERNEL);
     pt_free(symbols);
-    pt_text_release(&s->kallsyms.text);
 }
 
 /* Anybody may write to /tmp: what is no regular file is not read. */
@@ -203,8 +174,7 @@ static void name_as_is(struct symbolizer *s, const struct group *g) {
         add_part(s, g->frames[i], s->old[g->frames[i]]);
 }
 
-static const struct pt_image *image_of(const struct symbolizer *s, uint32_t module) {
-    const struct pt_images *images = &s->recording->images;
+static struct pt_image *image_of(const struct pt_images *images, uint32_t module) {
     for (size_t i = 0; i < images->count; i++)
         if (images->at[i]->module == module)
             return images->at[i];
@@ -212,7 +182,7 @@ static const struct pt_image *image_of(const struct symbolizer *s, uint32_t modu
 }
 
 static void name_group(struct symbolizer *s, uint32_t module, const struct group *g) {
-    const struct pt_image *image = image_of(s, module);
+    const struct pt_image *image = image_of(&s->recording->images, module);
     int32_t pid = image ? pid_of(pt_str_from(image->path)) : 0;
     if (image && image->elf.state)
         name_from_elf(s, &image->elf, g);
@@ -249,20 +219,11 @@ static size_t sort_frames(struct symbolizer *s, struct by_module *sorted) {
     return count;
 }
 
-static bool has_kernel(const struct symbolizer *s, const struct by_module *sorted, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (sorted[i].module == s->recording->kernel_module)
-            return true;
-    return false;
-}
-
 static void name_frames(struct symbolizer *s) {
     struct by_module *sorted = pt_calloc(s->old_count + 1, sizeof *sorted);
     uint32_t *frames = pt_calloc(s->old_count + 1, sizeof *frames);
     uint64_t *addresses = pt_calloc(s->old_count + 1, sizeof *addresses);
     size_t count = sort_frames(s, sorted);
-    if (has_kernel(s, sorted, count))
-        start_kallsyms(s);
     for (size_t i = 0; i < count; i++) {
         frames[i] = sorted[i].frame;
         addresses[i] = sorted[i].address;
@@ -299,6 +260,28 @@ static void number_stacks(struct symbolizer *s, const struct pt_profile_stack *o
         if (p->samples.at[i].stack != PT_PROFILE_NONE)
             p->samples.at[i].stack = stacks[p->samples.at[i].stack];
     pt_free(stacks);
+}
+
+/* The answers are not kept: it is finding the debug file and the unit that takes long, once. */
+static void prepare_frame(struct pt_recording *r, const struct pt_profile_frame *f) {
+    struct pt_elf_line lines[PT_ELF_INLINES_MAX];
+    struct pt_elf_symbol symbol;
+    if (f->function != PT_PROFILE_NONE || f->module == PT_PROFILE_NONE)
+        return;
+    struct pt_image *image = image_of(&r->images, f->module);
+    if (!image || !image->elf.state)
+        return;
+    if (!image->is_prepared)
+        image->elf.module->symbols(image->elf.state, &f->address, 1, &symbol);
+    image->is_prepared = true;
+    (void)image->elf.module->lines(image->elf.state, f->address, lines);
+}
+
+bool pt_symbolize_prepare(struct pt_recording *r) {
+    if (r->prepared_count >= r->profile.frames.count)
+        return false;
+    prepare_frame(r, &r->profile.frames.at[r->prepared_count++]);
+    return true;
 }
 
 void pt_symbolize(struct pt_recording *r) {
