@@ -96,7 +96,8 @@ def print_costs(pitot, burner, directory):
         ours, *perf = map(statistics.median, rounds(*measures))
         reference = f'{perf[0]:.1f} us | {ours / perf[0]:.2f}' if perf else ' |'
         print(f'| own CPU for each sample of {depth} frames at {RATE} Hz, beside `perf record '
-              f'--call-graph dwarf`, which does not unwind | {ours:.1f} us | {reference} | {goal} |')
+              f'--call-graph dwarf`, which does not unwind | {ours:.1f} us | {reference} | '
+              f'{goal} |')
 
 
 def print_slowdown(pitot, burner, directory, rate):
