@@ -22,7 +22,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
 .PHONY: all demo test test-system asan tsan fuzz check check-source check-clang check-arm64 bench \
-        verdicts python golden-update format install dist clean help
+        verdicts python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build
@@ -90,6 +90,9 @@ install: all ## install below PREFIX (/usr/local), or below DESTDIR/PREFIX
 dist: all ## source tarball of the last commit, in dist/
 	@$(MESON) dist -C build --no-tests --formats gztar --allow-dirty
 	@mkdir -p dist && cp build/meson-dist/*.tar.gz* dist/ && ls dist/*
+
+deb: all | deps-deb ## Debian packages of the last commit, in dist/
+	@tools/make-deb build
 
 clean: ## remove everything that was built
 	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root \

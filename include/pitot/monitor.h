@@ -44,6 +44,19 @@ typedef struct pt_series_summary {
     size_t count;
 } pt_series_summary;
 
+/* Steps of pt_step() that have become slower for good: a rank test for a change of level, which
+ * takes no notice of outliers and allows for neighbours that resemble each other. */
+typedef struct pt_regression {
+    char name[64];
+    uint64_t step;        /* at which it began, about */
+    double before, after; /* medians of the time of a step, in seconds */
+    double p;             /* probability of as much by chance */
+    double since;         /* when it was noticed, seconds since 1970 */
+} pt_regression;
+/* Those that are not over: the time has not fallen since. Returns how many there are. Of up to 16
+ * names of steps; docs/LIBRARY.md says how soon which change is found. */
+PT_API size_t pt_regressions(pt_regression *into, size_t capacity);
+
 /* An alert that is on. */
 typedef struct pt_alert {
     char text[128];
@@ -91,7 +104,8 @@ PT_API int pt_monitor_add_rule(pt_monitor *monitor, const pt_alert_rule *rule);
 PT_API void pt_monitor_clear_rules(pt_monitor *monitor);
 /* Called by pt_monitor_check() when an alert goes on or off. */
 PT_API void pt_monitor_on_alert(pt_monitor *monitor, pt_alert_function *call, void *arg);
-/* Looks at all rules now; the alerts that are on. Returns how many there are. */
+/* Looks at all rules now; the alerts that are on, those of pt_regressions() among them. Returns how
+ * many there are. */
 PT_API size_t pt_monitor_check(pt_monitor *monitor, pt_alert *into, size_t capacity);
 
 typedef struct pt_monitor_report {

@@ -19,8 +19,8 @@ except ImportError as error:
 
 from pitot import torch
 from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, is_on,
-                           overhead, record_request, request_begin, request_end, settings, span,
-                           start, stop, trace)
+                           overhead, record_request, regressions, request_begin, request_end,
+                           settings, span, start, stop, trace)
 from pitot.decorate import profile
 from pitot.exposition import metrics_response, metrics_text
 from pitot.instruments import counter, gauge, histogram
@@ -34,8 +34,8 @@ __all__ = ['Counter', 'Gauge', 'HealthStatus', 'Histogram', 'MonitoringSystem',
            'configure', 'counter', 'dropped', 'gauge', 'get_error_rate', 'get_gpu_utilization',
            'get_latency_percentile', 'get_memory_usage_mb', 'health', 'health_check', 'histogram',
            'is_on', 'lines', 'load_ipython_extension', 'metrics_response', 'metrics_text',
-           'overhead', 'profile', 'read', 'record_request', 'request_begin', 'request_end',
-           'settings', 'span', 'start', 'stop', 'torch', 'trace']
+           'overhead', 'profile', 'read', 'record_request', 'regressions', 'request_begin',
+           'request_end', 'settings', 'span', 'start', 'stop', 'torch', 'trace']
 
 
 def configure(**changes):

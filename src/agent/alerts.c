@@ -17,7 +17,7 @@
     X(t, threshold, "aThreshold", INFO, F64, NONE, 0, "Limit of the rule") \
     X(t, value, "aValue", GAUGE, F64, NONE, 0, "Value at that moment; null: there is none any more")
 /* clang-format on */
-PT_TABLE(alert, PT_TABLE_FILE("alerts", NULL),
+PT_TABLE(alert, PT_TABLE_ROWS(EVENTS, "alerts", NULL),
          "Alerts that went on or off: by --alerts, or the defaults for GPUs", ALERT_COLUMNS,
          "alert rules");
 

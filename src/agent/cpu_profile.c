@@ -3,6 +3,7 @@
 #include "agent/child.h"
 #include "agent/recorder.h"
 #include "agent/signals.h"
+#include "agent/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/pid_tree.h"
@@ -13,12 +14,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -28,16 +25,8 @@ struct run {
     struct pt_child child;
     struct pt_session session;
     bool is_started; /* the session */
-    int signal_fd, target_fd;
-    sigset_t old_mask;
-    bool must_stop;
-    int stop_requests;
+    struct pt_waiting waiting;
 };
-
-static int block_signals(struct run *r, struct pt_err *err) {
-    r->signal_fd = pt_signals_block(&r->old_mask, err);
-    return r->signal_fd < 0 ? r->signal_fd : 0;
-}
 
 static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pid_list *running,
                          struct pt_err *err) {
@@ -49,9 +38,10 @@ static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pi
 }
 
 static int start_command(struct run *r, struct pt_err *err) {
-    struct pt_child_options c = {
-        .fs = &r->o->fs, .argv = r->o->command, .environment = environ, .signal_mask = &r->old_mask
-    };
+    struct pt_child_options c = { .fs = &r->o->fs,
+                                  .argv = r->o->command,
+                                  .environment = environ,
+                                  .signal_mask = &r->waiting.old_mask };
     struct pt_perf perf;
     int rc = pt_child_create(&r->child, &c, err);
     if (!rc)
@@ -61,7 +51,7 @@ static int start_command(struct run *r, struct pt_err *err) {
 
 static int start_process(struct run *r, struct pt_err *err) {
     struct pt_perf perf;
-    r->target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
+    r->waiting.target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
     struct pt_pid_list tree = { 0 };
     pt_pid_tree_read(r->o->fs.proc, &r->o->pid, 1, &tree);
     if (tree.count == 0)
@@ -74,70 +64,6 @@ static int start_process(struct run *r, struct pt_err *err) {
         rc = start_session(r, &perf, &tree, err);
     pt_pid_list_release(&tree);
     return rc;
-}
-
-static void end_command(struct run *r, const struct signalfd_siginfo *info) {
-    bool came_from_terminal = info->ssi_code == SI_KERNEL;
-    if (r->stop_requests++ > 0)
-        pt_child_kill_tree(&r->child);
-    else if (!came_from_terminal)
-        pt_child_signal(&r->child, (int)info->ssi_signo);
-}
-
-static void handle_signal(struct run *r, const struct signalfd_siginfo *info) {
-    bool has_command = r->o->command && !r->child.has_ended;
-    switch (info->ssi_signo) {
-    case SIGCHLD:
-        if (r->o->command)
-            pt_child_reap(&r->child);
-        return;
-    case SIGINT:
-    case SIGTERM:
-    case SIGHUP:
-    case SIGQUIT:
-        if (has_command)
-            end_command(r, info);
-        else
-            r->must_stop = true;
-        return;
-    default:
-        if (has_command && info->ssi_code != SI_KERNEL)
-            pt_child_signal(&r->child, (int)info->ssi_signo);
-    }
-}
-
-static void wait_for_events(struct run *r, int64_t end_ns) {
-    struct pollfd polled[] = { { .fd = r->signal_fd, .events = POLLIN },
-                               { .fd = r->target_fd, .events = POLLIN } };
-    int64_t left_ns = end_ns ? end_ns - pt_mono_ns() : PT_NS_PER_SECOND;
-    left_ns = left_ns < 0 ? 0 : left_ns < PT_NS_PER_SECOND ? left_ns : PT_NS_PER_SECOND;
-    poll(polled, 2, (int)(left_ns / PT_NS_PER_MS) + 1);
-    struct signalfd_siginfo info;
-    while (read(r->signal_fd, &info, sizeof info) == sizeof info)
-        handle_signal(r, &info);
-    if (polled[1].revents)
-        r->must_stop = true; /* the watched process has ended */
-    if (r->o->command && r->child.has_ended)
-        r->must_stop = true;
-    if (end_ns && pt_mono_ns() >= end_ns)
-        r->must_stop = true;
-}
-
-static void wait_for_end(struct run *r) {
-    int64_t end_ns = r->o->duration_ns ? pt_mono_ns() + r->o->duration_ns : 0;
-    while (!r->must_stop)
-        wait_for_events(r, end_ns);
-}
-
-/* After -d the command goes on without us; its exit code is still ours to hand on. */
-static void wait_for_command(struct run *r) {
-    if (r->o->command && !r->child.has_ended)
-        pt_log(PT_LOG_WARNING, "sampling is over; waiting for the command (process %d) to end",
-               (int)r->child.pid);
-    while (r->o->command && !r->child.has_ended)
-        wait_for_events(r, 0);
-    if (r->o->command)
-        pt_child_collect(&r->child);
 }
 
 static double percent(int64_t part, int64_t whole) {
@@ -161,15 +87,17 @@ static void print_states(const struct pt_profile *p, struct pt_out *out) {
     pt_out_char(out, '\n');
 }
 
-#define WORTH_A_WORD 5 /* percent */
+#define WORTH_A_WORD    5  /* percent */
+#define SAMPLES_BETWEEN 20 /* each thread ends somewhere between two */
 
 /* A machine that is itself a guest does not always run: its timers come late, and the samples of
  * what it counts as CPU time never come. */
 static void print_late(const struct pt_profile *p, struct pt_out *out) {
     const struct pt_profile_meta *m = &p->meta;
     int64_t sampled_ns = ((int64_t)p->samples.count + m->lost + m->dropped) * m->period_ns;
-    double late = percent(m->counted_ns - sampled_ns, m->counted_ns);
-    if (m->period_ns > 0 && late >= WORTH_A_WORD)
+    int64_t late_ns = m->counted_ns - sampled_ns;
+    double late = percent(late_ns, m->counted_ns);
+    if (m->period_ns > 0 && late >= WORTH_A_WORD && late_ns >= SAMPLES_BETWEEN * m->period_ns)
         pt_out_printf(out,
                       "without samples: %.1f %% of %.3g s of CPU time, as timers came late; the "
                       "machine was taken away (steal)\n",
@@ -225,18 +153,6 @@ static int write_file(const struct run *r, const char *path) {
     return rc;
 }
 
-/* "pitot-cpu-20261116-093042-4242.html": when it began, and the process. */
-static void name_page(const struct run *r, char *into, size_t capacity) {
-    const struct pt_profile_meta *m = &r->session.recording.profile.meta;
-    char when[32] = "";
-    time_t start = (time_t)(m->start_wall_ns / PT_NS_PER_SECOND);
-    struct tm parts;
-    if (localtime_r(&start, &parts))
-        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &parts);
-    snprintf(into, capacity, "pitot-%s-%s-%d.html", m->title, when,
-             (int)(r->o->command ? r->child.pid : r->o->pid));
-}
-
 /* Where no file is asked for, a flame graph in this directory; not of nothing. */
 static int write_files(const struct run *r) {
     char page[96];
@@ -245,7 +161,8 @@ static int write_files(const struct run *r) {
         rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
     if (r->o->output_count > 0 || r->session.recording.profile.samples.count == 0)
         return rc;
-    name_page(r, page, sizeof page);
+    pt_profile_name_page(&r->session.recording.profile, r->o->command ? r->child.pid : r->o->pid,
+                         page, sizeof page);
     return write_file(r, page);
 }
 
@@ -280,7 +197,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     bool is_released = false;
     int rc = pt_elf_check(err);
     if (!rc)
-        rc = block_signals(r, err);
+        rc = pt_waiting_open(&r->waiting, err);
     if (!rc)
         rc = r->o->command ? start_command(r, err) : start_process(r, err);
     pt_signals_ignore();
@@ -292,9 +209,9 @@ static int run_to_end(struct run *r, struct pt_err *err) {
         pt_log(PT_LOG_ERROR, "%s", err->text);
         return failure_code(r, rc, is_released);
     }
-    wait_for_end(r);
+    pt_waiting_until_end(&r->waiting, r->o->duration_ns);
     pt_session_stop(&r->session);
-    wait_for_command(r);
+    pt_waiting_for_command(&r->waiting);
     rc = finish(r);
     int code = r->o->command ? pt_child_exit_code(&r->child) : 0;
     return rc && code == 0 ? PT_EXIT_OWN_FAILURE : code;
@@ -308,15 +225,13 @@ static void clean_up(struct run *r) {
     }
     if (r->o->command)
         pt_child_close(&r->child);
-    if (r->signal_fd >= 0)
-        close(r->signal_fd);
-    if (r->target_fd >= 0)
-        close(r->target_fd);
+    pt_waiting_close(&r->waiting);
 }
 
 int pt_cpu_profile_run(const struct pt_cpu_profile_options *options) {
-    struct run r = { .o = options, .signal_fd = -1, .target_fd = -1 };
+    struct run r = { .o = options };
     r.child = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+    pt_waiting_init(&r.waiting, options->command ? &r.child : NULL);
     struct pt_err err = { "" };
     int code = run_to_end(&r, &err);
     clean_up(&r);

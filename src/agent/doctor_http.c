@@ -37,5 +37,5 @@ void pt_check_http_server(const struct pt_fs *fs, struct pt_finding *f) {
         return;
     }
     const struct pt_http_server_interface *server = interface;
-    pt_finding_ok(f, "libmicrohttpd/%s, for pitot demo --serve", server->library());
+    pt_finding_ok(f, "libmicrohttpd/%s, for pitot serve and pitot demo --serve", server->library());
 }

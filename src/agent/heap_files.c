@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -93,6 +94,14 @@ static void remove_at(struct pt_heap_files *f, size_t index) {
     unlinkat(f->directory, f->at[index].name, 0);
     f->count--;
     memmove(&f->at[index], &f->at[index + 1], (f->count - index) * sizeof *f->at);
+}
+
+double pt_heap_files_fill(const struct pt_heap_files *f) {
+    double most = 0;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->at[i].is_open)
+            most = fmax(most, pt_heap_source_fill(&f->at[i].source));
+    return most;
 }
 
 void pt_heap_files_read(struct pt_heap_files *f, struct pt_heap *h, bool is_final) {

@@ -24,6 +24,9 @@ struct pt_heap_files {
 void pt_heap_files_init(struct pt_heap_files *f, int directory);
 void pt_heap_files_release(struct pt_heap_files *f);
 
+/* How full the fullest of their rings is, from 0 to 1. */
+double pt_heap_files_fill(const struct pt_heap_files *f);
+
 /* Reads what is new into the profile. `is_final`: whatever still runs is not waited for. */
 void pt_heap_files_read(struct pt_heap_files *f, struct pt_heap *h, bool is_final);
 

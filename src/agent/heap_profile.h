@@ -14,7 +14,8 @@ struct pt_heap_profile_options {
     enum pt_heap_metric metric;
     const char *const *outputs; /* files; the ending says the format. None: one of our own name */
     size_t output_count;
-    size_t top_rows; /* of the tables on stderr; 0 = none */
+    size_t top_rows;   /* of the tables on stderr; 0 = none */
+    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
     bool wants_leaks, counts_mmap, wants_python_malloc;
     bool is_quiet;
 };

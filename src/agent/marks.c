@@ -2,22 +2,22 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "What was marked")
-PT_TABLE(mark, PT_TABLE_FILE("marks", NULL), "Marks on the time axis, set by `pitot mark`",
+PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Marks on the time axis, set by `pitot mark`",
          MARK_COLUMNS, "pitot mark");
 
 const struct pt_table *const pt_mark_table = &mark_table;
 
 static char *control_path(const char *journal) {
-    struct pt_str stem = pt_str_from(journal);
-    if (pt_str_ends(stem, PT_STR(".pitot")))
-        stem.len -= 6;
+    struct pt_str stem = pt_run_stem(pt_str_from(journal));
     return pt_asprintf("%.*s.ctl", (int)stem.len, stem.at);
 }
 
@@ -78,9 +78,9 @@ void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text) 
     pt_set_str(b, mark_text, text);
 }
 
-int pt_mark_send(const char *journal, const char *text, struct pt_err *err) {
+int pt_mark_send(const char *journal, const char *text, bool must_keep, struct pt_err *err) {
     size_t length = strlen(text);
-    if (length == 0 || length > PT_MARK_MAX || strchr(text, '\n'))
+    if (length == 0 || length >= PT_MARK_MAX || strchr(text, '\n'))
         return pt_fail(err, -EINVAL, "a mark is one line of 1 to %d bytes", PT_MARK_MAX);
     char *path = control_path(journal);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -90,10 +90,10 @@ int pt_mark_send(const char *journal, const char *text, struct pt_err *err) {
     if (fd < 0)
         return pt_fail(err, -errno, "cannot reach the recording %s: %s", journal, strerror(errno));
     char line[PT_MARK_MAX + 2];
-    memcpy(line, text, length);
-    line[length] = '\n';
-    ssize_t n = write(fd, line, length + 1);
-    int rc = n == (ssize_t)length + 1
+    int written =
+        snprintf(line, sizeof line, "%s%s\n", must_keep ? (char[]){ PT_MARK_KEEP, 0 } : "", text);
+    ssize_t n = write(fd, line, (size_t)written);
+    int rc = n == written
                  ? 0
                  : pt_fail(err, -EAGAIN, "the recording %s takes no marks just now", journal);
     close(fd);

@@ -32,7 +32,11 @@ bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MA
 /* Puts a mark at this instant into `sample` (cleared first), at `table` of its schema. */
 void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text);
 
+/* Begins the line of a mark that asks a black box to keep what was before it. */
+#define PT_MARK_KEEP '\x01'
+
 /* From outside: sends a text to a running recording. -ENXIO: it is not running. */
-int pt_mark_send(const char *journal, const char *text, struct pt_err *err) PT_MUST_CHECK;
+int pt_mark_send(const char *journal, const char *text, bool must_keep,
+                 struct pt_err *err) PT_MUST_CHECK;
 
 #endif

@@ -1,11 +1,15 @@
 #include "agent/recorder.h"
 
+#include "agent/alert_command.h"
 #include "agent/alerts.h"
 #include "agent/child.h"
+#include "agent/descriptors.h"
 #include "agent/engine_infos.h"
+#include "agent/environment.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
+#include "agent/run_heap.h"
 #include "agent/run_profile.h"
 #include "agent/signals.h"
 #include "agent/status.h"
@@ -33,11 +37,10 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#define GRACE_NS        (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
-#define REMIND_NS       PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
-#define PRINT_WAIT_MS   1000                   /* for whoever reads stderr */
-#define KEPT_FD_LIMIT   8192
-#define RAISED_FD_LIMIT 65536
+#define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
+#define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
+#define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
+#define HEAP_STACK_BYTES (32u << 10)
 
 struct recorder {
     const struct pt_recorder_options *o;
@@ -48,14 +51,18 @@ struct recorder {
 
     struct pt_target target;
     struct pt_sampler sampler;
-    struct pt_journal journal;
+    struct pt_ring ring; /* where samples go */
+    struct pt_blackbox blackbox;
+    struct pt_death_watch death;
     struct pt_energy_basis energy;
     struct pt_child child;
     struct pt_marks marks;
     struct pt_alerts alerts;
+    struct pt_alert_command alert_command;
     struct pt_regions regions;
     struct pt_status status;
     struct pt_run_profile profile;
+    struct pt_run_heap heap;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -74,26 +81,6 @@ struct recorder {
     const char *end_reason;
 };
 
-static void raise_descriptor_limit(struct recorder *r) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &r->old_limit))
-        return;
-    limit = r->old_limit;
-    if (limit.rlim_cur >= RAISED_FD_LIMIT)
-        return;
-    limit.rlim_cur = limit.rlim_max < RAISED_FD_LIMIT ? limit.rlim_max : RAISED_FD_LIMIT;
-    r->has_raised_limit = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-/* What containers and processes, the collectors of many things, may each keep open: together at
- * most half of what is allowed. */
-static int descriptor_budget(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > KEPT_FD_LIMIT)
-        return KEPT_FD_LIMIT / 2;
-    return (int)(limit.rlim_cur / 4);
-}
-
 static int block_signals(struct recorder *r, struct pt_err *err) {
     r->signal_fd = pt_signals_block(&r->old_mask, err);
     return r->signal_fd < 0 ? r->signal_fd : 0;
@@ -108,7 +95,8 @@ static int name_files(struct recorder *r, struct pt_err *err) {
     char directory[PATH_MAX];
     if (!realpath(r->o->directory, directory))
         return pt_fail(err, -errno, "cannot enter %s: %s", r->o->directory, strerror(errno));
-    if (snprintf(r->journal_path, PATH_MAX, "%s/%s%s", directory, r->uuid_text, PT_RUN_EXTENSION) >=
+    const char *extension = r->o->blackbox.bound_bytes > 0 ? PT_RING_EXTENSION : PT_RUN_EXTENSION;
+    if (snprintf(r->journal_path, PATH_MAX, "%s/%s%s", directory, r->uuid_text, extension) >=
             PATH_MAX ||
         snprintf(r->static_path, PATH_MAX, "%s/static_%s.json", directory, r->uuid_text) >=
             PATH_MAX)
@@ -118,8 +106,9 @@ static int name_files(struct recorder *r, struct pt_err *err) {
 
 /* Nothing was recorded: leave no trace of the attempt. */
 static void remove_files(struct recorder *r) {
-    unlink(r->journal_path);
+    pt_ring_remove(r->journal_path);
     unlink(r->static_path);
+    pt_run_heap_remove(&r->heap);
     pt_run_remove_directory(r->o->directory, r->made_directory_from);
 }
 
@@ -167,36 +156,23 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-static bool is_variable(const char *assignment, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(assignment, name, length) == 0 && assignment[length] == '=';
+static void open_heap(struct recorder *r, struct pt_environment *environment) {
+    struct pt_heap_session_options options = { .fs = &r->o->fs,
+                                               .mean_bytes = r->o->heap_mean_bytes,
+                                               .stack_bytes = HEAP_STACK_BYTES,
+                                               .counts_mmap = r->o->heap_counts_mmap,
+                                               .wants_python_malloc = r->o->heap_wants_python,
+                                               .command = r->o->command };
+    if (r->o->wants_heap)
+        pt_run_heap_open(&r->heap, &options, r->o->directory, r->uuid_text, environment);
 }
-
-#define OWN_VARIABLES 2 /* the last ones of a command's environment */
 
 /* The environment of the command: ours, where the run is and where libpitot's files go. */
-static char **command_environment(const struct recorder *r) {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **environment = pt_calloc(count + OWN_VARIABLES + 1, sizeof *environment);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], PT_RUN_VARIABLE) &&
-            !is_variable(environ[i], PITOT_REGION_VARIABLE))
-            environment[n++] = environ[i];
-    environment[n] = pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path);
-    environment[n + 1] = pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path);
-    return environment;
-}
-
-static void free_environment(char **environment) {
-    size_t n = 0;
-    while (environment[n + OWN_VARIABLES])
-        n++;
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        pt_free(environment[n + i]);
-    pt_free(environment);
+static void make_environment(struct recorder *r, struct pt_environment *environment) {
+    pt_environment_init(environment);
+    pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
+    pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
+    open_heap(r, environment);
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
@@ -206,21 +182,28 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     char parent[PATH_MAX], name[64];
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
-    char **environment = command_environment(r);
+    struct pt_environment environment;
+    make_environment(r, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
         .argv = r->o->command,
-        .environment = environment,
+        .environment = environment.at,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
         .signal_mask = &r->old_mask,
         .descriptor_limit = r->has_raised_limit ? &r->old_limit : NULL,
     };
     int rc = pt_child_create(&r->child, &options, err);
-    free_environment(environment);
+    pt_environment_release(&environment);
     if (!rc)
         r->target.pids[r->target.pid_count++] = r->child.pid;
     return rc;
+}
+
+/* What profiles cost beside the sampler. */
+static int64_t profiles_cpu_ns(const void *recorder) {
+    const struct recorder *r = recorder;
+    return pt_run_profile_cpu_ns(&r->profile) + pt_run_heap_cpu_ns(&r->heap);
 }
 
 static int open_sampler(struct recorder *r, struct pt_err *err) {
@@ -230,9 +213,9 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
                                           .target = &r->target,
                                           .engines = &r->o->engines,
                                           .regions = r->regions.path[0] ? r->regions.path : NULL,
-                                          .fd_budget = descriptor_budget(),
-                                          .other_cpu_ns = pt_run_profile_cpu_ns,
-                                          .other = &r->profile };
+                                          .fd_budget = pt_descriptors_budget(),
+                                          .other_cpu_ns = profiles_cpu_ns,
+                                          .other = r };
     memcpy(options.is_enabled, r->o->is_enabled, sizeof options.is_enabled);
     int rc = pt_sampler_init(&r->sampler, &options, err);
     if (rc)
@@ -254,14 +237,39 @@ static void note_write(struct recorder *r, int rc) {
     r->write_error = rc;
 }
 
+/* Keeps what was before, with a mark that says why as its last sample. */
+static void keep(struct recorder *r, const struct pt_cause *cause, bool is_end) {
+    if (r->o->blackbox.bound_bytes == 0)
+        return;
+    pt_mark_fill(&r->mark_sample, r->mark_table, pt_str_from(cause->text));
+    r->has_lost |= pt_blackbox_keep(&r->blackbox, cause, &r->mark_sample, is_end) != 0;
+}
+
+static void keep_on_request(struct recorder *r, const char *who, const char *text) {
+    struct pt_cause cause = { .kind = PT_CAUSE_REQUEST };
+    snprintf(cause.text, sizeof cause.text, "%s: %.200s", who, text);
+    keep(r, &cause, false);
+}
+
+static void keep_if_worth(struct recorder *r, const struct pt_sample *sample) {
+    struct pt_cause cause;
+    if (pt_blackbox_see(&r->blackbox, sample, &cause))
+        keep(r, &cause, false);
+}
+
 static void write_static(struct recorder *r);
 
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
-        note_write(r, pt_journal_write(&r->journal, sample));
-        if (pt_alerts_see(&r->alerts, sample))
-            note_write(r, pt_journal_write(&r->journal, &r->alerts.changes));
+        note_write(r, pt_ring_write(&r->ring, sample));
+        if (pt_alerts_see(&r->alerts, sample)) {
+            note_write(r, pt_ring_write(&r->ring, &r->alerts.changes));
+            pt_alert_command_see(&r->alert_command, &r->alerts.changes);
+            keep_if_worth(r, &r->alerts.changes);
+        }
+        keep_if_worth(r, sample);
+        pt_death_see(&r->death, sample);
         pt_status_see(&r->status, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
@@ -273,9 +281,13 @@ static void write_marks(struct recorder *r) {
     char text[PT_MARK_MAX + 1];
     struct pt_str mark;
     while (pt_marks_next(&r->marks, &mark, text)) {
+        bool must_keep = mark.len > 0 && mark.at[0] == PT_MARK_KEEP;
+        mark = pt_str_skip(mark, must_keep);
         pt_mark_fill(&r->mark_sample, r->mark_table, mark);
-        note_write(r, pt_journal_write(&r->journal, &r->mark_sample));
-        pt_log(PT_LOG_INFO, "mark: %s", text);
+        note_write(r, pt_ring_write(&r->ring, &r->mark_sample));
+        pt_log(PT_LOG_INFO, "mark: %s", mark.at);
+        if (must_keep)
+            keep_on_request(r, "mark", mark.at);
     }
 }
 
@@ -283,7 +295,7 @@ static void note_file(struct recorder *r, const char *key, const char *path) {
     struct pt_text text = { 0 };
     struct pt_scan scan;
     if (!pt_fs_read(AT_FDCWD, path, &text, &scan))
-        note_write(r, pt_journal_note(&r->journal, pt_str_from(key), pt_scan_rest(&scan)));
+        note_write(r, pt_ring_note(&r->ring, pt_str_from(key), pt_scan_rest(&scan)));
     pt_text_release(&text);
 }
 
@@ -317,6 +329,7 @@ static void write_static(struct recorder *r) {
         .command = o->command,
         .working_directory = getcwd(directory, sizeof directory),
         .environment = o->command ? environ : NULL,
+        .own_environment = environ,
         .collectors = collectors,
         .formats = formats,
         .tags = tags,
@@ -348,7 +361,7 @@ static void write_energy_basis(struct recorder *r) {
     r->energy.has_command = (struct pt_given){ true, r->o->command != NULL };
     pt_machine_describe(&r->o->fs, &r->energy);
     pt_energy_basis_write(&r->energy, &text);
-    note_write(r, pt_journal_note(&r->journal, PT_STR(PT_ENERGY_NOTE), pt_buf_as_str(&text)));
+    note_write(r, pt_ring_note(&r->ring, PT_STR(PT_ENERGY_NOTE), pt_buf_as_str(&text)));
     pt_buf_release(&text);
 }
 
@@ -381,6 +394,7 @@ static void handle_signal(struct recorder *r, const struct signalfd_siginfo *inf
     bool has_command = r->o->command && !r->child.has_ended;
     switch (signal_number) {
     case SIGCHLD:
+        pt_alert_command_check(&r->alert_command, pt_mono_ns());
         if (r->o->command)
             pt_child_reap(&r->child);
         return;
@@ -393,6 +407,12 @@ static void handle_signal(struct recorder *r, const struct signalfd_siginfo *inf
         else
             ask_to_stop(r, "interrupted");
         return;
+    case SIGUSR1:
+        if (r->o->blackbox.bound_bytes > 0) {
+            keep_on_request(r, "signal", "SIGUSR1");
+            return;
+        }
+        /* fall through */
     default:
         if (has_command && !came_from_terminal(info))
             pt_child_signal(&r->child, signal_number);
@@ -445,6 +465,8 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
     int64_t deadline = now_ns + 60 * PT_NS_PER_SECOND;
     if (r->o->duration_ns && r->start_ns + r->o->duration_ns < deadline)
         deadline = r->start_ns + r->o->duration_ns;
+    int64_t command_ns = pt_alert_command_deadline(&r->alert_command);
+    deadline = command_ns < deadline ? command_ns : deadline;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
     if (r->stop_asked_ns && !r->has_killed) {
@@ -475,11 +497,27 @@ static void wait_for_events(struct recorder *r, bool is_recording) {
     check_targets(r, polled + 3);
 }
 
+/* Why the command ended, unless it ended well: said in the journal, and a reason to keep it. */
+static void note_death(struct recorder *r) {
+    struct pt_cause cause;
+    struct pt_buf text = { 0 };
+    if (!r->o->command || !r->child.has_ended)
+        return;
+    pt_death_find(&r->death, r->child.wait_status, &cause);
+    if (cause.kind == PT_CAUSE_NONE)
+        return;
+    pt_cause_write(&cause, &text);
+    note_write(r, pt_ring_note(&r->ring, PT_STR(PT_CAUSE_NOTE), pt_buf_as_str(&text)));
+    pt_buf_release(&text);
+    keep(r, &cause, true);
+}
+
 static void record(struct recorder *r) {
     while (!r->must_stop) {
         wait_for_events(r, true);
         int64_t now_ns = pt_mono_ns();
         escalate(r, now_ns);
+        pt_alert_command_check(&r->alert_command, now_ns);
         check_container(r, now_ns);
         if (r->o->command && r->child.has_ended)
             ask_to_stop(r, "the command ended");
@@ -489,8 +527,11 @@ static void record(struct recorder *r) {
     pt_sampler_stop(&r->sampler);
     pt_run_profile_stop(&r->profile);
     pt_child_collect(&r->child);
+    pt_run_heap_stop(&r->heap);
     write_samples(r);
     write_marks(r);
+    note_death(r);
+    pt_alert_command_finish(&r->alert_command);
 }
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
@@ -515,7 +556,7 @@ static int run_command(struct recorder *r, struct pt_err *err) {
 }
 
 /* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
-static void start_profile(struct recorder *r) {
+static void start_profiles(struct recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
                                               .is_command = r->o->command != NULL,
@@ -525,10 +566,11 @@ static void start_profile(struct recorder *r) {
                                               .name = r->uuid_text };
     if (r->o->cpu_hz > 0)
         pt_run_profile_start(&r->profile, &options);
+    pt_run_heap_start(&r->heap);
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
-    raise_descriptor_limit(r);
+    r->has_raised_limit = pt_descriptors_raise(&r->old_limit);
     int rc = name_files(r, err);
     if (!rc)
         rc = block_signals(r, err);
@@ -540,12 +582,13 @@ static int start(struct recorder *r, struct pt_err *err) {
     if (!rc)
         rc = open_sampler(r, err);
     if (!rc)
-        rc = pt_journal_create(&r->journal, r->journal_path, r->uuid, &r->sampler.schema, err);
+        rc = pt_ring_create(&r->ring, r->journal_path, r->o->blackbox.bound_bytes, r->uuid,
+                            &r->sampler.schema, err);
     if (rc)
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    start_profile(r);
+    start_profiles(r);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;
@@ -570,15 +613,16 @@ static void add_to_summary(void *user, const struct pt_sample *sample) {
 }
 
 static void describe_command(const struct recorder *r, char *into, size_t capacity) {
+    struct pt_cause cause;
+    pt_death_find(&r->death, r->child.wait_status, &cause);
     if (!r->o->command)
         snprintf(into, capacity, "%s", r->end_reason ? r->end_reason : "");
     else if (!r->child.has_ended)
         snprintf(into, capacity, "the command still runs");
-    else if (WIFSIGNALED(r->child.wait_status))
-        snprintf(into, capacity, "the command was ended by signal %d (%s)",
-                 WTERMSIG(r->child.wait_status), strsignal(WTERMSIG(r->child.wait_status)));
+    else if (cause.kind == PT_CAUSE_NONE)
+        snprintf(into, capacity, "the command exited with 0");
     else
-        snprintf(into, capacity, "the command exited with %d", pt_child_exit_code(&r->child));
+        snprintf(into, capacity, "%s", cause.text);
 }
 
 static void print_summary(void *user, const struct pt_journal_reader *reader) {
@@ -586,7 +630,7 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
     struct recorder *r = e->recorder;
     if (!r->o->is_quiet && pt_log_is_ready(PRINT_WAIT_MS)) {
         struct pt_out out;
-        char what[128];
+        char what[sizeof(struct pt_cause)];
         double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
         describe_command(r, what, sizeof what);
         e->summary.energy_basis = r->energy;
@@ -619,19 +663,27 @@ static bool write_report(struct recorder *r) {
     return !rc;
 }
 
+/* Of a black box nothing else is made: its other formats would have no bound. */
+static const struct pt_export_formats *formats_of(const struct recorder *r) {
+    static const struct pt_export_formats none = { .count = 0 };
+    return r->o->blackbox.bound_bytes > 0 ? &none : &r->o->formats;
+}
+
 static void print_files(const struct recorder *r, bool has_report) {
     if (r->o->is_quiet || !pt_log_is_ready(PRINT_WAIT_MS))
         return;
-    char list[128] = "pitot";
-    for (int i = 0; i < r->o->formats.count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s",
-                 r->o->formats.types[i]->name);
+    const struct pt_export_formats *formats = formats_of(r);
+    char list[128];
+    snprintf(list, sizeof list, r->o->blackbox.bound_bytes > 0 ? "ring" : "pitot");
+    for (int i = 0; i < formats->count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", formats->types[i]->name);
     if (has_report)
         snprintf(list + strlen(list), sizeof list - strlen(list), ", html");
     struct pt_out out;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
     pt_run_profile_print(&r->profile, &out);
+    pt_run_heap_print(&r->heap, &out);
     (void)pt_out_close(&out);
 }
 
@@ -639,8 +691,8 @@ static void print_files(const struct recorder *r, bool has_report) {
 static void finish(struct recorder *r) {
     pt_status_release(&r->status);
     struct pt_str reason = pt_str_from(r->end_reason ? r->end_reason : "");
-    note_write(r, pt_journal_note(&r->journal, PT_STR("end"), reason));
-    int rc = pt_journal_close(&r->journal);
+    note_write(r, pt_ring_note(&r->ring, PT_STR("end"), reason));
+    int rc = pt_ring_close(&r->ring);
     if (rc && rc != r->write_error)
         pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
     r->has_lost |= rc != 0;
@@ -649,7 +701,7 @@ static void finish(struct recorder *r) {
     struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
     struct pt_export_result result;
     struct pt_err err = { "" };
-    rc = pt_export(r->journal_path, &r->o->formats, r->o->directory, r->uuid_text, &observer,
+    rc = pt_export(r->journal_path, formats_of(r), r->o->directory, r->uuid_text, &observer,
                    &result, &err);
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s; the journal %s is kept: pitot export makes the files from it",
@@ -658,6 +710,7 @@ static void finish(struct recorder *r) {
     }
     r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
                                        (size_t)r->target.pid_count) != 0;
+    r->has_lost |= pt_run_heap_save(&r->heap) != 0;
     print_files(r, write_report(r));
 }
 
@@ -666,6 +719,7 @@ static void release(struct recorder *r) {
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
+    pt_run_heap_release(&r->heap);
     pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
@@ -684,8 +738,8 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     pt_sampler_stop(&r->sampler);
     pt_status_release(&r->status);
     bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
-    if (r->journal.fd_plus_one > 0)
-        (void)pt_journal_close(&r->journal);
+    if (r->ring.schema)
+        (void)pt_ring_close(&r->ring);
     pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
     if (r->journal_path[0])
         remove_files(r);
@@ -705,6 +759,9 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     struct recorder *r = pt_calloc(1, sizeof *r);
     struct pt_err err = { "" };
     r->o = options;
+    r->alert_command.command = options->alert_command;
+    r->alert_command.run = r->journal_path;
+    r->blackbox = (struct pt_blackbox){ options->blackbox, options->directory, &r->ring, 0, 0, 0 };
     r->signal_fd = r->marks.fd = -1;
     r->child.pid_fd = r->child.barrier_fd = r->child.error_fd = -1;
     for (int i = 0; i < PT_TARGET_PIDS; i++)

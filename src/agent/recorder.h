@@ -2,6 +2,7 @@
 #ifndef PT_AGENT_RECORDER_H
 #define PT_AGENT_RECORDER_H
 
+#include "agent/blackbox.h"
 #include "agent/export.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
@@ -20,9 +21,14 @@ struct pt_recorder_options {
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
     struct pt_engine_options engines;
-    const char *container;   /* --container, or NULL */
-    int64_t cpu_hz;          /* --cpu: rate of a profile of the target; 0 = none */
-    const char *alerts;      /* file of alert rules; NULL: the defaults */
+    const char *container;    /* --container, or NULL */
+    int64_t cpu_hz;           /* --cpu: rate of a profile of the target; 0 = none */
+    bool wants_heap;          /* --heap: a profile of the command's memory */
+    uint64_t heap_mean_bytes; /* 0: every allocation */
+    bool heap_counts_mmap, heap_wants_python;
+    const char *alerts;        /* file of alert rules; NULL: the defaults */
+    const char *alert_command; /* run when an alert goes on or off; or NULL */
+    struct pt_blackbox_options blackbox;
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */

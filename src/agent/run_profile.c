@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "kernel/pid_tree.h"
 #include "profile/writers.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 #define STACK_BYTES (32u << 10)
 
 const char *pt_run_profile_kind(size_t index) {
-    return index == 0 ? "cpu" : NULL;
+    static const char *const kinds[] = { PT_RUN_PROFILE_CPU, PT_RUN_PROFILE_HEAP };
+    return index < PT_COUNT(kinds) ? kinds[index] : NULL;
 }
 
 static int open_processes(struct pt_perf *perf, const struct pt_run_profile_options *o,
@@ -48,7 +50,7 @@ static int start(struct pt_run_profile *p, const struct pt_run_profile_options *
 void pt_run_profile_start(struct pt_run_profile *p, const struct pt_run_profile_options *o) {
     struct pt_pid_list running = { 0 };
     int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
-                     o->name, pt_run_profile_kind(0));
+                     o->name, PT_RUN_PROFILE_CPU);
     int rc = n < (int)sizeof p->path ? start(p, o, &running, &p->reason)
                                      : pt_fail(&p->reason, -ENAMETOOLONG, "its path is too long");
     pt_pid_list_release(&running);
@@ -57,8 +59,7 @@ void pt_run_profile_start(struct pt_run_profile *p, const struct pt_run_profile_
         pt_log(PT_LOG_ERROR, "no CPU profile: %s; the recording goes on without", p->reason.text);
 }
 
-int64_t pt_run_profile_cpu_ns(const void *profile) {
-    const struct pt_run_profile *p = profile;
+int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p) {
     return p->is_started ? pt_session_cpu_ns(&p->session) : 0;
 }
 

@@ -9,9 +9,10 @@
 
 #include <limits.h>
 
-#define PT_RUN_PROFILE_EXTENSION ".pitotprof"
+#define PT_RUN_PROFILE_CPU  "cpu"
+#define PT_RUN_PROFILE_HEAP "heap" /* agent/run_heap.h */
 
-/* The kinds of profiles that a run may have ("cpu"), NULL after the last. */
+/* The kinds of profiles that a run may have, NULL after the last. */
 const char *pt_run_profile_kind(size_t index);
 
 struct pt_run_profile {
@@ -32,8 +33,8 @@ struct pt_run_profile_options {
 
 /* Says why if it is not possible. */
 void pt_run_profile_start(struct pt_run_profile *p, const struct pt_run_profile_options *o);
-/* What it used until now; leave it alone while it is started or stopped. `profile` is one. */
-int64_t pt_run_profile_cpu_ns(const void *profile);
+/* What it used until now; leave it alone while it is started or stopped. */
+int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p);
 void pt_run_profile_stop(struct pt_run_profile *p);
 /* Looks up names and writes the file. 0, or -errno after an error was logged. */
 int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,

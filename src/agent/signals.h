@@ -5,6 +5,12 @@
 #include "base/err.h"
 
 #include <signal.h>
+#include <stddef.h>
+
+/* Blocks these signals for this thread and those it makes. A descriptor to read them from
+ * (signalfd), or -errno. `old_mask`: what was blocked before. */
+int pt_signals_watch(const int *signals, size_t count, sigset_t *old_mask,
+                     struct pt_err *err) PT_MUST_CHECK;
 
 /* Blocks those that matter to a command. A descriptor to read them from (signalfd), or -errno;
  * `old_mask` is for the command. */

@@ -54,6 +54,35 @@ const struct pt_rule pt_rules_cpu[] = {
             "GIL. With all CPUs the limit is their number times this throughput.",
     },
     {
+        .id = "gil-bound",
+        .title = "Threads of a Python process wait for each other's interpreter lock",
+        /* a thread that wants the lock wakes every 5 ms, so that 200 switches a second are one */
+        .forms = { { { { S(PYTHON_SWITCHES), '>', 120, 400 },
+                       { S(PYTHON_CPU), '>', 0.8, 0.97 },
+                       { S(PYTHON_CPU), '<', 1.3, 1.3 },
+                       { S(PYTHON_THREADS), '>', 1.5, 1.5 } } } },
+        .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
+        .advice =
+            "Processes instead of threads (multiprocessing, engine workers, data-loader workers), "
+            "or code that gives the lock up: NumPy, torch, a C extension, a free-threaded Python. "
+            "Work that is all Python gains as many times as there are CPUs.",
+        .explains = { "single-thread-bound", "cpu-bound", "lock-contention" },
+    },
+    {
+        .id = "lock-contention",
+        .title = "Threads spend their time on getting a lock",
+        .forms = { { { { S(PROFILE_LOCK), '>', 0.08, 0.3 },
+                       { S(OWN_SWITCHES), '>', 1000, 10000 } } } },
+        .against = { { S(PYTHON_SWITCHES), '>', 120, 120 } },
+        .advice =
+            "Hold it for less, or have more of them: move work out of the locked part, one lock "
+            "for "
+            "each shard, batches instead of single items, fewer threads than contend now; "
+            "MALLOC_ARENA_MAX or another allocator if it is malloc's. The lock's share of CPU time "
+            "and the time spent waiting come back.",
+        .explains = { "cpu-bound" },
+    },
+    {
         .id = "cpu-throttled",
         .title = "The CPU quota of its cgroup stops it again and again",
         .forms = { { { { S(OWN_THROTTLED), '>', 0.1, 0.5 },

@@ -15,7 +15,7 @@ struct worker {
     double pace, rate; /* seconds between tokens; tokens a second */
 };
 
-static double mean_series(const struct pt_series *s, size_t count) {
+static double mean_series(const struct pt_window_series *s, size_t count) {
     double sum = 0, known = 0;
     for (size_t i = 0; i < count; i++) {
         double value = pt_series_at(s, i);

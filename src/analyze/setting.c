@@ -7,8 +7,9 @@
 
 /* Different in every run, or known to make no difference; the beginning of a path. */
 static const char *const ignored[] = {
-    "uuid",         "vId",   "start_time", "host.boot_time", "host.hostname", "pitot.command_line",
-    "cgroup.paths", "tags.",
+    "uuid",         "vId",           "start_time",         "host.boot_time",
+    "host.boot_id", "host.hostname", "pitot.command_line", "cgroup.paths",
+    "tags.",        "rank",
 };
 
 static void take(void *arg, const char *path, struct pt_str value) {

@@ -12,8 +12,8 @@ const struct pt_signal_info pt_signal_infos[PT_SIGNAL_COUNT] = { PT_SIGNALS(PT_S
 /* How several rows become one number. */
 enum fold { SUM, MEAN, MIN, MAX };
 
-/* A signal that is a column, times a factor. With several lines for one signal the values are
- * added, if the first is known. */
+/* A signal that is a column, times a factor. With several lines for one signal those that are known
+ * are added. */
 struct direct {
     enum pt_signal_id signal;
     const char *table, *column, *key; /* NULL: any key */
@@ -28,6 +28,7 @@ static const struct direct directs[] = {
     { S(OWN_CPU_PRESSURE), "container", "cCpuPressureSome", NULL, MIN, 1e-6 },
     { S(OWN_THROTTLED_TIME), "container", "cCpuThrottledTime", NULL, MAX, 1e-9 },
     { S(OWN_HOTTEST), "process", "pCpuTimeNs", NULL, MAX, 1e-9 },
+    { S(OWN_SWITCHES), "process", "pVoluntaryContextSwitches", NULL, SUM, 1 },
     { S(MEM_PRESSURE), "pressure", "psiSomeTotal", "memory", SUM, 1e-6 },
     { S(MEM_SCAN), "mem", "vPgScanDirect", NULL, SUM, 1 },
     { S(MEM_REFAULT), "mem", "vPgRefaultFile", NULL, SUM, 1 },
@@ -103,6 +104,7 @@ static const struct {
     { "container", "cMemoryUsed" },
     { "container", "cMemoryTightestLimit" },
     { "container", "cMemoryLimit" },
+    { "process", "pNumThreads" },
     { "process_totals", "pTreeCpuTime" },
     { "interface", "iIsCounted" },
     { "interface", "iBytesRecvd" },
@@ -251,6 +253,26 @@ static void make_own_cpu(struct pt_signals *s, size_t i) {
     s->values[S(OWN_CPU_SHARE)][i] = own / fmin(usable, quota);
 }
 
+/* The name that the interpreter gives itself; a program that has another is not known as Python. */
+static bool is_python(const struct pt_entity *e) {
+    return strncmp(e->name, "python", 6) == 0;
+}
+
+static void make_python(struct pt_signals *s, size_t i) {
+    const struct pt_windows *w = s->windows;
+    int table = pt_schema_find(w->schema, "process");
+    const struct pt_entity *e;
+    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
+        double cpu = pt_series_at(pt_windows_series(w, e, "pCpuTimeNs"), i) * 1e-9;
+        if (!is_python(e) || isnan(cpu) || s->values[S(PYTHON_CPU)][i] >= cpu)
+            continue;
+        s->values[S(PYTHON_CPU)][i] = cpu;
+        s->values[S(PYTHON_THREADS)][i] = pt_series_at(pt_windows_series(w, e, "pNumThreads"), i);
+        s->values[S(PYTHON_SWITCHES)][i] =
+            pt_series_at(pt_windows_series(w, e, "pVoluntaryContextSwitches"), i);
+    }
+}
+
 static void make_throttling(struct pt_signals *s, size_t i) {
     const struct pt_windows *w = s->windows;
     int table = pt_schema_find(w->schema, "container");
@@ -324,7 +346,7 @@ static double pcie_capacity(double generation, double lanes) {
     return per_lane[(int)generation] * lanes;
 }
 
-static double highest_clock(const struct pt_series *clock) {
+static double highest_clock(const struct pt_window_series *clock) {
     double highest = NAN;
     for (size_t i = 0; clock && i < clock->point_count; i++)
         highest = fmax(highest, pt_series_at(clock, i));
@@ -338,7 +360,7 @@ static void make_gpu(struct pt_signals *s, size_t i) {
     struct folded memory = { 0 }, power = { 0 }, clock = { 0 }, pcie = { 0 }, total = { 0 };
     for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
         double total_mb = pt_series_at(pt_windows_series(w, e, "gMemoryTotalMb"), i);
-        const struct pt_series *sm = pt_windows_series(w, e, "gClockSmMhz");
+        const struct pt_window_series *sm = pt_windows_series(w, e, "gClockSmMhz");
         if (!sm || sm->point_count == 0)
             sm = pt_windows_series(w, e, "gClockGraphicsMhz");
         double capacity = pcie_capacity(pt_series_at(pt_windows_series(w, e, "gPcieGeneration"), i),
@@ -376,7 +398,7 @@ static void make_directs(struct pt_signals *s, size_t i) {
         double *value = &s->values[directs[d].signal][i];
         double part = direct_at(s->windows, &directs[d], i);
         bool is_first = d == 0 || directs[d - 1].signal != directs[d].signal;
-        *value = is_first ? part : *value + or_zero(part);
+        *value = is_first || isnan(*value) ? part : *value + or_zero(part);
     }
 }
 
@@ -395,6 +417,7 @@ void pt_signals_make(struct pt_signals *s, const struct pt_windows *w, double li
         make_own_cpu(s, i);
         make_cpu(s, i);
         make_cores(s, i);
+        make_python(s, i);
         make_throttling(s, i);
         make_memory(s, i);
         make_network(s, i, link_bytes_per_s);

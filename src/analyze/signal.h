@@ -26,6 +26,11 @@
     X(OWN_THROTTLED, "own.throttled", PERCENT, "quota periods in which it was throttled")         \
     X(OWN_THROTTLED_TIME, "own.throttled_time", PERCENT, "time it was throttled, of one CPU")     \
     X(OWN_HOTTEST, "own.hottest_process", PERCENT, "its hottest process, of one CPU")             \
+    X(OWN_SWITCHES, "own.switches", PER_S, "times its threads gave up a CPU to wait")             \
+    X(PYTHON_CPU, "python.cpu", PERCENT, "its hottest Python process, of one CPU")                \
+    X(PYTHON_THREADS, "python.threads", PLAIN, "threads of that process")                         \
+    X(PYTHON_SWITCHES, "python.switches", PER_S, "times they gave up a CPU to wait")              \
+    X(PROFILE_LOCK, "profile.lock", PERCENT, "CPU time spent on taking and giving locks")         \
     X(OTHERS_CPU, "others.cpu", PERCENT, "CPU time of all others, of all CPUs")                   \
     X(MEM_AVAILABLE, "mem.available", PERCENT, "memory that new work can take")                   \
     X(MEM_PRESSURE, "mem.pressure", PERCENT, "time some task of the machine waited for memory")   \
@@ -65,6 +70,8 @@
     X(ENGINE_TOKEN_SPREAD, "engine.inter_token_spread", PLAIN, "p99 over median between tokens")  \
     X(WORKER_PACE, "worker.pace", PLAIN, "time between tokens of the slowest, over the median")   \
     X(WORKER_RATE, "worker.rate", PLAIN, "tokens of the slowest, over the median")                \
+    X(RANK_PACE, "rank.pace", PLAIN, "step time of the slowest rank, over the median of others")  \
+    X(RANK_SLOWEST, "rank.slowest", PERCENT, "steps in which it was the slowest")                 \
     X(GPU_UTIL, "gpu.util", PERCENT, "time in which some kernel ran")                             \
     X(GPU_MEM_UTIL, "gpu.memory_util", PERCENT, "time in which GPU memory was in use")            \
     X(GPU_DRAM, "gpu.dram_bandwidth", PERCENT, "memory bandwidth, of the most possible")          \

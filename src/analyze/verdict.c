@@ -221,7 +221,9 @@ static int by_rank(const void *a, const void *b) {
     return difference > 0 ? 1 : difference < 0 ? -1 : strcmp(x->rule->id, y->rule->id);
 }
 
-static void decide(struct pt_explanation *x) {
+void pt_explanation_decide(struct pt_explanation *x) {
+    lower_explained(x);
+    qsort(x->verdicts, (size_t)x->verdict_count, sizeof *x->verdicts, by_rank);
     if (x->verdict_count > 0 && is_confident(&x->verdicts[0])) {
         x->status = PT_EXPLAIN_BOUND;
     } else if (x->verdict_count > 0) {
@@ -257,7 +259,5 @@ void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
                  (rule->is_event || v.share >= PT_VERDICT_SHARE))
             x->verdicts[x->verdict_count++] = v;
     }
-    lower_explained(x);
-    qsort(x->verdicts, (size_t)x->verdict_count, sizeof *x->verdicts, by_rank);
-    decide(x);
+    pt_explanation_decide(x);
 }

@@ -46,6 +46,7 @@ struct pt_verdict {
     double
         against[PT_RULE_CONDITIONS]; /* share of its windows in which each `against` holds; NAN */
     char entity[64];                 /* which one, where there are several; or "" */
+    char where[512];                 /* the code that does it, if a profile says so; or "" */
 };
 
 struct pt_rule {
@@ -83,6 +84,8 @@ extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], 
 const struct pt_rule *pt_rule_at(size_t index);
 
 void pt_explain(struct pt_explanation *x, const struct pt_signals *signals);
+/* Puts the verdicts in order and says what they come to. */
+void pt_explanation_decide(struct pt_explanation *x);
 
 bool pt_condition_holds(const struct pt_condition *c, double value);
 /* "all CPUs together below 80 %": the condition in words. */

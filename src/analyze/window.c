@@ -9,14 +9,23 @@
 #define GAP_FACTOR 5
 #define GAP_NS     INT64_C(2000000000)
 
+static int find_name(const struct pt_table *table) {
+    for (int c = 0; c < table->column_count; c++)
+        if (table->columns[c].kind == PT_INFO && table->columns[c].type == PT_STRING)
+            return c;
+    return -1;
+}
+
 void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
                      pt_window_wants_function *wants) {
     *w = (struct pt_windows){ .schema = schema, .width_ns = PT_WINDOW_SHORTEST_NS };
     w->wanted = pt_calloc(schema->table_count, sizeof *w->wanted);
     w->series_counts = pt_calloc(schema->table_count, sizeof *w->series_counts);
+    w->names = pt_calloc(schema->table_count, sizeof *w->names);
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct pt_table *table = schema->tables[t];
         w->wanted[t] = pt_calloc(table->column_count, sizeof **w->wanted);
+        w->names[t] = find_name(table);
         for (int c = 0; c < table->column_count; c++)
             if (table->columns[c].type != PT_STRING && table->columns[c].kind != PT_KEY &&
                 wants(table, &table->columns[c]))
@@ -35,26 +44,9 @@ void pt_windows_release(struct pt_windows *w) {
         pt_free(w->wanted[t]);
     pt_free(w->wanted);
     pt_free(w->series_counts);
+    pt_free(w->names);
     pt_free(w->entities);
     *w = (struct pt_windows){ .schema = w->schema };
-}
-
-void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
-    size_t used = 0;
-    into[0] = 0;
-    for (int c = 0; c < b->table->column_count; c++) {
-        const struct pt_column *column = &b->table->columns[c];
-        if (column->kind != PT_KEY || pt_is_null(b, row, c) || used + 1 >= capacity)
-            continue;
-        if (used > 0)
-            into[used++] = '/';
-        if (column->type == PT_STRING) {
-            pt_str_copy(into + used, capacity - used, pt_get_str(b, row, c));
-        } else {
-            snprintf(into + used, capacity - used, "%lld", (long long)pt_get_i64(b, row, c));
-        }
-        used += strlen(into + used);
-    }
 }
 
 static bool is_entity(const struct pt_entity *e, int table, const char *key) {
@@ -91,7 +83,7 @@ static struct pt_entity *add_entity(struct pt_windows *w, int table, const char 
     return e;
 }
 
-static void add_point(struct pt_series *s, size_t window, double sum, double weight) {
+static void add_point(struct pt_window_series *s, size_t window, double sum, double weight) {
     if (s->point_count <= window) {
         pt_grow(&s->points, &s->point_capacity, window + 1, sizeof *s->points);
         memset(s->points + s->point_count, 0, (window + 1 - s->point_count) * sizeof *s->points);
@@ -102,7 +94,7 @@ static void add_point(struct pt_series *s, size_t window, double sum, double wei
 }
 
 /* A counter that is read less often than a window lasts has grown in all windows since. */
-static void spread_growth(const struct pt_windows *w, struct pt_series *s, double growth,
+static void spread_growth(const struct pt_windows *w, struct pt_window_series *s, double growth,
                           int64_t from_ns, int64_t to_ns) {
     double rate = growth / (double)(to_ns - from_ns);
     for (size_t i = w->count; i-- > 0;) {
@@ -116,7 +108,7 @@ static void spread_growth(const struct pt_windows *w, struct pt_series *s, doubl
 }
 
 /* A counter that fell was reset: its growth is unknown. */
-static void add_counter(const struct pt_windows *w, struct pt_series *s, double value,
+static void add_counter(const struct pt_windows *w, struct pt_window_series *s, double value,
                         int64_t time_ns) {
     if (s->has_last && time_ns <= s->last_time_ns)
         return;
@@ -129,8 +121,11 @@ static void add_counter(const struct pt_windows *w, struct pt_series *s, double 
 
 static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_sample *sample,
                     const struct pt_batch *b, uint32_t row) {
+    int name = w->names[e->table];
+    if (name >= 0 && !pt_is_null(b, row, name)) /* the latest: a process gets its own after exec */
+        pt_str_copy(e->name, sizeof e->name, pt_get_str(b, row, name));
     for (int i = 0; i < w->series_counts[e->table]; i++) {
-        struct pt_series *s = &e->series[i];
+        struct pt_window_series *s = &e->series[i];
         const struct pt_column *column = &b->table->columns[s->column];
         if (pt_is_null(b, row, s->column))
             continue;
@@ -171,7 +166,7 @@ static void add_table(struct pt_windows *w, int table, const struct pt_sample *s
     }
 }
 
-static void merge_points(struct pt_series *s) {
+static void merge_points(struct pt_window_series *s) {
     size_t count = (s->point_count + 1) / 2;
     for (size_t i = 0; i < count; i++) {
         struct pt_point merged = s->points[2 * i];
@@ -266,8 +261,8 @@ const struct pt_entity *pt_windows_next(const struct pt_windows *w, int table, s
     return NULL;
 }
 
-const struct pt_series *pt_windows_series(const struct pt_windows *w, const struct pt_entity *e,
-                                          const char *column) {
+const struct pt_window_series *pt_windows_series(const struct pt_windows *w,
+                                                 const struct pt_entity *e, const char *column) {
     int index = pt_table_find(w->schema->tables[e->table], column);
     for (int s = 0; index >= 0 && s < w->series_counts[e->table]; s++)
         if (e->series[s].column == index)
@@ -275,7 +270,7 @@ const struct pt_series *pt_windows_series(const struct pt_windows *w, const stru
     return NULL;
 }
 
-double pt_series_at(const struct pt_series *s, size_t window) {
+double pt_series_at(const struct pt_window_series *s, size_t window) {
     if (!s || window >= s->point_count || s->points[window].weight <= 0)
         return NAN;
     return s->points[window].sum / s->points[window].weight;

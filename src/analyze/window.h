@@ -22,7 +22,7 @@ struct pt_point {
     double sum, weight;
 };
 
-struct pt_series {
+struct pt_window_series {
     int column;              /* of the table */
     struct pt_point *points; /* `point_count` of them; later windows have none */
     size_t point_count, point_capacity;
@@ -33,9 +33,10 @@ struct pt_series {
 
 /* One thing: the rows of a table that have the same key. */
 struct pt_entity {
-    int table;                /* of the schema */
-    char *key;                /* the key columns, joined by a slash; "" where there are none */
-    struct pt_series *series; /* `series_counts[table]` of them */
+    int table;     /* of the schema */
+    char *key;     /* the key columns, joined by a slash; "" where there are none */
+    char name[16]; /* the first text that describes it: of processes their name */
+    struct pt_window_series *series; /* `series_counts[table]` of them */
 };
 
 struct pt_window {
@@ -47,6 +48,7 @@ typedef bool pt_window_wants_function(const struct pt_table *table, const struct
 struct pt_windows {
     const struct pt_schema *schema;
     int **wanted;       /* for each table: the columns that are kept */
+    int *names;         /* for each table: its first column of information that is a text, or -1 */
     int *series_counts; /* for each table: how many */
 
     struct pt_entity *entities;
@@ -70,20 +72,17 @@ void pt_windows_add(struct pt_windows *w, const struct pt_sample *sample);
 /* Adds all samples of a journal. 0 or -errno. */
 int pt_windows_read(struct pt_windows *w, struct pt_journal_reader *reader) PT_MUST_CHECK;
 
-/* The key columns of a row, joined by a slash. */
-void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity);
-
 /* The next entity of that table after `*place`, which starts at 0; NULL after the last. */
 const struct pt_entity *pt_windows_next(const struct pt_windows *w, int table, size_t *place);
 /* The series of that column, or NULL. */
-const struct pt_series *pt_windows_series(const struct pt_windows *w, const struct pt_entity *e,
-                                          const char *column);
+const struct pt_window_series *pt_windows_series(const struct pt_windows *w,
+                                                 const struct pt_entity *e, const char *column);
 
 static inline double pt_window_seconds(const struct pt_window *window) {
     return (double)(window->end_ns - window->start_ns) / 1e9;
 }
 
 /* Value in a window, or NAN. */
-double pt_series_at(const struct pt_series *s, size_t window);
+double pt_series_at(const struct pt_window_series *s, size_t window);
 
 #endif

@@ -51,6 +51,19 @@ int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns, struc
     return 0;
 }
 
+int pt_bytes_parse(const char *text, int64_t *bytes, struct pt_err *err) {
+    static const char units[] = "kmgt";
+    double value, unit = 1;
+    const char *suffix = take_number(text, &value);
+    const char *found = suffix && *suffix ? strchr(units, tolower((unsigned char)*suffix)) : NULL;
+    if (found)
+        unit = (double)(INT64_C(1) << 10 * (found - units + 1));
+    if (!suffix || (*suffix && (!found || suffix[1])) || value * unit >= 9e18)
+        return pt_fail(err, -EINVAL, "'%s' is no size: write 65536, 512k, 64M or 2G", text);
+    *bytes = (int64_t)llround(value * unit);
+    return 0;
+}
+
 static int parse_flag(const char *text, bool *value, struct pt_err *err) {
     static const char *const yes[] = { "", "1", "true", "yes", "on" };
     static const char *const no[] = { "0", "false", "no", "off" };
@@ -138,6 +151,8 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
         return pt_duration_parse(text, PT_NS_PER_SECOND, at, err);
     case PT_OPTION_PERCENT:
         return parse_percent(text, at, err);
+    case PT_OPTION_BYTES:
+        return pt_bytes_parse(text, at, err);
     }
     return -EINVAL;
 }

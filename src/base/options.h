@@ -21,6 +21,7 @@ enum pt_option_kind {
     PT_OPTION_MS,      /* int64_t nanoseconds; a bare number is milliseconds */
     PT_OPTION_S,       /* int64_t nanoseconds; a bare number is seconds */
     PT_OPTION_PERCENT, /* double; "5" or "5%" */
+    PT_OPTION_BYTES,   /* int64_t; 65536, 512k, 64M, 2G */
 };
 
 struct pt_option_list {
@@ -66,6 +67,9 @@ void pt_options_release(const struct pt_option_table *table, void *values);
 /* "100ms", "1.5s", "2m", "1h", "250us"; a bare number has `bare_unit_ns`. */
 int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns,
                       struct pt_err *err) PT_MUST_CHECK;
+
+/* "65536", "512k", "64M", "2G": powers of 1024, in either case. */
+int pt_bytes_parse(const char *text, int64_t *bytes, struct pt_err *err) PT_MUST_CHECK;
 
 /* "parquet, csv, tsv", cut to fit. */
 void pt_choices_join(const char *(*choice)(size_t index), char *into, size_t capacity);

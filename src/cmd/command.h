@@ -4,6 +4,8 @@
 
 #include "base/options.h"
 
+#include <sys/types.h>
+
 enum pt_command_id {
     PT_COMMAND_RECORD,
     PT_COMMAND_EXPORT,
@@ -13,8 +15,11 @@ enum pt_command_id {
     PT_COMMAND_HEAP,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
+    PT_COMMAND_MERGE,
+    PT_COMMAND_TOP,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
+    PT_COMMAND_SERVE,
     PT_COMMAND_DOCTOR,
     PT_COMMAND_DEMO,
     PT_COMMAND_DOCS,
@@ -31,8 +36,10 @@ struct pt_command_options {
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
-    const char *alerts, *baseline;
-    struct pt_option_list gates;
+    const char *alerts, *alert_command;
+    int64_t blackbox_bytes, blackbox_keep_ns;
+    bool must_keep;
+    struct pt_option_list gates, baselines;
     double minimum_change_percent;
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
@@ -45,6 +52,13 @@ struct pt_command_options {
     bool wants_off_cpu, wants_python;
     const char *heap_mean, *heap_metric;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *listen, *token_file, *tls_certificate, *tls_key, *state_directory, *runs;
+    const char *webhook, *probe;
+    int64_t history_bytes, history_age_ns, probe_interval_ns;
+    bool allows_private_webhook;
+    const char *panel, *sort, *filter;
+    int64_t top_count, start_ns;
+    bool as_tree;
 };
 
 struct pt_command {
@@ -76,12 +90,21 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+/* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/heap.c */
+int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
+/* Reads a profile of a file, in which --metric comes first. 0 or -errno with words. cmd/heap.c */
+struct pt_profile_file;
+int pt_command_heap_file(const struct pt_command_options *o, const char *path,
+                         struct pt_profile_file *into, struct pt_err *err) PT_MUST_CHECK;
 int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_doctor(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_demo(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -102,6 +125,23 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
+ * "off" stand alone). 0 or -errno with words. cmd/target.c */
+struct pt_engine_options;
+int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
+                    struct pt_err *err) PT_MUST_CHECK;
+int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+                       const char **url, struct pt_err *err) PT_MUST_CHECK;
+
+/* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.
+ * cmd/collectors.c */
+int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
+                          struct pt_err *err) PT_MUST_CHECK;
+
+/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
+ * with words. */
+int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
 /* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
 struct pt_fs;

@@ -1,5 +1,10 @@
-/* cmd/docs.c -- the man page and shell completion, from the tables of commands and options. */
+/* cmd/docs.c -- pages made of the program's own tables: man page and shell completion of commands
+ * and options; metrics, dashboard and rules of the schema. */
+#include "agent/sampler.h"
+#include "analyze/watch.h"
 #include "cmd/command.h"
+#include "report/grafana.h"
+#include "report/prometheus_rules.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -107,13 +112,28 @@ void pt_docs_bash(struct pt_out *out) {
                      "complete -F _pitot pitot\n");
 }
 
+static void print_dashboard(struct pt_out *out) {
+    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    pt_grafana_print(&(struct pt_schema){ tables, pt_sampler_tables(tables) }, out);
+}
+
+static void print_rules(struct pt_out *out) {
+    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    struct pt_watch watch = { 0 };
+    pt_watch_add_defaults(&watch);
+    pt_prometheus_rules_print(&(struct pt_schema){ tables, pt_sampler_tables(tables) }, &watch,
+                              out);
+}
+
 int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
     static const struct {
         const char *name;
         void (*print)(struct pt_out *out);
     } pages[] = { { "man", pt_docs_man },
                   { "bash", pt_docs_bash },
-                  { "metrics", pt_schema_markdown } };
+                  { "metrics", pt_schema_markdown },
+                  { "grafana", print_dashboard },
+                  { "rules", print_rules } };
     (void)o;
     (void)has_dashes;
     (void)argv;
@@ -125,5 +145,5 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         pages[i].print(&out);
         return pt_command_close(&out, 0);
     }
-    return pt_command_misused(PT_COMMAND_DOCS, "give one of man, bash, metrics");
+    return pt_command_misused(PT_COMMAND_DOCS, "give one of man, bash, metrics, grafana, rules");
 }

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "report/energy.h"
 #include "store/journal.h"
+#include "store/rank.h"
 #include "store/run.h"
 
 #include <langinfo.h>
@@ -89,6 +90,14 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
         return 1;
     }
+    if (pt_journal_note_find(&reader, PT_RANK_NOTE)) {
+        pt_log(PT_LOG_ERROR,
+               "%s is a merged run, whose ranks may share a machine: give one of the "
+               "runs it was made of",
+               journal);
+        pt_journal_reader_close(&reader);
+        return 1;
+    }
     pt_energy_meter_init(&meter, &reader.schema);
     int code = 0, rc = read_run(&reader, &meter);
     if (rc)
@@ -110,15 +119,12 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
     (void)has_dashes;
     (void)argv;
     char journal[PATH_MAX];
-    int other_count;
     struct pt_err err = { "" };
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_ENERGY, "give one run");
-    if (pt_run_find(operands[0], journal, &other_count, &err)) {
+    if (pt_command_find_run(operands[0], journal, &err)) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
         return 1;
     }
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
     return report_run(journal, o);
 }

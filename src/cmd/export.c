@@ -41,11 +41,11 @@ static bool is_profile_kind(const char *word) {
     return false;
 }
 
-static int convert(const char *from, const char *into, struct pt_err *err) {
+static int convert(const struct pt_command_options *o, const char *from, struct pt_err *err) {
     struct pt_profile_file file;
-    int rc = pt_profile_file_read(&file, from, err);
+    int rc = pt_command_heap_file(o, from, &file, err);
     if (!rc)
-        rc = pt_profile_write(&file.profile, into, err);
+        rc = pt_profile_write(&file.profile, o->output, err);
     pt_profile_file_release(&file);
     return rc;
 }
@@ -59,17 +59,19 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
         return pt_command_misused(PT_COMMAND_EXPORT, "--profile: there is no '%s'", o->profile);
     if (!o->output)
         return pt_command_misused(PT_COMMAND_EXPORT, "--profile: give a file with -o");
+    if (o->heap_metric && strcmp(o->profile, PT_RUN_PROFILE_HEAP) != 0)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
     if (pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
     if (pt_run_find(run, journal, &other_count, &err))
         return report(&err);
     pt_run_split(journal, directory, name);
     warn_of_others(other_count, name);
-    char *saved = pt_asprintf("%s/%s.%s" PT_RUN_PROFILE_EXTENSION, directory, name, o->profile);
+    char *saved = pt_run_profile_path(journal, o->profile);
     int rc = access(saved, F_OK)
                  ? pt_fail(&err, -ENOENT, "the run has no %s profile (%s): record it with --%s",
                            o->profile, saved, o->profile)
-                 : convert(saved, o->output, &err);
+                 : convert(o, saved, &err);
     pt_free(saved);
     return rc ? report(&err) : 0;
 }
@@ -87,6 +89,8 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
         return pt_command_misused(PT_COMMAND_EXPORT, "give one run to export");
     if (o->profile)
         return export_profile(o, operands[0]);
+    if (o->heap_metric)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
     if (pt_export_formats_parse(&formats, o->formats, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "--format: %s", err.text);
     int rc = pt_run_find(operands[0], journal, &other_count, &err);

@@ -1,35 +1,35 @@
 #include "agent/heap_profile.h"
 #include "agent/recorder.h"
+#include "base/log.h"
 #include "cmd/command.h"
+#include "profile/heap_report.h"
+#include "profile/lines.h"
+#include "profile/readers.h"
+#include "profile/symbolize.h"
 #include "profile/writers.h"
 
 #include <errno.h>
+#include <unistd.h>
 
-#define MIN_MEAN (UINT64_C(1) << 10)
-#define MAX_MEAN (UINT64_C(1) << 40)
+#define MIN_MEAN (INT64_C(1) << 10)
+#define MAX_MEAN (INT64_C(1) << 40)
 
-static uint64_t unit_of(struct pt_str text) {
-    return pt_str_eq(text, PT_STR(""))                                    ? 1
-           : pt_str_eq(text, PT_STR("k")) || pt_str_eq(text, PT_STR("K")) ? 1u << 10
-           : pt_str_eq(text, PT_STR("m")) || pt_str_eq(text, PT_STR("M")) ? 1u << 20
-                                                                          : 0;
-}
-
-/* 512k, 64K, 2m, 65536; all is 0. */
-static int parse_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) {
+int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) {
     *mean_bytes = 0;
     if (strcmp(text, "all") == 0)
         return 0;
-    struct pt_scan s = pt_scan_of(pt_str_from(text));
-    uint64_t number = pt_scan_u64(&s), unit = unit_of(pt_scan_rest(&s));
-    if (s.failed || unit == 0 || number > MAX_MEAN / unit || number * unit < MIN_MEAN)
+    int64_t bytes = 0;
+    if (pt_bytes_parse(text, &bytes, NULL) || bytes < MIN_MEAN || bytes > MAX_MEAN)
         return pt_fail(err, -EINVAL, "--heap: '%s' is neither 512k, 64k, ... nor all", text);
-    *mean_bytes = number * unit;
+    *mean_bytes = (uint64_t)bytes;
     return 0;
 }
 
 static int parse_metric(const char *text, enum pt_heap_metric *metric, struct pt_err *err) {
     const char *name;
+    *metric = PT_HEAP_LIVE;
+    if (!text)
+        return 0;
     for (size_t i = 0; (name = pt_heap_metric_name(i)); i++)
         if (strcmp(text, name) == 0) {
             *metric = (enum pt_heap_metric)i;
@@ -41,7 +41,7 @@ static int parse_metric(const char *text, enum pt_heap_metric *metric, struct pt
 
 static int check(const struct pt_command_options *o, struct pt_heap_profile_options *h,
                  struct pt_err *err) {
-    int rc = parse_mean(o->heap_mean, &h->mean_bytes, err);
+    int rc = pt_command_heap_mean(o->heap_mean, &h->mean_bytes, err);
     if (!rc)
         rc = parse_metric(o->heap_metric, &h->metric, err);
     if (!rc && o->stack_kib != 8 && o->stack_kib != 16 && o->stack_kib != 32 && o->stack_kib != 64)
@@ -53,25 +53,85 @@ static int check(const struct pt_command_options *o, struct pt_heap_profile_opti
     return rc;
 }
 
+int pt_command_heap_file(const struct pt_command_options *o, const char *path,
+                         struct pt_profile_file *into, struct pt_err *err) {
+    enum pt_heap_metric metric;
+    int rc = pt_profile_file_read(into, path, err);
+    if (rc)
+        return rc;
+    if (into->profile.meta.unnamed)
+        pt_log(PT_LOG_WARNING, "%s was not finished: taking all that is there", path);
+    pt_symbolize_saved(&into->profile);
+    if (!o->heap_metric)
+        return 0;
+    rc = parse_metric(o->heap_metric, &metric, err);
+    if (!rc && !pt_heap_put_first(&into->profile, metric))
+        rc = pt_fail(err, -EINVAL, "%s is no profile of memory", path);
+    return rc;
+}
+
+static int report(const struct pt_err *err) {
+    pt_log(PT_LOG_ERROR, "%s", err->text);
+    return 1;
+}
+
+static int print(const struct pt_command_options *o, const struct pt_profile *p) {
+    struct pt_heap_report how = { .top_rows = (size_t)o->top_rows,
+                                  .wants_leaks = o->wants_leaks,
+                                  .style = pt_top_style_of(STDOUT_FILENO) };
+    struct pt_err err;
+    struct pt_out out;
+    int code = 0;
+    pt_out_borrow(&out, STDOUT_FILENO);
+    if (o->as_json)
+        pt_heap_report_print_json(p, how.top_rows, &out);
+    else if (o->lines)
+        code = pt_lines_print(p, o->lines, &out, &err) ? report(&err) : 0;
+    else if (!o->is_quiet)
+        pt_heap_report_print(p, &how, &out);
+    return pt_command_close(&out, code);
+}
+
+/* A profile that was written before. */
+static int show(const struct pt_command_options *o, const char *path) {
+    struct pt_profile_file file;
+    struct pt_err err;
+    int rc = pt_command_heap_file(o, path, &file, &err);
+    if (!rc && !pt_heap_report_fits(&file.profile))
+        rc = pt_fail(&err, -EINVAL, "%s is no profile of memory", path);
+    for (size_t i = 0; !rc && i < o->profile_outputs.count; i++)
+        rc = pt_profile_write(&file.profile, o->profile_outputs.items[i], &err);
+    int code = rc ? report(&err) : print(o, &file.profile);
+    pt_profile_file_release(&file);
+    return code;
+}
+
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
     (void)argv;
-    (void)has_dashes;
     struct pt_heap_profile_options h = {
         .command = operands,
         .stack_bytes = (size_t)o->stack_kib << 10,
         .outputs = o->profile_outputs.items,
         .output_count = o->profile_outputs.count,
         .top_rows = (size_t)o->top_rows,
+        .lines = o->lines,
         .wants_leaks = o->wants_leaks,
         .counts_mmap = o->counts_mmap,
         .wants_python_malloc = o->wants_python_malloc,
         .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
+    bool is_show = !has_dashes && operands[0] && strcmp(operands[0], "show") == 0;
     if (!*operands)
         return pt_command_misused(PT_COMMAND_HEAP, "there is no command");
+    if (is_show && (!operands[1] || operands[2]))
+        return pt_command_misused(PT_COMMAND_HEAP, "give one profile to show");
+    if (!is_show && o->as_json)
+        return pt_command_misused(PT_COMMAND_HEAP, "--json: goes with show");
     if (check(o, &h, &err))
         return pt_command_misused(PT_COMMAND_HEAP, "%s", err.text);
+    if (is_show)
+        return show(o, operands[1]);
     if (pt_command_open_fs(o, &h.fs))
         return PT_EXIT_OWN_FAILURE;
     int code = pt_heap_profile_run(&h);

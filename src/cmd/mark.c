@@ -19,7 +19,7 @@ int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_da
         pt_fail(&err, rc, "nothing is being recorded in %s; name the recording with --run",
                 PT_RUN_DEFAULT_DIRECTORY);
     if (!rc)
-        rc = pt_mark_send(journal, operands[0], &err);
+        rc = pt_mark_send(journal, operands[0], o->must_keep, &err);
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
     return rc ? 1 : 0;

@@ -4,62 +4,12 @@
 #include "cmd/command.h"
 #include "profile/perf_event.h"
 #include "report/html.h"
-#include "scrape/scraper.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define MIN_INTERVAL_NS PT_NS_PER_MS
-
-static int unknown_collector(struct pt_str name, struct pt_err *err) {
-    char known[160];
-    pt_choices_join(pt_collector_name, known, sizeof known);
-    return pt_fail(err, -EINVAL, "unknown collector '%.*s': choose from %s", (int)name.len, name.at,
-                   known);
-}
-
-/* Switches every collector of a comma list. */
-static int switch_collectors(bool *is_enabled, const char *list, bool value, struct pt_err *err) {
-    for (const char *at = list;; at++) {
-        struct pt_str name = { at, strcspn(at, ",") };
-        int i = 0;
-        while (pt_collectors[i] && !pt_str_eq(pt_str_from(pt_collectors[i]->name), name))
-            i++;
-        if (!pt_collectors[i])
-            return unknown_collector(name, err);
-        is_enabled[i] = value;
-        at += name.len;
-        if (!*at)
-            return 0;
-    }
-}
-
-static int choose_collectors(const struct pt_command_options *o, bool *is_enabled,
-                             struct pt_err *err) {
-    for (int i = 0; pt_collectors[i]; i++)
-        is_enabled[i] = !o->collect && !pt_collectors[i]->is_optional;
-    int rc = o->collect ? switch_collectors(is_enabled, o->collect, true, err) : 0;
-    if (!rc && o->processes)
-        rc = switch_collectors(is_enabled, "processes", true, err);
-    if (!rc && o->no_collect)
-        rc = switch_collectors(is_enabled, o->no_collect, false, err);
-    return rc;
-}
-
-static int choose_pids(const struct pt_option_list *list, struct pt_recorder_options *r,
-                       struct pt_err *err) {
-    if (list->count > PT_TARGET_PIDS)
-        return pt_fail(err, -EINVAL, "--pid can be given at most %d times", PT_TARGET_PIDS);
-    for (size_t i = 0; i < list->count; i++) {
-        struct pt_scan s = pt_scan_of(pt_str_from(list->items[i]));
-        int64_t pid = pt_scan_i64(&s);
-        if (s.failed || s.at != s.end || pid < 1 || pid > INT32_MAX)
-            return pt_fail(err, -EINVAL, "--pid: '%s' is not a process id", list->items[i]);
-        r->pids[r->pid_count++] = (pid_t)pid;
-    }
-    return 0;
-}
+#define MIN_INTERVAL_NS    PT_NS_PER_MS
+#define MIN_BLACKBOX_BYTES (INT64_C(4) << 20)
 
 static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     for (size_t i = 0; i < tags->count; i++) {
@@ -69,44 +19,6 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
                            tags->items[i]);
     }
     return 0;
-}
-
-static bool is_engine_word(const char *text) {
-    return strcmp(text, "auto") == 0 || strcmp(text, "off") == 0;
-}
-
-static int check_engine_urls(const struct pt_engine_options *engines, struct pt_err *err) {
-    char url[PT_SCRAPE_URL_BYTES], path[PT_SCRAPE_UNIX_BYTES];
-    if (engines->url_count > PT_SCRAPE_ENGINES)
-        return pt_fail(err, -E2BIG, "--engine: %d are the most", PT_SCRAPE_ENGINES);
-    for (size_t i = 0; i < engines->url_count; i++) {
-        if (is_engine_word(engines->urls[i]))
-            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", engines->urls[i]);
-        if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
-            return pt_fail(
-                err, -EINVAL,
-                "--engine: '%s' is no address: PORT, HOST:PORT, http://, https:// or unix:PATH",
-                engines->urls[i]);
-    }
-    return 0;
-}
-
-/* --engine, or VLLM_METRICS_URL; "auto" and "off" stand alone. `*url` keeps the variable. */
-static int choose_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
-                          const char **url, struct pt_err *err) {
-    *url = getenv("VLLM_METRICS_URL");
-    if (given->count == 0) {
-        bool has_url = *url && **url;
-        engines->must_discover = !has_url;
-        engines->urls = url;
-        engines->url_count = has_url;
-    } else if (given->count == 1 && is_engine_word(given->items[0])) {
-        engines->must_discover = strcmp(given->items[0], "auto") == 0;
-    } else {
-        engines->urls = given->items;
-        engines->url_count = given->count;
-    }
-    return check_engine_urls(engines, err);
 }
 
 static int check_profile(const struct pt_command_options *o, const struct pt_recorder_options *r,
@@ -119,6 +31,30 @@ static int check_profile(const struct pt_command_options *o, const struct pt_rec
     return 0;
 }
 
+static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
+    if (o->blackbox_bytes == 0)
+        return 0;
+    if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
+        return pt_fail(err, -EINVAL, "--blackbox: the smallest is 4M");
+    if (o->cpu_hz > 0 || o->heap_mean)
+        return pt_fail(err, -EINVAL,
+                       "--blackbox: profiles have no bound, leave --cpu and --heap out");
+    return 0;
+}
+
+/* A process that runs already cannot be given the library. */
+static int choose_heap(const struct pt_command_options *o, struct pt_recorder_options *r,
+                       struct pt_err *err) {
+    r->wants_heap = o->heap_mean != NULL;
+    r->heap_counts_mmap = o->counts_mmap;
+    r->heap_wants_python = o->wants_python_malloc;
+    if (!r->wants_heap && (o->counts_mmap || o->wants_python_malloc))
+        return pt_fail(err, -EINVAL, "--heap-mmap and --heap-python: go with --heap");
+    if (r->wants_heap && !r->command)
+        return pt_fail(err, -EINVAL, "--heap: needs a command to start");
+    return r->wants_heap ? pt_command_heap_mean(o->heap_mean, &r->heap_mean_bytes, err) : 0;
+}
+
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
@@ -127,11 +63,15 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
     int rc = check_profile(o, r, err);
     if (!rc)
+        rc = check_blackbox(o, err);
+    if (!rc)
+        rc = choose_heap(o, r, err);
+    if (!rc)
         rc = pt_export_formats_parse(&r->formats, o->formats, err);
     if (!rc)
-        rc = choose_collectors(o, r->is_enabled, err);
+        rc = pt_command_collectors(o, r->is_enabled, err);
     if (!rc)
-        rc = choose_pids(&o->pids, r, err);
+        rc = pt_command_pids(&o->pids, r->pids, &r->pid_count, err);
     if (!rc)
         rc = check_tags(&o->tags, err);
     if (!rc)
@@ -149,6 +89,8 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         .container = o->container,
         .cpu_hz = o->cpu_hz,
         .alerts = o->alerts,
+        .alert_command = o->alert_command,
+        .blackbox = { (uint64_t)o->blackbox_bytes, o->blackbox_keep_ns },
         .tags = o->tags.items,
         .tag_count = o->tags.count,
         .command = *operands ? operands : NULL,
@@ -163,7 +105,7 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
         return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
     if (o->wants_report && pt_report_check(&err))
         return pt_command_misused(PT_COMMAND_RECORD, "--report: %s", err.text);
-    if (choose_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
+    if (pt_command_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
         return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;

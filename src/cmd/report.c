@@ -7,13 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int find(const char *run, char journal[PATH_MAX], struct pt_err *err) {
-    int other_count, rc = pt_run_find(run, journal, &other_count, err);
-    if (!rc && other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
-    return rc;
-}
-
 /* Beside the journal, unless the user wants it elsewhere. */
 static int name_page(const char *journal, const char *wanted, char path[PATH_MAX],
                      struct pt_err *err) {
@@ -38,7 +31,7 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
         return pt_command_misused(PT_COMMAND_REPORT, "%s", err.text);
     int rc = pt_report_check(&err);
     if (!rc)
-        rc = find(operands[0], journal, &err);
+        rc = pt_command_find_run(operands[0], journal, &err);
     if (!rc)
         rc = name_page(journal, o->output, path, &err);
     if (!rc)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "collect/collector.h"
+#include "region/bucket_text.h"
 #include "region/reader.h"
 
 #include <dirent.h>
@@ -25,8 +26,8 @@
     X(t, work, "sWork", INFO, STRING, NONE, 0, "The number counts samples, tokens, flows")    \
     X(t, text, "sText", INFO, STRING, NONE, 0, "Text the program gave it")
 
-PT_TABLE(span, PT_TABLE_FILE("spans", NULL), "Spans of programs with libpitot", SPAN_COLUMNS,
-         "libpitot");
+PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs with libpitot",
+         SPAN_COLUMNS, "libpitot");
 
 #define APP_METRIC_COLUMNS(X, t)                                                        \
     X(t, pid, "aPid", KEY, I64, NONE, 0, "Process")                                     \
@@ -39,10 +40,12 @@ PT_TABLE(span, PT_TABLE_FILE("spans", NULL), "Spans of programs with libpitot", 
     X(t, sum, "aSum", COUNTER, F64, NONE, 0, "Their sum")                               \
     X(t, p50, "aP50", GAUGE, F64, NONE, 0, "Median of all values so far, within 1.1 %") \
     X(t, p90, "aP90", GAUGE, F64, NONE, 0, "90th percentile of the same")               \
-    X(t, p99, "aP99", GAUGE, F64, NONE, 0, "99th percentile of the same")
+    X(t, p99, "aP99", GAUGE, F64, NONE, 0, "99th percentile of the same")               \
+    X(t, buckets, "aBuckets", INFO, STRING, NONE, 0,                                    \
+      "Its buckets of 2^(1/32) from 2^-32 on, DISTANCE:COUNT,...")
 
-PT_TABLE(app_metric, PT_TABLE_FILE("app_metrics", NULL), "Metrics of programs with libpitot",
-         APP_METRIC_COLUMNS, "libpitot");
+PT_TABLE(app_metric, PT_TABLE_ROWS(METRICS, "app_metrics", NULL),
+         "Metrics of programs with libpitot", APP_METRIC_COLUMNS, "libpitot");
 
 #define REGIONS_MAX      256
 #define SPANS_PER_TICK   65536 /* rows; what is left is for the next tick */
@@ -63,6 +66,7 @@ struct app_state {
     size_t region_count, region_capacity;
     struct pt_region_span_record spans[SPANS_AT_ONCE];
     struct pt_region_value value;
+    struct pt_buf text; /* of buckets */
     bool has_too_many;
 };
 
@@ -82,6 +86,7 @@ static void app_close(void *state) {
     for (size_t i = 0; i < s->region_count; i++)
         pt_region_close(&s->regions[i].region);
     pt_free(s->regions);
+    pt_buf_release(&s->text);
     if (s->directory_plus_one > 0)
         close(s->directory_plus_one - 1);
 }
@@ -205,8 +210,8 @@ static bool add_spans(struct app_state *s, struct watched *w, const struct pt_co
     return count < SPANS_AT_ONCE;
 }
 
-static void add_metric(const struct watched *w, const struct pt_region_value *v, int64_t now_ns,
-                       struct pt_batch *rows) {
+static void add_metric(struct app_state *s, const struct watched *w,
+                       const struct pt_region_value *v, int64_t now_ns, struct pt_batch *rows) {
     static const char *const kinds[] = { "", "counter", "gauge", "histogram" };
     pt_batch_add_row(rows);
     pt_set_time(rows, 0, now_ns);
@@ -224,6 +229,9 @@ static void add_metric(const struct watched *w, const struct pt_region_value *v,
     pt_set_f64(rows, app_metric_p50, pt_bucket_quantile(v->buckets, v->used, 0.5));
     pt_set_f64(rows, app_metric_p90, pt_bucket_quantile(v->buckets, v->used, 0.9));
     pt_set_f64(rows, app_metric_p99, pt_bucket_quantile(v->buckets, v->used, 0.99));
+    pt_buf_clear(&s->text);
+    pt_bucket_text_write(v->buckets, v->used, &s->text);
+    pt_set_str(rows, app_metric_buckets, pt_buf_as_str(&s->text));
 }
 
 static void add_metrics(struct app_state *s, const struct watched *w, int64_t now_ns,
@@ -231,14 +239,14 @@ static void add_metrics(struct app_state *s, const struct watched *w, int64_t no
     uint32_t count = pt_region_metric_count(&w->region);
     for (uint32_t i = 1; i < count; i++)
         if (pt_region_read_metric(&w->region, i, &s->value))
-            add_metric(w, &s->value, now_ns, rows);
+            add_metric(s, w, &s->value, now_ns, rows);
     uint64_t dropped = pt_region_dropped(&w->region);
     if (dropped == 0)
         return;
     struct pt_region_value lost = { .kind = PT_REGION_COUNTER,
                                     .name = "pitot_dropped",
                                     .value = (double)dropped };
-    add_metric(w, &lost, now_ns, rows);
+    add_metric(s, w, &lost, now_ns, rows);
 }
 
 static void forget(struct app_state *s, struct watched *w) {

@@ -11,10 +11,12 @@
 
 #define KIND_GAUGE   PT_GAUGE
 #define KIND_COUNTER PT_COUNTER
+#define KIND_TIME    PT_COUNTER
 #define KIND_RATIO   PT_GAUGE
 #define KIND_LEVEL   PT_GAUGE
 #define UNIT_GAUGE   PT_COUNT
 #define UNIT_COUNTER PT_COUNT
+#define UNIT_TIME    PT_SECONDS
 #define UNIT_RATIO   PT_RATIO
 #define UNIT_LEVEL   PT_NONE
 
@@ -88,7 +90,7 @@ static const struct pt_table each_table = {
     X(t, labels, "sLabels", KEY, STRING, NONE, 0, "Its labels, as the engine has them")   \
     X(t, value, "sValue", GAUGE, F64, NONE, 0, "Its value")
 
-PT_TABLE(series, PT_TABLE_FILE("engine_series", NULL),
+PT_TABLE(series, PT_TABLE_ROWS(SERIES, "engine_series", NULL),
          "Series of engines that have no column of their own; with --engine-raw", SERIES_COLUMNS,
          "scrape of the engine");
 

@@ -148,7 +148,7 @@ PT_TABLE(gpu, PT_TABLE_FILE("gpus", "nvidia"), "GPUs of all vendors, and MIG ins
     X(t, total_cycles, "gTotalCycles", COUNTER, I64, COUNT, 0, "Cycles that went by (xe)")      \
     X(t, cu_occupancy, "gCuOccupancy", GAUGE, I64, COUNT, 0, "Compute units in use (KFD)")
 
-PT_TABLE(gpu_process, PT_TABLE_FILE("gpu_processes", NULL), "Processes on GPUs",
+PT_TABLE(gpu_process, PT_TABLE_ROWS(PROCESSES, "gpu_processes", NULL), "Processes on GPUs",
          GPU_PROCESS_COLUMNS, "processes on the GPU");
 
 #define DISCOVERY_PATIENCE_NS (2 * PT_NS_PER_SECOND)

@@ -105,7 +105,7 @@ PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine",
     X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls")          \
     X(t, write_chars, "pWriteChars", COUNTER, I64, BYTES, IO, "Bytes written by system calls")
 
-PT_TABLE(process, PT_TABLE_FILE("processes", "processes"), "Processes", PROCESS_COLUMNS,
+PT_TABLE(process, PT_TABLE_ROWS(PROCESSES, "processes", "processes"), "Processes", PROCESS_COLUMNS,
          "/proc/PID/stat", "/proc/PID/statm", "/proc/PID/io", "CPU clock", "/proc/PID/status",
          "/proc/PID/task/TID/status", "/proc/PID/smaps_rollup");
 

@@ -40,7 +40,7 @@ const char *pt_engine_kind_name(enum pt_engine_kind kind);
       "0 awake, 1 weights offloaded, 2 weights discarded")                                         \
     X(PREEMPTIONS, "system_preemptions_total", COUNTER, false,                                     \
       "Requests stopped to free KV cache")                                                         \
-    X(BUSY, "system_busy_s_total", COUNTER, false, "Time spent on requests")                       \
+    X(BUSY, "system_busy_s_total", TIME, false, "Time spent on requests")                          \
     X(KV_USAGE, "cache_kv_usage_percent", RATIO, true, "Part of the KV cache in use, 0 to 1")      \
     X(PREFIX_HITS, "cache_prefix_hits", COUNTER, false, "Prompt tokens found in the prefix cache") \
     X(PREFIX_QUERIES, "cache_prefix_queries", COUNTER, false, "Prompt tokens looked up there")     \
@@ -77,6 +77,7 @@ static inline enum pt_engine_field pt_engine_count_of(enum pt_engine_latency lat
 enum pt_engine_rule {
     PT_ENGINE_GAUGE,   /* sum */
     PT_ENGINE_COUNTER, /* sum */
+    PT_ENGINE_TIME,    /* sum; a counter of seconds */
     PT_ENGINE_RATIO,   /* average */
     PT_ENGINE_LEVEL,   /* maximum */
 };

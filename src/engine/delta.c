@@ -10,7 +10,8 @@
 const double pt_engine_quantiles[PT_ENGINE_QUANTILE_COUNT] = { 0.5, 0.9, 0.95, 0.99 };
 
 static bool is_counter(int field) {
-    return pt_engine_fields[field].rule == PT_ENGINE_COUNTER;
+    enum pt_engine_rule rule = pt_engine_fields[field].rule;
+    return rule == PT_ENGINE_COUNTER || rule == PT_ENGINE_TIME;
 }
 
 static bool was_reset(const struct pt_engine_reading *before, const struct pt_engine_reading *now) {

@@ -6,22 +6,53 @@
 const struct pt_module_need pt_http_server_module = { "http-server", PT_HTTP_SERVER_VERSION,
                                                       "libmicrohttpd12 libjansson4" };
 
+/* Of a socket that listens already. */
+static int learn_address(struct pt_http_server *s, int fd, struct pt_err *err) {
+    s->address.length = sizeof s->address;
+    if (getsockname(fd, &s->address.any, &s->address.length))
+        return pt_fail(err, -errno, "cannot serve on the socket that was handed over: %s",
+                       strerror(errno));
+    sa_family_t family = s->address.any.sa_family;
+    if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
+        return pt_fail(err, -EAFNOSUPPORT, "the socket that was handed over is of no known kind");
+    return 0;
+}
+
+static int choose_address(struct pt_http_server *s, const struct pt_http_server_options *o,
+                          struct pt_err *err) {
+    const char *listen = o->listen ? o->listen : "127.0.0.1:0";
+    int rc = o->listen_fd_plus_one ? learn_address(s, o->listen_fd_plus_one - 1, err)
+                                   : pt_http_address_parse(&s->address, listen, err);
+    if (rc || o->allows_others || pt_http_address_is_loopback(&s->address))
+        return rc;
+    return pt_fail(err, -EACCES, "%s is no loopback address",
+                   o->listen_fd_plus_one ? "the socket's" : listen);
+}
+
+static void print_url(struct pt_http_server *s, bool has_tls) {
+    pt_http_address_print(&s->address, s->url, sizeof s->url - 1);
+    if (!has_tls || s->address.any.sa_family == AF_UNIX)
+        return;
+    char *after_http = s->url + strlen("http");
+    memmove(after_http + 1, after_http, strlen(after_http) + 1);
+    *after_http = 's';
+}
+
 int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_options *options,
                         struct pt_err *err) {
     const void *interface;
     *s = (struct pt_http_server){ 0 };
     int rc = pt_module_open(&pt_http_server_module, &interface, err);
     if (!rc)
-        rc = pt_http_address_parse(&s->address, options->listen ? options->listen : "127.0.0.1:0",
-                                   err);
+        rc = choose_address(s, options, err);
     if (rc)
         return rc;
-    if (!options->allows_others && !pt_http_address_is_loopback(&s->address))
-        return pt_fail(err, -EACCES, "%s is no loopback address", options->listen);
-    int fd = pt_http_address_listen(&s->address, err);
+    s->is_handed_over = options->listen_fd_plus_one > 0;
+    int fd = s->is_handed_over ? options->listen_fd_plus_one - 1
+                               : pt_http_address_listen(&s->address, err);
     if (fd < 0)
         return fd;
-    pt_http_address_print(&s->address, s->url, sizeof s->url);
+    print_url(s, options->certificate != NULL);
     s->module = interface;
     rc = s->module->open(&s->state, options, fd, err);
     if (rc)
@@ -32,7 +63,23 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
 void pt_http_server_close(struct pt_http_server *s) {
     if (s->state)
         s->module->close(s->state);
-    if (s->module && s->address.any.sa_family == AF_UNIX)
+    if (s->module && !s->is_handed_over && s->address.any.sa_family == AF_UNIX)
         unlink(s->address.local.sun_path);
     *s = (struct pt_http_server){ 0 };
+}
+
+void pt_http_server_tend(struct pt_http_server *s) {
+    if (s->state)
+        s->module->tend(s->state);
+}
+
+struct pt_http_content *pt_http_content_new(const struct pt_http_server *s, unsigned status,
+                                            const char *type, struct pt_buf *body,
+                                            const struct pt_http_header *headers, size_t count) {
+    return s->module->content_new(status, type, body, headers, count);
+}
+
+void pt_http_content_free(const struct pt_http_server *s, struct pt_http_content *content) {
+    if (content)
+        s->module->content_free(content);
 }

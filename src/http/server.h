@@ -3,10 +3,12 @@
  *
  * A handler runs on the server's thread when the whole request is there, and must not block. It
  * answers at once, or hands the exchange to another thread that answers later: with one text
- * (pt_http_reply) or with a stream (pt_http_begin, pt_http_push..., pt_http_end). */
+ * (pt_http_reply), with a content that many requests share (pt_http_reply_content) or with a stream
+ * (pt_http_begin, pt_http_push..., pt_http_end). */
 #ifndef PT_HTTP_SERVER_H
 #define PT_HTTP_SERVER_H
 
+#include "base/buf.h"
 #include "base/module.h"
 #include "http/address.h"
 
@@ -15,6 +17,12 @@ struct pt_http_exchange;
 struct pt_http_route {
     const char *method, *path; /* GET answers HEAD too */
     void (*handle)(void *user, struct pt_http_exchange *x);
+    int guard; /* for `admits` */
+};
+
+/* Goes with an answer, beside those that all answers have. */
+struct pt_http_header {
+    const char *name, *value;
 };
 
 /* 0 is the default of each number. */
@@ -22,13 +30,22 @@ struct pt_http_server_options {
     const char *listen; /* http/address.h; NULL: 127.0.0.1:0 */
     const struct pt_http_route *routes;
     size_t route_count;
-    void *user;               /* for handlers and on_problem */
-    bool allows_others;       /* listens on addresses others can reach, for any Host */
+    void *user;              /* for handlers and the functions below */
+    int listen_fd_plus_one;  /* a socket that listens already, which is taken; 0: `listen` */
+    bool allows_others;      /* listens on addresses others can reach, for any Host */
+    const char *certificate; /* texts in PEM, with the key: speaks TLS; or NULL */
+    const char *key;
     size_t body_max_bytes;    /* 1 MiB: of a request */
     size_t unread_max_bytes;  /* 1 MiB: of a stream whose reader is slow; then it is cut */
     unsigned connection_max;  /* 64; more of them wait */
-    unsigned timeout_seconds; /* 30 without a byte */
+    unsigned timeout_seconds; /* 30 without a byte, and for a whole request: pt_http_server_tend */
     void (*on_problem)(void *user, const char *text); /* from any thread; may be NULL */
+    /* Asked when the head of a request is there, with its Authorization or NULL: 0, or the status
+     * to refuse it with, 401 or 403. May be NULL. */
+    unsigned (*admits)(void *user, const struct pt_http_route *route, const char *authorization);
+    /* An answer was sent, or could not be. `path` is that of a route, or "" for none. May be NULL;
+     * on the server's thread. */
+    void (*on_done)(void *user, const char *path, unsigned status, int64_t took_ns);
 };
 
 /* What a handler sees of a request. */
@@ -42,7 +59,8 @@ struct pt_http_server {
     const struct pt_http_server_interface *module;
     void *state;
     struct pt_http_address address;
-    char url[128]; /* http://127.0.0.1:41234 or unix:PATH */
+    char url[128];       /* http://127.0.0.1:41234, https://... or unix:PATH */
+    bool is_handed_over; /* the socket is somebody else's */
 };
 
 extern const struct pt_module_need pt_http_server_module;
@@ -52,6 +70,18 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
                         struct pt_err *err) PT_MUST_CHECK;
 /* Cuts what is still open. Exchanges that were handed on stay valid until they are ended. */
 void pt_http_server_close(struct pt_http_server *s);
+/* Cuts connections that send their request, or take their answer, byte by byte for longer than the
+ * timeout; streams apart. For servers that others can keep busy: to be called every few seconds. */
+void pt_http_server_tend(struct pt_http_server *s);
+
+/* What is sent, whole and unchanged, to any number of requests. Takes the memory of `body`; copies
+ * type and headers. NULL without memory. */
+struct pt_http_content;
+struct pt_http_content *pt_http_content_new(const struct pt_http_server *s, unsigned status,
+                                            const char *type, struct pt_buf *body,
+                                            const struct pt_http_header *headers, size_t count);
+/* Gives it up; answers under way still have it. NULL is fine. */
+void pt_http_content_free(const struct pt_http_server *s, struct pt_http_content *content);
 
 /* A field of a JSON object, by name; the value goes to `offset` of a struct. */
 enum pt_http_field_kind {
@@ -68,13 +98,20 @@ struct pt_http_field {
 };
 
 /* What the module "http-server" exports. */
-#define PT_HTTP_SERVER_VERSION 1
+#define PT_HTTP_SERVER_VERSION 2
 
 struct pt_http_server_interface {
     /* Takes the descriptor if it succeeds. */
     int (*open)(void **state, const struct pt_http_server_options *options, int listen_fd,
                 struct pt_err *err);
     void (*close)(void *state);
+    void (*tend)(void *state);
+    struct pt_http_content *(*content_new)(unsigned status, const char *type, struct pt_buf *body,
+                                           const struct pt_http_header *headers, size_t count);
+    void (*content_free)(struct pt_http_content *content);
+    const char *(*parameter)(const struct pt_http_exchange *x, const char *name);
+    const char *(*header)(const struct pt_http_exchange *x, const char *name);
+    void (*reply_content)(struct pt_http_exchange *x, struct pt_http_content *content);
     void (*reply)(struct pt_http_exchange *x, unsigned status, const char *type,
                   struct pt_str body);
     void (*begin)(struct pt_http_exchange *x, const char *type, void (*on_gone)(void *user),
@@ -92,6 +129,24 @@ struct pt_http_server_interface {
 static inline void pt_http_reply(struct pt_http_exchange *x, unsigned status, const char *type,
                                  struct pt_str body) {
     x->module->reply(x, status, type, body);
+}
+
+/* The same with a content, of which nothing is copied. */
+static inline void pt_http_reply_content(struct pt_http_exchange *x,
+                                         struct pt_http_content *content) {
+    x->module->reply_content(x, content);
+}
+
+/* Of the query, ?name=value, unescaped: "" without a value, NULL if it is not there. For the
+ * handler: valid until it returns. */
+static inline const char *pt_http_parameter(const struct pt_http_exchange *x, const char *name) {
+    return x->module->parameter(x, name);
+}
+
+/* The same for a header of the request. */
+static inline const char *pt_http_request_header(const struct pt_http_exchange *x,
+                                                 const char *name) {
+    return x->module->header(x, name);
 }
 
 /* Begins an answer of status 200 that comes in pieces. `on_gone` tells, once and on the server's

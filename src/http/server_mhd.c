@@ -4,14 +4,17 @@
  * resumes it. An exchange has two owners, the connection and whoever answers, and goes with the
  * last. Its lock is taken after the server's and before those of the daemon. */
 #include "http/server.h"
+#include "http/server_connection.h"
 #include "http/server_json.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/scan.h"
 
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define CONNECTION_MAX     64
@@ -19,6 +22,8 @@
 #define BYTES_MAX          ((size_t)1 << 20)
 #define CONNECTION_BYTES   16384
 #define STREAM_BLOCK_BYTES 4096
+#define ANSWER_PATIENCE    4 /* times the timeout */
+#define TLS_PRIORITIES     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 enum stage { WAITING, REPLIED, STREAMING };
 
@@ -26,10 +31,17 @@ struct server {
     struct pt_http_server_options options;
     struct MHD_Daemon *daemon;
     bool is_loopback; /* the Host of a request must be, too */
+    struct pt_http_connections connections;
     pthread_mutex_t lock;
     /* Below: guarded by the lock. */
     struct exchange *exchanges;
     bool is_stopping;
+};
+
+struct pt_http_content {
+    atomic_int owners;
+    unsigned status;
+    struct MHD_Response *response;
 };
 
 struct exchange {
@@ -39,6 +51,7 @@ struct exchange {
     struct exchange *next, **before; /* of the server's list */
     const struct pt_http_route *route;
     bool is_handled;
+    int64_t start_ns;
     struct pt_buf body;
     size_t unread_max_bytes;
 
@@ -48,8 +61,9 @@ struct exchange {
     enum stage stage;
     unsigned status;
     const char *type;
-    struct pt_buf pending; /* to be sent */
-    size_t sent;           /* of them */
+    struct pt_http_content *content; /* to be sent, one of these */
+    struct pt_buf pending;
+    size_t sent; /* of them */
     bool is_suspended;
     bool is_ended; /* nothing more will be pushed */
     bool is_gone;  /* nothing more can be sent */
@@ -68,6 +82,14 @@ static const char *const security_headers[][2] = {
     { "X-Content-Type-Options", "nosniff" },
 };
 
+static void content_free(struct pt_http_content *content) {
+    /* release: what others did with it; acquire: the last one sees all of that */
+    if (atomic_fetch_sub_explicit(&content->owners, 1, memory_order_acq_rel) > 1)
+        return;
+    MHD_destroy_response(content->response);
+    pt_free(content);
+}
+
 /* Called with the lock held. */
 static void wake(struct exchange *x) {
     if (!x->is_suspended)
@@ -85,6 +107,8 @@ static void disown(struct exchange *x) {
     pthread_mutex_destroy(&x->lock);
     pt_buf_release(&x->body);
     pt_buf_release(&x->pending);
+    if (x->content)
+        content_free(x->content);
     pt_free(x);
 }
 
@@ -98,6 +122,19 @@ static void exchange_reply(struct pt_http_exchange *public, unsigned status, con
     x->is_ended = true;
     if (!x->is_gone)
         pt_buf_str(&x->pending, body);
+    wake(x);
+    disown(x);
+}
+
+static void exchange_reply_content(struct pt_http_exchange *public,
+                                   struct pt_http_content *content) {
+    struct exchange *x = exchange_of(public);
+    atomic_fetch_add_explicit(&content->owners, 1, memory_order_relaxed);
+    pthread_mutex_lock(&x->lock);
+    x->stage = REPLIED;
+    x->status = content->status;
+    x->content = content;
+    x->is_ended = true;
     wake(x);
     disown(x);
 }
@@ -179,17 +216,55 @@ static struct MHD_Response *response_of(struct exchange *x) {
     return MHD_create_response_from_buffer_with_free_callback(body.len, body.at, pt_free);
 }
 
+/* Of headers that all answers have, those that this one has not set itself. */
+static void add_common_headers(struct MHD_Response *response, const char *type) {
+    for (size_t i = 0; i < PT_COUNT(security_headers); i++)
+        if (!MHD_get_response_header(response, security_headers[i][0]))
+            MHD_add_response_header(response, security_headers[i][0], security_headers[i][1]);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+}
+
+static struct pt_http_content *content_new(unsigned status, const char *type, struct pt_buf *body,
+                                           const struct pt_http_header *headers, size_t count) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback(body->len, body->at, pt_free);
+    if (!response)
+        return NULL;
+    *body = (struct pt_buf){ 0 };
+    for (size_t i = 0; i < count; i++)
+        MHD_add_response_header(response, headers[i].name, headers[i].value);
+    add_common_headers(response, type);
+    struct pt_http_content *content = pt_calloc(1, sizeof *content);
+    atomic_init(&content->owners, 1);
+    content->status = status;
+    content->response = response;
+    return content;
+}
+
 static enum MHD_Result send_response(struct MHD_Connection *connection,
                                      struct MHD_Response *response, unsigned status,
                                      const char *type) {
     if (!response)
         return MHD_NO;
-    for (size_t i = 0; i < PT_COUNT(security_headers); i++)
-        MHD_add_response_header(response, security_headers[i][0], security_headers[i][1]);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    add_common_headers(response, type);
     enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
+}
+
+static struct pt_http_connection *connection_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static int64_t patience_ns(const struct server *s) {
+    return s->options.timeout_seconds * PT_NS_PER_SECOND;
+}
+
+static void grant(struct server *s, struct MHD_Connection *connection, int64_t time_ns,
+                  bool is_waiting) {
+    pt_http_connection_grant(&s->connections, connection_of(connection), time_ns, is_waiting);
 }
 
 /* Sends what the handler has answered, or waits for it. */
@@ -197,18 +272,25 @@ static enum MHD_Result answer(struct exchange *x) {
     struct MHD_Response *response = NULL;
     pthread_mutex_lock(&x->lock);
     bool has_answer = x->stage != WAITING, is_gone = x->is_gone;
-    if (has_answer && !is_gone) {
-        response = response_of(x);
-    } else if (!is_gone) {
+    bool is_stream = x->stage == STREAMING;
+    struct pt_http_content *content = x->content;
+    if (!has_answer && !is_gone) {
         x->is_suspended = true;
         MHD_suspend_connection(x->connection);
+    } else if (!is_gone && !content) {
+        response = response_of(x);
     }
     unsigned status = x->status;
     const char *type = x->type;
     pthread_mutex_unlock(&x->lock);
     if (is_gone)
         return MHD_NO;
-    return has_answer ? send_response(x->connection, response, status, type) : MHD_YES;
+    if (!has_answer)
+        return MHD_YES;
+    if (!is_stream)
+        grant(x->server, x->connection, ANSWER_PATIENCE * patience_ns(x->server), false);
+    return content ? MHD_queue_response(x->connection, status, content->response)
+                   : send_response(x->connection, response, status, type);
 }
 
 static bool is_method(const struct pt_http_route *route, const char *method) {
@@ -247,11 +329,15 @@ static bool body_is_allowed(const struct server *s, struct MHD_Connection *conne
     return !scan.failed && bytes <= s->options.body_max_bytes;
 }
 
+#define GUARDED 1403 /* 403 of `admits`, which has words of its own */
+
 static const struct {
     unsigned status;
     const char *text;
 } refusals[] = {
+    { MHD_HTTP_UNAUTHORIZED, "this needs the header Authorization: Bearer TOKEN\n" },
     { MHD_HTTP_FORBIDDEN, "this server answers to names of this machine only\n" },
+    { GUARDED, "this server was started without a token, which this needs\n" },
     { MHD_HTTP_NOT_FOUND, "not found\n" },
     { MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n" },
     { MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large\n" },
@@ -266,19 +352,31 @@ static unsigned refusal_of(const struct server *s, struct MHD_Connection *connec
         return MHD_HTTP_NOT_FOUND;
     if (!is_method(route, method))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
+    unsigned status = s->options.admits
+                          ? s->options.admits(s->options.user, route,
+                                              header(connection, MHD_HTTP_HEADER_AUTHORIZATION))
+                          : 0;
+    if (status)
+        return status == MHD_HTTP_FORBIDDEN ? GUARDED : status;
     return body_is_allowed(s, connection) ? 0 : MHD_HTTP_CONTENT_TOO_LARGE;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status,
+static enum MHD_Result refuse(struct server *s, struct MHD_Connection *connection, unsigned status,
                               const struct pt_http_route *route) {
     const char *text = "";
     for (size_t i = 0; i < PT_COUNT(refusals); i++)
         if (refusals[i].status == status)
             text = refusals[i].text;
+    if (status == GUARDED)
+        status = MHD_HTTP_FORBIDDEN;
+    if (s->options.on_done)
+        s->options.on_done(s->options.user, route ? route->path : "", status, 0);
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, route->method);
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     return send_response(connection, response, status, "text/plain; charset=utf-8");
 }
 
@@ -311,13 +409,14 @@ static enum MHD_Result open_exchange(struct server *s, struct MHD_Connection *co
     const struct pt_http_route *route = find_route(s, method, path);
     unsigned refusal = refusal_of(s, connection, method, route);
     if (refusal)
-        return refuse(connection, refusal, route);
+        return refuse(s, connection, refusal, route);
     struct exchange *x = pt_calloc(1, sizeof *x);
     x->public.module = &interface;
     x->public.path = route->path;
     x->connection = connection;
     x->server = s;
     x->route = route;
+    x->start_ns = pt_mono_ns();
     x->unread_max_bytes = s->options.unread_max_bytes;
     x->owners = 1;
     pthread_mutex_init(&x->lock, NULL);
@@ -340,7 +439,8 @@ static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *
 
 static void handle(struct exchange *x) {
     x->is_handled = true;
-    x->owners = 2; /* nobody else knows it yet */
+    grant(x->server, x->connection, 0, false); /* now it is our turn */
+    x->owners = 2;                             /* nobody else knows it yet */
     x->public.body = pt_buf_as_str(&x->body);
     x->route->handle(x->server->options.user, &x->public);
 }
@@ -362,18 +462,36 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
 
 static void on_completed(void *user, struct MHD_Connection *connection, void **slot,
                          enum MHD_RequestTerminationCode how) {
-    (void)connection;
     (void)how;
     struct exchange *x = *slot;
+    struct server *s = user;
+    grant(s, connection, patience_ns(s), true); /* for the next request */
     if (!x)
         return;
     *slot = NULL;
-    delist(user, x);
+    delist(s, x);
     pthread_mutex_lock(&x->lock);
     x->is_gone = true;
     if (x->on_gone && !x->is_ended)
         x->on_gone(x->user);
+    unsigned status = x->status;
+    const char *path = x->public.path;
+    int64_t took_ns = pt_mono_ns() - x->start_ns;
     disown(x);
+    if (s->options.on_done)
+        s->options.on_done(s->options.user, path, status, took_ns);
+}
+
+static void on_connection(void *user, struct MHD_Connection *connection, void **slot,
+                          enum MHD_ConnectionNotificationCode what) {
+    struct server *s = user;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        pt_http_connection_free(&s->connections, *slot);
+        return;
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *slot = pt_http_connection_new(&s->connections, info->connect_fd, patience_ns(s));
 }
 
 static void on_log(void *user, const char *format, va_list arguments) {
@@ -407,6 +525,7 @@ static bool is_internet_loopback(int fd) {
 }
 
 static void server_free(struct server *s) {
+    pt_http_connections_release(&s->connections);
     pthread_mutex_destroy(&s->lock);
     pt_free(s);
 }
@@ -417,19 +536,30 @@ static int server_open(void **state, const struct pt_http_server_options *option
     s->options = with_defaults(options);
     s->is_loopback = is_internet_loopback(fd);
     pthread_mutex_init(&s->lock, NULL);
+    pt_http_connections_init(&s->connections, s->options.connection_max);
+    const struct MHD_OptionItem tls[] = {
+        { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate },
+        { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->key },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    const struct MHD_OptionItem none = { MHD_OPTION_END, 0, NULL };
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     s->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-        on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, s, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_CONNECTION_LIMIT, s->options.connection_max, MHD_OPTION_CONNECTION_TIMEOUT,
-        s->options.timeout_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_END);
+        flags | (options->certificate ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, s,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, s, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, s->options.connection_max,
+        MHD_OPTION_CONNECTION_TIMEOUT, s->options.timeout_seconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_ARRAY,
+        options->certificate ? tls : &none, MHD_OPTION_END);
     if (s->daemon) {
         *state = s;
         return 0;
     }
     server_free(s);
-    return pt_fail(err, -EIO, "libmicrohttpd cannot start");
+    return pt_fail(err, -EIO, "libmicrohttpd cannot start%s",
+                   options->certificate ? "; do the certificate and the key belong together?" : "");
 }
 
 /* The daemon cannot stop while connections are suspended. */
@@ -452,6 +582,23 @@ static void server_close(void *state) {
     server_free(s);
 }
 
+static void server_tend(void *state) {
+    struct server *s = state;
+    pt_http_connections_cut(&s->connections, pt_mono_ns());
+}
+
+static const char *exchange_parameter(const struct pt_http_exchange *public, const char *name) {
+    const char *value = NULL;
+    const struct exchange *x = (const struct exchange *)public;
+    bool is_there = MHD_lookup_connection_value_n(x->connection, MHD_GET_ARGUMENT_KIND, name,
+                                                  strlen(name), &value, NULL) == MHD_YES;
+    return value ? value : is_there ? "" : NULL;
+}
+
+static const char *exchange_header(const struct pt_http_exchange *public, const char *name) {
+    return header(((const struct exchange *)public)->connection, name);
+}
+
 static const char *server_library(void) {
     return MHD_get_version();
 }
@@ -459,6 +606,12 @@ static const char *server_library(void) {
 static const struct pt_http_server_interface interface = {
     .open = server_open,
     .close = server_close,
+    .tend = server_tend,
+    .content_new = content_new,
+    .content_free = content_free,
+    .parameter = exchange_parameter,
+    .header = exchange_header,
+    .reply_content = exchange_reply_content,
     .reply = exchange_reply,
     .begin = exchange_begin,
     .push = exchange_push,

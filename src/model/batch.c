@@ -1,5 +1,6 @@
 #include "model/batch.h"
 
+#include <stdio.h>
 #include <math.h>
 
 void pt_batch_init(struct pt_batch *b, const struct pt_table *table) {
@@ -67,4 +68,22 @@ void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int sour
         if (t->columns[i].source == source && !pt_is_null(from, 0, i))
             pt_set_cell_(into, i, pt_batch_cells(from, 0)[i]);
     pt_set_time(into, source, pt_get_time(from, 0, source));
+}
+
+void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
+    size_t used = 0;
+    into[0] = 0;
+    for (int c = 0; c < b->table->column_count; c++) {
+        const struct pt_column *column = &b->table->columns[c];
+        if (column->kind != PT_KEY || pt_is_null(b, row, c) || used + 1 >= capacity)
+            continue;
+        if (used > 0)
+            into[used++] = '/';
+        if (column->type == PT_STRING) {
+            pt_str_copy(into + used, capacity - used, pt_get_str(b, row, c));
+        } else {
+            snprintf(into + used, capacity - used, "%lld", (long long)pt_get_i64(b, row, c));
+        }
+        used += strlen(into + used);
+    }
 }

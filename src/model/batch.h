@@ -100,7 +100,10 @@ static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) 
     pt_batch_row(b, b->row_count - 1)[source] = (uint64_t)mono_ns;
 }
 
-/* The same for a row that is not the last. */
+/* The key columns of a row, joined by a slash; cut to fit. */
+void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity);
+
+/* The setters, for a row that is not the last. */
 void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value);
 void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns);
 

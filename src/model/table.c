@@ -15,6 +15,11 @@ const char *pt_kind_name(enum pt_kind kind) {
     return names[kind];
 }
 
+const char *pt_rows_name(enum pt_rows rows) {
+    static const char *const names[] = { "things", "processes", "metrics", "series", "events" };
+    return names[rows];
+}
+
 int pt_table_find(const struct pt_table *t, const char *column) {
     for (int i = 0; i < t->column_count; i++)
         if (strcmp(t->columns[i].name, column) == 0)

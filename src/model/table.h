@@ -41,6 +41,15 @@ struct pt_column {
     const char *help;
 };
 
+/* What a row of a table is about. */
+enum pt_rows {
+    PT_ROWS_THINGS,    /* of the machine: few, and they stay */
+    PT_ROWS_PROCESSES, /* a process each: many, and they come and go */
+    PT_ROWS_METRICS,   /* metrics with names and labels of their own */
+    PT_ROWS_SERIES,    /* the same as somebody else shows them already */
+    PT_ROWS_EVENTS,    /* what happened, told once */
+};
+
 struct pt_table {
     const char *name;    /* cpu; also the Prometheus subsystem */
     const char *file;    /* "" for the main file of one row a sample, else its suffix: containers */
@@ -49,12 +58,15 @@ struct pt_table {
     const struct pt_column *columns;
     const char *const *sources;
     uint16_t column_count, source_count;
+    enum pt_rows rows;
     bool is_untimed; /* values are written without a time of their own */
 };
 
 /* Where the rows go. */
 #define PT_TABLE_MAIN(section_)        .file = "", .section = section_
 #define PT_TABLE_FILE(file_, section_) .file = file_, .section = section_
+/* The same for rows that are not things; `what` is PROCESSES, METRICS, ... */
+#define PT_TABLE_ROWS(what, file_, section_) PT_TABLE_FILE(file_, section_), .rows = PT_ROWS_##what
 
 #define PT_TABLE(table, placement, help_, COLUMNS, ...)                                     \
     enum { COLUMNS(PT_TABLE_ENUM_, table) table##_column_count };                           \
@@ -76,8 +88,14 @@ static inline bool pt_column_is_timed(const struct pt_table *t, const struct pt_
     return !t->is_untimed && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
 }
 
+/* Can it be drawn: is it a number that changes? */
+static inline bool pt_column_is_drawn(const struct pt_column *c) {
+    return c->type != PT_STRING && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
+}
+
 const char *pt_type_name(enum pt_type type); /* int64, float64, string */
 const char *pt_kind_name(enum pt_kind kind);
+const char *pt_rows_name(enum pt_rows rows); /* things, processes, ... */
 
 /* Index of the column of that name, or -1. */
 int pt_table_find(const struct pt_table *t, const char *column);

@@ -32,4 +32,10 @@ struct pt_unit_info {
 
 extern const struct pt_unit_info pt_units[PT_UNIT_COUNT];
 
+/* bytes, seconds, ratio, hertz, celsius, watts, joules, or "" */
+static inline const char *pt_unit_base(enum pt_unit unit) {
+    const char *suffix = pt_units[unit].prometheus_suffix;
+    return *suffix == '_' ? suffix + 1 : "";
+}
+
 #endif

@@ -18,10 +18,20 @@ static void add_times(struct pt_view *v, size_t *capacity) {
     c->role = PT_VIEW_MONOTONIC;
 }
 
+/* Tables are joined on a key they share: it is one column of the view. */
+static bool is_joined(const struct pt_view *v, const struct pt_column *column) {
+    for (uint32_t i = 0; column->kind == PT_KEY && i < v->column_count; i++)
+        if (v->columns[i].role == PT_VIEW_VALUE && strcmp(v->columns[i].name, column->name) == 0)
+            return true;
+    return false;
+}
+
 static void add_table(struct pt_view *v, size_t *capacity, uint32_t table) {
     const struct pt_table *t = v->schema->tables[table];
     for (uint16_t i = 0; i < t->column_count; i++) {
         const struct pt_column *column = &t->columns[i];
+        if (is_joined(v, column))
+            continue;
         struct pt_view_column *c = add_column(v, capacity);
         *c = (struct pt_view_column){
             pt_strdup(column->name), PT_VIEW_VALUE, column->type, table, i, i, column

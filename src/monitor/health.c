@@ -1,4 +1,5 @@
 /* Is the service well? By a probe of its own, and figures of its recent requests. */
+#include "analyze/health.h"
 #include "base/clock.h"
 #include "monitor/gpu_watch.h"
 #include "monitor/json_text.h"
@@ -10,10 +11,6 @@
 #include <math.h>
 #include <pitot/monitor.h>
 
-static double error_rate(const struct pt_latency_counts *window) {
-    return window->requests ? (double)window->errors / (double)window->requests : 0;
-}
-
 double pt_latency_percentile(double q) {
     struct pt_latency_counts window;
     if (isnan(q))
@@ -24,8 +21,10 @@ double pt_latency_percentile(double q) {
 
 double pt_error_rate(void) {
     struct pt_latency_counts window;
+    pt_health health;
     pt_requests_window(&window);
-    return error_rate(&window);
+    pt_health_of_requests(&health, &window);
+    return health.error_rate;
 }
 
 /* The first question begins to watch, and it goes on: services ask again and again. */
@@ -53,24 +52,14 @@ void pt_health_check(pt_health *health, pt_health_probe *probe, void *arg) {
     *health = (pt_health){ 0 };
     health->probe_seconds = run_probe(probe, arg, &health->is_healthy);
     pt_requests_window(&window);
-    health->latency_p50 = pt_bucket_quantile(window.buckets, pt_all_buckets, 0.5);
-    health->latency_p95 = pt_bucket_quantile(window.buckets, pt_all_buckets, 0.95);
-    health->error_rate = error_rate(&window);
+    pt_health_of_requests(health, &window);
     health->memory_usage_mb = pt_process_ram_mb();
     health->gpu_utilization = pt_gpu_utilization();
 }
 
 static void write_health(struct pt_json *j, const void *what) {
-    const pt_health *health = what;
     pt_json_object(j, NULL);
-    pt_json_text(j, "status", health->is_healthy ? "healthy" : "unhealthy");
-    pt_json_f64(j, "latency_p50", health->latency_p50);
-    pt_json_f64(j, "latency_p95", health->latency_p95);
-    pt_json_f64(j, "memory_usage_mb", health->memory_usage_mb);
-    pt_json_f64(j, "gpu_utilization", health->gpu_utilization);
-    pt_json_f64(j, "error_rate", health->error_rate);
-    if (!isnan(health->probe_seconds))
-        pt_json_f64(j, "probe_seconds", health->probe_seconds);
+    pt_health_put(what, j);
     pt_json_end(j);
 }
 

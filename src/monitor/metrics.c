@@ -108,13 +108,9 @@ static enum pt_family_kind kind_of(const struct pt_region_metric *metric) {
     return kinds[metric->kind];
 }
 
-/* Counters are called with _total by the writers. */
 static struct pt_str family_name(const struct pt_region_metric *metric) {
-    const struct pt_str total = PT_STR("_total");
     struct pt_str name = pt_str_from(metric->name);
-    if (metric->kind == PT_REGION_COUNTER && name.len > total.len && pt_str_ends(name, total))
-        name.len -= total.len;
-    return name;
+    return metric->kind == PT_REGION_COUNTER ? pt_counter_family(name) : name;
 }
 
 /* Eight bytes at a time. */

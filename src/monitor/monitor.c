@@ -265,10 +265,10 @@ struct change {
     bool is_on;
 };
 
-/* Moves all rules on; `into` gets those that are on. Returns how many. The guard is held. */
-static size_t step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
-                         struct pt_monitor_alerts *alerts, struct change *changes,
-                         size_t *change_count) {
+/* Moves all rules on; `alerts` gets those that are on. The guard is held. */
+static void step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
+                       struct pt_monitor_alerts *alerts, struct change *changes,
+                       size_t *change_count) {
     double seconds = seconds_of(pt_mono_ns());
     double wall_offset = seconds_of(pt_wall_ns()) - seconds;
     alerts->count = 0;
@@ -283,23 +283,42 @@ static size_t step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
         if (rule->state.is_on)
             alerts->at[alerts->count++] = alert;
     }
-    return alerts->count;
+}
+
+/* Steps that have become slower are alerts of every monitor. The guard is held. */
+static void step_regressions(pt_monitor *monitor, struct pt_monitor_alerts *alerts,
+                             struct change *changes, size_t *change_count) {
+    pt_regression all[PT_REGRESSION_NAMES];
+    uint32_t on = pt_regression_list(all), changed = on ^ monitor->regressions;
+    for (uint32_t i = 0; i < PT_REGRESSION_NAMES; i++) {
+        bool is_on = on >> i & 1;
+        if (!is_on && !(changed >> i & 1))
+            continue;
+        pt_alert alert = { .value = all[i].after, .since = all[i].since };
+        pt_regression_describe(&all[i], alert.text, sizeof alert.text);
+        if (changed >> i & 1)
+            changes[(*change_count)++] = (struct change){ alert, is_on };
+        if (is_on)
+            alerts->at[alerts->count++] = alert;
+    }
+    monitor->regressions = on;
 }
 
 size_t pt_monitor_check_with(pt_monitor *monitor, struct pt_monitor_now *now,
                              struct pt_monitor_alerts *alerts) {
-    struct change changes[PT_MONITOR_RULES];
+    struct change changes[PT_MONITOR_ALERTS];
     size_t change_count = 0;
     now->gpu_memory_usage =
         now->gpu.gpu_memory_total > 0 ? now->gpu.gpu_memory_used / now->gpu.gpu_memory_total : NAN;
     pt_guard_lock();
-    size_t count = step_rules(monitor, now, alerts, changes, &change_count);
+    step_rules(monitor, now, alerts, changes, &change_count);
+    step_regressions(monitor, alerts, changes, &change_count);
     pt_alert_function *call = monitor->on_alert;
     void *arg = monitor->on_alert_arg;
     pt_guard_unlock();
     for (size_t i = 0; call && i < change_count; i++)
         call(arg, &changes[i].alert, changes[i].is_on);
-    return count;
+    return alerts->count;
 }
 
 size_t pt_monitor_check(pt_monitor *monitor, pt_alert *into, size_t capacity) {

@@ -4,6 +4,7 @@
 
 #include "analyze/alert.h"
 #include "monitor/machine.h"
+#include "monitor/regression.h"
 #include "monitor/series.h"
 
 #include <pitot/monitor.h>
@@ -27,6 +28,7 @@ struct pt_monitor {
     double cpu_percent; /* NAN: not known yet */
     struct pt_monitor_rule rules[PT_MONITOR_RULES];
     size_t rule_count;
+    uint32_t regressions; /* bit for each name of a step that was slower at the last check */
     pt_alert_function *on_alert;
     void *on_alert_arg;
 };
@@ -38,8 +40,10 @@ struct pt_monitor_now {
     pt_system_metrics system;
 };
 
+#define PT_MONITOR_ALERTS (PT_MONITOR_RULES + PT_REGRESSION_NAMES)
+
 struct pt_monitor_alerts {
-    pt_alert at[PT_MONITOR_RULES];
+    pt_alert at[PT_MONITOR_ALERTS];
     size_t count;
 };
 

@@ -2,7 +2,7 @@
 #ifndef PT_MONITOR_REQUESTS_H
 #define PT_MONITOR_REQUESTS_H
 
-#include "monitor/latency.h"
+#include "analyze/latency.h"
 
 /* Those of the last five to ten minutes. */
 void pt_requests_window(struct pt_latency_counts *window);

@@ -10,6 +10,7 @@
 #include "monitor/log.h"
 #include "monitor/overhead.h"
 #include "monitor/process_usage.h"
+#include "monitor/regression.h"
 #include "monitor/settings.h"
 #include "monitor/trace.h"
 
@@ -164,6 +165,15 @@ static bool is_due(uint64_t number, int interval) {
     return number % (uint64_t)interval == 0;
 }
 
+static void look_for_regression(const char *name, uint64_t number) {
+    pt_regression found;
+    char text[128];
+    if (!pt_regression_step(name, number, pt_mono_ns(), &found))
+        return;
+    pt_regression_describe(&found, text, sizeof text);
+    pt_monitor_log(PT_LEVEL_WARNING, "%s", text);
+}
+
 static uint64_t step(const char *name) {
     pt_config config;
     pt_config_get(&config);
@@ -172,6 +182,8 @@ static uint64_t step(const char *name) {
     uint64_t number = next_number();
     if (config.collect_memory_basic && pt_overhead_allows(PT_PART_MEMORY))
         keep_memory(sample_memory());
+    if (config.collect_timing)
+        look_for_regression(name, number);
     if (is_due(number, config.metrics_log_interval))
         log_steps(&config, name, number);
     if (config.collect_memory_basic && is_due(number, config.memory_cleanup_check_interval))

@@ -168,6 +168,7 @@ static bool open_file(uint32_t flags) {
     }
     pt_heap_file = f;
     fill_header(f.header, pid, flags);
+    pt_heap_python_start();
     /* Release: whoever sees the magic sees the rest. */
     __atomic_store_n(&f.header->magic, PT_HEAP_MAGIC, __ATOMIC_RELEASE);
     return true;
@@ -259,6 +260,7 @@ __attribute__((constructor)) static void start(void) {
     int error = errno;
     pt_heap_next_find();
     pt_heap_self.is_inside = true;
+    pt_heap_python_find();
     if (read_environment() && pt_heap_live_open(pt_heap_file.is_every) &&
         (!pt_heap_file.is_every || pt_heap_stacks_open()) &&
         !madvise(&pt_heap_guard, sizeof pt_heap_guard, MADV_WIPEONFORK) &&

@@ -22,6 +22,9 @@
 #define NAME_EVERY     16                   /* samples of a thread */
 #define FRACTION_BITS  24
 #define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
+#define CALM_BYTES     (PT_HEAP_RING_BYTES / 4) /* of the ring may wait without consequence */
+#define SHIFT_BYTES    (PT_HEAP_RING_BYTES / 32)
+#define MAX_SHIFT      16u
 
 extern void *__libc_stack_end; /* of the first thread; glibc */
 
@@ -48,9 +51,21 @@ static uint64_t minus_log2(uint64_t u) {
     return ((uint64_t)(zeros + 1) << FRACTION_BITS) - fraction;
 }
 
+/* The fuller the ring, the rarer samples become: by half for each part of it. Each says what it was
+ * drawn with, so the sums stay right on average, which they would not if samples were dropped. */
+static uint32_t choose_shift(void) {
+    const struct pt_heap_header *h = pt_heap_file.header;
+    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
+    uint64_t shift = used > CALM_BYTES ? (used - CALM_BYTES) / SHIFT_BYTES : 0;
+    return shift < MAX_SHIFT ? (uint32_t)shift : MAX_SHIFT;
+}
+
 static uint64_t draw_gap(void) {
     unsigned __int128 nats = (unsigned __int128)minus_log2(next_random()) * LN2_Q32;
-    return (uint64_t)(nats * pt_heap_file.mean_bytes >> (FRACTION_BITS + 32)) + 1;
+    pt_heap_self.mean_shift = choose_shift();
+    nats *= pt_heap_file.mean_bytes;
+    return (uint64_t)(nats << pt_heap_self.mean_shift >> (FRACTION_BITS + 32)) + 1;
 }
 
 static void start_thread(struct pt_heap_thread *t) {
@@ -80,6 +95,7 @@ bool pt_heap_is_sample(size_t bytes) {
             return false;
         }
     }
+    t->sample_shift = t->mean_shift;
     t->left = draw_gap();
     return true;
 }
@@ -126,7 +142,9 @@ static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint
     a->bytes = bytes;
     a->thread = pt_heap_thread_id();
     a->stack = stack;
-    a->reserved = 0;
+    a->mean_shift = pt_heap_self.sample_shift;
+    a->python_count = 0;
+    memset(a->reserved, 0, sizeof a->reserved);
     pt_heap_thread_name(a->name);
 }
 
@@ -143,9 +161,12 @@ static size_t stack_size(uint64_t sp) {
     return end && end - sp < most ? (end - sp) & ~UINT64_C(7) : most;
 }
 
-static struct pt_heap_allocation *claim(size_t stack_bytes, uint64_t *position, size_t *size) {
-    *size = (sizeof(struct pt_heap_allocation) + stack_bytes + PT_HEAP_ALIGNMENT - 1) &
-            ~(size_t)(PT_HEAP_ALIGNMENT - 1);
+static struct pt_heap_allocation *claim(size_t stack_bytes, uint32_t python_count,
+                                        uint64_t *position, size_t *size) {
+    size_t python_bytes = python_count * sizeof(struct pt_heap_python_frame);
+    *size =
+        (sizeof(struct pt_heap_allocation) + stack_bytes + python_bytes + PT_HEAP_ALIGNMENT - 1) &
+        ~(size_t)(PT_HEAP_ALIGNMENT - 1);
     struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES - ROOM_FOR_FREES, position);
     if (!r)
         __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
@@ -157,7 +178,7 @@ __attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP];
     size_t size, bytes = stack_size(sp);
-    struct pt_heap_allocation *a = claim(bytes, &position, &size);
+    struct pt_heap_allocation *a = claim(bytes, 0, &position, &size);
     if (!a)
         return;
     fill(a, NULL, 0, stack);
@@ -172,7 +193,8 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP];
     size_t size, copied = stack_size(sp);
-    struct pt_heap_allocation *a = claim(copied, &position, &size);
+    uint32_t frames = pt_heap_python_frames(NULL, PT_HEAP_PYTHON_MAX);
+    struct pt_heap_allocation *a = claim(copied, frames, &position, &size);
     if (!a)
         return;
     if (pt_heap_live_add(p, 0)) {
@@ -184,6 +206,9 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     fill(a, p, bytes, 0);
     memcpy(a->registers, registers, sizeof registers);
     a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, copied);
+    if (frames > 0)
+        a->python_count = pt_heap_python_frames(
+            (struct pt_heap_python_frame *)(void *)((uint8_t *)(a + 1) + a->stack_size), frames);
     pt_heap_publish(&a->record, position, size, PT_HEAP_ALLOCATION, flags);
 }
 

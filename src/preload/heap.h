@@ -6,6 +6,7 @@
  *     heap.c    which allocations are samples, and what is written of them
  *     live.c    the samples that are still allocated
  *     file.c, ring.c, maps.c  the file, its ring, the maps of the process
+ *     python.c  what Python runs in a thread
  *     walk.c, eh_frame.c, stacks.c  if every allocation counts: stacks, found and counted here */
 #ifndef PT_PRELOAD_HEAP_H
 #define PT_PRELOAD_HEAP_H
@@ -27,8 +28,10 @@ struct pt_heap_thread {
     uint64_t random; /* state of the generator */
     uintptr_t last;  /* its newest sample, and `left` right after it */
     uint64_t last_left;
-    uint64_t stack_end; /* where its stack was seen to end */
-    uint32_t id, pid;   /* `id` is known for the file of that process */
+    uint32_t mean_shift;   /* that `left` was drawn with */
+    uint32_t sample_shift; /* that the newest sample was drawn with */
+    uint64_t stack_end;    /* where its stack was seen to end */
+    uint32_t id, pid;      /* `id` is known for the file of that process */
     uint32_t name_age;
     char name[16];
     bool is_ready;
@@ -132,6 +135,15 @@ uint32_t pt_heap_thread_id(void);
 void pt_heap_thread_name(char name[16]);
 /* Registers and a copy of the stack, for a stack of the table that could not be walked. */
 void pt_heap_write_stack(uint32_t stack);
+
+/* python.c. Looks for an interpreter in this program; at the start, as it asks the linker. */
+void pt_heap_python_find(void);
+/* In each new file. */
+void pt_heap_python_start(void);
+/* What this thread runs, or the first `capacity` frames of it, leaf first; how many. Their code
+ * objects are in the ring. */
+uint32_t pt_heap_python_frames(struct pt_heap_python_frame *into, uint32_t capacity);
+extern bool pt_heap_has_python; /* that can be followed */
 
 /* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);

@@ -11,7 +11,7 @@
 
 #include <sys/single_threaded.h>
 
-#define PT_HEAP_PROBES    64
+#define PT_HEAP_PROBES    512
 #define PT_HEAP_SLOT_FREE 0u
 #define PT_HEAP_SLOT_GONE 1u /* was in use: others may stand behind it */
 

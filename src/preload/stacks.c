@@ -143,6 +143,18 @@ static uint32_t add_stack(uint32_t node) {
     return number;
 }
 
+/* The stack that ends at a node; 0: there is no room. */
+static uint32_t stack_at(uint32_t node, bool *is_new) {
+    uint32_t *stack = &pt_heap_file.nodes[node].stack;
+    uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
+    if (number)
+        return number;
+    number = add_stack(node);
+    *is_new = number > 0;
+    __atomic_store_n(stack, number, __ATOMIC_RELEASE);
+    return number;
+}
+
 /* From the root to the leaf. 0: there is no room. */
 static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
     uint32_t node = w->is_whole ? PT_HEAP_WHOLE : PT_HEAP_PART;
@@ -152,14 +164,29 @@ static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
         if (!node)
             return 0;
     }
-    uint32_t *stack = &pt_heap_file.nodes[node].stack;
-    uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
-    if (number)
-        return number;
-    number = add_stack(node);
-    *is_new = number > 0;
-    __atomic_store_n(stack, number, __ATOMIC_RELEASE);
-    return number;
+    return stack_at(node, is_new);
+}
+
+static bool is_whole(uint32_t stack) {
+    uint32_t node = pt_heap_file.stacks[stack].node;
+    while (node >= PT_HEAP_FIRST_NODE)
+        node = pt_heap_file.nodes[node].parent;
+    return node == PT_HEAP_WHOLE;
+}
+
+/* The same stack with what Python runs in it; one that could not be walked stays as it is, as its
+ * copy goes by its number. */
+static __attribute__((noinline)) uint32_t with_python(uint32_t stack) {
+    struct pt_heap_python_frame frames[PT_HEAP_DEPTH];
+    bool is_new = false;
+    uint32_t count = pt_heap_python_frames(frames, PT_HEAP_DEPTH);
+    if (count == 0 || stack == 0 || !is_whole(stack))
+        return stack;
+    uint32_t node = pt_heap_file.stacks[stack].node;
+    for (uint32_t i = count; i > 0 && node; i--)
+        node = node_of(node, pt_heap_python_pc(frames[i - 1]));
+    uint32_t number = node ? stack_at(node, &is_new) : 0;
+    return number ? number : stack;
 }
 
 static uint32_t set_of(uint64_t caller, uint64_t sp) {
@@ -305,7 +332,9 @@ __attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
     if (!p || bytes > SIZE_MASK)
         return p;
     pt_heap_self.is_inside = true;
-    uint64_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));
+    uint32_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));
+    if (pt_heap_has_python)
+        number = with_python(number);
     struct pt_heap_stack *s = &pt_heap_file.stacks[number];
     bool is_alone = __libc_single_threaded;
     if (number == 0)
@@ -313,7 +342,7 @@ __attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
     count(&s->allocated_count, 1, is_alone);
     count(&s->allocated_bytes, bytes, is_alone);
     grow(bytes, is_alone);
-    uint64_t value = number << SIZE_BITS | bytes;
+    uint64_t value = (uint64_t)number << SIZE_BITS | bytes;
     if (!pt_heap_live_add(p, value))
         lose(value);
     pt_heap_self.last = (uintptr_t)p;

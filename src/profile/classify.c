@@ -69,6 +69,12 @@ static const struct row rows[] = {
     { "vfs_write", PT_STATE_IO, false },
     { "vfs_fsync*", PT_STATE_IO, false },
     { "pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "__pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "___pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "__pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "___pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "pthread_rwlock_*", PT_STATE_LOCK, false },
     { "__lll_lock_wait*", PT_STATE_LOCK, false },
     { "pthread_spin_lock", PT_STATE_LOCK, true },
     { "native_queued_spin_lock_slowpath", PT_STATE_LOCK, true },
@@ -131,6 +137,13 @@ enum pt_profile_state pt_classify_stack(const struct pt_profile *p, uint32_t sta
     enum pt_profile_state state = classify(p, &c, stack);
     pt_free(c.rows);
     return state;
+}
+
+void pt_classify_stacks(const struct pt_profile *p, uint8_t *states) {
+    struct classes c = { pt_calloc(p->functions.count + 1, 1), false };
+    for (uint32_t i = 0; i < p->stacks.count; i++)
+        states[i] = (uint8_t)classify(p, &c, i);
+    pt_free(c.rows);
 }
 
 void pt_classify(struct pt_profile *p, bool is_on_cpu) {

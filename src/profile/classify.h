@@ -9,6 +9,10 @@
  * while it waits counts as waiting. */
 enum pt_profile_state pt_classify_stack(const struct pt_profile *p, uint32_t stack, bool is_on_cpu);
 
+/* What the code at the leaf end of each stack is for, whether it waits there or runs: `states` has
+ * one for each stack, PT_STATE_IDLE where nothing is known. */
+void pt_classify_stacks(const struct pt_profile *p, uint8_t *states);
+
 /* Sets the state of every sample. After names are known. */
 void pt_classify(struct pt_profile *p, bool is_on_cpu);
 

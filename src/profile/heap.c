@@ -1,5 +1,6 @@
 #include "profile/heap.h"
 
+#include "profile/leaks.h"
 #include "profile/symbolize.h"
 
 #include <math.h>
@@ -19,19 +20,24 @@ const char *pt_heap_metric_name(size_t index) {
 }
 
 void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs) {
-    *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS };
-    pt_recording_init(&h->recording, fs, NULL, false, 0);
+    *h = (struct pt_heap){ .window_ns = FIRST_WINDOW_NS, .line = { .step_ns = FIRST_WINDOW_NS } };
+    pt_pythons_init(&h->pythons);
+    pt_recording_init(&h->recording, fs, &h->pythons, false, 0);
     h->recording.profile.meta.title = "heap";
 }
 
 void pt_heap_release(struct pt_heap *h) {
-    for (size_t i = 0; i < h->process_count; i++)
+    for (size_t i = 0; i < h->process_count; i++) {
         pt_free(h->processes[i].counted);
+        pt_free(h->processes[i].codes);
+    }
     pt_free(h->processes);
     pt_free(h->groups);
     pt_intern_release(&h->group_index);
     pt_heap_live_release(&h->live);
     pt_recording_release(&h->recording);
+    pt_pythons_release(&h->pythons);
+    pt_buf_release(&h->entries);
 }
 
 struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
@@ -75,6 +81,19 @@ static void double_windows(struct pt_heap *h) {
     h->window_ns *= 2;
 }
 
+static void advance_line(struct pt_heap_line *l, int64_t passed_ns, double value) {
+    while (passed_ns / l->step_ns >= PT_PROFILE_STEPS_MAX) {
+        for (; l->filled < PT_PROFILE_STEPS_MAX; l->filled++)
+            l->at[l->filled] = value;
+        for (size_t i = 0; i < PT_PROFILE_STEPS_MAX / 2; i++)
+            l->at[i] = l->at[2 * i + 1];
+        l->filled = PT_PROFILE_STEPS_MAX / 2;
+        l->step_ns *= 2;
+    }
+    for (size_t until = (size_t)(passed_ns / l->step_ns); l->filled < until; l->filled++)
+        l->at[l->filled] = value;
+}
+
 void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     if (h->start_mono_ns == 0)
         h->start_mono_ns = mono_ns;
@@ -84,6 +103,7 @@ void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS)
         double_windows(h);
     fill(&h->total_series, window_of(h, mono_ns), h->total_live.bytes);
+    advance_line(&h->line, mono_ns - h->start_mono_ns, h->total_live.bytes);
 }
 
 static bool is_group(const void *owner, uint32_t number, const void *key) {
@@ -187,6 +207,44 @@ static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
     return stack;
 }
 
+static char *text_of(struct pt_str bytes, size_t width) {
+    struct pt_buf text = { 0 };
+    pt_python_add_text(&text, (const uint8_t *)bytes.at, bytes.len / width, width);
+    char *copy = pt_strndup(text.len > 0 ? pt_buf_as_str(&text) : PT_STR("?"));
+    pt_buf_release(&text);
+    return copy;
+}
+
+static void take_code(struct pt_heap *h, struct pt_heap_process *p,
+                      const struct pt_heap_event_code *c) {
+    size_t before = p->code_capacity;
+    struct pt_python_code code = { .name = text_of(c->name, c->name_width),
+                                   .file = text_of(c->file, c->file_width),
+                                   .first_line = c->first_line,
+                                   .lines = (enum pt_python_lines)c->lines_form };
+    pt_buf_str(&code.table, c->lines);
+    pt_grow(&p->codes, &p->code_capacity, (size_t)c->number + 1, sizeof *p->codes);
+    if (p->code_capacity > before)
+        memset(p->codes + before, 0, (p->code_capacity - before) * sizeof *p->codes);
+    p->codes[c->number] = pt_pythons_add_code(&h->pythons, code) + 1;
+}
+
+/* The code objects of a file have numbers of their own. */
+struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
+                                     struct pt_str frames) {
+    pt_buf_clear(&h->entries);
+    for (size_t at = 0; at + sizeof(struct pt_heap_python_frame) <= frames.len;
+         at += sizeof(struct pt_heap_python_frame)) {
+        struct pt_heap_python_frame f;
+        memcpy(&f, frames.at + at, sizeof f);
+        struct pt_python_entry entry = { f.code < p->code_capacity ? p->codes[f.code] - 1
+                                                                   : UINT32_MAX,
+                                         f.instruction, f.flags };
+        pt_buf_bytes(&h->entries, &entry, sizeof entry);
+    }
+    return pt_buf_as_str(&h->entries);
+}
+
 /* What the recording makes of it is one sample; its stack, without our own library, and thread are
  * all we want. */
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
@@ -199,15 +257,18 @@ struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_proces
     record.sample.stack = (const uint8_t *)e->stack.at;
     record.sample.stack_size = e->stack.len;
     memcpy(record.sample.registers, e->registers, sizeof e->registers);
+    struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
+                                     .python = pt_heap_python_entries(h, p, e->python) };
+    const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_profile_meta before = r->profile.meta;
-    pt_recording_take(r, &record, NULL);
+    pt_recording_take(r, &record, next);
     if (is_lost(r) && p->may_refresh) {
         /* a library that was loaded since */
         p->may_refresh = false;
         pt_recording_add_process(r, p->pid);
         r->profile.meta = before;
         forget_samples(&r->profile);
-        pt_recording_take(r, &record, NULL);
+        pt_recording_take(r, &record, next);
     }
     struct pt_profile_sample sample = r->profile.samples.at[r->profile.samples.count - 1];
     forget_samples(&r->profile);
@@ -226,8 +287,9 @@ static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt
     take_name(h, p, e);
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
     uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
-    struct pt_heap_sum weight = pt_heap_weight(e->bytes, h->mean_bytes);
+    struct pt_heap_sum weight = pt_heap_weight(e->bytes, ldexp(h->mean_bytes, (int)e->mean_shift));
     h->sample_count++;
+    h->thinned_count += e->mean_shift > 0;
     pt_heap_sum_add(&h->groups[group].allocated, &weight, 1);
     pt_heap_sum_add(&h->total_allocated, &weight, 1);
     if (e->is_untracked)
@@ -270,7 +332,8 @@ static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_he
 }
 
 static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
-    pt_heap_advance(h, e->mono_ns);
+    if (e->mono_ns > 0)
+        pt_heap_advance(h, e->mono_ns);
     switch (e->kind) {
     case PT_HEAP_ALLOCATION:
         take_allocation(h, process, e);
@@ -284,6 +347,9 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event
     case PT_HEAP_STACK_COPY:
         take_name(h, &h->processes[process], e);
         pt_heap_every_copy(h, &h->processes[process], e);
+        break;
+    case PT_HEAP_CODE:
+        take_code(h, &h->processes[process], &e->code);
         break;
     default:
         break;
@@ -307,11 +373,10 @@ static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source
                       bool is_final) {
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, &e))
-        if (e.kind == PT_HEAP_MAPS) {
-            take_name(h, &h->processes[process], &e);
-            take_maps(h, &h->processes[process], e.maps);
-        }
+    while (pt_heap_source_next(s, &position, is_final, PT_HEAP_MAPS, &e)) {
+        take_name(h, &h->processes[process], &e);
+        take_maps(h, &h->processes[process], e.maps);
+    }
 }
 
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
@@ -322,11 +387,12 @@ void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
     read_maps(h, process, s, is_final);
     h->processes[process].may_refresh = !is_final;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, &e)) {
+    while (pt_heap_source_next(s, &position, is_final, 0, &e)) {
         take(h, process, &e);
         pt_heap_source_consume(s, position);
     }
     h->processes[process].losses = pt_heap_source_losses(s);
+    h->processes[process].has_unknown_python = pt_heap_source_has_unknown_python(s);
     if (s->is_every)
         pt_heap_every_read(h, &h->processes[process], s, is_final, now_ns);
     if (is_final)
@@ -372,7 +438,44 @@ static void add_sample(struct pt_heap *h, const struct pt_heap_group *g,
     (void)pt_profile_sample(&h->recording.profile, &sample, values);
 }
 
-void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
+static void make_timeline(const struct pt_heap *h, struct pt_profile_timeline *t) {
+    *t = (struct pt_profile_timeline){ .start_ns = h->start_mono_ns,
+                                       .step_ns = h->line.step_ns,
+                                       .count = h->line.filled };
+    for (size_t i = 0; i < t->count; i++)
+        t->values[i] = whole(h->line.at[i]);
+}
+
+static int64_t error_of(const struct pt_heap_sum *sum) {
+    return sum->variance > 0 ? whole(sqrt(sum->variance)) : 0;
+}
+
+static void fill_meta(const struct pt_heap *h, struct pt_profile_meta *m) {
+    struct pt_heap_losses lost = pt_heap_losses(h);
+    struct pt_heap_sum left = { 0 };
+    for (size_t i = 0; i < h->group_count; i++) {
+        pt_heap_sum_add(&left, &h->groups[i].live, 1);
+        pt_heap_sum_add(&left, &h->groups[i].left, 1);
+    }
+    m->start_ns = h->start_mono_ns;
+    m->end_ns = h->now_mono_ns;
+    m->lost = (int64_t)lost.allocations;
+    m->heap = (struct pt_profile_heap_meta){ .taken = h->sample_count,
+                                             .thinned = h->thinned_count,
+                                             .processes = (int64_t)h->process_count,
+                                             .allocated_error = error_of(&h->total_allocated),
+                                             .peak_error = error_of(&h->total_peak),
+                                             .live_error = error_of(&left),
+                                             .peak_bytes = whole(h->total_peak.bytes),
+                                             .peak_ns = h->peak_mono_ns,
+                                             .lost_frees = (int64_t)lost.frees,
+                                             .untracked = (int64_t)lost.untracked,
+                                             .lost_stacks = (int64_t)lost.stacks };
+    for (size_t i = 0; i < h->process_count; i++)
+        m->heap.unknown_pythons += h->processes[i].has_unknown_python;
+}
+
+void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first) {
     struct pt_profile *p = &h->recording.profile;
     forget_samples(p);
     p->type_count = PT_COUNT(types);
@@ -382,10 +485,45 @@ void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
         settle(h, &h->groups[i]);
         add_sample(h, &h->groups[i], first);
     }
-    p->meta.start_ns = h->start_mono_ns;
-    p->meta.end_ns = h->now_mono_ns;
-    p->meta.lost = (int64_t)pt_heap_losses(h).allocations;
+    make_timeline(h, &p->timeline);
+    fill_meta(h, &p->meta);
+    pt_leaks_find(h);
+}
+
+void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
+    pt_heap_make(h, first);
     pt_symbolize(&h->recording);
-    for (size_t i = 0; i < h->group_count && i < p->samples.count; i++)
-        h->groups[i].stack = p->samples.at[i].stack;
+}
+
+/* Where each column comes from once the wanted pair is first; false: it is not there. */
+static bool find_columns(const struct pt_profile *p, enum pt_heap_metric first, size_t *from) {
+    size_t wanted = 0;
+    while (wanted < p->type_count && strcmp(p->types[wanted].name, types[2 * first].name) != 0)
+        wanted++;
+    if (wanted + 1 >= p->type_count)
+        return false;
+    from[0] = wanted;
+    from[1] = wanted + 1;
+    for (size_t i = 0, n = 2; i < p->type_count; i++)
+        if (i != wanted && i != wanted + 1)
+            from[n++] = i;
+    return true;
+}
+
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first) {
+    size_t from[PT_PROFILE_VALUES_MAX];
+    struct pt_profile_value_type old_types[PT_PROFILE_VALUES_MAX];
+    int64_t old[PT_PROFILE_VALUES_MAX];
+    if (!find_columns(p, first, from))
+        return false;
+    memcpy(old_types, p->types, sizeof old_types);
+    for (size_t i = 0; i < p->type_count; i++)
+        p->types[i] = old_types[from[i]];
+    for (size_t sample = 0; sample < p->samples.count; sample++) {
+        int64_t *values = &p->values.at[sample * p->type_count];
+        memcpy(old, values, p->type_count * sizeof *old);
+        for (size_t i = 0; i < p->type_count; i++)
+            values[i] = old[from[i]];
+    }
+    return true;
 }

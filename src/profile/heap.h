@@ -28,6 +28,13 @@ struct pt_heap_series {
     uint32_t filled;
 };
 
+/* The same of all together, in finer steps, for people. */
+struct pt_heap_line {
+    double at[PT_PROFILE_STEPS_MAX];
+    size_t filled;
+    int64_t step_ns;
+};
+
 /* What was allocated from one stack by one thread. */
 struct pt_heap_group {
     uint32_t stack, thread;
@@ -49,7 +56,10 @@ struct pt_heap_process {
     int32_t pid;
     bool may_refresh; /* its maps: once in each batch */
     bool is_every;
+    bool has_unknown_python;
     struct pt_heap_losses losses;
+    uint32_t *codes; /* of Python: by their number in the file, plus one; 0 = not seen */
+    size_t code_capacity;
     struct pt_heap_counted *counted;
     size_t counted_capacity;
     int64_t counted_ns; /* when they were looked at last */
@@ -57,6 +67,8 @@ struct pt_heap_process {
 
 struct pt_heap {
     struct pt_recording recording; /* its profile is the result */
+    struct pt_pythons pythons;     /* only their code objects */
+    struct pt_buf entries;         /* frames of Python of the sample at hand */
     double mean_bytes;
     bool is_every;
     struct pt_heap_group *groups;
@@ -71,7 +83,9 @@ struct pt_heap {
     uint64_t peak_number;
     int64_t peak_mono_ns, start_mono_ns, now_mono_ns, window_ns;
     struct pt_heap_series total_series;
+    struct pt_heap_line line;
     int64_t sample_count;
+    int64_t thinned_count; /* samples that were drawn with a larger mean: the ring was filling up */
 };
 
 void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs);
@@ -83,9 +97,14 @@ uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s);
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
                   int64_t now_ns);
 
-/* Makes the profile: a sample for each stack and thread, names included. `first` is its first
- * column. */
+/* Makes the profile as it is now: a sample for each stack and thread; without names, which come
+ * last. `first` is its first column. */
+void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first);
+/* The same with names, once: nothing can be read after it. */
 void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first);
+
+/* Puts the columns of a metric first, in a profile that was read. False: it has no such column. */
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first);
 
 /* The weight of a sample of so many bytes. */
 struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes);
@@ -105,6 +124,10 @@ static inline void pt_heap_sum_add(struct pt_heap_sum *to, const struct pt_heap_
 }
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
                                         const struct pt_heap_event *e);
+
+/* Frames of Python with the numbers of their code in the profile; until the next call. */
+struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
+                                     struct pt_str frames);
 
 /* heap_every.c: the sums of mode "every". */
 void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,

@@ -22,49 +22,32 @@ static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
     return NULL;
 }
 
-static struct pt_mapping *mapping_of(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
-    struct pt_recording *r = &h->recording;
-    const struct pt_space *space = space_of(r, p->pid);
-    struct pt_mapping *m = space ? pt_space_find(space, pc) : NULL;
-    if (m || !p->may_refresh)
-        return m;
-    /* a library that was loaded since */
+/* A library that was loaded since is looked for once. */
+static void find_new_maps(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
+    const struct pt_space *space = space_of(&h->recording, p->pid);
+    if (!p->may_refresh || (space && pt_space_find(space, pc)))
+        return;
     p->may_refresh = false;
-    pt_recording_add_process(r, p->pid);
-    space = space_of(r, p->pid);
-    return space ? pt_space_find(space, pc) : NULL;
-}
-
-static uint32_t frame_of(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
-    struct pt_recording *r = &h->recording;
-    struct pt_mapping *m = mapping_of(h, p, pc);
-    uint64_t address;
-    if (!m)
-        return pt_profile_frame(&r->profile, (struct pt_profile_frame){ .function = PT_PROFILE_NONE,
-                                                                        .module = PT_PROFILE_NONE,
-                                                                        .address = pc });
-    if (!m->has_bias) {
-        m->has_bias = true;
-        if (pt_image_open(&r->images, m->image, p->pid) &&
-            m->image->elf.module->address_of(m->image->elf.state, m->file_offset, &address))
-            m->bias = address - m->start;
-    }
-    return pt_image_place(&r->images, m->image, pc + m->bias)->frame;
+    pt_recording_add_process(&h->recording, p->pid);
 }
 
 static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
                          const struct pt_heap_path *path) {
     struct pt_recording *r = &h->recording;
-    uint32_t stack = PT_PROFILE_NONE;
-    bool is_cut = path->depth == PT_HEAP_DEPTH;
+    uint64_t addresses[PT_HEAP_DEPTH];
+    bool is_cut = path->depth == PT_HEAP_DEPTH, is_whole = path->is_whole && !is_cut;
     r->profile.meta.unwound++;
     r->profile.meta.truncated += is_cut;
-    r->profile.meta.rooted += path->is_whole && !is_cut;
-    if (is_cut || !path->is_whole)
-        stack = pt_profile_stack(&r->profile, stack, is_cut ? r->truncated_frame : r->lost_frame);
-    for (uint32_t i = path->depth; i > 0; i--)
-        stack = pt_profile_stack(&r->profile, stack, frame_of(h, p, path->frames[i - 1] - 1));
-    return stack;
+    r->profile.meta.rooted += is_whole;
+    for (uint32_t i = 0; i < path->depth; i++) {
+        addresses[i] = path->frames[i] - 1;
+        find_new_maps(h, p, addresses[i]);
+    }
+    struct pt_str frames = { (const char *)path->python,
+                             path->python_count * sizeof *path->python };
+    uint32_t marker = is_whole ? PT_PROFILE_NONE : is_cut ? r->truncated_frame : r->lost_frame;
+    return pt_recording_stack(r, p->pid, addresses, path->depth, marker,
+                              pt_heap_python_entries(h, p, frames));
 }
 
 /* The thread that came here first stands for all. */

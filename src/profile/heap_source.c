@@ -1,6 +1,7 @@
 #include "profile/heap_source.h"
 
 #include "base/attr.h"
+#include "preload/python_layout.h"
 #include "region/guard.h"
 
 #include <errno.h>
@@ -8,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MEAN_SHIFT_MAX 24u /* of any that we would believe */
 
 static struct pt_heap_header *header_of(const struct pt_heap_source *s) {
     return (struct pt_heap_header *)(void *)s->at;
@@ -114,16 +117,20 @@ static bool parse_allocation(const struct pt_buf *b, struct pt_heap_event *e) {
     if (b->len < sizeof a)
         return false;
     memcpy(&a, b->at, sizeof a);
-    if (a.stack_size > b->len - sizeof a || a.thread == 0 || a.thread > INT32_MAX)
+    size_t python_size = a.python_count * sizeof(struct pt_heap_python_frame);
+    if (a.stack_size > b->len - sizeof a || a.python_count > PT_HEAP_PYTHON_MAX ||
+        python_size > b->len - sizeof a - a.stack_size || a.thread == 0 || a.thread > INT32_MAX)
         return false;
     e->mono_ns = a.mono_ns;
     e->address = a.address;
     e->bytes = a.bytes;
     e->thread = (int32_t)a.thread;
     e->stack_number = a.stack;
+    e->mean_shift = a.mean_shift < MEAN_SHIFT_MAX ? a.mean_shift : MEAN_SHIFT_MAX;
     memcpy(e->name, a.name, sizeof a.name);
     memcpy(e->registers, a.registers, sizeof a.registers);
     e->stack = (struct pt_str){ (const char *)b->at + sizeof a, a.stack_size };
+    e->python = (struct pt_str){ e->stack.at + a.stack_size, python_size };
     return true;
 }
 
@@ -151,6 +158,32 @@ static bool parse_maps(const struct pt_buf *b, struct pt_heap_event *e) {
     return true;
 }
 
+static bool is_width(uint32_t width) {
+    return width == 1 || width == 2 || width == 4;
+}
+
+static bool parse_code(const struct pt_buf *b, struct pt_heap_event *e) {
+    struct pt_heap_code c;
+    if (b->len < sizeof c)
+        return false;
+    memcpy(&c, b->at, sizeof c);
+    uint64_t name = (uint64_t)c.name_length * c.name_width;
+    uint64_t file = (uint64_t)c.file_length * c.file_width;
+    if (c.number >= PT_HEAP_CODES || !is_width(c.name_width) || !is_width(c.file_width) ||
+        c.lines_form > PT_PYTHON_LOCATIONS || name + file + c.lines_size > b->len - sizeof c)
+        return false;
+    const char *at = (const char *)b->at + sizeof c;
+    e->code = (struct pt_heap_event_code){ .number = c.number,
+                                           .first_line = c.first_line,
+                                           .name_width = c.name_width,
+                                           .file_width = c.file_width,
+                                           .lines_form = c.lines_form,
+                                           .name = { at, name },
+                                           .file = { at + name, file },
+                                           .lines = { at + name + file, c.lines_size } };
+    return true;
+}
+
 static bool parse(const struct pt_buf *b, struct pt_heap_event *e) {
     struct pt_heap_record r;
     memcpy(&r, b->at, sizeof r);
@@ -167,6 +200,8 @@ static bool parse(const struct pt_buf *b, struct pt_heap_event *e) {
         return parse_free(b, e);
     case PT_HEAP_MAPS:
         return parse_maps(b, e);
+    case PT_HEAP_CODE:
+        return parse_code(b, e);
     }
     return false;
 }
@@ -176,7 +211,7 @@ static bool is_size(uint64_t size, uint64_t room) {
            size % PT_HEAP_ALIGNMENT == 0;
 }
 
-bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_final,
+bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_final, unsigned kind,
                          struct pt_heap_event *event) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
     if (claimed - *position > PT_HEAP_RING_BYTES || *position % PT_HEAP_ALIGNMENT)
@@ -190,9 +225,11 @@ bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_f
             *position += PT_HEAP_ALIGNMENT;
             continue;
         }
-        copy_record(s, *position, size);
+        bool is_wanted = kind == 0 || record_at(s, *position)->kind == kind;
+        if (is_wanted)
+            copy_record(s, *position, size);
         *position += size;
-        if (parse(&s->record, event))
+        if (is_wanted && parse(&s->record, event))
             return true;
     }
     return false;
@@ -206,6 +243,15 @@ struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s) {
         .untracked = __atomic_load_n(&h->untracked, __ATOMIC_RELAXED),
         .stacks = __atomic_load_n(&h->lost_stacks, __ATOMIC_RELAXED),
     };
+}
+
+bool pt_heap_source_has_unknown_python(const struct pt_heap_source *s) {
+    return __atomic_load_n(&header_of(s)->python, __ATOMIC_RELAXED) == PT_HEAP_PYTHON_UNKNOWN;
+}
+
+double pt_heap_source_fill(const struct pt_heap_source *s) {
+    uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
+    return (double)(claimed - pt_heap_source_position(s)) / PT_HEAP_RING_BYTES;
 }
 
 uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s) {
@@ -238,13 +284,24 @@ bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
     return number == 0 || node >= PT_HEAP_FIRST_NODE;
 }
 
+/* False: there are too many. */
+static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
+    if (pc & PT_HEAP_PYTHON_NODE) {
+        if (path->python_count < PT_HEAP_DEPTH)
+            path->python[path->python_count++] = pt_heap_python_frame_of(pc);
+        return true;
+    }
+    if (path->depth < PT_HEAP_DEPTH)
+        path->frames[path->depth++] = pc;
+    return path->depth < PT_HEAP_DEPTH;
+}
+
 void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into) {
     const struct pt_heap_node *nodes = (const void *)stack_at(s, PT_HEAP_STACKS);
-    into->depth = 0;
-    while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES && into->depth < PT_HEAP_DEPTH) {
+    into->depth = into->python_count = 0;
+    while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES) {
         struct pt_heap_node n = nodes[node];
-        into->frames[into->depth++] = n.pc;
-        if (n.parent >= node)
+        if (!add_to_path(into, n.pc) || n.parent >= node)
             break; /* callers were there before: this is none of ours */
         node = n.parent;
     }

@@ -291,6 +291,37 @@ static void write_samples(const struct pt_call_tree *t, struct pt_json *j) {
     pt_json_end(j);
 }
 
+/* Of memory only: live bytes at the end of each step. */
+static void write_timeline(const struct pt_profile *p, struct pt_json *j) {
+    const struct pt_profile_timeline *t = &p->timeline;
+    struct column values;
+    if (t->count == 0) {
+        pt_json_null(j, "timeline");
+        return;
+    }
+    column_init(&values, t->count);
+    memcpy(values.at, t->values, t->count * sizeof *t->values);
+    pt_json_object(j, "timeline");
+    pt_json_i64(j, "step_ns", t->step_ns);
+    column_write(&values, "values", j);
+    pt_json_end(j);
+}
+
+static void write_growth(const struct pt_call_tree *t, struct pt_json *j) {
+    pt_json_array(j, "growth");
+    for (size_t i = 0; i < t->profile->growth.count; i++) {
+        const struct pt_profile_growth *g = &t->profile->growth.at[i];
+        pt_json_object(j, NULL);
+        pt_json_i64(j, "node", t->node_of_stack[g->stack]);
+        pt_json_i64(j, "slope", g->slope);
+        pt_json_i64(j, "slope_error", g->slope_error);
+        pt_json_i64(j, "bytes", g->bytes);
+        pt_json_i64(j, "count", g->count);
+        pt_json_end(j);
+    }
+    pt_json_end(j);
+}
+
 void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
     struct pt_call_tree tree;
@@ -308,6 +339,8 @@ void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out) 
     write_labels(&tree, &j);
     write_nodes(&tree, &j);
     write_samples(&tree, &j);
+    write_timeline(p, &j);
+    write_growth(&tree, &j);
     pt_json_end(&j);
     pt_call_tree_release(&tree);
 }

@@ -17,8 +17,7 @@ static bool is_image(const void *owner, uint32_t number, const void *key) {
     const struct pt_images *images = owner;
     const struct key *k = key;
     const struct pt_image *image = images->at[number];
-    return images->profile->modules.at[image->module].build_id == k->build_id &&
-           pt_str_eq(pt_str_from(image->path), k->path);
+    return image->build_id == k->build_id && pt_str_eq(pt_str_from(image->path), k->path);
 }
 
 static uint32_t hex_string(struct pt_profile *p, const uint8_t *bytes, size_t count) {
@@ -32,6 +31,7 @@ static uint32_t hex_string(struct pt_profile *p, const uint8_t *bytes, size_t co
 static struct pt_image *add(struct pt_images *images, struct pt_str path, uint32_t build_id) {
     struct pt_image *image = pt_calloc(1, sizeof *image);
     image->path = pt_strndup(path);
+    image->build_id = build_id;
     image->module = pt_profile_module(
         images->profile,
         (struct pt_profile_module){ pt_profile_string(images->profile, path), build_id });
@@ -92,15 +92,17 @@ static int open_image(const struct pt_images *images, const struct pt_image *ima
     return fd;
 }
 
-/* The file may have been replaced since it was mapped: then its rules would lead astray. */
+/* The file may have been replaced since it was mapped: then its rules would lead astray. Where
+ * nobody said which it was, it is another module from now on; no frame is of it yet. */
 static void check_build_id(struct pt_images *images, struct pt_image *image) {
-    struct pt_profile_module *module = &images->profile->modules.at[image->module];
+    struct pt_profile *p = images->profile;
     uint8_t id[PT_ELF_BUILD_ID_MAX];
     size_t size = image->elf.module->build_id(image->elf.state, id);
-    uint32_t found = hex_string(images->profile, id, size);
-    if (module->build_id == 0)
-        module->build_id = found;
-    else if (found != module->build_id && strcmp(image->path, "[vdso]") != 0)
+    uint32_t found = hex_string(p, id, size);
+    if (image->build_id == 0)
+        image->module = pt_profile_module(
+            p, (struct pt_profile_module){ p->modules.at[image->module].path, found });
+    else if (found != image->build_id && strcmp(image->path, "[vdso]") != 0)
         pt_elf_close(&image->elf);
 }
 

@@ -20,9 +20,10 @@ struct pt_place {
 
 struct pt_image {
     char *path;
-    uint32_t module;  /* in the profile */
-    bool is_tried;    /* `elf` was opened, or cannot be */
-    bool is_prepared; /* its symbols were asked for */
+    uint32_t build_id; /* string that it was asked for by; 0 = none */
+    uint32_t module;   /* in the profile */
+    bool is_tried;     /* `elf` was opened, or cannot be */
+    bool is_prepared;  /* its symbols were asked for */
     struct pt_elf elf;
     uint64_t entry; /* of a process; UINT64_MAX: none */
     struct pt_place *places;

@@ -1,5 +1,6 @@
 #include "profile/leaks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #define QUARTERS    4
 #define SURE        3.0 /* standard errors */
 #define FRAMES      4   /* of a stack in the table */
+#define LATE        8   /* the last of so many parts of a run */
 
 static double quarter_mean(const float *at, size_t count, size_t quarter) {
     size_t from = quarter * count / QUARTERS, to = (quarter + 1) * count / QUARTERS;
@@ -70,8 +72,10 @@ static int compare_stacks(const void *a, const void *b) {
 }
 
 static int faster_first(const void *a, const void *b) {
-    const struct pt_leak *x = a, *y = b;
-    return x->growth.slope > y->growth.slope ? -1 : x->growth.slope < y->growth.slope;
+    const struct pt_profile_growth *x = a, *y = b;
+    if (x->slope != y->slope)
+        return x->slope > y->slope ? -1 : 1;
+    return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
 static double highest(const float *at, size_t count) {
@@ -81,53 +85,67 @@ static double highest(const float *at, size_t count) {
     return most;
 }
 
-/* Groups of one stack, of all its threads, are one row. */
-static struct pt_leak add_up(const struct pt_heap *h, const struct by_stack *of, size_t count,
-                             size_t windows) {
+/* Near the end, and not at it: many programs free all they have before they exit. */
+static double late_bytes(const float *at, size_t windows) {
+    size_t late = windows - windows / LATE;
+    return highest(at + late, windows - late);
+}
+
+static double block_size(const struct pt_heap *h, const struct by_stack *of, size_t count) {
+    struct pt_heap_sum all = { 0 };
+    for (size_t i = 0; i < count; i++)
+        pt_heap_sum_add(&all, &h->groups[of[i].group].allocated, 1);
+    return all.count > 0 && all.bytes > 0 ? all.bytes / all.count : 1;
+}
+
+/* Groups of one stack, of all its threads, are one row. False: it is no leak. */
+static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t count, size_t windows,
+                   struct pt_profile_growth *row) {
     float sum[PT_HEAP_WINDOWS] = { 0 };
-    struct pt_leak leak = { .stack = of[0].stack };
-    double variance = 0;
+    struct pt_heap_sum live = { 0 };
     for (size_t i = 0; i < count; i++) {
         const struct pt_heap_group *g = &h->groups[of[i].group];
-        leak.live_bytes += g->live.bytes + g->left.bytes;
-        leak.live_count += g->live.count + g->left.count;
-        variance += g->live.variance + g->left.variance;
+        pt_heap_sum_add(&live, &g->live, 1);
+        pt_heap_sum_add(&live, &g->left, 1);
         for (size_t w = 0; w < windows && w < g->series.filled; w++)
             sum[w] += g->series.at[w];
     }
-    leak.error_bytes = sqrt(variance > 0 ? variance : 0);
-    leak.growth = pt_leak_growth(sum, windows, (double)h->window_ns / 1e9, leak.error_bytes);
-    if (leak.live_bytes < highest(sum, windows) / 2)
-        leak.growth.is_leak = false; /* it was given back after all */
-    return leak;
+    double error_bytes = sqrt(live.variance > 0 ? live.variance : 0);
+    struct pt_leak_growth growth =
+        pt_leak_growth(sum, windows, (double)h->window_ns / 1e9, error_bytes);
+    double late = growth.is_leak ? late_bytes(sum, windows) : 0;
+    if (!growth.is_leak || late < highest(sum, windows) / 2)
+        return false; /* or it was given back after all */
+    if (live.bytes < late / 2)
+        live = (struct pt_heap_sum){ late, late / block_size(h, of, count), 0 };
+    *row = (struct pt_profile_growth){ .stack = of[0].stack,
+                                       .slope = llround(growth.slope),
+                                       .slope_error = llround(growth.slope_error),
+                                       .bytes = llround(live.bytes),
+                                       .count = llround(live.count) };
+    return true;
 }
 
-void pt_leaks_find(struct pt_leaks *l, const struct pt_heap *h) {
-    size_t windows = h->total_series.filled, count = 0, capacity = 0;
-    *l = (struct pt_leaks){ .is_too_short = windows < MIN_WINDOWS };
+void pt_leaks_find(struct pt_heap *h) {
+    struct pt_profile *p = &h->recording.profile;
+    size_t count = 0;
     struct by_stack *sorted = pt_calloc(h->group_count + 1, sizeof *sorted);
     for (size_t i = 0; i < h->group_count; i++)
         if (h->groups[i].stack != PT_PROFILE_NONE)
             sorted[count++] = (struct by_stack){ h->groups[i].stack, (uint32_t)i };
     if (count > 1)
         qsort(sorted, count, sizeof *sorted, compare_stacks);
+    p->growth.count = 0;
     for (size_t i = 0, end; i < count; i = end) {
+        struct pt_profile_growth row;
         for (end = i + 1; end < count && sorted[end].stack == sorted[i].stack;)
             end++;
-        struct pt_leak leak = add_up(h, sorted + i, end - i, windows);
-        if (!leak.growth.is_leak)
-            continue;
-        pt_grow(&l->rows, &capacity, l->count + 1, sizeof *l->rows);
-        l->rows[l->count++] = leak;
+        if (add_up(h, sorted + i, end - i, h->total_series.filled, &row))
+            pt_profile_growth(p, &row);
     }
-    if (l->count > 1)
-        qsort(l->rows, l->count, sizeof *l->rows, faster_first);
+    if (p->growth.count > 1)
+        qsort(p->growth.at, p->growth.count, sizeof *p->growth.at, faster_first);
     pt_free(sorted);
-}
-
-void pt_leaks_release(struct pt_leaks *l) {
-    pt_free(l->rows);
-    *l = (struct pt_leaks){ 0 };
 }
 
 const char *pt_leaks_bytes_text(double bytes, char text[PT_LEAKS_BYTES_TEXT]) {
@@ -141,36 +159,60 @@ const char *pt_leaks_bytes_text(double bytes, char text[PT_LEAKS_BYTES_TEXT]) {
     return text;
 }
 
-static void print_stack(const struct pt_profile *p, uint32_t stack, struct pt_out *out) {
-    char buffer[PT_PROFILE_NAME_BYTES];
-    for (size_t i = 0; i < FRAMES && stack != PT_PROFILE_NONE; i++) {
-        pt_out_text(out, i ? " < " : "");
-        pt_out_utf8(out, pt_profile_frame_name(p, p->stacks.at[stack].frame, buffer));
-        stack = p->stacks.at[stack].parent;
-    }
-    pt_out_text(out, stack != PT_PROFILE_NONE ? " < ...\n" : "\n");
+static bool is_python(const struct pt_profile *p, uint32_t stack) {
+    return pt_profile_frame_kind(p, p->stacks.at[stack].frame) == PT_KIND_PYTHON;
 }
 
-static void print_row(const struct pt_leak *leak, const struct pt_profile *p, struct pt_out *out) {
+static bool has_python(const struct pt_profile *p, uint32_t stack) {
+    for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent)
+        if (is_python(p, stack))
+            return true;
+    return false;
+}
+
+static void print_frame(const struct pt_profile *p, uint32_t frame, struct pt_out *out) {
+    char buffer[PT_PROFILE_NAME_BYTES];
+    pt_out_utf8(out, pt_profile_frame_name(p, frame, buffer));
+    if (p->frames.at[frame].line > 0)
+        pt_out_printf(out, ":%u", p->frames.at[frame].line);
+}
+
+/* Of Python what allocates, then the functions of Python: the interpreter says nothing. */
+void pt_leaks_print_stack(const struct pt_profile *p, uint32_t stack, size_t frames,
+                          struct pt_out *out) {
+    bool only_python = has_python(p, stack);
+    size_t printed = 0;
+    for (; printed < frames && stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
+        if (printed > 0 && only_python && !is_python(p, stack))
+            continue;
+        pt_out_text(out, printed++ ? " < " : "");
+        print_frame(p, p->stacks.at[stack].frame, out);
+    }
+    if (stack != PT_PROFILE_NONE)
+        pt_out_text(out, " < ...");
+}
+
+static void print_row(const struct pt_profile_growth *g, const struct pt_profile *p,
+                      struct pt_out *out) {
     char slope[PT_LEAKS_BYTES_TEXT], error[PT_LEAKS_BYTES_TEXT], live[PT_LEAKS_BYTES_TEXT];
     char growth[2 * PT_LEAKS_BYTES_TEXT + 16];
-    snprintf(growth, sizeof growth, "%s/s +- %s/s", pt_leaks_bytes_text(leak->growth.slope, slope),
-             pt_leaks_bytes_text(leak->growth.slope_error, error));
-    pt_out_printf(out, "%28s  %10s  %10.0f  ", growth, pt_leaks_bytes_text(leak->live_bytes, live),
-                  leak->live_count);
-    print_stack(p, leak->stack, out);
+    snprintf(growth, sizeof growth, "%s/s +- %s/s", pt_leaks_bytes_text((double)g->slope, slope),
+             pt_leaks_bytes_text((double)g->slope_error, error));
+    pt_out_printf(out, "%28s  %10s  %10" PRId64 "  ", growth,
+                  pt_leaks_bytes_text((double)g->bytes, live), g->count);
+    pt_leaks_print_stack(p, g->stack, FRAMES, out);
+    pt_out_char(out, '\n');
 }
 
-void pt_leaks_print(const struct pt_leaks *l, const struct pt_profile *p, size_t limit,
-                    struct pt_out *out) {
-    if (l->count == 0) {
-        pt_out_text(out, l->is_too_short
+void pt_leaks_print(const struct pt_profile *p, size_t limit, struct pt_out *out) {
+    if (p->growth.count == 0) {
+        pt_out_text(out, p->timeline.count < MIN_WINDOWS
                              ? "leaks: the run was too short to tell\n"
                              : "leaks: no stack's live bytes rise throughout the run\n");
         return;
     }
-    pt_out_text(out, "stacks whose live bytes rise throughout the run (not freed; may be in use):\n"
-                     "                      growth    not freed       blocks  allocated by\n");
-    for (size_t i = 0; i < l->count && i < limit; i++)
-        print_row(&l->rows[i], p, out);
+    pt_out_text(out, "stacks whose live bytes rise throughout the run (may be in use):\n"
+                     "                      growth         live       blocks  allocated by\n");
+    for (size_t i = 0; i < p->growth.count && i < limit; i++)
+        print_row(&p->growth.at[i], p, out);
 }

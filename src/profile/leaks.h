@@ -16,23 +16,14 @@ struct pt_leak_growth {
 struct pt_leak_growth pt_leak_growth(const float *bytes, size_t count, double window_s,
                                      double error_bytes);
 
-struct pt_leak {
-    uint32_t stack;
-    struct pt_leak_growth growth;
-    double live_bytes, live_count, error_bytes;
-};
+/* Puts them into the profile: stacks as its groups have them, the fastest first. */
+void pt_leaks_find(struct pt_heap *h);
 
-struct pt_leaks {
-    struct pt_leak *rows; /* fastest first */
-    size_t count;
-    bool is_too_short; /* the run had too few windows to tell */
-};
-
-/* After pt_heap_finish(). */
-void pt_leaks_find(struct pt_leaks *l, const struct pt_heap *h);
-void pt_leaks_release(struct pt_leaks *l);
-void pt_leaks_print(const struct pt_leaks *l, const struct pt_profile *p, size_t limit,
-                    struct pt_out *out);
+/* Those of a profile, `limit` of them. */
+void pt_leaks_print(const struct pt_profile *p, size_t limit, struct pt_out *out);
+/* "leaf < its caller < ...": at most `frames` of a stack. */
+void pt_leaks_print_stack(const struct pt_profile *p, uint32_t stack, size_t frames,
+                          struct pt_out *out);
 
 /* "12.3 MiB" */
 #define PT_LEAKS_BYTES_TEXT 32

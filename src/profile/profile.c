@@ -29,6 +29,7 @@ void pt_profile_release(struct pt_profile *p) {
     pt_intern_release(&p->threads.index);
     pt_free(p->samples.at);
     pt_free(p->values.at);
+    pt_free(p->growth.at);
     *p = (struct pt_profile){ 0 };
 }
 
@@ -122,6 +123,19 @@ bool pt_profile_sample(struct pt_profile *p, const struct pt_profile_sample *sam
     memcpy(p->values.at + p->values.count, values, p->type_count * sizeof *values);
     p->values.count += p->type_count;
     return true;
+}
+
+void pt_profile_set_command(struct pt_profile_meta *meta, char *const *command) {
+    size_t used = 0;
+    meta->command[0] = '\0';
+    for (size_t i = 0; command[i] && used < sizeof meta->command - 1; i++)
+        used += (size_t)snprintf(meta->command + used, sizeof meta->command - used, "%s%s",
+                                 i ? " " : "", command[i]);
+}
+
+void pt_profile_growth(struct pt_profile *p, const struct pt_profile_growth *growth) {
+    pt_grow(&p->growth.at, &p->growth.capacity, p->growth.count + 1, sizeof *p->growth.at);
+    p->growth.at[p->growth.count++] = *growth;
 }
 
 enum pt_profile_kind pt_profile_frame_kind(const struct pt_profile *p, uint32_t frame) {

@@ -100,6 +100,15 @@ struct pt_profile_value_type {
     enum pt_profile_unit unit; /* weights are whole numbers of it */
 };
 
+/* Of a profile of memory, where a sample is all that was allocated from one stack. */
+struct pt_profile_heap_meta {
+    int64_t taken, thinned;             /* allocations that are samples; drawn with a larger mean */
+    int64_t processes, unknown_pythons; /* of them those whose Python could not be followed */
+    int64_t allocated_error, peak_error, live_error; /* standard errors, in bytes */
+    int64_t peak_bytes, peak_ns;                     /* the highest sum of live bytes, and when */
+    int64_t lost_frees, untracked, lost_stacks;
+};
+
 /* What a reader must know to trust the samples. Counts of what was not measured are -1. */
 struct pt_profile_meta {
     const char *title;         /* "cpu", "off-cpu", "heap": static */
@@ -116,6 +125,23 @@ struct pt_profile_meta {
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
     int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
     int64_t counted_ns; /* CPU time the kernel counted meanwhile; -1 = not by time */
+    int64_t unnamed;    /* 1: saved while it was taken; frames have addresses only */
+    struct pt_profile_heap_meta heap;
+};
+
+/* How much there was over time: of memory, the live bytes at the end of each step. */
+#define PT_PROFILE_STEPS_MAX 256
+struct pt_profile_timeline {
+    int64_t start_ns, step_ns; /* CLOCK_MONOTONIC */
+    int64_t values[PT_PROFILE_STEPS_MAX];
+    size_t count;
+};
+
+/* A stack of which there was ever more, from the beginning to the end. */
+struct pt_profile_growth {
+    uint32_t stack, reserved;
+    int64_t slope, slope_error; /* of the first unit, a second */
+    int64_t bytes, count;       /* that are live near the end */
 };
 
 #define PT_PROFILE_ARRAY(type)  \
@@ -142,6 +168,8 @@ struct pt_profile {
     PT_PROFILE_ARRAY(struct pt_profile_thread) threads;
     PT_PROFILE_ARRAY(struct pt_profile_sample) samples; /* in the order of their time, nearly */
     PT_PROFILE_ARRAY(int64_t) values;                   /* type_count for each sample */
+    struct pt_profile_timeline timeline;                /* or of no steps */
+    PT_PROFILE_ARRAY(struct pt_profile_growth) growth;  /* the fastest first */
 };
 
 void pt_profile_init(struct pt_profile *p, const struct pt_profile_value_type *types, size_t count);
@@ -161,6 +189,11 @@ uint32_t pt_profile_thread(struct pt_profile *p, struct pt_profile_thread thread
 /* `values` has type_count of them. False: there are PT_PROFILE_SAMPLES_MAX; it was only counted. */
 bool pt_profile_sample(struct pt_profile *p, const struct pt_profile_sample *sample,
                        const int64_t *values);
+
+/* The words of a command line, with blanks between them, as much as fits. */
+void pt_profile_set_command(struct pt_profile_meta *meta, char *const *command);
+
+void pt_profile_growth(struct pt_profile *p, const struct pt_profile_growth *growth);
 
 /* The text of a string; borrowed until the next is added. */
 static inline struct pt_str pt_profile_text(const struct pt_profile *p, uint32_t string) {

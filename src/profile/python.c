@@ -41,13 +41,17 @@ static void release_process(struct pt_python_process *process) {
     pt_intern_release(&process->code_index);
 }
 
+static void release_code(struct pt_python_code *code) {
+    pt_free(code->name);
+    pt_free(code->file);
+    pt_buf_release(&code->table);
+}
+
 void pt_pythons_release(struct pt_pythons *p) {
     for (size_t i = 0; i < p->process_count; i++)
         release_process(&p->processes[i]);
     for (size_t i = 0; i < p->code_count; i++) {
-        pt_free(p->codes[i]->name);
-        pt_free(p->codes[i]->file);
-        pt_buf_release(&p->codes[i]->table);
+        release_code(p->codes[i]);
         pt_free(p->codes[i]);
     }
     pt_free(p->processes);
@@ -176,19 +180,28 @@ static char *read_name(const struct pt_python_process *process, const struct pt_
     return name;
 }
 
+static uint32_t add_code(struct pt_pythons *p, struct pt_python_code code) {
+    if (p->code_count >= PT_PYTHON_CODES_MAX) {
+        release_code(&code);
+        return UINT32_MAX;
+    }
+    struct pt_python_code *kept = pt_calloc(1, sizeof *kept);
+    *kept = code;
+    pt_grow(&p->codes, &p->code_capacity, p->code_count + 1, sizeof(void *));
+    p->codes[p->code_count] = kept;
+    return (uint32_t)p->code_count++;
+}
+
 static uint32_t read_code(struct pt_pythons *p, const struct pt_python_process *process,
                           const struct pt_memory *m, const struct pt_python_code_key *key) {
     if (p->code_count >= PT_PYTHON_CODES_MAX)
         return UINT32_MAX;
-    struct pt_python_code *code = pt_calloc(1, sizeof *code);
-    code->name = read_name(process, m, key->name);
-    code->file = read_name(process, m, key->filename);
-    code->first_line = key->first_line;
-    code->lines = process->layout.lines;
-    (void)pt_python_read_bytes(m, key->lines, &code->table);
-    pt_grow(&p->codes, &p->code_capacity, p->code_count + 1, sizeof(void *));
-    p->codes[p->code_count] = code;
-    return (uint32_t)p->code_count++;
+    struct pt_python_code code = { .name = read_name(process, m, key->name),
+                                   .file = read_name(process, m, key->filename),
+                                   .first_line = key->first_line,
+                                   .lines = process->layout.lines };
+    (void)pt_python_read_bytes(m, key->lines, &code.table);
+    return add_code(p, code);
 }
 
 static uint32_t number_of(struct pt_pythons *p, struct pt_python_process *process,
@@ -265,6 +278,13 @@ size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt
     size_t count = process ? read_stack(p, process, tid, into) : 0;
     pthread_mutex_unlock(&p->lock);
     return count;
+}
+
+uint32_t pt_pythons_add_code(struct pt_pythons *p, struct pt_python_code code) {
+    pthread_mutex_lock(&p->lock);
+    uint32_t number = add_code(p, code);
+    pthread_mutex_unlock(&p->lock);
+    return number;
 }
 
 const struct pt_python_code *pt_pythons_code(struct pt_pythons *p, uint32_t number) {

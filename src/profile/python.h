@@ -57,6 +57,10 @@ bool pt_pythons_any(struct pt_pythons *p);
 /* Appends what the thread runs: entries of pt_python_entry. How many; 0: it is none of Python's. */
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into);
 
+/* One that was read elsewhere, in the process itself; takes its parts. Its number, or UINT32_MAX:
+ * there are too many, and it was released. */
+uint32_t pt_pythons_add_code(struct pt_pythons *p, struct pt_python_code code);
+
 /* Stays as long as `p`. */
 const struct pt_python_code *pt_pythons_code(struct pt_pythons *p, uint32_t number);
 

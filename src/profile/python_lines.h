@@ -8,7 +8,7 @@
 #define PT_PROFILE_PYTHON_LINES_H
 
 #include "base/str.h"
-#include "profile/python_layout.h"
+#include "preload/python_layout.h"
 
 /* `instruction` in bytes from the start of the bytecode. 0: it has no line. */
 uint32_t pt_python_line(enum pt_python_lines form, struct pt_str table, uint32_t first_line,

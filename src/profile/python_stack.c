@@ -2,31 +2,9 @@
 
 #define INTERPRETERS_MAX 64
 #define THREAD_BYTES     256 /* of a thread state: as much as the layouts need */
-#define FRAME_BYTES      112
-#define TEXT_MAX         1024
-#define BYTES_MAX        (64u << 10)
 #define PAGE_BYTES       4096
 #define FRAME_PAGES      4   /* frames of one stack lie side by side, callers before callees */
 #define PTHREAD_TID      720 /* glibc: where a pthread_t has the id of the kernel */
-#define BYTES_PAYLOAD    32
-#define OBJECT_SIZE      16 /* ob_size of a bytes object; length of a str */
-#define TEXT_FLAGS       32
-
-bool pt_memory_read(const struct pt_memory *m, uint64_t address, void *into, size_t size) {
-    return m->read(m->state, &(struct pt_memory_piece){ address, into, size }, 1) == 1;
-}
-
-static uint64_t u64_at(const uint8_t *bytes, size_t offset) {
-    uint64_t value;
-    memcpy(&value, bytes + offset, sizeof value);
-    return value;
-}
-
-static uint32_t u32_at(const uint8_t *bytes, size_t offset) {
-    uint32_t value;
-    memcpy(&value, bytes + offset, sizeof value);
-    return value;
-}
 
 static uint64_t read_pointer(const struct pt_memory *m, uint64_t address) {
     uint64_t value;
@@ -38,9 +16,9 @@ static bool has_tid(const struct pt_python_layout *l, const struct pt_memory *m,
                     const uint8_t thread[THREAD_BYTES], int32_t tid) {
     if (l->thread_native)
         return l->thread_native + 8u <= THREAD_BYTES &&
-               u64_at(thread, l->thread_native) == (uint64_t)tid;
+               pt_python_u64(thread, l->thread_native) == (uint64_t)tid;
     int32_t found;
-    return pt_memory_read(m, u64_at(thread, l->thread_handle) + PTHREAD_TID, &found,
+    return pt_memory_read(m, pt_python_u64(thread, l->thread_handle) + PTHREAD_TID, &found,
                           sizeof found) &&
            found == tid;
 }
@@ -63,7 +41,7 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
                 break;
             if (has_tid(l, m, bytes, tid))
                 return thread;
-            thread = u64_at(bytes, l->thread_next);
+            thread = pt_python_u64(bytes, l->thread_next);
         }
         interpreter = read_pointer(m, interpreter + l->interpreter_next);
     }
@@ -103,79 +81,24 @@ static bool fill(struct window *w, const struct pt_memory *m, uint64_t address) 
 }
 
 static bool read_frame(struct window *w, const struct pt_memory *m, uint64_t address,
-                       uint8_t bytes[FRAME_BYTES]) {
-    if (!is_inside(w, address, FRAME_BYTES) && !fill(w, m, address))
+                       uint8_t bytes[PT_PYTHON_FRAME_BYTES]) {
+    if (!is_inside(w, address, PT_PYTHON_FRAME_BYTES) && !fill(w, m, address))
         return false;
-    if (!is_inside(w, address, FRAME_BYTES)) /* across the end of its page */
-        return pt_memory_read(m, address, bytes, FRAME_BYTES);
-    memcpy(bytes, w->bytes + (address - w->start), FRAME_BYTES);
+    if (!is_inside(w, address, PT_PYTHON_FRAME_BYTES)) /* across the end of its page */
+        return pt_memory_read(m, address, bytes, PT_PYTHON_FRAME_BYTES);
+    memcpy(bytes, w->bytes + (address - w->start), PT_PYTHON_FRAME_BYTES);
     return true;
-}
-
-static uint32_t instruction_of(const struct pt_python_layout *l, const uint8_t *frame,
-                               uint64_t code) {
-    uint32_t index = u32_at(frame, l->frame_instruction);
-    if (l->instruction_form == PT_PYTHON_INDEX_BYTES)
-        return index;
-    if (l->instruction_form == PT_PYTHON_INDEX_UNITS)
-        return index <= UINT32_MAX / 2 ? index * 2 : UINT32_MAX;
-    uint64_t offset = u64_at(frame, l->frame_instruction) - (code + l->code_bytecode);
-    if (offset == (uint64_t)-2) /* before the first */
-        return 0;
-    return offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
-}
-
-static uint32_t flags_of(const struct pt_python_layout *l, const uint8_t *frame) {
-    switch (l->grouping) {
-    case PT_PYTHON_ONE_EACH:
-        return PT_PYTHON_IS_LAST;
-    case PT_PYTHON_ENTRY:
-        return frame[l->frame_is_entry] ? PT_PYTHON_IS_LAST : 0;
-    default:
-        return frame[l->frame_owner] >= l->first_shim_owner ? PT_PYTHON_IS_LAST | PT_PYTHON_IS_SHIM
-                                                            : 0;
-    }
-}
-
-static bool fits(const struct pt_python_layout *l) {
-    return l->frame_code + 8u <= FRAME_BYTES && l->frame_previous + 8u <= FRAME_BYTES &&
-           l->frame_instruction + 8u <= FRAME_BYTES && l->frame_owner < FRAME_BYTES &&
-           l->frame_is_entry < FRAME_BYTES;
-}
-
-static uint64_t current_frame(const struct pt_python_layout *l, const struct pt_memory *m,
-                              uint64_t thread) {
-    uint64_t at = read_pointer(m, thread + l->thread_frame);
-    return l->has_cframe && at ? read_pointer(m, at + l->cframe_frame) : at;
 }
 
 size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory *m,
                         uint64_t thread, struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX]) {
     struct window w = { .page_count = 0 };
-    uint8_t bytes[FRAME_BYTES];
-    uint64_t at = fits(l) ? current_frame(l, m, thread) : 0;
+    uint8_t bytes[PT_PYTHON_FRAME_BYTES];
+    uint64_t at = pt_python_first_frame(l, m, thread);
     size_t count = 0;
-    while (at && count < PT_PYTHON_DEPTH_MAX && read_frame(&w, m, at, bytes)) {
-        /* references are tagged in their low bits from 3.14 on */
-        uint64_t code = u64_at(bytes, l->frame_code) & ~UINT64_C(7);
-        frames[count++] =
-            (struct pt_python_frame){ code, instruction_of(l, bytes, code), flags_of(l, bytes) };
-        at = u64_at(bytes, l->frame_previous);
-    }
+    while (at && count < PT_PYTHON_DEPTH_MAX && read_frame(&w, m, at, bytes))
+        at = pt_python_parse_frame(l, bytes, &frames[count++]);
     return count;
-}
-
-struct pt_python_code_key pt_python_code_key(const struct pt_python_layout *l,
-                                             const uint8_t bytes[PT_PYTHON_CODE_BYTES]) {
-    struct pt_python_code_key key = { 0 };
-    if (l->code_filename + 8u > PT_PYTHON_CODE_BYTES || l->code_name + 8u > PT_PYTHON_CODE_BYTES ||
-        l->code_lines + 8u > PT_PYTHON_CODE_BYTES || l->code_first_line + 4u > PT_PYTHON_CODE_BYTES)
-        return key;
-    key.filename = u64_at(bytes, l->code_filename);
-    key.name = u64_at(bytes, l->code_name);
-    key.lines = u64_at(bytes, l->code_lines);
-    key.first_line = u32_at(bytes, l->code_first_line);
-    return key;
 }
 
 static void add_character(struct pt_buf *into, uint32_t c) {
@@ -196,7 +119,7 @@ static void add_character(struct pt_buf *into, uint32_t c) {
     }
 }
 
-static void add_wide(struct pt_buf *into, const uint8_t *text, size_t length, size_t width) {
+void pt_python_add_text(struct pt_buf *into, const uint8_t *text, size_t length, size_t width) {
     for (size_t i = 0; i < length; i++) {
         uint32_t c = 0;
         memcpy(&c, text + i * width, width);
@@ -206,29 +129,24 @@ static void add_wide(struct pt_buf *into, const uint8_t *text, size_t length, si
 
 bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory *m,
                          uint64_t object, struct pt_buf *into) {
-    uint8_t head[40], text[TEXT_MAX * 4];
-    if (!object || !pt_memory_read(m, object, head, sizeof head))
+    uint8_t text[PT_PYTHON_TEXT_MAX * 4];
+    struct pt_python_text found;
+    if (!pt_python_find_text(l, m, object, &found))
         return false;
-    uint64_t length = u64_at(head, OBJECT_SIZE);
-    uint32_t flags = u32_at(head, TEXT_FLAGS) >> l->text_kind_shift;
-    size_t width = flags & 7;
-    bool is_compact = flags & 8, is_ascii = flags & 16;
-    if (!is_compact || (width != 1 && width != 2 && width != 4) || length > TEXT_MAX)
+    size_t size = (size_t)found.length * found.width;
+    if (size > 0 && !pt_memory_read(m, found.payload, text, size))
         return false;
-    uint64_t payload = object + (is_ascii ? l->text_ascii : l->text_other);
-    if (length > 0 && !pt_memory_read(m, payload, text, (size_t)length * width))
-        return false;
-    add_wide(into, text, (size_t)length, width);
+    pt_python_add_text(into, text, found.length, found.width);
     return true;
 }
 
 bool pt_python_read_bytes(const struct pt_memory *m, uint64_t object, struct pt_buf *into) {
     uint64_t length;
-    if (!object || !pt_memory_read(m, object + OBJECT_SIZE, &length, sizeof length) ||
-        length > BYTES_MAX)
+    if (!object || !pt_memory_read(m, object + PT_PYTHON_SIZE, &length, sizeof length) ||
+        length > PT_PYTHON_LINES_MAX)
         return false;
     uint8_t *room = pt_buf_reserve(into, (size_t)length + 1);
-    if (length > 0 && !pt_memory_read(m, object + BYTES_PAYLOAD, room, (size_t)length))
+    if (length > 0 && !pt_memory_read(m, object + PT_PYTHON_PAYLOAD, room, (size_t)length))
         return false;
     into->len += (size_t)length;
     return true;

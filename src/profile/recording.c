@@ -478,6 +478,31 @@ bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record
     return is_taken;
 }
 
+static void add_address(struct pt_recording *r, const struct pt_space *space, uint64_t pc) {
+    struct pt_mapping *m = pt_space_find(space, pc);
+    if (!m) {
+        add_unmapped(r, pc);
+        return;
+    }
+    if (!m->has_bias)
+        find_bias(r, space->pid, m);
+    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    add_frame(r, place->frame, place->is_python_eval);
+}
+
+uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t *addresses,
+                            size_t count, uint32_t marker, struct pt_str python) {
+    const struct pt_space *space = space_of(r, pid);
+    r->frame_count = 0;
+    for (size_t i = 0; space && i < count && i < PT_RECORDING_DEPTH_MAX; i++)
+        add_address(r, space, addresses[i]);
+    if (marker != PT_PROFILE_NONE)
+        add_frame(r, marker, false);
+    if (r->pythons && (python.len > 0 || count_evals(r) > 0))
+        merge_python(r, python);
+    return make_stack(r);
+}
+
 /* A thread that is only pushed off the CPU does not wait for anything. */
 static void take_switch(struct pt_recording *r, const struct pt_perf_record *record) {
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);

@@ -88,6 +88,11 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
  * nothing was done; pt_recording_take() does it. */
 bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record *record);
 
+/* A stack that was walked elsewhere: addresses inside of each call, leaf first, then a marker if it
+ * is not whole (or NONE), and the entries of Python that belong to it. Its number. */
+uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t *addresses,
+                            size_t count, uint32_t marker, struct pt_str python);
+
 /* Nothing more comes: what still waits has waited until `now_ns`. */
 void pt_recording_end(struct pt_recording *r, int64_t now_ns);
 

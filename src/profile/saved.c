@@ -29,6 +29,8 @@ enum section {
     SECTION_STACKS,
     SECTION_THREADS,
     SECTION_SAMPLES,
+    SECTION_TIMELINE,
+    SECTION_GROWTH,
     SECTION_COUNT
 };
 
@@ -46,19 +48,32 @@ static void put_types(const struct pt_profile *p, struct pt_buf *b) {
 }
 
 /* The numbers of a meta, in the order of the file. New ones are added at the end. */
-#define META_NUMBERS(X) \
-    X(start_ns)         \
-    X(end_ns)           \
-    X(start_wall_ns)    \
-    X(rate_hz)          \
-    X(period_ns)        \
-    X(lost)             \
-    X(rooted)           \
-    X(truncated)        \
-    X(unwound)          \
-    X(python_wanted)    \
-    X(python_matched)   \
-    X(dropped)
+#define META_NUMBERS(X)     \
+    X(start_ns)             \
+    X(end_ns)               \
+    X(start_wall_ns)        \
+    X(rate_hz)              \
+    X(period_ns)            \
+    X(lost)                 \
+    X(rooted)               \
+    X(truncated)            \
+    X(unwound)              \
+    X(python_wanted)        \
+    X(python_matched)       \
+    X(dropped)              \
+    X(heap.taken)           \
+    X(heap.thinned)         \
+    X(heap.processes)       \
+    X(heap.unknown_pythons) \
+    X(heap.allocated_error) \
+    X(heap.peak_error)      \
+    X(heap.live_error)      \
+    X(heap.peak_bytes)      \
+    X(heap.peak_ns)         \
+    X(heap.lost_frees)      \
+    X(heap.untracked)       \
+    X(heap.lost_stacks)     \
+    X(unnamed)
 
 #define PUT_NUMBER(name) pt_buf_zigzag(b, m->name);
 #define GET_NUMBER(name) m->name = r->at < r->end ? pt_bytes_zigzag(r) : 0;
@@ -143,13 +158,35 @@ static void put_samples(const struct pt_profile *p, struct pt_buf *b) {
     }
 }
 
+static void put_timeline(const struct pt_profile *p, struct pt_buf *b) {
+    const struct pt_profile_timeline *t = &p->timeline;
+    pt_buf_zigzag(b, t->start_ns);
+    pt_buf_zigzag(b, t->step_ns);
+    pt_buf_varint(b, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        pt_buf_zigzag(b, t->values[i]);
+}
+
+static void put_growth(const struct pt_profile *p, struct pt_buf *b) {
+    pt_buf_varint(b, p->growth.count);
+    for (size_t i = 0; i < p->growth.count; i++) {
+        const struct pt_profile_growth *g = &p->growth.at[i];
+        pt_buf_varint(b, g->stack);
+        pt_buf_zigzag(b, g->slope);
+        pt_buf_zigzag(b, g->slope_error);
+        pt_buf_zigzag(b, g->bytes);
+        pt_buf_zigzag(b, g->count);
+    }
+}
+
 static void put_content(const struct pt_profile *p, struct pt_buf *content) {
     static void (*const sections[SECTION_COUNT])(const struct pt_profile *p, struct pt_buf *b) = {
         [SECTION_TYPES] = put_types,         [SECTION_META] = put_meta,
         [SECTION_STRINGS] = put_strings,     [SECTION_MODULES] = put_modules,
         [SECTION_FUNCTIONS] = put_functions, [SECTION_FRAMES] = put_frames,
         [SECTION_STACKS] = put_stacks,       [SECTION_THREADS] = put_threads,
-        [SECTION_SAMPLES] = put_samples,
+        [SECTION_SAMPLES] = put_samples,     [SECTION_TIMELINE] = put_timeline,
+        [SECTION_GROWTH] = put_growth,
     };
     struct pt_buf section = { 0 };
     for (int tag = SECTION_TYPES; tag < SECTION_COUNT; tag++) {
@@ -347,6 +384,35 @@ static bool get_samples(struct pt_bytes *r, struct pt_profile_file *f) {
     return true;
 }
 
+static bool get_timeline(struct pt_bytes *r, struct pt_profile_file *f) {
+    struct pt_profile_timeline *t = &f->profile.timeline;
+    const int64_t limit = INT64_C(1) << 50; /* so that the whole of it does not overflow */
+    t->start_ns = pt_bytes_zigzag(r);
+    t->step_ns = pt_bytes_zigzag(r);
+    uint64_t count = get_count(r);
+    if (count > PT_PROFILE_STEPS_MAX || t->step_ns < 0 || t->step_ns > limit ||
+        t->start_ns > INT64_MAX / 2 || t->start_ns < -INT64_MAX / 2 ||
+        (count > 0 && t->step_ns == 0))
+        return false;
+    for (t->count = 0; t->count < count; t->count++)
+        t->values[t->count] = pt_bytes_zigzag(r);
+    return true;
+}
+
+static bool get_growth(struct pt_bytes *r, struct pt_profile_file *f) {
+    uint64_t count = get_count(r);
+    for (uint64_t i = 0; i < count && !r->failed; i++) {
+        struct pt_profile_growth g = { .stack = get_below(r, f->profile.stacks.count) };
+        g.slope = pt_bytes_zigzag(r);
+        g.slope_error = pt_bytes_zigzag(r);
+        g.bytes = pt_bytes_zigzag(r);
+        g.count = pt_bytes_zigzag(r);
+        if (!r->failed)
+            pt_profile_growth(&f->profile, &g);
+    }
+    return true;
+}
+
 int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_err *err) {
     static bool (*const sections[SECTION_COUNT])(struct pt_bytes * r,
                                                  struct pt_profile_file * f) = {
@@ -354,7 +420,8 @@ int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_e
         [SECTION_STRINGS] = get_strings,     [SECTION_MODULES] = get_modules,
         [SECTION_FUNCTIONS] = get_functions, [SECTION_FRAMES] = get_frames,
         [SECTION_STACKS] = get_stacks,       [SECTION_THREADS] = get_threads,
-        [SECTION_SAMPLES] = get_samples,
+        [SECTION_SAMPLES] = get_samples,     [SECTION_TIMELINE] = get_timeline,
+        [SECTION_GROWTH] = get_growth,
     };
     const uint8_t *at = (const uint8_t *)content.at;
     struct pt_bytes all = { at, at + content.len, false };

@@ -371,12 +371,6 @@ static void add_word(char *into, size_t capacity, const char *between, const cha
     snprintf(into + used, capacity - used, "%s%s", used ? between : "", word);
 }
 
-static void describe_command(struct pt_profile_meta *meta, char *const *command) {
-    meta->command[0] = 0;
-    for (size_t i = 0; command[i]; i++)
-        add_word(meta->command, sizeof meta->command, " ", command[i]);
-}
-
 static void describe_processes(struct pt_profile_meta *meta, const pid_t *pids, size_t count) {
     char word[32];
     meta->command[0] = 0;
@@ -392,7 +386,7 @@ void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *
     pt_symbolize(&s->recording);
     pt_classify(p, !s->recording.is_off_cpu);
     if (command)
-        describe_command(&p->meta, command);
+        pt_profile_set_command(&p->meta, command);
     else
         describe_processes(&p->meta, pids, count);
 }

@@ -259,6 +259,8 @@ static void number_stacks(struct symbolizer *s, const struct pt_profile_stack *o
     for (size_t i = 0; i < p->samples.count; i++)
         if (p->samples.at[i].stack != PT_PROFILE_NONE)
             p->samples.at[i].stack = stacks[p->samples.at[i].stack];
+    for (size_t i = 0; i < p->growth.count; i++)
+        p->growth.at[i].stack = stacks[p->growth.at[i].stack];
     pt_free(stacks);
 }
 
@@ -305,4 +307,38 @@ void pt_symbolize(struct pt_recording *r) {
     pt_free(s.expansions);
     pt_free(s.parts);
     pt_buf_release(&s.name);
+}
+
+static uint8_t nibble(char c) {
+    return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+static void open_module(struct pt_images *images, uint32_t module) {
+    const struct pt_profile_module *m = &images->profile->modules.at[module];
+    struct pt_str path = pt_profile_text(images->profile, m->path);
+    struct pt_str hex = pt_profile_text(images->profile, m->build_id);
+    uint8_t id[PT_ELF_BUILD_ID_MAX];
+    size_t size = hex.len / 2 < sizeof id ? hex.len / 2 : sizeof id;
+    for (size_t i = 0; i < size; i++)
+        id[i] = (uint8_t)(nibble(hex.at[2 * i]) << 4 | nibble(hex.at[2 * i + 1]));
+    char *copy = pt_strndup(path); /* strings move when one is added */
+    if (path.len > 0 && path.at[0] == '/')
+        (void)pt_image_open(images, pt_images_find(images, pt_str_from(copy), id, size), 0);
+    pt_free(copy);
+}
+
+void pt_symbolize_saved(struct pt_profile *p) {
+    struct pt_recording r = { .kernel_module = PT_PROFILE_NONE };
+    struct pt_fs fs = { .proc = -1, .sys = -1, .root = -1 }; /* its processes are gone */
+    struct pt_err err;
+    if (!p->meta.unnamed || pt_elf_check(&err))
+        return;
+    r.profile = *p;
+    pt_images_init(&r.images, &fs, &r.profile);
+    for (uint32_t i = 0, count = (uint32_t)r.profile.modules.count; i < count; i++)
+        open_module(&r.images, i);
+    pt_symbolize(&r);
+    r.profile.meta.unnamed = 0;
+    *p = r.profile;
+    pt_images_release(&r.images);
 }

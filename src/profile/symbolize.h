@@ -12,4 +12,8 @@ bool pt_symbolize_prepare(struct pt_recording *r);
 /* Frames, stacks and samples of the profile are numbered anew. */
 void pt_symbolize(struct pt_recording *r);
 
+/* Of a profile that was read and has no names yet, from the files that are here now; those with
+ * another build id are left alone. */
+void pt_symbolize_saved(struct pt_profile *p);
+
 #endif

@@ -1,7 +1,10 @@
 #include "profile/writers.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
 const struct pt_profile_writer *const pt_profile_writers[] = {
     &pt_html_writer,       &pt_svg_writer,   &pt_folded_writer,
@@ -48,4 +51,13 @@ int pt_profile_write(const struct pt_profile *p, const char *path, struct pt_err
     w->write(p, &out);
     rc = pt_out_close(&out);
     return rc ? pt_fail(err, rc, "cannot write %s: %s", path, strerror(-rc)) : 0;
+}
+
+void pt_profile_name_page(const struct pt_profile *p, int32_t pid, char *into, size_t capacity) {
+    char when[32] = "";
+    time_t start = (time_t)(p->meta.start_wall_ns / PT_NS_PER_SECOND);
+    struct tm parts;
+    if (localtime_r(&start, &parts))
+        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &parts);
+    snprintf(into, capacity, "pitot-%s-%s-%d.html", p->meta.title, when, (int)pid);
 }

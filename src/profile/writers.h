@@ -29,6 +29,9 @@ int pt_profile_check_path(const char *path, struct pt_err *err) PT_MUST_CHECK;
 int pt_profile_write(const struct pt_profile *p, const char *path,
                      struct pt_err *err) PT_MUST_CHECK;
 
+/* "pitot-cpu-20261116-093042-4242.html": the kind, when it began, and the process. */
+void pt_profile_name_page(const struct pt_profile *p, int32_t pid, char *into, size_t capacity);
+
 /* The data that the page of web/flame draws, as JSON: docs/PROFILES.md. html.c */
 void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out);
 

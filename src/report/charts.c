@@ -1,6 +1,7 @@
 #include "report/charts.h"
 
 #include "report/encode.h"
+#include "store/rank.h"
 
 #include <ctype.h>
 
@@ -112,6 +113,8 @@ static void write_label(const struct pt_things *t, const struct pt_thing *thing,
             continue;
         if (label.len > 0)
             pt_buf_u8(&label, ' ');
+        if (strcmp(column->name, PT_RANK_COLUMN) == 0 && isdigit((unsigned char)*text))
+            pt_buf_str(&label, PT_STR(PT_RANK_COLUMN " "));
         pt_buf_bytes(&label, text, is_long_id(text) ? SHORT_ID : strlen(text));
     }
     pt_json_str(j, "label", pt_buf_as_str(&label));

@@ -3,8 +3,7 @@
 #include <math.h>
 
 struct pt_unit_text pt_unit_text_of(const struct pt_column *c) {
-    const char *suffix = pt_units[c->unit].prometheus_suffix;
-    return (struct pt_unit_text){ *suffix == '_' ? suffix + 1 : "", c->kind == PT_COUNTER };
+    return (struct pt_unit_text){ pt_unit_base(c->unit), c->kind == PT_COUNTER };
 }
 
 static bool has_gaps(const struct pt_curve *c) {

@@ -1,12 +1,17 @@
 #include "report/explain.h"
 
+#include "analyze/rank_verdict.h"
 #include "base/json.h"
 #include "base/json_walk.h"
 #include "base/log.h"
 #include "base/scan.h"
+#include "report/cpu_places.h"
+#include "report/leak_stack.h"
+#include "store/rank.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <uuid.h>
 
 #define VERDICTS_SHOWN 3
 #define LINE_WIDTH     92
@@ -88,6 +93,8 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     pt_out_printf(out, "%sconfidence %.2f (%s)\n", v->rule->is_event ? "  " : " ", v->confidence,
                   confidence_word(v->confidence));
     print_signals(v, out);
+    if (*v->where)
+        print_wrapped(out, "  where", 11, v->where);
     print_against(v, out);
     print_wrapped(out, "  to do", 11, v->rule->advice);
 }
@@ -101,8 +108,11 @@ static void print_not_checked(const struct pt_explanation *x, struct pt_out *out
         print_wrapped(out, "Not recorded, so not checked:", 30, all);
 }
 
-void pt_explain_print(const struct pt_explanation *x, const char *uuid, struct pt_out *out) {
-    pt_out_printf(out, "Run %s, %.1f s\n", uuid, x->seconds);
+void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
+    const struct pt_explanation *x = &run->explanation;
+    pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
+    if (run->cause.kind)
+        pt_out_printf(out, "Cause (%s): %s\n", pt_cause_name(run->cause.kind), run->cause.text);
     switch (x->status) {
     case PT_EXPLAIN_BOUND:
         pt_out_printf(out, "Held back by: %s\n", x->verdicts[0].rule->id);
@@ -150,17 +160,25 @@ static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
         pt_json_text(j, NULL, sentence);
     }
     pt_json_end(j);
+    if (*v->where)
+        pt_json_text(j, "where", v->where);
     pt_json_text(j, "advice", v->rule->advice);
     pt_json_end(j);
 }
 
-void pt_explain_print_json(const struct pt_explanation *x, const char *uuid, int64_t start_wall_ns,
-                           struct pt_out *out) {
+void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *out) {
+    const struct pt_explanation *x = &run->explanation;
     struct pt_json j = { .out = out, .indent = 2 };
     pt_json_object(&j, NULL);
-    pt_json_text(&j, "uuid", uuid);
-    pt_json_i64(&j, "start", start_wall_ns / 1000000);
+    pt_json_text(&j, "uuid", run->uuid);
+    pt_json_i64(&j, "start", run->start_wall_ns / 1000000);
     pt_json_f64(&j, "seconds", x->seconds);
+    if (run->cause.kind) {
+        pt_json_object(&j, "cause");
+        pt_json_text(&j, "kind", pt_cause_name(run->cause.kind));
+        pt_json_text(&j, "text", run->cause.text);
+        pt_json_end(&j);
+    }
     pt_json_text(&j, "status", status_names[x->status]);
     pt_json_text(&j, "because", *x->because ? x->because : NULL);
     pt_json_array(&j, "verdicts");
@@ -186,11 +204,130 @@ static void take_speed(void *arg, const char *path, struct pt_str value) {
         *bytes_per_s = fmax(*bytes_per_s, mbit * 1e6 / 8);
 }
 
-double pt_explain_link_speed(const struct pt_journal_reader *reader) {
+/* Bytes a second of the fastest link; NAN: unknown. */
+static double link_speed(const struct pt_journal_reader *reader) {
     const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
     double bytes_per_s = NAN;
     if (note &&
         pt_json_walk((struct pt_str){ note->text, note->text_len }, take_speed, &bytes_per_s))
         pt_log(PT_LOG_WARNING, "the static information of the run cannot be read");
     return bytes_per_s;
+}
+
+/* `places` is {0} where no profile is known. */
+static void explain_windows(struct pt_explanation *x, const struct pt_windows *w,
+                            double link_bytes_per_s, const struct pt_cpu_places *places) {
+    struct pt_signals signals;
+    pt_signals_make(&signals, w, link_bytes_per_s);
+    pt_cpu_places_signal(places, &signals);
+    pt_explain(x, &signals);
+    pt_cpu_places_add(places, x);
+    pt_signals_release(&signals);
+}
+
+static int explain_alone(struct pt_explanation *x, struct pt_journal_reader *reader,
+                         const char *journal, int64_t *start_wall_ns) {
+    struct pt_windows *w = pt_calloc(1, sizeof *w);
+    struct pt_cpu_places places;
+    pt_windows_init(w, &reader->schema, pt_signal_wants);
+    int rc = pt_windows_read(w, reader);
+    pt_cpu_places_open(&places, journal);
+    explain_windows(x, w, link_speed(reader), &places);
+    pt_cpu_places_close(&places);
+    *start_wall_ns = w->first_wall_ns;
+    pt_windows_release(w);
+    pt_free(w);
+    return rc;
+}
+
+/* A pass over a merged run that sees one of its ranks. */
+static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_reader *reader) {
+    struct pt_windows *w = pt_calloc(1, sizeof *w);
+    struct pt_rank_view *view = pt_calloc(1, sizeof *view);
+    struct pt_sample sample;
+    int rc;
+    pt_rank_view_init(view, &reader->schema);
+    pt_windows_init(w, &view->schema, pt_signal_wants);
+    pt_sample_init(&sample, &reader->schema);
+    while ((rc = pt_journal_next(reader, &sample)) > 0)
+        if (pt_rank_view_take(view, &sample, rank->label))
+            pt_windows_add(w, &view->sample);
+    explain_windows(&rank->explanation, w, link_speed(reader), &(struct pt_cpu_places){ 0 });
+    pt_sample_release(&sample);
+    pt_windows_release(w);
+    pt_rank_view_release(view);
+    pt_free(view);
+    pt_free(w);
+    return rc;
+}
+
+static bool wants_workers(const struct pt_table *table, const struct pt_column *column) {
+    return strcmp(table->name, "engines") == 0 && pt_signal_wants(table, column);
+}
+
+/* The last pass: all ranks side by side. */
+static int explain_together(struct pt_explained_run *run, struct pt_journal_reader *reader,
+                            const struct pt_rank_explanation *ranks, size_t count) {
+    struct pt_windows *workers = pt_calloc(1, sizeof *workers);
+    struct pt_stragglers stragglers;
+    struct pt_signals signals;
+    struct pt_sample sample;
+    int rc;
+    pt_stragglers_init(&stragglers, &reader->schema);
+    pt_windows_init(workers, &reader->schema, wants_workers);
+    pt_sample_init(&sample, &reader->schema);
+    while ((rc = pt_journal_next(reader, &sample)) > 0) {
+        if (reader->sample_count == 1)
+            run->start_wall_ns = sample.wall_ns;
+        pt_stragglers_add(&stragglers, &sample);
+        pt_windows_add(workers, &sample);
+    }
+    pt_stragglers_finish(&stragglers);
+    pt_signals_make(&signals, workers, NAN);
+    pt_explain_ranks(&run->explanation, ranks, count, &stragglers, &signals);
+    pt_signals_release(&signals);
+    pt_stragglers_release(&stragglers);
+    pt_windows_release(workers);
+    pt_sample_release(&sample);
+    pt_free(workers);
+    return rc;
+}
+
+static int explain_merged(struct pt_explained_run *run, const char *journal,
+                          const struct pt_ranks *labels, struct pt_err *err) {
+    struct pt_rank_explanation *ranks = pt_calloc(labels->count, sizeof *ranks);
+    int rc = 0;
+    for (size_t i = 0; i <= labels->count && !rc; i++) {
+        struct pt_journal_reader reader = { 0 };
+        rc = pt_journal_open(&reader, journal, err);
+        if (rc)
+            break;
+        if (i < labels->count) {
+            ranks[i].label = labels->labels[i];
+            rc = explain_rank(&ranks[i], &reader);
+        } else {
+            rc = explain_together(run, &reader, ranks, labels->count);
+        }
+        pt_journal_reader_close(&reader);
+    }
+    pt_free(ranks);
+    return rc;
+}
+
+int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_err *err) {
+    struct pt_journal_reader reader = { 0 };
+    struct pt_ranks ranks;
+    *run = (struct pt_explained_run){ 0 };
+    int rc = pt_journal_open(&reader, journal, err);
+    if (rc)
+        return rc;
+    uuid_unparse_lower(reader.uuid, run->uuid);
+    pt_ranks_read(&ranks, &reader);
+    rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
+                         : explain_alone(&run->explanation, &reader, journal, &run->start_wall_ns);
+    pt_leak_stack_add(&run->explanation, journal);
+    pt_cause_read(&run->cause, &reader);
+    pt_ranks_release(&ranks);
+    pt_journal_reader_close(&reader);
+    return rc ? pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc)) : 0;
 }

@@ -1,7 +1,8 @@
 #include "report/html.h"
 
+#include "analyze/death.h"
+#include "analyze/straggler.h"
 #include "base/json.h"
-#include "profile/readers.h"
 #include "profile/writers.h"
 #include "report/charts.h"
 #include "report/energy.h"
@@ -10,8 +11,11 @@
 #include "report/figures.h"
 #include "report/page.h"
 #include "report/processes.h"
+#include "report/ranks.h"
+#include "report/run_profile.h"
 #include "report/spans.h"
 #include "store/journal.h"
+#include "store/rank.h"
 #include "store/run.h"
 
 #include <errno.h>
@@ -25,8 +29,6 @@
 #define STRETCHES_MOST 2000
 #define STRETCHES_MIN  250
 
-#define PROFILE_ENDING ".cpu.pitotprof"
-
 struct report {
     const struct pt_report_options *o;
     struct pt_journal_reader reader; /* of the first pass; its schema is that of all parts */
@@ -36,8 +38,11 @@ struct report {
     struct pt_report_figures figures;
     struct pt_report_spans spans;
     struct pt_report_events events;
+    struct pt_ranks ranks;     /* of a merged run */
+    struct pt_rank_view first; /* whose figures are shown, if there are ranks */
+    struct pt_stragglers stragglers;
     struct pt_blob blob;
-    struct pt_profile_file *profile; /* or NULL: there is none */
+    struct pt_profile_file *profile, *heap; /* or NULL: there is none */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
     double *times; /* of samples, in seconds; only if each has a stretch of its own */
@@ -87,6 +92,7 @@ static int survey(struct report *r, struct pt_err *err) {
     pt_sample_release(&sample);
     if (rc < 0)
         return cannot_read(r, rc, err);
+    pt_ranks_read(&r->ranks, &r->reader);
     if (r->sample_count == 0)
         return pt_fail(err, -ENODATA, "%s has no samples yet", r->o->journal);
     return 0;
@@ -123,7 +129,11 @@ static void begin_drawing(struct report *r) {
     make_basis(r);
     for (uint32_t i = 0; i < schema->table_count; i++)
         pt_charts_begin(&r->charts[i], &r->axis);
-    pt_report_figures_init(&r->figures, schema, &r->axis, &r->basis);
+    if (r->ranks.count > 0)
+        pt_rank_view_init(&r->first, schema);
+    pt_report_figures_init(&r->figures, r->ranks.count > 0 ? &r->first.schema : schema, &r->axis,
+                           &r->basis);
+    pt_stragglers_init(&r->stragglers, schema);
     pt_report_spans_init(&r->spans, schema);
     r->times = pt_calloc(r->axis.is_whole ? r->sample_count : 1, sizeof *r->times);
 }
@@ -135,7 +145,11 @@ static void draw_sample(struct report *r, uint64_t index, const struct pt_sample
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
             pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, stretch);
-    pt_report_figures_add(&r->figures, sample, stretch);
+    if (r->ranks.count == 0)
+        pt_report_figures_add(&r->figures, sample, stretch);
+    else if (pt_rank_view_take(&r->first, sample, r->ranks.labels[0]))
+        pt_report_figures_add(&r->figures, &r->first.sample, stretch);
+    pt_stragglers_add(&r->stragglers, sample);
     pt_report_spans_add(&r->spans, sample);
     pt_report_events_add(&r->events, sample);
 }
@@ -152,25 +166,24 @@ static int draw(struct report *r, struct pt_err *err) {
     for (uint64_t i = 0; i < r->sample_count && (rc = pt_journal_next(&reader, &sample)) > 0; i++)
         draw_sample(r, i, &sample);
     pt_report_figures_end(&r->figures);
+    pt_stragglers_finish(&r->stragglers);
     pt_sample_release(&sample);
     pt_journal_reader_close(&reader);
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
-static int read_profile(struct report *r, struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
-    pt_run_split(r->o->journal, directory, name);
-    if (snprintf(path, sizeof path, "%s/%s" PROFILE_ENDING, directory, name) >= PATH_MAX)
-        return 0;
-    if (!r->o->profile && access(path, F_OK))
-        return 0;
-    r->profile = pt_calloc(1, sizeof *r->profile);
-    return pt_profile_file_read(r->profile, r->o->profile ? r->o->profile : path, err);
+/* A profile that lies beside the journal, or is `given`; none is fine. */
+static int read_profiles(struct report *r, struct pt_err *err) {
+    int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
+                           : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
+    return rc ? rc : pt_run_profile_read(&r->heap, r->o->journal, "heap", err);
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {
     const struct pt_journal_reader *reader = &r->reader;
     const struct pt_journal_note *end = pt_journal_note_find(reader, "end");
+    struct pt_cause cause;
+    pt_cause_read(&cause, reader);
     char uuid[37];
     uuid_unparse_lower(reader->uuid, uuid);
     pt_json_object(j, "run");
@@ -182,7 +195,7 @@ static void write_run(const struct report *r, struct pt_json *j) {
     pt_json_i64(j, "lost_samples", (int64_t)reader->lost_sample_count);
     pt_json_i64(j, "skipped_samples", (int64_t)reader->skipped_sample_count);
     pt_json_i64(j, "skipped_bytes", (int64_t)reader->skipped_bytes);
-    pt_json_text(j, "end", end ? end->text : NULL);
+    pt_json_text(j, "end", cause.kind ? cause.text : end ? end->text : NULL);
     pt_json_text(j, "currency", r->basis.currency[0] ? r->basis.currency : NULL);
     pt_json_end(j);
 }
@@ -223,29 +236,16 @@ static void write_energy(const struct report *r, struct pt_json *j) {
 
 /* As `pitot explain --json` has it. */
 static void write_explanation(const struct report *r, struct pt_json *j) {
-    struct pt_journal_reader reader = { 0 };
-    struct pt_windows *windows = pt_calloc(1, sizeof *windows);
-    struct pt_signals signals;
-    struct pt_explanation explanation;
+    struct pt_explained_run run;
     struct pt_buf text = { 0 };
     struct pt_out out;
-    char uuid[37];
-    if (!pt_journal_open(&reader, r->o->journal, NULL)) {
-        uuid_unparse_lower(reader.uuid, uuid);
-        pt_windows_init(windows, &reader.schema, pt_signal_wants);
-        int rc = pt_windows_read(windows, &reader);
-        pt_signals_make(&signals, windows, pt_explain_link_speed(&reader));
-        pt_explain(&explanation, &signals);
-        pt_out_memory(&out, &text);
-        pt_explain_print_json(&explanation, uuid, windows->first_wall_ns, &out);
-        if (!pt_out_close(&out) && !rc)
-            pt_json_raw(j, "explanation", pt_buf_as_str(&text));
-        pt_signals_release(&signals);
-        pt_windows_release(windows);
-        pt_journal_reader_close(&reader);
-    }
+    if (pt_explain_run(&run, r->o->journal, NULL))
+        return;
+    pt_out_memory(&out, &text);
+    pt_explain_print_json(&run, &out);
+    if (!pt_out_close(&out))
+        pt_json_raw(j, "explanation", pt_buf_as_str(&text));
     pt_buf_release(&text);
-    pt_free(windows);
 }
 
 static int64_t first_sample_ns(const struct pt_profile *p) {
@@ -256,19 +256,19 @@ static int64_t first_sample_ns(const struct pt_profile *p) {
 }
 
 /* Its times count from its first sample, which is `offset` seconds after that of the run. */
-static void write_flame(const struct report *r, struct pt_json *j) {
+static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
+                        struct pt_json *j) {
     struct pt_buf text = { 0 };
     struct pt_out out;
-    if (!r->profile || r->profile->profile.samples.count == 0) {
-        pt_json_null(j, "flame");
+    if (!file || file->profile.samples.count == 0) {
+        pt_json_null(j, key);
         return;
     }
-    const struct pt_profile *profile = &r->profile->profile;
     pt_out_memory(&out, &text);
-    pt_profile_write_page_data(profile, &out);
+    pt_profile_write_page_data(&file->profile, &out);
     (void)pt_out_close(&out); /* memory does not fail */
-    pt_json_object(j, "flame");
-    pt_json_f64(j, "offset", (double)(first_sample_ns(profile) - r->first_ns) / 1e9);
+    pt_json_object(j, key);
+    pt_json_f64(j, "offset", (double)(first_sample_ns(&file->profile) - r->first_ns) / 1e9);
     pt_json_raw(j, "data", pt_buf_as_str(&text));
     pt_json_end(j);
     pt_buf_release(&text);
@@ -284,6 +284,7 @@ static void write_data(struct report *r, struct pt_json *j) {
     write_run(r, j);
     write_axis(r, j);
     write_static(r, j);
+    pt_report_ranks_write(&r->reader, &r->stragglers, j);
     pt_report_figures_write(&r->figures, j, &r->blob);
     pt_json_array(j, "tables");
     for (uint32_t i = 0; i < schema->table_count; i++)
@@ -295,7 +296,8 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
     write_energy(r, j);
     write_explanation(r, j);
-    write_flame(r, j);
+    write_flame(r, "flame", r->profile, j);
+    write_flame(r, "heap", r->heap, j);
     pt_json_end(j);
 }
 
@@ -339,10 +341,13 @@ static void release(struct report *r) {
     if (r->figures.list) {
         pt_report_figures_release(&r->figures);
         pt_report_spans_release(&r->spans);
+        pt_stragglers_release(&r->stragglers);
     }
-    if (r->profile)
-        pt_profile_file_release(r->profile);
-    pt_free(r->profile);
+    if (r->first.projections)
+        pt_rank_view_release(&r->first);
+    pt_ranks_release(&r->ranks);
+    pt_run_profile_free(r->profile);
+    pt_run_profile_free(r->heap);
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);
@@ -359,7 +364,7 @@ int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
         rc = draw(&r, err);
     }
     if (!rc)
-        rc = read_profile(&r, err);
+        rc = read_profiles(&r, err);
     if (!rc)
         rc = write_page(&r, err);
     release(&r);

@@ -12,6 +12,7 @@ struct pt_report_options {
     const char *journal;
     const char *path;    /* of the page; what was there is replaced */
     const char *profile; /* of CPU time; NULL: <uuid>.cpu.pitotprof beside the journal, if there */
+    /* of memory it is always <uuid>.heap.pitotprof */
     const struct pt_energy_basis *assumed; /* over what was given when recording, or NULL */
 };
 

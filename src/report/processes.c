@@ -1,6 +1,8 @@
 #include "report/processes.h"
 
+#include "base/mem.h"
 #include "report/encode.h"
+#include "store/rank.h"
 
 #define PROCESSES_MOST 400
 
@@ -33,11 +35,20 @@ static void write_value(const struct pt_things *t, const struct pt_thing *thing,
         pt_json_f64(j, NULL, t->table->columns[index].kind == PT_COUNTER ? c->sum : c->peak);
 }
 
+/* Processes of several hosts may have the same number: the rank tells them apart. */
+static void write_id(const struct pt_things *t, const struct pt_thing *thing, const char *key,
+                     const char *column, struct pt_json *j) {
+    const char *rank = text_of(t, thing, PT_RANK_COLUMN), *id = text_of(t, thing, column);
+    char *whole = rank && id ? pt_asprintf("%s/%s", rank, id) : NULL;
+    pt_json_text(j, key, whole ? whole : id);
+    pt_free(whole);
+}
+
 static void write_process(const struct pt_things *t, const struct pt_thing *thing, int64_t start_ns,
                           struct pt_json *j) {
     pt_json_object(j, NULL);
-    pt_json_text(j, "id", text_of(t, thing, "pId"));
-    pt_json_text(j, "parent", text_of(t, thing, "pParentId"));
+    write_id(t, thing, "id", "pId", j);
+    write_id(t, thing, "parent", "pParentId", j);
     pt_json_text(j, "name", text_of(t, thing, "pName"));
     pt_json_text(j, "command", text_of(t, thing, "pCmdline"));
     pt_json_bool(j, "is_recorded", thing->is_recorded);

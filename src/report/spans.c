@@ -1,5 +1,7 @@
 #include "report/spans.h"
 
+#include "store/rank.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@ void pt_report_spans_init(struct pt_report_spans *s, const struct pt_schema *sch
     *s = (struct pt_report_spans){ .table = pt_schema_find(schema, "span") };
     if (s->table < 0)
         return;
+    s->rank = find(schema, s->table, PT_RANK_COLUMN, PT_STRING);
     s->pid = find(schema, s->table, "sPid", PT_I64);
     s->thread = find(schema, s->table, "sThread", PT_I64);
     s->name = find(schema, s->table, "sName", PT_STRING);
@@ -93,9 +96,12 @@ static void add_row(struct pt_report_spans *s, const struct pt_batch *b, uint32_
     for (size_t i = 0; i < PT_COUNT(needed); i++)
         if (pt_is_null(b, row, needed[i]))
             return;
-    char thread[64];
+    char thread[128], rank[48] = "";
+    if (s->rank >= 0 && !pt_is_null(b, row, s->rank))
+        snprintf(rank, sizeof rank, "rank %.*s, ", (int)pt_get_str(b, row, s->rank).len,
+                 pt_get_str(b, row, s->rank).at);
     int n =
-        snprintf(thread, sizeof thread, "process %lld, thread %lld",
+        snprintf(thread, sizeof thread, "%sprocess %lld, thread %lld", rank,
                  (long long)pt_get_i64(b, row, s->pid), (long long)pt_get_i64(b, row, s->thread));
     struct pt_report_span span = {
         .start_ns = pt_get_i64(b, row, s->start),

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "model/sample.h"
 #include "report/blob.h"
-#include "report/names.h"
+#include "base/names.h"
 
 #define PT_REPORT_SPANS_MOST 20000
 
@@ -21,8 +21,8 @@ struct pt_report_span_total {
 };
 
 struct pt_report_spans {
-    int table; /* of the schema, or -1 */
-    int pid, thread, name, start, duration;
+    int table;                                    /* of the schema, or -1 */
+    int pid, thread, name, start, duration, rank; /* rank: of a merged run, or -1 */
     uint64_t seen_count;
     struct pt_names names, threads;
     struct pt_report_span_total *totals; /* by name */

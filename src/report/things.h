@@ -6,7 +6,7 @@
 #define PT_REPORT_THINGS_H
 
 #include "model/sample.h"
-#include "report/names.h"
+#include "base/names.h"
 
 /* What a thing did, as one column says. In base units: bytes, seconds, joules. */
 struct pt_thing_column {
@@ -40,11 +40,6 @@ struct pt_things {
 };
 
 #define PT_THINGS_MOST 4096 /* remembered at a time */
-
-/* A column that can be drawn. */
-static inline bool pt_column_is_drawn(const struct pt_column *c) {
-    return c->type != PT_STRING && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
-}
 
 void pt_things_init(struct pt_things *t, const struct pt_table *table); /* borrows */
 void pt_things_release(struct pt_things *t);

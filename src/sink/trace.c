@@ -6,10 +6,12 @@
 #include "sink/formats.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "wire/flow.h"
 #include "wire/lane.h"
 
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
+#define PID_LIMIT       (1u << 22)
 
 enum {
     SPAN_PID,
@@ -20,13 +22,15 @@ enum {
     SPAN_ARGUMENT,
     SPAN_REQUEST,
     SPAN_WORK,
-    SPAN_TEXT
+    SPAN_TEXT,
+    SPAN_RANK
 };
 static const char *const span_names[] = {
-    "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork", "sText",
+    "sPid",      "sThread",  "sName", "sStart", "sDuration",
+    "sArgument", "sRequest", "sWork", "sText",  "rank",
 };
-enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE };
-static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue" };
+enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE, METRIC_RANK };
+static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue", "rank" };
 
 /* A table and where its columns are; -1: it has none of that name. */
 struct found {
@@ -42,6 +46,7 @@ struct trace {
     struct pt_flow_point *points;
     size_t point_count, point_capacity;
     struct pt_lanes *lanes;
+    struct pt_names ranks; /* of a merged run */
 };
 
 static struct found find(const struct pt_schema *schema, const char *table,
@@ -66,6 +71,16 @@ static int64_t integer(const struct pt_batch *b, uint32_t row, int column) {
 
 static struct pt_str text(const struct pt_batch *b, uint32_t row, int column) {
     return has(b, row, column, PT_STRING) ? pt_get_str(b, row, column) : PT_STR("");
+}
+
+/* Processes of several hosts may have the same number. Those of the rank seen first keep theirs;
+ * the kernel's own numbers are below PID_LIMIT. */
+static uint32_t process(struct trace *t, const struct pt_batch *b, uint32_t row, int pid,
+                        int rank) {
+    uint32_t number = (uint32_t)integer(b, row, pid);
+    if (!has(b, row, rank, PT_STRING))
+        return number;
+    return number + PID_LIMIT * pt_names_add(&t->ranks, pt_get_str(b, row, rank));
 }
 
 static void note_request(struct trace *t, const struct pt_trace_span *span) {
@@ -102,7 +117,7 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) 
     const int *columns = t->spans.columns;
     struct pt_trace_span span = {
         .name = text(b, row, columns[SPAN_NAME]),
-        .pid = (uint32_t)integer(b, row, columns[SPAN_PID]),
+        .pid = process(t, b, row, columns[SPAN_PID], columns[SPAN_RANK]),
         .thread = (uint32_t)integer(b, row, columns[SPAN_THREAD]),
         .start_ns = integer(b, row, columns[SPAN_START]),
         .duration_ns = integer(b, row, columns[SPAN_DURATION]),
@@ -128,8 +143,8 @@ static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row
     struct pt_str labels = text(b, row, columns[METRIC_LABELS]);
     char *whole = pt_asprintf(labels.len > 0 ? "%.*s{%.*s}" : "%.*s", (int)name.len, name.at,
                               (int)labels.len, labels.at);
-    pt_trace_counter(&t->events, (uint32_t)integer(b, row, columns[METRIC_PID]), time_ns,
-                     pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
+    pt_trace_counter(&t->events, process(t, b, row, columns[METRIC_PID], columns[METRIC_RANK]),
+                     time_ns, pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
     pt_free(whole);
 }
 
@@ -178,6 +193,7 @@ static int close_trace(void *state, struct pt_err *err) {
     int rc = pt_out_close(&t->out);
     if (rc)
         pt_fail(err, rc, "cannot write %s: %s", t->path, strerror(-rc));
+    pt_names_release(&t->ranks);
     pt_free(t->points);
     pt_free(t->lanes);
     pt_free(t->path);

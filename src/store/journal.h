@@ -56,6 +56,11 @@ struct pt_journal_note {
     size_t text_len;
 };
 
+struct pt_journal_place {
+    uint64_t segment; /* of a ring; 0 */
+    uint64_t position;
+};
+
 /* The reading end. {0} is closed. Must not move while open: samples borrow its schema. */
 struct pt_journal_reader {
     struct pt_schema schema; /* as the file has it, not as this program knows it */
@@ -74,22 +79,38 @@ struct pt_journal_reader {
     uint64_t skipped_sample_count; /* whole, but follow damage and need what was lost */
     uint64_t unknown_record_count; /* of a newer minor version */
 
+    char *ring;          /* directory of segments (store/ring.h), or NULL: one file */
+    uint64_t segment;    /* the one being read */
+    uint32_t schema_crc; /* the same in all segments */
     int fd_plus_one;
     bool needs_key;
-    uint64_t position; /* of the next record */
-    uint8_t *buffer;   /* bytes of the file from `position` on, at `buffer + start` */
+    uint64_t position;                 /* of the next record */
+    struct pt_journal_place key_place; /* where the last sample began that starts afresh */
+    struct pt_journal_place noted_to;  /* notes before this were taken */
+    uint8_t *buffer; /* bytes of the file from `position` on, at `buffer + start` */
     size_t buffer_capacity, start, end;
     struct pt_delta *delta;
     struct pt_table **tables; /* owned: what `schema` points to */
 };
 
-/* Reads the header, the schema and the notes that come before the first sample. */
+/* Reads the header, the schema and the notes that come before the first sample. The path may be
+ * that of a ring, whose segments are read as one journal. */
 int pt_journal_open(struct pt_journal_reader *r, const char *path,
                     struct pt_err *err) PT_MUST_CHECK;
 
 /* 1: `s`, initialised by the caller with &r->schema, holds the next sample. 0: there is none for
  * now; later calls see what a running writer has appended since. -errno: reading failed. */
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
+
+/* Goes to a `key_place` that was seen before: the next sample is the one there. Samples are counted
+ * again, notes are not taken again. 0 or -errno: that segment of a ring was taken away. */
+int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) PT_MUST_CHECK;
+
+/* Goes to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
+ * gives it. Few bytes are read; `s` is used on the way. For single journals (no rings) whose clock
+ * was not set back. 0 or -errno. */
+int pt_journal_seek_time(struct pt_journal_reader *r, struct pt_sample *s,
+                         int64_t wall_ns) PT_MUST_CHECK;
 
 /* The latest note of that key, or NULL. */
 const struct pt_journal_note *pt_journal_note_find(const struct pt_journal_reader *r,

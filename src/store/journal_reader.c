@@ -4,6 +4,7 @@
 #include "base/crc32c.h"
 #include "store/journal_delta.h"
 #include "store/journal_format.h"
+#include "store/ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define CHUNK          (256u << 10)
+#define SEEK_BYTES     (64u << 10) /* near enough */
 #define NOTE_BYTES_MAX (64u << 20) /* of all notes together; more are passed over */
 
 struct record {
@@ -139,9 +141,20 @@ static int skip_damage(struct pt_journal_reader *r, struct record *record) {
     }
 }
 
+static struct pt_journal_place place_of(const struct pt_journal_reader *r) {
+    return (struct pt_journal_place){ r->segment, r->position };
+}
+
+static bool is_before(struct pt_journal_place a, struct pt_journal_place b) {
+    return a.segment < b.segment || (a.segment == b.segment && a.position < b.position);
+}
+
 static void take_note(struct pt_journal_reader *r, struct pt_bytes in) {
     struct pt_str key = pt_bytes_lstr(&in);
     struct pt_str text = pt_bytes_take(&in, (uint64_t)(in.end - in.at));
+    if (is_before(place_of(r), r->noted_to))
+        return;
+    r->noted_to = (struct pt_journal_place){ r->segment, r->position + 1 };
     if (in.failed || r->note_bytes + key.len + text.len > NOTE_BYTES_MAX)
         return;
     r->note_bytes += key.len + text.len;
@@ -156,7 +169,7 @@ static void take_end(struct pt_journal_reader *r, struct pt_bytes in) {
     if (in.failed)
         return;
     r->is_complete = true;
-    r->lost_sample_count = lost;
+    r->lost_sample_count += lost;
 }
 
 static bool take_sample(struct pt_journal_reader *r, const struct record *record,
@@ -165,6 +178,7 @@ static bool take_sample(struct pt_journal_reader *r, const struct record *record
     if (record->type == PT_RECORD_KEY) {
         pt_delta_reset(r->delta);
         r->needs_key = false;
+        r->key_place = place_of(r);
     }
     if (r->needs_key) {
         r->skipped_sample_count++;
@@ -204,21 +218,6 @@ static bool take_record(struct pt_journal_reader *r, const struct record *record
     }
 }
 
-int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
-    for (;;) {
-        struct record record;
-        int rc = peek_record(r, &record);
-        if (rc == 0)
-            rc = skip_damage(r, &record);
-        if (rc <= 0)
-            return rc;
-        bool is_sample = take_record(r, &record, s);
-        advance(r, record.size);
-        if (is_sample)
-            return 1;
-    }
-}
-
 static int read_header(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     int rc = fill(r, PT_JOURNAL_HEADER);
     if (rc < 0)
@@ -249,6 +248,10 @@ static bool ends_inside(struct pt_journal_reader *r, const struct record *record
     return buffered(r) < record->size && skip_damage(r, &next) == 0;
 }
 
+static uint32_t crc_of(struct pt_bytes bytes) {
+    return pt_crc32c(0, bytes.at, (size_t)(bytes.end - bytes.at));
+}
+
 static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     struct record record = { .size = PT_RECORD_SHORTEST };
     int rc = peek_record(r, &record);
@@ -262,6 +265,7 @@ static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_
     if (!r->tables)
         return pt_fail(err, -EBADMSG, "the schema of %s makes no sense", path);
     r->schema.tables = (const struct pt_table *const *)r->tables;
+    r->schema_crc = crc_of(record.payload);
     r->delta = pt_delta_new(&r->schema);
     r->needs_key = true;
     advance(r, record.size);
@@ -282,11 +286,166 @@ static int read_first_notes(struct pt_journal_reader *r) {
     return rc;
 }
 
-int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
-    *r = (struct pt_journal_reader){ 0 };
+static bool is_directory(int fd) {
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A ring begins with its oldest segment, which may be taken away just now: then with the next. */
+static int open_ring(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    char segment[PATH_MAX];
+    r->ring = pt_strdup(path);
+    while (pt_ring_next_segment(path, &r->segment)) {
+        pt_ring_segment_path(path, r->segment, segment);
+        int fd = open(segment, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0)
+            return fd;
+    }
+    return pt_fail(err, -ENOENT, "there are no segments of a run in %s", path);
+}
+
+static int open_file(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
+    if (!is_directory(fd))
+        return fd;
+    close(fd);
+    return open_ring(r, path, err);
+}
+
+/* Is the open segment, read from its start, of the run whose first one was opened? */
+static bool begins_alike(struct pt_journal_reader *r) {
+    uint8_t uuid[16];
+    struct record record;
+    memcpy(uuid, r->uuid, sizeof uuid);
+    bool is_alike = read_header(r, "", NULL) == 0 && memcmp(uuid, r->uuid, sizeof uuid) == 0 &&
+                    peek_record(r, &record) > 0 && record.type == PT_RECORD_SCHEMA &&
+                    crc_of(record.payload) == r->schema_crc;
+    memcpy(r->uuid, uuid, sizeof uuid);
+    if (is_alike)
+        advance(r, record.size);
+    return is_alike;
+}
+
+/* 1: the next segment of a ring is open; 0: there is none, for now. */
+static int next_segment(struct pt_journal_reader *r) {
+    uint64_t number = r->segment;
+    char path[PATH_MAX];
+    if (!r->ring || !pt_ring_next_segment(r->ring, &number))
+        return 0;
+    pt_ring_segment_path(r->ring, number, path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), before = r->fd_plus_one;
+    uint64_t position = r->position;
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -errno; /* taken away meanwhile: the next try finds another */
+    r->fd_plus_one = fd + 1;
+    r->position = 0;
+    forget_buffer(r);
+    if (!begins_alike(r)) { /* not all written yet */
+        close(fd);
+        r->fd_plus_one = before;
+        r->position = position;
+        forget_buffer(r);
+        return 0;
+    }
+    close(before - 1);
+    r->segment = number;
+    r->skipped_bytes += r->tail_bytes;
+    r->tail_bytes = 0;
+    r->is_complete = false;
+    r->needs_key = true;
+    return 1;
+}
+
+/* 1: a record is next; 0: there is none for now; -errno. */
+static int find_record(struct pt_journal_reader *r, struct record *record) {
+    int rc = peek_record(r, record);
+    return rc ? rc : skip_damage(r, record);
+}
+
+int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
+    for (;;) {
+        struct record record;
+        uint64_t following = r->segment;
+        int rc = find_record(r, &record);
+        /* a segment is ended before the next one begins: so it is looked at once more */
+        if (rc == 0 && r->ring && pt_ring_next_segment(r->ring, &following) &&
+            (rc = find_record(r, &record)) == 0 && (rc = next_segment(r)) > 0)
+            continue;
+        if (rc <= 0)
+            return rc;
+        bool is_sample = take_record(r, &record, s);
+        advance(r, record.size);
+        if (is_sample)
+            return 1;
+    }
+}
+
+int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) {
+    if (place.segment != r->segment) {
+        char path[PATH_MAX];
+        pt_ring_segment_path(r->ring, place.segment, path);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return -errno;
+        close(r->fd_plus_one - 1);
+        r->fd_plus_one = fd + 1;
+        r->segment = place.segment;
+    }
+    forget_buffer(r);
+    r->position = place.position;
+    r->needs_key = true;
+    return 0;
+}
+
+static void go_to(struct pt_journal_reader *r, uint64_t position) {
+    forget_buffer(r);
+    r->position = position;
+    r->needs_key = true;
+}
+
+/* Is the first key sample behind `position` not after the time? */
+static int is_key_before(struct pt_journal_reader *r, struct pt_sample *s, uint64_t position,
+                         int64_t wall_ns) {
+    go_to(r, position);
+    int rc = pt_journal_next(r, s);
+    return rc <= 0 ? rc : s->wall_ns <= wall_ns;
+}
+
+/* Bisects; what it meets on the way counts for nothing. */
+int pt_journal_seek_time(struct pt_journal_reader *r, struct pt_sample *s, int64_t wall_ns) {
+    const struct pt_journal_reader before = *r;
+    uint64_t low = r->position;
+    int64_t left = remaining(r);
+    if (left < 0)
+        return (int)left;
+    uint64_t high = low + (uint64_t)left;
+    int rc = 0;
+    while (rc >= 0 && high - low > SEEK_BYTES) {
+        uint64_t middle = low + (high - low) / 2;
+        rc = is_key_before(r, s, middle, wall_ns);
+        if (rc > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    go_to(r, low);
+    r->tail_bytes = before.tail_bytes;
+    r->sample_count = before.sample_count;
+    r->skipped_bytes = before.skipped_bytes;
+    r->skipped_sample_count = before.skipped_sample_count;
+    r->unknown_record_count = before.unknown_record_count;
+    return rc < 0 ? rc : 0;
+}
+
+int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    *r = (struct pt_journal_reader){ 0 };
+    int fd = open_file(r, path, err);
+    if (fd < 0) {
+        pt_free(r->ring);
+        return fd;
+    }
     r->fd_plus_one = fd + 1;
     int rc = read_header(r, path, err);
     if (!rc)
@@ -313,6 +472,7 @@ void pt_journal_reader_close(struct pt_journal_reader *r) {
     }
     pt_free(r->notes);
     pt_free(r->buffer);
+    pt_free(r->ring);
     pt_delta_free(r->delta);
     pt_journal_free_tables(r->tables, r->schema.table_count);
     if (r->fd_plus_one > 0)

@@ -218,13 +218,26 @@ static size_t add_column_names(const struct pt_table *t, const char **names) {
     return t->column_count;
 }
 
+/* The tables of the main file are joined on their keys: those are one column of it. */
+static size_t add_main_names(const struct pt_table *t, const char **names, size_t count) {
+    size_t added = 0;
+    for (uint16_t i = 0; i < t->column_count; i++) {
+        bool is_joined = false;
+        for (size_t k = 0; t->columns[i].kind == PT_KEY && k < count; k++)
+            is_joined |= strcmp(names[k], t->columns[i].name) == 0;
+        if (!is_joined)
+            names[count + added++] = t->columns[i].name;
+    }
+    return added;
+}
+
 static bool has_duplicate_columns(struct pt_table **tables, uint32_t count) {
     const char **main_names = pt_calloc(count, COLUMNS_MAX * sizeof *main_names);
     size_t main_count = 0;
     bool found = false;
     for (uint32_t i = 0; i < count && !found; i++) {
         if (tables[i]->file[0] == 0) {
-            main_count += add_column_names(tables[i], main_names + main_count);
+            main_count += add_main_names(tables[i], main_names, main_count);
             continue;
         }
         const char **names = pt_calloc(tables[i]->column_count, sizeof *names);

@@ -1,10 +1,12 @@
 #include "store/run.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +15,12 @@ static bool is_newer(const struct stat *a, const struct stat *b) {
     if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
         return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
     return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* A journal, or a ring of them. */
+static bool is_run_name(struct pt_str name) {
+    return pt_str_ends(name, PT_STR(PT_RUN_EXTENSION)) ||
+           pt_str_ends(name, PT_STR(PT_RING_EXTENSION));
 }
 
 /* The newest journal in the directory whose name starts with `prefix`; returns how many match. */
@@ -24,8 +32,7 @@ static int search(const char *directory, const char *prefix, char journal[PATH_M
         struct pt_str name = pt_str_from(e->d_name);
         char path[PATH_MAX];
         struct stat st;
-        if (!pt_str_ends(name, PT_STR(PT_RUN_EXTENSION)) ||
-            !pt_str_starts(name, pt_str_from(prefix)) ||
+        if (!is_run_name(name) || !pt_str_starts(name, pt_str_from(prefix)) ||
             snprintf(path, sizeof path, "%s/%s", directory, e->d_name) >= PATH_MAX ||
             stat(path, &st))
             continue;
@@ -39,11 +46,26 @@ static int search(const char *directory, const char *prefix, char journal[PATH_M
     return count;
 }
 
+static int no_run_in(const char *directory, struct pt_err *err) {
+    return pt_fail(err, -ENOENT, "there is no run (*%s) in %s", PT_RUN_EXTENSION, directory);
+}
+
+static struct pt_str without_slashes(const char *path) {
+    struct pt_str name = pt_str_from(path);
+    while (name.len > 0 && name.at[name.len - 1] == '/')
+        name.len--;
+    return name;
+}
+
+static bool is_ring(const char *path) {
+    return pt_str_ends(without_slashes(path), PT_STR(PT_RING_EXTENSION));
+}
+
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struct pt_err *err) {
     struct stat st;
     *other_count = 0;
-    if (stat(run, &st) == 0 && !S_ISDIR(st.st_mode)) {
-        pt_str_copy(journal, PATH_MAX, pt_str_from(run));
+    if (stat(run, &st) == 0 && (!S_ISDIR(st.st_mode) || is_ring(run))) {
+        pt_str_copy(journal, PATH_MAX, without_slashes(run));
         return 0;
     }
     bool is_directory = stat(run, &st) == 0;
@@ -53,11 +75,44 @@ int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struc
     if (count > 0)
         return 0;
     if (is_directory)
-        return pt_fail(err, -ENOENT, "there is no run (*%s) in %s", PT_RUN_EXTENSION, run);
+        return no_run_in(run, err);
     return pt_fail(err, -ENOENT,
                    "no run called %s: give a directory, a journal (*%s), or the start of a uuid "
                    "that is in %s",
                    run, PT_RUN_EXTENSION, PT_RUN_DEFAULT_DIRECTORY);
+}
+
+void pt_run_list_add(struct pt_run_list *list, const char *journal) {
+    pt_grow(&list->journals, &list->capacity, list->count + 1, sizeof *list->journals);
+    list->journals[list->count++] = pt_strdup(journal);
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int pt_run_list_directory(struct pt_run_list *list, const char *directory, struct pt_err *err) {
+    DIR *d = opendir(directory);
+    size_t before = list->count;
+    char path[PATH_MAX];
+    if (!d)
+        return pt_fail(err, -errno, "cannot open %s: %s", directory, strerror(errno));
+    for (struct dirent *e; (e = readdir(d));)
+        if (is_run_name(pt_str_from(e->d_name)) &&
+            snprintf(path, sizeof path, "%s/%s", directory, e->d_name) < PATH_MAX)
+            pt_run_list_add(list, path);
+    closedir(d);
+    if (list->count == before)
+        return no_run_in(directory, err);
+    qsort(list->journals + before, list->count - before, sizeof *list->journals, by_name);
+    return 0;
+}
+
+void pt_run_list_release(struct pt_run_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        pt_free(list->journals[i]);
+    pt_free(list->journals);
+    *list = (struct pt_run_list){ 0 };
 }
 
 int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) {
@@ -92,11 +147,23 @@ void pt_run_remove_directory(const char *path, size_t made_from) {
     }
 }
 
+struct pt_str pt_run_stem(struct pt_str journal) {
+    static const char *const extensions[] = { PT_RUN_EXTENSION, PT_RING_EXTENSION };
+    for (size_t i = 0; i < PT_COUNT(extensions); i++)
+        if (pt_str_ends(journal, pt_str_from(extensions[i])))
+            return (struct pt_str){ journal.at, journal.len - strlen(extensions[i]) };
+    return journal;
+}
+
+char *pt_run_profile_path(const char *journal, const char *kind) {
+    struct pt_str stem = pt_run_stem(pt_str_from(journal));
+    return pt_asprintf("%.*s.%s" PT_RUN_PROFILE_EXTENSION, (int)stem.len, stem.at, kind);
+}
+
 void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_MAX + 1]) {
     const char *slash = strrchr(journal, '/');
     struct pt_str base = pt_str_from(slash ? slash + 1 : journal);
-    if (pt_str_ends(base, PT_STR(PT_RUN_EXTENSION)))
-        base.len -= sizeof PT_RUN_EXTENSION - 1;
+    base = pt_run_stem(base);
     pt_str_copy(name, NAME_MAX + 1, base);
     struct pt_str path =
         slash ? (struct pt_str){ journal, (size_t)(slash - journal) } : PT_STR(".");

@@ -91,6 +91,7 @@ static void put_host(struct writer *w) {
     pt_static_line(j, "hostname", w->fs->proc, "sys/kernel/hostname");
     pt_static_line(j, "kernel", w->fs->proc, "sys/kernel/osrelease");
     put_boot_time(w);
+    pt_static_line(j, "boot_id", w->fs->proc, "sys/kernel/random/boot_id");
     put_count(w, "vNumProcessors", count > 0 ? count : count_in_stat(w));
     pt_static_text(j, "vCpuType", pt_str_from(w->cpu.type));
     pt_static_put_caches(j, w->fs);
@@ -335,6 +336,42 @@ static void put_command(struct writer *w, const struct pt_static_options *o) {
     pt_buf_release(&word);
 }
 
+/* Value of the first of these variables that is a number, and its name; NULL if none is. */
+static const char *find_number(char *const *environment, const char *const *names, int64_t *value) {
+    for (; *names; names++)
+        for (char *const *pair = environment; pair && *pair; pair++) {
+            struct pt_scan text = pt_scan_of(pt_str_from(*pair));
+            if (!pt_scan_take(&text, pt_str_from(*names)) || !pt_scan_take(&text, PT_STR("=")))
+                continue;
+            *value = pt_scan_i64(&text);
+            if (!text.failed && text.at == text.end && *value >= 0)
+                return *names;
+        }
+    return NULL;
+}
+
+/* Which of several like processes this is, by what their launchers tell them. */
+static void put_rank(struct writer *w, const struct pt_static_options *o) {
+    static const char *const ranks[] = { "PITOT_RANK", "SLURM_PROCID", "RANK",
+                                         "OMPI_COMM_WORLD_RANK", NULL };
+    static const char *const sizes[] = { "PITOT_WORLD_SIZE", "SLURM_NTASKS", "WORLD_SIZE",
+                                         "OMPI_COMM_WORLD_SIZE", NULL };
+    int64_t rank, size;
+    const char *from = find_number(o->own_environment, ranks, &rank);
+    if (!from) {
+        pt_json_null(w->j, "rank");
+        return;
+    }
+    pt_json_object(w->j, "rank");
+    pt_json_i64(w->j, "number", rank);
+    if (find_number(o->own_environment, sizes, &size))
+        pt_json_i64(w->j, "world_size", size);
+    else
+        pt_json_null(w->j, "world_size");
+    pt_json_text(w->j, "from", from);
+    pt_json_end(w->j);
+}
+
 void pt_static_write(struct pt_out *out, const struct pt_static_options *o) {
     struct pt_json j = { .out = out, .indent = 2 };
     struct writer w = { .j = &j, .fs = o->fs };
@@ -344,6 +381,7 @@ void pt_static_write(struct pt_out *out, const struct pt_static_options *o) {
     put_machine_id(&w);
     pt_json_i64(&j, "start_time", o->start_wall_ns / PT_NS_PER_MS);
     put_host(&w);
+    put_rank(&w, o);
     if (o->put_gpus)
         o->put_gpus(&j, o->gpus);
     else

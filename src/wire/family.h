@@ -24,6 +24,7 @@ struct pt_series {
     uint64_t integer; /* instead, exact */
     bool is_integer;
     const struct pt_distribution *distribution; /* of histograms */
+    int64_t time_ns;                            /* Unix time of its reading; 0: now */
 };
 
 struct pt_family {

@@ -20,6 +20,13 @@ size_t pt_metric_name_clean(char *into, struct pt_str raw) {
     return raw.len > 0 ? raw.len : 1;
 }
 
+struct pt_str pt_counter_family(struct pt_str name) {
+    const struct pt_str total = PT_STR("_total");
+    if (name.len > total.len && pt_str_ends(name, total))
+        name.len -= total.len;
+    return name;
+}
+
 static struct pt_str skip_blanks(struct pt_str s) {
     while (s.len > 0 && (*s.at == ' ' || *s.at == '\t'))
         s = pt_str_skip(s, 1);

@@ -11,6 +11,9 @@
  * `into` holds raw.len + 1 bytes. Returns the length. */
 size_t pt_metric_name_clean(char *into, struct pt_str raw);
 
+/* Counters are called with _total by the writers: the name without it. */
+struct pt_str pt_counter_family(struct pt_str name);
+
 /* Of labels as in the text, `model="a", kind="b"`, possibly cut in the middle: those that are
  * whole, without blanks; a name that was there before, or is `reserved` (NULL: none), is left out.
  * `into` holds raw.len bytes. Returns the length. */

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """pitot heap from outside: known amounts from known functions, and programs it cannot record."""
+import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 
-from harness import ENVIRONMENT, Skip, contains, equal, main, run
+from harness import (ENVIRONMENT, Skip, contains, end, equal, main, run, start, wait_until)
 
 STATIC, OWN_MALLOC, PLUGIN = map(os.path.abspath, sys.argv[3:6])
 WORKLOAD = os.path.abspath(sys.argv[2])
@@ -19,17 +22,26 @@ def heap(directory, *words, options=(), code=7, metric='allocated', environment=
     equal(result, code, err)
     if code == 7:
         equal(out, 'done\n', 'the output of the program')
+    return read_folded(file), err
+
+
+def read_folded(file):
     stacks = {}
     for line in file.read_text().splitlines():
         stack, _, value = line.rpartition(' ')
         key = tuple(stack.split(';'))
         stacks[key] = stacks.get(key, 0) + int(value)
-    return stacks, err
+    return stacks
 
 
 def bytes_of(stacks, function):
     """Of all stacks whose leaf is this function."""
     return sum(value for stack, value in stacks.items() if stack[-1] == function)
+
+
+def bytes_below(stacks, function):
+    """Of all stacks that this function is in."""
+    return sum(value for stack, value in stacks.items() if function in stack)
 
 
 def every(directory, story, *words, metric='allocated'):
@@ -89,7 +101,231 @@ def family(directory):
     found = [bytes_of(stacks, name) for name in ('grow', 'zeroed', 'aligned', 'aligned_old',
                                                  'aligned_new', 'tell_family')]
     equal(found, [100_000, 3000, 5000, 6400, 1280, 7000])
+    equal([bytes_of(stacks, name) for name in ('paged', 'whole_pages')], [3000, 2000])
+    equal(bytes_below(stacks, 'copied'), 1500, 'strdup comes through malloc')
     heap(directory, WORKLOAD, 'family', options=['--heap', '1k'])
+
+
+def cpp(directory):
+    """C244: C++'s new and new[] count, as calls of malloc"""
+    stacks = every(directory, 'new', metric='live')
+    found = {stack[-1]: value for stack, value in stacks.items() if 'tell_new' in stack}
+    if not any('operator new' in name for name in found):
+        raise Skip('no libstdc++')
+    equal(bytes_below(stacks, 'operator new(unsigned long)'), 150_000, found)
+
+
+def arenas(directory):
+    """C244: with --mmap what a program maps for itself counts, until it unmaps it"""
+    for options, expected in (([], 0), (['--mmap'], 16 << 20)):
+        stacks, _ = heap(directory, WORKLOAD, 'arenas', options=['--heap', 'all', *options],
+                         metric='live')
+        equal(bytes_of(stacks, 'map_arena'), expected, options)
+
+
+def figures(file):
+    code, out, err = run('heap', 'show', '--json', file)
+    equal(code, 0, err)
+    return json.loads(out)
+
+
+def flood(directory):
+    """C244: samples that come faster than they are read are thinned, and the sums still hold"""
+    file = directory / 'flood.pitotprof'
+    code, _, err = run('heap', '--heap', '1k', '--stack', 64, '-o', file, '--', WORKLOAD, 'flood',
+                       env=ENVIRONMENT | {'PITOT_HEAP_SEED': '7'})
+    equal(code, 7, err)
+    found = figures(file)
+    allocated, exact = found['allocated'], 40 * 80_080_000
+    if found['lost']['samples']:
+        contains(err, 'sums are too low')
+        return
+    assert found['lost']['thinned'] == 0 or 'stand for more' in err, err
+    assert abs(allocated['bytes'] - exact) < 5 * allocated['error'] + 300_000, allocated
+    assert found['live']['bytes'] < exact / 1000, found['live']
+
+
+def timeline(directory):
+    """C244: live bytes over time are in the file, as JSON and as text"""
+    file = directory / 'leaks.pitotprof'
+    code, _, err = run('heap', '--heap', 'all', '--leaks', '-o', file, '--', WORKLOAD, 'leaks')
+    equal(code, 7, err)
+    found = figures(file)
+    live, step = found['timeline']['live_bytes'], found['timeline']['step_seconds']
+    assert len(live) >= 16 and 0.5 < len(live) * step < 60, (len(live), step)
+    quarters = [live[i * len(live) // 4] for i in (1, 2, 3)] + [live[-1]]
+    equal(quarters, sorted(quarters), 'it grows')
+    equal([leak['stack'][0] for leak in found['leaks']], ['leak_slowly'])
+    leak = found['leaks'][0]
+    equal(leak['bytes'], 300 * 50_000)
+    assert 0.5 < leak['bytes_per_second'] * len(live) * step / leak['bytes'] < 2, leak
+    code, out, _ = run('heap', 'show', '--leaks', file)
+    equal(code, 0)
+    contains(out, 'leak_slowly')
+    contains(out, ' s each)')
+
+
+def only_run(directory, kind):
+    files = list((directory / 'out').glob(f'*.{kind}.pitotprof'))
+    equal(len(files), 1, kind)
+    return files[0]
+
+
+def exported(directory, metric, ending='.folded'):
+    path = directory / f'exported{ending}'
+    code, _, err = run('export', directory / 'out', '--profile', 'heap', '--metric', metric, '-o',
+                       path)
+    equal(code, 0, err)
+    return (read_folded(path) if ending == '.folded' else path), err
+
+
+def recorded(directory):
+    """C244: record --heap leaves a profile beside the journal; any column of it can come first"""
+    code, out, err = run('-f', 'csv', '-t', 50, '--heap=all', '-o', directory / 'out', '--',
+                         WORKLOAD, 'exact')
+    equal((code, out), (7, 'done\n'), err)
+    contains(err, f'Heap profile: {only_run(directory, "heap")} (')
+    for metric, expected in {'allocated': 1_500_000, 'live': 0, 'temporary': 1_500_000}.items():
+        stacks, _ = exported(directory, metric)
+        equal(bytes_of(stacks, 'pass_by'), expected, metric)
+    for ending in ('.html', '.svg', '.speedscope.json', '.pb.gz', '.trace.json', '.firefox.json',
+                   '.pitotprof'):
+        path, _ = exported(directory, 'peak', ending)
+        assert path.stat().st_size > 0, ending
+    equal(figures(directory / 'exported.pitotprof')['metric'], 'peak')
+
+
+def recorded_with_cpu(directory):
+    """C244: one run has both profiles, and a program that SIGKILL ends leaves them"""
+    code, _, err = run('-f', 'csv', '-t', 50, '--heap=all', '--cpu=99', '-o', directory / 'out',
+                       '--', WORKLOAD, 'killed')
+    equal(code, 137, err)
+    if 'no CPU profile: ' not in err:
+        only_run(directory, 'cpu')
+    equal(bytes_of(exported(directory, 'live')[0], 'keep_large'), 10 << 20)
+
+
+def recorder_killed(directory):
+    """C244: a recorder that is killed leaves the profile as it was seconds before, with names"""
+    recorder = start('-q', '-f', 'csv', '-t', 50, '--heap=all', '-o', directory / 'out', '--',
+                     WORKLOAD, 'hold', stdin=subprocess.PIPE)
+    equal(recorder.stdout.readline(), 'held\n')
+    wait_until(lambda: list((directory / 'out').glob('*.heap.pitotprof')), 'a saved profile')
+    recorder.send_signal(signal.SIGKILL)
+    recorder.stdin.close()
+    recorder.wait()
+    recorder.stdout.close()
+    recorder.stderr.close()
+    stacks, err = exported(directory, 'live')
+    contains(err, 'was not finished')
+    equal((bytes_of(stacks, 'keep_small'), bytes_of(stacks, 'keep_large')), (100_000, 10 << 20))
+
+
+def recorded_nothing(directory):
+    """C244: a program that cannot be recorded costs the run its heap profile, and nothing else"""
+    code, _, err = run('-f', 'csv', '-t', 50, '--heap', '-o', directory / 'out', '--', STATIC)
+    equal(code, 7, err)
+    contains(err, 'Heap profile: none (nothing was recorded: the program is static')
+    equal(list((directory / 'out').glob('*.heap.*')), [])
+    code, _, err = run('export', directory / 'out', '--profile', 'heap', '-o',
+                       directory / 'x.folded')
+    equal(code, 1)
+    contains(err, 'the run has no heap profile')
+    equal(run('--heap=seldom', '--', 'true')[0], 125)
+    equal(run('--heap', '-d', '0.1', '-o', directory / 'no')[0], 125, 'a machine has no heap')
+    equal(run('--heap-python', '--', 'true')[0], 125)
+
+
+PYTHON = '''
+import os, sys, threading
+kept = []
+
+def make_bytes():
+    for i in range(20):
+        kept.append(bytearray(1 << 20))
+
+def make_floats():
+    kept.append([i * 0.5 for i in range(100000)])
+
+def make_in_thread():
+    kept.append(bytearray(5 << 20))
+
+def make_in_child():
+    kept.append(bytearray(3 << 20))
+
+def make_array(numpy):
+    kept.append(numpy.ones(1 << 20))
+
+make_bytes()
+make_floats()
+thread = threading.Thread(target=make_in_thread)
+thread.start()
+thread.join()
+pid = os.fork()
+if pid == 0:
+    make_in_child()
+    os._exit(0)
+os.waitpid(pid, 0)
+try:
+    import numpy
+    make_array(numpy)
+except ImportError:
+    pass
+print('done')
+sys.stdout.flush()
+os._exit(7)
+'''
+
+
+def interpreters():
+    listing = pathlib.Path(__file__).resolve().parents[2] / 'python' / 'interpreters'
+    lines = subprocess.run([listing], capture_output=True, text=True).stdout.splitlines()
+    return [line.split('|')[-1] for line in lines if not line.split('|')[0].endswith('t')]
+
+
+def near(found, expected, what, share=0.02):
+    assert abs(found - expected) <= share * expected, f'{what}: {found}, expected {expected}'
+
+
+def python_program(directory, program, options):
+    script = directory / 'script.py'
+    script.write_text(PYTHON)
+    stacks, err = heap(directory, program, script, options=[*options, '-o',
+                                                            directory / 'x.pitotprof'])
+    contains(err, 'python: 100.0 % of ')
+    near(bytes_below(stacks, 'make_bytes'), 20 << 20, f'{program} {options}')
+    near(bytes_below(stacks, 'make_in_thread'), 5 << 20, f'{program} {options}: thread')
+    near(bytes_below(stacks, 'make_in_child'), 3 << 20, f'{program} {options}: child')
+    if any('make_array' in stack for stack in stacks):
+        near(bytes_below(stacks, 'make_array'), 8 << 20, f'{program} {options}: numpy', 0.1)
+    return stacks
+
+
+def line_share(directory, function, line):
+    """Percent of all that the table of lines gives to a line."""
+    code, out, err = run('heap', 'show', directory / 'x.pitotprof', '--metric', 'allocated',
+                         '--lines', f'script.py:{function}')
+    equal(code, 0, err)
+    rows = [row.split() for row in out.splitlines()[2:]]
+    shares = {int(row[2]): float(row[0]) for row in rows
+              if row[1:2] == ['%'] and float(row[0]) > 0}
+    equal(set(shares), {line}, out)
+    return shares[line]
+
+
+def python_lines(directory):
+    """C244: allocations of Python are those of its lines: every one, and samples"""
+    programs = interpreters()
+    if not programs:
+        raise Skip('no CPython')
+    for program in programs:
+        stacks = python_program(directory, program, ['--heap', 'all', '--python'])
+        floats = bytes_below(stacks, 'make_floats')
+        assert 100_000 * 24 + 800_000 <= floats < 20_000_000, (program, floats)
+        whole = sum(stacks.values())
+        near(line_share(directory, 'make_bytes', 7), 100 * (20 << 20) / whole, program)
+        near(line_share(directory, 'make_in_thread', 13), 100 * (5 << 20) / whole, program, 0.05)
+        python_program(directory, program, ['--heap', '64k'])
 
 
 def loaded_later(directory):
@@ -164,5 +400,6 @@ def other_preloads(directory):
 
 
 if __name__ == '__main__':
-    main(exact_totals, whole_stacks, peak, threads, forks, execs, family, loaded_later, killed,
-         leaks, cannot_record, too_little, codes, other_preloads, jobs=2)
+    main(exact_totals, whole_stacks, peak, threads, forks, execs, family, cpp, arenas, flood,
+         timeline, recorded, recorded_with_cpu, recorder_killed, recorded_nothing, python_lines,
+         loaded_later, killed, leaks, cannot_record, too_little, codes, other_preloads, jobs=2)

@@ -43,6 +43,11 @@ class MonitoringTest(TestCase):
             'x': {'current': 100.0, 'average': 50.5, 'min': 1.0, 'max': 100.0},
             'y': {'current': 7.0, 'average': 7.0, 'min': 7.0, 'max': 7.0}})
 
+    def test_regressions(self):
+        """C235: steps of equal length are no regression; the alerts are those of the rules"""
+        self.assertEqual(pitot.regressions(), [])
+        self.assertEqual(pitot.MonitoringSystem().check_alerts(), [])
+
     def test_report(self):
         """C155 C156 C157 C158 C159 C160: a report has its six keys, and JSON takes it"""
         system = pitot.MonitoringSystem()

@@ -254,6 +254,38 @@ test('C241: a difference shows what grew', async () => {
     ok(diff.complaints.length === 0, diff.complaints.join('; '));
 });
 
+test('C244: a profile of memory shows live bytes over time, and what grows', async () => {
+    const heap = await open('heap.html');
+    near((await frame(heap, 'remember')).share, 0.75, 'remember');
+    const canvas = heap.locator('.pf-live-canvas');
+    const label = await canvas.getAttribute('aria-label');
+    ok(label === 'Live bytes over 4.00 seconds: 4.00\u202fMiB at most, 4.00\u202fMiB at the end',
+        label);
+    const box = await canvas.boundingBox();
+    await heap.mouse.move(box.x + box.width * 0.3, box.y + 30);
+    const note = await heap.locator('.pf-live output').textContent();
+    ok(/^1\.[23]\d\u202fMiB live after 1\.[23]\d?0?\u202fs$/.test(note), note);
+    const filled = await canvas.evaluate(one => {
+        const height = one.height, context = one.getContext('2d');
+        return [0.25, 0.75].map(share => {
+            const pixels = context.getImageData(one.width * share, 0, 1, height).data;
+            let count = 0;
+            for (let i = 3; i < pixels.length; i += 4)
+                count += pixels[i] > 0;
+            return count;
+        });
+    });
+    ok(filled[1] > 2 * filled[0], `it does not rise: ${filled}`);
+    const row = heap.locator('.pf-growth tbody tr');
+    ok(await row.count() === 1, 'one stack grows');
+    ok((await row.textContent()) ===
+        'remember ← main1.00\u202fMiB/s±\u202f2.00\u202fKiB/s3.00\u202fMiB30',
+    await row.textContent());
+    await shot(heap, 'heap');
+    ok(!(await page.locator('.pf-live-canvas').count()), 'a CPU profile has no live bytes');
+    ok(heap.complaints.length === 0, heap.complaints.join('; '));
+});
+
 test('C241: the picture is drawn without a script', async () => {
     for (const file of ['train.svg', 'diff.svg']) {
         const picture = await open(file, { javaScriptEnabled: false });

@@ -4,7 +4,7 @@
 
 #include "base/attr.h"
 #include "monitor/history.h"
-#include "monitor/latency.h"
+#include "analyze/latency.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -191,7 +191,7 @@ static void test_cut(void **state) {
     assert_int_equal(pt_heap_source_open(&s, AT_FDCWD, path), 0);
     assert_int_equal(ftruncate(fd, 100), 0);
     uint64_t position = 0;
-    assert_false(pt_heap_source_next(&s, &position, true, &e));
+    assert_false(pt_heap_source_next(&s, &position, true, 0, &e));
     pt_heap_source_close(&s);
     close(fd);
     unlink(path);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,8 +50,10 @@ static void tell_sampled(void) {
         free(*slot);
         *slot = come_and_go(16 + (size_t)(i % 1000) * 16);
     }
-    for (int i = 0; i < 512; i++)
+    for (int i = 0; i < 512; i++) {
         free(sink[i]);
+        sink[i] = NULL;
+    }
 }
 
 static void pause_us(long us) {
@@ -139,6 +142,24 @@ __attribute__((noinline)) static void *aligned_new(size_t bytes) {
     return p;
 }
 
+__attribute__((noinline)) static void *paged(size_t bytes) {
+    void *p = valloc(bytes);
+    __asm__ volatile("" : "+r"(p));
+    return p;
+}
+
+__attribute__((noinline)) static void *whole_pages(size_t bytes) {
+    void *p = pvalloc(bytes);
+    __asm__ volatile("" : "+r"(p));
+    return p;
+}
+
+__attribute__((noinline)) static void *copied(const char *text) {
+    void *p = strdup(text);
+    __asm__ volatile("" : "+r"(p));
+    return p;
+}
+
 static void fail(const char *what) {
     printf("wrong: %s\n", what);
 }
@@ -164,11 +185,17 @@ static void tell_family(void) {
     sink[1] = aligned_old(6400);
     sink[2] = aligned_new(1280);
     sink[3] = reallocarray(NULL, 7, 1000);
+    char text[1500];
+    memset(text, 'y', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    sink[6] = paged(3000);
+    sink[7] = whole_pages(2000);
+    sink[8] = copied(text);
     if (errno != 42)
         fail("errno is kept");
     if (zeros[0] || zeros[2999])
         fail("calloc gives zeros");
-    if ((uintptr_t)sink[0] % 4096 || (uintptr_t)sink[1] % 64)
+    if ((uintptr_t)sink[0] % 4096 || (uintptr_t)sink[1] % 64 || (uintptr_t)sink[6] % 4096)
         fail("alignment");
     if (malloc_usable_size(p) < 100000)
         fail("usable size");
@@ -186,6 +213,47 @@ static void tell_plugin(const char *path) {
         sink[i] = allocate(1000);
 }
 
+/* 10,000 blocks at a time, 40 times as many as in "sampled": 3,203,200,000 bytes. */
+static void tell_flood(void) {
+    for (int i = 0; i < 40; i++)
+        tell_sampled();
+}
+
+__attribute__((noinline)) static void *map_arena(size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    __asm__ volatile("" : "+r"(p));
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Two arenas of 16 MiB, of which one stays. What is only set aside is none. */
+static void tell_arenas(void) {
+    sink[0] = map_arena(16 << 20);
+    sink[1] = map_arena(16 << 20);
+    munmap(sink[1], 16 << 20);
+    sink[2] = mmap(NULL, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* C++'s new and new[], without a compiler for it. */
+static void tell_new(void) {
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW);
+    void *(*one)(size_t) = library ? dlsym(library, "_Znwm") : NULL;
+    void *(*several)(size_t) = library ? dlsym(library, "_Znam") : NULL;
+    for (int i = 0; one && several && i < 100; i++) {
+        sink[2 * i] = one(1000);
+        sink[2 * i + 1] = several(500);
+    }
+}
+
+/* Waits for its input to end, which a profiler that was killed does not change. */
+static void tell_hold(void) {
+    char byte;
+    tell_exact();
+    puts("held");
+    fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+}
+
 static void tell_killed(void) {
     tell_exact();
     kill(getpid(), SIGKILL);
@@ -196,10 +264,12 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*tell)(void);
-    } stories[] = { { "exact", tell_exact },  { "sampled", tell_sampled },
-                    { "leaks", tell_leaks },  { "threads", tell_threads },
-                    { "fork", tell_fork },    { "family", tell_family },
-                    { "killed", tell_killed } };
+    } stories[] = { { "exact", tell_exact },   { "sampled", tell_sampled },
+                    { "leaks", tell_leaks },   { "threads", tell_threads },
+                    { "fork", tell_fork },     { "family", tell_family },
+                    { "killed", tell_killed }, { "flood", tell_flood },
+                    { "arenas", tell_arenas }, { "new", tell_new },
+                    { "hold", tell_hold } };
     if (strcmp(story, "plugin") == 0)
         tell_plugin(argv[2]);
     if (strcmp(story, "exec") == 0)

@@ -374,11 +374,29 @@ static void await_gone(struct fixture *f) {
     pthread_mutex_unlock(&f->lock);
 }
 
+/* Answers with the parameters and a header of the request. */
+static void tell_query(void *user, struct pt_http_exchange *x) {
+    (void)user;
+    char text[256];
+    const char *a = pt_http_parameter(x, "a"), *b = pt_http_parameter(x, "b"),
+               *accept = pt_http_request_header(x, "accept");
+    snprintf(text, sizeof text, "a=%s b=%s accept=%s\n", a ? a : "(none)", b ? b : "(none)",
+             accept ? accept : "(none)");
+    pt_http_reply(x, 200, TEXT, pt_str_from(text));
+}
+
+static struct pt_http_content *shared; /* what /shared answers with */
+
+static void share(void *user, struct pt_http_exchange *x) {
+    (void)user;
+    pt_http_reply_content(x, shared);
+}
+
 static const struct pt_http_route routes[] = {
-    { "GET", "/hello", say_hello },
-    { "POST", "/echo", echo },
-    { "GET", "/later", hand_on },
-    { "GET", "/stream", stream },
+    { "GET", "/query", tell_query },     { "GET", "/shared", share },
+    { "GET", "/guarded", say_hello, 1 }, { "POST", "/guarded/act", say_hello, 2 },
+    { "GET", "/hello", say_hello },      { "POST", "/echo", echo },
+    { "GET", "/later", hand_on },        { "GET", "/stream", stream },
 };
 
 static void serve(struct fixture *f, struct pt_http_server_options o) {
@@ -516,6 +534,145 @@ static void bad_requests_get_the_right_status(void **state) {
             assert_non_null(strstr(text, "X-Content-Type-Options: nosniff\r\n"));
     }
     pt_http_server_close(&f.server);
+}
+
+static void queries_and_headers_are_for_the_handler(void **state) {
+    (void)state;
+    static const struct {
+        const char *head, *answer;
+    } cases[] = {
+        { "GET /query HTTP/1.1\r\n", "a=(none) b=(none) accept=(none)\n" },
+        { "GET /query?a=1&b= HTTP/1.1\r\nAccept: x/y\r\n", "a=1 b= accept=x/y\n" },
+        { "GET /query?b&a=%2f%3D+x HTTP/1.1\r\n", "a=/= x b= accept=(none)\n" },
+        { "GET /query?a=1&a=2 HTTP/1.1\r\n", "a=1 b=(none) accept=(none)\n" },
+        { "GET /query?&&=&a==&%zz HTTP/1.1\r\n", "a== b=(none) accept=(none)\n" },
+    };
+    struct fixture f;
+    char request[512], text[4096];
+    serve(&f, (struct pt_http_server_options){ 0 });
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        snprintf(request, sizeof request, "%sHost: localhost\r\n\r\n", cases[i].head);
+        int fd = connect_to(&f);
+        send_all(fd, pt_str_from(request));
+        read_until(fd, cases[i].answer, text, sizeof text);
+        close(fd);
+        if (!strstr(text, cases[i].answer))
+            fail_msg("%s: %s", cases[i].head, text);
+    }
+    pt_http_server_close(&f.server);
+}
+
+static void many_requests_share_one_content(void **state) {
+    (void)state;
+    static const struct pt_http_header headers[] = { { "X-Own", "yes" },
+                                                     { "Cache-Control", "no-cache" } };
+    struct fixture f;
+    struct pt_buf body = { 0 };
+    struct pt_http_request r = { 0 };
+    char text[4096];
+    serve(&f, (struct pt_http_server_options){ 0 });
+    pt_buf_str(&body, PT_STR("the same for all"));
+    shared = pt_http_content_new(&f.server, 201, TEXT, &body, headers, PT_COUNT(headers));
+    assert_non_null(shared);
+    assert_null(body.at);
+    for (int i = 0; i < 20; i++) {
+        get(&f, "/shared", &r);
+        assert_int_equal(r.status, 201);
+        assert_str_eq(pt_buf_as_str(&r.body), "the same for all");
+    }
+    assert_int_equal(
+        raw_status(&f, "HEAD /shared HTTP/1.1\r\nHost: localhost\r\n\r\n", text, sizeof text), 201);
+    assert_non_null(strstr(text, "X-Own: yes\r\n"));
+    assert_non_null(strstr(text, "Cache-Control: no-cache\r\n"));
+    assert_null(strstr(text, "no-store"));
+    assert_non_null(strstr(text, "X-Content-Type-Options: nosniff\r\n"));
+    pt_http_request_release(&r);
+    pt_http_content_free(&f.server, shared);
+    pt_http_server_close(&f.server);
+}
+
+static unsigned admit(void *user, const struct pt_http_route *route, const char *authorization) {
+    (void)user;
+    if (route->guard == 0 || (authorization && strcmp(authorization, "Bearer right") == 0))
+        return 0;
+    return route->guard == 1 ? 401 : 403;
+}
+
+static void who_is_not_admitted_is_refused_before_the_body(void **state) {
+    (void)state;
+    static const struct {
+        const char *request;
+        int status;
+    } cases[] = {
+        { "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n", 200 },
+        { "GET /guarded HTTP/1.1\r\nHost: localhost\r\n\r\n", 401 },
+        { "GET /guarded HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n", 401 },
+        { "GET /guarded HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer right\r\n\r\n", 200 },
+        { "POST /guarded/act HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n", 403 },
+        { "DELETE /guarded HTTP/1.1\r\nHost: localhost\r\n\r\n", 405 },
+    };
+    struct fixture f;
+    char text[4096];
+    serve(&f, (struct pt_http_server_options){ .admits = admit });
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        int status = raw_status(&f, cases[i].request, text, sizeof text);
+        if (status != cases[i].status)
+            fail_msg("%s: %d", cases[i].request, status);
+        if (status == 401)
+            assert_non_null(strstr(text, "WWW-Authenticate: Bearer\r\n"));
+    }
+    pt_http_server_close(&f.server);
+}
+
+/* Bytes come, but never a whole request: only tending ends that. */
+static void who_sends_byte_by_byte_is_cut_off(void **state) {
+    (void)state;
+    struct fixture f;
+    char text[4096];
+    serve(&f, (struct pt_http_server_options){ .timeout_seconds = 1 });
+    int slow = connect_to(&f), stream_fd = connect_to(&f);
+    send_all(stream_fd, PT_STR("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    struct pt_http_exchange *x = take_exchange(&f);
+    send_all(slow, PT_STR("GET /hello HTTP/1.1\r\nHost: localhost\r\nX-Slow: "));
+    char byte;
+    ssize_t n = -1;
+    while (n < 0) {
+        if (send(slow, "x", 1, MSG_NOSIGNAL) < 0)
+            break;
+        pt_http_server_tend(&f.server);
+        n = recv(slow, &byte, 1, MSG_DONTWAIT);
+        usleep(10000);
+    }
+    close(slow);
+    assert_int_equal(pt_http_push(x, PT_STR("still here")), 0); /* streams may take their time */
+    read_until(stream_fd, "still here", text, sizeof text);
+    assert_non_null(strstr(text, "still here"));
+    pt_http_end(x);
+    close(stream_fd);
+    pt_http_server_close(&f.server);
+}
+
+static void a_socket_may_be_handed_over(void **state) {
+    (void)state;
+    struct pt_http_address address;
+    struct fixture f;
+    struct pt_http_request r = { 0 };
+    assert_int_equal(pt_http_address_parse(&address, "127.0.0.1:0", NULL), 0);
+    int fd = pt_http_address_listen(&address, NULL);
+    assert_true(fd >= 0);
+    serve(&f, (struct pt_http_server_options){ .listen_fd_plus_one = fd + 1 });
+    get(&f, "/hello", &r);
+    assert_str_eq(pt_buf_as_str(&r.body), "hello\n");
+    pt_http_request_release(&r);
+    restart_client();
+    pt_http_server_close(&f.server);
+
+    struct pt_err err;
+    assert_int_equal(pt_http_address_parse(&address, "0.0.0.0:0", NULL), 0);
+    fd = pt_http_address_listen(&address, NULL);
+    struct pt_http_server_options o = { .listen_fd_plus_one = fd + 1 };
+    assert_int_equal(pt_http_server_open(&f.server, &o, &err), -EACCES);
+    close(fd);
 }
 
 static void a_body_in_chunks_has_a_limit_too(void **state) {
@@ -870,6 +1027,12 @@ int main(void) {
         PT_TEST(client_and_server_speak_over_a_unix_socket,
                 "C125: client and server speak over a UNIX socket"),
         PT_TEST(bad_requests_get_the_right_status, "bad requests get the right status"),
+        PT_TEST(queries_and_headers_are_for_the_handler, "queries and headers are for the handler"),
+        PT_TEST(many_requests_share_one_content, "many requests share one content"),
+        PT_TEST(who_is_not_admitted_is_refused_before_the_body,
+                "who is not admitted is refused before the body"),
+        PT_TEST(who_sends_byte_by_byte_is_cut_off, "who sends byte by byte is cut off"),
+        PT_TEST(a_socket_may_be_handed_over, "a socket may be handed over"),
         PT_TEST(a_body_in_chunks_has_a_limit_too, "a body in chunks has a limit too"),
         PT_TEST(a_head_without_end_is_cut, "a head without end is cut"),
         PT_TEST(connections_beyond_the_limit_wait_for_their_turn,

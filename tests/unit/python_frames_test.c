@@ -1,5 +1,5 @@
 /* Frames of Python, read from a small memory made by hand. */
-#include "profile/python_layout.h"
+#include "preload/python_layout.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/python_stack.h"

@@ -208,6 +208,33 @@ static void without_a_command_there_is_null(void **state) {
     json_decref(j);
 }
 
+static void check_rank(char *const *variables, int64_t rank, int64_t world_size, const char *from) {
+    struct pt_static_options options = example;
+    options.own_environment = variables;
+    json_t *j = read_fixture("static-x86", options);
+    assert_number(j, "rank.number", (double)rank);
+    if (world_size >= 0)
+        assert_number(j, "rank.world_size", (double)world_size);
+    else
+        assert_null_at(j, "rank.world_size");
+    assert_text(j, "rank.from", from);
+    json_decref(j);
+}
+
+static void launchers_say_which_rank_it_is(void **state) {
+    (void)state;
+    check_rank((char *[]){ WORD("RANK=3"), WORD("WORLD_SIZE=8"), NULL }, 3, 8, "RANK");
+    check_rank((char *[]){ WORD("RANK=3"), WORD("SLURM_PROCID=5"), NULL }, 5, -1, "SLURM_PROCID");
+    check_rank((char *[]){ WORD("SLURM_PROCID=5"), WORD("PITOT_RANK=0"), NULL }, 0, -1,
+               "PITOT_RANK");
+    check_rank((char *[]){ WORD("PITOT_RANK=x"), WORD("OMPI_COMM_WORLD_RANK=2"),
+                           WORD("OMPI_COMM_WORLD_SIZE=4"), NULL },
+               2, 4, "OMPI_COMM_WORLD_RANK");
+    json_t *j = read_fixture("static-x86", example);
+    assert_null_at(j, "rank");
+    json_decref(j);
+}
+
 static void no_secret_is_anywhere_in_the_file_of_this_machine(void **state) {
     (void)state;
     char *text = written("/proc", "/sys", "/", example);
@@ -269,6 +296,7 @@ int main(void) {
         PT_TEST(the_command_is_there_without_its_secrets,
                 "C020: the command is there without its secrets"),
         PT_TEST(without_a_command_there_is_null, "C002: without a command there is null"),
+        PT_TEST(launchers_say_which_rank_it_is, "launchers say which rank it is"),
         PT_TEST(no_secret_is_anywhere_in_the_file_of_this_machine,
                 "C020: no secret is anywhere in the file of this machine"),
         PT_TEST(foreign_trees_give_valid_files, "C133: foreign trees give valid files"),

@@ -2,7 +2,7 @@
  *
  * A track is a column of a row with a known course: a gauge of that level, a counter that grows by
  * so much a second. Tables, keys and columns are those that the tracks name; a later track of the
- * same column replaces an earlier one. */
+ * same column replaces an earlier one. The key of a row is its name too. */
 #ifndef PT_TEST_TRACKS_H
 #define PT_TEST_TRACKS_H
 
@@ -26,7 +26,7 @@ struct track_set {
     struct track tracks[TRACKS_MAX];
     size_t count;
     struct pt_table tables[16];
-    char key_names[16][64];
+    char key_names[16][64], name_names[16][64];
     struct pt_column columns[16][TRACKS_MAX];
     const struct pt_table *pointers[16];
     struct pt_schema schema;
@@ -35,6 +35,11 @@ struct track_set {
 static inline bool tracks_meet(const struct track *a, const struct track *b) {
     return strcmp(a->table, b->table) == 0 && strcmp(a->column, b->column) == 0 &&
            strcmp(a->key ? a->key : "", b->key ? b->key : "") == 0;
+}
+
+/* What a profile says is in no journal. */
+static inline bool tracks_is_recorded(const struct track *track) {
+    return strcmp(track->table, "profile") != 0;
 }
 
 /* NAN takes the column away. */
@@ -79,12 +84,16 @@ static inline int tracks_table(struct track_set *set, const char *name) {
                                         .help = "",
                                         .columns = set->columns[t],
                                         .sources = sources,
-                                        .column_count = 1,
+                                        .column_count = 2,
                                         .source_count = 1 };
     /* tables of the main file share its names */
     snprintf(set->key_names[t], sizeof set->key_names[t], "%sKey", name);
     set->columns[t][0] = (struct pt_column){
         set->key_names[t], set->key_names[t], PT_KEY, PT_STRING, PT_NONE, 0, ""
+    };
+    snprintf(set->name_names[t], sizeof set->name_names[t], "%sName", name);
+    set->columns[t][1] = (struct pt_column){
+        set->name_names[t], set->name_names[t], PT_INFO, PT_STRING, PT_NONE, 0, ""
     };
     set->pointers[t] = &set->tables[t];
     set->schema.tables = set->pointers;
@@ -94,6 +103,8 @@ static inline int tracks_table(struct track_set *set, const char *name) {
 static inline void tracks_make_schema(struct track_set *set) {
     for (size_t i = 0; i < set->count; i++) {
         const struct track *track = &set->tracks[i];
+        if (!tracks_is_recorded(track))
+            continue;
         int t = tracks_table(set, track->table);
         if (pt_table_find(&set->tables[t], track->column) < 0)
             set->columns[t][set->tables[t].column_count++] =
@@ -115,8 +126,10 @@ static inline uint32_t tracks_row(struct pt_batch *b, const char *key, int64_t m
             return row;
     pt_batch_add_row(b);
     pt_set_time(b, 0, mono_ns);
-    if (key)
+    if (key) {
         pt_set_str(b, 0, pt_str_from(key));
+        pt_set_str(b, 1, pt_str_from(key));
+    }
     return b->row_count - 1;
 }
 
@@ -124,7 +137,7 @@ static inline void tracks_fill(const struct track_set *set, struct pt_sample *s,
                                double noise) {
     for (size_t i = 0; i < set->count; i++) {
         const struct track *track = &set->tracks[i];
-        if (isnan(track->value))
+        if (isnan(track->value) || !tracks_is_recorded(track))
             continue;
         struct pt_batch *b = &s->batches[pt_schema_find(&set->schema, track->table)];
         uint32_t row = tracks_row(b, track->key, s->mono_ns);

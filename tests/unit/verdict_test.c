@@ -108,6 +108,32 @@ static const struct scenario scenarios[] = {
       "single-thread-bound",
       { HALF_CPUS, { "container", "/own", "cCpuTime", 'c', 0.98e9, 0 } },
       { { "core", "0", "cpuIdleTime", 'c', 50, 0 }, { "core", "1", "cpuIdleTime", 'c', 49, 0 } } },
+    { "C234: Python threads that take turns on one core are gil-bound; idle ones are not",
+      "gil-bound",
+      { HALF_CPUS,
+        { "container", "/own", "cCpuTime", 'c', 0.98e9, 0 },
+        { "process", "python3", "pCpuTimeNs", 'c', 0.97e9, 0 },
+        { "process", "python3", "pNumThreads", 'g', 4, 0 },
+        { "process", "python3", "pVoluntaryContextSwitches", 'c', 600, 0 } },
+      { { "process", "python3", "pVoluntaryContextSwitches", 'c', 5, 0 } } },
+    { "C234: the same threads of another language are not gil-bound",
+      "single-thread-bound",
+      { HALF_CPUS,
+        { "container", "/own", "cCpuTime", 'c', 0.98e9, 0 },
+        { "process", "server", "pCpuTimeNs", 'c', 0.97e9, 0 },
+        { "process", "server", "pNumThreads", 'g', 4, 0 },
+        { "process", "server", "pVoluntaryContextSwitches", 'c', 600, 0 } },
+      { { "core", "0", "cpuIdleTime", 'c', 50, 0 },
+        { "core", "1", "cpuIdleTime", 'c', 49, 0 },
+        { "container", "/own", "cCpuTime", 'c', 0.5e9, 0 },
+        { "process", "server", "pCpuTimeNs", 'c', 0.5e9, 0 } } },
+    { "C234: CPU time in locks with many switches is lock-contention; switches alone are not",
+      "lock-contention",
+      { HALF_CPUS,
+        { "container", "/own", "cCpuTime", 'c', 0.9e9, 0 },
+        { "profile", NULL, "profile.lock", 'g', 0.3, 0 },
+        { "process", "server", "pVoluntaryContextSwitches", 'c', 30000, 0 } },
+      { { "profile", NULL, "profile.lock", 'g', 0.01, 0 } } },
     { "C234: a quota that stops it is cpu-throttled; one that it does not reach is not",
       "cpu-throttled",
       { HALF_CPUS,
@@ -241,6 +267,12 @@ static const struct scenario scenarios[] = {
       "gpu-throttled",
       { GPU(99, 40, 60000, 699), { "gpu", "0", "gViolationPower", 'c', 0.6e9, 0 } },
       { { "gpu", "0", "gViolationPower", 'c', 0, 0 } } },
+    { "C234: heat is gpu-throttled where the driver says nothing of power; a cool GPU is not",
+      "gpu-throttled",
+      { { "gpu", "0", "gUtilizationGpu", 'g', 98, 0 },
+        { "gpu", "0", "gTemperatureC", 'g', 89, 0 },
+        { "gpu", "0", "gViolationThermal", 'c', 0.6e9, 0 } },
+      { { "gpu", "0", "gViolationThermal", 'c', 0, 0 } } },
     { "C234: a full link to a waiting GPU is pcie-bound; an empty one is not",
       "pcie-bound",
       { GPU(30, 20, 40000, 200), { "gpu", "0", "gPcieRxKbps", 'g', 27e6, 0 } },
@@ -253,6 +285,16 @@ static const struct scenario scenarios[] = {
       { { "gpu", "0", "gMemoryUsedMb", 'g', 10000, 0 } } },
 };
 
+/* What a profile would say: tracks of the table "profile" are signals by name. */
+static void set_profile_signals(const struct track_set *set, struct pt_signals *signals) {
+    for (size_t t = 0; t < set->count; t++)
+        for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+            if (strcmp(set->tracks[t].table, "profile") == 0 &&
+                strcmp(set->tracks[t].column, pt_signal_infos[id].name) == 0)
+                for (size_t i = 0; i < signals->count; i++)
+                    signals->values[id][i] = set->tracks[t].value;
+}
+
 static void explain_tracks(struct track_set *set, double seconds, struct pt_explanation *x) {
     char path[] = "/tmp/pitot-verdict-XXXXXX";
     struct pt_journal_reader reader = { 0 };
@@ -264,6 +306,7 @@ static void explain_tracks(struct track_set *set, double seconds, struct pt_expl
     pt_windows_init(w, &reader.schema, pt_signal_wants);
     assert_int_equal(pt_windows_read(w, &reader), 0);
     pt_signals_make(&signals, w, 125e6);
+    set_profile_signals(set, &signals);
     pt_explain(x, &signals);
     pt_signals_release(&signals);
     pt_windows_release(w);
@@ -377,7 +420,7 @@ static void the_json_has_the_promised_shape(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print_json(&x, "uuid", 0, &out);
+    pt_explain_print_json(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     assert_int_equal(pt_out_close(&out), 0);
     json_t *root = json_loadb((const char *)text.at, text.len, 0, NULL);
     assert_non_null(root);
@@ -403,7 +446,7 @@ static void the_text_fits_a_screen(void **state) {
     struct pt_out out;
     explain_lists(scenarios[0].holds, NULL, &x);
     pt_out_memory(&out, &text);
-    pt_explain_print(&x, "uuid", &out);
+    pt_explain_print(&(struct pt_explained_run){ .explanation = x, .uuid = "uuid" }, &out);
     pt_out_char(&out, 0);
     assert_int_equal(pt_out_close(&out), 0);
     const char *line = (const char *)text.at;

@@ -11,6 +11,8 @@ Object.assign(FlameGraph.prototype, {
         canvas.addEventListener('dblclick', event => this.onDoubleClick(event));
         if (this.timeCanvas)
             this.watchTimeline();
+        if (this.liveCanvas)
+            this.watchLive();
         this.onDocumentKey = event => this.onPageKey(event);
         document.addEventListener('keydown', this.onDocumentKey);
         this.onScheme = () => this.applyTheme(this.theme);

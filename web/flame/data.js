@@ -29,6 +29,9 @@ function decode(data) {
     model.isTopmost = findTopmost(model);
     model.end = model.time.reduce((most, t) => Math.max(most, t), 0);
     model.step = data.samples.time_step_ns;
+    model.timeline = data.timeline ? { step: data.timeline.step_ns,
+        values: column(data.timeline.values) } : null;
+    model.growth = data.growth || [];
     return model;
 }
 

@@ -77,6 +77,7 @@ class FlameGraph {
         this.showDetail();
         this.draw();
         this.drawTimeline();
+        this.drawLive();
         this.fillTable();
     }
 

@@ -5,9 +5,13 @@ Object.assign(FlameGraph.prototype, {
         this.root.append(this.buildHeader(), this.buildToolbar(), this.buildFilters());
         if (this.model.end > 0)
             this.root.append(this.buildTimeline());
+        if (this.model.timeline)
+            this.root.append(this.buildLive());
         this.crumbs = make('nav', { class: 'pf-crumbs', 'aria-label': 'Zoom path' });
-        this.root.append(this.crumbs, this.buildGraph(), this.buildDetail(),
-            this.buildTable());
+        this.root.append(this.crumbs, this.buildGraph(), this.buildDetail());
+        if (this.model.growth.length > 0)
+            this.root.append(this.buildGrowth());
+        this.root.append(this.buildTable());
         this.host.replaceChildren(this.root);
     },
 

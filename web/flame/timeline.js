@@ -53,13 +53,13 @@ Object.assign(FlameGraph.prototype, {
                 context.fillRect(i * bar, y -= h, Math.max(bar - 0.5, 1), h);
             });
         }
-        this.drawAxis(context, width, height, axis);
+        this.drawAxis(context, width, height, axis, this.model.end * this.model.step / 1e9);
         this.drawBrush(context, width, height - axis);
         this.showTime();
     },
 
-    drawAxis(context, width, height, axis) {
-        const seconds = this.model.end * this.model.step / 1e9, rough = seconds / (width / 90);
+    drawAxis(context, width, height, axis, seconds) {
+        const rough = seconds / (width / 90);
         const power = 10 ** Math.floor(Math.log10(rough));
         const step = [1, 2, 5, 10].find(k => k * power >= rough) * power;
         context.font = '11px system-ui, "DejaVu Sans", sans-serif';

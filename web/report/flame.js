@@ -27,3 +27,21 @@ class Flame {
         this.graph?.applyTheme(theme.read());
     }
 }
+
+/* What was allocated: of the whole run, whatever part of it is shown. */
+class Heap {
+    constructor(model) {
+        this.data = model.data.heap.data;
+        this.place = make('div', { class: 'pr-flame' });
+        this.element = section('heap', 'Heap', 'Memory by stack of calls, of the whole run',
+            this.place);
+    }
+
+    mount() {
+        this.graph = window.pitotFlame.mount(this.place, this.data);
+    }
+
+    restyle() {
+        this.graph?.applyTheme(theme.read());
+    }
+}

@@ -109,9 +109,11 @@ async function start() {
     theme.apply(theme.read());
     const cards = new Cards(model, view);
     const flame = model.data.flame ? new Flame(model, view) : null;
+    const heap = model.data.heap ? new Heap(model) : null;
     const spans = model.data.spans ? new SpanTimeline(model, view) : null;
     const sections = [
-        figureSection(model, view), eventList(model, view), flame?.element, spans?.element,
+        rankSection(model), figureSection(model, view), eventList(model, view),
+        flame?.element, heap?.element, spans?.element,
         ...model.data.tables.filter(one => one.columns.length > 0)
             .map(one => tableSection(model, view, one)),
         model.data.processes ? processSection(model) : null,
@@ -123,11 +125,13 @@ async function start() {
         cards.drawCurves();
         spans?.draw();
         flame?.restyle();
+        heap?.restyle();
     };
     const head = heading(model);
     head.append(make('div', { class: 'pr-tools' }, search(root), themeButton(restyle)));
     root.replaceChildren(head, verdictPanel(model, view) || '', cards.element, bar.element,
         navigation(sections), ...sections);
+    heap?.mount();
     flame?.mount();
     view.on('window', () => allCharts.forEach(chart => chart.isSeen && chart.show()));
     document.addEventListener('keydown', event => {

@@ -14,7 +14,9 @@ function verdictItem(view, verdict) {
         verdict.entity ? ' ' + verdict.entity : null,
         make('p', {}, `${digits(100 * verdict.share)}${THIN}% of the run, confidence ` +
             `${digits(100 * verdict.confidence)}${THIN}%. `, where),
-        make('p', {}, numbers.join(' · ')), make('p', {}, verdict.advice));
+        make('p', {}, numbers.join(' · ')),
+        verdict.where ? make('p', {}, 'Where: ', make('code', {}, verdict.where)) : null,
+        make('p', {}, verdict.advice));
 }
 
 function verdictPanel(model, view) {

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <pitot/config.h>
+#include <pitot/monitor.h>
+
+#define REGRESSIONS_MAX 16
 
 static PyObject *logger; /* called with level and text; NULL: silence. Guarded by the interpreter */
 
@@ -62,9 +65,32 @@ static PyObject *overhead(PyObject *module, PyObject *unused) {
         PyBool_FromLong(o.histograms_on), "memory_on", PyBool_FromLong(o.memory_on));
 }
 
+static PyObject *regression(const pt_regression *r) {
+    return Py_BuildValue("{sssKsdsdsdsd}", "name", r->name, "step", (unsigned long long)r->step,
+                         "before", r->before, "after", r->after, "p", r->p, "since", r->since);
+}
+
+static PyObject *regressions(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    pt_regression found[REGRESSIONS_MAX];
+    size_t count = pt_regressions(found, REGRESSIONS_MAX);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < count && i < REGRESSIONS_MAX; i++) {
+        PyObject *one = regression(&found[i]);
+        if (!one || PyList_Append(list, one))
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyMethodDef functions[] = {
     { "set_log", set_log, METH_O, "set_log(call, /)\n--\n\ncall(level, text); None: silence." },
     { "step", step, METH_O, "step(name, /)\n--\n\nThe number of the step; 0: off." },
+    { "regressions", regressions, METH_NOARGS,
+      "regressions()\n--\n\nSteps that have become slower for good: name, step, before and after "
+      "in "
+      "seconds, p, since." },
     { "overhead", overhead, METH_NOARGS,
       "overhead()\n--\n\nWhat measuring costs, as a fraction of the CPU time of the program, and "
       "what "

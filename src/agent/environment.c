@@ -1,0 +1,44 @@
+#include "agent/environment.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+extern char **environ;
+
+static void add(struct pt_environment *e, char *entry) {
+    pt_grow(&e->at, &e->capacity, e->count + 2, sizeof *e->at);
+    e->at[e->count++] = entry;
+    e->at[e->count] = NULL;
+}
+
+void pt_environment_init(struct pt_environment *e) {
+    *e = (struct pt_environment){ 0 };
+    pt_grow(&e->at, &e->capacity, 1, sizeof *e->at);
+    e->at[0] = NULL;
+    for (size_t i = 0; environ[i]; i++)
+        add(e, environ[i]);
+}
+
+static void remove_variable(struct pt_environment *e, const char *entry) {
+    size_t name = strcspn(entry, "=") + 1, kept = 0;
+    for (size_t i = 0; i < e->count; i++)
+        if (strncmp(e->at[i], entry, name) != 0)
+            e->at[kept++] = e->at[i];
+    e->count = kept;
+}
+
+void pt_environment_set(struct pt_environment *e, char *entry) {
+    remove_variable(e, entry);
+    add(e, entry);
+    pt_grow(&e->own, &e->own_capacity, e->own_count + 1, sizeof *e->own);
+    e->own[e->own_count++] = entry;
+}
+
+void pt_environment_release(struct pt_environment *e) {
+    for (size_t i = 0; i < e->own_count; i++)
+        pt_free(e->own[i]);
+    pt_free(e->own);
+    pt_free(e->at);
+    *e = (struct pt_environment){ 0 };
+}

@@ -1,0 +1,19 @@
+/* agent/environment.h -- the environment of a command: Pitot's own with some variables set. */
+#ifndef PT_AGENT_ENVIRONMENT_H
+#define PT_AGENT_ENVIRONMENT_H
+
+#include <stddef.h>
+
+struct pt_environment {
+    char **at; /* NULL after the last */
+    size_t count, capacity;
+    char **own; /* entries that were set */
+    size_t own_count, own_capacity;
+};
+
+void pt_environment_init(struct pt_environment *e);
+/* "NAME=value", which it takes. */
+void pt_environment_set(struct pt_environment *e, char *entry);
+void pt_environment_release(struct pt_environment *e);
+
+#endif

@@ -1,0 +1,42 @@
+/* analyze/clock_match.h -- how far the clocks of two machines are apart, by what both saw.
+ *
+ * An event is something that happens on both at nearly the same time: the end of a collective
+ * operation, a mark with the same text. Each pair of the same name and number gives a difference;
+ * the clocks differ by their median, and the error is half of the range that holds 90 % of them. */
+#ifndef PT_ANALYZE_CLOCK_MATCH_H
+#define PT_ANALYZE_CLOCK_MATCH_H
+
+#include "model/sample.h"
+
+#define PT_CLOCK_EVENTS_MAX 65536 /* of one machine */
+#define PT_CLOCK_PAIRS_MIN  3     /* less say nothing of their spread */
+
+struct pt_clock_event {
+    uint32_t name;
+    int64_t number; /* which of its name: a step number, or the how manieth */
+    int64_t time_ns;
+};
+
+/* {0} is empty. */
+struct pt_clock_events {
+    struct pt_clock_event *list;
+    size_t count, capacity;
+};
+
+void pt_clock_events_add(struct pt_clock_events *e, const struct pt_clock_event *event);
+void pt_clock_events_release(struct pt_clock_events *e);
+
+struct pt_clock_offset {
+    int64_t offset_ns; /* to add to a time of `other` for that of `reference` */
+    int64_t error_ns;
+    size_t pair_count;
+};
+
+/* False: there are too few pairs. Sorts the events. */
+bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *other,
+                    struct pt_clock_offset *offset);
+
+/* Do all ranks leave an operation of this name together: all_reduce, barrier, ncclBroadcast? */
+bool pt_is_collective(struct pt_str name);
+
+#endif

@@ -1,0 +1,59 @@
+/* cmd/target.c -- options that say what is watched, of all commands that sample. */
+#include "base/scan.h"
+#include "cmd/command.h"
+#include "collect/collector.h"
+#include "scrape/scraper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
+                    struct pt_err *err) {
+    if (list->count > PT_TARGET_PIDS)
+        return pt_fail(err, -EINVAL, "--pid can be given at most %d times", PT_TARGET_PIDS);
+    for (size_t i = 0; i < list->count; i++) {
+        struct pt_scan s = pt_scan_of(pt_str_from(list->items[i]));
+        int64_t pid = pt_scan_i64(&s);
+        if (s.failed || s.at != s.end || pid < 1 || pid > INT32_MAX)
+            return pt_fail(err, -EINVAL, "--pid: '%s' is not a process id", list->items[i]);
+        pids[(*count)++] = (pid_t)pid;
+    }
+    return 0;
+}
+
+static bool is_engine_word(const char *text) {
+    return strcmp(text, "auto") == 0 || strcmp(text, "off") == 0;
+}
+
+static int check_engine_urls(const struct pt_engine_options *engines, struct pt_err *err) {
+    char url[PT_SCRAPE_URL_BYTES], path[PT_SCRAPE_UNIX_BYTES];
+    if (engines->url_count > PT_SCRAPE_ENGINES)
+        return pt_fail(err, -E2BIG, "--engine: %d are the most", PT_SCRAPE_ENGINES);
+    for (size_t i = 0; i < engines->url_count; i++) {
+        if (is_engine_word(engines->urls[i]))
+            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", engines->urls[i]);
+        if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
+            return pt_fail(
+                err, -EINVAL,
+                "--engine: '%s' is no address: PORT, HOST:PORT, http://, https:// or unix:PATH",
+                engines->urls[i]);
+    }
+    return 0;
+}
+
+int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+                       const char **url, struct pt_err *err) {
+    *url = getenv("VLLM_METRICS_URL");
+    if (given->count == 0) {
+        bool has_url = *url && **url;
+        engines->must_discover = !has_url;
+        engines->urls = url;
+        engines->url_count = has_url;
+    } else if (given->count == 1 && is_engine_word(given->items[0])) {
+        engines->must_discover = strcmp(given->items[0], "auto") == 0;
+    } else {
+        engines->urls = given->items;
+        engines->url_count = given->count;
+    }
+    return check_engine_urls(engines, err);
+}

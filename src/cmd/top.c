@@ -1,0 +1,83 @@
+#include "top/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/command.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define SHORTEST_NS (10 * PT_NS_PER_MS)
+
+static int check_pids(const struct pt_target *target, struct pt_err *err) {
+    for (int i = 0; i < target->pid_count; i++)
+        if (kill(target->pids[i], 0) && errno == ESRCH)
+            return pt_fail(err, -ESRCH, "cannot watch process %d: there is no such process",
+                           (int)target->pids[i]);
+    return 0;
+}
+
+static int check(const struct pt_command_options *o, struct pt_top_options *top, const char **url,
+                 struct pt_err *err) {
+    if (o->interval_ns < SHORTEST_NS)
+        return pt_fail(err, -EINVAL, "--interval: the shortest is 10 ms");
+    if (o->top_count < 0)
+        return pt_fail(err, -EINVAL, "--iterations: a number from 0 on; 0 = no limit");
+    int rc = pt_command_engines(&o->engines, &top->engines, url, err);
+    if (!rc)
+        rc = pt_command_pids(&o->pids, top->target.pids, &top->target.pid_count, err);
+    return rc;
+}
+
+static int show_run(const char *run, struct pt_top_options *top, struct pt_err *err) {
+    char journal[PATH_MAX];
+    int rc = pt_command_find_run(run, journal, err);
+    top->journal = journal;
+    return rc ? rc : pt_top_run(top, err);
+}
+
+static int show_now(const struct pt_command_options *o, struct pt_top_options *top,
+                    struct pt_err *err) {
+    struct pt_fs fs;
+    int rc = pt_fs_open(&fs, o->procfs, o->sysfs, o->rootfs, err);
+    if (rc)
+        return rc;
+    top->fs = &fs;
+    rc = fs.is_live ? check_pids(&top->target, err) : 0;
+    if (!rc)
+        rc = pt_top_run(top, err);
+    pt_fs_close(&fs);
+    return rc;
+}
+
+int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
+    (void)has_dashes;
+    (void)argv;
+    struct pt_top_options top = { .start_ns = o->start_ns,
+                                  .interval_ns = o->interval_ns,
+                                  .most = o->top_count,
+                                  .panel = o->panel,
+                                  .sort = o->sort,
+                                  .filter = o->filter,
+                                  .is_tree = o->as_tree,
+                                  .alerts = o->alerts };
+    struct pt_err err = { "" };
+    const char *url;
+    if (operands[0] && operands[1])
+        return pt_command_misused(PT_COMMAND_TOP, "give one run, or none for this machine");
+    if (operands[0] && (o->pids.count > 0 || o->engines.count > 0))
+        return pt_command_misused(PT_COMMAND_TOP,
+                                  "--pid and --engine are for what runs now, not for a run");
+    if (!operands[0] && o->start_ns > 0)
+        return pt_command_misused(PT_COMMAND_TOP, "--at is for a recorded run");
+    if (check(o, &top, &url, &err))
+        return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
+    int rc = operands[0] ? show_run(operands[0], &top, &err) : show_now(o, &top, &err);
+    if (rc == -EINVAL)
+        return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
+    if (rc)
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+    return rc ? 1 : 0;
+}

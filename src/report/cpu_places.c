@@ -1,0 +1,166 @@
+#include "report/cpu_places.h"
+
+#include "base/log.h"
+#include "profile/classify.h"
+#include "report/run_profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PLACES      3
+#define SAMPLES_MIN 5    /* of a window: fewer say nothing */
+#define PLACE_SHARE 0.05 /* of all samples: less is not worth a word */
+
+void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal) {
+    struct pt_err err = { "" };
+    *c = (struct pt_cpu_places){ 0 };
+    if (pt_run_profile_read(&c->file, journal, "cpu", &err)) {
+        pt_log(PT_LOG_WARNING, "%s", err.text);
+        return;
+    }
+    if (!c->file)
+        return;
+    c->states = pt_calloc(c->file->profile.stacks.count + 1, 1);
+    pt_classify_stacks(&c->file->profile, c->states);
+}
+
+void pt_cpu_places_close(struct pt_cpu_places *c) {
+    pt_run_profile_free(c->file);
+    pt_free(c->states);
+    *c = (struct pt_cpu_places){ 0 };
+}
+
+static bool is_in_lock(const struct pt_cpu_places *c, const struct pt_profile_sample *sample) {
+    return sample->stack != PT_PROFILE_NONE && c->states[sample->stack] == PT_STATE_LOCK;
+}
+
+/* The window of an instant, or -1. Samples come nearly in order: most are where the last was. */
+static int find_window(const struct pt_windows *w, int64_t time_ns) {
+    size_t low = 0, high = w->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (w->windows[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->count && w->windows[low].start_ns <= time_ns ? (int)low : -1;
+}
+
+void pt_cpu_places_signal(const struct pt_cpu_places *c, struct pt_signals *signals) {
+    if (!c->file)
+        return;
+    const struct pt_profile *p = &c->file->profile;
+    const struct pt_windows *w = signals->windows;
+    uint32_t *all = pt_calloc(w->count + 1, sizeof *all);
+    uint32_t *in_locks = pt_calloc(w->count + 1, sizeof *in_locks);
+    for (size_t i = 0; i < p->samples.count; i++) {
+        int window = find_window(w, p->samples.at[i].time_ns);
+        if (window < 0)
+            continue;
+        all[window]++;
+        in_locks[window] += is_in_lock(c, &p->samples.at[i]);
+    }
+    for (size_t i = 0; i < w->count; i++)
+        if (all[i] >= SAMPLES_MIN)
+            signals->values[PT_SIGNAL_PROFILE_LOCK][i] = (double)in_locks[i] / all[i];
+    pt_free(all);
+    pt_free(in_locks);
+}
+
+/* ---- the code it is about ---- */
+
+/* The innermost function of Python, which is what its author can change; else the innermost that is
+ * not the kernel's. `is_above_locks`: of those who want the lock, not the lock itself. */
+static uint32_t place_of(const struct pt_cpu_places *c, uint32_t stack, bool is_above_locks) {
+    const struct pt_profile *p = &c->file->profile;
+    uint32_t native = PT_PROFILE_NONE;
+    for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
+        uint32_t function = p->frames.at[p->stacks.at[stack].frame].function;
+        if (function == PT_PROFILE_NONE || (is_above_locks && c->states[stack] == PT_STATE_LOCK))
+            continue;
+        uint32_t kind = p->functions.at[function].kind;
+        if (kind == PT_KIND_PYTHON)
+            return function;
+        if (native == PT_PROFILE_NONE && (kind == PT_KIND_NATIVE || kind == PT_KIND_JIT))
+            native = function;
+    }
+    return native;
+}
+
+struct place {
+    uint32_t function;
+    uint64_t count;
+};
+
+static int by_count(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+/* Sorted places of all functions; returns how many samples they are of. */
+static uint64_t count_places(const struct pt_cpu_places *c, bool is_of_locks,
+                             struct place *places) {
+    const struct pt_profile *p = &c->file->profile;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < p->functions.count; i++)
+        places[i] = (struct place){ .function = i };
+    for (size_t i = 0; i < p->samples.count; i++) {
+        const struct pt_profile_sample *sample = &p->samples.at[i];
+        if (is_of_locks && !is_in_lock(c, sample))
+            continue;
+        uint32_t function = place_of(c, sample->stack, is_of_locks);
+        total++;
+        if (function != PT_PROFILE_NONE)
+            places[function].count++;
+    }
+    qsort(places, p->functions.count, sizeof *places, by_count);
+    return total;
+}
+
+static void print_place(const struct pt_profile *p, const struct place *place, uint64_t total,
+                        char *into, size_t capacity) {
+    const struct pt_profile_function *f = &p->functions.at[place->function];
+    struct pt_str name = pt_profile_text(p, f->name), file = pt_profile_text(p, f->file);
+    const char *slash = file.len > 0 ? memrchr(file.at, '/', file.len) : NULL;
+    if (slash)
+        file = pt_str_skip(file, (size_t)(slash + 1 - file.at));
+    snprintf(into, capacity, "%.*s%s%.*s%s %.0f %%", (int)name.len, name.at,
+             file.len > 0 ? " (" : "", (int)file.len, file.at, file.len > 0 ? ")" : "",
+             100.0 * (double)place->count / (double)total);
+}
+
+static void describe(const struct pt_cpu_places *c, bool is_of_locks, struct pt_verdict *v) {
+    const struct pt_profile *p = &c->file->profile;
+    struct place *places = pt_calloc(p->functions.count + 1, sizeof *places);
+    uint64_t total = count_places(c, is_of_locks, places);
+    size_t used = 0;
+    for (size_t i = 0; i < PLACES && i < p->functions.count; i++) {
+        char text[192];
+        if ((double)places[i].count < PLACE_SHARE * (double)total || places[i].count == 0)
+            break;
+        print_place(p, &places[i], total, text, sizeof text);
+        int n =
+            snprintf(v->where + used, sizeof v->where - used, "%s%s", used > 0 ? ", " : "", text);
+        if (n < 0 || used + (size_t)n >= sizeof v->where)
+            break;
+        used += (size_t)n;
+    }
+    if (used > 0)
+        snprintf(v->where + used, sizeof v->where - used,
+                 is_of_locks ? " of the time spent on locks" : " of CPU time");
+    pt_free(places);
+}
+
+void pt_cpu_places_add(const struct pt_cpu_places *c, struct pt_explanation *x) {
+    static const char *const about_cpu[] = { "cpu-bound", "single-thread-bound", "gil-bound",
+                                             "cpu-throttled", "gpu-starved" };
+    for (int i = 0; c->file && i < x->verdict_count; i++) {
+        struct pt_verdict *v = &x->verdicts[i];
+        for (size_t a = 0; a < PT_COUNT(about_cpu); a++)
+            if (strcmp(v->rule->id, about_cpu[a]) == 0)
+                describe(c, false, v);
+        if (strcmp(v->rule->id, "lock-contention") == 0)
+            describe(c, true, v);
+    }
+}

@@ -1,0 +1,22 @@
+/* serve/answer.h -- answers in JSON. */
+#ifndef PT_SERVE_ANSWER_H
+#define PT_SERVE_ANSWER_H
+
+#include "base/json.h"
+#include "http/server.h"
+
+#define PT_TYPE_JSON "application/json"
+#define PT_TYPE_HTML "text/html; charset=utf-8"
+#define PT_TYPE_TEXT "text/plain; charset=utf-8"
+
+/* Collects JSON in memory; `user` is for `write`. */
+typedef void pt_answer_function(void *user, struct pt_json *j);
+void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_function *write,
+                    void *user);
+/* Takes the memory of `body`: what is large is not copied. */
+void pt_answer_buf(const struct pt_http_server *http, struct pt_http_exchange *x, const char *type,
+                   struct pt_buf *body, const struct pt_http_header *headers, size_t count);
+/* {"error": "..."} */
+void pt_answer_error(struct pt_http_exchange *x, unsigned status, const char *words);
+
+#endif

@@ -1,0 +1,16 @@
+/* serve/file_answer.h -- a whole file as an answer: pages that Pitot has made. The path is never
+ * one of the request. */
+#ifndef PT_SERVE_FILE_ANSWER_H
+#define PT_SERVE_FILE_ANSWER_H
+
+#include "base/attr.h"
+#include "http/server.h"
+
+#define PT_FILE_ANSWER_BYTES (INT64_C(64) << 20)
+
+/* Pages are sandboxed: their scripts run, but reach nothing of this server. 0, or -errno and
+ * nothing was answered. */
+int pt_answer_file(const struct pt_http_server *http, struct pt_http_exchange *x, const char *path,
+                   const char *type) PT_MUST_CHECK;
+
+#endif

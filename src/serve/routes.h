@@ -1,0 +1,11 @@
+/* serve/routes.h -- everything `pitot serve` answers to. docs/SERVE.md has the same table. */
+#ifndef PT_SERVE_ROUTES_H
+#define PT_SERVE_ROUTES_H
+
+#include "http/server.h"
+
+/* The user of the handlers is a struct pt_service; guards are of serve/guard.h. */
+extern const struct pt_http_route pt_routes[];
+extern const size_t pt_route_count;
+
+#endif

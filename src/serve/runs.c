@@ -1,0 +1,193 @@
+#include "serve/runs.h"
+
+#include "base/fs.h"
+#include "base/json_walk.h"
+#include "report/html.h"
+#include "serve/answer.h"
+#include "serve/file_answer.h"
+#include "serve/service.h"
+#include "store/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uuid.h>
+
+#define ID_LENGTH 36 /* of a uuid */
+
+struct run {
+    char id[ID_LENGTH + 1];
+    int64_t bytes, modified_ms;
+};
+
+struct list {
+    struct run *at;
+    size_t count, capacity;
+};
+
+/* <uuid>.pitot */
+static bool take_id(const char *name, char id[ID_LENGTH + 1]) {
+    uuid_t uuid;
+    struct pt_str text = pt_str_from(name);
+    if (!pt_str_ends(text, PT_STR(PT_RUN_EXTENSION)) ||
+        text.len != ID_LENGTH + strlen(PT_RUN_EXTENSION))
+        return false;
+    pt_str_copy(id, ID_LENGTH + 1, text);
+    return uuid_parse(id, uuid) == 0;
+}
+
+static int by_age(const void *a, const void *b) {
+    const struct run *left = a, *right = b;
+    return left->modified_ms > right->modified_ms ? -1 : left->modified_ms < right->modified_ms;
+}
+
+/* The newest first. A directory that is not there yet has none. */
+static void list_runs(const char *directory, struct list *list) {
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct run run;
+        struct stat st;
+        if (!take_id(e->d_name, run.id) || fstatat(dirfd(d), e->d_name, &st, 0) ||
+            !S_ISREG(st.st_mode))
+            continue;
+        run.bytes = st.st_size;
+        run.modified_ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+        pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
+        list->at[list->count++] = run;
+    }
+    if (d)
+        closedir(d);
+    if (list->count > 0)
+        qsort(list->at, list->count, sizeof *list->at, by_age);
+}
+
+static bool path_of(const char *directory, const char *id, char into[PATH_MAX]) {
+    return snprintf(into, PATH_MAX, "%s/%s" PT_RUN_EXTENSION, directory, id) < PATH_MAX;
+}
+
+/* What the static information of a run says of it. */
+struct about {
+    char start_ms[24], host[64], command[256]; /* the last with the escapes of JSON */
+    bool is_cut;
+};
+
+/* A word that does not fit ends the line. */
+static void add_word(struct about *a, struct pt_str word) {
+    size_t used = strlen(a->command);
+    a->is_cut |= used + 1 + word.len >= sizeof a->command;
+    if (!a->is_cut)
+        snprintf(a->command + used, sizeof a->command - used, "%s%.*s", used ? " " : "",
+                 (int)word.len, word.at);
+}
+
+static void take_value(void *arg, const char *path, struct pt_str value) {
+    struct about *a = arg;
+    if (strcmp(path, "start_time") == 0)
+        pt_str_copy(a->start_ms, sizeof a->start_ms, value);
+    else if (strcmp(path, "host.hostname") == 0)
+        pt_str_copy(a->host, sizeof a->host, value);
+    else if (strncmp(path, "command.argv.", 13) == 0)
+        add_word(a, value);
+}
+
+/* Of static_<uuid>.json, which lies beside the journal. */
+static void put_about(struct pt_json *j, const char *directory, const char *id) {
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    struct about about = { "", "", "", false };
+    char path[PATH_MAX], command[sizeof about.command + 2];
+    if (snprintf(path, sizeof path, "%s/static_%s.json", directory, id) < PATH_MAX &&
+        !pt_fs_read(AT_FDCWD, path, &text, &scan) &&
+        pt_json_walk(pt_scan_rest(&scan), take_value, &about))
+        about = (struct about){ "", "", "", false };
+    pt_text_release(&text);
+    if (about.start_ms[0])
+        pt_json_raw(j, "start", pt_str_from(about.start_ms));
+    pt_json_text(j, "host", about.host[0] ? about.host : NULL);
+    snprintf(command, sizeof command, "\"%s\"", about.command);
+    pt_json_raw(j, "command", about.command[0] ? pt_str_from(command) : PT_STR("null"));
+}
+
+static void put_runs(void *user, struct pt_json *j) {
+    const char *directory = user;
+    struct list list = { 0 };
+    list_runs(directory, &list);
+    pt_json_object(j, NULL);
+    pt_json_i64(j, "count", (int64_t)list.count);
+    pt_json_array(j, "runs");
+    for (size_t i = 0; i < list.count && i < PT_RUNS_SHOWN; i++) {
+        pt_json_object(j, NULL);
+        pt_json_text(j, "id", list.at[i].id);
+        pt_json_i64(j, "bytes", list.at[i].bytes);
+        pt_json_i64(j, "modified", list.at[i].modified_ms);
+        put_about(j, directory, list.at[i].id);
+        pt_json_end(j);
+    }
+    pt_json_end(j);
+    pt_json_end(j);
+    pt_free(list.at);
+}
+
+static void tell(void *user, struct pt_job *job) {
+    struct pt_service *s = user;
+    pt_answer_json(job->exchange, 200, put_runs, (void *)(uintptr_t)s->o->runs_directory);
+}
+
+void pt_runs_tell(void *service, struct pt_http_exchange *x) {
+    struct pt_service *s = service;
+    if (s->o->runs_directory)
+        pt_worker_add(&s->worker, (struct pt_job){ tell, s, x, NULL });
+    else
+        pt_answer_error(x, 404, "no directory of runs was given: --runs");
+}
+
+static bool is_listed(const char *directory, const char *id) {
+    struct list list = { 0 };
+    bool is_found = false;
+    list_runs(directory, &list);
+    for (size_t i = 0; i < list.count && !is_found; i++)
+        is_found = strcmp(list.at[i].id, id) == 0;
+    pt_free(list.at);
+    return is_found;
+}
+
+/* The page goes through a file of ours, which is gone when it is sent. */
+static int send_report(struct pt_service *s, struct pt_http_exchange *x, const char *journal,
+                       struct pt_err *err) {
+    char path[PATH_MAX];
+    struct pt_report_options options = { .journal = journal, .path = path };
+    if (snprintf(path, sizeof path, "%s/report.html", s->o->state_directory) >= PATH_MAX)
+        return pt_fail(err, -ENAMETOOLONG, "the path of the state directory is too long");
+    int rc = pt_report_write(&options, err);
+    if (rc)
+        return rc;
+    rc = pt_answer_file(&s->http, x, path, PT_TYPE_HTML);
+    unlink(path);
+    return rc ? pt_fail(err, rc, "cannot read the report: %s", strerror(-rc)) : 0;
+}
+
+static void report(void *user, struct pt_job *job) {
+    struct pt_service *s = user;
+    struct pt_err err = { "" };
+    char path[PATH_MAX];
+    if (!is_listed(s->o->runs_directory, job->query) ||
+        !path_of(s->o->runs_directory, job->query, path))
+        pt_answer_error(job->exchange, 404, "there is no such run; see /api/runs");
+    else if (send_report(s, job->exchange, path, &err))
+        pt_answer_error(job->exchange, 500, err.text);
+}
+
+void pt_runs_report(void *service, struct pt_http_exchange *x) {
+    struct pt_service *s = service;
+    const char *id = pt_http_parameter(x, "run");
+    if (!s->o->runs_directory)
+        pt_answer_error(x, 404, "no directory of runs was given: --runs");
+    else if (!id || strlen(id) != ID_LENGTH)
+        pt_answer_error(x, 400, "run: a uuid of /api/runs");
+    else
+        pt_worker_add(&s->worker, (struct pt_job){ report, s, x, pt_strdup(id) });
+}

@@ -1,0 +1,228 @@
+#include "store/ring.h"
+
+#include "base/mem.h"
+#include "base/scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void pt_ring_segment_path(const char *path, uint64_t number, char into[PATH_MAX]) {
+    snprintf(into, PATH_MAX, "%.*s/%08" PRIu64 PT_RUN_EXTENSION, PATH_MAX - 40, path, number);
+}
+
+/* "00000012.pitot"; 0 if it is not the name of a segment. */
+static uint64_t segment_number(const char *name) {
+    struct pt_scan s = pt_scan_of(pt_str_from(name));
+    uint64_t number = pt_scan_u64(&s);
+    return !s.failed && pt_str_eq(pt_scan_rest(&s), PT_STR(PT_RUN_EXTENSION)) ? number : 0;
+}
+
+bool pt_ring_next_segment(const char *path, uint64_t *number) {
+    DIR *d = opendir(path);
+    uint64_t next = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        uint64_t found = segment_number(e->d_name);
+        if (found > *number && (next == 0 || found < next))
+            next = found;
+    }
+    if (d)
+        closedir(d);
+    if (next > 0)
+        *number = next;
+    return next > 0;
+}
+
+void pt_ring_remove(const char *path) {
+    char segment[PATH_MAX];
+    for (uint64_t number = 0; pt_ring_next_segment(path, &number);) {
+        pt_ring_segment_path(path, number, segment);
+        unlink(segment);
+    }
+    if (rmdir(path))
+        unlink(path);
+}
+
+static uint64_t segment_bytes(const struct pt_ring *r) {
+    return r->bound_bytes / PT_RING_SEGMENTS;
+}
+
+/* Takes the oldest away until there is room for another. */
+static void make_room(struct pt_ring *r) {
+    uint64_t used = segment_bytes(r);
+    size_t removed = 0;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < r->segment_count; i++)
+        used += r->segments[i].bytes;
+    for (; removed < r->segment_count && used > r->bound_bytes; removed++) {
+        pt_ring_segment_path(r->path, r->segments[removed].number, path);
+        unlink(path);
+        used -= r->segments[removed].bytes;
+        r->removed_count++;
+    }
+    if (removed == 0)
+        return;
+    r->segment_count -= removed;
+    memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
+}
+
+static int repeat_notes(struct pt_ring *r) {
+    int rc = 0;
+    for (size_t i = 0; i < r->note_count && !rc; i++)
+        rc = pt_journal_note(&r->journal, pt_str_from(r->notes[i].key),
+                             (struct pt_str){ r->notes[i].text, r->notes[i].text_len });
+    return rc;
+}
+
+static int begin_segment(struct pt_ring *r, struct pt_err *err) {
+    char path[PATH_MAX];
+    make_room(r);
+    pt_ring_segment_path(r->path, r->number + 1, path);
+    int rc = pt_journal_create(&r->journal, path, r->uuid, r->schema, err);
+    if (rc)
+        return rc;
+    r->number++;
+    return repeat_notes(r);
+}
+
+static int end_segment(struct pt_ring *r) {
+    if (r->journal.fd_plus_one == 0)
+        return 0;
+    int rc = pt_journal_close(&r->journal);
+    pt_grow(&r->segments, &r->segment_capacity, r->segment_count + 1, sizeof *r->segments);
+    r->segments[r->segment_count++] =
+        (struct pt_ring_segment){ r->number, r->journal.byte_count, r->last_ns };
+    return rc;
+}
+
+int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
+                   const uint8_t uuid[16], const struct pt_schema *schema, struct pt_err *err) {
+    *r = (struct pt_ring){ .bound_bytes = bound_bytes, .schema = schema };
+    memcpy(r->uuid, uuid, sizeof r->uuid);
+    pt_str_copy(r->path, sizeof r->path, pt_str_from(path));
+    if (bound_bytes == 0)
+        return pt_journal_create(&r->journal, path, uuid, schema, err);
+    if (mkdir(path, 0755))
+        return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
+    int rc = begin_segment(r, err);
+    if (rc)
+        rmdir(path);
+    return rc;
+}
+
+/* The next segment, when this one is full, or the one before could not be begun. */
+static int turn(struct pt_ring *r) {
+    bool is_open = r->journal.fd_plus_one > 0;
+    if (r->bound_bytes == 0 || (is_open && r->journal.byte_count < segment_bytes(r)))
+        return 0;
+    int end_rc = end_segment(r), rc = begin_segment(r, NULL);
+    return rc ? rc : end_rc;
+}
+
+int pt_ring_write(struct pt_ring *r, const struct pt_sample *s) {
+    int rc = turn(r);
+    if (rc)
+        return rc;
+    r->last_ns = s->mono_ns;
+    return pt_journal_write(&r->journal, s);
+}
+
+static void remember(struct pt_ring *r, struct pt_str key, struct pt_str text) {
+    struct pt_ring_note *note = NULL;
+    for (size_t i = 0; i < r->note_count; i++)
+        if (pt_str_eq(pt_str_from(r->notes[i].key), key))
+            note = &r->notes[i];
+    if (!note) {
+        pt_grow(&r->notes, &r->note_capacity, r->note_count + 1, sizeof *r->notes);
+        note = &r->notes[r->note_count++];
+        *note = (struct pt_ring_note){ .key = pt_strndup(key) };
+    }
+    pt_free(note->text);
+    note->text = pt_strndup(text);
+    note->text_len = text.len;
+}
+
+int pt_ring_note(struct pt_ring *r, struct pt_str key, struct pt_str text) {
+    if (r->bound_bytes > 0)
+        remember(r, key, text);
+    return r->journal.fd_plus_one > 0 ? pt_journal_note(&r->journal, key, text) : -EBADF;
+}
+
+int pt_ring_close(struct pt_ring *r) {
+    int rc = pt_journal_close(&r->journal);
+    for (size_t i = 0; i < r->note_count; i++) {
+        pt_free(r->notes[i].key);
+        pt_free(r->notes[i].text);
+    }
+    pt_free(r->notes);
+    pt_free(r->segments);
+    r->notes = NULL;
+    r->segments = NULL;
+    r->note_count = r->segment_count = 0;
+    return rc;
+}
+
+static int copy_bytes(int from, int to) {
+    ssize_t n;
+    while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
+        continue;
+    return n < 0 ? -errno : 0;
+}
+
+/* Where links are not possible. */
+static int copy_file(const char *from, const char *to) {
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int rc = out < 0 ? -errno : copy_bytes(in, out);
+    if (in >= 0)
+        close(in);
+    if (out >= 0 && close(out) && !rc)
+        rc = -errno;
+    return rc;
+}
+
+static int keep_segment(const struct pt_ring *r, uint64_t number, const char *into) {
+    char from[PATH_MAX], to[PATH_MAX];
+    pt_ring_segment_path(r->path, number, from);
+    pt_ring_segment_path(into, number, to);
+    return link(from, to) == 0 ? 0 : copy_file(from, to);
+}
+
+/* What came last, and why it was kept: a segment behind the others. */
+static int add_ending(const struct pt_ring *r, const char *into, const struct pt_sample *last,
+                      struct pt_str key, struct pt_str text) {
+    struct pt_journal ending = { 0 };
+    char path[PATH_MAX];
+    pt_ring_segment_path(into, r->number + 1, path);
+    int rc = pt_journal_create(&ending, path, r->uuid, r->schema, NULL);
+    if (rc)
+        return rc;
+    rc = pt_journal_write(&ending, last);
+    if (!rc)
+        rc = pt_journal_note(&ending, key, text);
+    int close_rc = pt_journal_close(&ending);
+    return rc ? rc : close_rc;
+}
+
+int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
+                 const struct pt_sample *last, struct pt_str key, struct pt_str text,
+                 struct pt_err *err) {
+    if (mkdir(into, 0755))
+        return pt_fail(err, -errno, "cannot create %s: %s", into, strerror(errno));
+    int rc = end_segment(r); /* so that what is kept no longer changes */
+    for (size_t i = 0; i < r->segment_count && !rc; i++)
+        if (r->segments[i].last_ns >= since_ns)
+            rc = keep_segment(r, r->segments[i].number, into);
+    if (!rc)
+        rc = add_ending(r, into, last, key, text);
+    int begin_rc = begin_segment(r, NULL); /* if it fails the next sample tries again */
+    if (rc) {
+        pt_ring_remove(into);
+        return pt_fail(err, rc, "cannot keep what was recorded in %s: %s", into, strerror(-rc));
+    }
+    return begin_rc ? pt_fail(err, begin_rc, "cannot go on recording: %s", strerror(-begin_rc)) : 0;
+}

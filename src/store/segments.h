@@ -1,0 +1,60 @@
+/* store/segments.h -- a history without end in a bounded place: journals that follow each other.
+ *
+ *     DIR/history-1763268392000.pitot    a segment: the Unix time of its start in ms
+ *     DIR/history.lock                   held by the writer
+ *
+ * A segment is a journal like any other, so `pitot export` reads it and a writer that was killed
+ * leaves all it wrote. A new one begins with the program, and when one has its share of the size or
+ * of the age; then the oldest are removed. There may be any number of readers, in any thread or
+ * process. */
+#ifndef PT_STORE_SEGMENTS_H
+#define PT_STORE_SEGMENTS_H
+
+#include "store/journal.h"
+
+#include <limits.h>
+
+#define PT_SEGMENTS_PARTS     8 /* a segment has this part of the size and of the age */
+#define PT_SEGMENTS_BYTES_MIN (UINT64_C(1) << 20)
+
+struct pt_segments_options {
+    const char *directory; /* made if it is not there */
+    uint64_t bytes_max;    /* of all segments together, at least PT_SEGMENTS_BYTES_MIN */
+    int64_t age_max_ns;    /* 0: no limit; what is older goes, at the latest an eighth later */
+};
+
+/* The writing end. {0} is closed. */
+struct pt_segments {
+    struct pt_segments_options options;
+    char directory[PATH_MAX];
+    const struct pt_schema *schema;
+    struct pt_journal journal;
+    int lock_fd_plus_one;
+    int64_t start_ms; /* of the present segment */
+    uint64_t removed_count;
+};
+
+/* -EBUSY with words: another program writes there. */
+int pt_segments_open(struct pt_segments *s, const struct pt_segments_options *options,
+                     const struct pt_schema *schema, struct pt_err *err) PT_MUST_CHECK;
+/* 0 or -errno: the sample is lost, the next call tries again. */
+int pt_segments_write(struct pt_segments *s, const struct pt_sample *sample) PT_MUST_CHECK;
+void pt_segments_close(struct pt_segments *s);
+
+/* Takes a sample of the journal that is read, with its schema; false ends the reading. */
+typedef bool pt_segments_function(void *arg, const struct pt_sample *sample);
+
+/* Gives all samples from one Unix time to another, both included, the oldest first. What is damaged
+ * or was removed meanwhile is passed over. 0 or -errno. */
+int pt_segments_read(const char *directory, int64_t from_ns, int64_t to_ns,
+                     pt_segments_function *take, void *arg) PT_MUST_CHECK;
+
+/* What there is. */
+struct pt_segments_extent {
+    size_t count;
+    uint64_t bytes;
+    int64_t start_ms; /* of the oldest; 0: there is none */
+};
+struct pt_segments_extent pt_segments_extent(const char *directory);
+
+#endif

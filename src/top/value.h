@@ -1,0 +1,13 @@
+/* top/value.h -- numbers of any column as short text: 43.2%, 1.2GB/s, 45.0ms. */
+#ifndef PT_TOP_VALUE_H
+#define PT_TOP_VALUE_H
+
+#include "analyze/figure.h"
+
+/* A value as pt_rates has it; NAN is "-". */
+void pt_value_print(const struct pt_column *column, double value, char *into, size_t capacity);
+
+/* As pt_figure_print, without the blank before the unit: 1.2GB. */
+void pt_value_figure(enum pt_figure_format format, double value, char *into, size_t capacity);
+
+#endif

@@ -1,0 +1,172 @@
+/* Changes of level: known answers, how often noise is taken for one, how small ones are found. */
+#include "test.h"
+
+#include "analyze/change_point.h"
+
+#include <math.h>
+
+#define RUNS  200
+#define STEPS 2000
+
+static uint64_t seed;
+
+static double random_part(void) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double random_normal(void) {
+    return sqrt(-2 * log(random_part())) * cos(6.283185307179586 * random_part());
+}
+
+/* Step times of 100 ms with noise of `spread`, of which `memory` is left in the next step; every
+ * hundredth takes four times as long. From `at` on they are `factor` times as long. */
+struct noise {
+    double spread, memory, last;
+    size_t at;
+    double factor;
+};
+
+static double next_time(struct noise *n, size_t i) {
+    n->last = n->memory * n->last + sqrt(1 - n->memory * n->memory) * random_normal();
+    double time = 0.1 * exp(n->spread * n->last) * (i % 100 == 99 ? 4 : 1);
+    return n->at > 0 && i >= n->at ? time * n->factor : time;
+}
+
+/* The number of the step at which the first change is told, and the change. 0: none is. */
+static size_t run(struct noise noise, size_t steps, enum pt_shift *shift,
+                  struct pt_change_point *change) {
+    struct pt_shift_watch w = { 0 };
+    for (size_t i = 0; i < steps; i++) {
+        *shift = pt_shift_add(&w, next_time(&noise, i), change);
+        if (*shift)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Eight below and eight above: U is 64 at its largest, and p = 2 exp(-6 * 64^2 / (16^3 + 16^2)). */
+static void the_test_has_known_answers(void **state) {
+    (void)state;
+    const double values[] = { 1, 3, 2, 4, 1.5, 2.5, 3.5, 0.5, 9, 7, 8, 6, 7.5, 8.5, 6.5, 9.5 };
+    struct pt_change_point found = pt_change_point_find(values, 16);
+    assert_int_equal(found.at, 8);
+    assert_float_equal(found.before, 2.25, 1e-12);
+    assert_float_equal(found.after, 7.75, 1e-12);
+    double p = 2 * exp(-6 * 64.0 * 64 / (4096 + 256)); /* neighbours do not resemble each other */
+    assert_float_equal(found.p, p, 1e-9);
+}
+
+static void equal_values_have_no_change(void **state) {
+    (void)state;
+    const double values[] = { 5, 5, 5, 5, 5, 5 };
+    assert_float_equal(pt_change_point_find(values, 6).p, 1, 0);
+    struct pt_shift_watch w = { 0 };
+    struct pt_change_point change;
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(pt_shift_add(&w, 0.1, &change), PT_SHIFT_NONE);
+    assert_int_equal(w.seen, 10000);
+    assert_int_equal(pt_shift_add(&w, NAN, &change), PT_SHIFT_NONE);
+    assert_int_equal(pt_shift_add(&w, -1, &change), PT_SHIFT_NONE);
+    assert_int_equal(w.seen, 10000);
+}
+
+static int count_alarms(double spread, double memory) {
+    int alarms = 0;
+    for (int i = 0; i < RUNS; i++) {
+        enum pt_shift shift;
+        struct pt_change_point change;
+        seed = 1000003u * (uint64_t)(i + 1);
+        alarms +=
+            run((struct noise){ .spread = spread, .memory = memory }, STEPS, &shift, &change) > 0;
+    }
+    print_message("# noise of %.0f %%, %.1f of it left in the next step: %d of %d runs of %d steps "
+                  "had a false alarm\n",
+                  spread * 100, memory, alarms, RUNS, STEPS);
+    return alarms;
+}
+
+static void steady_noise_is_no_change(void **state) {
+    (void)state;
+    assert_true(count_alarms(0.05, 0) <= RUNS / 100);
+    assert_true(count_alarms(0.2, 0) <= RUNS / 100);
+    assert_true(count_alarms(0.05, 0.5) <= RUNS / 100);
+    assert_true(count_alarms(0.05, 0.8) <= RUNS / 50);
+    assert_true(count_alarms(0.05, 0.95) <= RUNS / 20);
+}
+
+static int count_found(double spread, double memory, double factor) {
+    int found = 0;
+    double delay = 0;
+    for (int i = 0; i < RUNS; i++) {
+        enum pt_shift shift;
+        struct pt_change_point change;
+        const size_t at = 1000 + (size_t)i * 7;
+        seed = 7919u * (uint64_t)(i + 1);
+        struct noise noise = { .spread = spread, .memory = memory, .at = at, .factor = factor };
+        size_t told = run(noise, at + 2000, &shift, &change);
+        bool is_right = told > at && shift == (factor > 1 ? PT_SHIFT_ROSE : PT_SHIFT_FELL) &&
+                        fabs(change.after / change.before / factor - 1) < 0.02 + spread;
+        found += is_right;
+        delay += is_right ? (double)(told - at) : 0;
+    }
+    print_message("# a change of %+.0f %% in noise of %.0f %% (%.1f): %d of %d found, after %.0f "
+                  "steps\n",
+                  (factor - 1) * 100, spread * 100, memory, found, RUNS,
+                  found > 0 ? delay / found : 0);
+    return found;
+}
+
+static void changes_of_5_percent_are_found(void **state) {
+    (void)state;
+    assert_true(count_found(0.03, 0, 1.05) >= RUNS * 99 / 100);
+    assert_true(count_found(0.05, 0, 1.05) >= RUNS * 99 / 100);
+    assert_true(count_found(0.05, 0.5, 1.05) >= RUNS * 95 / 100);
+    assert_true(count_found(0.05, 0, 0.95) >= RUNS * 99 / 100);
+    assert_true(count_found(0.1, 0, 1.2) >= RUNS * 99 / 100);
+}
+
+static void the_place_of_the_change_is_told(void **state) {
+    (void)state;
+    enum pt_shift shift;
+    struct pt_change_point change;
+    seed = 11;
+    struct noise noise = { .spread = 0.02, .at = 1500, .factor = 1.1 };
+    size_t told = run(noise, 3000, &shift, &change);
+    assert_int_equal(shift, PT_SHIFT_ROSE);
+    assert_true(labs((long)(told - change.at) - 1500) <= 2 * PT_SHIFT_BLOCK);
+    assert_float_equal(change.before, 0.1, 0.001);
+    assert_float_equal(change.after, 0.11, 0.001);
+    assert_true(change.p < PT_SHIFT_P);
+}
+
+/* After a change the new level is the one to compare with. */
+static void a_change_is_told_once(void **state) {
+    (void)state;
+    struct pt_shift_watch w = { 0 };
+    struct noise noise = { .spread = 0.03, .at = 1000, .factor = 1.2 };
+    int counts[3] = { 0 };
+    seed = 5;
+    for (size_t i = 0; i < 8000; i++) {
+        struct pt_change_point change;
+        double time = next_time(&noise, i);
+        counts[pt_shift_add(&w, i >= 4000 ? time / 1.2 : time, &change)]++;
+    }
+    assert_int_equal(counts[PT_SHIFT_ROSE], 1);
+    assert_int_equal(counts[PT_SHIFT_FELL], 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(the_test_has_known_answers, "C235: the test for a change has known answers"),
+        PT_TEST(equal_values_have_no_change, "C235: equal values have no change"),
+        PT_TEST(steady_noise_is_no_change,
+                "C235: steady noise is no change, also when neighbours resemble each other"),
+        PT_TEST(changes_of_5_percent_are_found, "C235: changes of 5 % are found"),
+        PT_TEST(the_place_of_the_change_is_told, "C235: the place of the change is told"),
+        PT_TEST(a_change_is_told_once, "C235: a change is told once, and so is the way back"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

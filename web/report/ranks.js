@@ -1,0 +1,44 @@
+/* A run merged of several: who they are, how their clocks go together, and who is behind. */
+function clockText(clock) {
+    if (clock.method === 'reference')
+        return 'the others are aligned to it';
+    if (clock.method === 'same boot')
+        return 'the same clock';
+    return clock.error_ns === null ? 'by wall clocks, error unknown' :
+        `by ${clock.events} events, within ${digits(clock.error_ns / 1e6)}${THIN}ms`;
+}
+
+function rankTable(runs) {
+    return table([{ label: 'Rank' }, { label: 'Host' }, { label: 'Samples', isNumber: true },
+        { label: 'Time', isNumber: true }, { label: 'Clock' }],
+    runs.map(run => [run.label, run.host, digits(run.samples), duration(run.seconds),
+        clockText(run.clock)]));
+}
+
+function stragglerTable(list) {
+    if (list.length === 0)
+        return make('p', { class: 'pr-note' },
+            'There are no spans that several ranks have: their steps cannot be compared.');
+    return table([{ label: 'Span' }, { label: 'Steps', isNumber: true },
+        { label: 'Median', isNumber: true }, { label: 'Slowest rank' },
+        { label: 'In so many steps', isNumber: true }, { label: 'Pace', isNumber: true },
+        { label: 'Lost', isNumber: true }, { label: '' }],
+    list.map(one => [one.name + (one.is_collective ? ' (waits for all)' : ''), digits(one.steps),
+        write(one.median, 'seconds', false), one.rank,
+        `${digits(100 * one.slowest_share)}${THIN}%`, one.pace.toFixed(2),
+        write(one.lost, 'seconds', false), one.is_straggler ?
+            make('span', { class: 'pr-kind' }, 'straggler') : null]));
+}
+
+function rankSection(model) {
+    const { merge, stragglers } = model.data;
+    if (!merge)
+        return null;
+    const { runs } = JSON.parse(merge);
+    const about = `${runs.length} runs; cards and key figures are those of ${runs[0].label}`;
+    return section('ranks', 'Ranks', about, rankTable(runs), make('h3', {}, 'Who is behind'),
+    stragglerTable(stragglers), make('p', { class: 'pr-note' },
+        'Pace is the time of the slowest rank over the median of the others; where all wait for ' +
+        'each other, the slowest is the one that waits least, and its pace is below 1. Lost is ' +
+        'by how much the slowest of each step was behind, in all.'));
+}
