@@ -85,6 +85,23 @@ static void print_states(const struct pt_profile *p, struct pt_out *out) {
     pt_out_char(out, '\n');
 }
 
+#define WORTH_A_WORD    5  /* percent */
+#define SAMPLES_BETWEEN 20 /* each thread ends somewhere between two */
+
+/* A machine that is itself a guest does not always run: its timers come late, and the samples of
+ * what it counts as CPU time never come. */
+static void print_late(const struct pt_profile *p, struct pt_out *out) {
+    const struct pt_profile_meta *m = &p->meta;
+    int64_t sampled_ns = ((int64_t)p->samples.count + m->lost + m->dropped) * m->period_ns;
+    int64_t late_ns = m->counted_ns - sampled_ns;
+    double late = percent(late_ns, m->counted_ns);
+    if (m->period_ns > 0 && late >= WORTH_A_WORD && late_ns >= SAMPLES_BETWEEN * m->period_ns)
+        pt_out_printf(out,
+                      "without samples: %.1f %% of %.3g s of CPU time, as timers came late; the "
+                      "machine was taken away (steal)\n",
+                      late, (double)m->counted_ns / 1e9);
+}
+
 static void print_summary(const struct run *r) {
     const struct pt_profile *p = &r->recording->profile;
     const struct pt_profile_meta *m = &p->meta;
@@ -104,6 +121,7 @@ static void print_summary(const struct run *r) {
     pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
                   (double)m->own_cpu_ns / 1e6,
                   p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
+    print_late(p, &out);
     if (m->dropped > 0)
         pt_out_printf(&out, "not kept: %" PRId64 " samples beyond %u\n", m->dropped,
                       PT_PROFILE_SAMPLES_MAX);

@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define STEPS 4096 /* a power of two; Python with torch has a thousand places */
+
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
                                                           { "time", PT_PROFILE_NANOSECONDS } };
 static const struct pt_profile_value_type off_cpu_types[] = { { "wait", PT_PROFILE_NANOSECONDS },
@@ -22,7 +24,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     *r = (struct pt_recording){ .pythons = pythons,
                                 .is_off_cpu = is_off_cpu,
                                 .period_ns = period_ns,
-                                .bare_frame = PT_PROFILE_NONE };
+                                .bare_frame = PT_PROFILE_NONE,
+                                .steps = pt_calloc(STEPS, sizeof *r->steps),
+                                .version = 1 };
     struct pt_profile *p = &r->profile;
     pt_profile_init(p, is_off_cpu ? off_cpu_types : cpu_types, 2);
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
@@ -45,11 +49,13 @@ void pt_recording_release(struct pt_recording *r) {
     pt_free(r->dumps);
     pt_free(r->spaces);
     pt_free(r->threads);
+    pt_free(r->steps);
     pt_intern_release(&r->space_index);
     pt_intern_release(&r->thread_index);
     pt_free(r->places);
     pt_intern_release(&r->place_index);
     pt_images_release(&r->images);
+    pt_kernel_names_release(&r->kernel_names);
     pt_profile_release(&r->profile);
 }
 
@@ -213,6 +219,7 @@ static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *
     if (pt_space_has(space, &mapping))
         return;
     pt_space_map(space, mapping);
+    r->version++;
     notice_python(r, pid, mapping);
 }
 
@@ -232,6 +239,7 @@ static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
     child->has_ended = false;
     pt_space_copy(child, from);
+    r->version++;
     if (r->pythons)
         pt_pythons_fork(r->pythons, pid, parent);
 }
@@ -250,6 +258,7 @@ static void take_comm(struct pt_recording *r, const struct pt_perf_record *recor
         struct pt_space *space = space_of(r, record->pid);
         if (space)
             pt_space_clear(space);
+        r->version++;
         if (r->pythons)
             pt_pythons_remove(r->pythons, record->pid);
     }
@@ -271,6 +280,8 @@ static void add_frame(struct pt_recording *r, uint32_t frame, bool is_eval) {
 }
 
 static void add_kernel(struct pt_recording *r, const struct pt_perf_sample *s) {
+    if (s->kernel_count > 0)
+        pt_kernel_names_begin(&r->kernel_names, r->images.fs->proc);
     for (size_t i = 0; i < s->kernel_count; i++) {
         struct pt_profile_frame f = { .function = PT_PROFILE_NONE,
                                       .module = r->kernel_module,
@@ -298,28 +309,74 @@ static void read_rule(int32_t pid, const struct pt_unwind_state *s, struct pt_pl
         place->rule = rule;
 }
 
-static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *space,
-                               struct pt_unwind_state *s) {
-    uint64_t pc = pt_unwind_lookup_pc(s);
+static bool must_read_rule(const struct pt_mapping *m, const struct pt_place *place,
+                           const struct pt_unwind_state *s) {
+    return !m->image->elf.state && !place->is_read && !s->is_exact_pc;
+}
+
+/* NULL: that needs a look at a file or at the process, for which there is no time. */
+static const struct pt_place *find_known(const struct pt_mapping *m, uint64_t pc,
+                                         const struct pt_unwind_state *s) {
+    const struct pt_place *place =
+        m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
+    return place && !must_read_rule(m, place, s) ? place : NULL;
+}
+
+static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
+                                         struct pt_mapping *m, uint64_t pc,
+                                         const struct pt_unwind_state *s) {
+    if (r->is_hurried)
+        return find_known(m, pc, s);
+    if (!m->has_bias)
+        find_bias(r, space->pid, m);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    if (must_read_rule(m, place, s))
+        read_rule(space->pid, s, place);
+    return place;
+}
+
+/* NULL: nothing is mapped there, or a file has to be read. */
+static const struct pt_recording_step *find_step(struct pt_recording *r,
+                                                 const struct pt_space *space, uint64_t pc,
+                                                 const struct pt_unwind_state *s) {
+    uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_recording_step *step = &r->steps[hash >> 32 & (STEPS - 1)];
+    if (step->pc == pc && step->version == r->version && step->pid == space->pid)
+        return step;
     struct pt_mapping *m = pt_space_find(space, pc);
-    if (!m) {
+    const struct pt_place *place = m ? find_place(r, space, m, pc, s) : NULL;
+    r->needs_file = m && !place;
+    if (!place)
+        return NULL;
+    /* of generated code the rule may still be read, when a return address leads there */
+    bool is_settled = m->image->elf.state || place->is_read;
+    *step = (struct pt_recording_step){ .pc = pc,
+                                        .pid = space->pid,
+                                        .version = is_settled ? r->version : 0,
+                                        .frame = place->frame,
+                                        .is_python_eval = place->is_python_eval,
+                                        .rule = place->rule };
+    return step;
+}
+
+static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_space *space,
+                                       struct pt_unwind_state *s) {
+    uint64_t pc = pt_unwind_lookup_pc(s);
+    const struct pt_recording_step *step = find_step(r, space, pc, s);
+    if (!step) {
         /* a return address to nowhere is what is left of a wrong step, not a frame */
         if (s->is_exact_pc)
             add_unmapped(r, pc);
         return s->is_exact_pc ? pt_unwind_step_fp(s) : PT_UNWIND_LOST;
     }
-    if (!m->has_bias)
-        find_bias(r, space->pid, m);
-    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    add_frame(r, place->frame, place->is_python_eval);
-    if (!m->image->elf.state && !place->is_read && !s->is_exact_pc)
-        read_rule(space->pid, s, place);
-    if (place->rule.kind == PT_RULE_NONE)
+    add_frame(r, step->frame, step->is_python_eval);
+    if (step->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
-    return pt_unwind_step(s, &place->rule);
+    return pt_unwind_step(s, &step->rule);
 }
 
-static void unwind(struct pt_recording *r, const struct pt_space *space,
+/* False: a file has to be read. */
+static bool unwind(struct pt_recording *r, const struct pt_space *space,
                    const struct pt_perf_sample *sample) {
     struct pt_unwind_state s = { .is_exact_pc = true,
                                  .stack = sample->stack,
@@ -328,14 +385,18 @@ static void unwind(struct pt_recording *r, const struct pt_space *space,
     pt_registers_load(sample->registers, s.registers);
     s.stack_start = s.registers[PT_REGISTER_SP];
     size_t limit = r->frame_count + PT_RECORDING_DEPTH_MAX;
-    while (end == PT_UNWIND_MORE && r->frame_count < limit)
-        end = step(r, space, &s);
+    r->needs_file = false;
+    while (end == PT_UNWIND_MORE && r->frame_count < limit && !r->needs_file)
+        end = go_to_caller(r, space, &s);
+    if (r->needs_file)
+        return false;
     bool is_truncated = end == PT_UNWIND_TRUNCATED || end == PT_UNWIND_MORE;
     r->profile.meta.unwound++;
     r->profile.meta.rooted += end == PT_UNWIND_ROOT;
     r->profile.meta.truncated += is_truncated;
     if (end != PT_UNWIND_ROOT)
         add_frame(r, is_truncated ? r->truncated_frame : r->lost_frame, false);
+    return true;
 }
 
 static bool is_place(const void *owner, uint32_t number, const void *key) {
@@ -420,11 +481,19 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_ce
     memcpy(r->frames, merged, r->frame_count * sizeof *merged);
 }
 
-/* From the root to the leaf. */
+/* From the root to the leaf. Most samples share their callers with the one before. */
 static uint32_t make_stack(struct pt_recording *r) {
     uint32_t stack = PT_PROFILE_NONE;
-    for (size_t i = r->frame_count; i > 0; i--)
-        stack = pt_profile_stack(&r->profile, stack, r->frames[i - 1]);
+    bool is_same = true;
+    for (size_t depth = 0; depth < r->frame_count; depth++) {
+        struct pt_recording_path *p = &r->path[depth];
+        uint32_t frame = r->frames[r->frame_count - 1 - depth];
+        is_same = is_same && depth < r->path_count && p->frame == frame;
+        if (!is_same)
+            *p = (struct pt_recording_path){ frame, pt_profile_stack(&r->profile, stack, frame) };
+        stack = p->stack;
+    }
+    r->path_count = r->frame_count;
     return stack;
 }
 
@@ -439,13 +508,13 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
     (void)pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second });
 }
 
-static void take_sample(struct pt_recording *r, const struct pt_perf_record *record,
+static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
     r->frame_count = 0;
     add_kernel(r, &record->sample);
-    if (record->sample.has_registers && space)
-        unwind(r, space, &record->sample);
+    if (record->sample.has_registers && space && !unwind(r, space, &record->sample))
+        return false;
     if (r->pythons && (python || count_evals(r) > 0))
         merge_python(r, python ? python->python : PT_STR(""), python && python->is_certain);
     if (r->frame_count == 0 && r->bare_frame != PT_PROFILE_NONE)
@@ -454,11 +523,19 @@ static void take_sample(struct pt_recording *r, const struct pt_perf_record *rec
     if (!r->is_off_cpu) {
         int64_t periods = 1 + (int64_t)record->sample.missed;
         add_sample(r, record, stack, periods, periods * r->period_ns);
-        return;
+        return true;
     }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     t->out_ns = record->time_ns;
     t->out_stack = stack;
+    return true;
+}
+
+bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record *record) {
+    r->is_hurried = true;
+    bool is_taken = take_sample(r, record, NULL);
+    r->is_hurried = false;
+    return is_taken;
 }
 
 static void add_address(struct pt_recording *r, const struct pt_space *space, uint64_t pc) {
@@ -518,7 +595,7 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
                        const struct pt_perf_record *next) {
     switch (record->kind) {
     case PT_PERF_SAMPLE:
-        take_sample(r, record, next);
+        (void)take_sample(r, record, next);
         break;
     case PT_PERF_MMAP:
         if (record->mmap.is_executable)

@@ -14,13 +14,14 @@ struct pt_session {
     struct pt_perf perf;
     struct pt_recording recording;
     struct pt_pythons pythons;
-    struct pt_buf python_entries; /* of the thread that empties the rings */
+    struct pt_buf python_entries, scratch; /* of the thread that empties the rings */
     struct pt_raw_queue queue;
     struct pt_record_order order;
     pthread_t drain, worker;
-    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used, at their end */
+    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used for samples, at their end */
+    int64_t names_cpu_ns;                /* of the worker, besides */
     int poll_fd, stop_fd;
-    int poll_ms; /* so often the rings are looked at where no sample wakes us */
+    int poll_ms; /* so often the rings are looked at where nothing wakes us */
     bool is_running;
 };
 

@@ -7,53 +7,24 @@
 #include "profile/nearest.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define TEXT_MAX ((off_t)256 << 20) /* of a file of names */
 
-/* The kernel's names, on their way. */
-struct kallsyms {
-    pthread_t thread;
-    bool is_running;
-    int proc;
-    struct pt_text text;
-    struct pt_scan scan;
-};
-
 struct symbolizer {
     struct pt_recording *recording;
     struct pt_frame_names names;
-    struct kallsyms kallsyms;
 };
-
-/* Tens of milliseconds to read, though few of its names are needed: done beside the other files. */
-static void *read_kallsyms(void *state) {
-    struct kallsyms *k = state;
-    if (pt_fs_read(k->proc, "kallsyms", &k->text, &k->scan))
-        k->scan = (struct pt_scan){ 0 };
-    return NULL;
-}
-
-static void start_kallsyms(struct symbolizer *s) {
-    s->kallsyms.proc = s->recording->images.fs->proc;
-    s->kallsyms.is_running =
-        pthread_create(&s->kallsyms.thread, NULL, read_kallsyms, &s->kallsyms) == 0;
-    if (!s->kallsyms.is_running)
-        (void)read_kallsyms(&s->kallsyms);
-}
 
 static void name_from_kernel(struct symbolizer *s, const struct pt_frame_group *g) {
     struct pt_kernel_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (s->kallsyms.is_running)
-        pthread_join(s->kallsyms.thread, NULL);
-    pt_kallsyms_find(s->kallsyms.scan, g->addresses, g->count, symbols);
+    struct pt_scan text = pt_kernel_names_text(&s->recording->kernel_names);
+    pt_kallsyms_find(text, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
         pt_frame_names_set(&s->names, g->frames[i], symbols[i].name, PT_KIND_KERNEL);
     pt_free(symbols);
-    pt_text_release(&s->kallsyms.text);
 }
 
 /* Anybody may write to /tmp: what is no regular file is not read. */
@@ -158,8 +129,7 @@ static void name_as_is(struct symbolizer *s, const struct pt_frame_group *g) {
         pt_frame_names_keep(&s->names, g->frames[i]);
 }
 
-static const struct pt_image *image_of(const struct symbolizer *s, uint32_t module) {
-    const struct pt_images *images = &s->recording->images;
+static struct pt_image *image_of(const struct pt_images *images, uint32_t module) {
     for (size_t i = 0; i < images->count; i++)
         if (images->at[i]->module == module)
             return images->at[i];
@@ -167,7 +137,7 @@ static const struct pt_image *image_of(const struct symbolizer *s, uint32_t modu
 }
 
 static void name_group(struct symbolizer *s, const struct pt_frame_group *g) {
-    const struct pt_image *image = image_of(s, g->module);
+    const struct pt_image *image = image_of(&s->recording->images, g->module);
     int32_t pid = image ? pid_of(pt_str_from(image->path)) : 0;
     if (image && image->elf.state)
         (void)pt_frame_names_from_elf(&s->names, &image->elf, g);
@@ -194,8 +164,6 @@ static void name_frames(struct symbolizer *s) {
     struct pt_frame_groups groups;
     pt_frame_groups_make(&groups, &s->names, has_no_function);
     const struct pt_frame_group *kernel = kernel_group(s, &groups);
-    if (kernel)
-        start_kallsyms(s);
     for (size_t i = 0; i < groups.count; i++)
         if (&groups.list[i] != kernel)
             name_group(s, &groups.list[i]);
@@ -204,9 +172,32 @@ static void name_frames(struct symbolizer *s) {
     pt_frame_groups_release(&groups);
 }
 
+/* The answers are not kept: it is finding the debug file and the unit that takes long, once. */
+static void prepare_frame(struct pt_recording *r, const struct pt_profile_frame *f) {
+    struct pt_elf_line lines[PT_ELF_INLINES_MAX];
+    struct pt_elf_symbol symbol;
+    if (f->function != PT_PROFILE_NONE || f->module == PT_PROFILE_NONE)
+        return;
+    struct pt_image *image = image_of(&r->images, f->module);
+    if (!image || !image->elf.state)
+        return;
+    if (!image->is_prepared)
+        image->elf.module->symbols(image->elf.state, &f->address, 1, &symbol);
+    image->is_prepared = true;
+    (void)image->elf.module->lines(image->elf.state, f->address, lines);
+}
+
+bool pt_symbolize_prepare(struct pt_recording *r) {
+    if (r->prepared_count >= r->profile.frames.count)
+        return false;
+    prepare_frame(r, &r->profile.frames.at[r->prepared_count++]);
+    return true;
+}
+
 void pt_symbolize(struct pt_recording *r) {
     struct symbolizer s = { .recording = r };
     pt_frame_names_begin(&s.names, &r->profile);
+    r->path_count = 0;
     name_frames(&s);
     pt_frame_names_end(&s.names);
 }
