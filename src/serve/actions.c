@@ -254,8 +254,7 @@ void pt_actions_show_profile(void *service, struct pt_http_exchange *x) {
     for (size_t i = 0; i < PT_COUNT(profile_files); i++) {
         if (strcmp(format ? format : "html", profile_files[i].format) != 0)
             continue;
-        if (!path_of(&s->actions, i, path) ||
-            pt_answer_file(&s->http, x, path, profile_files[i].type))
+        if (!path_of(&s->actions, i, path) || pt_answer_file(x, path, profile_files[i].type))
             pt_answer_error(x, 404, "there is no profile yet");
         return;
     }

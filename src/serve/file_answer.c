@@ -30,8 +30,7 @@ static int read_whole(int fd, struct pt_buf *into) {
     return 0;
 }
 
-int pt_answer_file(const struct pt_http_server *http, struct pt_http_exchange *x, const char *path,
-                   const char *type) {
+int pt_answer_file(struct pt_http_exchange *x, const char *path, const char *type) {
     static const struct pt_http_header headers[] = { { "Content-Security-Policy", POLICY } };
     struct pt_buf body = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -40,7 +39,7 @@ int pt_answer_file(const struct pt_http_server *http, struct pt_http_exchange *x
     int rc = read_whole(fd, &body);
     close(fd);
     if (!rc)
-        pt_answer_buf(http, x, type, &body, headers, PT_COUNT(headers));
+        pt_answer_buf(x, type, &body, headers, PT_COUNT(headers));
     pt_buf_release(&body);
     return rc;
 }

@@ -10,7 +10,6 @@
 
 /* Pages are sandboxed: their scripts run, but reach nothing of this server. 0, or -errno and
  * nothing was answered. */
-int pt_answer_file(const struct pt_http_server *http, struct pt_http_exchange *x, const char *path,
-                   const char *type) PT_MUST_CHECK;
+int pt_answer_file(struct pt_http_exchange *x, const char *path, const char *type) PT_MUST_CHECK;
 
 #endif

@@ -17,8 +17,7 @@
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "     \
     "frame-ancestors 'none'"
 
-static void reply_page(struct pt_service *s, struct pt_http_exchange *x, const char *type,
-                       const char *text) {
+static void reply_page(struct pt_http_exchange *x, const char *type, const char *text) {
     static const struct pt_http_header headers[] = {
         { "Content-Security-Policy", PAGE_POLICY },
         { "Referrer-Policy", "no-referrer" },
@@ -26,19 +25,22 @@ static void reply_page(struct pt_service *s, struct pt_http_exchange *x, const c
     };
     struct pt_buf body = { 0 };
     pt_buf_str(&body, pt_str_from(text));
-    pt_answer_buf(&s->http, x, type, &body, headers, PT_COUNT(headers));
+    pt_answer_buf(x, type, &body, headers, PT_COUNT(headers));
 }
 
 static void show_page(void *user, struct pt_http_exchange *x) {
-    reply_page(user, x, PT_TYPE_HTML, pt_dashboard_html);
+    (void)user;
+    reply_page(x, PT_TYPE_HTML, pt_dashboard_html);
 }
 
 static void show_style(void *user, struct pt_http_exchange *x) {
-    reply_page(user, x, "text/css; charset=utf-8", pt_dashboard_css);
+    (void)user;
+    reply_page(x, "text/css; charset=utf-8", pt_dashboard_css);
 }
 
 static void show_script(void *user, struct pt_http_exchange *x) {
-    reply_page(user, x, "text/javascript; charset=utf-8", pt_dashboard_js);
+    (void)user;
+    reply_page(x, "text/javascript; charset=utf-8", pt_dashboard_js);
 }
 
 static void tell_metrics(void *user, struct pt_http_exchange *x) {
@@ -60,7 +62,7 @@ static void tell_schema(void *user, struct pt_http_exchange *x) {
     pt_out_memory(&out, &body);
     pt_schema_print_json(&s->sampler.schema, &out);
     (void)pt_out_close(&out);
-    pt_answer_buf(&s->http, x, PT_TYPE_JSON, &body, NULL, 0);
+    pt_answer_buf(x, PT_TYPE_JSON, &body, NULL, 0);
 }
 
 static void begin_stream(void *user, struct pt_http_exchange *x) {
@@ -76,7 +78,7 @@ static void read_history(void *user, struct pt_job *job) {
     if (rc)
         pt_answer_error(job->exchange, 500, strerror(-rc));
     else
-        pt_answer_buf(&s->http, job->exchange, PT_TYPE_JSON, &json, NULL, 0);
+        pt_answer_buf(job->exchange, PT_TYPE_JSON, &json, NULL, 0);
     pt_buf_release(&json);
 }
 

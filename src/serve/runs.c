@@ -165,7 +165,7 @@ static int send_report(struct pt_service *s, struct pt_http_exchange *x, const c
     int rc = pt_report_write(&options, err);
     if (rc)
         return rc;
-    rc = pt_answer_file(&s->http, x, path, PT_TYPE_HTML);
+    rc = pt_answer_file(x, path, PT_TYPE_HTML);
     unlink(path);
     return rc ? pt_fail(err, rc, "cannot read the report: %s", strerror(-rc)) : 0;
 }

@@ -17,8 +17,8 @@
     X(t, shared, "gkSharedMemory", INFO, I64, BYTES, 0, "Shared memory (LDS) of a block") \
     X(t, correlation, "gkCorrelation", INFO, I64, NONE, 0, "The call that launched it has it too")
 
-PT_TABLE(gpu_kernel, PT_TABLE_FILE("gpu_kernels", NULL), "Kernels that GPUs ran (pitot gpu)",
-         GPU_KERNEL_COLUMNS, SOURCE);
+PT_TABLE(gpu_kernel, PT_TABLE_ROWS(EVENTS, "gpu_kernels", NULL),
+         "Kernels that GPUs ran (pitot gpu)", GPU_KERNEL_COLUMNS, SOURCE);
 
 #define GPU_COPY_COLUMNS(X, t)                                                           \
     X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")    \
@@ -30,8 +30,8 @@ PT_TABLE(gpu_kernel, PT_TABLE_FILE("gpu_kernels", NULL), "Kernels that GPUs ran 
     X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that asked for it")                  \
     X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0, "The call that asked for it has it too")
 
-PT_TABLE(gpu_copy, PT_TABLE_FILE("gpu_copies", NULL), "Memory that GPUs copied or set (pitot gpu)",
-         GPU_COPY_COLUMNS, SOURCE);
+PT_TABLE(gpu_copy, PT_TABLE_ROWS(EVENTS, "gpu_copies", NULL),
+         "Memory that GPUs copied or set (pitot gpu)", GPU_COPY_COLUMNS, SOURCE);
 
 #define GPU_CALL_COLUMNS(X, t)                                                          \
     X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process")                                   \
@@ -43,7 +43,7 @@ PT_TABLE(gpu_copy, PT_TABLE_FILE("gpu_copies", NULL), "Memory that GPUs copied o
     X(t, stream, "gcStream", INFO, I64, NONE, 0, "Stream that was waited for")          \
     X(t, correlation, "gcCorrelation", INFO, I64, NONE, 0, "What it started has it too")
 
-PT_TABLE(gpu_call, PT_TABLE_FILE("gpu_calls", NULL),
+PT_TABLE(gpu_call, PT_TABLE_ROWS(EVENTS, "gpu_calls", NULL),
          "Calls of the CUDA or HIP runtime, and waiting (pitot gpu)", GPU_CALL_COLUMNS, SOURCE);
 
 #define GPU_RANGE_COLUMNS(X, t)                                                         \
@@ -53,7 +53,7 @@ PT_TABLE(gpu_call, PT_TABLE_FILE("gpu_calls", NULL),
     X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
     X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "How long it took")
 
-PT_TABLE(gpu_range, PT_TABLE_FILE("gpu_ranges", NULL),
+PT_TABLE(gpu_range, PT_TABLE_ROWS(EVENTS, "gpu_ranges", NULL),
          "Ranges of NVTX and ROCTx, operators of torch (pitot gpu)", GPU_RANGE_COLUMNS, SOURCE);
 
 #define GPU_GAP_COLUMNS(X, t)                                                                 \
@@ -64,8 +64,8 @@ PT_TABLE(gpu_range, PT_TABLE_FILE("gpu_ranges", NULL),
     X(t, before, "ggBefore", INFO, STRING, NONE, 0, "Kernel before it")                       \
     X(t, after, "ggAfter", INFO, STRING, NONE, 0, "Kernel after it")
 
-PT_TABLE(gpu_gap, PT_TABLE_FILE("gpu_gaps", NULL), "Times between kernels of a GPU (pitot gpu)",
-         GPU_GAP_COLUMNS, SOURCE);
+PT_TABLE(gpu_gap, PT_TABLE_ROWS(EVENTS, "gpu_gaps", NULL),
+         "Times between kernels of a GPU (pitot gpu)", GPU_GAP_COLUMNS, SOURCE);
 
 enum { KERNELS, COPIES, CALLS, RANGES, GAPS };
 

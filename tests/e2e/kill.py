@@ -19,11 +19,17 @@ COLLECTORS = [('--collect', 'cpu,mem'), ('-p', )]
 print(f'# seed {SEED}', flush=True)
 
 
-def read_journal(directory):
-    """Main table and costs, exported from what the killed recorder left."""
+def export(directory):
+    """The files of what the killed recorder left."""
     made = directory / 'made'
     code, _, err = run('export', directory, '-f', 'csv', '-o', made, '-q')
     equal(code, 0, err)
+    return made
+
+
+def read_journal(directory):
+    """Main table and costs of it."""
+    made = export(directory)
     costs = [row for row in table(made, 'collectors') if row['colName'] == 'pitot']
     return table(made), costs
 
@@ -155,7 +161,7 @@ def killed_ring(directory):
         recorder.kill()
         end(recorder)
     assert most <= bound + bound // 16, f'{most} bytes'
-    rows, costs = read_journal(directory)
+    rows = table(export(directory))
     assert len(rows) > 1000, f'{len(rows)} rows'
     times = [int(row['monotonic_ns']) for row in rows]
     assert all(a < b for a, b in zip(times, times[1:])), 'sample times increase'

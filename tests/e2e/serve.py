@@ -127,9 +127,12 @@ def a_sample_is_rendered_once(directory):
 
 
 def schema_is_that_of_the_command(directory):
-    """/api/schema is what pitot schema --json prints"""
+    """/api/schema is what pitot schema --json prints, without the tables of pitot gpu"""
+    schema = json.loads(run('schema', '--json')[1])
+    later = ('gpu_kernel', 'gpu_copy', 'gpu_call', 'gpu_range', 'gpu_gap')
+    schema['tables'] = [table for table in schema['tables'] if table['name'] not in later]
     with server(directory) as s:
-        equal(s.json('/api/schema'), json.loads(run('schema', '--json')[1]))
+        equal(s.json('/api/schema'), schema)
 
 
 def pages_have_a_policy(directory):
