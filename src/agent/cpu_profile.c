@@ -112,6 +112,7 @@ static void print_summary(const struct run *r) {
     if (m->python_wanted > 0)
         pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are merged with certainty\n",
                       percent(m->python_matched, m->python_wanted), m->python_wanted);
+    pt_top_print_gil(p, &out);
     print_states(p, &out);
     if (r->o->top_rows > 0) {
         pt_top_make(&top, p);

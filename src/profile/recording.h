@@ -19,6 +19,7 @@ struct pt_recording_thread {
     uint32_t thread; /* of the profile, or NONE until it has a sample */
     int64_t out_ns;  /* since when it waits; 0 = it does not */
     uint32_t out_stack;
+    uint32_t out_gil;
 };
 
 /* A place in Python's code, and its frames in the profile: known for certain, and not. */
@@ -46,6 +47,7 @@ struct pt_recording {
     uint32_t frames[PT_RECORDING_FRAMES_MAX];
     bool is_eval[PT_RECORDING_FRAMES_MAX];
     size_t frame_count;
+    uint32_t gil; /* PT_GIL_* */
 };
 
 /* Borrows `fs` and `pythons`. */

@@ -1,6 +1,7 @@
 #include "profile/session.h"
 
 #include "profile/classify.h"
+#include "profile/gil_wait.h"
 #include "profile/registers.h"
 #include "profile/symbolize.h"
 
@@ -319,6 +320,8 @@ void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *
     struct pt_profile *p = &s->recording.profile;
     pt_symbolize(&s->recording);
     pt_classify(p, !s->recording.is_off_cpu);
+    if (s->recording.is_off_cpu)
+        pt_gil_wait_mark(p);
     if (command)
         pt_profile_set_command(&p->meta, command);
     else
