@@ -1,5 +1,5 @@
-/* profile/gil_wait.h -- threads that wait for the lock of a Python interpreter: "[GIL wait]" instead
- * of the C library's and the kernel's way of sleeping. */
+/* profile/gil_wait.h -- threads that wait for the lock of a Python interpreter: "[GIL wait]" in
+ * place of the C library's and the kernel's way of sleeping. */
 #ifndef PT_PROFILE_GIL_WAIT_H
 #define PT_PROFILE_GIL_WAIT_H
 

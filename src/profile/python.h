@@ -4,7 +4,7 @@
 #ifndef PT_PROFILE_PYTHON_H
 #define PT_PROFILE_PYTHON_H
 
-#include "profile/intern.h"
+#include "base/intern.h"
 #include "profile/python_stack.h"
 
 #include <pthread.h>
@@ -28,7 +28,8 @@ struct pt_python_entry {
 };
 
 /* Above these flags of the leaf stand the PT_GIL_* of its thread. */
-#define PT_PYTHON_GIL_SHIFT 8
+#define PT_PYTHON_GIL_SHIFT   8
+#define PT_PYTHON_FRAME_FLAGS ((1u << PT_PYTHON_GIL_SHIFT) - 1)
 
 struct pt_python_process;
 

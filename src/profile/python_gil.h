@@ -1,8 +1,8 @@
 /* profile/python_gil.h -- the lock of a Python interpreter, read while the program runs on: does a
  * thread hold it, and do others wait for it. Pure but for the reader that is given.
  *
- * Python only notes a wish for the lock after 5 ms, and takes the note away at once when the lock is
- * given up. Who really waits sleeps on a condition of the C library, which counts its sleepers. */
+ * Python only notes a wish for the lock after 5 ms, and takes the note away as soon as the lock is
+ * given up. Who waits sleeps on a condition of the C library, which counts its sleepers. */
 #ifndef PT_PROFILE_PYTHON_GIL_H
 #define PT_PROFILE_PYTHON_GIL_H
 

@@ -11,6 +11,7 @@
 #include "agent/alerts.h"
 #include "agent/sampler.h"
 #include "http/server.h"
+#include "push/push.h"
 #include "serve/actions.h"
 #include "serve/alert_log.h"
 #include "serve/guard.h"
@@ -43,6 +44,7 @@ struct pt_service_options {
     bool allows_private_webhook;
     const char *probe; /* URL of an engine, or NULL */
     int64_t probe_interval_ns;
+    struct pt_push_options push; /* where samples go besides */
 };
 
 struct pt_service {
@@ -56,6 +58,7 @@ struct pt_service {
     struct pt_probe probe;
     struct pt_alert_command alert_command; /* of the main thread */
     struct pt_webhook webhook;
+    struct pt_push *push; /* of the main thread */
     struct pt_actions actions;
     struct pt_http_server http;
 
