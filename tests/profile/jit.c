@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEPS UINT64_C(400000000)
+#define STEPS   UINT64_C(1000000) /* of one call */
+#define UNIT_NS UINT64_C(200000000)
 
 /* Counts its argument down to 0. */
 #if defined(__x86_64__)
@@ -36,10 +37,21 @@ struct load {
     uint64_t vma, address, code_size, index;
 };
 
-static uint64_t now(void) {
+static uint64_t read_clock(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+/* For so much CPU time, however fast the machine is meanwhile. */
+static void burn(void (*run)(uint64_t steps), uint64_t cpu_ns) {
+    uint64_t end = read_clock(CLOCK_PROCESS_CPUTIME_ID) + cpu_ns;
+    while (read_clock(CLOCK_PROCESS_CPUTIME_ID) < end)
+        run(STEPS);
 }
 
 static int put(int fd, const void *bytes, size_t size) {
@@ -87,9 +99,9 @@ int main(int argc, char **argv) {
     memcpy(&run, &place, sizeof run);
     if (!make(fd, place, "jit::first", 1))
         return 1;
-    run(STEPS);
+    burn(run, UNIT_NS);
     if (!make(fd, place, "jit::second", 2))
         return 1;
-    run(3 * STEPS);
+    burn(run, 3 * UNIT_NS);
     return 3;
 }
