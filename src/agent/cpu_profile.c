@@ -129,6 +129,7 @@ static void print_summary(const struct run *r) {
         pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are %s\n",
                       percent(m->python_matched, m->python_wanted), m->python_wanted,
                       m->unwound > 0 ? "merged with certainty" : "certain: read twice, and alike");
+    pt_top_print_gil(p, &out);
     print_states(p, &out);
     if (r->o->top_rows > 0) {
         pt_top_make(&top, p);

@@ -60,7 +60,9 @@ const struct pt_rule pt_rules_cpu[] = {
         .forms = { { { { S(PYTHON_SWITCHES), '>', 120, 400 },
                        { S(PYTHON_CPU), '>', 0.8, 0.97 },
                        { S(PYTHON_CPU), '<', 1.3, 1.3 },
-                       { S(PYTHON_THREADS), '>', 1.5, 1.5 } } } },
+                       { S(PYTHON_THREADS), '>', 1.5, 1.5 } } },
+                   { { { S(PROFILE_GIL), '>', 0.2, 0.6 }, { S(PYTHON_CPU), '>', 0.7, 0.95 } } },
+                   { { { S(PROFILE_GIL), '>', 0.2, 0.6 }, { S(OWN_CPU), '>', 0.7, 0.95 } } } },
         .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
         .advice =
             "Processes instead of threads (multiprocessing, engine workers, data-loader workers), "

@@ -31,6 +31,7 @@
     X(PYTHON_THREADS, "python.threads", PLAIN, "threads of that process")                         \
     X(PYTHON_SWITCHES, "python.switches", PER_S, "times they gave up a CPU to wait")              \
     X(PROFILE_LOCK, "profile.lock", PERCENT, "CPU time spent on taking and giving locks")         \
+    X(PROFILE_GIL, "profile.gil", PERCENT, "Python's CPU time in which others wanted the GIL")    \
     X(OTHERS_CPU, "others.cpu", PERCENT, "CPU time of all others, of all CPUs")                   \
     X(MEM_AVAILABLE, "mem.available", PERCENT, "memory that new work can take")                   \
     X(MEM_PRESSURE, "mem.pressure", PERCENT, "time some task of the machine waited for memory")   \

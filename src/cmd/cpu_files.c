@@ -39,6 +39,7 @@ static int show(const struct pt_command_options *o, const struct pt_profile *p) 
         pt_top_make(&top, p);
         pt_top_print(&top, p, (size_t)o->top_rows, &style, &out);
         pt_top_release(&top);
+        pt_top_print_gil(p, &out);
     }
     return pt_command_close(&out, code);
 }

@@ -6,13 +6,7 @@ bool pt_memory_read(const struct pt_memory *m, uint64_t address, void *into, siz
     return m->read(m->state, &(struct pt_memory_piece){ address, into, size }, 1) == 1;
 }
 
-static uint32_t u32_at(const uint8_t *bytes, size_t offset) {
-    uint32_t value;
-    memcpy(&value, bytes + offset, sizeof value);
-    return value;
-}
-
-static uint64_t read_pointer(const struct pt_memory *m, uint64_t address) {
+uint64_t pt_memory_pointer(const struct pt_memory *m, uint64_t address) {
     uint64_t value;
     return pt_memory_read(m, address, &value, sizeof value) ? value : 0;
 }
@@ -39,13 +33,13 @@ size_t pt_python_code_size(const struct pt_python_layout *l) {
 uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory *m,
                                uint64_t thread) {
     bool fits = pt_python_frame_size(l) <= PT_PYTHON_FRAME_BYTES;
-    uint64_t at = fits ? read_pointer(m, thread + l->thread_frame) : 0;
-    return l->has_cframe && at ? read_pointer(m, at + l->cframe_frame) : at;
+    uint64_t at = fits ? pt_memory_pointer(m, thread + l->thread_frame) : 0;
+    return l->has_cframe && at ? pt_memory_pointer(m, at + l->cframe_frame) : at;
 }
 
 static uint32_t instruction_of(const struct pt_python_layout *l, const uint8_t *frame,
                                uint64_t code) {
-    uint32_t index = u32_at(frame, l->frame_instruction);
+    uint32_t index = pt_python_u32(frame, l->frame_instruction);
     if (l->instruction_form == PT_PYTHON_INDEX_BYTES)
         return index;
     if (l->instruction_form == PT_PYTHON_INDEX_UNITS)
@@ -87,7 +81,7 @@ struct pt_python_code_key pt_python_code_key(const struct pt_python_layout *l,
     key.filename = pt_python_u64(bytes, l->code_filename);
     key.name = pt_python_u64(bytes, l->code_name);
     key.lines = pt_python_u64(bytes, l->code_lines);
-    key.first_line = u32_at(bytes, l->code_first_line);
+    key.first_line = pt_python_u32(bytes, l->code_first_line);
     return key;
 }
 
@@ -97,7 +91,7 @@ bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memor
     if (!object || !pt_memory_read(m, object, head, sizeof head))
         return false;
     uint64_t length = pt_python_u64(head, PT_PYTHON_SIZE);
-    uint32_t flags = u32_at(head, TEXT_FLAGS) >> l->text_kind_shift;
+    uint32_t flags = pt_python_u32(head, TEXT_FLAGS) >> l->text_kind_shift;
     uint32_t width = flags & 7;
     bool is_compact = flags & 8, is_ascii = flags & 16;
     if (!is_compact || (width != 1 && width != 2 && width != 4) || length > PT_PYTHON_TEXT_MAX)

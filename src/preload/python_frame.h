@@ -31,9 +31,17 @@ struct pt_memory {
 };
 
 bool pt_memory_read(const struct pt_memory *m, uint64_t address, void *into, size_t size);
+/* 0 if it cannot be read. */
+uint64_t pt_memory_pointer(const struct pt_memory *m, uint64_t address);
 
 static inline uint64_t pt_python_u64(const uint8_t *bytes, size_t offset) {
     uint64_t value;
+    memcpy(&value, bytes + offset, sizeof value);
+    return value;
+}
+
+static inline uint32_t pt_python_u32(const uint8_t *bytes, size_t offset) {
+    uint32_t value;
     memcpy(&value, bytes + offset, sizeof value);
     return value;
 }

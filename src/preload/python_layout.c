@@ -23,6 +23,10 @@ static const struct pt_python_layout layouts[] = {
         .text_ascii = 48,
         .text_other = 72,
         .text_kind_shift = 2,
+        .runtime_gil = 352,
+        .gil_holder = 8,
+        .gil_locked = 16,
+        .gil_condition = 32,
     },
     {
         .minor = 10,
@@ -44,6 +48,10 @@ static const struct pt_python_layout layouts[] = {
         .text_ascii = 48,
         .text_other = 72,
         .text_kind_shift = 2,
+        .runtime_gil = 352,
+        .gil_holder = 8,
+        .gil_locked = 16,
+        .gil_condition = 32,
     },
     {
         .minor = 11,
@@ -70,6 +78,10 @@ static const struct pt_python_layout layouts[] = {
         .text_ascii = 48,
         .text_other = 72,
         .text_kind_shift = 2,
+        .runtime_gil = 360,
+        .gil_holder = 8,
+        .gil_locked = 16,
+        .gil_condition = 32,
     },
     {
         .minor = 12,
@@ -96,6 +108,11 @@ static const struct pt_python_layout layouts[] = {
         .text_ascii = 40,
         .text_other = 56,
         .text_kind_shift = 2,
+        .thread_interpreter = 16,
+        .interpreter_gil = 384,
+        .gil_holder = 8,
+        .gil_locked = 16,
+        .gil_condition = 32,
     },
 };
 
@@ -113,10 +130,13 @@ struct words {
     uint8_t interpreter_next, interpreter_threads, thread_next, thread_frame, thread_native;
     uint8_t frame_previous, frame_code, frame_instruction, frame_owner;
     uint8_t code_filename, code_name, code_lines, code_first_line, code_bytecode;
+    uint8_t thread_interpreter, interpreter_gil, gil, gil_locked, gil_holder;
 };
 
-static const struct words words_313 = { 8, 9, 21, 23, 25, 29, 30, 31, 33, 35, 37, 38, 39, 43 };
-static const struct words words_314 = { 8, 9, 24, 26, 28, 32, 33, 34, 36, 40, 42, 43, 44, 48 };
+static const struct words words_313 = { 8,  9,  21, 23, 25, 29, 30, 31, 33, 35,
+                                        37, 38, 39, 43, 22, 14, 15, 17, 18 };
+static const struct words words_314 = { 8,  9,  24, 26, 28, 32, 33, 34, 36, 40,
+                                        42, 43, 44, 48, 25, 15, 16, 18, 19 };
 
 struct reader {
     uint64_t words[PT_PYTHON_DEBUG_BYTES / 8];
@@ -148,6 +168,21 @@ static void read_offsets(struct reader *r, const struct words *w, struct pt_pyth
     into->code_bytecode = offset(r, w->code_bytecode);
 }
 
+/* It says nothing of the condition: that follows what it describes, as long as that is where it has
+ * been since 3.9. */
+static void read_gil(const struct reader *r, const struct words *w, struct pt_python_layout *into) {
+    uint64_t gil = r->words[w->gil], interpreter_gil = r->words[w->interpreter_gil];
+    uint64_t thread_interpreter = r->words[w->thread_interpreter];
+    if (r->words[w->gil_holder] - gil != 8 || r->words[w->gil_locked] - gil != 16 ||
+        interpreter_gil > UINT16_MAX || thread_interpreter > UINT16_MAX)
+        return;
+    into->thread_interpreter = (uint16_t)thread_interpreter;
+    into->interpreter_gil = (uint16_t)interpreter_gil;
+    into->gil_holder = 8;
+    into->gil_locked = 16;
+    into->gil_condition = 32;
+}
+
 bool pt_python_layout_from(const uint8_t bytes[PT_PYTHON_DEBUG_BYTES],
                            struct pt_python_layout *into) {
     struct reader r = { .failed = false };
@@ -168,6 +203,8 @@ bool pt_python_layout_from(const uint8_t bytes[PT_PYTHON_DEBUG_BYTES],
         .text_other = 56,
         .text_kind_shift = minor == 13 ? 2 : 16,
     };
-    read_offsets(&r, minor == 13 ? &words_313 : &words_314, into);
+    const struct words *words = minor == 13 ? &words_313 : &words_314;
+    read_offsets(&r, words, into);
+    read_gil(&r, words, into);
     return !r.failed;
 }

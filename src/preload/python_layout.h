@@ -41,6 +41,10 @@ struct pt_python_layout {
     uint16_t code_first_line, code_filename, code_name, code_lines, code_bytecode;
     uint16_t text_ascii, text_other; /* payload of a compact str */
     uint8_t text_kind_shift;         /* in the word of flags */
+    uint16_t runtime_gil;            /* up to 3.11; else 0: a thread leads to it by the two below */
+    uint16_t thread_interpreter, interpreter_gil;
+    uint16_t gil_holder, gil_locked;
+    uint16_t gil_condition; /* that its waiters sleep on; 0: nothing is known of the GIL */
 };
 
 /* NULL: not a version with a table. */

@@ -128,6 +128,9 @@ static void write_meta(const struct pt_profile *p, struct pt_json *j) {
     write_count(j, "truncated", m->truncated);
     write_count(j, "python_wanted", m->python_wanted);
     write_count(j, "python_matched", m->python_matched);
+    write_count(j, "gil_known", m->gil_known);
+    write_count(j, "gil_held", m->gil_held);
+    write_count(j, "gil_contended", m->gil_contended);
     pt_json_end(j);
 }
 
@@ -269,16 +272,18 @@ static void write_values(const struct pt_profile *p, struct pt_json *j) {
 static void write_samples(const struct pt_call_tree *t, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     struct span span = span_of(p);
-    struct column time, thread, state, node;
+    struct column time, thread, state, gil, node;
     column_init(&time, p->samples.count);
     column_init(&thread, p->samples.count);
     column_init(&state, p->samples.count);
+    column_init(&gil, p->samples.count);
     column_init(&node, p->samples.count);
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct pt_profile_sample *s = &p->samples.at[i];
         time.at[i] = (s->time_ns - span.start_ns) / span.step_ns;
         thread.at[i] = number_or_minus(s->thread);
         state.at[i] = s->state;
+        gil.at[i] = s->gil;
         node.at[i] = s->stack == PT_PROFILE_NONE ? -1 : (int64_t)t->node_of_stack[s->stack];
     }
     pt_json_object(j, "samples");
@@ -286,6 +291,7 @@ static void write_samples(const struct pt_call_tree *t, struct pt_json *j) {
     column_write(&time, "time", j);
     column_write(&thread, "thread", j);
     column_write(&state, "state", j);
+    column_write(&gil, "gil", j);
     column_write(&node, "node", j);
     write_values(p, j);
     pt_json_end(j);

@@ -10,6 +10,7 @@ void pt_profile_init(struct pt_profile *p, const struct pt_profile_value_type *t
     *p = (struct pt_profile){ .type_count = count };
     memcpy(p->types, types, count * sizeof *types);
     p->meta.python_wanted = p->meta.python_matched = p->meta.counted_ns = -1;
+    p->meta.gil_known = p->meta.gil_held = p->meta.gil_contended = -1;
     (void)pt_profile_string(p, PT_STR("")); /* number 0 is the empty text */
 }
 
@@ -182,7 +183,7 @@ const char *pt_profile_state_name(enum pt_profile_state state) {
     static const char *const names[PT_STATE_COUNT] = {
         [PT_STATE_ON_CPU] = "on-cpu", [PT_STATE_GPU] = "gpu", [PT_STATE_COLLECTIVE] = "collective",
         [PT_STATE_LOCK] = "lock",     [PT_STATE_IO] = "io",   [PT_STATE_NETWORK] = "network",
-        [PT_STATE_IDLE] = "idle",
+        [PT_STATE_IDLE] = "idle",     [PT_STATE_GIL] = "gil",
     };
     return names[state];
 }

@@ -37,7 +37,16 @@ enum pt_profile_state {
     PT_STATE_IO,
     PT_STATE_NETWORK,
     PT_STATE_IDLE, /* sleeps, or waits for work */
+    PT_STATE_GIL,  /* waits for the lock of a Python interpreter */
     PT_STATE_COUNT
+};
+
+/* What is known of the lock of the Python interpreter that a thread was in. */
+enum {
+    PT_GIL_KNOWN = 1,  /* without it the others mean nothing */
+    PT_GIL_HELD = 2,   /* by this thread */
+    PT_GIL_WANTED = 4, /* some thread waits for it */
+    PT_GIL_CONTENDED = PT_GIL_KNOWN | PT_GIL_HELD | PT_GIL_WANTED,
 };
 
 /* What a column of values counts. */
@@ -91,7 +100,7 @@ struct pt_profile_sample {
     uint32_t stack;  /* or NONE: nothing could be read */
     uint16_t cpu;    /* UINT16_MAX = unknown */
     uint16_t state;  /* enum pt_profile_state */
-    uint32_t reserved;
+    uint32_t gil;    /* PT_GIL_*; 0: not in Python, or not known */
 };
 
 /* A column: each sample has one value of every type. The first is what is shown by default. */
@@ -122,6 +131,8 @@ struct pt_profile_meta {
     int64_t rooted, truncated; /* stacks that reached the root; that the copy was too short for */
     int64_t unwound;           /* user stacks that were unwound in all */
     int64_t python_wanted, python_matched; /* samples inside Python; those merged with certainty */
+    int64_t gil_known, gil_held;           /* of them those that tell; with the GIL held */
+    int64_t gil_contended;                 /* held while others waited for it */
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
     int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
     int64_t counted_ns; /* CPU time the kernel counted meanwhile; -1 = not by time */

@@ -1,5 +1,8 @@
 #include "profile/python.h"
 
+#include "base/scan.h"
+#include "profile/python_gil.h"
+
 #include <sys/uio.h>
 
 #define PIECES_MAX      64
@@ -11,6 +14,7 @@ struct known_thread {
     int32_t tid;
     uint32_t passed; /* samples since it was not found */
     uint64_t state;  /* 0: Python does not know it */
+    uint64_t gil;    /* 0: not known */
 };
 
 /* A code object that has been read. */
@@ -25,11 +29,22 @@ struct pt_python_process {
     struct pt_python_place place;
     bool has_layout, is_hopeless;
     struct pt_python_layout layout;
+    struct pt_gil_form gil_form;
     struct known_thread threads[THREADS_KNOWN]; /* by tid modulo their number */
     struct known_code *codes;
     size_t code_count, code_capacity;
     struct pt_intern code_index;
 };
+
+bool pt_python_is_file(struct pt_str path, unsigned *minor) {
+    const char *slash = path.len > 0 ? memrchr(path.at, '/', path.len) : NULL;
+    struct pt_scan s = pt_scan_of(slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path);
+    (void)pt_scan_take(&s, PT_STR("lib"));
+    if (!pt_scan_take(&s, PT_STR("python")))
+        return false;
+    *minor = pt_scan_take(&s, PT_STR("3.")) ? (unsigned)pt_scan_u64(&s) : 0;
+    return true;
+}
 
 void pt_pythons_init(struct pt_pythons *p) {
     *p = (struct pt_pythons){ 0 };
@@ -152,17 +167,22 @@ static bool find_layout(struct pt_python_process *process, const struct pt_memor
     return true;
 }
 
-static uint64_t find_thread(struct pt_python_process *process, const struct pt_memory *m,
-                            int32_t tid) {
+/* NULL: Python does not know it. */
+static const struct known_thread *find_thread(struct pt_python_process *process,
+                                              const struct pt_memory *m, int32_t tid) {
+    const struct pt_python_layout *l = &process->layout;
+    uint64_t runtime = process->place.runtime;
     struct known_thread *known = &process->threads[(uint32_t)tid % THREADS_KNOWN];
-    if (known->tid == tid && known->state &&
-        pt_python_is_thread(&process->layout, m, known->state, tid))
-        return known->state;
+    if (known->tid == tid && known->state && pt_python_is_thread(l, m, known->state, tid))
+        return known;
     if (known->tid == tid && !known->state && known->passed++ % LOOK_AGAIN != LOOK_AGAIN - 1)
-        return 0;
+        return NULL;
     *known = (struct known_thread){ .tid = tid };
-    known->state = pt_python_find_thread(&process->layout, m, process->place.runtime, tid);
-    return known->state;
+    known->state = pt_python_find_thread(l, m, runtime, tid);
+    if (!known->state)
+        return NULL;
+    known->gil = pt_python_find_gil(l, m, runtime, known->state);
+    return known;
 }
 
 static bool is_known(const void *owner, uint32_t number, const void *key) {
@@ -256,8 +276,12 @@ static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     if (!find_layout(process, &m))
         return 0;
-    uint64_t thread = find_thread(process, &m, tid);
-    size_t count = thread ? pt_python_frames(&process->layout, &m, thread, frames) : 0;
+    const struct known_thread *thread = find_thread(process, &m, tid);
+    size_t count = thread ? pt_python_frames(&process->layout, &m, thread->state, frames) : 0;
+    if (count > 0)
+        frames[0].flags |=
+            pt_python_read_gil(&process->layout, &m, thread->gil, thread->state, &process->gil_form)
+            << PT_PYTHON_GIL_SHIFT;
     for (size_t i = 0; i < count; i += FRAMES_PER_READ) {
         size_t some = count - i < FRAMES_PER_READ ? count - i : FRAMES_PER_READ;
         add_entries(p, process, &m, frames + i, some, into);

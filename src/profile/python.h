@@ -27,6 +27,10 @@ struct pt_python_entry {
     uint32_t flags;
 };
 
+/* Above these flags of the leaf stand the PT_GIL_* of its thread. */
+#define PT_PYTHON_GIL_SHIFT   8
+#define PT_PYTHON_FRAME_FLAGS ((1u << PT_PYTHON_GIL_SHIFT) - 1)
+
 struct pt_python_process;
 
 struct pt_pythons {
@@ -43,6 +47,10 @@ struct pt_python_place {
     uint64_t version_address; /* Py_Version; 0 = it has none */
     unsigned minor;           /* by the name of its file; 0 = unknown */
 };
+
+/* Is a file an interpreter, by its name? `minor`: 11 of /usr/lib/libpython3.11.so.1.0 and
+ * /usr/bin/python3.11; 0 if it does not say. */
+bool pt_python_is_file(struct pt_str path, unsigned *minor);
 
 void pt_pythons_init(struct pt_pythons *p);
 void pt_pythons_release(struct pt_pythons *p);

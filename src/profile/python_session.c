@@ -168,7 +168,8 @@ static bool is_same(struct pt_str first, struct pt_str second) {
     for (size_t at = 0; at + sizeof a <= first.len; at += sizeof a) {
         memcpy(&a, first.at + at, sizeof a);
         memcpy(&b, second.at + at, sizeof b);
-        if (a.code != b.code || a.flags != b.flags || (at > 0 && a.instruction != b.instruction))
+        if (a.code != b.code || (a.flags ^ b.flags) & PT_PYTHON_FRAME_FLAGS ||
+            (at > 0 && a.instruction != b.instruction))
             return false;
     }
     return a.flags & PT_PYTHON_IS_LAST;

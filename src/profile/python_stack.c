@@ -6,11 +6,6 @@
 #define FRAME_PAGES      4   /* frames of one stack lie side by side, callers before callees */
 #define PTHREAD_TID      720 /* glibc: where a pthread_t has the id of the kernel */
 
-static uint64_t read_pointer(const struct pt_memory *m, uint64_t address) {
-    uint64_t value;
-    return pt_memory_read(m, address, &value, sizeof value) ? value : 0;
-}
-
 /* 3.9 and 3.10 know the handle of pthreads only, which leads to the C library's own note. */
 static bool has_tid(const struct pt_python_layout *l, const struct pt_memory *m,
                     const uint8_t thread[THREAD_BYTES], int32_t tid) {
@@ -32,10 +27,10 @@ bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memor
 uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory *m,
                                uint64_t runtime, int32_t tid) {
     uint8_t bytes[THREAD_BYTES];
-    uint64_t interpreter = read_pointer(m, runtime + l->runtime_interpreters);
+    uint64_t interpreter = pt_memory_pointer(m, runtime + l->runtime_interpreters);
     int seen = 0; /* in all: each costs a call of the kernel */
     for (int i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
-        uint64_t thread = read_pointer(m, interpreter + l->interpreter_threads);
+        uint64_t thread = pt_memory_pointer(m, interpreter + l->interpreter_threads);
         for (; thread && seen < PT_PYTHON_THREADS_MAX; seen++) {
             if (!pt_memory_read(m, thread, bytes, sizeof bytes))
                 break;
@@ -43,7 +38,7 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
                 return thread;
             thread = pt_python_u64(bytes, l->thread_next);
         }
-        interpreter = read_pointer(m, interpreter + l->interpreter_next);
+        interpreter = pt_memory_pointer(m, interpreter + l->interpreter_next);
     }
     return 0;
 }

@@ -32,7 +32,8 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
     p->meta.period_ns = period_ns;
     if (pythons)
-        p->meta.python_wanted = p->meta.python_matched = 0;
+        p->meta.python_wanted = p->meta.python_matched = p->meta.gil_known = p->meta.gil_held =
+            p->meta.gil_contended = 0;
     pt_images_init(&r->images, fs, p);
     /* a stack that is not whole must not look like one that is */
     r->truncated_frame = pt_profile_marker(p, PT_STR("[stack cut short]"));
@@ -155,19 +156,6 @@ static struct pt_image *image_for(struct pt_recording *r, int32_t pid, struct pt
     return pt_images_find(&r->images, (struct pt_str){ name, (size_t)n }, NULL, 0);
 }
 
-/* 11 of /usr/lib/libpython3.11.so.1.0 and /usr/bin/python3.11; 0 if it does not say. */
-static bool is_python(const char *path, unsigned *minor) {
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
-    if (strncmp(name, "lib", 3) == 0)
-        name += 3;
-    struct pt_scan s = pt_scan_of(pt_str_from(name));
-    if (!pt_scan_take(&s, PT_STR("python")))
-        return false;
-    *minor = pt_scan_take(&s, PT_STR("3.")) ? (unsigned)pt_scan_u64(&s) : 0;
-    return true;
-}
-
 static bool find_symbol(const struct pt_elf *elf, const char *name, uint64_t bias,
                         uint64_t *address) {
     bool is_found = elf->module->find_symbol(elf->state, name, address);
@@ -182,7 +170,7 @@ static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m)
 /* A program without its own interpreter (it is in a library) has no _PyRuntime. */
 static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping m) {
     struct pt_python_place place = { 0 };
-    if (!r->pythons || !is_python(m.image->path, &place.minor))
+    if (!r->pythons || !pt_python_is_file(pt_str_from(m.image->path), &place.minor))
         return;
     find_bias(r, pid, &m);
     if (!m.image->elf.state || !find_symbol(&m.image->elf, "_PyRuntime", m.bias, &place.runtime))
@@ -474,6 +462,7 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_ce
     bool is_matched = is_alone ? is_certain : pt_python_matches(&native, entries, count);
     for (size_t i = 0; i < count; i++)
         frames[i] = python_frame(r, &entries[i], is_matched);
+    r->gil = entries[0].flags >> PT_PYTHON_GIL_SHIFT & PT_GIL_CONTENDED;
     r->profile.meta.python_wanted++;
     r->profile.meta.python_matched += is_matched;
     r->frame_count = pt_python_merge(&native, &(struct pt_python_part){ entries, frames, count },
@@ -497,21 +486,30 @@ static uint32_t make_stack(struct pt_recording *r) {
     return stack;
 }
 
+static void count_gil(struct pt_profile_meta *m, uint32_t gil) {
+    m->gil_known += (gil & PT_GIL_KNOWN) != 0;
+    m->gil_held += (gil & PT_GIL_HELD) != 0;
+    m->gil_contended += gil == PT_GIL_CONTENDED;
+}
+
 static void add_sample(struct pt_recording *r, const struct pt_perf_record *record, uint32_t stack,
-                       int64_t first, int64_t second) {
+                       uint32_t gil, int64_t first, int64_t second) {
     struct pt_profile_sample sample = {
         .time_ns = record->time_ns,
         .thread = profile_thread(r, record->pid, record->tid),
         .stack = stack,
         .cpu = record->cpu < UINT16_MAX ? (uint16_t)record->cpu : UINT16_MAX,
+        .gil = gil,
     };
-    (void)pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second });
+    if (pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second }))
+        count_gil(&r->profile.meta, gil);
 }
 
 static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
     r->frame_count = 0;
+    r->gil = 0;
     add_kernel(r, &record->sample);
     if (record->sample.has_registers && space && !unwind(r, space, &record->sample))
         return false;
@@ -522,12 +520,13 @@ static bool take_sample(struct pt_recording *r, const struct pt_perf_record *rec
     uint32_t stack = make_stack(r);
     if (!r->is_off_cpu) {
         int64_t periods = 1 + (int64_t)record->sample.missed;
-        add_sample(r, record, stack, periods, periods * r->period_ns);
+        add_sample(r, record, stack, r->gil, periods, periods * r->period_ns);
         return true;
     }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     t->out_ns = record->time_ns;
     t->out_stack = stack;
+    t->out_gil = r->gil;
     return true;
 }
 
@@ -577,7 +576,7 @@ static void take_switch(struct pt_recording *r, const struct pt_perf_record *rec
     uint32_t stack = t->out_stack;
     t->out_ns = 0;
     if (waited_ns > 0)
-        add_sample(r, record, stack, waited_ns, 1);
+        add_sample(r, record, stack, t->out_gil, waited_ns, 1);
 }
 
 void pt_recording_end(struct pt_recording *r, int64_t now_ns) {

@@ -22,6 +22,7 @@ struct pt_recording_thread {
     uint32_t thread; /* of the profile, or NONE until it has a sample */
     int64_t out_ns;  /* since when it waits; 0 = it does not */
     uint32_t out_stack;
+    uint32_t out_gil;
 };
 
 /* The way from a place in memory to its caller, as found before. */
@@ -77,6 +78,7 @@ struct pt_recording {
     uint32_t frames[PT_RECORDING_FRAMES_MAX];
     bool is_eval[PT_RECORDING_FRAMES_MAX];
     size_t frame_count;
+    uint32_t gil;                /* PT_GIL_* */
     bool is_hurried, needs_file; /* no file may be read; but one has to be */
     /* Of the sample before, root first. */
     struct pt_recording_path path[PT_RECORDING_FRAMES_MAX];

@@ -2,6 +2,7 @@
 #include "profile/recording.h"
 
 #include "profile/classify.h"
+#include "profile/gil_wait.h"
 #include "profile/symbolize.h"
 
 #include <stdio.h>
@@ -25,6 +26,8 @@ void pt_recording_finish(struct pt_recording *r, char *const *command, const pid
     struct pt_profile *p = &r->profile;
     pt_symbolize(r);
     pt_classify(p, !r->is_off_cpu);
+    if (r->is_off_cpu)
+        pt_gil_wait_mark(p);
     if (command)
         pt_profile_set_command(&p->meta, command);
     else

@@ -31,6 +31,7 @@ enum section {
     SECTION_SAMPLES,
     SECTION_TIMELINE,
     SECTION_GROWTH,
+    SECTION_GIL,
     SECTION_COUNT
 };
 
@@ -73,7 +74,10 @@ static void put_types(const struct pt_profile *p, struct pt_buf *b) {
     X(heap.lost_frees)      \
     X(heap.untracked)       \
     X(heap.lost_stacks)     \
-    X(unnamed)
+    X(unnamed)              \
+    X(gil_known)            \
+    X(gil_held)             \
+    X(gil_contended)
 
 #define PUT_NUMBER(name) pt_buf_zigzag(b, m->name);
 #define GET_NUMBER(name) m->name = r->at < r->end ? pt_bytes_zigzag(r) : 0;
@@ -179,6 +183,21 @@ static void put_growth(const struct pt_profile *p, struct pt_buf *b) {
     }
 }
 
+static bool has_gil(const struct pt_profile *p) {
+    for (size_t i = 0; i < p->samples.count; i++)
+        if (p->samples.at[i].gil)
+            return true;
+    return false;
+}
+
+/* For each sample, or for none. */
+static void put_gil(const struct pt_profile *p, struct pt_buf *b) {
+    size_t count = has_gil(p) ? p->samples.count : 0;
+    pt_buf_varint(b, count);
+    for (size_t i = 0; i < count; i++)
+        pt_buf_varint(b, p->samples.at[i].gil);
+}
+
 static void put_content(const struct pt_profile *p, struct pt_buf *content) {
     static void (*const sections[SECTION_COUNT])(const struct pt_profile *p, struct pt_buf *b) = {
         [SECTION_TYPES] = put_types,         [SECTION_META] = put_meta,
@@ -186,7 +205,7 @@ static void put_content(const struct pt_profile *p, struct pt_buf *content) {
         [SECTION_FUNCTIONS] = put_functions, [SECTION_FRAMES] = put_frames,
         [SECTION_STACKS] = put_stacks,       [SECTION_THREADS] = put_threads,
         [SECTION_SAMPLES] = put_samples,     [SECTION_TIMELINE] = put_timeline,
-        [SECTION_GROWTH] = put_growth,
+        [SECTION_GROWTH] = put_growth,       [SECTION_GIL] = put_gil,
     };
     struct pt_buf section = { 0 };
     for (int tag = SECTION_TYPES; tag < SECTION_COUNT; tag++) {
@@ -413,6 +432,17 @@ static bool get_growth(struct pt_bytes *r, struct pt_profile_file *f) {
     return true;
 }
 
+/* Files from before have none. */
+static bool get_gil(struct pt_bytes *r, struct pt_profile_file *f) {
+    struct pt_profile *p = &f->profile;
+    uint64_t count = get_count(r);
+    if (count > 0 && count != p->samples.count)
+        return false;
+    for (uint64_t i = 0; i < count && !r->failed; i++)
+        p->samples.at[i].gil = get_below(r, PT_GIL_CONTENDED + 1);
+    return true;
+}
+
 int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_err *err) {
     static bool (*const sections[SECTION_COUNT])(struct pt_bytes * r,
                                                  struct pt_profile_file * f) = {
@@ -421,7 +451,7 @@ int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_e
         [SECTION_FUNCTIONS] = get_functions, [SECTION_FRAMES] = get_frames,
         [SECTION_STACKS] = get_stacks,       [SECTION_THREADS] = get_threads,
         [SECTION_SAMPLES] = get_samples,     [SECTION_TIMELINE] = get_timeline,
-        [SECTION_GROWTH] = get_growth,
+        [SECTION_GROWTH] = get_growth,       [SECTION_GIL] = get_gil,
     };
     const uint8_t *at = (const uint8_t *)content.at;
     struct pt_bytes all = { at, at + content.len, false };

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "profile/tree.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -151,4 +152,14 @@ void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t lim
     }
     if (t->count > limit)
         pt_out_printf(out, "%zu more functions\n", t->count - limit);
+}
+
+void pt_top_print_gil(const struct pt_profile *p, struct pt_out *out) {
+    const struct pt_profile_meta *m = &p->meta;
+    if (m->gil_known > 0)
+        pt_out_printf(out,
+                      "GIL: held in %.1f %% of %" PRId64
+                      " samples inside Python, wanted by others meanwhile in %.1f %%\n",
+                      percent(m->gil_held, m->gil_known), m->gil_known,
+                      percent(m->gil_contended, m->gil_known));
 }

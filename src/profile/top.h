@@ -33,4 +33,7 @@ struct pt_top_style pt_top_style_of(int fd);
 void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t limit,
                   const struct pt_top_style *style, struct pt_out *out);
 
+/* A line on the lock of Python's interpreters; none if nothing is known of it. */
+void pt_top_print_gil(const struct pt_profile *p, struct pt_out *out);
+
 #endif

@@ -4,6 +4,7 @@
 #include "profile/classify.h"
 #include "report/run_profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,25 +48,40 @@ static int find_window(const struct pt_windows *w, int64_t time_ns) {
     return low < w->count && w->windows[low].start_ns <= time_ns ? (int)low : -1;
 }
 
+/* Of the samples of a window. */
+struct counts {
+    uint32_t all, in_locks, gil_known, gil_contended;
+};
+
+static void count_sample(const struct pt_cpu_places *c, const struct pt_profile_sample *sample,
+                         struct counts *into) {
+    into->all++;
+    into->in_locks += is_in_lock(c, sample);
+    into->gil_known += (sample->gil & PT_GIL_KNOWN) != 0;
+    into->gil_contended += sample->gil == PT_GIL_CONTENDED;
+}
+
+static double share(uint32_t part, uint32_t all) {
+    return all >= SAMPLES_MIN ? (double)part / all : NAN;
+}
+
 void pt_cpu_places_signal(const struct pt_cpu_places *c, struct pt_signals *signals) {
     if (!c->file)
         return;
     const struct pt_profile *p = &c->file->profile;
     const struct pt_windows *w = signals->windows;
-    uint32_t *all = pt_calloc(w->count + 1, sizeof *all);
-    uint32_t *in_locks = pt_calloc(w->count + 1, sizeof *in_locks);
+    struct counts *counts = pt_calloc(w->count + 1, sizeof *counts);
     for (size_t i = 0; i < p->samples.count; i++) {
         int window = find_window(w, p->samples.at[i].time_ns);
-        if (window < 0)
-            continue;
-        all[window]++;
-        in_locks[window] += is_in_lock(c, &p->samples.at[i]);
+        if (window >= 0)
+            count_sample(c, &p->samples.at[i], &counts[window]);
     }
-    for (size_t i = 0; i < w->count; i++)
-        if (all[i] >= SAMPLES_MIN)
-            signals->values[PT_SIGNAL_PROFILE_LOCK][i] = (double)in_locks[i] / all[i];
-    pt_free(all);
-    pt_free(in_locks);
+    for (size_t i = 0; i < w->count; i++) {
+        signals->values[PT_SIGNAL_PROFILE_LOCK][i] = share(counts[i].in_locks, counts[i].all);
+        signals->values[PT_SIGNAL_PROFILE_GIL][i] =
+            share(counts[i].gil_contended, counts[i].gil_known);
+    }
+    pt_free(counts);
 }
 
 /* ---- the code it is about ---- */

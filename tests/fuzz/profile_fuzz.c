@@ -7,6 +7,7 @@
 #include "profile/kallsyms.h"
 #include "profile/perf_record.h"
 #include "profile/perf_ring.h"
+#include "profile/python_gil.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/python_stack.h"
@@ -89,6 +90,16 @@ static size_t read_garbage(void *state, const struct pt_memory_piece *pieces, si
     return count;
 }
 
+static void look_at_gil(const struct pt_python_layout *l, const struct pt_memory *m) {
+    struct pt_gil_form form = { 0 };
+    for (uint64_t thread = 0x2000; thread < 0x2400; thread += 0x100) {
+        uint64_t gil = pt_python_find_gil(l, m, 0x1000, thread);
+        uint32_t marks = pt_python_read_gil(l, m, gil, thread, &form);
+        check(marks == 0 || marks & PT_GIL_KNOWN);
+        check(marks <= PT_GIL_CONTENDED);
+    }
+}
+
 static void walk(const struct pt_python_layout *l, const struct pt_memory *m) {
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     struct pt_buf text = { 0 };
@@ -101,6 +112,7 @@ static void walk(const struct pt_python_layout *l, const struct pt_memory *m) {
     (void)pt_python_read_text(l, m, key.name, &text);
     (void)pt_python_read_bytes(m, key.lines, &text);
     pt_buf_release(&text);
+    look_at_gil(l, m);
 }
 
 static void fuzz_python(struct pt_str text) {

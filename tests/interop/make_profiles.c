@@ -55,6 +55,17 @@ static void make_heap(struct pt_profile *p) {
     pt_profile_growth(p, &growth);
 }
 
+/* Held in all samples, and wanted by others in every fourth. */
+static void mark_gil(struct pt_profile *p) {
+    p->meta.gil_known = p->meta.gil_held = (int64_t)p->samples.count;
+    p->meta.gil_contended = 0;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        bool is_wanted = i % 4 == 0;
+        p->samples.at[i].gil = PT_GIL_KNOWN | PT_GIL_HELD | (is_wanted ? PT_GIL_WANTED : 0);
+        p->meta.gil_contended += is_wanted;
+    }
+}
+
 int main(int argc, char **argv) {
     struct pt_profile before, after, diff, heap;
     if (argc != 3) {
@@ -63,6 +74,7 @@ int main(int argc, char **argv) {
     }
     size_t samples = strtoul(argv[2], NULL, 10);
     profile_data_make(&before, samples);
+    mark_gil(&before);
     profile_data_make_other(&after, samples * 3 / 2);
     if (pt_profile_diff(&before, &after, &diff, NULL))
         return 1;

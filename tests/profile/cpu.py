@@ -236,6 +236,48 @@ def python_threads(directory):
     assert merged(err) >= 60, err
 
 
+def interpreters():
+    """One of each version that is here, on the path or by pyenv."""
+    found = {}
+    for minor in range(9, 15):
+        installed = pathlib.Path.home().glob(f'.pyenv/versions/3.{minor}.*/bin/python3.{minor}')
+        for path in [shutil.which(f'python3.{minor}'), *sorted(installed)]:
+            works = path and subprocess.run([path, '-c', 'import hashlib'], capture_output=True,
+                                            check=False).returncode == 0
+            if works and minor not in found:
+                found[minor] = path
+    return found
+
+
+def gil(err):
+    """Percent of the samples inside Python: the GIL held, and wanted by others."""
+    found = re.search(r'GIL: held in ([0-9.]+) % of \d+ samples inside Python, '
+                      r'wanted by others meanwhile in ([0-9.]+) %', err)
+    assert found, err
+    return float(found[1]), float(found[2])
+
+
+def python_gil(directory):
+    """C241: one thread holds the GIL alone, four want it from each other, hashing gives it up"""
+    for minor, python in interpreters().items():
+        said = {what: gil(profile(directory, python, PROGRAM, what, code=0)[2])
+                for what in ('shares', 'contended', 'released')}
+        words = f'3.{minor}: {said}'
+        assert said['shares'][0] > 70 and said['shares'][1] < 10, words
+        assert said['contended'][0] > 50 and said['contended'][1] > 40, words
+        assert said['released'][0] < 50 and said['released'][1] < 25, words
+
+
+def python_gil_wait(directory):
+    """C241: the time that threads wait for the GIL is named so"""
+    for minor, python in interpreters().items():
+        stacks, _, err = profile(directory, python, PROGRAM, 'contended', code=0,
+                                 options=['--off-cpu'])
+        workers = [stack for stack in stacks if 'start_thread' in stack[0]]
+        assert share(workers, '[GIL wait]') > 0.5, f'3.{minor}: {share(workers, "[GIL wait]")}'
+        contains(err, ' gil ')
+
+
 def native_only(directory):
     """C241: --no-python leaves the interpreter's own frames"""
     stacks, _, err = profile(directory, '/usr/bin/python3', PROGRAM, 'shares', code=0,
@@ -292,5 +334,5 @@ def forbidden(directory):
 
 main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy_machine,
      realigned, inlined, stripped, exceptions, waiting, attached, attached_tree,
-     interrupted, python_shares, python_leaves, python_threads, native_only, named_page, exit_codes,
-     forbidden, jobs=2)
+     interrupted, python_shares, python_leaves, python_threads, python_gil, python_gil_wait,
+     native_only, named_page, exit_codes, forbidden, jobs=2)

@@ -1,4 +1,5 @@
 """Uses known shares of CPU time, by its own clock: what a profile of it must show."""
+import hashlib
 import re
 import sys
 import threading
@@ -39,6 +40,25 @@ class Worker(threading.Thread):
         burn(UNIT_S * 2)
 
 
+def digest():
+    data = bytes(4 << 20)
+    end = time.thread_time() + UNIT_S * 2
+    while time.thread_time() < end:
+        hashlib.sha256(data).digest()
+
+
+class Digester(threading.Thread):
+    def run(self):
+        digest()
+
+
+def run_threads(threads):
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def main(what):
     if what == 'shares':
         three_quarters()
@@ -48,11 +68,11 @@ def main(what):
         re.sub('a', called_by_c, 'aaa')
         sorted([2, 1], key=lambda value: burn(UNIT_S) and value)
     elif what == 'threads':
-        workers = [Worker(), Worker()]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        run_threads([Worker(), Worker()])
+    elif what == 'contended':
+        run_threads([Worker() for _ in range(4)])
+    elif what == 'released':
+        run_threads([Digester(), Digester()])
 
 
 main(sys.argv[1])

@@ -144,9 +144,10 @@ test('C241: the thread filter leaves one thread', async () => {
     await reset();
 });
 
+const count = () => page.evaluate(() => window.pitotFlame.last.whole);
+
 test('C241: the time filter counts only samples of that time', async () => {
     await page.getByLabel('Value', { exact: true }).selectOption('1');
-    const count = () => page.evaluate(() => window.pitotFlame.last.whole);
     const box = await page.locator('.pf-time-canvas').boundingBox();
     ok(await count() === 30000, 'all samples');
     await page.mouse.move(box.x + box.width / 2, box.y + 20);
@@ -175,6 +176,17 @@ test('C241: waiting can be taken out, and so can a kind of frames', async () => 
     await shot(page, 'python');
     await reset();
     ok(await frame(page, 'Tensor.item'), 'reset brings it back');
+});
+
+test('C241: samples in which others wanted the GIL can be looked at alone', async () => {
+    const facts = await page.locator('.pf-facts').textContent();
+    ok(/held in 100.*wanted by others meanwhile in 25/.test(facts), facts);
+    await page.getByLabel('Value', { exact: true }).selectOption('1');
+    await page.locator('.pf-chip', { hasText: 'held' }).locator('input').uncheck();
+    await page.waitForFunction(() => window.pitotFlame.last.whole < 30000);
+    ok(await count() === 7500, `${await count()} samples are contended`);
+    await shot(page, 'gil');
+    await reset();
 });
 
 test('C241: the keyboard walks, zooms and goes back', async () => {

@@ -366,6 +366,8 @@ static void test_saved(void **state) {
     struct pt_profile_file file = { 0 };
     struct pt_err err;
     make_known(&k, "dot");
+    k.profile.samples.at[1].gil = PT_GIL_CONTENDED;
+    k.profile.meta.gil_known = 6;
     k.profile.timeline = (struct pt_profile_timeline){ 5, 10, { 100, -3, 300 }, 3 };
     struct pt_profile_growth growth = {
         .stack = 1, .slope = 70, .slope_error = 7, .bytes = 700, .count = 2
@@ -383,6 +385,9 @@ static void test_saved(void **state) {
     assert_string_equal(file.profile.meta.way, "by hand");
     assert_stack(&file.profile, 0, "main;step;matmul;dot");
     assert_int_equal(file.profile.samples.at[3].state, PT_STATE_LOCK);
+    assert_int_equal(file.profile.samples.at[1].gil, PT_GIL_CONTENDED);
+    assert_int_equal(file.profile.samples.at[2].gil, 0);
+    assert_int_equal(file.profile.meta.gil_known, 6);
     /* and it can grow as one that was recorded */
     assert_int_equal(pt_profile_string(&file.profile, PT_STR("matmul")),
                      text(&k.profile, "matmul"));

@@ -1,5 +1,7 @@
 /* Frames of Python, read from a small memory made by hand. */
 #include "preload/python_layout.h"
+#include "profile/gil_wait.h"
+#include "profile/python_gil.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/python_stack.h"
@@ -139,6 +141,149 @@ static void test_debug_offsets(void **state) {
     assert_null(pt_python_layout(7));
 }
 
+enum { GIL = 0x1c000, CONDITION = GIL + 32 };
+
+/* A lock held by a thread, and those who sleep on its two conditions. */
+static void make_gil(struct fake *f, uint64_t holder, uint32_t first, uint32_t second,
+                     size_t count_at) {
+    const size_t both = sizeof(pthread_cond_t) + sizeof(pthread_mutex_t);
+    memset(f->bytes + (GIL - BASE), 0, 256);
+    put(f, GIL + 8, holder, 8);
+    put(f, GIL + 16, 1, 4);
+    put(f, CONDITION + count_at, first * 8 + 2, 4);
+    put(f, CONDITION + both + count_at, second * 8 + 2, 4);
+}
+
+static uint32_t read_gil(struct fake *f, struct pt_gil_form *form) {
+    struct pt_memory m = { read_fake, f };
+    return pt_python_read_gil(pt_python_layout(11), &m, GIL, THREAD, form);
+}
+
+static void test_gil(void **state) {
+    (void)state;
+    struct fake f = { 0 };
+    struct pt_gil_form form = { 0 };
+    make_gil(&f, THREAD, 0, 0, 36);
+    assert_int_equal(read_gil(&f, &form), PT_GIL_KNOWN | PT_GIL_HELD);
+    make_gil(&f, THREAD, 3, 0, 36);
+    assert_int_equal(read_gil(&f, &form), PT_GIL_CONTENDED);
+    make_gil(&f, THREAD, 0, 1, 36);
+    assert_int_equal(read_gil(&f, &form), PT_GIL_CONTENDED);
+    make_gil(&f, THREAD + 64, 1, 0, 36);
+    assert_int_equal(read_gil(&f, &form), PT_GIL_KNOWN | PT_GIL_WANTED);
+    make_gil(&f, THREAD, 1, 0, 36);
+    put(&f, GIL + 16, 0, 4); /* the last who had it */
+    assert_int_equal(read_gil(&f, &form), PT_GIL_KNOWN | PT_GIL_WANTED);
+}
+
+static void test_gil_forms(void **state) {
+    (void)state;
+    struct fake f = { 0 };
+    struct pt_gil_form newer = { 0 }, unclear = { 0 }, other = { 0 };
+    make_gil(&f, THREAD, 2, 0, 28);
+    assert_int_equal(read_gil(&f, &newer), PT_GIL_CONTENDED);
+    put(&f, CONDITION + 36, 2, 4); /* what looks like a count, once it is known where that is */
+    assert_int_equal(read_gil(&f, &newer), PT_GIL_CONTENDED);
+    put(&f, CONDITION + 88 + 36, 2, 4);
+    if (sizeof(pthread_mutex_t) == 40)
+        assert_int_equal(read_gil(&f, &unclear), 0);
+    make_gil(&f, THREAD, 2, 0, 28);
+    assert_int_equal(read_gil(&f, &unclear), PT_GIL_CONTENDED);
+    make_gil(&f, THREAD, 0, 0, 0); /* another C library */
+    put(&f, CONDITION, 0, 4);
+    assert_int_equal(read_gil(&f, &other), 0);
+    make_gil(&f, THREAD, 1, 0, 36);
+    assert_int_equal(read_gil(&f, &other), 0); /* for good */
+    put(&f, GIL + 16, UINT32_MAX, 4);          /* not made yet */
+    assert_int_equal(read_gil(&f, &(struct pt_gil_form){ 0 }), 0);
+}
+
+static void test_gil_places(void **state) {
+    (void)state;
+    struct fake f = { 0 };
+    struct pt_memory m = { read_fake, &f };
+    struct pt_python_layout none = *pt_python_layout(12);
+    assert_int_equal(pt_python_find_gil(pt_python_layout(9), &m, RUNTIME, THREAD), RUNTIME + 352);
+    assert_int_equal(pt_python_find_gil(pt_python_layout(11), &m, RUNTIME, THREAD), RUNTIME + 360);
+    assert_int_equal(pt_python_find_gil(pt_python_layout(12), &m, RUNTIME, THREAD), 0);
+    put(&f, THREAD + 16, INTERPRETER, 8);
+    put(&f, INTERPRETER + 384, GIL, 8);
+    assert_int_equal(pt_python_find_gil(pt_python_layout(12), &m, RUNTIME, THREAD), GIL);
+    none.gil_condition = 0;
+    assert_int_equal(pt_python_find_gil(&none, &m, RUNTIME, THREAD), 0);
+}
+
+/* The words of 3.13.0 on the lock; what they do not say is not guessed. */
+static void test_gil_words(void **state) {
+    (void)state;
+    uint64_t words[PT_PYTHON_DEBUG_BYTES / 8] = { 0 };
+    struct pt_python_layout l;
+    memcpy(words, PT_PYTHON_COOKIE, 8);
+    words[1] = 0x30d00f0;
+    words[14] = 16;
+    words[15] = 7752;
+    words[17] = 7768;
+    words[18] = 7760;
+    words[22] = 16;
+    assert_true(pt_python_layout_from((const uint8_t *)words, &l));
+    assert_int_equal(l.thread_interpreter, 16);
+    assert_int_equal(l.interpreter_gil, 16);
+    assert_int_equal(l.gil_condition, 32);
+    words[17] = 7784;
+    assert_true(pt_python_layout_from((const uint8_t *)words, &l));
+    assert_int_equal(l.gil_condition, 0);
+}
+
+/* A profile of one thread, whose frames are functions of modules. */
+static uint32_t call(struct pt_profile *p, uint32_t caller, const char *module, const char *name,
+                     enum pt_profile_kind kind) {
+    struct pt_profile_module m = { pt_profile_string(p, pt_str_from(module)), 0 };
+    struct pt_profile_function f = { .name = pt_profile_string(p, pt_str_from(name)),
+                                     .module = pt_profile_module(p, m),
+                                     .kind = kind };
+    struct pt_profile_frame frame = { .function = pt_profile_function(p, f), .module = f.module };
+    return pt_profile_stack(p, caller, pt_profile_frame(p, frame));
+}
+
+static void add_wait(struct pt_profile *p, uint32_t stack) {
+    struct pt_profile_sample s = { .thread = PT_PROFILE_NONE,
+                                   .stack = stack,
+                                   .state = PT_STATE_IDLE };
+    assert_true(pt_profile_sample(p, &s, &(const int64_t){ 1 }));
+}
+
+static const char *leaf_name(const struct pt_profile *p, size_t sample, char *buffer) {
+    uint32_t frame = p->stacks.at[p->samples.at[sample].stack].frame;
+    struct pt_str name = pt_profile_frame_name(p, frame, buffer);
+    memmove(buffer, name.at, name.len);
+    buffer[name.len] = '\0';
+    return buffer;
+}
+
+static void test_gil_wait(void **state) {
+    (void)state;
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_profile p;
+    pt_profile_init(&p, &(struct pt_profile_value_type){ "wait", PT_PROFILE_NANOSECONDS }, 1);
+    uint32_t python = call(&p, PT_PROFILE_NONE, "/usr/bin/python3.11", "?", PT_KIND_NATIVE);
+    uint32_t library = call(&p, python, "/usr/lib/libqueue.so", "take", PT_KIND_NATIVE);
+    const uint32_t callers[] = { python, library };
+    for (int i = 0; i < 2; i++) {
+        uint32_t wait =
+            call(&p, callers[i], "/lib/libc.so.6", "pthread_cond_timedwait", PT_KIND_NATIVE);
+        add_wait(&p, call(&p, wait, "[kernel]", "futex_wait", PT_KIND_KERNEL));
+    }
+    add_wait(&p, PT_PROFILE_NONE);
+    pt_gil_wait_mark(&p);
+    assert_int_equal(p.samples.at[0].state, PT_STATE_GIL);
+    assert_string_equal(leaf_name(&p, 0, buffer), "[GIL wait]");
+    assert_int_equal(p.stacks.at[p.samples.at[0].stack].parent, python);
+    assert_int_equal(p.samples.at[1].state, PT_STATE_IDLE);
+    assert_string_equal(leaf_name(&p, 1, buffer), "futex_wait");
+    assert_int_equal(p.samples.at[2].stack, PT_PROFILE_NONE);
+    pt_profile_release(&p);
+}
+
 /* Of: def f(a):      line 10
  *         b = a      line 11
  *
@@ -216,6 +361,12 @@ int main(void) {
         { "C241: memory that leads in a circle or nowhere ends the reading", test_circle },
         { "C241: names of Python are UTF-8", test_texts },
         { "C241: Python 3.13 says itself where things are", test_debug_offsets },
+        { "C241: a thread holds the GIL if it is the holder of a locked lock", test_gil },
+        { "C241: who waits for the GIL is counted by a C library that is known, or not at all",
+          test_gil_forms },
+        { "C241: the GIL is the runtime's, or since 3.12 the interpreter's", test_gil_places },
+        { "C241: Python 3.13 says where its GIL is", test_gil_words },
+        { "C241: a timed wait of the interpreter itself is for the GIL", test_gil_wait },
         { "C241: lines of Python's instructions, in three forms", test_lines },
         { "C241: each evaluation loop becomes the functions it runs", test_merge },
         { "C241: Python knows the rest of a stack that was cut short", test_cut },

@@ -5,10 +5,12 @@
 #include "analyze/verdict.h"
 #include "base/buf.h"
 #include "profile/writers.h"
+#include "report/cpu_places.h"
 #include "report/explain.h"
 #include "report/leak_stack.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <unistd.h>
 
 #define MB 1048576.0
@@ -130,6 +132,12 @@ static const struct scenario scenarios[] = {
         { "core", "1", "cpuIdleTime", 'c', 49, 0 },
         { "container", "/own", "cCpuTime", 'c', 0.5e9, 0 },
         { "process", "server", "pCpuTimeNs", 'c', 0.5e9, 0 } } },
+    { "C234: a profile in which others want the GIL is gil-bound; one in which they do not is not",
+      "gil-bound",
+      { HALF_CPUS,
+        { "container", "/own", "cCpuTime", 'c', 0.98e9, 0 },
+        { "profile", NULL, "profile.gil", 'g', 0.9, 0 } },
+      { { "profile", NULL, "profile.gil", 'g', 0.02, 0 } } },
     { "C234: CPU time in locks with many switches is lock-contention; switches alone are not",
       "lock-contention",
       { HALF_CPUS,
@@ -287,6 +295,37 @@ static const struct scenario scenarios[] = {
         { "gpu_process", "0/7", "gUsedMemoryMb", 'g', 9500, 50 } },
       { { "gpu", "0", "gMemoryUsedMb", 'g', 10000, 0 } } },
 };
+
+/* Ten samples a second: of the first second all in Python, of the second none. */
+static void only_samples_that_tell_of_the_gil_count(void **state) {
+    (void)state;
+    static const struct pt_profile_value_type type = { "cpu", PT_PROFILE_SAMPLES };
+    struct pt_profile_file file = { 0 };
+    struct pt_cpu_places places = { .file = &file };
+    struct pt_windows *w = pt_calloc(1, sizeof *w);
+    double locks[2] = { NAN, NAN }, gil[2] = { NAN, NAN };
+    struct pt_signals signals = { .windows = w, .count = 2 };
+    signals.values[PT_SIGNAL_PROFILE_LOCK] = locks;
+    signals.values[PT_SIGNAL_PROFILE_GIL] = gil;
+    w->count = 2;
+    w->windows[0] = (struct pt_window){ 0, 1000 };
+    w->windows[1] = (struct pt_window){ 1000, 2000 };
+    pt_profile_init(&file.profile, &type, 1);
+    for (int i = 0; i < 20; i++) {
+        struct pt_profile_sample s = { .time_ns = i * 100,
+                                       .thread = PT_PROFILE_NONE,
+                                       .stack = PT_PROFILE_NONE };
+        if (i < 10)
+            s.gil = i < 4 ? PT_GIL_CONTENDED : i < 7 ? PT_GIL_KNOWN | PT_GIL_WANTED : PT_GIL_KNOWN;
+        assert_true(pt_profile_sample(&file.profile, &s, &(const int64_t){ 1 }));
+    }
+    pt_cpu_places_signal(&places, &signals);
+    assert_float_equal(gil[0], 0.4, 1e-9);
+    assert_true(isnan(gil[1]));
+    assert_float_equal(locks[1], 0, 1e-9);
+    pt_profile_release(&file.profile);
+    pt_free(w);
+}
 
 /* What a profile would say: tracks of the table "profile" are signals by name. */
 static void set_profile_signals(const struct track_set *set, struct pt_signals *signals) {
@@ -661,6 +700,8 @@ int main(void) {
         PT_TEST(a_kill_elsewhere_is_no_confident_verdict,
                 "C234: a process killed elsewhere gives no confident verdict"),
         PT_TEST(the_signals_are_the_numbers_of_the_run, "C234: signals are the numbers of the run"),
+        PT_TEST(only_samples_that_tell_of_the_gil_count,
+                "C234: of the GIL only samples count that tell of it; without any it is unknown"),
         PT_TEST(an_explained_verdict_comes_after_its_cause,
                 "C234: what another verdict explains comes after it"),
         PT_TEST(the_json_has_the_promised_shape,

@@ -153,6 +153,11 @@ Object.assign(FlameGraph.prototype, {
         this.recompute();
     },
 
+    setGil(gil, isOn) {
+        this.filter.gils[gil] = isOn;
+        this.recompute();
+    },
+
     setKind(kind, isOn) {
         this.filter.kinds[kind] = isOn;
         this.recompute();

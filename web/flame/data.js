@@ -12,6 +12,15 @@ function column(c) {
     return new ARRAYS[c.type](bytes.buffer);
 }
 
+/* What a sample tells of the lock of its Python interpreter. */
+const GILS = ['unknown', 'released', 'held', 'contended'];
+
+function gilOf(bits) {
+    if (!(bits & 1))
+        return 0;
+    return bits & 2 ? (bits & 4 ? 3 : 2) : 1;
+}
+
 function decode(data) {
     if (data.format !== 'pitot-flame' || data.version !== 1)
         throw new Error('this is no flame graph of version 1');
@@ -25,6 +34,8 @@ function decode(data) {
         state: column(data.samples.state), node: column(data.samples.node),
         values: data.samples.values.map(column),
     };
+    model.gil = data.samples.gil ? column(data.samples.gil).map(gilOf)
+        : new Uint8Array(model.node.length);
     model.sampleCount = model.node.length;
     model.isTopmost = findTopmost(model);
     model.end = model.time.reduce((most, t) => Math.max(most, t), 0);

@@ -35,6 +35,7 @@ class FlameGraph {
         return {
             type: model.isDiff ? 1 : firstType(model), groups: null, from: 0, to: model.end,
             states: model.states.map(() => true), kinds: model.kinds.map(() => true),
+            gils: GILS.map(() => true),
             threads: new Array(model.threads.length + 1).fill(true),
         };
     }

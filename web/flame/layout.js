@@ -50,6 +50,10 @@ Object.assign(FlameGraph.prototype, {
         add('Cut short', meta.truncated > 0 ? share(meta.truncated, meta.unwound) : null);
         add('Python matched', share(meta.python_matched, meta.python_wanted),
             meta.python_matched < 0.9 * meta.python_wanted);
+        if (meta.gil_known > 0)
+            add('GIL', 'held in ' + share(meta.gil_held, meta.gil_known) +
+                ' of samples inside Python, wanted by others meanwhile in ' +
+                share(meta.gil_contended, meta.gil_known));
         return facts;
     },
 
@@ -98,6 +102,9 @@ Object.assign(FlameGraph.prototype, {
         if (states.length > 1)
             line.append(this.chips('State', states, this.model.states, 'state-',
                 (i, on) => this.setState(i, on)));
+        const gils = GILS.map((name, i) => i).filter(i => this.model.gil.includes(i));
+        if (gils.length > 1)
+            line.append(this.chips('GIL', gils, GILS, 'gil-', (i, on) => this.setGil(i, on)));
         const kinds = this.model.kinds.map((name, i) => i)
             .filter(i => this.model.kind.includes(i));
         if (this.model.isDiff)

@@ -30,7 +30,8 @@ Object.assign(FlameGraph.prototype, {
         const buckets = model.states.map(() => new Float64Array(count));
         const width = (model.end + 1) / count, values = model.values[filter.type];
         for (let i = 0; i < model.sampleCount; i++)
-            if (filter.states[model.state[i]] && filter.threads[model.thread[i] + 1])
+            if (filter.states[model.state[i]] && filter.gils[model.gil[i]] &&
+                filter.threads[model.thread[i] + 1])
                 buckets[model.state[i]][Math.floor(model.time[i] / width)] += values[i];
         return buckets;
     },

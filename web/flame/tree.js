@@ -90,7 +90,8 @@ function addUp(model, filter, group) {
 }
 
 function passes(model, filter, i) {
-    return filter.states[model.state[i]] && filter.threads[model.thread[i] + 1] &&
+    return filter.states[model.state[i]] && filter.gils[model.gil[i]] &&
+        filter.threads[model.thread[i] + 1] &&
         model.time[i] >= filter.from && model.time[i] <= filter.to;
 }
 
