@@ -209,6 +209,8 @@ void pt_profile_growth(struct pt_profile *p, const struct pt_profile_growth *gro
 /* The text of a string; borrowed until the next is added. */
 static inline struct pt_str pt_profile_text(const struct pt_profile *p, uint32_t string) {
     struct pt_profile_text t = p->strings.at[string];
+    if (t.len == 0)
+        return PT_STR(""); /* there may be no bytes yet */
     return (struct pt_str){ (const char *)p->bytes.at + t.offset, t.len };
 }
 
