@@ -142,6 +142,13 @@ class LineChart {
     restyle() {
         this.plot?.redraw(false);
     }
+
+    remove() {
+        seen.unobserve(this.element);
+        allCharts.delete(this);
+        this.plot?.destroy();
+        this.element.remove();
+    }
 }
 
 /* A value between two gaps is no line: it needs a point. */

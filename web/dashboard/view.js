@@ -1,0 +1,101 @@
+/* The time that all charts show: the last minutes, or a part that stands still. */
+const RANGES = [{ label: '5 min', ms: 300e3 }, { label: '1 h', ms: 3600e3 },
+    { label: '24 h', ms: 86400e3 }];
+
+class View {
+    constructor() {
+        this.range = RANGES[0].ms;
+        this.live = null; // until the first sample
+        this.fixed = null;
+        this.isPaused = false;
+        this.watchers = [];
+    }
+
+    get frame() {
+        return this.fixed || this.live;
+    }
+
+    on(watcher) {
+        this.watchers.push(watcher);
+    }
+
+    tell() {
+        this.watchers.forEach(watcher => watcher(this));
+    }
+
+    add(store) {
+        this.live ||= new Frame(store.time - this.range, store.time, true);
+        this.live.add(store, store.time);
+    }
+
+    setRange(ms) {
+        const before = this.live;
+        this.range = ms;
+        if (before) {
+            this.live = new Frame(before.to - ms, before.to, true);
+            this.live.copy(before);
+        }
+        this.resume();
+    }
+
+    /* A part of what was, in Unix milliseconds. */
+    setPart(from, to, isPaused) {
+        if (!this.live)
+            return;
+        const least = 1000;
+        const part = new Frame(from, Math.max(to, from + least), false);
+        part.copy(this.live);
+        this.fixed = part;
+        this.isPaused = Boolean(isPaused);
+        this.tell();
+    }
+
+    pause() {
+        if (this.live)
+            this.setPart(this.frame.from, this.frame.to, true);
+    }
+
+    resume() {
+        this.fixed = null;
+        this.isPaused = false;
+        this.tell();
+    }
+
+    toggle() {
+        if (this.fixed)
+            this.resume();
+        else
+            this.pause();
+    }
+
+    move(parts) {
+        if (!this.live)
+            return;
+        const { from, to, span } = this.frame;
+        this.setPart(from + parts * span, to + parts * span);
+    }
+
+    zoom(factor) {
+        if (!this.live)
+            return;
+        const { from, to, span } = this.frame;
+        const middle = (from + to) / 2;
+        this.setPart(middle - span * factor / 2, middle + span * factor / 2);
+    }
+}
+
+/* 13:05:30; with the day where a chart shows more than one. */
+function clockText(seconds, step, hasDay) {
+    const date = new Date(seconds * 1000);
+    const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit',
+        second: step < 60 ? '2-digit' : undefined, hour12: false });
+    const part = step < 1 ? (seconds % 1).toFixed(step < 0.1 ? 2 : 1).slice(1) : '';
+    const day = hasDay ? date.toLocaleDateString([], { day: 'numeric', month: 'short' }) + ' ' : '';
+    return day + time + part;
+}
+
+function partText({ from, to, span }) {
+    const step = span / 1000 / 100;
+    const isSameDay = new Date(from).toDateString() === new Date().toDateString();
+    return clockText(from / 1000, step, !isSameDay) + ' – ' + clockText(to / 1000, step, !isSameDay);
+}
