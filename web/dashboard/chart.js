@@ -13,13 +13,13 @@ class LiveChart extends LineChart {
     }
 
     show() {
-        const { frame } = this.page.view;
+        const { view } = this.page, { frame } = view;
         if (!frame)
             return;
         this.page.history.want(this.table);
         this.takeLines(this.choose(frame));
         this.read(frame);
-        const scale = { min: frame.from / 1000, max: frame.to / 1000 };
+        const scale = { min: view.from / 1000, max: frame.to / 1000 };
         if (!this.plot)
             this.create(this.data);
         this.plot.batch(() => {

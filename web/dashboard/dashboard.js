@@ -60,6 +60,7 @@ class Page {
             return;
         this.store.take(JSON.parse(text));
         this.view.add(this.store);
+        this.overview.take(this.store.time);
         this.bar.say('live', 'live');
         if (!this.view.fixed)
             this.wantDraw();

@@ -16,9 +16,13 @@ class History {
         const asked = frame.asked.get(table.name);
         const isOld = frame.isLive && table.rows.size > linesOf(table) &&
             asked < Date.now() - CHOOSE_AGAIN_MS;
-        if (this.isAbsent || (asked !== undefined && !isOld))
+        if (asked !== undefined && !isOld)
             return;
         frame.asked.set(table.name, Date.now());
+        if (frame.isLive && table.rows.size > linesOf(table) && (this.isAbsent || !isOld))
+            frame.chosen.set(table.name, busiestNow(table));
+        if (this.isAbsent)
+            return;
         this.waiting.add(table);
         if (!this.isBusy)
             this.work();
@@ -63,7 +67,9 @@ class History {
         values.forEach((value, i) => {
             if (value === null)
                 return;
-            ring.fill(frame.stepAt(answer.from + i * answer.step), value);
+            const time = answer.from + i * answer.step;
+            ring.fill(frame.stepAt(time), value);
+            this.view.earliest = Math.min(this.view.earliest, time);
             first ??= value;
             table.hasMoved[place] ||= value !== first;
             table.isKnown[place] = true;
@@ -74,6 +80,14 @@ class History {
 /* Metrics and series of programs have a chart each. */
 const isByKey = table => table.kind === 'series' || table.kind === 'metrics';
 const linesOf = table => isByKey(table) ? KEYS_MOST : LINES_MOST;
+
+/* Until the history says who did most: by what they are sorted, or by the first rate. */
+function busiestNow(table) {
+    const place = table.places.get(LISTS[table.name]?.sort) ??
+        Math.max(0, table.columns.findIndex(column => column.is_rate));
+    return [...table.rows.values()].sort((a, b) =>
+        compare(a.values[place], b.values[place], -1)).slice(0, linesOf(table)).map(row => row.key);
+}
 
 /* Keys of a table that are drawn: those that did most, then others as long as there is room. */
 function keysShown(table, frame) {

@@ -1,3 +1,6 @@
+/* Engines are scraped more seldom than samples are taken: rates are the mean of the last seconds. */
+const RECENT_MS = 5000;
+
 /* What matters first when something serves a model. A card is shown if the machine has its first
  * part; of several rows there is `how`: their sum or mean. `of` is what the value is a part of: a
  * column of the same table, or as many as another table has rows. */
@@ -50,7 +53,8 @@ function figureOf(store, part) {
     const table = store.tables.get(part.table);
     const place = table?.places.get(part.column);
     return place === undefined ? null :
-        { ...part, table, place, column: table.columns[place], aggregate: AGGREGATES[part.how || 'sum'] };
+        { ...part, table, place, column: table.columns[place], recent: [],
+            aggregate: AGGREGATES[part.how || 'sum'] };
 }
 
 /* Over all rows; null: no row has a value. */
@@ -62,6 +66,21 @@ function currentValue({ table, aggregate }, place) {
     return values.length > 0 ? aggregate(values) : null;
 }
 
+/* Of a rate, that of the last seconds. */
+function shownValue({ recent, column, ...figure }) {
+    if (!column.is_rate)
+        return currentValue(figure, figure.place);
+    return recent.length > 0 ? AGGREGATES.mean(recent.map(one => one.value)) : null;
+}
+
+function remember(figure, time) {
+    const value = currentValue(figure, figure.place);
+    if (value !== null)
+        figure.recent.push({ time, value });
+    while (figure.recent.length > 0 && figure.recent[0].time <= time - RECENT_MS)
+        figure.recent.shift();
+}
+
 /* What it is a part of, or null. */
 function wholeOf(store, figure) {
     if (figure.of?.rows)
@@ -71,7 +90,7 @@ function wholeOf(store, figure) {
 }
 
 function figureText(store, figure) {
-    const value = currentValue(figure, figure.place);
+    const value = shownValue(figure);
     const { base_unit: unit, is_rate: isRate } = figure.column;
     const whole = wholeOf(store, figure);
     if (value === null || !(whole > 0))
@@ -84,12 +103,14 @@ function figureText(store, figure) {
 class Card {
     constructor(page, { title, parts }) {
         this.page = page;
-        this.figures = parts.map(part => figureOf(page.store, part)).filter(Boolean);
         this.first = figureOf(page.store, parts[0]);
+        this.figures = [this.first, ...parts.slice(1).map(part => figureOf(page.store, part))]
+            .filter(Boolean);
         this.large = make('b', {});
         this.note = make('span', {});
         this.canvas = make('canvas', { class: 'pr-spark', 'aria-hidden': 'true' });
-        this.others = this.figures.slice(1).map(figure => ({ figure, value: make('b', {}) }));
+        this.others = this.figures.filter(figure => figure !== this.first)
+            .map(figure => ({ figure, value: make('b', {}) }));
         for (const other of this.others)
             other.line = make('li', {}, make('span', {}, other.figure.label), other.value);
         this.element = make('a', { class: 'pr-card', 'data-card': title,
@@ -97,6 +118,10 @@ class Card {
         make('h3', {}, title), make('div', { class: 'pr-large' }, this.large, this.note),
         this.canvas, make('ul', {}, this.others.map(other => other.line)));
         this.element.hidden = true;
+    }
+
+    take(time) {
+        this.figures.forEach(figure => remember(figure, time));
     }
 
     update() {
@@ -116,14 +141,14 @@ class Card {
     }
 
     draw() {
-        const { frame } = this.page.view;
+        const { view } = this.page, { frame } = view;
         const width = this.canvas.clientWidth, height = 30;
         if (!frame || width === 0)
             return;
         const points = this.read(frame);
         const most = points.reduce((top, { value }) => Math.max(top, value), 0) || 1;
         const context = prepare(this.canvas, width, height);
-        const x = step => (step * frame.step - frame.from) / frame.span * width;
+        const x = step => (step * frame.step - view.from) / (frame.to - view.from) * width;
         const y = value => height - 1 - Math.max(0, value) / most * (height - 3);
         context.strokeStyle = color('line-0');
         context.lineWidth = 1.2;
@@ -156,6 +181,10 @@ class Overview {
         this.cards = OVERVIEW.map(card => new Card(page, card));
         this.element = make('section', { id: 'overview', class: 'pr-cards', 'aria-label': 'Overview' },
             this.cards.map(card => card.element), page.alerts.card);
+    }
+
+    take(time) {
+        this.cards.forEach(card => card.take(time));
     }
 
     update() {

@@ -1,6 +1,7 @@
 /* The time that all charts show: the last minutes, or a part that stands still. */
 const RANGES = [{ label: '5 min', ms: 300e3 }, { label: '1 h', ms: 3600e3 },
     { label: '24 h', ms: 86400e3 }];
+const LEAST_MS = 30e3, PART_LEAST_MS = 1e3;
 
 class View {
     constructor() {
@@ -8,11 +9,19 @@ class View {
         this.live = null; // until the first sample
         this.fixed = null;
         this.isPaused = false;
+        this.earliest = Infinity; // of all that is known
         this.watchers = [];
     }
 
     get frame() {
         return this.fixed || this.live;
+    }
+
+    /* Of a range that goes further back than the history does, the part that it has. */
+    get from() {
+        const { frame } = this;
+        return frame.isLive ? Math.max(frame.from, Math.min(this.earliest, frame.to - LEAST_MS)) :
+            frame.from;
     }
 
     on(watcher) {
@@ -26,6 +35,7 @@ class View {
     add(store) {
         this.live ||= new Frame(store.time - this.range, store.time, true);
         this.live.add(store, store.time);
+        this.earliest = Math.min(this.earliest, store.time);
     }
 
     setRange(ms) {
@@ -42,8 +52,7 @@ class View {
     setPart(from, to, isPaused) {
         if (!this.live)
             return;
-        const least = 1000;
-        const part = new Frame(from, Math.max(to, from + least), false);
+        const part = new Frame(from, Math.max(to, from + PART_LEAST_MS), false);
         part.copy(this.live);
         this.fixed = part;
         this.isPaused = Boolean(isPaused);
@@ -52,7 +61,7 @@ class View {
 
     pause() {
         if (this.live)
-            this.setPart(this.frame.from, this.frame.to, true);
+            this.setPart(this.from, this.frame.to, true);
     }
 
     resume() {
@@ -71,16 +80,15 @@ class View {
     move(parts) {
         if (!this.live)
             return;
-        const { from, to, span } = this.frame;
-        this.setPart(from + parts * span, to + parts * span);
+        const shift = parts * (this.frame.to - this.from);
+        this.setPart(this.from + shift, this.frame.to + shift);
     }
 
     zoom(factor) {
         if (!this.live)
             return;
-        const { from, to, span } = this.frame;
-        const middle = (from + to) / 2;
-        this.setPart(middle - span * factor / 2, middle + span * factor / 2);
+        const half = (this.frame.to - this.from) / 2, middle = this.from + half;
+        this.setPart(middle - half * factor, middle + half * factor);
     }
 }
 
