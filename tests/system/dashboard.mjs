@@ -2,6 +2,7 @@
 import { chromium } from 'playwright-core';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { totalmem } from 'node:os';
 import path from 'node:path';
@@ -322,6 +323,8 @@ test('dark and narrow screens', async () => {
     await samples(narrow, 5);
     await shot(narrow, 'phone-processes');
     ok(dark.complaints.length + narrow.complaints.length === 0, 'complaints');
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'));
+    console.log(`# with three pages open the server has ${(kilobytes / 1024).toFixed(1)} MB`);
     await dark.context().close();
     await narrow.context().close();
 });
@@ -434,7 +437,8 @@ test('500 series at 10 Hz for more than a quarter of an hour do not grow the hea
     const after = await heap();
     const { seen, drawn } = await heavy.evaluate(() => ({ drawn: window.pitotDashboard.drawCount,
         seen: [...window.pitotDashboard.allCharts].filter(chart => chart.isSeen).length }));
-    console.log(`# ${sent} samples: heap ${(before / 1e6).toFixed(1)}, then ${(after / 1e6).toFixed(1)} MB; ` +
+    const text = bytes => (bytes / 1e6).toFixed(1) + ' MB';
+    console.log(`# ${sent} samples: heap ${text(before)}, then ${text(after)}; ` +
         `${drawn} times drawn, ${seen} charts in view`);
     ok(after < before * 1.1 + 1e6, `the heap grew from ${before} to ${after} bytes`);
     ok(seen < 50, 'all charts are drawn, seen or not');

@@ -1,5 +1,5 @@
-/* A chart of lines over time with the cursor of all others. Drawn when it is seen. What it shows, and
- * when, is said by those who extend it:
+/* A chart of lines over time with the cursor of all others. Drawn when it is seen. What it shows,
+ * and when, is said by those who extend it:
  *     show()                  draws it, or brings it up to date
  *     timeText(time, step)    beside the axis
  *     select(from, to)        what a drag over it does; reset(): a double click
@@ -74,7 +74,8 @@ class LineChart {
     }
 
     axes() {
-        const look = { stroke: () => color('muted'), grid: { stroke: () => color('grid'), width: 1 },
+        const look = { stroke: () => color('muted'),
+            grid: { stroke: () => color('grid'), width: 1 },
             ticks: { show: false }, font: CHART_FONT };
         return [
             { ...look, size: 24, incrs: TIME_STEPS, space: 64,

@@ -41,9 +41,9 @@ class Alerts {
             return make('span', { class: 'pr-kind pr-kind-alert' }, 'on' + on.map(state =>
                 state.entity ? ' ' + state.entity : '').join(','));
         };
-        return table([{ label: 'Rule' }, { label: 'Watches' }, { label: 'Limit' }, { label: 'Now' }],
-            rules.map(rule => [rule.name, rule.table + '.' + rule.column +
-                (rule.of ? ' as a share of ' + rule.of : ''), limitText(rule), stateText(rule)]));
+        const heads = ['Rule', 'Watches', 'Limit', 'Now'].map(label => ({ label }));
+        return table(heads, rules.map(rule => [rule.name, rule.table + '.' + rule.column +
+            (rule.of ? ' as a share of ' + rule.of : ''), limitText(rule), stateText(rule)]));
     }
 
     changeTable(changes) {

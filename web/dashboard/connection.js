@@ -78,7 +78,8 @@ async function errorOf(response) {
 
 const askJson = async (path, options) => (await ask(path, options)).json();
 
-/* Server-sent events by fetch(), as EventSource sends no token. Connects again after 1, 2, 4, ... s.
+/* Server-sent events by fetch(), as EventSource sends no token. Connects again after 1, 2, 4, ...
+ * seconds.
  * `onevent(name, text)`; `onopen()` before the first; `onlost(seconds until the next try)`. */
 class Stream {
     constructor(path, { onevent, onopen, onlost }) {

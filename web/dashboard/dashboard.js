@@ -128,5 +128,6 @@ async function start() {
 }
 
 start().catch(error => {
-    document.getElementById('dashboard').textContent = 'The dashboard cannot start: ' + error.message;
+    document.getElementById('dashboard').textContent =
+        'The dashboard cannot start: ' + error.message;
 });

@@ -1,5 +1,5 @@
 /* Values over a stretch of time in steps of one length: those of the last minutes, which go on, or
- * those of a part that was chosen. Only what charts asked for is kept, and of that a bounded part. */
+ * those of a part that was chosen. Only what charts asked for is kept, and not without bound. */
 const STEPS_SHOWN = 600, STEPS_KEPT = 720, RINGS_MOST = 4000;
 
 class Ring {

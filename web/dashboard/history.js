@@ -44,9 +44,11 @@ class History {
     }
 
     address(table, frame) {
-        const end = frame.isLive ? '' : Math.ceil(frame.to);
-        return `api/history?table=${encodeURIComponent(table.name)}&from=${Math.floor(frame.from)}` +
-            (end ? `&to=${end}` : '') + `&step=${frame.step}&limit=${linesOf(table)}`;
+        const words = new URLSearchParams({ table: table.name, from: Math.floor(frame.from),
+            step: frame.step, limit: linesOf(table) });
+        if (!frame.isLive)
+            words.set('to', Math.ceil(frame.to));
+        return 'api/history?' + words;
     }
 
     fill(table, frame, answer) {

@@ -17,8 +17,9 @@ const KEYS = [
 
 function helpDialog() {
     const dialog = make('dialog', { class: 'pd-dialog', 'aria-label': 'Keys' },
-        make('h2', {}, 'Keys'), make('table', {}, KEYS.map(({ keys, name, text }) =>
-            make('tr', {}, make('td', {}, make('kbd', {}, name || keys[0])), make('td', {}, text)))),
+        make('h2', {}, 'Keys'),
+        make('table', {}, KEYS.map(({ keys, name, text }) => make('tr', {},
+            make('td', {}, make('kbd', {}, name || keys[0])), make('td', {}, text)))),
         make('p', { class: 'pr-note' },
             'Drag over a chart to look at a part of the time; a double click goes back to now.'),
         make('form', { method: 'dialog', class: 'pd-buttons' }, make('button', {}, 'Close')));

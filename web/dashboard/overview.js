@@ -1,4 +1,4 @@
-/* Engines are scraped more seldom than samples are taken: rates are the mean of the last seconds. */
+/* Engines are scraped more seldom than samples are taken: rates are means of the last seconds. */
 const RECENT_MS = 5000;
 
 /* What matters first when something serves a model. A card is shown if the machine has its first
@@ -12,7 +12,7 @@ const OVERVIEW = [
     { title: 'Time to first token', parts: [
         { label: 'median', table: 'engine', column: 'latency_ttft_s_p50' },
         { label: '95th percentile', table: 'engine', column: 'latency_ttft_s_p95' },
-        { label: 'between tokens, median', table: 'engine', column: 'latency_inter_token_s_p50' }] },
+        { label: 'each token', table: 'engine', column: 'latency_inter_token_s_p50' }] },
     { title: 'Queue', parts: [
         { label: 'waiting', table: 'engine', column: 'system_requests_waiting' },
         { label: 'running', table: 'engine', column: 'system_requests_running' },
@@ -179,8 +179,8 @@ class Card {
 class Overview {
     constructor(page) {
         this.cards = OVERVIEW.map(card => new Card(page, card));
-        this.element = make('section', { id: 'overview', class: 'pr-cards', 'aria-label': 'Overview' },
-            this.cards.map(card => card.element), page.alerts.card);
+        this.element = make('section', { id: 'overview', class: 'pr-cards',
+            'aria-label': 'Overview' }, this.cards.map(card => card.element), page.alerts.card);
     }
 
     take(time) {

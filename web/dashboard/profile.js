@@ -46,7 +46,7 @@ class Profile {
         for (;;) {
             const { is_running: isRunning, start, exit_code: code } = await askJson('api/profile');
             if (!isRunning && code !== 0)
-                throw new Error(`the profile failed with code ${code}; the log of the server says why`);
+                throw new Error(`it failed with code ${code}; the log of the server says why`);
             if (!isRunning)
                 return;
             this.status.textContent =

@@ -105,5 +105,5 @@ function clockText(seconds, step, hasDay) {
 function partText({ from, to, span }) {
     const step = span / 1000 / 100;
     const isSameDay = new Date(from).toDateString() === new Date().toDateString();
-    return clockText(from / 1000, step, !isSameDay) + ' – ' + clockText(to / 1000, step, !isSameDay);
+    return [from, to].map(time => clockText(time / 1000, step, !isSameDay)).join(' – ');
 }
