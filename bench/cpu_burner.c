@@ -1,8 +1,8 @@
-/* Something to profile: works below a stack of sixteen calls, and says what CPU time that took and
- * when it ended.
+/* Something to profile: works below a stack of twenty calls, or of so many as it is told, and says
+ * what CPU time that took and when it ended.
  *
  *     cpu_burner work 20000      so much work
- *     cpu_burner ms 3000         so much CPU time
+ *     cpu_burner ms 3000 50      so much CPU time, in stacks of fifty
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -44,11 +44,12 @@ static __attribute__((noinline)) void call(int depth) {
 }
 
 int main(int argc, char **argv) {
+    const int others = 7; /* from the loader's first frame to main(), and what is below call() */
     if (argc < 3)
         return 2;
     is_by_time = strcmp(argv[1], "ms") == 0;
     amount = strtoll(argv[2], NULL, 10);
-    call(14);
+    call((argc > 3 ? (int)strtol(argv[3], NULL, 10) : 20) - others);
     printf("cpu %" PRId64 "\nend %" PRId64 "\n", clock_ns(CLOCK_PROCESS_CPUTIME_ID),
            clock_ns(CLOCK_MONOTONIC));
     return 0;

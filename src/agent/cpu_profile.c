@@ -6,8 +6,6 @@
 #include "agent/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernel/pid_tree.h"
-#include "profile/session.h"
 #include "profile/lines.h"
 #include "profile/top.h"
 #include "profile/writers.h"
@@ -18,52 +16,52 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern char **environ;
+#define COVERAGE_MIN_NS  (300 * PT_NS_PER_MS)
+#define COVERAGE_PERCENT 75
 
 struct run {
     const struct pt_cpu_profile_options *o;
     struct pt_child child;
-    struct pt_session session;
-    bool is_started; /* the session */
+    struct pt_cpu_sampling sampling;
+    struct pt_recording *recording; /* of it, once it has started */
+    bool saw_end;                   /* the command was sampled to its end */
     struct pt_waiting waiting;
 };
 
-static int start_session(struct run *r, struct pt_perf *perf, const struct pt_pid_list *running,
-                         struct pt_err *err) {
-    int rc = pt_session_start(&r->session, perf, &r->o->fs, &r->o->perf, running, err);
-    r->is_started = rc == 0;
-    if (rc)
-        pt_session_release(&r->session);
+static struct pt_cpu_sampling_options sampling_options(const struct run *r) {
+    return (struct pt_cpu_sampling_options){ .fs = &r->o->fs,
+                                             .how = r->o->perf,
+                                             .method = r->o->method,
+                                             .program = r->o->command ? r->o->command[0] : NULL };
+}
+
+static int create_child(struct run *r, struct pt_err *err) {
+    struct pt_environment environment;
+    pt_environment_init(&environment);
+    pt_cpu_sampling_prepare(&r->sampling, &environment);
+    struct pt_child_options c = { .fs = &r->o->fs,
+                                  .argv = r->o->command,
+                                  .environment = environment.at,
+                                  .signal_mask = &r->waiting.old_mask };
+    int rc = pt_child_create(&r->child, &c, err);
+    pt_environment_release(&environment);
     return rc;
 }
 
 static int start_command(struct run *r, struct pt_err *err) {
-    struct pt_child_options c = { .fs = &r->o->fs,
-                                  .argv = r->o->command,
-                                  .environment = environ,
-                                  .signal_mask = &r->waiting.old_mask };
-    struct pt_perf perf;
-    int rc = pt_child_create(&r->child, &c, err);
+    struct pt_cpu_sampling_options options = sampling_options(r);
+    int rc = pt_cpu_sampling_choose(&r->sampling, &options, err);
     if (!rc)
-        rc = pt_perf_open_command(&perf, &r->o->fs, &r->o->perf, r->child.pid, err);
-    return rc ? rc : start_session(r, &perf, &(struct pt_pid_list){ 0 }, err);
+        rc = create_child(r, err);
+    return rc ? rc : pt_cpu_sampling_start(&r->sampling, r->child.pid, err);
 }
 
 static int start_process(struct run *r, struct pt_err *err) {
-    struct pt_perf perf;
-    r->waiting.target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
-    struct pt_pid_list tree = { 0 };
-    pt_pid_tree_read(r->o->fs.proc, &r->o->pid, 1, &tree);
-    if (tree.count == 0)
+    struct pt_cpu_sampling_options options = sampling_options(r);
+    if (r->o->pid == getpid())
         return pt_fail(err, -EINVAL, "--pid: that is Pitot itself");
-    int rc = pt_perf_open_processes(&perf, &r->o->fs, &r->o->perf, tree.at, tree.count, err);
-    if (!rc && perf.left_out > 0)
-        pt_log(PT_LOG_WARNING, "%zu of the processes it has started cannot be profiled",
-               perf.left_out);
-    if (!rc)
-        rc = start_session(r, &perf, &tree, err);
-    pt_pid_list_release(&tree);
-    return rc;
+    r->waiting.target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
+    return pt_cpu_sampling_attach(&r->sampling, &options, &r->o->pid, 1, err);
 }
 
 static double percent(int64_t part, int64_t whole) {
@@ -87,8 +85,25 @@ static void print_states(const struct pt_profile *p, struct pt_out *out) {
     pt_out_char(out, '\n');
 }
 
+#define WORTH_A_WORD    5  /* percent */
+#define SAMPLES_BETWEEN 20 /* each thread ends somewhere between two */
+
+/* A machine that is itself a guest does not always run: its timers come late, and the samples of
+ * what it counts as CPU time never come. */
+static void print_late(const struct pt_profile *p, struct pt_out *out) {
+    const struct pt_profile_meta *m = &p->meta;
+    int64_t sampled_ns = ((int64_t)p->samples.count + m->lost + m->dropped) * m->period_ns;
+    int64_t late_ns = m->counted_ns - sampled_ns;
+    double late = percent(late_ns, m->counted_ns);
+    if (m->period_ns > 0 && late >= WORTH_A_WORD && late_ns >= SAMPLES_BETWEEN * m->period_ns)
+        pt_out_printf(out,
+                      "without samples: %.1f %% of %.3g s of CPU time, as timers came late; the "
+                      "machine was taken away (steal)\n",
+                      late, (double)m->counted_ns / 1e9);
+}
+
 static void print_summary(const struct run *r) {
-    const struct pt_profile *p = &r->session.recording.profile;
+    const struct pt_profile *p = &r->recording->profile;
     const struct pt_profile_meta *m = &p->meta;
     struct pt_out out;
     struct pt_top top;
@@ -98,20 +113,22 @@ static void print_summary(const struct run *r) {
     pt_out_printf(&out, "%s: %s", m->title, m->way);
     if (m->rate_hz > 0)
         pt_out_printf(&out, ", %" PRId64 " Hz", m->rate_hz);
-    pt_out_printf(&out,
-                  "\nsamples: %zu, lost %" PRId64 "; %.1f %% of %" PRId64
-                  " stacks reach the root, %" PRId64 " cut short\n",
-                  p->samples.count, m->lost, percent(m->rooted, m->unwound), m->unwound,
-                  m->truncated);
+    pt_out_printf(&out, "\nsamples: %zu, lost %" PRId64, p->samples.count, m->lost);
+    if (m->unwound > 0)
+        pt_out_printf(&out, "; %.1f %% of %" PRId64 " stacks reach the root, %" PRId64 " cut short",
+                      percent(m->rooted, m->unwound), m->unwound, m->truncated);
+    pt_out_char(&out, '\n');
     pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
                   (double)m->own_cpu_ns / 1e6,
                   p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
+    print_late(p, &out);
     if (m->dropped > 0)
         pt_out_printf(&out, "not kept: %" PRId64 " samples beyond %u\n", m->dropped,
                       PT_PROFILE_SAMPLES_MAX);
     if (m->python_wanted > 0)
-        pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are merged with certainty\n",
-                      percent(m->python_matched, m->python_wanted), m->python_wanted);
+        pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are %s\n",
+                      percent(m->python_matched, m->python_wanted), m->python_wanted,
+                      m->unwound > 0 ? "merged with certainty" : "certain: read twice, and alike");
     print_states(p, &out);
     if (r->o->top_rows > 0) {
         pt_top_make(&top, p);
@@ -127,7 +144,7 @@ static void print_summary(const struct run *r) {
 
 static int write_file(const struct run *r, const char *path) {
     struct pt_err err;
-    int rc = pt_profile_write(&r->session.recording.profile, path, &err);
+    int rc = pt_profile_write(&r->recording->profile, path, &err);
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
     else if (!r->o->is_quiet && pt_log_is_ready(1000))
@@ -141,16 +158,48 @@ static int write_files(const struct run *r) {
     int rc = 0;
     for (size_t i = 0; i < r->o->output_count; i++)
         rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
-    if (r->o->output_count > 0 || r->session.recording.profile.samples.count == 0)
+    if (r->o->output_count > 0 || r->recording->profile.samples.count == 0)
         return rc;
-    pt_profile_name_page(&r->session.recording.profile, r->o->command ? r->child.pid : r->o->pid,
-                         page, sizeof page);
+    pt_profile_name_page(&r->recording->profile, r->o->command ? r->child.pid : r->o->pid, page,
+                         sizeof page);
     return write_file(r, page);
+}
+
+static int64_t used_cpu_ns(const struct pt_child *c) {
+    const struct timeval *user = &c->usage.ru_utime, *kernel = &c->usage.ru_stime;
+    return (user->tv_sec + kernel->tv_sec) * PT_NS_PER_SECOND +
+           (user->tv_usec + kernel->tv_usec) * PT_NS_PER_US;
+}
+
+/* Timers are not in every program: the kernel's own count tells what they left out. */
+static int check_coverage(const struct run *r) {
+    const struct pt_profile *p = &r->recording->profile;
+    int64_t sampled_ns = 0, used_ns = r->saw_end ? used_cpu_ns(&r->child) : 0;
+    if (r->sampling.method != PT_CPU_TIMER || used_ns < COVERAGE_MIN_NS)
+        return 0;
+    for (size_t i = 0; i < p->samples.count; i++)
+        sampled_ns += pt_profile_value(p, i, 1);
+    if (percent(sampled_ns, used_ns) >= COVERAGE_PERCENT)
+        return 0;
+    pt_log(p->samples.count ? PT_LOG_WARNING : PT_LOG_ERROR,
+           "%.0f %% of the command's CPU time was sampled: missing are programs that are static or "
+           "setuid or have their own ways with signals, and threads that live but a moment",
+           percent(sampled_ns, used_ns));
+    return p->samples.count ? 0 : -ENODATA;
 }
 
 /* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
 static int check_samples(const struct run *r) {
-    const struct pt_profile *p = &r->session.recording.profile;
+    struct pt_err err;
+    int rc = pt_cpu_sampling_check(&r->sampling, &err);
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        return rc;
+    }
+    rc = check_coverage(r);
+    if (rc)
+        return rc;
+    const struct pt_profile *p = &r->recording->profile;
     if (p->samples.count > 0)
         return 0;
     if (p->meta.lost > 0) {
@@ -163,10 +212,12 @@ static int check_samples(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    pt_session_finish(&r->session, r->o->command, &r->o->pid, 1);
+    pt_recording_finish(r->recording, r->o->command, &r->o->pid, 1);
+    int rc = check_samples(r);
+    if (rc)
+        return rc;
     print_summary(r);
-    int rc = check_samples(r), written = write_files(r);
-    return rc ? rc : written;
+    return write_files(r);
 }
 
 static int failure_code(const struct run *r, int rc, bool is_released) {
@@ -191,8 +242,10 @@ static int run_to_end(struct run *r, struct pt_err *err) {
         pt_log(PT_LOG_ERROR, "%s", err->text);
         return failure_code(r, rc, is_released);
     }
+    r->recording = pt_cpu_sampling_recording(&r->sampling);
     pt_waiting_until_end(&r->waiting, r->o->duration_ns);
-    pt_session_stop(&r->session);
+    r->saw_end = r->o->command && r->child.has_ended;
+    pt_cpu_sampling_stop(&r->sampling);
     pt_waiting_for_command(&r->waiting);
     rc = finish(r);
     int code = r->o->command ? pt_child_exit_code(&r->child) : 0;
@@ -200,11 +253,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
 }
 
 static void clean_up(struct run *r) {
-    if (r->is_started) {
-        if (r->session.is_running)
-            pt_session_stop(&r->session);
-        pt_session_release(&r->session);
-    }
+    pt_cpu_sampling_release(&r->sampling);
     if (r->o->command)
         pt_child_close(&r->child);
     pt_waiting_close(&r->waiting);

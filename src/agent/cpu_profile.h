@@ -3,12 +3,12 @@
 #ifndef PT_AGENT_CPU_PROFILE_H
 #define PT_AGENT_CPU_PROFILE_H
 
-#include "base/fs.h"
-#include "profile/perf_event.h"
+#include "agent/cpu_sampling.h"
 
 struct pt_cpu_profile_options {
     struct pt_fs fs;
     struct pt_perf_options perf;
+    enum pt_cpu_method method;
     char *const *command;       /* argv, NULL-terminated; or NULL */
     pid_t pid;                  /* instead of a command; never signalled or stopped */
     int64_t duration_ns;        /* 0: until the end or a signal */

@@ -25,11 +25,13 @@ const struct pt_check pt_doctor_checks[] = {
     { "own_cgroup", "Group per command", pt_check_own_cgroup, false },
     { "cpufreq", "CPU frequency", pt_check_cpufreq, false },
     { "perf", "CPU sampling (perf)", pt_check_perf, false },
+    { "cpu_profile", "CPU profiles", pt_check_cpu_profile, false },
     { "pmu", "Hardware counters", pt_check_pmu, false },
     { "kptr", "Kernel symbols", pt_check_kptr, false },
     { "rapl", "Energy of CPU", pt_check_rapl, false },
     { "nvml", "NVIDIA GPUs", pt_check_nvml, false },
     { "dri", "AMD and Intel GPUs", pt_check_dri, false },
+    { "gpu_tools", "GPU profilers", pt_check_gpu_tools, false },
     { "http_client", "HTTP client", pt_check_http_client, false },
     { "http_server", "HTTP server", pt_check_http_server, false },
 };

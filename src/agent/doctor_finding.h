@@ -41,11 +41,13 @@ void pt_check_cgroup(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_own_cgroup(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_cpufreq(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_perf(const struct pt_fs *fs, struct pt_finding *f);
+void pt_check_cpu_profile(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_pmu(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_kptr(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_rapl(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_nvml(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_dri(const struct pt_fs *fs, struct pt_finding *f);
+void pt_check_gpu_tools(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_http_client(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_http_server(const struct pt_fs *fs, struct pt_finding *f);
 

@@ -2,6 +2,7 @@
 #include "agent/doctor_finding.h"
 
 #include "agent/doctor_probe.h"
+#include "agent/gpu_tool.h"
 #include "gpu/nvml.h"
 
 #include <errno.h>
@@ -198,4 +199,25 @@ void pt_check_dri(const struct pt_fs *fs, struct pt_finding *f) {
         pt_finding_bad(f, PT_DOCTOR_MISSING,
                        "load the driver (amdgpu, i915, xe); container: --device /dev/dri",
                        "%d on the PCI bus, but nothing in /dev/dri", count);
+}
+
+/* What `pitot gpu` can put before a command. */
+void pt_check_gpu_tools(const struct pt_fs *fs, struct pt_finding *f) {
+    char list[128] = "", path[PATH_MAX];
+    const char *name;
+    for (size_t i = 1; (name = pt_gpu_tool_name(i)); i++) {
+        const struct pt_gpu_tool *tool = pt_gpu_tool_find(name);
+        size_t length = strlen(list);
+        if (tool->arguments && fs->is_live && !pt_gpu_tool_locate(tool, path))
+            snprintf(list + length, sizeof list - length, "%s%s", length > 0 ? ", " : "", name);
+    }
+    enum pt_gpu_vendor vendor = pt_gpu_vendor_of(fs);
+    if (list[0])
+        pt_finding_ok(f, "%s", list);
+    else if (vendor == PT_GPU_VENDOR_COUNT)
+        pt_finding_ok(f, "none, and no driver of NVIDIA or ROCm that would need one");
+    else
+        pt_finding_bad(f, PT_DOCTOR_LIMITED,
+                       pt_gpu_tool_find(vendor == PT_GPU_AMD ? "rocprofv3" : "nsys")->install,
+                       "none for the GPU that is here");
 }

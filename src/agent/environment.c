@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define PRELOAD "LD_PRELOAD="
+
 extern char **environ;
 
 static void add(struct pt_environment *e, char *entry) {
@@ -33,6 +35,14 @@ void pt_environment_set(struct pt_environment *e, char *entry) {
     add(e, entry);
     pt_grow(&e->own, &e->own_capacity, e->own_count + 1, sizeof *e->own);
     e->own[e->own_count++] = entry;
+}
+
+void pt_environment_preload(struct pt_environment *e, const char *library) {
+    const char *there = "";
+    for (size_t i = 0; i < e->count; i++)
+        if (strncmp(e->at[i], PRELOAD, strlen(PRELOAD)) == 0)
+            there = e->at[i] + strlen(PRELOAD);
+    pt_environment_set(e, pt_asprintf(PRELOAD "%s%s%s", library, *there ? ":" : "", there));
 }
 
 void pt_environment_release(struct pt_environment *e) {

@@ -14,6 +14,8 @@ struct pt_environment {
 void pt_environment_init(struct pt_environment *e);
 /* "NAME=value", which it takes. */
 void pt_environment_set(struct pt_environment *e, char *entry);
+/* Puts a library before those that LD_PRELOAD names already. */
+void pt_environment_preload(struct pt_environment *e, const char *library);
 void pt_environment_release(struct pt_environment *e);
 
 #endif

@@ -1,7 +1,7 @@
 #include "agent/heap_files.h"
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "base/scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +13,9 @@
 
 #define FILES_MAX 4096 /* at a time; those beyond wait in the directory */
 
-void pt_heap_files_init(struct pt_heap_files *f, int directory) {
-    *f = (struct pt_heap_files){ .directory = directory };
+void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *ending,
+                        struct pt_heap_files_reader reader) {
+    *f = (struct pt_heap_files){ .directory = directory, .ending = ending, .reader = reader };
 }
 
 void pt_heap_files_release(struct pt_heap_files *f) {
@@ -34,20 +35,11 @@ static bool is_known(const struct pt_heap_files *f, const char *name) {
 static void note(struct pt_heap_files *f, const char *name) {
     struct pt_str text = pt_str_from(name);
     if (f->count >= FILES_MAX || text.len >= sizeof f->at->name ||
-        !pt_str_ends(text, PT_STR(PT_HEAP_FILE_ENDING)) || is_known(f, name))
+        !pt_str_ends(text, pt_str_from(f->ending)) || is_known(f, name))
         return;
     pt_grow(&f->at, &f->capacity, f->count + 1, sizeof *f->at);
     f->at[f->count] = (struct pt_heap_file_state){ .is_open = false };
     pt_str_copy(f->at[f->count++].name, sizeof f->at->name, text);
-}
-
-static void look(struct pt_heap_files *f) {
-    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *e; d && (e = readdir(d));)
-        note(f, e->d_name);
-    if (d)
-        closedir(d);
 }
 
 /* PID-TIME.heap: by time, so that the files of one process come in their order. */
@@ -63,7 +55,18 @@ static int by_time(const void *a, const void *b) {
     return first < second ? -1 : first > second;
 }
 
-static void open_new(struct pt_heap_files *f, struct pt_heap *h, struct pt_heap_file_state *s) {
+void pt_heap_files_look(struct pt_heap_files *f) {
+    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));)
+        note(f, e->d_name);
+    if (d)
+        closedir(d);
+    if (f->count > 1)
+        qsort(f->at, f->count, sizeof *f->at, by_time);
+}
+
+static void open_new(struct pt_heap_files *f, struct pt_heap_file_state *s) {
     if (s->is_open)
         return;
     int rc = pt_heap_source_open(&s->source, f->directory, s->name);
@@ -73,7 +76,7 @@ static void open_new(struct pt_heap_files *f, struct pt_heap *h, struct pt_heap_
         return;
     }
     s->is_open = true;
-    s->process = pt_heap_add_process(h, &s->source);
+    s->process = f->reader.add(f->reader.state, &s->source);
     f->seen_count++;
     f->own_malloc_count += s->source.has_own_malloc;
     if (f->first_wall_ns == 0)
@@ -104,17 +107,14 @@ double pt_heap_files_fill(const struct pt_heap_files *f) {
     return most;
 }
 
-void pt_heap_files_read(struct pt_heap_files *f, struct pt_heap *h, bool is_final) {
-    look(f);
-    if (f->count > 1)
-        qsort(f->at, f->count, sizeof *f->at, by_time);
+void pt_heap_files_read(struct pt_heap_files *f, bool is_final) {
     for (size_t i = 0; i < f->count;) {
         struct pt_heap_file_state *s = &f->at[i];
         /* a file before it may be of the same process: it is read to its end first */
-        open_new(f, h, s);
+        open_new(f, s);
         bool is_last = s->is_open && (is_final || is_over(f, i));
         if (s->is_open)
-            pt_heap_read(h, s->process, &s->source, is_last, pt_mono_ns());
+            f->reader.read(f->reader.state, s->process, &s->source, is_last);
         if (is_last)
             remove_at(f, i);
         else

@@ -1,9 +1,9 @@
-/* agent/heap_files.h -- the files that processes with libpitot-heap.so leave in a directory: found,
- * read while they grow, taken away when their process has ended. */
+/* agent/heap_files.h -- the files that processes with libpitot-heap.so or libpitot-cpu.so leave in
+ * a directory: found, read while they grow, taken away when their process has ended. */
 #ifndef PT_AGENT_HEAP_FILES_H
 #define PT_AGENT_HEAP_FILES_H
 
-#include "profile/heap.h"
+#include "profile/heap_source.h"
 
 struct pt_heap_file_state {
     char name[64];
@@ -12,8 +12,18 @@ struct pt_heap_file_state {
     bool is_open;
 };
 
+/* Who reads them. `add` gives a process its number; `read` takes what is new, up to the end if the
+ * process `is_over`. */
+struct pt_heap_files_reader {
+    uint32_t (*add)(void *state, const struct pt_heap_source *s);
+    void (*read)(void *state, uint32_t process, struct pt_heap_source *s, bool is_over);
+    void *state;
+};
+
 struct pt_heap_files {
-    int directory; /* borrowed */
+    int directory;      /* borrowed */
+    const char *ending; /* of their names; static */
+    struct pt_heap_files_reader reader;
     struct pt_heap_file_state *at;
     size_t count, capacity;
     size_t seen_count,
@@ -21,13 +31,16 @@ struct pt_heap_files {
     int64_t first_wall_ns;
 };
 
-void pt_heap_files_init(struct pt_heap_files *f, int directory);
+void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *ending,
+                        struct pt_heap_files_reader reader);
 void pt_heap_files_release(struct pt_heap_files *f);
 
 /* How full the fullest of their rings is, from 0 to 1. */
 double pt_heap_files_fill(const struct pt_heap_files *f);
 
-/* Reads what is new into the profile. `is_final`: whatever still runs is not waited for. */
-void pt_heap_files_read(struct pt_heap_files *f, struct pt_heap *h, bool is_final);
+/* Finds files that are new. */
+void pt_heap_files_look(struct pt_heap_files *f);
+/* Has what is new in them read. `is_final`: whatever still runs is not waited for. */
+void pt_heap_files_read(struct pt_heap_files *f, bool is_final);
 
 #endif

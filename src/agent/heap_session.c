@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/module.h"
+#include "base/thread.h"
 #include "profile/leaks.h"
 #include "profile/writers.h"
 
@@ -17,11 +18,19 @@
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-heap"
-#define READ_EVERY_MS 10   /* the ring of a process must not be full before */
-#define BUSY          0.05 /* so full it is read again at once */
+#define READ_EVERY_MS 10  /* the ring of a process must not be full before */
+#define BUSY          0.1 /* so full it is read again at once */
 #define FIRST_SAVE_NS PT_NS_PER_SECOND
 #define SAVE_EVERY_NS (5 * PT_NS_PER_SECOND)
 #define SAVE_SHARE    50 /* saving takes at most one part of so many */
+
+static uint32_t add_process(void *state, const struct pt_heap_source *s) {
+    return pt_heap_add_process(state, s);
+}
+
+static void read_process(void *state, uint32_t process, struct pt_heap_source *s, bool is_over) {
+    pt_heap_read(state, process, s, is_over, pt_mono_ns());
+}
 
 int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session_options *o,
                          struct pt_err *err) {
@@ -40,16 +49,14 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     if (!s->regions.path[0])
         return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
     pt_heap_init(&s->heap, o->fs);
-    pt_heap_files_init(&s->files, s->regions.fd_plus_one - 1);
+    pt_heap_files_init(&s->files, s->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
+                       (struct pt_heap_files_reader){ add_process, read_process, &s->heap });
     s->is_open = true;
     return 0;
 }
 
 void pt_heap_session_set(const struct pt_heap_session *s, struct pt_environment *e) {
-    const char *preloaded = getenv("LD_PRELOAD");
-    bool has_more = preloaded && *preloaded;
-    pt_environment_set(e, pt_asprintf("LD_PRELOAD=%s%s%s", s->library, has_more ? ":" : "",
-                                      has_more ? preloaded : ""));
+    pt_environment_preload(e, s->library);
     pt_environment_set(e, pt_asprintf(PT_HEAP_DIRECTORY "=%s", s->regions.path));
     pt_environment_set(e, pt_asprintf(PT_HEAP_MEAN "=%" PRIu64, s->o.mean_bytes));
     pt_environment_set(e, pt_asprintf(PT_HEAP_STACK "=%zu", s->o.stack_bytes));
@@ -97,7 +104,8 @@ static void *run(void *state) {
     bool is_busy = false;
     s->next_save_ns = pt_mono_ns() + FIRST_SAVE_NS;
     while (poll(&stop, 1, is_busy ? 0 : READ_EVERY_MS) <= 0) {
-        pt_heap_files_read(&s->files, &s->heap, false);
+        pt_heap_files_look(&s->files);
+        pt_heap_files_read(&s->files, false);
         is_busy = pt_heap_files_fill(&s->files) > BUSY;
         save_if_due(s);
     }
@@ -105,25 +113,17 @@ static void *run(void *state) {
     return NULL;
 }
 
-/* Signals belong to the thread that runs the command. */
 int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) {
-    sigset_t all, old;
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->stop_fd < 0)
         return pt_fail(err, -errno, "cannot make an eventfd: %s", strerror(errno));
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&s->thread, NULL, run, s);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int rc = pt_thread_start(&s->thread, run, s);
     s->is_running = rc == 0;
-    return rc ? pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc)) : 0;
+    return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
 
 int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s) {
-    clockid_t clock;
-    if (!s->is_running)
-        return s->cpu_ns;
-    return pthread_getcpuclockid(s->thread, &clock) ? 0 : pt_clock_ns(clock);
+    return s->is_running ? pt_thread_cpu_ns(s->thread) : s->cpu_ns;
 }
 
 void pt_heap_session_stop(struct pt_heap_session *s) {
@@ -134,7 +134,8 @@ void pt_heap_session_stop(struct pt_heap_session *s) {
     (void)n; /* the counter of an eventfd has room for one */
     pthread_join(s->thread, NULL);
     s->is_running = false;
-    pt_heap_files_read(&s->files, &s->heap, true);
+    pt_heap_files_look(&s->files);
+    pt_heap_files_read(&s->files, true);
     pt_heap_advance(&s->heap, pt_mono_ns());
 }
 

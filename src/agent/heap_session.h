@@ -10,6 +10,7 @@
 #include "agent/environment.h"
 #include "agent/heap_files.h"
 #include "agent/regions.h"
+#include "profile/heap.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -363,7 +363,7 @@ static int write_samples(struct pt_merge *m, struct pt_journal *journal, struct 
     pt_sample_init(&sample, &m->schema);
     while (!rc && (run = earliest(m))) {
         translate(m, run, &sample);
-        rc = pt_journal_write(journal, &sample);
+        rc = pt_journal_write_lane(journal, (uint32_t)(run - m->runs), &sample);
         if (rc)
             break;
         m->sample_count++;

@@ -6,6 +6,7 @@
 #include "agent/descriptors.h"
 #include "agent/engine_infos.h"
 #include "agent/environment.h"
+#include "agent/gpu_trace.h"
 #include "agent/machine.h"
 #include "agent/marks.h"
 #include "agent/regions.h"
@@ -17,6 +18,7 @@
 #include "base/log.h"
 #include "collect/gpu.h"
 #include "kernel/cgroup.h"
+#include "push/push.h"
 #include "report/html.h"
 #include "report/summary.h"
 #include "store/run.h"
@@ -40,6 +42,7 @@
 #define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 #define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
+#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 #define HEAP_STACK_BYTES (32u << 10)
 
 struct recorder {
@@ -61,8 +64,10 @@ struct recorder {
     struct pt_alert_command alert_command;
     struct pt_regions regions;
     struct pt_status status;
+    struct pt_push *push;
     struct pt_run_profile profile;
     struct pt_run_heap heap;
+    struct pt_gpu_trace gpu;
     struct pt_sample mark_sample;
     uint32_t mark_table;
 
@@ -172,7 +177,23 @@ static void make_environment(struct recorder *r, struct pt_environment *environm
     pt_environment_init(environment);
     pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
     pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
+    for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
+        pt_environment_set(environment, pt_strdup(r->gpu.variables[i]));
+    pt_run_profile_prepare(&r->profile, environment);
     open_heap(r, environment);
+}
+
+/* What is run: the command, or the tool that runs it. */
+static char *const *what_runs(const struct recorder *r) {
+    return r->gpu.command ? r->gpu.command : r->o->command;
+}
+
+/* Before the command is created: it is a part of the tool's command. */
+static int prepare_gpu_trace(struct recorder *r, struct pt_err *err) {
+    const struct pt_recorder_options *o = r->o;
+    return o->gpu_tool ? pt_gpu_trace_prepare(&r->gpu, o->gpu_tool, o->gpu_tool_path,
+                                              r->journal_path, o->command, err)
+                       : 0;
 }
 
 static int create_child(struct recorder *r, struct pt_err *err) {
@@ -186,7 +207,7 @@ static int create_child(struct recorder *r, struct pt_err *err) {
     make_environment(r, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
-        .argv = r->o->command,
+        .argv = what_runs(r),
         .environment = environment.at,
         .cgroup_parent = has_cgroup ? parent : NULL,
         .cgroup_name = name,
@@ -222,7 +243,8 @@ static int open_sampler(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_sample_init(&r->mark_sample, &r->sampler.schema);
     r->mark_table = (uint32_t)pt_schema_find(&r->sampler.schema, pt_mark_table->name);
-    return pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    rc = pt_alerts_open(&r->alerts, r->o->alerts, &r->sampler.schema, err);
+    return rc ? rc : pt_push_open(&r->push, &r->o->push, &r->sampler.schema, err);
 }
 
 static void note_write(struct recorder *r, int rc) {
@@ -262,6 +284,7 @@ static void write_static(struct recorder *r);
 static void write_samples(struct recorder *r) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
+        pt_push_fill(r->push, sample);
         note_write(r, pt_ring_write(&r->ring, sample));
         if (pt_alerts_see(&r->alerts, sample)) {
             note_write(r, pt_ring_write(&r->ring, &r->alerts.changes));
@@ -271,6 +294,7 @@ static void write_samples(struct recorder *r) {
         keep_if_worth(r, sample);
         pt_death_see(&r->death, sample);
         pt_status_see(&r->status, sample);
+        pt_push_sample(r->push, sample);
         if (pt_engine_infos_see(&r->engines, sample))
             write_static(r);
         pt_sample_queue_give_back(&r->sampler.queue, sample);
@@ -425,14 +449,20 @@ static void handle_signals(struct recorder *r) {
         handle_signal(r, &info);
 }
 
+/* A profiler of GPUs writes its report when the command has ended, which may take minutes: only a
+ * second signal ends that. */
+static bool must_escalate(const struct recorder *r) {
+    return r->stop_asked_ns && !r->has_killed && !r->gpu.tool;
+}
+
 static void escalate(struct recorder *r, int64_t now_ns) {
-    if (!r->stop_asked_ns || r->child.has_ended)
+    if (!must_escalate(r) || r->child.has_ended)
         return;
     if (!r->has_reminded && now_ns - r->stop_asked_ns >= REMIND_NS) {
         pt_child_signal(&r->child, SIGTERM);
         r->has_reminded = true;
     }
-    if (!r->has_killed && now_ns - r->stop_asked_ns >= GRACE_NS) {
+    if (now_ns - r->stop_asked_ns >= GRACE_NS) {
         pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
         pt_child_kill_tree(&r->child);
         r->has_killed = true;
@@ -469,7 +499,7 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
     deadline = command_ns < deadline ? command_ns : deadline;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
-    if (r->stop_asked_ns && !r->has_killed) {
+    if (must_escalate(r)) {
         int64_t step = r->stop_asked_ns + (r->has_reminded ? GRACE_NS : REMIND_NS);
         deadline = step < deadline ? step : deadline;
     }
@@ -532,6 +562,7 @@ static void record(struct recorder *r) {
     write_marks(r);
     note_death(r);
     pt_alert_command_finish(&r->alert_command);
+    pt_push_flush(r->push);
 }
 
 /* After -d the command goes on without us; its exit code is still ours to hand on. */
@@ -552,21 +583,19 @@ static int run_command(struct recorder *r, struct pt_err *err) {
     write_samples(r);
     if (!r->o->command)
         return 0;
-    return pt_child_release(&r->child, r->o->command[0], err);
+    return pt_child_release(&r->child, what_runs(r)[0], err);
 }
 
-/* Before the sampler, which leaves out what it costs. A command is sampled from its exec on. */
-static void start_profiles(struct recorder *r) {
+/* Before the command is made, whose environment it may change. */
+static void choose_profile(struct recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
-                                              .is_command = r->o->command != NULL,
-                                              .pids = r->target.pids,
-                                              .pid_count = (size_t)r->target.pid_count,
+                                              .method = r->o->cpu_method,
+                                              .program = r->o->command ? r->o->command[0] : NULL,
                                               .directory = r->o->directory,
                                               .name = r->uuid_text };
     if (r->o->cpu_hz > 0)
-        pt_run_profile_start(&r->profile, &options);
-    pt_run_heap_start(&r->heap);
+        pt_run_profile_choose(&r->profile, &options);
 }
 
 static int start(struct recorder *r, struct pt_err *err) {
@@ -577,7 +606,11 @@ static int start(struct recorder *r, struct pt_err *err) {
     if (!rc)
         rc = open_targets(r, err);
     if (!rc)
+        rc = prepare_gpu_trace(r, err);
+    if (!rc) {
+        choose_profile(r);
         rc = create_child(r, err);
+    }
     pt_signals_ignore();
     if (!rc)
         rc = open_sampler(r, err);
@@ -588,7 +621,9 @@ static int start(struct recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    start_profiles(r);
+    /* before the sampler, which leaves out what it costs */
+    pt_run_profile_start(&r->profile, r->target.pids, (size_t)r->target.pid_count);
+    pt_run_heap_start(&r->heap);
     rc = pt_sampler_start(&r->sampler, err);
     if (rc)
         return rc;
@@ -684,6 +719,7 @@ static void print_files(const struct recorder *r, bool has_report) {
     pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
     pt_run_profile_print(&r->profile, &out);
     pt_run_heap_print(&r->heap, &out);
+    pt_gpu_trace_print(&r->gpu, r->o->gpu_rows, &out);
     (void)pt_out_close(&out);
 }
 
@@ -696,6 +732,7 @@ static void finish(struct recorder *r) {
     if (rc && rc != r->write_error)
         pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
     r->has_lost |= rc != 0;
+    r->has_lost |= pt_gpu_trace_import(&r->gpu, r->journal_path) != 0;
 
     struct ending ending = { .recorder = r };
     struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
@@ -712,14 +749,18 @@ static void finish(struct recorder *r) {
                                        (size_t)r->target.pid_count) != 0;
     r->has_lost |= pt_run_heap_save(&r->heap) != 0;
     print_files(r, write_report(r));
+    pt_push_close(r->push, pt_mono_ns() + PUSH_GRACE_NS);
+    r->push = NULL;
 }
 
 static void release(struct recorder *r) {
+    pt_push_close(r->push, 0);
     pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
     pt_marks_close(&r->marks);
     pt_run_profile_release(&r->profile);
     pt_run_heap_release(&r->heap);
+    pt_gpu_trace_release(&r->gpu);
     pt_alerts_close(&r->alerts);
     if (r->sampler.collector_count > 0)
         pt_sampler_release(&r->sampler);
@@ -741,6 +782,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     if (r->ring.schema)
         (void)pt_ring_close(&r->ring);
     pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
+    pt_gpu_trace_release(&r->gpu);
     if (r->journal_path[0])
         remove_files(r);
     pt_log(PT_LOG_ERROR, "%s", err->text);

@@ -3,9 +3,12 @@
 #define PT_AGENT_RECORDER_H
 
 #include "agent/blackbox.h"
+#include "agent/cpu_sampling.h"
 #include "agent/export.h"
+#include "agent/gpu_tool.h"
 #include "agent/sampler.h"
 #include "analyze/energy_basis.h"
+#include "push/settings.h"
 
 /* Exit codes of commands that run another one. */
 enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
@@ -21,11 +24,15 @@ struct pt_recorder_options {
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;
     struct pt_engine_options engines;
-    const char *container;    /* --container, or NULL */
-    int64_t cpu_hz;           /* --cpu: rate of a profile of the target; 0 = none */
+    const char *container; /* --container, or NULL */
+    int64_t cpu_hz;        /* --cpu: rate of a profile of the target; 0 = none */
+    enum pt_cpu_method cpu_method;
     bool wants_heap;          /* --heap: a profile of the command's memory */
     uint64_t heap_mean_bytes; /* 0: every allocation */
     bool heap_counts_mmap, heap_wants_python;
+    const struct pt_gpu_tool *gpu_tool; /* runs the command; or NULL */
+    const char *gpu_tool_path;
+    size_t gpu_rows;           /* of each table about what it saw */
     const char *alerts;        /* file of alert rules; NULL: the defaults */
     const char *alert_command; /* run when an alert goes on or off; or NULL */
     struct pt_blackbox_options blackbox;
@@ -34,6 +41,7 @@ struct pt_recorder_options {
     char *const *command;          /* argv, NULL-terminated; or NULL */
     char *const *own_argv;         /* Pitot's own command line */
     struct pt_energy_basis energy; /* what the user assumes */
+    struct pt_push_options push;   /* where samples go besides */
     bool is_quiet;
     bool wants_report; /* the page of report/html.h, at the end */
 };

@@ -4,8 +4,8 @@
 #ifndef PT_AGENT_RUN_PROFILE_H
 #define PT_AGENT_RUN_PROFILE_H
 
+#include "agent/cpu_sampling.h"
 #include "base/out.h"
-#include "profile/session.h"
 
 #include <limits.h>
 
@@ -16,8 +16,8 @@
 const char *pt_run_profile_kind(size_t index);
 
 struct pt_run_profile {
-    struct pt_session session;
-    bool is_started, is_saved;
+    struct pt_cpu_sampling sampling;
+    bool is_chosen, is_started, is_saved;
     char path[PATH_MAX];
     struct pt_err reason; /* why there is none */
 };
@@ -25,14 +25,17 @@ struct pt_run_profile {
 struct pt_run_profile_options {
     const struct pt_fs *fs;
     int64_t rate_hz;
-    bool is_command; /* pids[0] waits for its exec; else they run, and their children are added */
-    const pid_t *pids;
-    size_t pid_count;
+    enum pt_cpu_method method;
+    const char *program; /* of a command; NULL: processes run, and their children are added */
     const char *directory, *name; /* of the run */
 };
 
-/* Says why if it is not possible. */
-void pt_run_profile_start(struct pt_run_profile *p, const struct pt_run_profile_options *o);
+/* Before a command is made, and what it needs in its environment. Says why if it is not possible.
+ */
+void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o);
+void pt_run_profile_prepare(const struct pt_run_profile *p, struct pt_environment *e);
+/* `pids` run, or are a command that waits for its exec. */
+void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t count);
 /* What it used until now; leave it alone while it is started or stopped. */
 int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p);
 void pt_run_profile_stop(struct pt_run_profile *p);

@@ -4,6 +4,7 @@
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "push/push.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,6 +55,7 @@ uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
     tables[n++] = &collector_table;
     tables[n++] = pt_mark_table;
     tables[n++] = pt_alert_table;
+    tables[n++] = pt_push_table;
     return n;
 }
 

@@ -15,7 +15,7 @@
 
 #define PT_SAMPLER_COLLECTORS 32
 
-#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 3)
+#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 4)
 
 /* All tables of a run in the order of every output: those of the collectors, what Pitot itself
  * costs, marks. Returns how many. */

@@ -31,25 +31,6 @@ struct pt_str pt_bytes_take(struct pt_bytes *r, uint64_t n) {
     return taken;
 }
 
-static uint64_t little_endian(struct pt_bytes *r, unsigned bytes) {
-    struct pt_str taken = pt_bytes_take(r, bytes);
-    uint64_t value = 0;
-    memcpy(&value, taken.at, taken.len);
-    return value;
-}
-
-uint8_t pt_bytes_u8(struct pt_bytes *r) {
-    return (uint8_t)little_endian(r, 1);
-}
-
-uint32_t pt_bytes_u32(struct pt_bytes *r) {
-    return (uint32_t)little_endian(r, 4);
-}
-
-uint64_t pt_bytes_u64(struct pt_bytes *r) {
-    return little_endian(r, 8);
-}
-
 struct pt_str pt_bytes_lstr(struct pt_bytes *r) {
     return pt_bytes_take(r, pt_bytes_varint(r));
 }

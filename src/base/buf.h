@@ -89,6 +89,11 @@ struct pt_bytes {
     bool failed;
 };
 
+static inline struct pt_bytes pt_bytes_of(struct pt_str bytes) {
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    return (struct pt_bytes){ at, at + bytes.len, false };
+}
+
 uint64_t pt_bytes_varint_slow(struct pt_bytes *r);
 
 static inline uint64_t pt_bytes_varint(struct pt_bytes *r) {
@@ -101,9 +106,34 @@ static inline int64_t pt_bytes_zigzag(struct pt_bytes *r) {
     return pt_unzigzag(pt_bytes_varint(r));
 }
 
-uint8_t pt_bytes_u8(struct pt_bytes *r);
-uint32_t pt_bytes_u32(struct pt_bytes *r);
-uint64_t pt_bytes_u64(struct pt_bytes *r);
+/* Leaves `value` alone where there is too little. */
+static inline void pt_bytes_copy(struct pt_bytes *r, void *value, size_t n) {
+    if (PT_UNLIKELY(r->failed || n > (size_t)(r->end - r->at))) {
+        r->failed = true;
+        return;
+    }
+    memcpy(value, r->at, n);
+    r->at += n;
+}
+
+static inline uint8_t pt_bytes_u8(struct pt_bytes *r) {
+    uint8_t value = 0;
+    pt_bytes_copy(r, &value, sizeof value);
+    return value;
+}
+
+static inline uint32_t pt_bytes_u32(struct pt_bytes *r) {
+    uint32_t value = 0;
+    pt_bytes_copy(r, &value, sizeof value);
+    return value;
+}
+
+static inline uint64_t pt_bytes_u64(struct pt_bytes *r) {
+    uint64_t value = 0;
+    pt_bytes_copy(r, &value, sizeof value);
+    return value;
+}
+
 struct pt_str pt_bytes_take(struct pt_bytes *r, uint64_t n);
 struct pt_str pt_bytes_lstr(struct pt_bytes *r);
 

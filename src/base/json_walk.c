@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/scan.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -126,4 +127,51 @@ int pt_json_walk(struct pt_str text, pt_json_value_function *take, void *arg) {
     walk_value(&w);
     skip_space(&w);
     return w.scan.failed || w.scan.at < w.scan.end ? -EINVAL : 0;
+}
+
+/* The four digits behind \u; false if these are none. */
+static bool take_unit(struct pt_scan *s, unsigned *unit) {
+    struct pt_scan digits = { .at = s->at, .end = s->at + 4 };
+    if (s->end - s->at < 4)
+        return false;
+    *unit = (unsigned)pt_scan_hex(&digits);
+    if (digits.failed || digits.at != digits.end)
+        return false;
+    s->at += 4;
+    return true;
+}
+
+/* Behind \u. Characters beyond 16 bits are two units. */
+static void unescape_code(struct pt_scan *s, struct pt_buf *into) {
+    unsigned high, low;
+    if (!take_unit(s, &high)) {
+        pt_buf_str(into, PT_STR("\\u"));
+        return;
+    }
+    struct pt_scan rest = *s;
+    bool is_pair = high >= 0xd800 && high < 0xdc00 && pt_scan_take(&rest, PT_STR("\\u")) &&
+                   take_unit(&rest, &low) && low >= 0xdc00 && low < 0xe000;
+    if (is_pair) {
+        *s = rest;
+        pt_utf8_put(into, 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+    } else {
+        pt_utf8_put(into, high >= 0xd800 && high < 0xe000 ? 0xfffd : high);
+    }
+}
+
+void pt_json_unescape(struct pt_str value, struct pt_buf *into) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    struct pt_scan s = pt_scan_of(value);
+    while (s.at < s.end) {
+        char c = *s.at++;
+        const char *escape = c == '\\' && s.at < s.end && *s.at ? strchr(from, *s.at) : NULL;
+        if (escape) {
+            pt_buf_u8(into, (uint8_t)to[escape - from]);
+            s.at++;
+        } else if (c == '\\' && pt_scan_take(&s, PT_STR("u"))) {
+            unescape_code(&s, into);
+        } else {
+            pt_buf_u8(into, (uint8_t)c);
+        }
+    }
 }

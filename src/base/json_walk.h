@@ -8,7 +8,7 @@
 #define PT_BASE_JSON_WALK_H
 
 #include "base/attr.h"
-#include "base/str.h"
+#include "base/buf.h"
 
 #define PT_JSON_PATH_MAX 256 /* longer paths are cut */
 
@@ -17,5 +17,8 @@ typedef void pt_json_value_function(void *arg, const char *path, struct pt_str v
 
 /* 0, or -EINVAL: the text is not JSON, or too deep. Values before the fault were handed over. */
 int pt_json_walk(struct pt_str text, pt_json_value_function *take, void *arg) PT_MUST_CHECK;
+
+/* Appends a string that was handed over, its escapes undone. What is no escape stays as it is. */
+void pt_json_unescape(struct pt_str value, struct pt_buf *into);
 
 #endif

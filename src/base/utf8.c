@@ -45,3 +45,15 @@ size_t pt_utf8_valid_length(struct pt_str text) {
     }
     return length;
 }
+
+void pt_utf8_put(struct pt_buf *into, uint32_t code) {
+    static const struct {
+        unsigned below, lead;
+    } sizes[] = { { 0x80, 0 }, { 0x800, 0xc0 }, { 0x10000, 0xe0 }, { 0x110000, 0xf0 } };
+    unsigned more = 0;
+    while (code >= sizes[more].below)
+        more++;
+    pt_buf_u8(into, (uint8_t)(sizes[more].lead | code >> 6 * more));
+    while (more-- > 0)
+        pt_buf_u8(into, (uint8_t)(0x80 | (code >> 6 * more & 0x3f)));
+}

@@ -3,6 +3,7 @@
 #define PT_CMD_COMMAND_H
 
 #include "base/options.h"
+#include "push/settings.h"
 
 #include <sys/types.h>
 
@@ -13,6 +14,8 @@ enum pt_command_id {
     PT_COMMAND_REPORT,
     PT_COMMAND_CPU,
     PT_COMMAND_HEAP,
+    PT_COMMAND_GPU,
+    PT_COMMAND_SYMBOLIZE,
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
     PT_COMMAND_MERGE,
@@ -44,14 +47,18 @@ struct pt_command_options {
     int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
     bool demo_serve, demo_self_load;
     const char *demo_listen, *demo_load;
-    struct pt_option_list profile_outputs;
+    struct pt_option_list profile_outputs, debug_directories;
     const char *lines;
     const char *profile; /* kind of the one to export; file of the one to report */
     int64_t cpu_hz;
+    const char *cpu_method;
     int64_t rate_hz, stack_kib, top_rows;
     bool wants_off_cpu, wants_python;
-    const char *heap_mean, *heap_metric;
+    const char *heap_mean, *heap_metric, *gpu_tool;
     bool wants_leaks, counts_mmap, wants_python_malloc;
+    const char *remote_write, *otlp, *push_token_file;
+    struct pt_option_list push_labels;
+    bool pushes_processes, pushes_native;
     const char *listen, *token_file, *tls_certificate, *tls_key, *state_directory, *runs;
     const char *webhook, *probe;
     int64_t history_bytes, history_age_ns, probe_interval_ns;
@@ -73,12 +80,16 @@ extern const struct pt_command pt_commands[PT_COMMAND_COUNT];
 extern const struct pt_option pt_command_option_list[];
 extern const size_t pt_command_option_count;
 
-/* Prints the man page, or completion for bash. cmd/docs.c */
+/* Prints the man page, completion for bash, or OTEL.md. cmd/docs.c */
 void pt_docs_man(struct pt_out *out);
 void pt_docs_bash(struct pt_out *out);
+void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
+/* The same for a command that records in a way of its own. cmd/record.c */
+int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
+                      bool has_dashes, char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
 int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -90,6 +101,9 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
+                     char **argv);
 /* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/heap.c */
 int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
 /* Reads a profile of a file, in which --metric comes first. 0 or -errno with words. cmd/heap.c */
@@ -125,6 +139,10 @@ void pt_schema_markdown(struct pt_out *out);
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
+
+/* What the options say of pushing, borrowed. 0 or -errno with words. cmd/record.c */
+int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
+                    struct pt_err *err) PT_MUST_CHECK;
 
 /* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
  * "off" stand alone). 0 or -errno with words. cmd/target.c */

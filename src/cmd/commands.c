@@ -1,5 +1,7 @@
 #include "cmd/command.h"
 
+#include "agent/cpu_sampling.h"
+#include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "agent/run_profile.h"
 #include "base/fs.h"
@@ -14,24 +16,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORD     (1u << PT_COMMAND_RECORD)
-#define EXPORT     (1u << PT_COMMAND_EXPORT)
-#define ENERGY     (1u << PT_COMMAND_ENERGY)
-#define REPORT     (1u << PT_COMMAND_REPORT)
-#define CPU        (1u << PT_COMMAND_CPU)
-#define HEAP       (1u << PT_COMMAND_HEAP)
-#define EXPLAIN    (1u << PT_COMMAND_EXPLAIN)
-#define DIFF       (1u << PT_COMMAND_DIFF)
-#define MERGE      (1u << PT_COMMAND_MERGE)
-#define TOP        (1u << PT_COMMAND_TOP)
-#define MARK       (1u << PT_COMMAND_MARK)
-#define SCHEMA     (1u << PT_COMMAND_SCHEMA)
-#define SERVE      (1u << PT_COMMAND_SERVE)
-#define DOCTOR     (1u << PT_COMMAND_DOCTOR)
-#define DEMO       (1u << PT_COMMAND_DEMO)
-#define ALL        ((1u << PT_COMMAND_COUNT) - 1)
+#define RECORD_ALONE (1u << PT_COMMAND_RECORD)
+#define GPU          (1u << PT_COMMAND_GPU)
+#define RECORD       (RECORD_ALONE | GPU) /* its command runs under another tool */
+#define EXPORT       (1u << PT_COMMAND_EXPORT)
+#define ENERGY       (1u << PT_COMMAND_ENERGY)
+#define REPORT       (1u << PT_COMMAND_REPORT)
+#define CPU          (1u << PT_COMMAND_CPU)
+#define HEAP         (1u << PT_COMMAND_HEAP)
+#define SYMBOLIZE    (1u << PT_COMMAND_SYMBOLIZE)
+#define EXPLAIN      (1u << PT_COMMAND_EXPLAIN)
+#define DIFF         (1u << PT_COMMAND_DIFF)
+#define MERGE        (1u << PT_COMMAND_MERGE)
+#define TOP          (1u << PT_COMMAND_TOP)
+#define MARK         (1u << PT_COMMAND_MARK)
+#define SCHEMA       (1u << PT_COMMAND_SCHEMA)
+#define SERVE        (1u << PT_COMMAND_SERVE)
+#define DOCTOR       (1u << PT_COMMAND_DOCTOR)
+#define DEMO         (1u << PT_COMMAND_DEMO)
+#define ALL          ((1u << PT_COMMAND_COUNT) - 1)
 
-#define AT(member) offsetof(struct pt_command_options, member)
+#define AT(member)   offsetof(struct pt_command_options, member)
 
 const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
@@ -66,9 +71,9 @@ const struct pt_option pt_command_option_list[] = {
       "record every process too" },
     { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
       "write the page of `pitot report` at the end" },
-    { "duration", 'd', PT_OPTION_S, RECORD | CPU, AT(duration_ns), NULL, "TIME",
+    { "duration", 'd', PT_OPTION_S, RECORD_ALONE | CPU, AT(duration_ns), NULL, "TIME",
       "end the recording after 60, 90s, 5m" },
-    { "pid", 0, PT_OPTION_LIST, RECORD, AT(pids), NULL, "PID",
+    { "pid", 0, PT_OPTION_LIST, RECORD_ALONE, AT(pids), NULL, "PID",
       "watch a running process and what it starts; repeatable" },
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
       "profile a running process with all its threads, and what they start" },
@@ -86,7 +91,7 @@ const struct pt_option pt_command_option_list[] = {
       "functions in the table at the end; 0 = none" },
     { "heap", 0, PT_OPTION_TEXT, HEAP, AT(heap_mean), "512k", "SIZE",
       "bytes between samples, on average: 512k, 64k, 2m; all: every allocation" },
-    { "heap", 0, PT_OPTION_TEXT, RECORD, AT(heap_mean), NULL, "SIZE",
+    { "heap", 0, PT_OPTION_TEXT, RECORD_ALONE, AT(heap_mean), NULL, "SIZE",
       "profile the memory of the command too, a sample each 512k or so many bytes; all: every "
       "allocation",
       NULL, NULL, "512k" },
@@ -94,15 +99,23 @@ const struct pt_option pt_command_option_list[] = {
       "what is shown first; live if not given", pt_heap_metric_name },
     { "metric", 0, PT_OPTION_TEXT, EXPORT, AT(heap_metric), NULL, "NAME",
       "with --profile heap: what comes first", pt_heap_metric_name },
+    { "tool", 0, PT_OPTION_TEXT, GPU, AT(gpu_tool), "auto", "NAME",
+      "profiler of GPUs to use; auto: that of the vendor, else torch's for Python",
+      pt_gpu_tool_name },
+    { "top", 0, PT_OPTION_I64, GPU, AT(top_rows), "10", "N", "rows of each table at the end" },
+    { "debug-dir", 0, PT_OPTION_LIST, SYMBOLIZE, AT(debug_directories), NULL, "DIR",
+      "where debug files are, by any name or as .build-id/ab/cdef.debug; repeatable" },
+    { "output", 'o', PT_OPTION_TEXT, SYMBOLIZE, AT(output), NULL, "FILE",
+      "write there instead; its ending is the format", pt_profile_ending },
     { "leaks", 0, PT_OPTION_FLAG, HEAP, AT(wants_leaks), NULL, NULL,
       "list the stacks whose live bytes rise throughout the run" },
     { "mmap", 0, PT_OPTION_FLAG, HEAP, AT(counts_mmap), NULL, NULL,
       "count anonymous mmap too: arenas of a program's own allocators" },
-    { "heap-mmap", 0, PT_OPTION_FLAG, RECORD, AT(counts_mmap), NULL, NULL,
+    { "heap-mmap", 0, PT_OPTION_FLAG, RECORD_ALONE, AT(counts_mmap), NULL, NULL,
       "with --heap: count anonymous mmap too, arenas of a program's own allocators" },
     { "python", 0, PT_OPTION_FLAG, HEAP, AT(wants_python_malloc), NULL, NULL,
       "see Python's small objects too (PYTHONMALLOC=malloc): Python then runs 10 to 30 % slower" },
-    { "heap-python", 0, PT_OPTION_FLAG, RECORD, AT(wants_python_malloc), NULL, NULL,
+    { "heap-python", 0, PT_OPTION_FLAG, RECORD_ALONE, AT(wants_python_malloc), NULL, NULL,
       "with --heap: see Python's small objects too (PYTHONMALLOC=malloc), which then runs 10 to "
       "30 % slower" },
     { "lines", 0, PT_OPTION_TEXT, CPU | HEAP, AT(lines), NULL, "FILE:FUNC",
@@ -110,10 +123,14 @@ const struct pt_option pt_command_option_list[] = {
     { "cpu", 0, PT_OPTION_I64, RECORD, AT(cpu_hz), NULL, "HZ",
       "profile the CPU time of the command or process too, 99 samples a second or so many", NULL,
       NULL, "99" },
+    { "method", 0, PT_OPTION_TEXT, CPU, AT(cpu_method), "auto", "NAME",
+      "how CPU time is sampled; auto: the best that is allowed", pt_cpu_method_name },
+    { "method", 0, PT_OPTION_TEXT, RECORD, AT(cpu_method), "auto", "NAME",
+      "how --cpu samples; auto: the best that is allowed", pt_cpu_method_name },
     { "profile", 0, PT_OPTION_TEXT, EXPORT, AT(profile), NULL, "KIND",
       "write this profile of the run to the file -o, whose ending is the format",
       pt_run_profile_kind },
-    { "container", 0, PT_OPTION_TEXT, RECORD, AT(container), NULL, "ID",
+    { "container", 0, PT_OPTION_TEXT, RECORD_ALONE, AT(container), NULL, "ID",
       "watch a running container: id, start of id, name or cgroup path" },
     { "collect", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(collect), NULL, "LIST",
       "record only these, a comma list", pt_collector_name },
@@ -129,13 +146,28 @@ const struct pt_option pt_command_option_list[] = {
       "80 %, 85 degrees" },
     { "alert-command", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alert_command), NULL, "COMMAND",
       "run this by the shell when an alert goes on or off; PITOT_ALERT_* say which" },
-    { "blackbox", 0, PT_OPTION_BYTES, RECORD, AT(blackbox_bytes), NULL, "SIZE",
+    { "blackbox", 0, PT_OPTION_BYTES, RECORD_ALONE, AT(blackbox_bytes), NULL, "SIZE",
       "record for days into a ring of this size, and keep what was before a mishap: 512M" },
-    { "blackbox-keep", 0, PT_OPTION_S, RECORD, AT(blackbox_keep_ns), "10m", "TIME",
+    { "blackbox-keep", 0, PT_OPTION_S, RECORD_ALONE, AT(blackbox_keep_ns), "10m", "TIME",
       "how far what is kept goes back" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD | SERVE, AT(max_overhead_percent), "5",
       "PERCENT", "thin collectors above this share of one CPU; 0 = never" },
+    { "remote-write", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(remote_write), NULL, "URL",
+      "send every sample to this receiver of Prometheus remote-write" },
+    { "otlp", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(otlp), NULL, "URL",
+      "send every sample to this receiver of OpenTelemetry, by OTLP/HTTP; if not given, where "
+      "OTEL_EXPORTER_OTLP_ENDPOINT says; off: nowhere" },
+    { "push-label", 0, PT_OPTION_LIST, RECORD | SERVE, AT(push_labels), NULL, "K=V",
+      "label of all series that are sent, besides job and instance; repeatable" },
+    { "push-token-file", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(push_token_file), NULL, "FILE",
+      "file with the bearer token for receivers" },
+    { "push-processes", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(pushes_processes), NULL, NULL,
+      "send the series of single processes too" },
+    { "push-native", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(pushes_native), NULL, NULL,
+      "send native histograms by remote-write, to a receiver that has them switched on" },
+    { "state-dir", 0, PT_OPTION_TEXT, RECORD, AT(state_directory), NULL, "DIR",
+      "where requests wait for receivers; pitot in $XDG_STATE_HOME or ~/.local/state" },
     /* PITOT_REGION is taken: it is where programs with libpitot leave what they record. */
     { "region", 0, PT_OPTION_TEXT, RECORD | ENERGY | REPORT, AT(region), NULL, "COUNTRY",
       "country whose electricity is used: DE, US, France", NULL, "PITOT_CARBON_REGION" },
@@ -186,7 +218,8 @@ const struct pt_option pt_command_option_list[] = {
       "certificates in PEM: speak TLS, beside a token" },
     { "tls-key", 0, PT_OPTION_TEXT, SERVE, AT(tls_key), NULL, "FILE", "their key, in PEM" },
     { "state-dir", 0, PT_OPTION_TEXT, SERVE, AT(state_directory), NULL, "DIR",
-      "for the history; $STATE_DIRECTORY, $XDG_STATE_HOME/pitot or ~/.local/state/pitot if not "
+      "for the history and what waits for receivers; $STATE_DIRECTORY, $XDG_STATE_HOME/pitot or "
+      "~/.local/state/pitot if not "
       "given, of root /var/lib/pitot" },
     { "history", 0, PT_OPTION_BYTES, SERVE, AT(history_bytes), "512M", "SIZE",
       "how much of it is kept; 0 = none" },
@@ -258,10 +291,12 @@ static const char cpu_details[] =
     "  pitot cpu show profile.pitotprof --lines train.py:step\n"
     "  pitot cpu diff before.pitotprof after.pitotprof -o diff.html\n"
     "\n"
-    "Native stacks are unwound without frame pointers; the target is never stopped. What it "
-    "needs:\n"
-    "perf events (kernel.perf_event_paranoid up to 2, or CAP_PERFMON). The way that was chosen is\n"
-    "printed. Exit codes are those of `pitot record`; 125 if there is no way to sample.\n";
+    "Native stacks are unwound without frame pointers; the target is never stopped. Taken is the\n"
+    "first of these that is allowed, and it is printed: perf events (kernel.perf_event_paranoid "
+    "up\n"
+    "to 2, or CAP_PERFMON); timers inside the command, by a preloaded library; the frames of "
+    "Python\n"
+    "alone, read from outside. Exit codes are those of `pitot record`; 125 if there is no way.\n";
 
 static const char heap_details[] =
     "  pitot heap -- python train.py\n"
@@ -275,6 +310,27 @@ static const char heap_details[] =
     "may still be in use. Static and setuid programs, and those that bring a malloc of their own,\n"
     "cannot be recorded: exit code 125 if nothing was. Other exit codes are those of `pitot\n"
     "record`.\n";
+
+static const char gpu_details[] =
+    "  pitot gpu -- python train.py\n"
+    "  pitot gpu --tool ncu -- ./infer\n"
+    "  pitot gpu import report.sqlite profiler-output\n"
+    "\n"
+    "A recording whose command runs under the profiler of the GPU's vendor: nsys (a timeline) or\n"
+    "ncu --set full (kernels in depth) for NVIDIA, rocprofv3 for AMD; or under torch's own. "
+    "Kernels,\n"
+    "copies, calls, ranges and gaps become tables of the run, on its clock; the tool's own files\n"
+    "stay beside it. `import` does that with files made elsewhere. The exit code is the one the "
+    "tool\n"
+    "hands on from the command; 125 if there is no tool, or it left nothing.\n";
+
+static const char symbolize_details[] =
+    "Profiles keep the build ids of files and addresses in them, so that names, lines and inlined\n"
+    "functions can be added on a machine that has the debug files. PROFILE is written anew; of a\n"
+    "RUN (as for export) it is the profile beside the journal. Files are looked for by build id "
+    "in\n"
+    "--debug-dir, in /usr/lib/debug, and at the servers of DEBUGINFOD_URLS if that is set.\n"
+    "  pitot symbolize server.pitotprof --debug-dir ./symbols\n";
 
 static const char explain_details[] =
     "Says what held a run back, how much of the time, with the numbers that show it, what speaks\n"
@@ -355,6 +411,12 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
     [PT_COMMAND_HEAP] = { "heap", "-- COMMAND ARGUMENT... | show FILE",
                           "profile what a command allocates, keeps and leaks", pt_cmd_heap,
                           heap_details, PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_GPU] = { "gpu", "-- COMMAND ARGUMENT... | import FILE... RUN",
+                         "record a command with the timeline of its GPUs", pt_cmd_gpu, gpu_details,
+                         PT_EXIT_OWN_FAILURE },
+    [PT_COMMAND_SYMBOLIZE] = { "symbolize", "PROFILE | RUN",
+                               "add names and lines to a profile that was taken without",
+                               pt_cmd_symbolize, symbolize_details, 2 },
     [PT_COMMAND_EXPLAIN] = { "explain", "RUN", "say what held a run back, and what to do about it",
                              pt_cmd_explain, explain_details, 2 },
     [PT_COMMAND_DIFF] = { "diff", "A B | --baseline RUN... B...",
@@ -374,8 +436,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_doctor, doctor_details, 2 },
     [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
                           pt_cmd_demo, demo_details, 2 },
-    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics",
-                          "print the man page, bash completion or METRICS.md", pt_cmd_docs, NULL,
+    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics|otel|grafana|rules",
+                          "print a page that is made of the program's tables", pt_cmd_docs, NULL,
                           2 },
     [PT_COMMAND_VERSION] = { "version", "", "print the version", pt_cmd_version, NULL, 2 },
 };

@@ -42,7 +42,14 @@ static int check(const struct pt_command_options *o, struct pt_cpu_profile_optio
         return pt_fail(err, -EINVAL, "--stack: 8, 16, 32 or 64");
     if (o->top_rows < 0)
         return pt_fail(err, -EINVAL, "--top: not below 0");
-    return 0;
+    rc = pt_cpu_method_parse(o->cpu_method, &c->method, err);
+    if (!rc && o->wants_off_cpu && c->method != PT_CPU_AUTO && c->method != PT_CPU_PERF)
+        rc = pt_fail(err, -EINVAL, "--off-cpu: only with --method perf");
+    if (!rc && !o->wants_python && c->method == PT_CPU_PYTHON)
+        rc = pt_fail(err, -EINVAL, "--method python: not with --no-python");
+    if (!rc && c->pid && c->method == PT_CPU_TIMER)
+        rc = pt_fail(err, -EINVAL, "--method timer: only for a command, not for --pid");
+    return rc;
 }
 
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {

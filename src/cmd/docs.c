@@ -1,8 +1,9 @@
 /* cmd/docs.c -- pages made of the program's own tables: man page and shell completion of commands
- * and options; metrics, dashboard and rules of the schema. */
+ * and options; metrics, dashboard and rules of the schema; the names of OpenTelemetry. */
 #include "agent/sampler.h"
 #include "analyze/watch.h"
 #include "cmd/command.h"
+#include "push/otel_names.h"
 #include "report/grafana.h"
 #include "report/prometheus_rules.h"
 
@@ -112,6 +113,36 @@ void pt_docs_bash(struct pt_out *out) {
                      "complete -F _pitot pitot\n");
 }
 
+static void otel_name(struct pt_out *out, const struct pt_otel_name *n) {
+    static const char *const kinds[] = {
+        [PT_OTLP_GAUGE] = "gauge",
+        [PT_OTLP_COUNTER] = "counter",
+        [PT_OTLP_UP_DOWN_COUNTER] = "up-down counter",
+        [PT_OTLP_HISTOGRAM] = "histogram",
+        [PT_OTLP_SUMMED_HISTOGRAM] = "histogram",
+    };
+    static const char *const parts[] = { "", ", its sum", ", its count" };
+    pt_out_printf(out, "| `%s.%s` | `%s` | %s%s | %s | %s |\n", n->table, n->column, n->name,
+                  kinds[n->kind], parts[n->part], n->unit, n->attributes ? n->attributes : "");
+}
+
+void pt_docs_otel(struct pt_out *out) {
+    pt_out_text(out, "# Names of OpenTelemetry\n\n"
+                     "What `--otlp` calls our columns, by version " PT_OTEL_VERSION
+                     " of the semantic conventions. Made by `pitot docs otel`; do not edit.\n\n"
+                     "What is not listed is called `pitot.TABLE.COLUMN`, with the names of "
+                     "[METRICS.md](METRICS.md), in base units. Metrics of programs with libpitot "
+                     "keep their own names.\n\n"
+                     "| column | name | kind | unit | attributes |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < pt_otel_name_count; i++)
+        otel_name(out, &pt_otel_names[i]);
+    pt_out_text(out, "\nKeys of tables are attributes of their own name, but for these:\n\n"
+                     "| key | attribute |\n|---|---|\n");
+    for (size_t i = 0; i < pt_otel_key_count; i++)
+        pt_out_printf(out, "| `%s.%s` | `%s` |\n", pt_otel_keys[i].table, pt_otel_keys[i].column,
+                      pt_otel_keys[i].attribute);
+}
+
 static void print_dashboard(struct pt_out *out) {
     const struct pt_table *tables[PT_SAMPLER_TABLES];
     pt_grafana_print(&(struct pt_schema){ tables, pt_sampler_tables(tables) }, out);
@@ -129,11 +160,10 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
     static const struct {
         const char *name;
         void (*print)(struct pt_out *out);
-    } pages[] = { { "man", pt_docs_man },
-                  { "bash", pt_docs_bash },
-                  { "metrics", pt_schema_markdown },
-                  { "grafana", print_dashboard },
-                  { "rules", print_rules } };
+    } pages[] = {
+        { "man", pt_docs_man },   { "bash", pt_docs_bash },       { "metrics", pt_schema_markdown },
+        { "otel", pt_docs_otel }, { "grafana", print_dashboard }, { "rules", print_rules }
+    };
     (void)o;
     (void)has_dashes;
     (void)argv;
@@ -145,5 +175,6 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         pages[i].print(&out);
         return pt_command_close(&out, 0);
     }
-    return pt_command_misused(PT_COMMAND_DOCS, "give one of man, bash, metrics, grafana, rules");
+    return pt_command_misused(PT_COMMAND_DOCS,
+                              "give one of man, bash, metrics, otel, grafana, rules");
 }

@@ -1,3 +1,4 @@
+#include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,14 +22,30 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     return 0;
 }
 
-static int check_profile(const struct pt_command_options *o, const struct pt_recorder_options *r,
+static int check_profile(const struct pt_command_options *o, struct pt_recorder_options *r,
                          struct pt_err *err) {
     if (o->cpu_hz < 0 || o->cpu_hz > PT_PERF_RATE_MAX)
         return pt_fail(err, -EINVAL, "--cpu: from 1 to %d samples a second, or 0 for none",
                        PT_PERF_RATE_MAX);
     if (o->cpu_hz > 0 && !r->command && o->pids.count == 0 && !o->container)
         return pt_fail(err, -EINVAL, "--cpu: needs a command, --pid or --container to profile");
-    return 0;
+    return pt_cpu_method_parse(o->cpu_method, &r->cpu_method, err);
+}
+
+int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
+                    struct pt_err *err) {
+    struct pt_push_settings settings;
+    *push = (struct pt_push_options){ .remote_write = o->remote_write,
+                                      .otlp = o->otlp,
+                                      .state_directory = o->state_directory,
+                                      .token_file = o->push_token_file,
+                                      .labels = o->push_labels.items,
+                                      .label_count = o->push_labels.count,
+                                      .has_processes = o->pushes_processes,
+                                      .has_native = o->pushes_native };
+    int rc = pt_push_settings_read(&settings, push, err);
+    pt_push_settings_release(&settings);
+    return rc;
 }
 
 static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
@@ -75,12 +92,33 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     if (!rc)
         rc = check_tags(&o->tags, err);
     if (!rc)
+        rc = pt_command_push(o, &r->push, err);
+    if (!rc)
         rc = pt_command_energy_basis(o, &r->energy, err);
     return rc;
 }
 
-int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
-                  char **argv) {
+/* `path` keeps where it is. */
+static int choose_gpu_tool(const struct pt_command_options *o, struct pt_recorder_options *r,
+                           char path[PATH_MAX], struct pt_err *err) {
+    r->gpu_tool_path = path;
+    r->gpu_rows = (size_t)o->top_rows;
+    return pt_gpu_tool_choose(&r->fs, o->gpu_tool, r->command[0], &r->gpu_tool, path, err);
+}
+
+/* With the roots open. */
+static int run(enum pt_command_id id, const struct pt_command_options *o,
+               struct pt_recorder_options *r) {
+    struct pt_err err = { "" };
+    char path[PATH_MAX];
+    if (id != PT_COMMAND_GPU || !choose_gpu_tool(o, r, path, &err))
+        return pt_recorder_run(r);
+    pt_log(PT_LOG_ERROR, "%s", err.text);
+    return PT_EXIT_OWN_FAILURE;
+}
+
+int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
+                      bool has_dashes, char **argv) {
     struct pt_recorder_options r = {
         .directory = o->output,
         .interval_ns = o->interval_ns,
@@ -102,14 +140,19 @@ int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_
     const char *engine_url;
     r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
-        return pt_command_misused(PT_COMMAND_RECORD, "there is no command after --");
+        return pt_command_misused(id, "there is no command after --");
     if (o->wants_report && pt_report_check(&err))
-        return pt_command_misused(PT_COMMAND_RECORD, "--report: %s", err.text);
+        return pt_command_misused(id, "--report: %s", err.text);
     if (pt_command_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
-        return pt_command_misused(PT_COMMAND_RECORD, "%s", err.text);
+        return pt_command_misused(id, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;
-    int code = pt_recorder_run(&r);
+    int code = run(id, o, &r);
     pt_fs_close(&r.fs);
     return code;
+}
+
+int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv) {
+    return pt_command_record(PT_COMMAND_RECORD, o, operands, has_dashes, argv);
 }

@@ -1,15 +1,22 @@
 #include "agent/sampler.h"
 #include "cmd/command.h"
 #include "model/schema_text.h"
+#include "timeline/tables.h"
 
 #include <unistd.h>
 
-static struct pt_schema run_schema(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
-    return (struct pt_schema){ tables, pt_sampler_tables(tables) };
+#define TABLES_MAX (PT_SAMPLER_TABLES + PT_TIMELINE_TABLES)
+
+/* Of a recording, then those that `pitot gpu` adds. */
+static struct pt_schema run_schema(const struct pt_table *tables[TABLES_MAX]) {
+    uint32_t count = pt_sampler_tables(tables);
+    for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
+        tables[count++] = pt_timeline_tables[i];
+    return (struct pt_schema){ tables, count };
 }
 
 void pt_schema_markdown(struct pt_out *out) {
-    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    const struct pt_table *tables[TABLES_MAX];
     struct pt_schema schema = run_schema(tables);
     pt_schema_print_markdown(&schema, out);
 }
@@ -20,7 +27,7 @@ int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_
     (void)argv;
     if (*operands)
         return pt_command_misused(PT_COMMAND_SCHEMA, "unexpected argument '%s'", *operands);
-    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    const struct pt_table *tables[TABLES_MAX];
     struct pt_schema schema = run_schema(tables);
     struct pt_out out;
     pt_out_borrow(&out, STDOUT_FILENO);

@@ -4,6 +4,7 @@
 #include "serve/service.h"
 
 #include <errno.h>
+#include <pitot/pitot.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_d
     struct pt_service_options s = {
         .listen = o->listen,
         .interval_ns = o->interval_ns,
+        .regions = getenv(PITOT_REGION_VARIABLE),
         .max_overhead = o->max_overhead_percent / 100,
         .token_file = o->token_file,
         .certificate_file = o->tls_certificate,
@@ -75,8 +77,10 @@ int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_d
     if (*operands)
         return pt_command_misused(PT_COMMAND_SERVE, "unexpected argument '%s'", *operands);
     if (check(o, &s, &err) || choose_state_directory(o->state_directory, state_directory, &err) ||
-        pt_command_engines(&o->engines, &s.engines, &engine_url, &err))
+        pt_command_engines(&o->engines, &s.engines, &engine_url, &err) ||
+        pt_command_push(o, &s.push, &err))
         return pt_command_misused(PT_COMMAND_SERVE, "%s", err.text);
+    s.push.state_directory = state_directory;
     if (pt_command_open_fs(o, &s.fs))
         return 1;
     int code = pt_service_run(&s);

@@ -21,23 +21,32 @@
 struct pt_http_request {
     /* Given by the caller, who keeps the texts as long as the request runs. */
     const char *url;
-    const char *unix_path; /* connect to this socket instead of the host, or NULL */
-    const char *accept;    /* the Accept header, or NULL */
-    struct pt_str post;    /* JSON to be posted; empty: GET */
-    int64_t timeout_ns;    /* for everything, connecting too; 0: PT_HTTP_TIMEOUT_NS */
-    size_t body_max_bytes; /* after decompression; 0: PT_HTTP_BODY_MAX_BYTES */
+    const char *unix_path;      /* connect to this socket instead of the host, or NULL */
+    const char *accept;         /* the Accept header, or NULL */
+    struct pt_str post;         /* to be posted; empty: GET */
+    const char *post_type;      /* its Content-Type; NULL: application/json */
+    const char *const *headers; /* "Name: value", besides those above */
+    size_t header_count;
+    const char *answer_header; /* of the answer: to be kept in answer_value, or NULL */
+    int64_t timeout_ns;        /* for everything, connecting too; 0: PT_HTTP_TIMEOUT_NS */
+    size_t body_max_bytes;     /* after decompression; 0: PT_HTTP_BODY_MAX_BYTES */
     /* Takes the body of a 2xx answer piece by piece instead of `body`; false ends the request. */
     bool (*on_data)(struct pt_http_request *r, struct pt_str piece);
     /* Called at the end; true sends the request, which it may have changed, again. */
     bool (*on_end)(struct pt_http_request *r);
+    /* Called while an answer is awaited, about ten times a second; false gives the request up. */
+    bool (*on_wait)(struct pt_http_request *r);
     void *user;
 
     /* Found by the run. */
     int error;      /* 0: a whole 2xx answer. -ETIMEDOUT, -ECONNREFUSED, -EFBIG, -EREMOTEIO (another
-                       status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data) */
+                       status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data or
+                       on_wait) */
     char words[96]; /* what `error` means, or "" */
     int status;     /* of HTTP; 0 if there was none */
     char content_type[96];
+    char answer_value[64];    /* of answer_header; "" if there is none */
+    int64_t retry_after_ns;   /* what the answer asks for; 0 if nothing */
     struct pt_buf body;       /* kept and reused from run to run; never beyond body_max_bytes */
     int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 };
@@ -58,7 +67,7 @@ void pt_http_client_close(struct pt_http_client *c);
 void pt_http_client_run(struct pt_http_client *c, struct pt_http_request *requests, size_t count);
 
 /* What the module "http-client" exports. */
-#define PT_HTTP_CLIENT_VERSION 1
+#define PT_HTTP_CLIENT_VERSION 2
 
 struct pt_http_client_interface {
     void *(*open)(void); /* NULL without memory */

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define ASK_MS 100 /* between two calls of on_wait */
+
 /* A handle of curl, used for one request of each run. */
 struct transfer {
     CURL *easy;
     struct curl_slist *headers;
     struct pt_http_request *request;
-    bool is_too_large;
+    bool is_open, is_too_large, is_given_up;
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -111,16 +113,25 @@ static size_t write_piece(char *at, size_t size, size_t count, void *user) {
     return goes_on ? piece.len : CURL_WRITEFUNC_ERROR;
 }
 
+static void add_header(struct transfer *t, const char *line) {
+    t->headers = curl_slist_append(t->headers, line);
+}
+
 static void set_headers(struct transfer *t) {
-    char accept[256];
-    if (t->request->accept) {
-        snprintf(accept, sizeof accept, "Accept: %s", t->request->accept);
-        t->headers = curl_slist_append(t->headers, accept);
+    const struct pt_http_request *r = t->request;
+    char line[256];
+    if (r->accept) {
+        snprintf(line, sizeof line, "Accept: %s", r->accept);
+        add_header(t, line);
     }
-    if (t->request->post.len > 0) {
-        t->headers = curl_slist_append(t->headers, "Content-Type: application/json");
-        t->headers = curl_slist_append(t->headers, "Expect:");
+    if (r->post.len > 0) {
+        snprintf(line, sizeof line, "Content-Type: %s",
+                 r->post_type ? r->post_type : "application/json");
+        add_header(t, line);
+        add_header(t, "Expect:");
     }
+    for (size_t i = 0; i < r->header_count; i++)
+        add_header(t, r->headers[i]);
     curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
 }
 
@@ -138,8 +149,9 @@ static void start(struct client *c, struct transfer *t) {
     struct pt_http_request *r = t->request;
     pt_buf_clear(&r->body);
     r->error = r->status = 0;
-    r->words[0] = r->content_type[0] = t->problem[0] = 0;
-    t->is_too_large = false;
+    r->words[0] = r->content_type[0] = r->answer_value[0] = t->problem[0] = 0;
+    r->retry_after_ns = 0;
+    t->is_too_large = t->is_given_up = false;
     curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
     curl_easy_setopt(t->easy, CURLOPT_UNIX_SOCKET_PATH, r->unix_path);
     curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS,
@@ -152,6 +164,7 @@ static void start(struct client *c, struct transfer *t) {
     CURLMcode code = curl_multi_add_handle(c->multi, t->easy);
     assert(code == CURLM_OK); /* else there is no memory, or a handle is used twice */
     (void)code;
+    t->is_open = true;
     c->open_count++;
 }
 
@@ -163,7 +176,9 @@ static void set_error(struct transfer *t, int error, const char *words) {
 static void judge(struct transfer *t, CURLcode code) {
     struct pt_http_request *r = t->request;
     char words[96];
-    if (t->is_too_large || code == CURLE_FILESIZE_EXCEEDED) {
+    if (t->is_given_up) {
+        set_error(t, -ECANCELED, "given up");
+    } else if (t->is_too_large || code == CURLE_FILESIZE_EXCEEDED) {
         snprintf(words, sizeof words, "the answer is larger than %zu bytes", body_max_bytes(r));
         set_error(t, -EFBIG, words);
     } else if (code == CURLE_OPERATION_TIMEDOUT) {
@@ -186,20 +201,34 @@ static void judge(struct transfer *t, CURLcode code) {
     }
 }
 
-static void finish(struct client *c, struct transfer *t, CURLcode code) {
+/* What the head of the answer says. */
+static void keep_head(struct transfer *t) {
     struct pt_http_request *r = t->request;
+    struct curl_header *header;
     long status = 0;
     const char *content_type = NULL;
-    r->end_ns = pt_mono_ns();
+    curl_off_t retry_after_s = 0;
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &content_type);
+    curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     r->status = (int)status;
+    r->retry_after_ns = retry_after_s * PT_NS_PER_SECOND;
     pt_str_copy(r->content_type, sizeof r->content_type,
                 pt_str_from(content_type ? content_type : ""));
+    if (r->answer_header &&
+        !curl_easy_header(t->easy, r->answer_header, 0, CURLH_HEADER, -1, &header))
+        pt_str_copy(r->answer_value, sizeof r->answer_value, pt_str_from(header->value));
+}
+
+static void finish(struct client *c, struct transfer *t, CURLcode code) {
+    struct pt_http_request *r = t->request;
+    r->end_ns = pt_mono_ns();
+    keep_head(t);
     judge(t, code);
     curl_multi_remove_handle(c->multi, t->easy);
     curl_slist_free_all(t->headers);
     t->headers = NULL;
+    t->is_open = false;
     c->open_count--;
     if (r->on_end && r->on_end(r))
         start(c, t);
@@ -243,6 +272,21 @@ static struct transfer *transfer_new(void) {
     return t;
 }
 
+/* Asks those who want to be asked whether they still wait. True: somebody wants to be. */
+static bool ask(struct client *c, size_t count) {
+    bool is_asked = false;
+    for (size_t i = 0; i < count; i++) {
+        struct transfer *t = c->transfers[i];
+        if (!t->is_open || !t->request->on_wait)
+            continue;
+        is_asked = true;
+        t->is_given_up = !t->request->on_wait(t->request);
+        if (t->is_given_up)
+            finish(c, t, CURLE_ABORTED_BY_CALLBACK);
+    }
+    return is_asked;
+}
+
 static void client_run(void *state, struct pt_http_request *requests, size_t count) {
     struct client *c = state;
     int running;
@@ -256,9 +300,10 @@ static void client_run(void *state, struct pt_http_request *requests, size_t cou
     for (;;) {
         curl_multi_perform(c->multi, &running);
         finish_ended(c);
+        bool is_asked = ask(c, count);
         if (c->open_count == 0)
             return;
-        curl_multi_poll(c->multi, NULL, 0, 1000, NULL);
+        curl_multi_poll(c->multi, NULL, 0, is_asked ? ASK_MS : 1000, NULL);
     }
 }
 

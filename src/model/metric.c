@@ -98,7 +98,7 @@ static void put_escaped(struct pt_buf *into, struct pt_str text) {
 }
 
 /* One byte that is not UTF-8 makes a server refuse everything. */
-static void put_text(struct pt_buf *into, struct pt_str text) {
+void pt_metric_label_value(struct pt_str text, struct pt_buf *into) {
     while (text.len > 0) {
         size_t valid = pt_utf8_valid_length(text);
         put_escaped(into, (struct pt_str){ text.at, valid });
@@ -128,7 +128,7 @@ void pt_metric_labels(const struct pt_batch *b, uint32_t row, unsigned kinds, st
         pt_buf_str(into, pt_str_from(c->short_name));
         pt_buf_str(into, PT_STR("=\""));
         if (c->type == PT_STRING)
-            put_text(into, pt_get_str(b, row, i));
+            pt_metric_label_value(pt_get_str(b, row, i), into);
         else
             put_number(b, row, i, into);
         pt_buf_u8(into, '"');

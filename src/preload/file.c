@@ -6,12 +6,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,48 +18,6 @@
 struct pt_heap_file pt_heap_file;
 
 _Alignas(4096) struct pt_heap_guard pt_heap_guard;
-
-static char directory[PATH_MAX], path[PATH_MAX];
-
-int64_t pt_heap_clock_ns(int id) {
-    struct timespec t = { 0 };
-    clock_gettime(id, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static char *put_text(char *at, const char *end, const char *text) {
-    while (at < end && *text)
-        *at++ = *text++;
-    return at;
-}
-
-static char *put_number(char *at, const char *end, uint64_t number) {
-    char digits[24], *first = digits + sizeof digits;
-    *--first = '\0';
-    do
-        *--first = (char)('0' + number % 10);
-    while (number /= 10);
-    return put_text(at, end, first);
-}
-
-/* DIRECTORY/PID-TIME.heap; formatted by hand: printf may allocate. */
-static bool make_path(uint32_t pid) {
-    char *end = path + PATH_MAX - 1, *at = put_text(path, end, directory);
-    at = put_text(at, end, "/");
-    at = put_number(at, end, pid);
-    at = put_text(at, end, "-");
-    at = put_number(at, end, (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC));
-    at = put_text(at, end, PT_HEAP_FILE_ENDING);
-    *at = '\0';
-    return at < end;
-}
-
-/* A limit of file sizes would answer with a signal. */
-static bool fits_file_limit(uint64_t size) {
-    struct rlimit limit;
-    return !getrlimit(RLIMIT_FSIZE, &limit) &&
-           (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
-}
 
 struct parts {
     uint64_t ring, stacks, nodes, size;
@@ -76,43 +31,16 @@ static struct parts parts_of(bool is_every) {
     return p;
 }
 
-static void *map_part(int fd, void *at, uint64_t offset, uint64_t size) {
-    int flags = MAP_SHARED | (at ? MAP_FIXED : 0);
-    void *p = pt_heap_next.mmap(at, size, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-static bool give_memory(int fd, uint64_t offset, uint64_t size) {
-    return !posix_fallocate(fd, (off_t)offset, (off_t)size);
-}
-
-bool pt_heap_file_give(uint64_t offset, uint64_t size) {
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool is_given = fd >= 0 && give_memory(fd, offset, size);
-    if (fd >= 0)
-        close(fd);
-    return is_given;
-}
-
-static uint8_t *map_ring(int fd, uint64_t offset) {
-    uint8_t *at = pt_heap_next.mmap(NULL, 2 * PT_HEAP_RING_BYTES, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if ((void *)at == MAP_FAILED || !map_part(fd, at, offset, PT_HEAP_RING_BYTES) ||
-        !map_part(fd, at + PT_HEAP_RING_BYTES, offset, PT_HEAP_RING_BYTES))
-        return NULL;
-    return at;
-}
-
 static bool map_file(int fd, struct pt_heap_file *f) {
     struct parts p = parts_of(f->is_every);
-    if (!fits_file_limit(p.size) || ftruncate(fd, (off_t)p.size) ||
-        !give_memory(fd, 0, sizeof *f->header))
+    if (!pt_heap_fits_limit(p.size) || ftruncate(fd, (off_t)p.size) ||
+        !pt_heap_give_memory(fd, 0, sizeof *f->header))
         return false;
-    f->header = map_part(fd, NULL, 0, sizeof *f->header);
-    f->ring = map_ring(fd, p.ring);
+    f->header = pt_heap_map_part(fd, NULL, 0, sizeof *f->header);
+    f->ring = pt_heap_map_ring(fd, p.ring);
     if (f->is_every) {
-        f->stacks = map_part(fd, NULL, p.stacks, p.nodes - p.stacks);
-        f->nodes = map_part(fd, NULL, p.nodes, p.size - p.nodes);
+        f->stacks = pt_heap_map_part(fd, NULL, p.stacks, p.nodes - p.stacks);
+        f->nodes = pt_heap_map_part(fd, NULL, p.nodes, p.size - p.nodes);
     }
     return f->header && f->ring && (!f->is_every || (f->stacks && f->nodes));
 }
@@ -156,14 +84,13 @@ static void fill_header(struct pt_heap_header *h, uint32_t pid, uint32_t flags) 
 static bool open_file(uint32_t flags) {
     uint32_t pid = (uint32_t)getpid();
     struct pt_heap_file f = pt_heap_file;
-    int fd =
-        make_path(pid) ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    int fd = pt_heap_create(pid, PT_HEAP_FILE_ENDING);
     if (fd < 0)
         return false;
     bool is_done = map_file(fd, &f);
     close(fd);
     if (!is_done) {
-        unlink(path);
+        pt_heap_remove();
         return false;
     }
     pt_heap_file = f;
@@ -229,29 +156,19 @@ bool pt_heap_file_is_open(void) {
            open_in_child();
 }
 
-static uint64_t number_of(const char *text, uint64_t otherwise) {
-    uint64_t number = 0;
-    if (!text || !*text)
-        return otherwise;
-    for (; *text >= '0' && *text <= '9'; text++)
-        number = number * 10 + (uint64_t)(*text - '0');
-    return *text ? otherwise : number;
-}
-
 static bool read_environment(void) {
-    const char *in = secure_getenv(PT_HEAP_DIRECTORY), *arenas = secure_getenv(PT_HEAP_ARENAS);
-    if (!in || !*in || strlen(in) >= sizeof directory - 64)
+    const char *arenas = secure_getenv(PT_HEAP_ARENAS);
+    if (!pt_heap_find_directory(PT_HEAP_DIRECTORY))
         return false;
-    memcpy(directory, in, strlen(in) + 1);
     struct pt_heap_file *f = &pt_heap_file;
-    f->mean_bytes = number_of(secure_getenv(PT_HEAP_MEAN), DEFAULT_MEAN);
+    f->mean_bytes = pt_heap_number(secure_getenv(PT_HEAP_MEAN), DEFAULT_MEAN);
     f->is_every = f->mean_bytes == 0;
-    uint64_t stack = number_of(secure_getenv(PT_HEAP_STACK), DEFAULT_STACK);
+    uint64_t stack = pt_heap_number(secure_getenv(PT_HEAP_STACK), DEFAULT_STACK);
     f->stack_bytes =
         (uint32_t)(stack < PT_HEAP_STACK_MAX ? stack & ~UINT64_C(15) : PT_HEAP_STACK_MAX);
-    f->seed = number_of(secure_getenv(PT_HEAP_SEED),
-                        (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC) * 2654435761u ^
-                            (uint64_t)getpid() << 32);
+    f->seed = pt_heap_number(secure_getenv(PT_HEAP_SEED),
+                             (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC) * 2654435761u ^
+                                 (uint64_t)getpid() << 32);
     f->counts_mmap = arenas && *arenas == '1';
     return true;
 }

@@ -9,24 +9,16 @@
 #include "preload/registers.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NEVER          (UINT64_MAX / 2)
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
-#define NAME_EVERY     16                   /* samples of a thread */
 #define FRACTION_BITS  24
 #define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
 #define CALM_BYTES     (PT_HEAP_RING_BYTES / 4) /* of the ring may wait without consequence */
 #define SHIFT_BYTES    (PT_HEAP_RING_BYTES / 32)
 #define MAX_SHIFT      16u
-
-extern void *__libc_stack_end; /* of the first thread; glibc */
 
 /* splitmix64 */
 static uint64_t next_random(void) {
@@ -100,42 +92,6 @@ bool pt_heap_is_sample(size_t bytes) {
     return true;
 }
 
-/* A thread has its own data at the upper end of its stack; a stack that is neither that nor the
- * first (of a coroutine, of signals) has no end that we know. */
-uint64_t pt_heap_find_stack_end(uint64_t sp) {
-    const uint64_t ends[] = { (uint64_t)(uintptr_t)__libc_stack_end, (uint64_t)pthread_self() };
-    for (size_t i = 0; i < 2; i++)
-        if (ends[i] - sp - 1 < PT_HEAP_STACK_SPAN)
-            return pt_heap_self.stack_end = ends[i];
-    return 0;
-}
-
-/* The kernel stops at the end of what is mapped. */
-static size_t copy_unknown(uint8_t *into, uint64_t sp, size_t bytes) {
-    struct iovec to = { into, bytes }, from = { (void *)(uintptr_t)sp, bytes };
-    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    return n > 0 ? (size_t)n : 0;
-}
-
-/* Names change seldom. */
-void pt_heap_thread_name(char name[16]) {
-    struct pt_heap_thread *t = &pt_heap_self;
-    if (t->name_age++ % NAME_EVERY == 0 && prctl(PR_GET_NAME, t->name, 0, 0, 0))
-        t->name[0] = '\0';
-    memcpy(name, t->name, sizeof t->name);
-}
-
-/* Asked for once, and again in a child after fork, whose file has another number. */
-uint32_t pt_heap_thread_id(void) {
-    struct pt_heap_thread *t = &pt_heap_self;
-    uint32_t pid = pt_heap_file.header->pid;
-    if (t->pid != pid) {
-        t->id = (uint32_t)syscall(SYS_gettid);
-        t->pid = pid;
-    }
-    return t->id;
-}
-
 static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint32_t stack) {
     a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
     a->address = (uintptr_t)p;
@@ -146,19 +102,6 @@ static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint
     a->python_count = 0;
     memset(a->reserved, 0, sizeof a->reserved);
     pt_heap_thread_name(a->name);
-}
-
-static size_t copy_stack(uint8_t *into, uint64_t sp, size_t bytes) {
-    if (!pt_heap_stack_end(sp))
-        return copy_unknown(into, sp, bytes);
-    memcpy(into, (const void *)(uintptr_t)sp, bytes);
-    return bytes;
-}
-
-/* How much of the stack there is to copy, at most. */
-static size_t stack_size(uint64_t sp) {
-    uint64_t end = pt_heap_stack_end(sp), most = pt_heap_file.stack_bytes;
-    return end && end - sp < most ? (end - sp) & ~UINT64_C(7) : most;
 }
 
 static struct pt_heap_allocation *claim(size_t stack_bytes, uint32_t python_count,
@@ -177,13 +120,13 @@ __attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
     uint64_t registers[PT_HEAP_REGISTERS], position;
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t size, bytes = stack_size(sp);
+    size_t size, bytes = pt_heap_stack_size(sp);
     struct pt_heap_allocation *a = claim(bytes, 0, &position, &size);
     if (!a)
         return;
     fill(a, NULL, 0, stack);
     memcpy(a->registers, registers, sizeof a->registers);
-    a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, bytes);
+    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
     pt_heap_publish(&a->record, position, size, PT_HEAP_STACK_COPY, 0);
 }
 
@@ -192,7 +135,7 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     uint64_t registers[PT_HEAP_REGISTERS], position;
     pt_heap_registers(registers);
     uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t size, copied = stack_size(sp);
+    size_t size, copied = pt_heap_stack_size(sp);
     uint32_t frames = pt_heap_python_frames(NULL, PT_HEAP_PYTHON_MAX);
     struct pt_heap_allocation *a = claim(copied, frames, &position, &size);
     if (!a)
@@ -205,7 +148,7 @@ __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, 
     }
     fill(a, p, bytes, 0);
     memcpy(a->registers, registers, sizeof registers);
-    a->stack_size = (uint32_t)copy_stack((uint8_t *)(a + 1), sp, copied);
+    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, copied);
     if (frames > 0)
         a->python_count = pt_heap_python_frames(
             (struct pt_heap_python_frame *)(void *)((uint8_t *)(a + 1) + a->stack_size), frames);

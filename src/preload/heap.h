@@ -5,7 +5,9 @@
  *     next.c    the functions they stand in for
  *     heap.c    which allocations are samples, and what is written of them
  *     live.c    the samples that are still allocated
- *     file.c, ring.c, maps.c  the file, its ring, the maps of the process
+ *     file.c    the file of a process
+ *     mapping.c, ring.c, maps.c, thread.c  files and memory, the ring of a file, the maps of the
+ *               process, the thread; libpitot-cpu.so has them too
  *     python.c  what Python runs in a thread
  *     walk.c, eh_frame.c, stacks.c  if every allocation counts: stacks, found and counted here */
 #ifndef PT_PRELOAD_HEAP_H
@@ -108,9 +110,24 @@ extern struct pt_heap_guard pt_heap_guard;
 
 /* The file of this process; after fork a new one. False: there is none. */
 bool pt_heap_file_is_open(void);
-/* Gives memory to a part of the file, by its descriptor. */
+
+/* mapping.c. The directory that a variable of the environment names. False: there is none, or the
+ * program is setuid. */
+bool pt_heap_find_directory(const char *variable);
+/* A file in it that is there already; its descriptor or -1. */
+int pt_heap_open(const char *name);
+/* A new file in it, PID-TIME and this ending; its descriptor or -1. It can be taken away again. */
+int pt_heap_create(uint32_t pid, const char *ending);
+void pt_heap_remove(void);
+bool pt_heap_fits_limit(uint64_t size);
+/* Maps a part of a file, where `at` says if it is not NULL; the ring twice in a row. Or NULL. */
+void *pt_heap_map_part(int fd, void *at, uint64_t offset, uint64_t size);
+uint8_t *pt_heap_map_ring(int fd, uint64_t offset);
+bool pt_heap_give_memory(int fd, uint64_t offset, uint64_t size);
+/* Gives memory to a part of the newest file, by its name. */
 bool pt_heap_file_give(uint64_t offset, uint64_t size);
 int64_t pt_heap_clock_ns(int id);
+uint64_t pt_heap_number(const char *text, uint64_t otherwise);
 
 /* ring.c. Gives memory to a part of the file before it is touched: a full file system must not be a
  * signal. */
@@ -124,6 +141,7 @@ void pt_heap_publish(struct pt_heap_record *r, uint64_t position, size_t size,
 /* maps.c. What is mapped now and may be run goes into the ring. */
 void pt_heap_write_maps(void);
 
+/* thread.c */
 #define PT_HEAP_STACK_SPAN (UINT64_C(64) << 20)
 uint64_t pt_heap_find_stack_end(uint64_t sp);
 /* The end of the stack that `sp` is in, or 0 if it is none that we know. */
@@ -133,7 +151,11 @@ static inline uint64_t pt_heap_stack_end(uint64_t sp) {
 }
 uint32_t pt_heap_thread_id(void);
 void pt_heap_thread_name(char name[16]);
-/* Registers and a copy of the stack, for a stack of the table that could not be walked. */
+/* How much of the stack from `sp` on there is to copy, at most; what could be copied of it. */
+size_t pt_heap_stack_size(uint64_t sp);
+size_t pt_heap_copy_stack(uint8_t *into, uint64_t sp, size_t bytes);
+
+/* heap.c. Registers and a copy of the stack, for a stack of the table that could not be walked. */
 void pt_heap_write_stack(uint32_t stack);
 
 /* python.c. Looks for an interpreter in this program; at the start, as it asks the linker. */

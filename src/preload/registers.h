@@ -1,9 +1,12 @@
-/* preload/registers.h -- the registers that unwinding may need, as they are here and now, in the
- * order of profile/registers.c. The caller must not be inlined. */
+/* preload/registers.h -- the registers that unwinding may need, in the order of
+ * profile/registers.c: as they are here and now, for which the caller must not be inlined, or as
+ * they were when a signal came. */
 #ifndef PT_PRELOAD_REGISTERS_H
 #define PT_PRELOAD_REGISTERS_H
 
 #include "preload/heap_layout.h"
+
+#include <ucontext.h>
 
 /* Those a walk starts from. */
 struct pt_heap_place {
@@ -40,6 +43,14 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
                      : "rax", "memory");
 }
 
+static inline void pt_heap_interrupted(const ucontext_t *context,
+                                       uint64_t into[PT_HEAP_REGISTERS]) {
+    static const int numbers[PT_HEAP_REGISTERS] = { REG_RBX, REG_RBP, REG_RSP, REG_RIP, REG_R10,
+                                                    REG_R12, REG_R13, REG_R14, REG_R15 };
+    for (int i = 0; i < PT_HEAP_REGISTERS; i++)
+        into[i] = (uint64_t)context->uc_mcontext.gregs[numbers[i]];
+}
+
 #elif defined __aarch64__
 
 #define PT_HEAP_REGISTER_SP 7
@@ -65,6 +76,15 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
                      :
                      : "r"(into)
                      : "x9", "memory");
+}
+
+static inline void pt_heap_interrupted(const ucontext_t *context,
+                                       uint64_t into[PT_HEAP_REGISTERS]) {
+    static const int numbers[] = { 19, 20, 21, 22, 23, 29, 30 };
+    for (int i = 0; i < 7; i++)
+        into[i] = context->uc_mcontext.regs[numbers[i]];
+    into[PT_HEAP_REGISTER_SP] = context->uc_mcontext.sp;
+    into[8] = context->uc_mcontext.pc;
 }
 
 #else

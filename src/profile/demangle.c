@@ -1,5 +1,7 @@
 #include "profile/demangle.h"
 
+#include "profile/rust_name.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -67,6 +69,8 @@ void pt_demangle(const char *name, struct pt_buf *into) {
     pt_buf_clear(into);
     if (strncmp(name, "__GI_", 5) == 0) /* glibc's own second name for what it exports */
         name += 5;
+    if (pt_rust_name(pt_str_from(name), into))
+        return;
     if (name[0] == '_' && name[1] == 'Z') {
         pthread_once(&once, find_demangler);
         plain = cxa_demangle ? cxa_demangle(name, NULL, NULL, &status) : NULL;

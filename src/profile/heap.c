@@ -1,6 +1,7 @@
 #include "profile/heap.h"
 
 #include "profile/leaks.h"
+#include "profile/preloaded.h"
 #include "profile/symbolize.h"
 
 #include <math.h>
@@ -154,39 +155,8 @@ uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s) 
         (struct pt_heap_process){ .pid = s->pid, .is_every = s->is_every };
     h->mean_bytes = (double)s->mean_bytes;
     h->is_every = s->is_every;
-    /* another image under a known number: what that had mapped is gone */
-    struct pt_perf_record exec = { .kind = PT_PERF_COMM, .pid = s->pid, .tid = s->pid };
-    exec.comm.is_exec = true;
-    exec.comm.name = PT_STR("");
-    pt_recording_take(&h->recording, &exec, NULL);
+    pt_preloaded_begin(&h->recording, s->pid);
     return (uint32_t)h->process_count++;
-}
-
-static void take_maps(struct pt_heap *h, const struct pt_heap_process *p, struct pt_str text) {
-    struct pt_scan lines = pt_scan_of(text), line;
-    struct pt_maps_line m;
-    while (pt_scan_line(&lines, &line)) {
-        if (!pt_maps_parse(line, &m) || !m.is_executable)
-            continue;
-        struct pt_perf_record r = { .kind = PT_PERF_MMAP, .pid = p->pid, .tid = p->pid };
-        r.mmap = (struct pt_perf_mmap){ .start = m.start,
-                                        .length = m.end - m.start,
-                                        .file_offset = m.file_offset,
-                                        .is_executable = true,
-                                        .path = m.path };
-        pt_recording_take(&h->recording, &r, NULL);
-    }
-}
-
-static void take_name(struct pt_heap *h, const struct pt_heap_process *p,
-                      const struct pt_heap_event *e) {
-    struct pt_perf_record r = { .kind = PT_PERF_COMM, .pid = p->pid, .tid = e->thread };
-    r.comm.name = pt_str_from(e->name);
-    pt_recording_take(&h->recording, &r, NULL);
-}
-
-static bool is_lost(const struct pt_recording *r) {
-    return r->frame_count > 0 && r->frames[r->frame_count - 1] == r->lost_frame;
 }
 
 static void forget_samples(struct pt_profile *p) {
@@ -250,19 +220,13 @@ struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_pro
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
                                         const struct pt_heap_event *e) {
     struct pt_recording *r = &h->recording;
-    struct pt_perf_record record = {
-        .kind = PT_PERF_SAMPLE, .pid = p->pid, .tid = e->thread, .time_ns = e->mono_ns
-    };
-    record.sample.has_registers = true;
-    record.sample.stack = (const uint8_t *)e->stack.at;
-    record.sample.stack_size = e->stack.len;
-    memcpy(record.sample.registers, e->registers, sizeof e->registers);
+    struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
                                      .python = pt_heap_python_entries(h, p, e->python) };
     const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_profile_meta before = r->profile.meta;
     pt_recording_take(r, &record, next);
-    if (is_lost(r) && p->may_refresh) {
+    if (pt_preloaded_is_lost(r) && p->may_refresh) {
         /* a library that was loaded since */
         p->may_refresh = false;
         pt_recording_add_process(r, p->pid);
@@ -284,7 +248,7 @@ static void drop_live(struct pt_heap *h, const struct pt_heap_live_entry *e) {
 static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
     struct pt_heap_process *p = &h->processes[process];
     struct pt_heap_live_entry replaced;
-    take_name(h, p, e);
+    pt_preloaded_name(&h->recording, p->pid, e);
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
     uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
     struct pt_heap_sum weight = pt_heap_weight(e->bytes, ldexp(h->mean_bytes, (int)e->mean_shift));
@@ -345,7 +309,7 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event
         take_restore(h, process, e);
         break;
     case PT_HEAP_STACK_COPY:
-        take_name(h, &h->processes[process], e);
+        pt_preloaded_name(&h->recording, h->processes[process].pid, e);
         pt_heap_every_copy(h, &h->processes[process], e);
         break;
     case PT_HEAP_CODE:
@@ -373,10 +337,8 @@ static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source
                       bool is_final) {
     struct pt_heap_event e;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, PT_HEAP_MAPS, &e)) {
-        take_name(h, &h->processes[process], &e);
-        take_maps(h, &h->processes[process], e.maps);
-    }
+    while (pt_heap_source_next(s, &position, is_final, PT_HEAP_MAPS, &e))
+        pt_preloaded_maps(&h->recording, h->processes[process].pid, &e);
 }
 
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,

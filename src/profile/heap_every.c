@@ -23,12 +23,24 @@ static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
 }
 
 /* A library that was loaded since is looked for once. */
-static void find_new_maps(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
+static bool is_mapped(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
     const struct pt_space *space = space_of(&h->recording, p->pid);
-    if (!p->may_refresh || (space && pt_space_find(space, pc)))
-        return;
+    if (space && pt_space_find(space, pc))
+        return true;
+    if (!p->may_refresh)
+        return false;
     p->may_refresh = false;
     pt_recording_add_process(&h->recording, p->pid);
+    space = space_of(&h->recording, p->pid);
+    return space && pt_space_find(space, pc);
+}
+
+static bool are_mapped(struct pt_heap *h, struct pt_heap_process *p,
+                       const struct pt_heap_path *path) {
+    for (uint32_t i = 0; i < path->depth; i++)
+        if (!is_mapped(h, p, path->frames[i] - 1))
+            return false;
+    return true;
 }
 
 static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
@@ -39,10 +51,8 @@ static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
     r->profile.meta.unwound++;
     r->profile.meta.truncated += is_cut;
     r->profile.meta.rooted += is_whole;
-    for (uint32_t i = 0; i < path->depth; i++) {
+    for (uint32_t i = 0; i < path->depth; i++)
         addresses[i] = path->frames[i] - 1;
-        find_new_maps(h, p, addresses[i]);
-    }
     struct pt_str frames = { (const char *)path->python,
                              path->python_count * sizeof *path->python };
     uint32_t marker = is_whole ? PT_PROFILE_NONE : is_cut ? r->truncated_frame : r->lost_frame;
@@ -75,7 +85,8 @@ void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
     c->group = pt_heap_group_of(h, sample.stack, sample.thread) + 1;
 }
 
-/* A stack that could not be walked waits for its copy as long as it may come. */
+/* A stack that could not be walked waits for its copy as long as it may come, and one whose code is
+ * not known for the maps that the process writes at its end: it may have ended right now. */
 static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_heap_counted *c,
                        const struct pt_heap_source *source, const struct pt_heap_stack *s,
                        bool is_final) {
@@ -84,6 +95,8 @@ static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_h
         return true;
     pt_heap_source_path(source, s->node, &path);
     if (!path.is_whole && path.depth > 0 && !is_final)
+        return false;
+    if (!is_final && !are_mapped(h, p, &path))
         return false;
     uint32_t stack = path.depth > 0 ? stack_of(h, p, &path) : PT_PROFILE_NONE;
     c->group = pt_heap_group_of(h, stack, thread_of(h, p, s->thread)) + 1;

@@ -123,12 +123,10 @@ static void print_top(const struct pt_profile *p, const struct pt_heap_report *h
                       struct pt_out *out) {
     struct pt_top top;
     pt_top_make(&top, p);
-    if (top.sum == 0)
-        pt_out_printf(out, "%s bytes by function: none\n", p->types[0].name);
-    else {
-        pt_out_printf(out, "%s bytes by function:\n", p->types[0].name);
+    pt_out_printf(out, "%s bytes by function:%s\n", p->types[0].name,
+                  top.sum > 0 ? "" : " none; --metric has others");
+    if (top.sum > 0)
         pt_top_print(&top, p, how->top_rows, &how->style, out);
-    }
     pt_top_release(&top);
 }
 

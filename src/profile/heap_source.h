@@ -1,6 +1,6 @@
-/* profile/heap_source.h -- the file of a process with libpitot-heap.so (preload/heap_layout.h),
- * read while it is written or after its end. Nothing in it is trusted: a record is copied, then
- * checked. */
+/* profile/heap_source.h -- the file of a process with libpitot-heap.so or libpitot-cpu.so
+ * (preload/heap_layout.h), read while it is written or after its end. Nothing in it is trusted: a
+ * record is copied, then checked. */
 #ifndef PT_PROFILE_HEAP_SOURCE_H
 #define PT_PROFILE_HEAP_SOURCE_H
 
@@ -13,7 +13,7 @@ struct pt_heap_source {
     size_t size;
     bool is_mapped; /* else borrowed */
     int32_t pid;
-    uint64_t mean_bytes; /* 0: every allocation is recorded */
+    uint64_t mean_bytes; /* 0: every allocation is recorded; of CPU time: nanoseconds */
     int64_t start_mono_ns, start_wall_ns;
     bool is_every, has_own_malloc;
     struct pt_buf record; /* the newest, copied */

@@ -180,13 +180,15 @@ static struct pt_place make_place(struct pt_images *images, const struct pt_imag
     return place;
 }
 
-const struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
-                                      uint64_t address) {
-    if (image->place_capacity > 0) {
-        struct pt_place *known = slot_of(image, address);
-        if (known->key)
-            return known;
-    }
+const struct pt_place *pt_image_known_place(const struct pt_image *image, uint64_t address) {
+    const struct pt_place *known = image->place_capacity > 0 ? slot_of(image, address) : NULL;
+    return known && known->key ? known : NULL;
+}
+
+struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
+                                uint64_t address) {
+    if (pt_image_known_place(image, address))
+        return slot_of(image, address);
     if (image->place_count * 4 >= image->place_capacity * 3)
         enlarge(image);
     struct pt_place *slot = slot_of(image, address);

@@ -15,6 +15,7 @@ struct pt_place {
     uint64_t key; /* address + 1; 0 = free */
     uint32_t frame;
     bool is_python_eval; /* inside _PyEval_EvalFrameDefault */
+    bool is_read;        /* of generated code: a rule was looked for in the code itself */
     struct pt_unwind_rule rule;
 };
 
@@ -23,6 +24,7 @@ struct pt_image {
     uint32_t build_id; /* string that it was asked for by; 0 = none */
     uint32_t module;   /* in the profile */
     bool is_tried;     /* `elf` was opened, or cannot be */
+    bool is_prepared;  /* its symbols were asked for */
     struct pt_elf elf;
     uint64_t entry; /* of a process; UINT64_MAX: none */
     struct pt_place *places;
@@ -50,8 +52,10 @@ struct pt_image *pt_images_find(struct pt_images *images, struct pt_str path,
 /* Opens the file, as the process sees it; once. False: it cannot be read. */
 bool pt_image_open(struct pt_images *images, struct pt_image *image, int32_t pid);
 
-/* What is known of an address of the file; found out if need be. */
-const struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image,
-                                      uint64_t address);
+/* What is known of an address of the file; NULL: nothing yet. Valid until the next call of the one
+ * below. */
+const struct pt_place *pt_image_known_place(const struct pt_image *image, uint64_t address);
+/* The same, found out if need be. */
+struct pt_place *pt_image_place(struct pt_images *images, struct pt_image *image, uint64_t address);
 
 #endif

@@ -3,6 +3,7 @@
 #include "profile/perf_record.h"
 #include "profile/registers.h"
 
+#include "base/clock.h"
 #include "kernel/pid_list.h"
 
 #include <errno.h>
@@ -15,8 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_PAGES 512
-#define MAX_ROUNDS 8 /* of looking for threads that were started meanwhile */
+#define RING_NS          (250 * PT_NS_PER_MS) /* so long a quiet ring takes in samples */
+#define RING_BYTES_LEAST (1u << 20)
+#define RING_BYTES_MOST  (8u << 20)
+#define RINGS_BYTES_MOST (128u << 20) /* of all CPUs */
+#define LOUD_RING_BYTES  (1u << 20)
+#define SAMPLE_BYTES     1024 /* besides its stack */
+#define MAX_ROUNDS       8    /* of looking for threads that were started meanwhile */
 
 struct way {
     uint32_t type;
@@ -44,12 +50,14 @@ static const struct way off_cpu_ways[] = {
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true, "context switches" },
 };
 
-static struct perf_event_attr make_attr(const struct way *way, const struct pt_perf_options *o) {
+static struct perf_event_attr make_attr(const struct way *way, const struct pt_perf_options *o,
+                                        bool is_quiet) {
     struct perf_event_attr a = {
         .type = way->type,
         .size = sizeof a,
         .config = way->config,
         .sample_type = PT_PERF_SAMPLE_TYPE,
+        .read_format = PERF_FORMAT_LOST,
         .sample_regs_user = pt_registers_mask,
         .sample_stack_user = (uint32_t)(o->stack_bytes < 65528 ? o->stack_bytes : 65528),
         .disabled = 1,
@@ -75,43 +83,112 @@ static struct perf_event_attr make_attr(const struct way *way, const struct pt_p
         a.freq = 1;
         a.sample_freq = (uint64_t)o->rate_hz;
     }
-    /* whoever does not wait for it is not woken: session.c waits only while Python runs */
-    a.watermark = o->is_off_cpu;
-    if (a.watermark)
-        a.wakeup_watermark = 128 << 10;
-    else
-        a.wakeup_events = 1;
+    /* when its reader is woken is a matter of the ring; without loud rings it always is */
+    a.watermark = is_quiet;
+    a.wakeup_events = !is_quiet;
     return a;
 }
 
-/* Kernels before 5.12 know no build ids of mappings. */
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
-    unsigned long flags = PERF_FLAG_FD_CLOEXEC;
-    int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
-    if (fd < 0 && errno == EINVAL && attr->build_id) {
-        attr->build_id = 0;
-        fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
-    }
+static int try_open(const struct perf_event_attr *attr, pid_t pid, int cpu) {
+    int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-static void keep_fd(struct pt_perf *p, int fd) {
-    pt_grow(&p->fds, &p->fd_capacity, p->fd_count + 1, sizeof *p->fds);
-    p->fds[p->fd_count++] = fd;
+/* Kernels before 6.0 do not count what was lost, those before 5.12 know no build ids of mappings.
+ */
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
+    int fd = try_open(attr, pid, cpu);
+    if (fd == -EINVAL && attr->read_format) {
+        attr->read_format = 0;
+        fd = try_open(attr, pid, cpu);
+    }
+    if (fd == -EINVAL && attr->build_id) {
+        attr->build_id = 0;
+        fd = try_open(attr, pid, cpu);
+    }
+    return fd;
 }
 
-static void close_events(struct pt_perf *p) {
-    for (size_t i = 0; i < p->ring_count; i++)
+static void close_events(struct pt_perf *p, size_t from) {
+    for (size_t i = from; i < p->event_count; i++)
+        close(p->events[i].fd);
+    p->event_count = from;
+}
+
+static void close_rings(struct pt_perf *p, size_t from) {
+    for (size_t i = from; i < p->ring_count; i++) {
         pt_perf_ring_unmap(&p->rings[i]);
-    for (size_t i = 0; i < p->fd_count; i++)
-        close(p->fds[i]);
-    p->ring_count = p->fd_count = 0;
+        close(p->ring_fds[i]);
+    }
+    p->ring_count = from;
 }
 
 void pt_perf_close(struct pt_perf *p) {
-    close_events(p);
-    pt_free(p->fds);
+    close_events(p, 0);
+    close_rings(p, 0);
+    pt_free(p->events);
     *p = (struct pt_perf){ 0 };
+}
+
+/* An event whose ring is mapped cannot be led to another: rings have an event of their own, which
+ * counts nothing, of our own thread. */
+static int open_ring(struct pt_perf *p, int cpu, size_t bytes, size_t least_bytes,
+                     uint32_t wakeup_bytes) {
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_DUMMY,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .watermark = 1,
+        .wakeup_watermark = wakeup_bytes,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+    int fd = try_open(&attr, 0, cpu);
+    if (fd < 0)
+        return fd;
+    int rc = pt_perf_ring_map(&p->rings[p->ring_count], fd, bytes, least_bytes);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    p->ring_fds[p->ring_count++] = fd;
+    return 0;
+}
+
+static size_t ring_bytes(const struct pt_perf_options *o, size_t cpu_count) {
+    uint64_t rate = o->is_off_cpu ? PT_PERF_RATE_MAX : (uint64_t)o->rate_hz;
+    uint64_t wanted = rate * RING_NS / PT_NS_PER_SECOND * (o->stack_bytes + SAMPLE_BYTES);
+    size_t bytes = RING_BYTES_LEAST;
+    while (bytes < wanted && bytes < RING_BYTES_MOST)
+        bytes *= 2;
+    while (bytes > RING_BYTES_LEAST / 2 && bytes * cpu_count > RINGS_BYTES_MOST)
+        bytes /= 2;
+    return bytes;
+}
+
+/* Without the memory for loud rings the quiet ones have to do for both. */
+static int open_rings(struct pt_perf *p, const struct pt_perf_options *o, const int *cpus,
+                      size_t cpu_count) {
+    size_t bytes = ring_bytes(o, cpu_count);
+    uint32_t wakeup = o->is_off_cpu ? 128u << 10 : (uint32_t)bytes / 2;
+    int rc = 0;
+    p->cpu_count = cpu_count;
+    for (size_t i = 0; i < cpu_count && !rc; i++)
+        rc = open_ring(p, cpus[i], bytes, PT_PERF_RING_LEAST, wakeup);
+    if (rc || !o->wants_python || o->is_off_cpu)
+        return rc;
+    for (size_t i = 0; i < cpu_count && !rc; i++)
+        rc = open_ring(p, cpus[i], LOUD_RING_BYTES, LOUD_RING_BYTES, 1);
+    if (rc)
+        close_rings(p, cpu_count);
+    return 0;
+}
+
+static bool has_loud_rings(const struct pt_perf *p) {
+    return p->ring_count > p->cpu_count;
 }
 
 /* "0-3,8": calls for each; false ends it. */
@@ -143,24 +220,20 @@ static size_t online_cpus(const struct pt_fs *fs, int *cpus, size_t capacity) {
 }
 
 /* A CPU that went off line, or a core whose kind has no such counter (-ENOENT) ends this way. */
-static int open_on_cpu(struct pt_perf *p, struct perf_event_attr *attr, pid_t pid, size_t ring,
+static int open_on_cpu(struct pt_perf *p, struct perf_event_attr *attr, pid_t pid, uint32_t ring,
                        int cpu) {
     int fd = open_event(attr, pid, cpu);
     if (fd < 0)
         return fd;
-    keep_fd(p, fd);
-    if (ring < p->ring_count)
-        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[ring]) ? -errno : 0;
-    int rc = pt_perf_ring_map(&p->rings[ring], fd, RING_PAGES);
-    p->ring_fds[ring] = fd;
-    p->ring_count += rc == 0;
-    return rc;
+    pt_grow(&p->events, &p->event_capacity, p->event_count + 1, sizeof *p->events);
+    p->events[p->event_count++] = (struct pt_perf_event){ fd, ring };
+    return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[ring]) ? -errno : 0;
 }
 
 static int open_thread(struct pt_perf *p, struct perf_event_attr *attr, pid_t tid, const int *cpus,
                        size_t cpu_count) {
     for (size_t i = 0; i < cpu_count; i++) {
-        int rc = open_on_cpu(p, attr, tid, i, cpus[i]);
+        int rc = open_on_cpu(p, attr, tid, (uint32_t)i, cpus[i]);
         if (rc)
             return rc;
     }
@@ -226,7 +299,33 @@ static int explain(const struct pt_fs *fs, const struct pt_perf_options *o, pid_
     }
 }
 
-/* Every thread once; those that start later inherit. Looks again until there are no new ones. */
+/* Both ascend. */
+static bool has_new(const struct pt_pid_list *now, const struct pt_pid_list *before) {
+    size_t i = 0;
+    for (size_t j = 0; j < now->count; j++) {
+        while (i < before->count && before->at[i] < now->at[j])
+            i++;
+        if (i == before->count || before->at[i] != now->at[j])
+            return true;
+    }
+    return false;
+}
+
+static int open_listed(struct pt_perf *p, struct perf_event_attr *attr,
+                       const struct pt_pid_list *tids, const int *cpus, size_t cpu_count) {
+    for (size_t i = 0; i < tids->count; i++) {
+        if (p->event_count + cpu_count > PT_PERF_EVENTS_MAX)
+            return -EMFILE;
+        int rc = open_thread(p, attr, tids->at[i], cpus, cpu_count);
+        if (rc && rc != -ESRCH) /* it has ended meanwhile */
+            return rc;
+    }
+    return 0;
+}
+
+/* Every thread once; those that start later inherit. Of one that starts meanwhile nobody knows
+ * whether it has inherited, and it must not be counted twice: then all is done anew, until none
+ * starts. */
 static int open_threads(struct pt_perf *p, const struct pt_fs *fs, struct perf_event_attr *attr,
                         pid_t pid, const int *cpus, size_t cpu_count) {
     char path[32];
@@ -234,27 +333,22 @@ static int open_threads(struct pt_perf *p, const struct pt_fs *fs, struct perf_e
     int fd = openat(fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -ESRCH;
-    struct pt_pid_list tids = { 0 };
-    pid_t newest = 0;
-    int rc = 0;
-    for (int round = 0; round < MAX_ROUNDS && !rc; round++) {
-        pid_t last = newest;
-        rc = pt_pid_list_read(&tids, fd);
-        for (size_t i = 0; i < tids.count && !rc; i++) {
-            if (tids.at[i] <= last)
-                continue;
-            newest = tids.at[i] > newest ? tids.at[i] : newest;
-            rc = p->fd_count + cpu_count > PT_PERF_EVENTS_MAX
-                     ? -EMFILE
-                     : open_thread(p, attr, tids.at[i], cpus, cpu_count);
-            rc = rc == -ESRCH ? 0 : rc; /* it has ended meanwhile */
-        }
-        if (newest == last)
-            break;
+    struct pt_pid_list opened = { 0 }, now = { 0 };
+    size_t first = p->event_count;
+    int rc = pt_pid_list_read(&now, fd);
+    for (int round = 0; round < MAX_ROUNDS && !rc && has_new(&now, &opened); round++) {
+        struct pt_pid_list older = opened;
+        opened = now;
+        now = older;
+        close_events(p, first);
+        rc = open_listed(p, attr, &opened, cpus, cpu_count);
+        if (!rc)
+            rc = pt_pid_list_read(&now, fd);
     }
-    pt_pid_list_release(&tids);
+    pt_pid_list_release(&opened);
+    pt_pid_list_release(&now);
     close(fd);
-    return rc ? rc : p->ring_count == 0 ? -ESRCH : 0;
+    return rc ? rc : p->event_count == first ? -ESRCH : 0;
 }
 
 static int open_processes(struct pt_perf *p, const struct pt_fs *fs, struct perf_event_attr *attr,
@@ -278,6 +372,7 @@ static void raise_descriptor_limit(void) {
 
 static void describe(struct pt_perf *p, const struct way *way, const struct pt_perf_options *o) {
     p->has_kernel = way->has_kernel;
+    p->counts_time = way->config == PERF_COUNT_SW_CPU_CLOCK && way->type == PERF_TYPE_SOFTWARE;
     snprintf(p->way, sizeof p->way, "perf: %s, %zu KiB stacks", way->name,
              (o->stack_bytes + 1023) >> 10);
 }
@@ -293,11 +388,11 @@ static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_
     size_t cpu_count = online_cpus(fs, cpus, PT_PERF_CPUS_MAX);
     const struct way *ways = o->is_off_cpu ? off_cpu_ways : cpu_ways;
     size_t way_count = o->is_off_cpu ? PT_COUNT(off_cpu_ways) : PT_COUNT(cpu_ways);
-    int rc = -ENOENT;
     *p = (struct pt_perf){ 0 };
     raise_descriptor_limit();
-    for (size_t i = 0; i < way_count; i++) {
-        struct perf_event_attr attr = make_attr(&ways[i], o);
+    int rc = open_rings(p, o, cpus, cpu_count);
+    for (size_t i = 0; i < way_count && p->ring_count >= cpu_count; i++) {
+        struct perf_event_attr attr = make_attr(&ways[i], o, !o->wants_python || has_loud_rings(p));
         attr.enable_on_exec = target->is_command;
         rc = target->is_command ? open_thread(p, &attr, target->pids[0], cpus, cpu_count)
                                 : open_processes(p, fs, &attr, target, cpus, cpu_count);
@@ -305,7 +400,7 @@ static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_
             describe(p, &ways[i], o);
         if (!rc || !is_worth_another_try(rc))
             break;
-        close_events(p);
+        close_events(p, 0);
     }
     if (!rc)
         return 0;
@@ -322,12 +417,37 @@ int pt_perf_open_processes(struct pt_perf *p, const struct pt_fs *fs,
                            const struct pt_perf_options *o, const pid_t *pids, size_t count,
                            struct pt_err *err) {
     int rc = open_best(p, fs, o, &(struct target){ pids, count, false }, err);
-    for (size_t i = 0; !rc && i < p->fd_count; i++)
-        (void)ioctl(p->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    for (size_t i = 0; !rc && i < p->event_count; i++)
+        (void)ioctl(p->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);
     return rc;
 }
 
+void pt_perf_set_loud(struct pt_perf *p, bool is_loud) {
+    if (is_loud == p->is_loud || !has_loud_rings(p))
+        return;
+    p->is_loud = is_loud;
+    for (size_t i = 0; i < p->event_count; i++) {
+        size_t ring = p->events[i].cpu + (is_loud ? p->cpu_count : 0);
+        (void)ioctl(p->events[i].fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[ring]);
+    }
+}
+
 void pt_perf_stop(struct pt_perf *p) {
-    for (size_t i = 0; i < p->fd_count; i++)
-        (void)ioctl(p->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+    for (size_t i = 0; i < p->event_count; i++)
+        (void)ioctl(p->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+struct pt_perf_counts pt_perf_counts(const struct pt_perf *p) {
+    struct pt_perf_counts sum = { 0, 0 };
+    for (size_t i = 0; i < p->event_count; i++) {
+        uint64_t words[2] = { 0, 0 }; /* the count, and what was lost */
+        ssize_t n = read(p->events[i].fd, words, sizeof words);
+        if (n < (ssize_t)sizeof words)
+            return (struct pt_perf_counts){ -1, -1 };
+        sum.cpu_ns += (int64_t)words[0];
+        sum.lost += (int64_t)words[1];
+    }
+    if (!p->counts_time)
+        sum.cpu_ns = -1;
+    return sum;
 }

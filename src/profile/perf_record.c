@@ -52,6 +52,7 @@ static bool parse_sample(struct pt_bytes *r, unsigned register_count, struct pt_
     struct pt_perf_sample *s = &into->sample;
     s->kernel_count = 0;
     s->stack_size = 0;
+    s->missed = 0;
     s->ip = pt_bytes_u64(r);
     into->pid = (int32_t)pt_bytes_u32(r);
     into->tid = (int32_t)pt_bytes_u32(r);
@@ -176,6 +177,7 @@ bool pt_perf_record_parse(const uint8_t *record, size_t size, unsigned register_
                           struct pt_perf_record *into) {
     struct pt_bytes r = { .at = record, .end = record + size };
     into->kind = kind_of(pt_bytes_u32(&r));
+    into->is_certain = false;
     uint32_t word = pt_bytes_u32(&r); /* 16 bits misc, 16 bits size */
     if (r.failed)
         return false;

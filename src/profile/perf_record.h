@@ -36,6 +36,7 @@ enum pt_perf_kind {
 
 struct pt_perf_sample {
     uint64_t ip, period;
+    uint64_t missed;                     /* periods before it that have no sample of their own */
     uint64_t kernel[PT_PERF_KERNEL_MAX]; /* leaf first */
     size_t kernel_count;
     bool has_registers;
@@ -57,6 +58,7 @@ struct pt_perf_record {
     int32_t pid, tid;
     int64_t time_ns;
     uint32_t cpu;
+    bool is_certain; /* of Python alone: read twice, and the same */
     union {
         struct pt_perf_sample sample;
         struct pt_perf_mmap mmap;

@@ -6,20 +6,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SMALLEST_PAGES 16
+#define PREFETCH_BYTES 2048 /* registers and the callers of most samples */
 
-int pt_perf_ring_map(struct pt_perf_ring *ring, int fd, size_t pages) {
+int pt_perf_ring_map(struct pt_perf_ring *ring, int fd, size_t bytes, size_t least_bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    for (; pages >= SMALLEST_PAGES; pages /= 2) {
-        void *at = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int rc = -ENOMEM;
+    for (; bytes >= least_bytes; bytes /= 2) {
+        void *at = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) {
-            *ring = (struct pt_perf_ring){ at, (const uint8_t *)at + page, pages * page };
+            *ring = (struct pt_perf_ring){ at, (const uint8_t *)at + page, bytes };
             return 0;
         }
-        if (errno != EPERM && errno != ENOMEM)
+        rc = -errno;
+        if (rc != -EPERM && rc != -ENOMEM)
             break;
     }
-    return -errno;
+    return rc;
 }
 
 void pt_perf_ring_unmap(struct pt_perf_ring *ring) {
@@ -110,13 +112,66 @@ size_t pt_perf_ring_used(const struct pt_perf_ring *ring) {
     return (size_t)(read_head(ring) - ring->page->data_tail);
 }
 
+/* release: our reads are over before the kernel may write there */
+static void set_tail(struct pt_perf_ring *ring, uint64_t tail) {
+    __atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
 bool pt_perf_ring_take(struct pt_perf_ring *ring, unsigned register_count, size_t room,
                        struct pt_buf *into) {
     uint64_t tail = ring->page->data_tail, before = tail;
     bool taken = pt_perf_ring_take_at(ring->data, ring->size, read_head(ring), &tail,
                                       register_count, room, into);
-    /* release: our reads are over before the kernel may write there */
     if (tail != before)
-        __atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+        set_tail(ring, tail);
     return taken;
+}
+
+static struct perf_event_header header_at(const struct pt_perf_ring *ring, uint64_t from) {
+    struct perf_event_header header;
+    copy(ring->data, ring->size, from, &header, sizeof header);
+    return header;
+}
+
+bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t until_ns,
+                                   uint64_t *end) {
+    const uint64_t time_offset = 24; /* header, ip, tid */
+    uint64_t head = read_head(ring), at = ring->page->data_tail;
+    while (head - at > time_offset) {
+        struct perf_event_header header = header_at(ring, at);
+        if (header.type != PERF_RECORD_SAMPLE || header.size <= time_offset ||
+            header.size > head - at)
+            return false;
+        if ((int64_t)word_at(ring->data, ring->size, at + time_offset) > until_ns)
+            break;
+        at += header.size;
+    }
+    *end = at;
+    return true;
+}
+
+/* Another CPU has written it: fetching each line when it is needed takes longer than unwinding. */
+static void prefetch(const struct pt_perf_ring *ring, uint64_t from) {
+    for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)
+        __builtin_prefetch(ring->data + ((size_t)(from + i) & (ring->size - 1)));
+}
+
+struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
+                                 struct pt_buf *scratch) {
+    uint64_t tail = ring->page->data_tail;
+    if (end - tail < sizeof(struct perf_event_header))
+        return PT_STR("");
+    size_t size = header_at(ring, tail).size, at = (size_t)tail & (ring->size - 1);
+    if (end - tail > size)
+        prefetch(ring, tail + size);
+    if (size <= ring->size - at)
+        return (struct pt_str){ (const char *)ring->data + at, size };
+    pt_buf_clear(scratch);
+    copy(ring->data, ring->size, tail, pt_buf_reserve(scratch, size), size);
+    scratch->len = size;
+    return pt_buf_as_str(scratch);
+}
+
+void pt_perf_ring_drop(struct pt_perf_ring *ring, size_t bytes) {
+    set_tail(ring, ring->page->data_tail + bytes);
 }

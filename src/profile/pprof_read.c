@@ -1,50 +1,12 @@
 /* Reads profiles of pprof, ours and those of others: gzipped or plain protobuf messages. pprof.c
  * has the names of the fields. Messages refer to one another by ids in any order, so the first pass
  * finds where each begins and the second makes the profile. */
-#include "base/buf.h"
+#include "base/proto_field.h"
 #include "profile/readers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <zlib.h>
-
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-
-struct field {
-    unsigned number, wire;
-    uint64_t value;
-    struct pt_str bytes;
-};
-
-static struct pt_bytes cursor(struct pt_str bytes) {
-    const uint8_t *at = (const uint8_t *)bytes.at;
-    return (struct pt_bytes){ at, at + bytes.len, false };
-}
-
-/* False at the end and after a failure. */
-static bool next_field(struct pt_bytes *r, struct field *f) {
-    if (r->failed || r->at >= r->end)
-        return false;
-    uint64_t key = pt_bytes_varint(r);
-    *f = (struct field){ .number = (unsigned)(key >> 3 & 0xffff), .wire = (unsigned)(key & 7) };
-    switch (f->wire) {
-    case VARINT:
-        f->value = pt_bytes_varint(r);
-        break;
-    case FIXED64:
-        f->value = pt_bytes_u64(r);
-        break;
-    case BYTES:
-        f->bytes = pt_bytes_lstr(r);
-        break;
-    case FIXED32:
-        f->value = pt_bytes_u32(r);
-        break;
-    default:
-        r->failed = true;
-    }
-    return !r->failed;
-}
 
 /* A message with an id. */
 struct entry {
@@ -77,10 +39,10 @@ static void input_release(struct input *in) {
 }
 
 static uint64_t id_of(struct pt_str message) {
-    struct pt_bytes r = cursor(message);
-    struct field f;
-    while (next_field(&r, &f))
-        if (f.number == 1 && f.wire == VARINT)
+    struct pt_bytes r = pt_bytes_of(message);
+    struct pt_proto_field f;
+    while (pt_proto_next(&r, &f))
+        if (f.number == 1 && f.type == PT_PROTO_VARINT)
             return f.value;
     return 0;
 }
@@ -106,9 +68,9 @@ static const struct entry *find_entry(const struct entries *e, uint64_t id) {
 }
 
 static bool collect(struct input *in, struct pt_str content) {
-    struct pt_bytes r = cursor(content);
-    struct field f;
-    while (next_field(&r, &f)) {
+    struct pt_bytes r = pt_bytes_of(content);
+    struct pt_proto_field f;
+    while (pt_proto_next(&r, &f)) {
         switch (f.number) {
         case 1:
             if (in->type_count == PT_PROFILE_VALUES_MAX)
@@ -173,10 +135,10 @@ static struct unit unit_of(struct pt_str name) {
 static void make_types(struct input *in) {
     struct pt_profile_file_type types[PT_PROFILE_VALUES_MAX];
     for (size_t i = 0; i < in->type_count; i++) {
-        struct pt_bytes r = cursor(in->types[i]);
-        struct field f;
+        struct pt_bytes r = pt_bytes_of(in->types[i]);
+        struct pt_proto_field f;
         uint64_t fields[3] = { 0 };
-        while (next_field(&r, &f))
+        while (pt_proto_next(&r, &f))
             if (f.number < PT_COUNT(fields))
                 fields[f.number] = f.value;
         struct unit unit = unit_of(text_of(in, fields[2]));
@@ -189,10 +151,10 @@ static void make_types(struct input *in) {
 static void make_mappings(struct input *in) {
     struct pt_profile *p = &in->file->profile;
     for (size_t i = 0; i < in->mappings.count; i++) {
-        struct pt_bytes r = cursor(in->mappings.at[i].bytes);
-        struct field f;
+        struct pt_bytes r = pt_bytes_of(in->mappings.at[i].bytes);
+        struct pt_proto_field f;
         struct pt_profile_module m = { 0 };
-        while (next_field(&r, &f)) {
+        while (pt_proto_next(&r, &f)) {
             if (f.number == 5)
                 m.path = pt_profile_string(p, text_of(in, f.value));
             else if (f.number == 6)
@@ -216,10 +178,10 @@ static uint32_t make_function(struct input *in, uint64_t id, uint32_t module) {
     const struct entry *entry = find_entry(&in->functions, id);
     if (!entry)
         return PT_PROFILE_NONE;
-    struct pt_bytes r = cursor(entry->bytes);
-    struct field f;
+    struct pt_bytes r = pt_bytes_of(entry->bytes);
+    struct pt_proto_field f;
     struct pt_profile_function function = { .module = module };
-    while (next_field(&r, &f)) {
+    while (pt_proto_next(&r, &f)) {
         if (f.number == 2)
             function.name = pt_profile_string(p, text_of(in, f.value));
         else if (f.number == 4)
@@ -248,9 +210,9 @@ static bool read_location(struct input *in, uint64_t id, struct location *l) {
     l->address = 0;
     l->module = PT_PROFILE_NONE;
     l->line_count = 0;
-    struct pt_bytes r = cursor(entry->bytes);
-    struct field f;
-    while (next_field(&r, &f)) {
+    struct pt_bytes r = pt_bytes_of(entry->bytes);
+    struct pt_proto_field f;
+    while (pt_proto_next(&r, &f)) {
         const struct entry *mapping = f.number == 2 ? find_entry(&in->mappings, f.value) : NULL;
         if (mapping)
             l->module = mapping->number;
@@ -272,12 +234,12 @@ static bool add_location(struct input *in, uint64_t id, uint32_t *stack) {
     if (l.line_count == 0)
         return pt_profile_file_stack(in->file, *stack, pt_profile_frame(p, frame), stack);
     for (size_t i = l.line_count; i-- > 0;) {
-        struct pt_bytes r = cursor(l.lines[i]);
-        struct field f;
+        struct pt_bytes r = pt_bytes_of(l.lines[i]);
+        struct pt_proto_field f;
         frame.function = PT_PROFILE_NONE;
         frame.line = 0;
         frame.flags = i + 1 < l.line_count ? PT_FRAME_INLINED : 0;
-        while (next_field(&r, &f)) {
+        while (pt_proto_next(&r, &f)) {
             if (f.number == 1)
                 frame.function = make_function(in, f.value, l.module);
             else if (f.number == 2)
@@ -295,9 +257,9 @@ struct numbers {
     size_t count;
 };
 
-static bool take_numbers(struct numbers *n, const struct field *f) {
-    struct pt_bytes r = cursor(f->bytes);
-    if (f->wire != BYTES) {
+static bool take_numbers(struct numbers *n, const struct pt_proto_field *f) {
+    struct pt_bytes r = pt_bytes_of(f->bytes);
+    if (f->type != PT_PROTO_BYTES) {
         if (n->count == PT_COUNT(n->at))
             return false;
         n->at[n->count++] = f->value;
@@ -315,10 +277,10 @@ static bool take_numbers(struct numbers *n, const struct field *f) {
 
 static bool add_sample(struct input *in, struct pt_str message, struct numbers *locations,
                        struct numbers *values) {
-    struct pt_bytes r = cursor(message);
-    struct field f;
+    struct pt_bytes r = pt_bytes_of(message);
+    struct pt_proto_field f;
     locations->count = values->count = 0;
-    while (next_field(&r, &f))
+    while (pt_proto_next(&r, &f))
         if ((f.number == 1 && !take_numbers(locations, &f)) ||
             (f.number == 2 && !take_numbers(values, &f)))
             return false;
@@ -339,11 +301,11 @@ static bool add_sample(struct input *in, struct pt_str message, struct numbers *
 }
 
 static bool add_samples(struct input *in, struct pt_str content) {
-    struct pt_bytes r = cursor(content);
-    struct field f;
+    struct pt_bytes r = pt_bytes_of(content);
+    struct pt_proto_field f;
     bool is_good = true;
     struct numbers *locations = pt_malloc(sizeof *locations), *values = pt_malloc(sizeof *values);
-    while (is_good && next_field(&r, &f))
+    while (is_good && pt_proto_next(&r, &f))
         if (f.number == 2)
             is_good = add_sample(in, f.bytes, locations, values);
     pt_free(locations);

@@ -9,7 +9,7 @@ void pt_profile_init(struct pt_profile *p, const struct pt_profile_value_type *t
     assert(count > 0 && count <= PT_PROFILE_VALUES_MAX);
     *p = (struct pt_profile){ .type_count = count };
     memcpy(p->types, types, count * sizeof *types);
-    p->meta.python_wanted = p->meta.python_matched = -1;
+    p->meta.python_wanted = p->meta.python_matched = p->meta.counted_ns = -1;
     (void)pt_profile_string(p, PT_STR("")); /* number 0 is the empty text */
 }
 

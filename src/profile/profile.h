@@ -11,7 +11,7 @@
 #define PT_PROFILE_PROFILE_H
 
 #include "base/buf.h"
-#include "profile/intern.h"
+#include "base/intern.h"
 
 #define PT_PROFILE_NONE        UINT32_MAX
 #define PT_PROFILE_VALUES_MAX  8
@@ -124,7 +124,8 @@ struct pt_profile_meta {
     int64_t python_wanted, python_matched; /* samples inside Python; those merged with certainty */
     int64_t dropped;                       /* beyond PT_PROFILE_SAMPLES_MAX */
     int64_t own_cpu_ns;                    /* what taking the samples cost; names are extra */
-    int64_t unnamed; /* 1: saved while it was taken; frames have addresses only */
+    int64_t counted_ns; /* CPU time the kernel counted meanwhile; -1 = not by time */
+    int64_t unnamed;    /* 1: saved while it was taken; frames have addresses only */
     struct pt_profile_heap_meta heap;
 };
 

@@ -4,7 +4,7 @@
 #ifndef PT_PROFILE_PYTHON_H
 #define PT_PROFILE_PYTHON_H
 
-#include "profile/intern.h"
+#include "base/intern.h"
 #include "profile/python_stack.h"
 
 #include <pthread.h>

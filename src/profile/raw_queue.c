@@ -51,3 +51,17 @@ void pt_raw_queue_give_back(struct pt_raw_queue *q, struct pt_raw_block *b) {
     q->free[q->free_count++] = b;
     pthread_mutex_unlock(&q->lock);
 }
+
+bool pt_raw_queue_is_empty(struct pt_raw_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    bool is_empty = q->queued_count == 0;
+    pthread_mutex_unlock(&q->lock);
+    return is_empty;
+}
+
+bool pt_raw_queue_is_idle(struct pt_raw_queue *q, unsigned taken) {
+    pthread_mutex_lock(&q->lock);
+    bool is_idle = q->free_count + taken == PT_RAW_BLOCKS;
+    pthread_mutex_unlock(&q->lock);
+    return is_idle;
+}

@@ -33,6 +33,11 @@ struct pt_raw_block *pt_raw_queue_take_free(struct pt_raw_queue *q);
 void pt_raw_queue_put(struct pt_raw_queue *q, struct pt_raw_block *b);
 /* The oldest; waits for it. */
 struct pt_raw_block *pt_raw_queue_take(struct pt_raw_queue *q);
+/* Is nothing waiting to be taken? */
+bool pt_raw_queue_is_empty(struct pt_raw_queue *q);
+/* Is everything that was put given back? Then nobody takes anything until the next is put. `taken`
+ * are the free blocks the caller has. */
+bool pt_raw_queue_is_idle(struct pt_raw_queue *q, unsigned taken);
 void pt_raw_queue_give_back(struct pt_raw_queue *q, struct pt_raw_block *b);
 
 #endif

@@ -1,5 +1,7 @@
 #include "profile/recording.h"
 
+#include "profile/epilogue.h"
+#include "profile/jit_dump.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/registers.h"
@@ -7,7 +9,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#define STEPS 4096 /* a power of two; Python with torch has a thousand places */
 
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
                                                           { "time", PT_PROFILE_NANOSECONDS } };
@@ -18,7 +23,10 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
                        bool is_off_cpu, int64_t period_ns) {
     *r = (struct pt_recording){ .pythons = pythons,
                                 .is_off_cpu = is_off_cpu,
-                                .period_ns = period_ns };
+                                .period_ns = period_ns,
+                                .bare_frame = PT_PROFILE_NONE,
+                                .steps = pt_calloc(STEPS, sizeof *r->steps),
+                                .version = 1 };
     struct pt_profile *p = &r->profile;
     pt_profile_init(p, is_off_cpu ? off_cpu_types : cpu_types, 2);
     p->meta.title = is_off_cpu ? "off-cpu" : "cpu";
@@ -36,13 +44,18 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
 void pt_recording_release(struct pt_recording *r) {
     for (size_t i = 0; i < r->space_count; i++)
         pt_space_release(&r->spaces[i]);
+    for (size_t i = 0; i < r->dump_count; i++)
+        pt_free(r->dumps[i].path);
+    pt_free(r->dumps);
     pt_free(r->spaces);
     pt_free(r->threads);
+    pt_free(r->steps);
     pt_intern_release(&r->space_index);
     pt_intern_release(&r->thread_index);
     pt_free(r->places);
     pt_intern_release(&r->place_index);
     pt_images_release(&r->images);
+    pt_kernel_names_release(&r->kernel_names);
     pt_profile_release(&r->profile);
 }
 
@@ -179,8 +192,23 @@ static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping
     pt_pythons_add(r->pythons, pid, place);
 }
 
+const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid) {
+    for (size_t i = r->dump_count; i > 0; i--)
+        if (r->dumps[i - 1].pid == pid)
+            return r->dumps[i - 1].path;
+    return NULL;
+}
+
+static void notice_jit(struct pt_recording *r, int32_t pid, struct pt_str path) {
+    if (!pt_jit_dump_is_path(path) || r->dump_count >= PT_RECORDING_SPACES_MAX)
+        return;
+    pt_grow(&r->dumps, &r->dump_capacity, r->dump_count + 1, sizeof *r->dumps);
+    r->dumps[r->dump_count++] = (struct pt_recording_dump){ pid, pt_strndup(path) };
+}
+
 static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *m) {
     struct pt_space *space = space_of(r, pid);
+    notice_jit(r, pid, m->path);
     if (!space || m->length > UINT64_MAX - m->start)
         return;
     struct pt_image *image = image_for(r, pid, m->path, m->build_id, m->build_id_size);
@@ -188,7 +216,10 @@ static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *
                                   .end = m->start + m->length,
                                   .file_offset = m->file_offset,
                                   .image = image };
+    if (pt_space_has(space, &mapping))
+        return;
     pt_space_map(space, mapping);
+    r->version++;
     notice_python(r, pid, mapping);
 }
 
@@ -208,6 +239,7 @@ static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
     child->has_ended = false;
     pt_space_copy(child, from);
+    r->version++;
     if (r->pythons)
         pt_pythons_fork(r->pythons, pid, parent);
 }
@@ -226,6 +258,7 @@ static void take_comm(struct pt_recording *r, const struct pt_perf_record *recor
         struct pt_space *space = space_of(r, record->pid);
         if (space)
             pt_space_clear(space);
+        r->version++;
         if (r->pythons)
             pt_pythons_remove(r->pythons, record->pid);
     }
@@ -247,6 +280,8 @@ static void add_frame(struct pt_recording *r, uint32_t frame, bool is_eval) {
 }
 
 static void add_kernel(struct pt_recording *r, const struct pt_perf_sample *s) {
+    if (s->kernel_count > 0)
+        pt_kernel_names_begin(&r->kernel_names, r->images.fs->proc);
     for (size_t i = 0; i < s->kernel_count; i++) {
         struct pt_profile_frame f = { .function = PT_PROFILE_NONE,
                                       .module = r->kernel_module,
@@ -262,26 +297,86 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
-static enum pt_unwind_end step(struct pt_recording *r, const struct pt_space *space,
-                               struct pt_unwind_state *s) {
-    uint64_t pc = pt_unwind_lookup_pc(s);
+/* Generated code has no rules, but what it does after a call can be read; once for each place. */
+static void read_rule(int32_t pid, const struct pt_unwind_state *s, struct pt_place *place) {
+    uint8_t code[PT_EPILOGUE_BYTES];
+    void *pc = (void *)(uintptr_t)s->registers[PT_REGISTER_PC];
+    struct iovec into = { code, sizeof code }, from = { pc, sizeof code };
+    struct pt_unwind_rule rule;
+    place->is_read = true;
+    ssize_t n = process_vm_readv(pid, &into, 1, &from, 1, 0);
+    if (n > 0 && pt_epilogue_rule(code, (size_t)n, &rule))
+        place->rule = rule;
+}
+
+static bool must_read_rule(const struct pt_mapping *m, const struct pt_place *place,
+                           const struct pt_unwind_state *s) {
+    return !m->image->elf.state && !place->is_read && !s->is_exact_pc;
+}
+
+/* NULL: that needs a look at a file or at the process, for which there is no time. */
+static const struct pt_place *find_known(const struct pt_mapping *m, uint64_t pc,
+                                         const struct pt_unwind_state *s) {
+    const struct pt_place *place =
+        m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
+    return place && !must_read_rule(m, place, s) ? place : NULL;
+}
+
+static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
+                                         struct pt_mapping *m, uint64_t pc,
+                                         const struct pt_unwind_state *s) {
+    if (r->is_hurried)
+        return find_known(m, pc, s);
+    if (!m->has_bias)
+        find_bias(r, space->pid, m);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    if (must_read_rule(m, place, s))
+        read_rule(space->pid, s, place);
+    return place;
+}
+
+/* NULL: nothing is mapped there, or a file has to be read. */
+static const struct pt_recording_step *find_step(struct pt_recording *r,
+                                                 const struct pt_space *space, uint64_t pc,
+                                                 const struct pt_unwind_state *s) {
+    uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_recording_step *step = &r->steps[hash >> 32 & (STEPS - 1)];
+    if (step->pc == pc && step->version == r->version && step->pid == space->pid)
+        return step;
     struct pt_mapping *m = pt_space_find(space, pc);
-    if (!m) {
+    const struct pt_place *place = m ? find_place(r, space, m, pc, s) : NULL;
+    r->needs_file = m && !place;
+    if (!place)
+        return NULL;
+    /* of generated code the rule may still be read, when a return address leads there */
+    bool is_settled = m->image->elf.state || place->is_read;
+    *step = (struct pt_recording_step){ .pc = pc,
+                                        .pid = space->pid,
+                                        .version = is_settled ? r->version : 0,
+                                        .frame = place->frame,
+                                        .is_python_eval = place->is_python_eval,
+                                        .rule = place->rule };
+    return step;
+}
+
+static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_space *space,
+                                       struct pt_unwind_state *s) {
+    uint64_t pc = pt_unwind_lookup_pc(s);
+    const struct pt_recording_step *step = find_step(r, space, pc, s);
+    if (!step) {
         /* a return address to nowhere is what is left of a wrong step, not a frame */
         if (s->is_exact_pc)
             add_unmapped(r, pc);
         return s->is_exact_pc ? pt_unwind_step_fp(s) : PT_UNWIND_LOST;
     }
-    if (!m->has_bias)
-        find_bias(r, space->pid, m);
-    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    add_frame(r, place->frame, place->is_python_eval);
-    if (place->rule.kind == PT_RULE_NONE)
+    add_frame(r, step->frame, step->is_python_eval);
+    if (step->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
-    return pt_unwind_step(s, &place->rule);
+    return pt_unwind_step(s, &step->rule);
 }
 
-static void unwind(struct pt_recording *r, const struct pt_space *space,
+/* False: a file has to be read. */
+static bool unwind(struct pt_recording *r, const struct pt_space *space,
                    const struct pt_perf_sample *sample) {
     struct pt_unwind_state s = { .is_exact_pc = true,
                                  .stack = sample->stack,
@@ -290,14 +385,18 @@ static void unwind(struct pt_recording *r, const struct pt_space *space,
     pt_registers_load(sample->registers, s.registers);
     s.stack_start = s.registers[PT_REGISTER_SP];
     size_t limit = r->frame_count + PT_RECORDING_DEPTH_MAX;
-    while (end == PT_UNWIND_MORE && r->frame_count < limit)
-        end = step(r, space, &s);
+    r->needs_file = false;
+    while (end == PT_UNWIND_MORE && r->frame_count < limit && !r->needs_file)
+        end = go_to_caller(r, space, &s);
+    if (r->needs_file)
+        return false;
     bool is_truncated = end == PT_UNWIND_TRUNCATED || end == PT_UNWIND_MORE;
     r->profile.meta.unwound++;
     r->profile.meta.rooted += end == PT_UNWIND_ROOT;
     r->profile.meta.truncated += is_truncated;
     if (end != PT_UNWIND_ROOT)
         add_frame(r, is_truncated ? r->truncated_frame : r->lost_frame, false);
+    return true;
 }
 
 static bool is_place(const void *owner, uint32_t number, const void *key) {
@@ -361,16 +460,18 @@ static size_t count_evals(const struct pt_recording *r) {
     return count;
 }
 
-static void merge_python(struct pt_recording *r, struct pt_str bytes) {
+/* Without native frames there is nothing to compare: whoever read them says if they are certain. */
+static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_certain) {
     struct pt_python_entry entries[PT_PYTHON_DEPTH_MAX] = { 0 };
     uint32_t frames[PT_PYTHON_DEPTH_MAX], merged[PT_RECORDING_FRAMES_MAX];
     size_t count = bytes.len / sizeof *entries;
     count = count < PT_PYTHON_DEPTH_MAX ? count : PT_PYTHON_DEPTH_MAX;
     if (count > 0)
         memcpy(entries, bytes.at, count * sizeof *entries);
-    bool is_cut = r->frame_count > 0 && r->frames[r->frame_count - 1] == r->truncated_frame;
+    bool is_alone = r->frame_count == 0;
+    bool is_cut = is_alone || r->frames[r->frame_count - 1] == r->truncated_frame;
     struct pt_native_stack native = { r->frames, r->is_eval, r->frame_count, is_cut };
-    bool is_matched = pt_python_matches(&native, entries, count);
+    bool is_matched = is_alone ? is_certain : pt_python_matches(&native, entries, count);
     for (size_t i = 0; i < count; i++)
         frames[i] = python_frame(r, &entries[i], is_matched);
     r->profile.meta.python_wanted++;
@@ -380,11 +481,19 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes) {
     memcpy(r->frames, merged, r->frame_count * sizeof *merged);
 }
 
-/* From the root to the leaf. */
+/* From the root to the leaf. Most samples share their callers with the one before. */
 static uint32_t make_stack(struct pt_recording *r) {
     uint32_t stack = PT_PROFILE_NONE;
-    for (size_t i = r->frame_count; i > 0; i--)
-        stack = pt_profile_stack(&r->profile, stack, r->frames[i - 1]);
+    bool is_same = true;
+    for (size_t depth = 0; depth < r->frame_count; depth++) {
+        struct pt_recording_path *p = &r->path[depth];
+        uint32_t frame = r->frames[r->frame_count - 1 - depth];
+        is_same = is_same && depth < r->path_count && p->frame == frame;
+        if (!is_same)
+            *p = (struct pt_recording_path){ frame, pt_profile_stack(&r->profile, stack, frame) };
+        stack = p->stack;
+    }
+    r->path_count = r->frame_count;
     return stack;
 }
 
@@ -399,23 +508,34 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
     (void)pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second });
 }
 
-static void take_sample(struct pt_recording *r, const struct pt_perf_record *record,
+static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
     r->frame_count = 0;
     add_kernel(r, &record->sample);
-    if (record->sample.has_registers && space)
-        unwind(r, space, &record->sample);
+    if (record->sample.has_registers && space && !unwind(r, space, &record->sample))
+        return false;
     if (r->pythons && (python || count_evals(r) > 0))
-        merge_python(r, python ? python->python : PT_STR(""));
+        merge_python(r, python ? python->python : PT_STR(""), python && python->is_certain);
+    if (r->frame_count == 0 && r->bare_frame != PT_PROFILE_NONE)
+        add_frame(r, r->bare_frame, false);
     uint32_t stack = make_stack(r);
     if (!r->is_off_cpu) {
-        add_sample(r, record, stack, 1, r->period_ns);
-        return;
+        int64_t periods = 1 + (int64_t)record->sample.missed;
+        add_sample(r, record, stack, periods, periods * r->period_ns);
+        return true;
     }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     t->out_ns = record->time_ns;
     t->out_stack = stack;
+    return true;
+}
+
+bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record *record) {
+    r->is_hurried = true;
+    bool is_taken = take_sample(r, record, NULL);
+    r->is_hurried = false;
+    return is_taken;
 }
 
 static void add_address(struct pt_recording *r, const struct pt_space *space, uint64_t pc) {
@@ -439,7 +559,7 @@ uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t 
     if (marker != PT_PROFILE_NONE)
         add_frame(r, marker, false);
     if (r->pythons && (python.len > 0 || count_evals(r) > 0))
-        merge_python(r, python);
+        merge_python(r, python, false);
     return make_stack(r);
 }
 
@@ -475,7 +595,7 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
                        const struct pt_perf_record *next) {
     switch (record->kind) {
     case PT_PERF_SAMPLE:
-        take_sample(r, record, next);
+        (void)take_sample(r, record, next);
         break;
     case PT_PERF_MMAP:
         if (record->mmap.is_executable)
@@ -501,24 +621,29 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
     }
 }
 
+void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan lines) {
+    struct pt_scan line;
+    struct pt_maps_line m;
+    while (pt_scan_line(&lines, &line))
+        if (pt_maps_parse(line, &m) && m.is_executable)
+            map(r, pid,
+                &(struct pt_perf_mmap){ .start = m.start,
+                                        .length = m.end - m.start,
+                                        .file_offset = m.file_offset,
+                                        .path = m.path });
+}
+
 static void add_maps(struct pt_recording *r, int32_t pid) {
     struct pt_text text = { 0 };
-    struct pt_scan maps, line;
-    struct pt_maps_line m;
+    struct pt_scan maps;
     char path[32];
     snprintf(path, sizeof path, "%d/maps", (int)pid);
     if (!pt_fs_read(r->images.fs->proc, path, &text, &maps))
-        while (pt_scan_line(&maps, &line))
-            if (pt_maps_parse(line, &m) && m.is_executable)
-                map(r, pid,
-                    &(struct pt_perf_mmap){ .start = m.start,
-                                            .length = m.end - m.start,
-                                            .file_offset = m.file_offset,
-                                            .path = m.path });
+        pt_recording_add_maps(r, pid, maps);
     pt_text_release(&text);
 }
 
-static void add_names(struct pt_recording *r, int32_t pid) {
+void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
     char path[64], name[64];
     snprintf(path, sizeof path, "%d/task", (int)pid);
     int fd = openat(r->images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -535,6 +660,6 @@ static void add_names(struct pt_recording *r, int32_t pid) {
 }
 
 void pt_recording_add_process(struct pt_recording *r, int32_t pid) {
-    add_names(r, pid);
+    pt_recording_add_names(r, pid);
     add_maps(r, pid);
 }

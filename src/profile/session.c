@@ -1,24 +1,24 @@
 #include "profile/session.h"
 
-#include "profile/classify.h"
+#include "base/clock.h"
+#include "base/thread.h"
 #include "profile/registers.h"
 #include "profile/symbolize.h"
 
-#include "base/clock.h"
-
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define SLOWEST_POLL_MS 100
+#define SLOWEST_POLL_MS 250
+#define PYTHON_POLL_MS  100                  /* something may be mapped that is a Python */
 #define NEWS_NS         (500 * PT_NS_PER_MS) /* after something was mapped it may be a Python */
 #define HAND_OVER_BYTES (256u << 10)
 #define HAND_OVER_NS    (100 * PT_NS_PER_MS)
 #define HURRY_MAX_RATE  4000 /* samples a second of all CPUs */
+#define MOST_URGENT     (-20)
 #define STOP_TOKEN      UINT64_MAX
 #define SAMPLE_PID      16 /* offsets in a sample: header, ip, pid, tid, time */
 #define SAMPLE_TIME     24
@@ -28,8 +28,8 @@ struct drain {
     struct pt_session *session;
     struct pt_raw_block *block;
     int64_t handed_ns, mapped_ns;
-    bool is_listening; /* each sample wakes us */
-    bool is_urgent;    /* something was mapped: if it is a Python, it is to be read from now on */
+    bool is_loud;   /* each sample wakes us */
+    bool is_urgent; /* something was mapped: if it is a Python, it is to be read from now on */
 };
 
 struct python_header {
@@ -84,10 +84,51 @@ static void hand_over(struct drain *d, int64_t now_ns, bool is_last) {
     d->handed_ns = now_ns;
 }
 
+/* The worker has nothing to do and keeps nothing back: until the next block is handed over the
+ * recording is ours. */
+static bool owns_recording(struct drain *d) {
+    struct pt_session *s = d->session;
+    return (!d->block || d->block->bytes.len == 0) &&
+           pt_raw_queue_is_idle(&s->queue, d->block ? 1 : 0) && s->order.held.len == 0;
+}
+
+static bool take_known_samples(struct pt_session *s, struct pt_perf_ring *ring, uint64_t end) {
+    struct pt_perf_record record;
+    for (;;) {
+        struct pt_str bytes = pt_perf_ring_first(ring, end, &s->scratch);
+        if (bytes.len == 0)
+            return true;
+        if (pt_perf_record_parse((const uint8_t *)bytes.at, bytes.len, pt_registers_count,
+                                 &record) &&
+            !pt_recording_take_known(&s->recording, &record))
+            return false;
+        pt_perf_ring_drop(ring, bytes.len);
+    }
+}
+
+/* Once everything is known, samples are unwound where they lie: that takes less than to copy them
+ * and to wake the worker. False: something is left for it. */
+static bool take_in_place(struct drain *d, int64_t now_ns) {
+    struct pt_session *s = d->session;
+    uint64_t ends[PT_PERF_RINGS_MAX];
+    bool has_python = s->recording.pythons && pt_pythons_any(&s->pythons);
+    if (s->recording.is_off_cpu || has_python || !owns_recording(d))
+        return false;
+    for (size_t i = 0; i < s->perf.ring_count; i++)
+        if (!pt_perf_ring_has_only_samples(&s->perf.rings[i], now_ns, &ends[i]))
+            return false;
+    for (size_t i = 0; i < s->perf.ring_count; i++)
+        if (!take_known_samples(s, &s->perf.rings[i], ends[i]))
+            return false;
+    return true;
+}
+
 /* Whatever has been written before it begins is taken: that is what makes `complete_ns` true. */
 static void empty_rings(struct drain *d) {
     struct pt_session *s = d->session;
     int64_t now_ns = pt_mono_ns();
+    if (take_in_place(d, now_ns))
+        return;
     if (!d->block)
         d->block = pt_raw_queue_take_free(&s->queue);
     if (!d->block)
@@ -109,48 +150,57 @@ static void watch(struct pt_session *s, int fd, uint64_t token) {
     (void)epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* To be woken costs more than to unwind: it is worth it for Python, which has to be read at once.
- */
-static void choose_listening(struct drain *d) {
-    struct pt_session *s = d->session;
-    bool is_wanted = s->recording.is_off_cpu ||
-                     (s->recording.pythons &&
-                      (pt_mono_ns() - d->mapped_ns < NEWS_NS || pt_pythons_any(&s->pythons)));
-    if (is_wanted == d->is_listening)
-        return;
-    d->is_listening = is_wanted;
-    for (size_t i = 0; i < s->perf.ring_count; i++)
-        if (is_wanted)
-            watch(s, s->perf.ring_fds[i], i);
-        else
-            (void)epoll_ctl(s->poll_fd, EPOLL_CTL_DEL, s->perf.ring_fds[i], NULL);
+/* Who reads Python goes first, where we may: for some 60 us a sample, so only where those are not
+ * too many. Children do not inherit it. It is no habit because waking up then takes several times
+ * as long. */
+static void hurry(const struct pt_session *s, bool is_first) {
+    struct sched_param priority = { .sched_priority = is_first };
+    int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.cpu_count;
+    if (rate <= HURRY_MAX_RATE)
+        (void)sched_setscheduler(0, (is_first ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK,
+                                 &priority);
 }
 
-/* An event of a thread that has ended is always ready: from then on its ring is only looked at. */
+/* To be woken costs more than to unwind: it is worth it for Python, which has to be read at once.
+ */
+static void choose_loudness(struct drain *d) {
+    struct pt_session *s = d->session;
+    bool is_loud = s->recording.pythons &&
+                   (pt_mono_ns() - d->mapped_ns < NEWS_NS || pt_pythons_any(&s->pythons));
+    if (is_loud == d->is_loud)
+        return;
+    d->is_loud = is_loud;
+    pt_perf_set_loud(&s->perf, is_loud);
+    hurry(s, is_loud);
+}
+
 static bool wait_for_samples(struct drain *d) {
     struct pt_session *s = d->session;
     struct epoll_event events[64];
-    choose_listening(d);
+    choose_loudness(d);
     int count = epoll_wait(s->poll_fd, events, (int)PT_COUNT(events), s->poll_ms);
-    bool goes_on = true;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (events[i].data.u64 == STOP_TOKEN)
-            goes_on = false;
-        else if (events[i].events & (EPOLLHUP | EPOLLERR))
-            (void)epoll_ctl(s->poll_fd, EPOLL_CTL_DEL, s->perf.ring_fds[events[i].data.u64], NULL);
-    }
-    return goes_on;
+            return false;
+    return true;
 }
 
-/* The events are stopped: the rings only get emptier. */
+static size_t bytes_left(const struct pt_session *s) {
+    size_t left = 0;
+    for (size_t i = 0; i < s->perf.ring_count; i++)
+        left += pt_perf_ring_used(&s->perf.rings[i]);
+    return left;
+}
+
+/* The events are stopped: the rings only get emptier. The last block goes over even if nothing is
+ * in it. */
 static void drain_rest(struct drain *d) {
     struct pt_session *s = d->session;
     for (;;) {
-        size_t left = 0;
         empty_rings(d);
-        for (size_t i = 0; i < s->perf.ring_count; i++)
-            left += pt_perf_ring_used(&s->perf.rings[i]);
-        if (left == 0 && d->block)
+        if (!d->block)
+            d->block = pt_raw_queue_take_free(&s->queue);
+        if (d->block && bytes_left(s) == 0)
             break;
         if (!d->block)
             usleep(1000); /* the worker is behind */
@@ -159,18 +209,9 @@ static void drain_rest(struct drain *d) {
     hand_over(d, 0, true);
 }
 
-/* On a busy machine rings would overflow and Python be read too late. Where we may, we go first:
- * for some 60 us a sample of Python, so only where those are not too many. Children do not inherit
- * it. */
-static void hurry(const struct pt_session *s) {
-    struct sched_param first = { .sched_priority = 1 };
-    int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.ring_count;
-    if (rate > 0 && (rate <= HURRY_MAX_RATE || !s->recording.pythons))
-        (void)sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
-}
-
 static void *run_drain(void *state) {
-    hurry(state);
+    /* on a busy machine rings would overflow */
+    (void)setpriority(PRIO_PROCESS, 0, MOST_URGENT);
     struct drain d = { .session = state, .handed_ns = pt_mono_ns(), .mapped_ns = pt_mono_ns() };
     while (wait_for_samples(&d))
         empty_rings(&d);
@@ -204,6 +245,14 @@ static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     return i;
 }
 
+/* What takes long of names is done while nothing else waits. */
+static void prepare_names(struct pt_session *s) {
+    int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (pt_raw_queue_is_empty(&s->queue) && pt_symbolize_prepare(&s->recording))
+        continue;
+    s->names_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+}
+
 static void *run_worker(void *state) {
     struct pt_session *s = state;
     for (bool is_last = false; !is_last;) {
@@ -211,9 +260,11 @@ static void *run_worker(void *state) {
         is_last = block->is_last;
         pt_record_order_sort(&s->order, pt_buf_as_str(&block->bytes));
         pt_record_order_hold(&s->order, take_records(s, block->complete_ns));
+        if (!is_last)
+            prepare_names(s);
         pt_raw_queue_give_back(&s->queue, block);
     }
-    s->worker_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->worker_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - s->names_cpu_ns;
     return NULL;
 }
 
@@ -223,24 +274,17 @@ static int open_poll(struct pt_session *s) {
     if (s->poll_fd < 0 || s->stop_fd < 0)
         return -errno;
     watch(s, s->stop_fd, STOP_TOKEN);
+    for (size_t i = 0; i < s->perf.ring_count; i++)
+        watch(s, s->perf.ring_fds[i], i);
     return 0;
 }
 
-/* A ring is looked at before a third of it is full: the look may come late. */
+/* A ring is looked at before half of it is full: the look may come late. */
 static int poll_interval_ms(const struct pt_perf *perf, const struct pt_perf_options *o) {
     size_t samples = perf->ring_count > 0 ? perf->rings[0].size / (o->stack_bytes + 1024) : 0;
-    int64_t ms = (int64_t)samples * 1000 / (3 * (o->rate_hz > 0 ? o->rate_hz : 1));
-    return ms < 1 ? 1 : ms > SLOWEST_POLL_MS ? SLOWEST_POLL_MS : (int)ms;
-}
-
-/* Signals belong to the thread that runs the command. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *state) {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(thread, NULL, run, state);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return -rc;
+    int64_t ms = (int64_t)samples * 400 / (o->rate_hz > 0 ? o->rate_hz : 1);
+    int64_t slowest = o->wants_python ? PYTHON_POLL_MS : SLOWEST_POLL_MS;
+    return ms < 1 ? 1 : ms > slowest ? (int)slowest : (int)ms;
 }
 
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
@@ -264,10 +308,10 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     int rc = open_poll(s);
     if (rc)
         return pt_fail(err, rc, "cannot wait for samples: %s", strerror(-rc));
-    rc = start_thread(&s->worker, run_worker, s);
+    rc = pt_thread_start(&s->worker, run_worker, s);
     if (rc)
         return pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc));
-    rc = start_thread(&s->drain, run_drain, s);
+    rc = pt_thread_start(&s->drain, run_drain, s);
     if (rc) {
         struct pt_raw_block *last = pt_raw_queue_take_free(&s->queue);
         last->is_last = true;
@@ -279,6 +323,14 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     return 0;
 }
 
+/* Records that say what was lost need room themselves: those at the very end never come. */
+static void take_counts(struct pt_session *s) {
+    struct pt_profile_meta *meta = &s->recording.profile.meta;
+    struct pt_perf_counts counts = pt_perf_counts(&s->perf);
+    meta->lost = counts.lost > meta->lost ? counts.lost : meta->lost;
+    meta->counted_ns = counts.cpu_ns;
+}
+
 void pt_session_stop(struct pt_session *s) {
     uint64_t one = 1;
     s->is_running = false;
@@ -286,43 +338,14 @@ void pt_session_stop(struct pt_session *s) {
     pthread_join(s->drain, NULL);
     pthread_join(s->worker, NULL);
     int64_t now_ns = pt_mono_ns();
+    take_counts(s);
     s->recording.profile.meta.end_ns = now_ns;
     s->recording.profile.meta.own_cpu_ns = s->drain_cpu_ns + s->worker_cpu_ns;
     pt_recording_end(&s->recording, now_ns);
 }
 
-static int64_t thread_cpu_ns(pthread_t thread) {
-    clockid_t clock;
-    return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
-}
-
 int64_t pt_session_cpu_ns(const struct pt_session *s) {
-    return s->is_running ? thread_cpu_ns(s->drain) + thread_cpu_ns(s->worker) : 0;
-}
-
-static void add_word(char *into, size_t capacity, const char *between, const char *word) {
-    size_t used = strlen(into);
-    snprintf(into + used, capacity - used, "%s%s", used ? between : "", word);
-}
-
-static void describe_processes(struct pt_profile_meta *meta, const pid_t *pids, size_t count) {
-    char word[32];
-    meta->command[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(word, sizeof word, i ? "%d" : "pid %d", (int)pids[i]);
-        add_word(meta->command, sizeof meta->command, ", ", word);
-    }
-}
-
-void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids,
-                       size_t count) {
-    struct pt_profile *p = &s->recording.profile;
-    pt_symbolize(&s->recording);
-    pt_classify(p, !s->recording.is_off_cpu);
-    if (command)
-        pt_profile_set_command(&p->meta, command);
-    else
-        describe_processes(&p->meta, pids, count);
+    return s->is_running ? pt_thread_cpu_ns(s->drain) + pt_thread_cpu_ns(s->worker) : 0;
 }
 
 void pt_session_release(struct pt_session *s) {
@@ -332,6 +355,7 @@ void pt_session_release(struct pt_session *s) {
     pt_record_order_release(&s->order);
     pt_pythons_release(&s->pythons);
     pt_buf_release(&s->python_entries);
+    pt_buf_release(&s->scratch);
     if (s->poll_fd > 0)
         close(s->poll_fd);
     if (s->stop_fd > 0)

@@ -14,13 +14,14 @@ struct pt_session {
     struct pt_perf perf;
     struct pt_recording recording;
     struct pt_pythons pythons;
-    struct pt_buf python_entries; /* of the thread that empties the rings */
+    struct pt_buf python_entries, scratch; /* of the thread that empties the rings */
     struct pt_raw_queue queue;
     struct pt_record_order order;
     pthread_t drain, worker;
-    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used, at their end */
+    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used for samples, at their end */
+    int64_t names_cpu_ns;                /* of the worker, besides */
     int poll_fd, stop_fd;
-    int poll_ms; /* so often the rings are looked at where no sample wakes us */
+    int poll_ms; /* so often the rings are looked at where nothing wakes us */
     bool is_running;
 };
 
@@ -34,9 +35,6 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
 int64_t pt_session_cpu_ns(const struct pt_session *s);
 /* Ends sampling; afterwards the profile of `recording` is whole, without names. */
 void pt_session_stop(struct pt_session *s);
-/* After that: looks up the names, and what threads waited for. `command` is its argv, or NULL; then
- * it is a profile of the processes `pids`. */
-void pt_session_finish(struct pt_session *s, char *const *command, const pid_t *pids, size_t count);
 void pt_session_release(struct pt_session *s);
 
 #endif

@@ -76,6 +76,12 @@ struct pt_mapping *pt_space_find(const struct pt_space *s, uint64_t address) {
     return i < s->count && s->at[i].start <= address ? &s->at[i] : NULL;
 }
 
+bool pt_space_has(const struct pt_space *s, const struct pt_mapping *mapping) {
+    const struct pt_mapping *m = pt_space_find(s, mapping->start);
+    return m && m->start == mapping->start && m->end == mapping->end &&
+           m->file_offset == mapping->file_offset && m->image == mapping->image;
+}
+
 bool pt_maps_parse(struct pt_scan line, struct pt_maps_line *into) {
     into->start = pt_scan_hex(&line);
     if (!pt_scan_take(&line, PT_STR("-")))

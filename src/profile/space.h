@@ -30,6 +30,9 @@ void pt_space_copy(struct pt_space *s, const struct pt_space *from);
 /* A new mapping takes the place of what was there. */
 void pt_space_map(struct pt_space *s, struct pt_mapping mapping);
 
+/* Is this very mapping there already? */
+bool pt_space_has(const struct pt_space *s, const struct pt_mapping *mapping);
+
 /* NULL: nothing is mapped there. */
 struct pt_mapping *pt_space_find(const struct pt_space *s, uint64_t address);
 

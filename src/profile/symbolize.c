@@ -1,158 +1,30 @@
 #include "profile/symbolize.h"
 
-#include "profile/demangle.h"
+#include "profile/frame_names.h"
+#include "profile/jit_dump.h"
 #include "profile/jit_map.h"
 #include "profile/kallsyms.h"
+#include "profile/nearest.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define TEXT_MAX ((off_t)256 << 20) /* of a file of names */
 
-/* What takes the place of a frame: itself and what was inlined into it, outermost first. */
-struct expansion {
-    uint32_t first, count; /* in `parts` */
-};
-
-/* The kernel's names, on their way. */
-struct kallsyms {
-    pthread_t thread;
-    bool is_running;
-    int proc;
-    struct pt_text text;
-    struct pt_scan scan;
-};
-
 struct symbolizer {
     struct pt_recording *recording;
-    struct pt_profile *profile;
-    struct pt_profile_frame *old; /* the frames without names */
-    size_t old_count;
-    struct expansion *expansions; /* one for each old frame */
-    uint32_t *parts;
-    size_t part_count, part_capacity;
-    struct pt_buf name; /* scratch */
-    struct kallsyms kallsyms;
+    struct pt_frame_names names;
 };
 
-/* The frames of one module, by address. */
-struct group {
-    uint32_t *frames;
-    uint64_t *addresses;
-    size_t count;
-};
-
-static uint32_t add_function(struct symbolizer *s, struct pt_str name, uint32_t module,
-                             const char *file, uint32_t line, enum pt_profile_kind kind) {
-    struct pt_profile *p = s->profile;
-    return pt_profile_function(
-        p, (struct pt_profile_function){ .name = pt_profile_string(p, name),
-                                         .module = module,
-                                         .file = file ? pt_profile_string(p, pt_str_from(file)) : 0,
-                                         .line = line,
-                                         .kind = kind });
-}
-
-static struct pt_str plain_name(struct symbolizer *s, const char *name) {
-    pt_demangle(name, &s->name);
-    return pt_buf_as_str(&s->name);
-}
-
-static void add_part(struct symbolizer *s, uint32_t old, struct pt_profile_frame frame) {
-    struct expansion *e = &s->expansions[old];
-    if (e->count == 0)
-        e->first = (uint32_t)s->part_count;
-    e->count++;
-    pt_grow(&s->parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts);
-    s->parts[s->part_count++] = pt_profile_frame(s->profile, frame);
-}
-
-static void name_frame(struct symbolizer *s, uint32_t old, struct pt_str name,
-                       enum pt_profile_kind kind) {
-    struct pt_profile_frame f = s->old[old];
-    if (name.len > 0)
-        f.function = add_function(s, name, f.module, NULL, 0, kind);
-    add_part(s, old, f);
-}
-
-/* What is local to a file of C++ has its bare name in debug information, its whole one as symbol.
- */
-static bool is_fuller(const char *symbol, const struct pt_elf_line *line) {
-    return symbol && !line->is_inlined && symbol[0] == '_' && symbol[1] == 'Z';
-}
-
-/* Each place that debug information knows, from the outermost. */
-static void expand(struct symbolizer *s, uint32_t old, const struct pt_elf_line *lines,
-                   size_t count, const char *symbol) {
-    for (size_t i = count; i > 0; i--) {
-        const struct pt_elf_line *l = &lines[i - 1];
-        struct pt_profile_frame f = s->old[old];
-        const char *name = !l->function || is_fuller(symbol, l) ? symbol : l->function;
-        if (name)
-            f.function = add_function(s, plain_name(s, name), f.module, l->file, l->first_line,
-                                      PT_KIND_NATIVE);
-        f.line = l->line;
-        f.flags |= l->is_inlined ? PT_FRAME_INLINED : 0;
-        add_part(s, old, f);
-    }
-}
-
-/* A function without a name is one function all the same: "libfoo.so+0x1040", its start. */
-static void name_by_start(struct symbolizer *s, const struct pt_elf *elf, uint32_t old) {
-    struct pt_profile_frame f = s->old[old];
-    char buffer[PT_PROFILE_NAME_BYTES];
-    struct pt_str name = PT_STR("");
-    if (elf->module->function_start(elf->state, f.address, &f.address))
-        name = pt_profile_address_name(s->profile, f.module, f.address, buffer);
-    name_frame(s, old, name, PT_KIND_NATIVE);
-}
-
-static void name_from_elf(struct symbolizer *s, const struct pt_elf *elf, const struct group *g) {
-    struct pt_elf_line lines[PT_ELF_INLINES_MAX];
-    struct pt_elf_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    elf->module->symbols(elf->state, g->addresses, g->count, symbols);
-    for (size_t i = 0; i < g->count; i++) {
-        size_t count = elf->module->lines(elf->state, g->addresses[i], lines);
-        const char *symbol = symbols[i].name;
-        if (count > 0)
-            expand(s, g->frames[i], lines, count, symbol);
-        else if (symbol)
-            name_frame(s, g->frames[i], plain_name(s, symbol), PT_KIND_NATIVE);
-        else
-            name_by_start(s, elf, g->frames[i]);
-    }
-    pt_free(symbols);
-}
-
-/* Tens of milliseconds to read, though few of its names are needed: done beside the other files. */
-static void *read_kallsyms(void *state) {
-    struct kallsyms *k = state;
-    if (pt_fs_read(k->proc, "kallsyms", &k->text, &k->scan))
-        k->scan = (struct pt_scan){ 0 };
-    return NULL;
-}
-
-static void start_kallsyms(struct symbolizer *s) {
-    s->kallsyms.proc = s->recording->images.fs->proc;
-    s->kallsyms.is_running =
-        pthread_create(&s->kallsyms.thread, NULL, read_kallsyms, &s->kallsyms) == 0;
-    if (!s->kallsyms.is_running)
-        (void)read_kallsyms(&s->kallsyms);
-}
-
-static void name_from_kernel(struct symbolizer *s, const struct group *g) {
+static void name_from_kernel(struct symbolizer *s, const struct pt_frame_group *g) {
     struct pt_kernel_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (s->kallsyms.is_running)
-        pthread_join(s->kallsyms.thread, NULL);
-    pt_kallsyms_find(s->kallsyms.scan, g->addresses, g->count, symbols);
+    struct pt_scan text = pt_kernel_names_text(&s->recording->kernel_names);
+    pt_kallsyms_find(text, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
-        name_frame(s, g->frames[i], symbols[i].name, PT_KIND_KERNEL);
+        pt_frame_names_set(&s->names, g->frames[i], symbols[i].name, PT_KIND_KERNEL);
     pt_free(symbols);
-    pt_text_release(&s->kallsyms.text);
 }
 
 /* Anybody may write to /tmp: what is no regular file is not read. */
@@ -161,15 +33,15 @@ static bool is_trusted(int fd) {
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX;
 }
 
-static bool read_jit_map(const struct pt_fs *fs, int32_t pid, struct pt_text *text,
-                         struct pt_scan *scan) {
-    char path[96];
-    snprintf(path, sizeof path, "%d/root/tmp/perf-%d.map", (int)pid, (int)pid);
-    int fd = openat(fs->proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    if (fd < 0) {
-        snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    }
+/* As the process sees it, or where it was. */
+static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *path,
+                            struct pt_text *text, struct pt_scan *scan) {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+    char *below = pt_asprintf("%d/root%s", (int)pid, path);
+    int fd = openat(fs->proc, below, flags);
+    pt_free(below);
+    if (fd < 0)
+        fd = open(path, flags);
     if (fd < 0)
         return false;
     bool is_read =
@@ -185,144 +57,149 @@ static int32_t pid_of(struct pt_str path) {
     return s.failed ? 0 : (int32_t)pid;
 }
 
-static void name_from_jit(struct symbolizer *s, int32_t pid, const struct group *g) {
+/* What an address was called, over time. */
+struct jit_names {
+    bool *is_named;        /* by address */
+    struct pt_str *latest; /* by address */
+};
+
+/* The same code again (a move back, a second dump) is no other version. */
+static void name_load(struct symbolizer *s, const struct pt_frame_group *g, size_t i,
+                      const struct pt_jit_load *load, struct jit_names *names) {
+    if (!names->is_named[i])
+        pt_frame_names_set(&s->names, g->frames[i], load->name, PT_KIND_JIT);
+    else if (!pt_str_eq(names->latest[i], load->name))
+        pt_frame_names_set_from(&s->names, g->frames[i], load->time_ns, load->name, PT_KIND_JIT);
+    names->is_named[i] = true;
+    names->latest[i] = load->name;
+}
+
+static void name_loads(struct symbolizer *s, const struct pt_frame_group *g,
+                       const struct pt_jit_dump *dump, struct jit_names *names) {
+    for (size_t k = 0; k < dump->count; k++) {
+        const struct pt_jit_load *load = &dump->loads[k];
+        for (size_t i = pt_nearest_first(g->addresses, g->count, load->start);
+             i < g->count && g->addresses[i] - load->start < load->size; i++)
+            name_load(s, g, i, load, names);
+    }
+}
+
+static void name_from_dump(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g,
+                           bool *is_named) {
+    const char *path = pt_recording_jit_dump(s->recording, pid);
+    struct jit_names names = { is_named, pt_calloc(g->count, sizeof *names.latest) };
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    struct pt_jit_dump dump = { 0 };
+    if (path && read_of_process(s->recording->images.fs, pid, path, &text, &scan) &&
+        !pt_jit_dump_parse(&dump, pt_scan_rest(&scan)))
+        name_loads(s, g, &dump, &names);
+    pt_jit_dump_release(&dump);
+    pt_text_release(&text);
+    pt_free(names.latest);
+}
+
+static void name_from_map(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g,
+                          const bool *is_named) {
+    char path[48];
     struct pt_text text = { 0 };
     struct pt_scan scan = { 0 };
     struct pt_jit_symbol *symbols = pt_calloc(g->count, sizeof *symbols);
-    if (!read_jit_map(s->recording->images.fs, pid, &text, &scan))
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
+    if (!read_of_process(s->recording->images.fs, pid, path, &text, &scan))
         scan = (struct pt_scan){ 0 };
     pt_jit_map_find(scan, g->addresses, g->count, symbols);
     for (size_t i = 0; i < g->count; i++)
-        name_frame(s, g->frames[i], symbols[i].name, PT_KIND_JIT);
+        if (!is_named[i])
+            pt_frame_names_set(&s->names, g->frames[i], symbols[i].name, PT_KIND_JIT);
     pt_free(symbols);
     pt_text_release(&text);
 }
 
-static void name_as_is(struct symbolizer *s, const struct group *g) {
-    for (size_t i = 0; i < g->count; i++)
-        add_part(s, g->frames[i], s->old[g->frames[i]]);
+/* A dump knows more: when code was where. */
+static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g) {
+    bool *is_named = pt_calloc(g->count, sizeof *is_named);
+    name_from_dump(s, pid, g, is_named);
+    name_from_map(s, pid, g, is_named);
+    pt_free(is_named);
 }
 
-static const struct pt_image *image_of(const struct symbolizer *s, uint32_t module) {
-    const struct pt_images *images = &s->recording->images;
+static void name_as_is(struct symbolizer *s, const struct pt_frame_group *g) {
+    for (size_t i = 0; i < g->count; i++)
+        pt_frame_names_keep(&s->names, g->frames[i]);
+}
+
+static struct pt_image *image_of(const struct pt_images *images, uint32_t module) {
     for (size_t i = 0; i < images->count; i++)
         if (images->at[i]->module == module)
             return images->at[i];
     return NULL;
 }
 
-static void name_group(struct symbolizer *s, uint32_t module, const struct group *g) {
-    const struct pt_image *image = image_of(s, module);
+static void name_group(struct symbolizer *s, const struct pt_frame_group *g) {
+    const struct pt_image *image = image_of(&s->recording->images, g->module);
     int32_t pid = image ? pid_of(pt_str_from(image->path)) : 0;
     if (image && image->elf.state)
-        name_from_elf(s, &image->elf, g);
+        (void)pt_frame_names_from_elf(&s->names, &image->elf, g);
     else if (pid > 0)
         name_from_jit(s, pid, g);
     else
         name_as_is(s, g);
 }
 
-struct by_module {
-    uint32_t module, frame;
-    uint64_t address;
-};
-
-static int compare(const void *a, const void *b) {
-    const struct by_module *x = a, *y = b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
 /* Frames that have a function already (Python, markers) stay. */
-static size_t sort_frames(struct symbolizer *s, struct by_module *sorted) {
-    size_t count = 0;
-    for (size_t i = 0; i < s->old_count; i++) {
-        const struct pt_profile_frame *f = &s->old[i];
-        if (f->function != PT_PROFILE_NONE || f->module == PT_PROFILE_NONE)
-            add_part(s, (uint32_t)i, *f);
-        else
-            sorted[count++] = (struct by_module){ f->module, (uint32_t)i, f->address };
-    }
-    if (count > 1)
-        qsort(sorted, count, sizeof *sorted, compare);
-    return count;
+static bool has_no_function(const struct pt_frame_names *n, uint32_t old) {
+    return n->old[old].function == PT_PROFILE_NONE;
 }
 
-static bool has_kernel(const struct symbolizer *s, const struct by_module *sorted, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (sorted[i].module == s->recording->kernel_module)
-            return true;
-    return false;
+static const struct pt_frame_group *kernel_group(const struct symbolizer *s,
+                                                 const struct pt_frame_groups *groups) {
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->list[i].module == s->recording->kernel_module)
+            return &groups->list[i];
+    return NULL;
 }
 
 static void name_frames(struct symbolizer *s) {
-    struct by_module *sorted = pt_calloc(s->old_count + 1, sizeof *sorted);
-    uint32_t *frames = pt_calloc(s->old_count + 1, sizeof *frames);
-    uint64_t *addresses = pt_calloc(s->old_count + 1, sizeof *addresses);
-    size_t count = sort_frames(s, sorted);
-    if (has_kernel(s, sorted, count))
-        start_kallsyms(s);
-    for (size_t i = 0; i < count; i++) {
-        frames[i] = sorted[i].frame;
-        addresses[i] = sorted[i].address;
-    }
-    struct group kernel = { 0 };
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && sorted[end].module == sorted[i].module;)
-            end++;
-        struct group group = { frames + i, addresses + i, end - i };
-        if (sorted[i].module == s->recording->kernel_module)
-            kernel = group;
-        else
-            name_group(s, sorted[i].module, &group);
-    }
-    if (kernel.count > 0)
-        name_from_kernel(s, &kernel);
-    pt_free(sorted);
-    pt_free(frames);
-    pt_free(addresses);
+    struct pt_frame_groups groups;
+    pt_frame_groups_make(&groups, &s->names, has_no_function);
+    const struct pt_frame_group *kernel = kernel_group(s, &groups);
+    for (size_t i = 0; i < groups.count; i++)
+        if (&groups.list[i] != kernel)
+            name_group(s, &groups.list[i]);
+    if (kernel)
+        name_from_kernel(s, kernel);
+    pt_frame_groups_release(&groups);
 }
 
-/* A parent has the smaller number: it is always there already. */
-static void number_stacks(struct symbolizer *s, const struct pt_profile_stack *old, size_t count) {
-    struct pt_profile *p = s->profile;
-    uint32_t *stacks = pt_calloc(count + 1, sizeof *stacks);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t stack = old[i].parent == PT_PROFILE_NONE ? PT_PROFILE_NONE : stacks[old[i].parent];
-        struct expansion e = s->expansions[old[i].frame];
-        for (uint32_t part = e.first; part < e.first + e.count; part++)
-            stack = pt_profile_stack(p, stack, s->parts[part]);
-        stacks[i] = stack;
-    }
-    for (size_t i = 0; i < p->samples.count; i++)
-        if (p->samples.at[i].stack != PT_PROFILE_NONE)
-            p->samples.at[i].stack = stacks[p->samples.at[i].stack];
-    for (size_t i = 0; i < p->growth.count; i++)
-        p->growth.at[i].stack = stacks[p->growth.at[i].stack];
-    pt_free(stacks);
+/* The answers are not kept: it is finding the debug file and the unit that takes long, once. */
+static void prepare_frame(struct pt_recording *r, const struct pt_profile_frame *f) {
+    struct pt_elf_line lines[PT_ELF_INLINES_MAX];
+    struct pt_elf_symbol symbol;
+    if (f->function != PT_PROFILE_NONE || f->module == PT_PROFILE_NONE)
+        return;
+    struct pt_image *image = image_of(&r->images, f->module);
+    if (!image || !image->elf.state)
+        return;
+    if (!image->is_prepared)
+        image->elf.module->symbols(image->elf.state, &f->address, 1, &symbol);
+    image->is_prepared = true;
+    (void)image->elf.module->lines(image->elf.state, f->address, lines);
+}
+
+bool pt_symbolize_prepare(struct pt_recording *r) {
+    if (r->prepared_count >= r->profile.frames.count)
+        return false;
+    prepare_frame(r, &r->profile.frames.at[r->prepared_count++]);
+    return true;
 }
 
 void pt_symbolize(struct pt_recording *r) {
-    struct pt_profile *p = &r->profile;
-    struct symbolizer s = { .recording = r, .profile = p };
-    struct pt_profile_stack *old_stacks = p->stacks.at;
-    size_t stack_count = p->stacks.count;
-    s.old = p->frames.at;
-    s.old_count = p->frames.count;
-    s.expansions = pt_calloc(s.old_count + 1, sizeof *s.expansions);
-    pt_intern_release(&p->frames.index);
-    pt_intern_release(&p->stacks.index);
-    p->frames.at = NULL;
-    p->stacks.at = NULL;
-    p->frames.count = p->frames.capacity = p->stacks.count = p->stacks.capacity = 0;
+    struct symbolizer s = { .recording = r };
+    pt_frame_names_begin(&s.names, &r->profile);
+    r->path_count = 0;
     name_frames(&s);
-    number_stacks(&s, old_stacks, stack_count);
-    pt_free(s.old);
-    pt_free(old_stacks);
-    pt_free(s.expansions);
-    pt_free(s.parts);
-    pt_buf_release(&s.name);
+    pt_frame_names_end(&s.names);
 }
 
 static uint8_t nibble(char c) {

@@ -5,6 +5,10 @@
 
 #include "profile/recording.h"
 
+/* While there is time: opens what will be needed for one more of its frames. False: for all there
+ * are. */
+bool pt_symbolize_prepare(struct pt_recording *r);
+
 /* Frames, stacks and samples of the profile are numbered anew. */
 void pt_symbolize(struct pt_recording *r);
 

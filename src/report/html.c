@@ -14,6 +14,7 @@
 #include "report/ranks.h"
 #include "report/run_profile.h"
 #include "report/spans.h"
+#include "timeline/tables.h"
 #include "store/journal.h"
 #include "store/rank.h"
 #include "store/run.h"
@@ -56,8 +57,11 @@ int pt_report_check(struct pt_err *err) {
                    "at build time; install npm, then `make clean` and build again");
 }
 
-/* Spans and events have their own pictures. */
+/* Spans and events have their own pictures; what GPUs did is for traces. */
 static bool is_charted(const struct pt_table *table) {
+    for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
+        if (strcmp(table->name, pt_timeline_tables[i]->name) == 0)
+            return false;
     return strcmp(table->name, "span") != 0 && !pt_report_events_has(table);
 }
 

@@ -15,6 +15,18 @@ void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_funct
     pt_buf_release(&body);
 }
 
+void pt_answer_buf(const struct pt_http_server *http, struct pt_http_exchange *x, const char *type,
+                   struct pt_buf *body, const struct pt_http_header *headers, size_t count) {
+    struct pt_http_content *content = pt_http_content_new(http, 200, type, body, headers, count);
+    pt_buf_release(body);
+    if (!content) {
+        pt_answer_error(x, 500, "out of memory");
+        return;
+    }
+    pt_http_reply_content(x, content);
+    pt_http_content_free(http, content);
+}
+
 static void write_error(void *user, struct pt_json *j) {
     pt_json_object(j, NULL);
     pt_json_text(j, "error", user);

@@ -13,6 +13,9 @@
 typedef void pt_answer_function(void *user, struct pt_json *j);
 void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_function *write,
                     void *user);
+/* Takes the memory of `body`: what is large is not copied. */
+void pt_answer_buf(const struct pt_http_server *http, struct pt_http_exchange *x, const char *type,
+                   struct pt_buf *body, const struct pt_http_header *headers, size_t count);
 /* {"error": "..."} */
 void pt_answer_error(struct pt_http_exchange *x, unsigned status, const char *words);
 

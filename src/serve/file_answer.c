@@ -1,5 +1,7 @@
 #include "serve/file_answer.h"
 
+#include "serve/answer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -37,12 +39,8 @@ int pt_answer_file(const struct pt_http_server *http, struct pt_http_exchange *x
         return -errno;
     int rc = read_whole(fd, &body);
     close(fd);
-    struct pt_http_content *content =
-        rc ? NULL : pt_http_content_new(http, 200, type, &body, headers, PT_COUNT(headers));
+    if (!rc)
+        pt_answer_buf(http, x, type, &body, headers, PT_COUNT(headers));
     pt_buf_release(&body);
-    if (!content)
-        return rc ? rc : -ENOMEM;
-    pt_http_reply_content(x, content);
-    pt_http_content_free(http, content);
-    return 0;
+    return rc;
 }

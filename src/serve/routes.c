@@ -26,11 +26,7 @@ static void reply_page(struct pt_service *s, struct pt_http_exchange *x, const c
     };
     struct pt_buf body = { 0 };
     pt_buf_str(&body, pt_str_from(text));
-    struct pt_http_content *content =
-        pt_http_content_new(&s->http, 200, type, &body, headers, PT_COUNT(headers));
-    pt_buf_release(&body);
-    pt_http_reply_content(x, content);
-    pt_http_content_free(&s->http, content);
+    pt_answer_buf(&s->http, x, type, &body, headers, PT_COUNT(headers));
 }
 
 static void show_page(void *user, struct pt_http_exchange *x) {
@@ -64,8 +60,7 @@ static void tell_schema(void *user, struct pt_http_exchange *x) {
     pt_out_memory(&out, &body);
     pt_schema_print_json(&s->sampler.schema, &out);
     (void)pt_out_close(&out);
-    pt_http_reply(x, 200, PT_TYPE_JSON, pt_buf_as_str(&body));
-    pt_buf_release(&body);
+    pt_answer_buf(&s->http, x, PT_TYPE_JSON, &body, NULL, 0);
 }
 
 static void begin_stream(void *user, struct pt_http_exchange *x) {
@@ -81,7 +76,7 @@ static void read_history(void *user, struct pt_job *job) {
     if (rc)
         pt_answer_error(job->exchange, 500, strerror(-rc));
     else
-        pt_http_reply(job->exchange, 200, PT_TYPE_JSON, pt_buf_as_str(&json));
+        pt_answer_buf(&s->http, job->exchange, PT_TYPE_JSON, &json, NULL, 0);
     pt_buf_release(&json);
 }
 

@@ -22,6 +22,7 @@
 #define TIMEOUT_SECONDS  30
 #define BODY_BYTES       4096 /* nobody has to post more */
 #define UNREAD_BYTES     ((size_t)1 << 20)
+#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 #define TEND_MS          1000
 #define LARGE_BYTES      (128 << 10) /* memory of this size goes back to the kernel when freed */
 #define CERTIFICATE_MOST (1 << 20)
@@ -125,6 +126,7 @@ static int open_sampler(struct pt_service *s, struct pt_err *err) {
                                           .fs = &s->o->fs,
                                           .target = &s->target,
                                           .engines = &s->o->engines,
+                                          .regions = s->o->regions,
                                           .fd_budget = pt_descriptors_budget() };
     memcpy(options.is_enabled, s->o->is_enabled, sizeof options.is_enabled);
     return pt_sampler_init(&s->sampler, &options, err);
@@ -153,6 +155,8 @@ static int open_parts(struct pt_service *s, struct pt_err *err) {
     if (!rc)
         rc = open_history(s, err);
     if (!rc)
+        rc = pt_push_open(&s->push, &s->o->push, schema, err);
+    if (!rc)
         rc = pt_worker_start(&s->worker, err);
     if (!rc && s->o->webhook)
         rc = pt_webhook_start(&s->webhook, s->o->webhook, s->o->allows_private_webhook, err);
@@ -165,6 +169,7 @@ static int open_parts(struct pt_service *s, struct pt_err *err) {
 static int start(struct pt_service *s, struct pt_err *err) {
     struct rlimit old_limit;
     sigset_t old_mask;
+    umask(077); /* what was seen here is for its owner */
     (void)pt_descriptors_raise(&old_limit);
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     s->signal_fd = pt_signals_block(&old_mask, err);
@@ -209,11 +214,13 @@ static void tell_alerts(struct pt_service *s) {
 static void take_samples(struct pt_service *s) {
     struct pt_sample *sample;
     while ((sample = pt_sample_queue_take(&s->sampler.queue))) {
+        pt_push_fill(s->push, sample);
         pthread_mutex_lock(&s->lock);
         pt_latest_see(&s->latest, sample);
         bool has_changes = pt_alerts_see(&s->alerts, sample);
         pthread_mutex_unlock(&s->lock);
         keep(s, sample);
+        pt_push_sample(s->push, sample);
         if (has_changes)
             tell_alerts(s);
         pt_stream_publish(&s->stream, &s->latest);
@@ -289,11 +296,13 @@ static void stop(struct pt_service *s) {
     pt_sampler_stop(&s->sampler);
     if (s->latest.now.batches)
         take_samples(s);
+    pt_push_flush(s->push);
     pt_http_server_close(&s->http);
     pt_alert_command_finish(&s->alert_command);
     pt_probe_stop(&s->probe);
     pt_webhook_stop(&s->webhook);
     pt_worker_stop(&s->worker);
+    pt_push_close(s->push, pt_mono_ns() + PUSH_GRACE_NS);
     if (s->latest.now.batches) {
         pt_actions_release(&s->actions);
         pt_stream_release(&s->stream);

@@ -11,6 +11,7 @@
 #include "agent/alerts.h"
 #include "agent/sampler.h"
 #include "http/server.h"
+#include "push/push.h"
 #include "serve/actions.h"
 #include "serve/alert_log.h"
 #include "serve/guard.h"
@@ -31,6 +32,7 @@ struct pt_service_options {
     double max_overhead; /* share of one CPU; 0 = no governor */
     struct pt_fs fs;
     struct pt_engine_options engines;
+    const char *regions; /* directory of libpitot's files, or NULL */
     const char *token_file, *certificate_file, *key_file; /* or NULL */
     const char *state_directory;
     uint64_t history_bytes; /* 0: none is kept */
@@ -42,6 +44,7 @@ struct pt_service_options {
     bool allows_private_webhook;
     const char *probe; /* URL of an engine, or NULL */
     int64_t probe_interval_ns;
+    struct pt_push_options push; /* where samples go besides */
 };
 
 struct pt_service {
@@ -55,6 +58,7 @@ struct pt_service {
     struct pt_probe probe;
     struct pt_alert_command alert_command; /* of the main thread */
     struct pt_webhook webhook;
+    struct pt_push *push; /* of the main thread */
     struct pt_actions actions;
     struct pt_http_server http;
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static void refuse(struct pt_job *job) {
@@ -31,6 +32,7 @@ static void *run(void *user) {
     while (take(w, &job)) {
         job.run(job.user, &job);
         pt_free(job.query);
+        malloc_trim(0); /* an answer may take much, and come once a day */
     }
     return NULL;
 }

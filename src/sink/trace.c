@@ -1,14 +1,17 @@
 /* sink/trace.c -- Chrome trace events of the programs of a run: <name>.trace.json.
  *
- * Not a table of its own kind but a picture of two: spans become events with arrows between those
- * of a request, app_metrics become counters. So it is the one format that knows columns by name;
- * a run without them is an empty trace. */
+ * Not a table of its own kind but a picture of some: spans become events with arrows between those
+ * of a request, app_metrics become counters, and what GPUs did (timeline/tables.h) becomes events
+ * on a line for each stream, each GPU a process. So it is the one format that knows columns by
+ * name; a run without them is an empty trace. */
 #include "sink/formats.h"
 
 #include "base/mem.h"
 #include "base/names.h"
 #include "wire/flow.h"
 #include "wire/lane.h"
+
+#include <stdio.h>
 
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
 #define PID_LIMIT       (1u << 22)
@@ -25,24 +28,47 @@ enum {
     SPAN_TEXT,
     SPAN_RANK
 };
-static const char *const span_names[] = {
-    "sPid",      "sThread",  "sName", "sStart", "sDuration",
-    "sArgument", "sRequest", "sWork", "sText",  "rank",
+#define SPAN_COLUMNS 10
+
+/* Tables of things that begin and last. */
+static const struct {
+    const char *table;
+    const char *columns[SPAN_COLUMNS]; /* in the order above; those that are absent are NULL */
+    bool is_of_gpu;                    /* process and thread are GPU and stream */
+} span_tables[] = {
+    { "span",
+      { "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork",
+        "sText", "rank" },
+      false },
+    { "gpu_kernel",
+      { "gkDevice", "gkStream", "gkName", "gkStart", "gkDuration", [SPAN_RANK] = "rank" },
+      true },
+    { "gpu_copy",
+      { "gmDevice", "gmStream", "gmDirection", "gmStart", "gmDuration", [SPAN_RANK] = "rank" },
+      true },
+    { "gpu_call",
+      { "gcPid", "gcThread", "gcName", "gcStart", "gcDuration", [SPAN_RANK] = "rank" },
+      false },
+    { "gpu_range",
+      { "grPid", "grThread", "grName", "grStart", "grDuration", [SPAN_RANK] = "rank" },
+      false },
 };
+#define GPU_PROCESS (1u << 31) /* and the number of a GPU: above the processes of 512 ranks */
+
 enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE, METRIC_RANK };
 static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue", "rank" };
 
 /* A table and where its columns are; -1: it has none of that name. */
 struct found {
     int table;
-    int columns[PT_COUNT(span_names)];
+    int columns[SPAN_COLUMNS];
 };
 
 struct trace {
     struct pt_out out;
     char *path;
     struct pt_trace events;
-    struct found spans, metrics;
+    struct found spans[PT_COUNT(span_tables)], metrics;
     struct pt_flow_point *points;
     size_t point_count, point_capacity;
     struct pt_lanes *lanes;
@@ -54,7 +80,8 @@ static struct found find(const struct pt_schema *schema, const char *table,
     struct found found = { .table = pt_schema_find(schema, table) };
     for (size_t i = 0; i < count; i++) {
         found.columns[i] = -1;
-        for (int k = 0; found.table >= 0 && k < schema->tables[found.table]->column_count; k++)
+        for (int k = 0;
+             names[i] && found.table >= 0 && k < schema->tables[found.table]->column_count; k++)
             if (strcmp(schema->tables[found.table]->columns[k].name, names[i]) == 0)
                 found.columns[i] = k;
     }
@@ -113,8 +140,8 @@ static void place(struct trace *t, struct pt_trace_span *span) {
     span->thread = pt_lane_thread(span->thread, lane);
 }
 
-static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) {
-    const int *columns = t->spans.columns;
+static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row, const int *columns,
+                       bool is_of_gpu) {
     struct pt_trace_span span = {
         .name = text(b, row, columns[SPAN_NAME]),
         .pid = process(t, b, row, columns[SPAN_PID], columns[SPAN_RANK]),
@@ -126,6 +153,8 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row) 
         .has_request = has(b, row, columns[SPAN_REQUEST], PT_I64),
         .request = (uint64_t)integer(b, row, columns[SPAN_REQUEST]),
     };
+    if (is_of_gpu)
+        span.pid |= GPU_PROCESS;
     place(t, &span);
     if (has(b, row, columns[SPAN_ARGUMENT], PT_I64))
         span.argument_key = argument_key(text(b, row, columns[SPAN_WORK]));
@@ -148,13 +177,42 @@ static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row
     pt_free(whole);
 }
 
+static uint64_t end_of(const struct pt_batch *b, uint32_t row, const int *columns) {
+    return (uint64_t)integer(b, row, columns[SPAN_START]) +
+           (uint64_t)integer(b, row, columns[SPAN_DURATION]);
+}
+
+/* The table whose next row ends first; -1: all are at their end. Lines want spans of a thread in
+ * that order, whichever table they are in. */
+static int next_table(const struct trace *t, const struct pt_sample *sample, const uint32_t *rows) {
+    int next = -1;
+    uint64_t first = 0;
+    for (int i = 0; i < (int)PT_COUNT(span_tables); i++) {
+        const struct found *f = &t->spans[i];
+        const struct pt_batch *b = f->table < 0 ? NULL : &sample->batches[f->table];
+        if (!b || rows[i] == b->row_count)
+            continue;
+        uint64_t end = end_of(b, rows[i], f->columns);
+        if (next < 0 || end < first) {
+            next = i;
+            first = end;
+        }
+    }
+    return next;
+}
+
+static void write_spans(struct trace *t, const struct pt_sample *sample) {
+    uint32_t rows[PT_COUNT(span_tables)] = { 0 };
+    for (int i; (i = next_table(t, sample, rows)) >= 0; rows[i]++)
+        write_span(t, &sample->batches[t->spans[i].table], rows[i], t->spans[i].columns,
+                   span_tables[i].is_of_gpu);
+}
+
 static int write_sample(void *state, const struct pt_sample *sample) {
     struct trace *t = state;
-    const struct pt_batch *spans = t->spans.table < 0 ? NULL : &sample->batches[t->spans.table];
     const struct pt_batch *metrics =
         t->metrics.table < 0 ? NULL : &sample->batches[t->metrics.table];
-    for (uint32_t row = 0; spans && row < spans->row_count; row++)
-        write_span(t, spans, row);
+    write_spans(t, sample);
     for (uint32_t row = 0; metrics && row < metrics->row_count; row++)
         write_metric(t, metrics, row, sample->mono_ns);
     return t->out.error;
@@ -168,19 +226,46 @@ static int open_trace(void *state, const struct pt_sink_target *target, struct p
         pt_free(t->path);
         return rc;
     }
-    t->spans = find(target->schema, "span", span_names, PT_COUNT(span_names));
+    for (size_t i = 0; i < PT_COUNT(span_tables); i++)
+        t->spans[i] =
+            find(target->schema, span_tables[i].table, span_tables[i].columns, SPAN_COLUMNS);
     t->metrics = find(target->schema, "app_metric", metric_names, PT_COUNT(metric_names));
     t->lanes = pt_calloc(1, sizeof *t->lanes);
     pt_trace_begin(&t->events, &t->out);
     return 0;
 }
 
-/* Of threads with more than one. */
+static bool is_first_of_process(const struct pt_lanes *lanes, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (lanes->lanes[i].is_used && lanes->lanes[i].pid == lanes->lanes[index].pid)
+            return false;
+    return true;
+}
+
+static uint32_t name_stream(struct trace *t, size_t index, uint32_t order) {
+    const struct pt_lane *lane = &t->lanes->lanes[index];
+    size_t number = (lane->pid & ~GPU_PROCESS) / PID_LIMIT;
+    struct pt_str rank = number < t->ranks.count ? t->ranks.list[number] : PT_STR("");
+    char name[64];
+    if (is_first_of_process(t->lanes, index)) {
+        snprintf(name, sizeof name, "GPU %u%s%.*s", lane->pid % PID_LIMIT,
+                 rank.len > 0 ? " of " : "", (int)rank.len, rank.at);
+        pt_trace_process(&t->events, lane->pid, pt_str_from(name));
+    }
+    if (lane->number > 0)
+        return order;
+    snprintf(name, sizeof name, "stream %u", lane->thread);
+    return pt_lanes_name(&t->events, t->lanes, lane->pid, lane->thread, pt_str_from(name), order);
+}
+
+/* Of streams, and of threads with more than one. */
 static void name_lanes(struct trace *t) {
     uint32_t order = 0;
     for (size_t i = 0; i < PT_LANES; i++) {
         const struct pt_lane *lane = &t->lanes->lanes[i];
-        if (lane->is_used && lane->number == 1)
+        if (lane->is_used && lane->pid & GPU_PROCESS)
+            order = name_stream(t, i, order);
+        else if (lane->is_used && lane->number == 1)
             order = pt_lanes_name(&t->events, t->lanes, lane->pid, lane->thread, PT_STR(""), order);
     }
 }
@@ -202,7 +287,7 @@ static int close_trace(void *state, struct pt_err *err) {
 
 const struct pt_sink_type pt_trace_sink = {
     .name = "trace",
-    .help = "spans of programs with libpitot for Perfetto: <uuid>.trace.json",
+    .help = "spans of programs with libpitot, and of GPUs, for Perfetto: <uuid>.trace.json",
     .state_size = sizeof(struct trace),
     .open = open_trace,
     .write = write_sample,

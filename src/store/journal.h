@@ -19,17 +19,27 @@
 #define PT_JOURNAL_RECORD_MAX  (256u << 20) /* bytes of a payload, and of a sample in memory */
 #define PT_JOURNAL_NOTE_MAX    (16u << 20)  /* bytes of a note */
 
+#define PT_JOURNAL_LANES_MAX   1024
+
 struct pt_delta; /* store/journal_delta.h */
+
+/* Samples that are coded as differences to each other. A run has one lane; a merged run has one for
+ * each of its runs, since samples of different machines have nothing in common. */
+struct pt_journal_lane {
+    struct pt_delta *delta;
+    uint32_t samples_since_key; /* writing: 0: the next is a key sample */
+    uint64_t bytes_since_key;
+    bool needs_key; /* reading: what was before is not known */
+};
 
 /* The writing end. {0} is closed. */
 struct pt_journal {
     int fd_plus_one;
     uint8_t uuid[16];
     const struct pt_schema *schema;
-    struct pt_delta *delta;
+    struct pt_journal_lane *lanes;
+    size_t lane_count, lane_capacity;
     struct pt_buf record;
-    uint32_t samples_since_key;
-    uint64_t bytes_since_key;
     int stopped; /* 0, or the -errno after which not even truncation helped */
 
     uint64_t byte_count; /* of the file: all of them whole records */
@@ -43,6 +53,10 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
 /* Appends a sample of the journal's schema. 0 or -errno (-ENOSPC, ...): the sample is lost and
  * counted, the file is cut back to its last whole record, and the next call tries again. */
 int pt_journal_write(struct pt_journal *j, const struct pt_sample *s) PT_MUST_CHECK;
+
+/* The same for a lane, below PT_JOURNAL_LANES_MAX; lane 0 is that of pt_journal_write(). */
+int pt_journal_write_lane(struct pt_journal *j, uint32_t lane,
+                          const struct pt_sample *s) PT_MUST_CHECK;
 
 /* Appends text about the run: "static", "command", "tag", "end", ... 0 or -errno. */
 int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text) PT_MUST_CHECK;
@@ -83,13 +97,13 @@ struct pt_journal_reader {
     uint64_t segment;    /* the one being read */
     uint32_t schema_crc; /* the same in all segments */
     int fd_plus_one;
-    bool needs_key;
     uint64_t position;                 /* of the next record */
     struct pt_journal_place key_place; /* where the last sample began that starts afresh */
     struct pt_journal_place noted_to;  /* notes before this were taken */
     uint8_t *buffer; /* bytes of the file from `position` on, at `buffer + start` */
     size_t buffer_capacity, start, end;
-    struct pt_delta *delta;
+    struct pt_journal_lane *lanes;
+    size_t lane_count, lane_capacity;
     struct pt_table **tables; /* owned: what `schema` points to */
 };
 

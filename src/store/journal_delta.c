@@ -1,6 +1,9 @@
 /* The rows that both ends of a journal remember. */
 #include "store/journal_delta.h"
 
+#include "store/journal.h"
+#include "store/journal_format.h"
+
 #include <math.h>
 
 static enum pt_coding coding_of(const struct pt_column *c) {
@@ -134,4 +137,20 @@ bool pt_delta_thousandths(double value, int64_t *thousandths) {
     *thousandths = (int64_t)(value * 1000.0 + (value < 0 ? -0.5 : 0.5));
     union pt_cell there = { .f64 = value }, back = { .f64 = (double)*thousandths / 1000.0 };
     return back.word == there.word; /* by bits: -0.0 is not 0.0 */
+}
+
+struct pt_journal_lane *pt_journal_lane_at(struct pt_journal_lane **lanes, size_t *count,
+                                           size_t *capacity, uint32_t number,
+                                           const struct pt_schema *schema) {
+    pt_grow(lanes, capacity, number + 1u, sizeof **lanes);
+    for (; *count <= number; (*count)++)
+        (*lanes)[*count] =
+            (struct pt_journal_lane){ .delta = pt_delta_new(schema), .needs_key = true };
+    return &(*lanes)[number];
+}
+
+void pt_journal_lanes_free(struct pt_journal_lane *lanes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        pt_delta_free(lanes[i].delta);
+    pt_free(lanes);
 }

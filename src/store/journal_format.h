@@ -16,9 +16,19 @@ enum pt_record_type {
     PT_RECORD_SYNC = 'Y', /* the uuid: found again after damage; before 'K', 'N' and 'E' */
     PT_RECORD_KEY = 'K',
     PT_RECORD_DELTA = 'D',
+    PT_RECORD_LANE_KEY = 'k', /* the same of another lane, whose number comes first */
+    PT_RECORD_LANE_DELTA = 'd',
     PT_RECORD_NOTE = 'N',
     PT_RECORD_END = 'E',
 };
+
+struct pt_journal_lane;
+
+/* The lane of that number, made with those before it if it is not there yet. */
+struct pt_journal_lane *pt_journal_lane_at(struct pt_journal_lane **lanes, size_t *count,
+                                           size_t *capacity, uint32_t number,
+                                           const struct pt_schema *schema);
+void pt_journal_lanes_free(struct pt_journal_lane *lanes, size_t count);
 
 #define PT_RECORD_HEAD      6u /* at most: type and a length of up to five bytes */
 #define PT_RECORD_CRC       4u

@@ -118,6 +118,12 @@ static int stay_at_tail(struct pt_journal_reader *r, uint64_t position) {
     return 0;
 }
 
+/* What was before is not known any more. */
+static void forget_rows(struct pt_journal_reader *r) {
+    for (size_t i = 0; i < r->lane_count; i++)
+        r->lanes[i].needs_key = true;
+}
+
 /* What is next is no record. 1: skipped to the next sync record, which is a record; 0: there is
  * none, so what is next may not be all written yet; -errno. */
 static int skip_damage(struct pt_journal_reader *r, struct record *record) {
@@ -136,7 +142,7 @@ static int skip_damage(struct pt_journal_reader *r, struct record *record) {
             continue;
         advance(r, (uint64_t)(found - bytes_at(r)));
         r->skipped_bytes += r->position - damaged;
-        r->needs_key = true;
+        forget_rows(r);
         return peek_record(r, record);
     }
 }
@@ -172,25 +178,54 @@ static void take_end(struct pt_journal_reader *r, struct pt_bytes in) {
     r->lost_sample_count += lost;
 }
 
+static bool is_key(const struct record *record) {
+    return record->type == PT_RECORD_KEY || record->type == PT_RECORD_LANE_KEY;
+}
+
+static bool has_lane(const struct record *record) {
+    return record->type == PT_RECORD_LANE_KEY || record->type == PT_RECORD_LANE_DELTA;
+}
+
+static bool is_sample(const struct record *record) {
+    return is_key(record) || record->type == PT_RECORD_DELTA || has_lane(record);
+}
+
+/* The lane of a sample, whose number is taken from `in`; NULL: there can be no such lane. */
+static struct pt_journal_lane *lane_of(struct pt_journal_reader *r, const struct record *record,
+                                       struct pt_bytes *in) {
+    uint64_t number = has_lane(record) ? pt_bytes_varint(in) : 0;
+    if (in->failed || number >= PT_JOURNAL_LANES_MAX)
+        return NULL;
+    return pt_journal_lane_at(&r->lanes, &r->lane_count, &r->lane_capacity, (uint32_t)number,
+                              &r->schema);
+}
+
+static bool decode_sample(struct pt_journal_lane *lane, struct pt_bytes *in, struct pt_sample *s) {
+    pt_sample_clear(s);
+    if (pt_delta_decode(lane->delta, in, s) == 0)
+        return true;
+    pt_sample_clear(s);
+    lane->needs_key = true;
+    return false;
+}
+
 static bool take_sample(struct pt_journal_reader *r, const struct record *record,
                         struct pt_sample *s) {
     struct pt_bytes in = record->payload;
-    if (record->type == PT_RECORD_KEY) {
-        pt_delta_reset(r->delta);
-        r->needs_key = false;
+    struct pt_journal_lane *lane = lane_of(r, record, &in);
+    if (lane && is_key(record)) {
+        pt_delta_reset(lane->delta);
+        lane->needs_key = false;
         r->key_place = place_of(r);
     }
-    if (r->needs_key) {
+    if (lane && lane->needs_key) {
         r->skipped_sample_count++;
         return false;
     }
-    pt_sample_clear(s);
-    if (pt_delta_decode(r->delta, &in, s) == 0) {
+    if (lane && decode_sample(lane, &in, s)) {
         r->sample_count++;
         return true;
     }
-    pt_sample_clear(s);
-    r->needs_key = true;
     r->skipped_bytes += record->size;
     return false;
 }
@@ -199,10 +234,9 @@ static bool take_sample(struct pt_journal_reader *r, const struct record *record
 static bool take_record(struct pt_journal_reader *r, const struct record *record,
                         struct pt_sample *s) {
     r->tail_bytes = 0;
-    switch (record->type) {
-    case PT_RECORD_KEY:
-    case PT_RECORD_DELTA:
+    if (is_sample(record))
         return take_sample(r, record, s);
+    switch (record->type) {
     case PT_RECORD_NOTE:
         take_note(r, record->payload);
         return false;
@@ -266,8 +300,6 @@ static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_
         return pt_fail(err, -EBADMSG, "the schema of %s makes no sense", path);
     r->schema.tables = (const struct pt_table *const *)r->tables;
     r->schema_crc = crc_of(record.payload);
-    r->delta = pt_delta_new(&r->schema);
-    r->needs_key = true;
     advance(r, record.size);
     return 0;
 }
@@ -277,7 +309,7 @@ static int read_first_notes(struct pt_journal_reader *r) {
     struct record record;
     int rc;
     while ((rc = peek_record(r, &record)) > 0) {
-        if (record.type == PT_RECORD_KEY || record.type == PT_RECORD_DELTA)
+        if (is_sample(&record))
             return 0;
         take_record(r, &record, NULL);
         advance(r, record.size);
@@ -354,7 +386,7 @@ static int next_segment(struct pt_journal_reader *r) {
     r->skipped_bytes += r->tail_bytes;
     r->tail_bytes = 0;
     r->is_complete = false;
-    r->needs_key = true;
+    forget_rows(r);
     return 1;
 }
 
@@ -375,9 +407,9 @@ int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
             continue;
         if (rc <= 0)
             return rc;
-        bool is_sample = take_record(r, &record, s);
+        bool is_filled = take_record(r, &record, s);
         advance(r, record.size);
-        if (is_sample)
+        if (is_filled)
             return 1;
     }
 }
@@ -395,14 +427,14 @@ int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) 
     }
     forget_buffer(r);
     r->position = place.position;
-    r->needs_key = true;
+    forget_rows(r);
     return 0;
 }
 
 static void go_to(struct pt_journal_reader *r, uint64_t position) {
     forget_buffer(r);
     r->position = position;
-    r->needs_key = true;
+    forget_rows(r);
 }
 
 /* Is the first key sample behind `position` not after the time? */
@@ -473,7 +505,7 @@ void pt_journal_reader_close(struct pt_journal_reader *r) {
     pt_free(r->notes);
     pt_free(r->buffer);
     pt_free(r->ring);
-    pt_delta_free(r->delta);
+    pt_journal_lanes_free(r->lanes, r->lane_count);
     pt_journal_free_tables(r->tables, r->schema.table_count);
     if (r->fd_plus_one > 0)
         close(r->fd_plus_one - 1);

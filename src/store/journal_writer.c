@@ -50,7 +50,7 @@ static struct pt_str end_record(struct pt_journal *j, enum pt_record_type type) 
     (void)pt_buf_reserve(b, PT_RECORD_CRC);
     uint8_t *start = put_head(b->at + FRONT, type, b->len - FRONT);
     pt_buf_u32(b, pt_crc32c(0, start, (size_t)(b->at + b->len - start)));
-    if (type != PT_RECORD_DELTA && type != PT_RECORD_SCHEMA) {
+    if (type != PT_RECORD_DELTA && type != PT_RECORD_LANE_DELTA && type != PT_RECORD_SCHEMA) {
         start -= PT_RECORD_SYNC_SIZE;
         pt_journal_sync(j->uuid, start);
     }
@@ -100,10 +100,11 @@ static int write_start(struct pt_journal *j) {
 
 static int release(struct pt_journal *j) {
     int rc = close(j->fd_plus_one - 1) ? -errno : 0;
-    pt_delta_free(j->delta);
+    pt_journal_lanes_free(j->lanes, j->lane_count);
     pt_buf_release(&j->record);
     j->fd_plus_one = 0;
-    j->delta = NULL;
+    j->lanes = NULL;
+    j->lane_count = j->lane_capacity = 0;
     return rc;
 }
 
@@ -115,7 +116,6 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
     if (fd < 0)
         return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
     j->fd_plus_one = fd + 1;
-    j->delta = pt_delta_new(schema);
     int rc = write_start(j);
     if (!rc)
         return 0;
@@ -124,9 +124,9 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
     return pt_fail(err, rc, "cannot write %s: %s", path, strerror(-rc));
 }
 
-static bool is_key_due(const struct pt_journal *j) {
-    return j->samples_since_key == 0 || j->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
-           j->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
+static bool is_key_due(const struct pt_journal_lane *lane) {
+    return lane->samples_since_key == 0 || lane->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
+           lane->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
 }
 
 /* No reader would take it. */
@@ -140,35 +140,50 @@ static bool is_too_large(const struct pt_sample *s) {
     return false;
 }
 
-static int write_sample(struct pt_journal *j, const struct pt_sample *s) {
+static enum pt_record_type type_of(uint32_t lane, bool is_key) {
+    if (lane == 0)
+        return is_key ? PT_RECORD_KEY : PT_RECORD_DELTA;
+    return is_key ? PT_RECORD_LANE_KEY : PT_RECORD_LANE_DELTA;
+}
+
+static int write_sample(struct pt_journal *j, struct pt_journal_lane *lane, uint32_t number,
+                        const struct pt_sample *s) {
     if (is_too_large(s))
         return -EMSGSIZE;
-    bool is_key = is_key_due(j);
+    bool is_key = is_key_due(lane);
     if (is_key) {
-        pt_delta_reset(j->delta);
-        j->samples_since_key = 0;
-        j->bytes_since_key = 0;
+        pt_delta_reset(lane->delta);
+        lane->samples_since_key = 0;
+        lane->bytes_since_key = 0;
     }
     begin_record(j);
-    pt_delta_encode(j->delta, s, &j->record);
+    if (number > 0)
+        pt_buf_varint(&j->record, number);
+    pt_delta_encode(lane->delta, s, &j->record);
     if (j->record.len - FRONT > PT_JOURNAL_RECORD_MAX)
         return -EMSGSIZE;
-    struct pt_str record = end_record(j, is_key ? PT_RECORD_KEY : PT_RECORD_DELTA);
+    struct pt_str record = end_record(j, type_of(number, is_key));
     if (!is_key)
-        j->bytes_since_key += record.len;
+        lane->bytes_since_key += record.len;
     return append(j, record);
 }
 
-int pt_journal_write(struct pt_journal *j, const struct pt_sample *s) {
-    int rc = write_sample(j, s);
+int pt_journal_write_lane(struct pt_journal *j, uint32_t number, const struct pt_sample *s) {
+    struct pt_journal_lane *lane =
+        pt_journal_lane_at(&j->lanes, &j->lane_count, &j->lane_capacity, number, j->schema);
+    int rc = write_sample(j, lane, number, s);
     if (rc) {
         j->lost_sample_count++;
-        j->samples_since_key = 0; /* the rows remembered are not those of the file */
+        lane->samples_since_key = 0; /* the rows remembered are not those of the file */
         return rc;
     }
     j->sample_count++;
-    j->samples_since_key++;
+    lane->samples_since_key++;
     return 0;
+}
+
+int pt_journal_write(struct pt_journal *j, const struct pt_sample *s) {
+    return pt_journal_write_lane(j, 0, s);
 }
 
 int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text) {

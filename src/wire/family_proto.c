@@ -1,17 +1,12 @@
 /* wire/family_proto.c -- a family as a message io.prometheus.client.MetricFamily behind its length.
  *
- * A histogram has both its classic buckets and its native ones, of schema 5: index i of Prometheus
- * ends at 2^(i/32), so that bucket b of region/histogram.h is index b - 1023. Bucket 0 also holds
- * what is below it: it is the zero bucket. Buckets that are not empty are listed in spans, each
- * with its distance from the one before, and their counts as differences from one to the next. */
+ * A histogram has both its classic buckets and its native ones. */
 #include "wire/formats.h"
 
 #include "base/utf8.h"
 #include "wire/label.h"
-#include "wire/proto.h"
+#include "wire/native.h"
 
-#define SCHEMA          5
-#define INDEX_OF_BUCKET (1 + PT_MIN_EXPONENT * PT_BUCKETS_PER_OCTAVE)
 #define LABEL_VALUE_MAX 1024
 
 /* Numbers of the fields in the public schema. */
@@ -30,7 +25,6 @@ enum {
     HISTOGRAM_POSITIVE_DELTA = 13
 };
 enum { BUCKET_COUNT = 1, BUCKET_UPPER = 2 };
-enum { SPAN_OFFSET = 1, SPAN_LENGTH = 2 };
 
 struct label {
     struct pt_str name, value;
@@ -80,81 +74,26 @@ static void put_classic(struct pt_proto *p, const struct pt_distribution *d) {
     pt_proto_message(p, HISTOGRAM_BUCKET, put_classic_bucket, &last);
 }
 
-struct native_span {
-    int32_t offset;
-    uint32_t length;
-};
-
-static void put_native_span(struct pt_proto *p, const void *arg) {
-    const struct native_span *span = arg;
-    pt_proto_sint(p, SPAN_OFFSET, span->offset);
-    pt_proto_u64(p, SPAN_LENGTH, span->length);
-}
-
-/* A histogram and the range of its native buckets: the rest is empty and not looked at again. */
-struct native {
+struct histogram {
     const struct pt_distribution *distribution;
-    const uint64_t *buckets;
-    uint32_t first, end;
+    struct pt_native native; /* found once: the rest of the buckets is not looked at again */
 };
-
-static struct native native_of(const struct pt_distribution *d) {
-    struct native n = { d, d->buckets, d->used.first > 0 ? d->used.first : 1, d->used.end };
-    while (n.first < n.end && n.buckets[n.first] == 0)
-        n.first++;
-    while (n.end > n.first && n.buckets[n.end - 1] == 0)
-        n.end--;
-    return n;
-}
-
-/* The next bucket from `bucket` on that is (not) empty. */
-static uint32_t find(const struct native *n, uint32_t bucket, bool is_empty) {
-    while (bucket < n->end && (n->buckets[bucket] == 0) != is_empty)
-        bucket++;
-    return bucket;
-}
-
-static void put_native_spans(struct pt_proto *p, const struct native *n) {
-    int32_t end = 0; /* an index, where the span before ended */
-    uint32_t first = n->first;
-    while (first < n->end) {
-        uint32_t behind = find(n, first, true);
-        int32_t index = (int32_t)first + INDEX_OF_BUCKET;
-        struct native_span span = { index - end, behind - first };
-        pt_proto_message(p, HISTOGRAM_POSITIVE_SPAN, put_native_span, &span);
-        end = (int32_t)behind + INDEX_OF_BUCKET;
-        first = find(n, behind, false);
-    }
-}
-
-static void put_deltas(struct pt_proto *p, const void *arg) {
-    const struct native *n = arg;
-    uint64_t before = 0;
-    for (uint32_t i = n->first; i < n->end; i++) {
-        if (n->buckets[i] == 0)
-            continue;
-        pt_proto_zigzag(p, (int64_t)(n->buckets[i] - before));
-        before = n->buckets[i];
-    }
-}
 
 static void put_histogram(struct pt_proto *p, const void *arg) {
-    const struct native *n = arg;
-    const struct pt_distribution *d = n->distribution;
-    pt_proto_u64(p, HISTOGRAM_COUNT, d->count);
-    pt_proto_f64(p, HISTOGRAM_SUM, d->sum);
-    put_classic(p, d);
-    pt_proto_sint(p, HISTOGRAM_SCHEMA, SCHEMA);
-    pt_proto_f64(p, HISTOGRAM_ZERO_THRESHOLD, pt_bucket_lower(1));
-    pt_proto_u64(p, HISTOGRAM_ZERO_COUNT, n->buckets[0]);
-    put_native_spans(p, n);
-    if (n->first < n->end)
-        pt_proto_message(p, HISTOGRAM_POSITIVE_DELTA, put_deltas, n);
+    const struct histogram *h = arg;
+    pt_proto_u64(p, HISTOGRAM_COUNT, h->native.count);
+    pt_proto_f64(p, HISTOGRAM_SUM, h->native.sum);
+    put_classic(p, h->distribution);
+    pt_proto_sint(p, HISTOGRAM_SCHEMA, PT_NATIVE_SCHEMA);
+    pt_proto_f64(p, HISTOGRAM_ZERO_THRESHOLD, pt_native_zero_threshold());
+    pt_proto_u64(p, HISTOGRAM_ZERO_COUNT, h->native.zero_count);
+    pt_native_spans(p, HISTOGRAM_POSITIVE_SPAN, &h->native);
+    pt_native_deltas(p, HISTOGRAM_POSITIVE_DELTA, &h->native);
 }
 
 static void put_distribution(struct pt_proto *p, const struct pt_distribution *d) {
-    struct native n = native_of(d);
-    pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, &n);
+    struct histogram h = { d, pt_native_of(d) };
+    pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, &h);
 }
 
 struct metric {

@@ -5,7 +5,7 @@
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-static void put(struct pt_proto *p, const void *bytes, size_t n) {
+void pt_proto_raw(struct pt_proto *p, const void *bytes, size_t n) {
     p->size += n;
     if (!p->out)
         return;
@@ -24,7 +24,7 @@ void pt_proto_varint(struct pt_proto *p, uint64_t value) {
     for (; value >= 0x80; value >>= 7)
         bytes[n++] = (uint8_t)(value | 0x80);
     bytes[n++] = (uint8_t)value;
-    put(p, bytes, n);
+    pt_proto_raw(p, bytes, n);
 }
 
 void pt_proto_zigzag(struct pt_proto *p, int64_t value) {
@@ -32,7 +32,7 @@ void pt_proto_zigzag(struct pt_proto *p, int64_t value) {
 }
 
 void pt_proto_raw_f64(struct pt_proto *p, double value) {
-    put(p, &value, sizeof value);
+    pt_proto_raw(p, &value, sizeof value);
 }
 
 static void put_key(struct pt_proto *p, uint32_t field, uint32_t type) {
@@ -48,6 +48,11 @@ void pt_proto_sint(struct pt_proto *p, uint32_t field, int64_t value) {
     pt_proto_u64(p, field, pt_zigzag(value));
 }
 
+void pt_proto_fixed64(struct pt_proto *p, uint32_t field, uint64_t value) {
+    put_key(p, field, FIXED64);
+    pt_proto_raw(p, &value, sizeof value);
+}
+
 void pt_proto_f64(struct pt_proto *p, uint32_t field, double value) {
     put_key(p, field, FIXED64);
     pt_proto_raw_f64(p, value);
@@ -55,14 +60,14 @@ void pt_proto_f64(struct pt_proto *p, uint32_t field, double value) {
 
 void pt_proto_f32(struct pt_proto *p, uint32_t field, float value) {
     put_key(p, field, FIXED32);
-    put(p, &value, sizeof value);
+    pt_proto_raw(p, &value, sizeof value);
 }
 
 void pt_proto_str(struct pt_proto *p, uint32_t field, struct pt_str value) {
     put_key(p, field, BYTES);
     pt_proto_varint(p, value.len);
     if (value.len > 0)
-        put(p, value.at, value.len);
+        pt_proto_raw(p, value.at, value.len);
 }
 
 uint64_t pt_proto_size(pt_proto_function *write, const void *arg) {

@@ -16,6 +16,9 @@ struct pt_proto {
 
 typedef void pt_proto_function(struct pt_proto *p, const void *arg);
 
+/* Bytes that are fields already. */
+void pt_proto_raw(struct pt_proto *p, const void *bytes, size_t n);
+
 /* Values of a packed field. */
 void pt_proto_varint(struct pt_proto *p, uint64_t value);
 void pt_proto_zigzag(struct pt_proto *p, int64_t value);
@@ -24,6 +27,7 @@ void pt_proto_raw_f64(struct pt_proto *p, double value);
 /* Fields. */
 void pt_proto_u64(struct pt_proto *p, uint32_t field, uint64_t value);
 void pt_proto_sint(struct pt_proto *p, uint32_t field, int64_t value);
+void pt_proto_fixed64(struct pt_proto *p, uint32_t field, uint64_t value);
 void pt_proto_f64(struct pt_proto *p, uint32_t field, double value);
 void pt_proto_f32(struct pt_proto *p, uint32_t field, float value);
 void pt_proto_str(struct pt_proto *p, uint32_t field, struct pt_str value);

@@ -129,6 +129,38 @@ def behind_the_barrier(directory):
             wait_until(lambda: not pids_with(str(marker)), 'the command is gone')
 
 
+def ring_bytes(ring):
+    """What a ring takes on disk now; its files may go while they are counted."""
+    total = 0
+    for segment in ring.glob('*.pitot'):
+        with contextlib.suppress(FileNotFoundError):
+            total += segment.stat().st_size
+    return total
+
+
+def killed_ring(directory):
+    """C018: a ring stays within its bound, and what a killed recorder leaves of it can be read"""
+    bound = 4 << 20
+    recorder = start('-q', '--blackbox', '4M', '-t', 1, '-p', '--max-overhead', 0, '-o', directory)
+    try:
+        ring, = wait_until(lambda: list(directory.glob('*.ring')), 'the ring is there')
+        most = 0
+        while not list(ring.glob('*.pitot')) or (ring / '00000001.pitot').exists():
+            most = max(most, ring_bytes(ring))
+            time.sleep(0.01)
+        for _ in range(50):
+            most = max(most, ring_bytes(ring))
+            time.sleep(0.01)
+    finally:
+        recorder.kill()
+        end(recorder)
+    assert most <= bound + bound // 16, f'{most} bytes'
+    rows, costs = read_journal(directory)
+    assert len(rows) > 1000, f'{len(rows)} rows'
+    times = [int(row['monotonic_ns']) for row in rows]
+    assert all(a < b for a, b in zip(times, times[1:])), 'sample times increase'
+
+
 def forgotten_cgroup(directory):
     """C018: an empty cgroup that a killed recorder left is removed by a later one, a new one not"""
     need_root()
@@ -151,4 +183,4 @@ def forgotten_cgroup(directory):
 
 
 main(*(group(number) for number in range(1, GROUPS + 1)), early, behind_the_barrier,
-     forgotten_cgroup, jobs=GROUPS)
+     killed_ring, forgotten_cgroup, jobs=GROUPS)

@@ -16,7 +16,7 @@ import subprocess
 import threading
 import urllib.parse
 
-from harness import Skip, contains, end, equal, kill, main, run, start, wait_until
+from harness import ENVIRONMENT, Skip, contains, end, equal, kill, main, run, start, wait_until
 
 TOKEN = 'correct-horse-battery-staple'
 BEARER = {'Authorization': 'Bearer ' + TOKEN}
@@ -102,6 +102,21 @@ def metrics_come_in_the_format_that_is_asked_for(directory):
         connection.close()
 
 
+def programs_with_libpitot_are_shown(directory):
+    """C257: metrics of programs with libpitot are in /metrics, with their histograms"""
+    region = directory / 'region'
+    region.mkdir()
+    environment = ENVIRONMENT | {'PITOT_REGION': str(region)}
+    with server(directory, env=environment) as s:
+        demo = start('demo', '--seconds', '60', '--threads', '1', env=environment)
+        try:
+            wait_until(lambda: '\nstep_duration_count ' in s.ask('/metrics')[2], 'its metrics')
+            contains(s.ask('/metrics')[2], 'generation_tokens_total ')
+        finally:
+            demo.kill()
+            demo.communicate()
+
+
 def a_sample_is_rendered_once(directory):
     """all who ask between two samples get the same metrics"""
     with server(directory, '-t', '1h') as s:
@@ -182,6 +197,7 @@ def history_survives_restart_and_kill(directory):
     s = Server(directory)
     wait_until(lambda: samples(s) >= 2, 'history')
     oldest = min(s.state.glob('history-*.pitot'))
+    equal((oldest.stat().st_mode & 0o777, s.state.stat().st_mode & 0o777), (0o600, 0o700))
     equal(s.stop()[0], 0)
     s = Server(directory)
     wait_until(lambda: samples(s) >= 3, 'history again')
@@ -465,6 +481,7 @@ def activated(directory, address, *options):
 
     def hand_over():
         os.dup2(listening.fileno(), 3)
+        os.set_inheritable(3, True) # it may have been 3 before
     wrapper = ('sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh')
     try:
         return Server(directory, *options, listen=None, wrapper=wrapper, close_fds=False,
@@ -565,11 +582,11 @@ def private_webhooks_must_be_allowed(directory):
     """a webhook of this machine is not called unless that is allowed"""
     rules = directory / 'rules'
     rules.write_text(RULE % '1')
-    with receiver() as (hook, url):
-        s = Server(directory, '--alerts', rules, '--alert-webhook', url)
-        wait_until(lambda: s.json('/api/alerts')['changes'], 'an alert')
-        _, _, err = s.stop()
-        contains(err, 'its address is private; --allow-private-webhook allows that')
+    told = directory / 'told'
+    with receiver() as (hook, url), open(told, 'w', encoding='utf-8') as log, \
+            server(directory, '--alerts', rules, '--alert-webhook', url, stderr=log):
+        wait_until(lambda: 'its address is private; --allow-private-webhook allows that'
+                   in told.read_text(encoding='utf-8'), 'the refusal')
         equal(hook.attempts, 0)
 
 
@@ -655,7 +672,8 @@ def wrong_options_are_told(directory):
         contains(err, words)
 
 
-main(metrics_come_in_the_format_that_is_asked_for, a_sample_is_rendered_once,
+main(metrics_come_in_the_format_that_is_asked_for, programs_with_libpitot_are_shown,
+     a_sample_is_rendered_once,
      schema_is_that_of_the_command, pages_have_a_policy, health_has_its_fields,
      a_probe_decides_on_health, history_survives_restart_and_kill, history_says_what_is_wrong,
      one_history_has_one_writer, a_stream_begins_whole_and_goes_on_with_changes,

@@ -1,6 +1,7 @@
 /* Feeds arbitrary bytes to the readers of profiles; the first byte chooses which. What they accept
  * must be whole: writers and tables go over it without looking again. */
 #include "profile/diff.h"
+#include "profile/heap_report.h"
 #include "profile/lines.h"
 #include "profile/readers.h"
 #include "profile/top.h"
@@ -24,6 +25,9 @@ static void check_profile(const struct pt_profile *p) {
     for (size_t i = 0; i < p->samples.count; i++)
         check(p->samples.at[i].stack == PT_PROFILE_NONE ||
               p->samples.at[i].stack < p->stacks.count);
+    for (size_t i = 0; i < p->growth.count; i++)
+        check(p->growth.at[i].stack < p->stacks.count);
+    check(p->timeline.count <= PT_PROFILE_STEPS_MAX);
 }
 
 static void write_all(const struct pt_profile *p) {
@@ -36,6 +40,11 @@ static void write_all(const struct pt_profile *p) {
     pt_top_make(&top, p);
     pt_top_print(&top, p, 100, &(struct pt_top_style){ .columns = 40, .has_colors = true }, &out);
     pt_top_release(&top);
+    const struct pt_heap_report how = { .top_rows = 10, .wants_leaks = true };
+    if (pt_heap_report_fits(p)) {
+        pt_heap_report_print(p, &how, &out);
+        pt_heap_report_print_json(p, 10, &out);
+    }
     if (pt_lines_print(p, "main", &out, NULL) == 0)
         check(bytes.len + out.used > 0);
     check(pt_out_close(&out) == 0);

@@ -52,6 +52,17 @@ static void fuzz_ring(struct pt_str text) {
             check(tail <= head);
         pt_buf_clear(&taken);
     }
+    struct perf_event_mmap_page page = { .data_head = size };
+    struct pt_perf_ring mapped = { &page, ring, size };
+    uint64_t end;
+    if (pt_perf_ring_has_only_samples(&mapped, INT64_MAX, &end)) {
+        check(end <= size);
+        for (struct pt_str first; (first = pt_perf_ring_first(&mapped, end, &taken)).len > 0;) {
+            fuzz_record(first);
+            pt_perf_ring_drop(&mapped, first.len);
+        }
+        check(page.data_tail == end);
+    }
     pt_buf_release(&taken);
     free(ring);
 }

@@ -32,16 +32,20 @@ static uint32_t add_native(struct pt_profile *p, uint32_t parent, const char *na
 
 /* Three parts are kept by one function and one part by another; the first grows by 1 MiB/s. */
 static void make_heap(struct pt_profile *p) {
-    static const struct pt_profile_value_type types[] = { { "live", PT_PROFILE_BYTES },
-                                                          { "live_count", PT_PROFILE_SAMPLES } };
-    pt_profile_init(p, types, 2);
+    static const struct pt_profile_value_type types[] = {
+        { "live", PT_PROFILE_BYTES },
+        { "live_count", PT_PROFILE_SAMPLES },
+        { "allocated", PT_PROFILE_BYTES },
+        { "allocated_count", PT_PROFILE_SAMPLES },
+    };
+    pt_profile_init(p, types, 4);
     p->meta.title = "heap";
     uint32_t root = add_native(p, PT_PROFILE_NONE, "main");
     uint32_t leak = add_native(p, root, "remember"), other = add_native(p, root, "prepare");
     struct pt_profile_sample sample = { .thread = PT_PROFILE_NONE, .stack = leak };
-    (void)pt_profile_sample(p, &sample, (const int64_t[]){ 3 << 20, 30 });
+    (void)pt_profile_sample(p, &sample, (const int64_t[]){ 3 << 20, 30, 3 << 20, 30 });
     sample.stack = other;
-    (void)pt_profile_sample(p, &sample, (const int64_t[]){ 1 << 20, 1 });
+    (void)pt_profile_sample(p, &sample, (const int64_t[]){ 1 << 20, 1, 5 << 20, 5 });
     p->timeline = (struct pt_profile_timeline){ .step_ns = 100000000, .count = 40 };
     for (size_t i = 0; i < p->timeline.count; i++)
         p->timeline.values[i] = (int64_t)(i + 1) * (4 << 20) / 40;

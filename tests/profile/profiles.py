@@ -1,6 +1,7 @@
 """What the tests of profiles share, beside the harness of the end-to-end tests."""
 import os
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
@@ -34,3 +35,25 @@ def near(actual, expected, what, margin=0.1):
 def cpu_ticks(pid):
     words = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
     return int(words[11]) + int(words[12])
+
+
+def rooted(err):
+    found = re.search(r'([0-9.]+) % of \d+ stacks reach the root', err)
+    assert found, err
+    return float(found[1])
+
+
+def hottest(stacks):
+    return max(stacks, key=lambda stack: stack[1])[0]
+
+
+def order(frames, *names):
+    """The names stand in the stack one below the other, neighbours or not."""
+    places = [len(frames) - 1 - frames[::-1].index(name) for name in names]
+    assert places == sorted(places), f'{names} in {frames}'
+
+
+def merged(err):
+    found = re.search(r'python: ([0-9.]+) % of \d+ samples are', err)
+    assert found, err
+    return float(found[1])

@@ -270,6 +270,23 @@ test('a brush changes the flame graph to the samples of its part', async () => {
     ok(profiled.complaints.length === 0, profiled.complaints.join('; '));
 });
 
+test('C244: a run with a profile of memory shows it, of the whole run', async () => {
+    const heap = await open('heap.html');
+    const { end } = await getWindow(heap);
+    const lines = readFileSync(path.join(directory, 'heap.folded'), 'utf8').trimEnd().split('\n');
+    const peak = lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+    const whole = () => heap.evaluate(() => window.pitotFlame.last.whole);
+    await heap.locator('#heap').getByLabel('Value', { exact: true }).selectOption('peak');
+    ok(peak > 1 << 20, `${peak} bytes`);
+    near(await whole(), peak, 'bytes at the peak');
+    ok(await heap.locator('#heap .pf-live-canvas').count() === 1, 'live bytes over time');
+    await setWindow(heap, end * 0.4, end * 0.8);
+    near(await whole(), peak, 'the part that is shown changes nothing');
+    await heap.locator('#heap').scrollIntoViewIfNeeded();
+    await shot(heap, 'heap');
+    ok(heap.complaints.length === 0, heap.complaints.join('; '));
+});
+
 test('a day of samples is a small page and shows a peak of one second', async () => {
     const size = statSync(path.join(directory, 'day.html')).size;
     ok(size < 5e6, `${size} bytes`);

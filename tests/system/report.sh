@@ -27,6 +27,9 @@ cp "$files"/run/*.html "$files/demo.html"
 if [ -e "$files/demo.pitotprof" ]; then
     "$1" report "$files/profiled" -q --profile "$files/demo.pitotprof" -o "$files/profiled.html"
 fi
+"$1" -q -o "$files/heap" -t 100 -f csv --heap=16k -- "$1" demo --seconds 3 >/dev/null
+"$1" report "$files/heap" -q -o "$files/heap.html"
+"$1" export "$files/heap" --profile heap --metric peak -o "$files/heap.folded"
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"
 rm "$files/day.pitot"

@@ -6,6 +6,7 @@
 #include "base/digits.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/json_walk.h"
 #include "base/out.h"
 #include "base/scan.h"
 
@@ -311,8 +312,31 @@ static void the_directory_of_the_program_is_known(void **state) {
     assert_string_equal(own, expected);
 }
 
+static void escapes_of_json_are_undone(void **state) {
+    (void)state;
+    static const struct {
+        struct pt_str escaped;
+        const char *plain;
+    } cases[] = {
+        { PT_STR("plain"), "plain" },
+        { PT_STR("\\\"a\\\\b\\/c\\n\\t"), "\"a\\b/c\n\t" },
+        { PT_STR("\\u0041\\u00e9\\u20ac"), "A\xc3\xa9\xe2\x82\xac" },
+        { PT_STR("\\ud83d\\ude00!"), "\xf0\x9f\x98\x80!" },
+        { PT_STR("\\ud83dx"), "\xef\xbf\xbdx" },            /* half of a pair */
+        { PT_STR("\\u12g4 \\u1 \\x"), "\\u12g4 \\u1 \\x" }, /* no escapes */
+        { PT_STR("end\\"), "end\\" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_buf plain = { 0 };
+        pt_json_unescape(cases[i].escaped, &plain);
+        assert_str_eq(pt_buf_as_str(&plain), cases[i].plain);
+        pt_buf_release(&plain);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(escapes_of_json_are_undone, "escapes of JSON are undone"),
         PT_TEST(output_to_memory_is_appended_whole, "output to memory is appended whole"),
         PT_TEST(the_directory_of_the_program_is_known, "the directory of the program is known"),
         PT_TEST(numbers_are_exact_to_the_last_digit, "C031: numbers are exact to the last digit"),

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 static const char *const expected_ids[] = {
-    "kernel",  "procfs",     "output",      "tick",        "clock",     "memory",    "nofile",
-    "hidepid", "process_io", "smaps",       "proc_events", "taskstats", "diskstats", "pressure",
-    "cgroup",  "own_cgroup", "cpufreq",     "perf",        "pmu",       "kptr",      "rapl",
-    "nvml",    "dri",        "http_client", "http_server",
+    "kernel",  "procfs",     "output",  "tick",        "clock",       "memory",      "nofile",
+    "hidepid", "process_io", "smaps",   "proc_events", "taskstats",   "diskstats",   "pressure",
+    "cgroup",  "own_cgroup", "cpufreq", "perf",        "cpu_profile", "pmu",         "kptr",
+    "rapl",    "nvml",       "dri",     "gpu_tools",   "http_client", "http_server",
 };
 
 static void open_live(struct pt_fs *fs) {
@@ -116,6 +116,7 @@ static void a_copied_server_shows_what_its_files_say(void **state) {
     assert_text(check_of(root, "diskstats"), "remedy",
                 "echo 1 | sudo tee /sys/block/sda/queue/iostats");
     assert_state(root, "perf", "limited");
+    assert_state(root, "cpu_profile", "limited");
     assert_state(root, "own_cgroup", "limited");
     assert_number(root, "exit_code", 1);
     json_decref(root);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "preload/python_frame.h"
 #include "profile/heap.h"
 #include "profile/leaks.h"
 
@@ -139,6 +140,149 @@ static void test_sums(void **state) {
     assert_int_equal(p->samples.count, 1);
     assert_int_equal(pt_profile_value(p, 0, 0), llround(2 * one + two));
     assert_int_equal(pt_profile_value(p, 0, 2), llround(two));
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+static void append_drawn(struct made_file *f, uint64_t address, uint64_t bytes, uint32_t shift) {
+    struct pt_heap_allocation a = {
+        .mono_ns = 1000, .address = address, .bytes = bytes, .thread = 5, .mean_shift = shift
+    };
+    append(f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+}
+
+static void test_thinned(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    append_drawn(&f, 0x1000, 1000, 0);
+    append_drawn(&f, 0x2000, 1000, 3);
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, true);
+    assert_near(h.total_allocated.bytes,
+                pt_heap_weight(1000, MEAN).bytes + pt_heap_weight(1000, 8 * MEAN).bytes);
+    pt_heap_finish(&h, PT_HEAP_LIVE);
+    const struct pt_profile_heap_meta *m = &h.recording.profile.meta.heap;
+    assert_int_equal(m->taken, 2);
+    assert_int_equal(m->thinned, 1);
+    assert_int_equal(m->allocated_error, llround(sqrt(h.total_allocated.variance)));
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+/* "größe" of Latin-1 in "a.py"; bytecode of 8 bytes is of line 12. */
+static void append_code(struct made_file *f, uint32_t number) {
+    struct {
+        struct pt_heap_code code;
+        char text[16];
+    } r = { .code = { .number = number,
+                      .first_line = 11,
+                      .name_length = 5,
+                      .name_width = 1,
+                      .file_length = 4,
+                      .file_width = 1,
+                      .lines_size = 2,
+                      .lines_form = PT_PYTHON_LNOTAB },
+            .text = "gr\xf6\xdf"
+                    "ea.py"
+                    "\x00\x01" };
+    append(f, &r, sizeof r, PT_HEAP_CODE, 0);
+}
+
+static void test_python(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    struct {
+        struct pt_heap_allocation a;
+        struct pt_heap_python_frame frames[4];
+    } r = {
+        .a = { .mono_ns = 1000, .address = 0x1000, .bytes = 1000, .thread = 5, .python_count = 3 },
+        .frames = { { 77, 4, PT_PYTHON_IS_LAST },
+                    { 78, 0, PT_PYTHON_IS_LAST },
+                    { UINT32_MAX, 0, PT_PYTHON_IS_LAST | PT_PYTHON_IS_SHIM } }
+    };
+    append_code(&f, 77); /* of 78 nothing is known */
+    append(&f, &r, sizeof r, PT_HEAP_ALLOCATION, 0);
+    r.a.python_count = 5; /* more than there are: not a record */
+    append(&f, &r, sizeof r, PT_HEAP_ALLOCATION, 0);
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, true);
+    assert_int_equal(h.sample_count, 1);
+    pt_heap_finish(&h, PT_HEAP_LIVE);
+    const struct pt_profile *p = &h.recording.profile;
+    assert_int_equal(p->samples.count, 1);
+    uint32_t stack = p->samples.at[0].stack;
+    while (pt_profile_frame_kind(p, p->stacks.at[stack].frame) != PT_KIND_PYTHON)
+        stack = p->stacks.at[stack].parent;
+    const struct pt_profile_frame *frame = &p->frames.at[p->stacks.at[stack].frame];
+    const struct pt_profile_function *function = &p->functions.at[frame->function];
+    assert_true(pt_str_eq(pt_profile_text(p, function->name), PT_STR("gr\xc3\xb6\xc3\x9f"
+                                                                     "e")));
+    assert_true(pt_str_eq(pt_profile_text(p, function->file), PT_STR("a.py")));
+    assert_int_equal(frame->line, 12);
+    assert_int_equal(function->kind, PT_KIND_PYTHON);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+/* 16 MiB every 10 ms for 5 s. */
+static void test_timeline(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    for (int i = 1; i <= 500; i++)
+        append_allocation(&f, i * INT64_C(10000000), 0x1000u * (unsigned)i, 16 << 20);
+    pt_heap_init(&h, &fs);
+    h.start_mono_ns = 1;
+    read_file(&h, &f, false);
+    pt_heap_advance(&h, INT64_C(5000000000) + 1);
+    pt_heap_make(&h, PT_HEAP_LIVE);
+    const struct pt_profile_timeline *t = &h.recording.profile.timeline;
+    assert_int_equal(t->step_ns, 20000000);
+    assert_int_equal(t->count, 250);
+    assert_int_equal(t->values[0], 2 * (16 << 20)); /* each came just before 10 ms were over */
+    for (size_t i = 1; i < t->count; i++)
+        assert_int_equal(t->values[i] - t->values[i - 1], INT64_C(2) * (16 << 20));
+    assert_int_equal(h.recording.profile.growth.count, 1);
+    const struct pt_profile_growth *g = &h.recording.profile.growth.at[0];
+    assert_int_equal(g->bytes, INT64_C(500) * (16 << 20));
+    assert_true(llabs(g->slope - INT64_C(100) * (16 << 20)) < 16 << 20);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+static void test_metric(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    append_allocation(&f, 1000, 0x1000, 1000);
+    append_free(&f, 3000, 0x1000, PT_HEAP_FREE, PT_HEAP_TEMPORARY);
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, true);
+    pt_heap_finish(&h, PT_HEAP_LIVE);
+    struct pt_profile *p = &h.recording.profile;
+    int64_t weight = llround(pt_heap_weight(1000, MEAN).bytes);
+    assert_true(pt_heap_put_first(p, PT_HEAP_TEMPORARIES));
+    const char *const names[] = { "temporary", "temporary_count", "live",     "live_count",
+                                  "peak",      "peak_count",      "allocated" };
+    for (size_t i = 0; i < PT_COUNT(names); i++)
+        assert_string_equal(p->types[i].name, names[i]);
+    assert_int_equal(pt_profile_value(p, 0, 0), weight);
+    assert_int_equal(pt_profile_value(p, 0, 2), 0);
+    assert_int_equal(pt_profile_value(p, 0, 6), weight);
+    assert_true(pt_heap_put_first(p, PT_HEAP_LIVE));
+    assert_int_equal(pt_profile_value(p, 0, 0), 0);
+    p->type_count = 2;
+    assert_false(pt_heap_put_first(p, PT_HEAP_ALLOCATED)); /* it is none of memory */
     pt_heap_release(&h);
     pt_free(f.at);
     pt_fs_close(&fs);
@@ -352,6 +496,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_weight, "C244: a sample stands for its size over its chance of being one"),
         PT_TEST(test_sums, "C244: live, peak, allocated and temporary bytes are summed by stack"),
+        PT_TEST(test_thinned, "C244: a sample counts by the mean that it was drawn with"),
+        PT_TEST(test_python, "C244: frames of Python have the names and lines of their code"),
+        PT_TEST(test_timeline, "C244: the time line has the live bytes at the end of each step"),
+        PT_TEST(test_metric, "C244: any column of a profile can come first"),
         PT_TEST(test_torn, "C244: a record that its killed writer did not finish is stepped over"),
         PT_TEST(test_garbage, "C244: a file that is not whole is not read"),
         PT_TEST(test_cut, "C244: a program that cuts its file while it is read ends no reader"),

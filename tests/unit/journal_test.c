@@ -240,11 +240,18 @@ static struct pt_sample *next_sample(struct run *run) {
     return s;
 }
 
+/* The next sample is a key sample. */
+static void forget_key(struct pt_journal *j) {
+    if (j->lane_count > 0)
+        j->lanes[0].samples_since_key = 0;
+}
+
 static void write_samples(struct run *run, uint32_t count, uint32_t key_every) {
     for (uint32_t i = 0; i < count; i++) {
         if (key_every && run->count % key_every == 0)
-            run->journal.samples_since_key = 0;
-        run->is_key[run->count] = run->journal.samples_since_key == 0;
+            forget_key(&run->journal);
+        run->is_key[run->count] =
+            run->journal.lane_count == 0 || run->journal.lanes[0].samples_since_key == 0;
         assert_int_equal(pt_journal_write(&run->journal, next_sample(run)), 0);
         run->end[run->count++] = run->journal.byte_count;
     }
@@ -294,6 +301,49 @@ static void what_is_written_is_read(void **state) {
         assert_memory_equal(r.uuid, uuid, 16);
         close_reader(&r, &s);
     }
+}
+
+/* Every sample in one of four lanes. */
+static void write_lanes(struct run *r, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct pt_sample *s = next_sample(r);
+        assert_int_equal(pt_journal_write_lane(&r->journal, below(4) * 300, s), 0);
+        r->end[r->count++] = r->journal.byte_count;
+    }
+}
+
+static void lanes_do_not_mix(void **state) {
+    (void)state;
+    begin_run(&run, 5);
+    write_lanes(&run, RUN_MAX);
+    struct pt_journal_reader r;
+    struct pt_sample s;
+    open_reader(&r, &s);
+    for (uint32_t i = 0; i < run.count; i++) {
+        assert_int_equal(pt_journal_next(&r, &s), 1);
+        check_sample(&run.samples[i], &s);
+    }
+    assert_int_equal(pt_journal_next(&r, &s), 0);
+    assert_int_equal(r.skipped_bytes, 0);
+    close_reader(&r, &s);
+    end_run(&run);
+}
+
+/* A sample takes next to nothing if the one before of its lane was the same. */
+static void each_lane_has_its_own_differences(void **state) {
+    (void)state;
+    begin_run(&run, 6);
+    struct pt_sample *a = next_sample(&run);
+    run.count++;
+    struct pt_sample *b = next_sample(&run);
+    run.count++;
+    uint64_t before = 0;
+    for (int i = 0; i < 20; i++) {
+        before = run.journal.byte_count;
+        assert_int_equal(pt_journal_write_lane(&run.journal, (uint32_t)(i % 2), i % 2 ? a : b), 0);
+    }
+    assert_true(run.journal.byte_count - before < 64);
+    end_run(&run);
 }
 
 static void the_schema_travels_with_the_run(void **state) {
@@ -569,7 +619,7 @@ static void a_steady_write_allocates_nothing(void **state) {
     for (int round = 0; round < 10; round++)
         for (uint32_t i = 0; i < 40; i++) {
             if (i % 20 == 0)
-                run.journal.samples_since_key = 0;
+                forget_key(&run.journal);
             assert_int_equal(pt_journal_write(&run.journal, &run.samples[i]), 0);
         }
     assert_int_equal(pt_mem_allocation_count(), before);
@@ -747,6 +797,8 @@ int main(void) {
         PT_TEST(a_second_writer_is_refused, "C019: a second writer of the same file is refused"),
         PT_TEST(a_steady_write_allocates_nothing, "C018: a steady write allocates nothing"),
         PT_TEST(a_running_journal_can_be_followed, "C018: a running journal can be followed"),
+        PT_TEST(lanes_do_not_mix, "samples of several lanes are read as they were written"),
+        PT_TEST(each_lane_has_its_own_differences, "each lane has its own differences"),
         PT_TEST(notes_are_found_by_key, "C020: notes about the run are found by key"),
         PT_TEST(an_absurd_length_takes_no_memory, "C018: an absurd length takes no memory"),
         PT_TEST(a_schema_that_could_do_harm_is_refused,

@@ -2,7 +2,9 @@
  */
 #include "profile/perf_record.h"
 #include "profile/perf_ring.h"
+#include "profile/raw_queue.h"
 #include "profile/record_order.h"
+#include "profile/recording.h"
 #include "profile/registers.h"
 #include "profile/space.h"
 
@@ -180,6 +182,140 @@ static void test_no_room(void **state) {
     pt_buf_release(&taken);
 }
 
+/* A ring as it is mapped, with what `b` has from position `start` on. */
+static struct pt_perf_ring make_ring(struct perf_event_mmap_page *page, uint8_t *data, size_t size,
+                                     uint64_t start, const struct pt_buf *b) {
+    for (size_t i = 0; i < b->len; i++)
+        data[(start + i) % size] = b->at[i];
+    page->data_tail = start;
+    page->data_head = start + b->len;
+    return (struct pt_perf_ring){ page, data, size };
+}
+
+static void test_in_place(void **state) {
+    (void)state;
+    enum { SIZE = 1024 };
+    uint8_t data[SIZE];
+    struct perf_event_mmap_page page = { 0 };
+    struct pt_buf b = { 0 }, scratch = { 0 };
+    struct pt_perf_record r;
+    for (int64_t time_ns = 10; time_ns <= 30; time_ns += 10)
+        add_sample(&b, time_ns, 64, 40);
+    for (uint64_t start = 0; start < SIZE; start += 8) {
+        struct pt_perf_ring ring = make_ring(&page, data, SIZE, start, &b);
+        uint64_t end = 0;
+        assert_true(pt_perf_ring_has_only_samples(&ring, 20, &end));
+        assert_int_equal(end, start + b.len / 3 * 2); /* the third is of a later time */
+        for (int64_t time_ns = 10; time_ns <= 20; time_ns += 10) {
+            struct pt_str first = pt_perf_ring_first(&ring, end, &scratch);
+            assert_int_equal(first.len, b.len / 3);
+            assert_true(pt_perf_record_parse((const uint8_t *)first.at, first.len, REGISTERS, &r));
+            check_sample(&r, time_ns, 40);
+            pt_perf_ring_drop(&ring, first.len);
+        }
+        assert_int_equal(pt_perf_ring_first(&ring, end, &scratch).len, 0);
+        assert_int_equal(page.data_tail, end);
+    }
+    pt_buf_release(&b);
+    pt_buf_release(&scratch);
+}
+
+static void test_not_only_samples(void **state) {
+    (void)state;
+    uint8_t data[1024];
+    struct perf_event_mmap_page page = { 0 };
+    struct pt_buf b = { 0 };
+    uint64_t end;
+    add_sample(&b, 10, 64, 40);
+    size_t start = b.len;
+    header(&b, PERF_RECORD_EXIT, 0);
+    for (int i = 0; i < 6; i++)
+        pt_buf_u32(&b, 1);
+    trailer(&b, 20);
+    finish(&b, start);
+    struct pt_perf_ring ring = make_ring(&page, data, sizeof data, 0, &b);
+    assert_false(pt_perf_ring_has_only_samples(&ring, 30, &end));
+    pt_buf_release(&b);
+}
+
+static struct pt_perf_record sample_at(uint64_t pc, const uint8_t *stack, size_t size) {
+    struct pt_perf_record r = { .kind = PT_PERF_SAMPLE, .pid = 10, .tid = 11, .time_ns = 5 };
+    uint64_t registers[PT_REGISTER_COUNT];
+    for (uint64_t i = 0; i < pt_registers_count; i++)
+        r.sample.registers[i] = i;
+    pt_registers_load(r.sample.registers, registers);
+    r.sample.registers[registers[PT_REGISTER_PC]] = pc;
+    r.sample.has_registers = true;
+    r.sample.stack = stack;
+    r.sample.stack_size = size;
+    return r;
+}
+
+/* Its file is not there: what is found out is that there are no rules. */
+static void test_known(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    const uint8_t stack[64] = { 0 };
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    struct pt_perf_record map = { .kind = PT_PERF_MMAP, .pid = 10, .tid = 11 };
+    map.mmap = (struct pt_perf_mmap){ .start = 0x1000,
+                                      .length = 0x1000,
+                                      .is_executable = true,
+                                      .path = PT_STR("/nonexistent/library.so") };
+    pt_recording_take(&r, &map, NULL);
+    struct pt_perf_record sample = sample_at(0x1010, stack, sizeof stack);
+    assert_false(pt_recording_take_known(&r, &sample));
+    assert_int_equal(r.profile.samples.count, 0);
+    assert_int_equal(r.profile.meta.unwound, 0);
+    pt_recording_take(&r, &sample, NULL);
+    assert_true(pt_recording_take_known(&r, &sample));
+    assert_int_equal(r.profile.samples.count, 2);
+    assert_int_equal(r.profile.samples.at[0].stack, r.profile.samples.at[1].stack);
+    sample = sample_at(0x1020, stack, sizeof stack); /* another place of the same file */
+    assert_false(pt_recording_take_known(&r, &sample));
+    pt_recording_release(&r);
+}
+
+/* After another file was mapped there, what was known of the address counts no longer. */
+static void test_mapped_anew(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    const uint8_t stack[64] = { 0 };
+    const char *const paths[] = { "/nonexistent/a.so", "/nonexistent/b.so" };
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    struct pt_perf_record sample = sample_at(0x1010, stack, sizeof stack);
+    for (int i = 0; i < 2; i++) {
+        struct pt_perf_record map = { .kind = PT_PERF_MMAP, .pid = 10, .tid = 11 };
+        map.mmap = (struct pt_perf_mmap){
+            .start = 0x1000, .length = 0x1000, .is_executable = true, .path = pt_str_from(paths[i])
+        };
+        pt_recording_take(&r, &map, NULL);
+        assert_false(pt_recording_take_known(&r, &sample));
+        pt_recording_take(&r, &sample, NULL);
+    }
+    assert_int_not_equal(r.profile.samples.at[0].stack, r.profile.samples.at[1].stack);
+    pt_recording_release(&r);
+}
+
+static void test_idle(void **state) {
+    (void)state;
+    struct pt_raw_queue q;
+    pt_raw_queue_init(&q);
+    assert_true(pt_raw_queue_is_idle(&q, 0));
+    struct pt_raw_block *block = pt_raw_queue_take_free(&q);
+    assert_true(pt_raw_queue_is_idle(&q, 1));
+    pt_raw_queue_put(&q, block);
+    assert_false(pt_raw_queue_is_idle(&q, 0));
+    assert_ptr_equal(pt_raw_queue_take(&q), block);
+    assert_true(pt_raw_queue_is_empty(&q));
+    assert_false(pt_raw_queue_is_idle(&q, 0)); /* somebody works on it */
+    pt_raw_queue_give_back(&q, block);
+    assert_true(pt_raw_queue_is_idle(&q, 0));
+    pt_raw_queue_release(&q);
+}
+
 static void test_order(void **state) {
     (void)state;
     struct pt_buf b = { 0 };
@@ -260,6 +396,12 @@ int main(void) {
         { "C242: a switch off the CPU says whether it was pushed off", test_switch },
         { "C242: a record may wrap anywhere, and its unused stack is left out", test_wrap },
         { "C242: a record that does not fit stays in the ring", test_no_room },
+        { "C242: samples up to a time are read where they lie", test_in_place },
+        { "C242: where there is more than samples nothing is read in place",
+          test_not_only_samples },
+        { "C242: a sample of known places needs no file, another waits for it", test_known },
+        { "C242: what is known of an address ends with its mapping", test_mapped_anew },
+        { "C242: a queue is idle when all blocks are back", test_idle },
         { "C242: records of several rings come in the order of their time", test_order },
         { "C242: a new mapping takes the place of the old", test_space },
         { "C242: lines of /proc/PID/maps", test_maps_line },

@@ -366,8 +366,18 @@ static void test_saved(void **state) {
     struct pt_profile_file file = { 0 };
     struct pt_err err;
     make_known(&k, "dot");
+    k.profile.timeline = (struct pt_profile_timeline){ 5, 10, { 100, -3, 300 }, 3 };
+    struct pt_profile_growth growth = {
+        .stack = 1, .slope = 70, .slope_error = 7, .bytes = 700, .count = 2
+    };
+    pt_profile_growth(&k.profile, &growth);
+    k.profile.meta.heap.peak_bytes = 12345;
     struct pt_buf bytes = written(&pt_saved_writer, &k.profile);
     assert_int_equal(pt_saved_reader.read(pt_buf_as_str(&bytes), &file, &err), 0);
+    assert_memory_equal(&file.profile.timeline, &k.profile.timeline, sizeof k.profile.timeline);
+    assert_int_equal(file.profile.growth.count, 1);
+    assert_memory_equal(file.profile.growth.at, &growth, sizeof growth);
+    assert_int_equal(file.profile.meta.heap.peak_bytes, 12345);
     struct pt_buf again = written(&pt_saved_writer, &file.profile);
     assert_true(pt_str_eq(pt_buf_as_str(&bytes), pt_buf_as_str(&again)));
     assert_string_equal(file.profile.meta.way, "by hand");

@@ -4,9 +4,12 @@
 
 #include "analyze/verdict.h"
 #include "base/buf.h"
+#include "profile/writers.h"
 #include "report/explain.h"
+#include "report/leak_stack.h"
 
 #include <jansson.h>
+#include <unistd.h>
 
 #define MB 1048576.0
 
@@ -501,6 +504,62 @@ static void the_page_has_every_verdict_and_its_advice(void **state) {
         assert_non_null(strstr(page, pt_signal_infos[i].name));
 }
 
+/* A profile of memory beside a journal: one stack that grows, or none. */
+static void write_heap(const char *path, bool has_leak) {
+    static const struct pt_profile_value_type types[] = { { "live", PT_PROFILE_BYTES } };
+    struct pt_profile p;
+    struct pt_err err;
+    pt_profile_init(&p, types, 1);
+    uint32_t stack = PT_PROFILE_NONE;
+    const char *const names[] = { "main", "serve", "remember", "PyBytes_New" };
+    for (size_t i = 0; i < PT_COUNT(names); i++) {
+        struct pt_profile_function f = { .name = pt_profile_string(&p, pt_str_from(names[i])),
+                                         .module = PT_PROFILE_NONE,
+                                         .kind =
+                                             i == 1 || i == 2 ? PT_KIND_PYTHON : PT_KIND_NATIVE };
+        struct pt_profile_frame frame = { .function = pt_profile_function(&p, f),
+                                          .module = PT_PROFILE_NONE,
+                                          .line = i == 2 ? 17 : 0 };
+        stack = pt_profile_stack(&p, stack, pt_profile_frame(&p, frame));
+    }
+    struct pt_profile_growth growth = { .stack = stack, .slope = 3 << 20, .bytes = 90 << 20 };
+    if (has_leak)
+        pt_profile_growth(&p, &growth);
+    assert_int_equal(pt_profile_write(&p, path, &err), 0);
+    pt_profile_release(&p);
+}
+
+static const struct pt_rule *rule_of(const char *id) {
+    const struct pt_rule *rule;
+    for (size_t i = 0; (rule = pt_rule_at(i)); i++)
+        if (strcmp(rule->id, id) == 0)
+            return rule;
+    return NULL;
+}
+
+static void a_leak_is_told_by_its_stack(void **state) {
+    (void)state;
+    char directory[] = "/tmp/pitot-leak-XXXXXX", journal[64], heap[64];
+    struct pt_explanation x = { .verdict_count = 2 };
+    x.verdicts[0].rule = rule_of("cpu-bound");
+    x.verdicts[1].rule = rule_of("memory-leak");
+    assert_non_null(mkdtemp(directory));
+    snprintf(journal, sizeof journal, "%s/run.pitot", directory);
+    snprintf(heap, sizeof heap, "%s/run.heap.pitotprof", directory);
+    pt_leak_stack_add(&x, journal); /* there is no profile */
+    assert_string_equal(x.verdicts[1].where, "");
+    write_heap(heap, true);
+    pt_leak_stack_add(&x, journal);
+    assert_string_equal(x.verdicts[0].where, "");
+    assert_string_equal(x.verdicts[1].where, "PyBytes_New < remember:17 < serve (3.0 MiB/s, "
+                                             "90.0 MiB live near the end)");
+    write_heap(heap, false);
+    pt_leak_stack_add(&x, journal);
+    assert_non_null(strstr(x.verdicts[1].where, "no stack of the heap profile grows"));
+    unlink(heap);
+    rmdir(directory);
+}
+
 /* Windows */
 
 static bool wants_all(const struct pt_table *table, const struct pt_column *column) {
@@ -607,6 +666,8 @@ int main(void) {
         PT_TEST(the_json_has_the_promised_shape,
                 "C236: the JSON has ids, shares, signals and advice"),
         PT_TEST(the_text_fits_a_screen, "C236: the text begins with the verdict and fits a screen"),
+        PT_TEST(a_leak_is_told_by_its_stack,
+                "C234: a leak names the stack that grows, if there is a heap profile"),
         PT_TEST(every_rule_is_whole,
                 "C236: every rule has a title, advice, two signals and a test"),
         PT_TEST(the_page_has_every_verdict_and_its_advice,

@@ -35,6 +35,12 @@ function decode(data) {
     return model;
 }
 
+/* The first column with anything in it: a program that frees all it has leaves nothing live. */
+function firstType(model) {
+    const found = model.values.findIndex(values => values.some(value => value > 0));
+    return Math.max(0, found);
+}
+
 /* Of the nodes of one function on a path only the first counts for its total. */
 function findTopmost(model) {
     const { parent, label } = model;

@@ -33,7 +33,7 @@ class FlameGraph {
     newFilter() {
         const model = this.model;
         return {
-            type: model.isDiff ? 1 : 0, groups: null, from: 0, to: model.end,
+            type: model.isDiff ? 1 : firstType(model), groups: null, from: 0, to: model.end,
             states: model.states.map(() => true), kinds: model.kinds.map(() => true),
             threads: new Array(model.threads.length + 1).fill(true),
         };

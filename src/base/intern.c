@@ -1,10 +1,16 @@
-#include "profile/intern.h"
+#include "base/intern.h"
 
 #define SMALLEST 64 /* a power of two */
 
 void pt_intern_release(struct pt_intern *t) {
     pt_free(t->slots);
     *t = (struct pt_intern){ 0 };
+}
+
+void pt_intern_clear(struct pt_intern *t) {
+    if (t->capacity > 0)
+        memset(t->slots, 0, t->capacity * sizeof *t->slots);
+    t->count = 0;
 }
 
 static uint64_t mix(uint64_t h) {
@@ -55,6 +61,8 @@ uint32_t pt_intern_find(struct pt_intern *t, uint32_t hash, pt_intern_equal *is_
         if (t->slots[i] >> 32 == hash && is_equal(owner, number, key))
             return number;
     }
+    if (next == PT_INTERN_NONE)
+        return next;
     t->slots[i] = (uint64_t)hash << 32 | (next + 1);
     t->count++;
     return next;

@@ -1,8 +1,8 @@
-/* profile/intern.h -- finds equal elements of an array by their hash. {0} is an empty index.
+/* base/intern.h -- finds equal elements of an array by their hash. {0} is an empty index.
  *
  * The elements stay where they are, in an array that only grows; the index knows their numbers. */
-#ifndef PT_PROFILE_INTERN_H
-#define PT_PROFILE_INTERN_H
+#ifndef PT_BASE_INTERN_H
+#define PT_BASE_INTERN_H
 
 #include "base/mem.h"
 
@@ -15,9 +15,12 @@ struct pt_intern {
 typedef bool pt_intern_equal(const void *owner, uint32_t number, const void *key);
 
 void pt_intern_release(struct pt_intern *t);
+void pt_intern_clear(struct pt_intern *t); /* forgets all, keeps the memory */
+
+#define PT_INTERN_NONE UINT32_MAX
 
 /* The number of the element that is equal to `key`; else `next`, which is remembered: the caller
- * then appends the element under that number. */
+ * then appends the element under that number. PT_INTERN_NONE is not remembered. */
 uint32_t pt_intern_find(struct pt_intern *t, uint32_t hash, pt_intern_equal *is_equal,
                         const void *owner, const void *key, uint32_t next);
 

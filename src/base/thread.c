@@ -1,0 +1,19 @@
+#include "base/thread.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+
+int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(thread, NULL, run, state);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return -rc;
+}
+
+int64_t pt_thread_cpu_ns(pthread_t thread) {
+    clockid_t clock;
+    return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
+}

@@ -1,0 +1,16 @@
+/* base/thread.h -- threads of the program that handle no signals: those belong to the main thread.
+ */
+#ifndef PT_BASE_THREAD_H
+#define PT_BASE_THREAD_H
+
+#include "base/attr.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* 0 or -errno. */
+int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) PT_MUST_CHECK;
+/* What a thread that runs has used until now. */
+int64_t pt_thread_cpu_ns(pthread_t thread);
+
+#endif

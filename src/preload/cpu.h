@@ -1,0 +1,67 @@
+/* preload/cpu.h -- the parts of libpitot-cpu.so, which samples a program by timers of its own where
+ * perf events are forbidden. Each thread has a timer on its CPU clock, whose signal copies
+ * registers and stack into the ring of the process; they are unwound outside.
+ *
+ *     cpu.c          the life of it: start, fork, threads, end
+ *     cpu_sample.c   the handler: the file of the process, a sample
+ *     cpu_timer.c    timers of threads
+ *     cpu_signals.c  the functions that stand in for those of the C library, so that the program
+ *                    neither sees nor loses our signal
+ *     mapping.c, ring.c, maps.c, thread.c  shared with libpitot-heap.so (preload/heap.h) */
+#ifndef PT_PRELOAD_CPU_H
+#define PT_PRELOAD_CPU_H
+
+#include "preload/cpu_layout.h"
+#include "preload/heap.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+struct pt_cpu {
+    struct pt_cpu_bell *bell; /* NULL: nothing is sampled */
+    uint64_t period_ns;
+    int signal_number; /* 0: none; the program may do with all of them what it wants */
+};
+extern struct pt_cpu pt_cpu;
+
+static inline int pt_cpu_signal(void) {
+    return __atomic_load_n(&pt_cpu.signal_number, __ATOMIC_RELAXED);
+}
+
+static inline void pt_cpu_count(uint32_t *counter) {
+    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* cpu_sample.c. False: fork cannot be noticed here. */
+bool pt_cpu_sample_prepare(void);
+/* The handler; what the timers carry so that it knows them. */
+void pt_cpu_handle(int number, siginfo_t *info, void *context);
+extern char pt_cpu_signature;
+/* Libraries that were loaded since are known to whoever reads this last. */
+void pt_cpu_sample_end(void);
+
+/* cpu_timer.c. Of the calling thread: a timer; none any more. */
+void pt_cpu_arm(void);
+void pt_cpu_disarm(void);
+/* In a child after fork, which has inherited none. */
+void pt_cpu_forget_timers(void);
+/* Of all threads. */
+void pt_cpu_disarm_all(void);
+
+/* cpu_signals.c */
+struct pt_cpu_next {
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    int (*action)(int, const struct sigaction *, struct sigaction *);
+    void (*(*handler)(int, void (*)(int)))(int);
+    int (*thread_mask)(int, const sigset_t *, sigset_t *);
+    int (*mask)(int, const sigset_t *, sigset_t *);
+    int (*wait)(const sigset_t *, int *);
+    int (*wait_info)(const sigset_t *, siginfo_t *);
+    int (*wait_timed)(const sigset_t *, siginfo_t *, const struct timespec *);
+};
+/* The functions that ours stand in for. */
+const struct pt_cpu_next *pt_cpu_next(void);
+/* Finds a signal that nobody uses and makes it ours. */
+bool pt_cpu_take_signal(void);
+
+#endif

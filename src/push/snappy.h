@@ -1,0 +1,22 @@
+/* push/snappy.h -- snappy's block format, which remote-write demands. libsnappy does the work, in a
+ * module that is loaded with the first receiver of remote-write. */
+#ifndef PT_PUSH_SNAPPY_H
+#define PT_PUSH_SNAPPY_H
+
+#include "base/buf.h"
+#include "base/module.h"
+
+extern const struct pt_module_need pt_snappy_module;
+
+/* What the module "snappy" exports. Both append to `into`; -EBADMSG if the bytes are not snappy or
+ * would become more than `most`. */
+#define PT_SNAPPY_VERSION 1
+
+struct pt_snappy_interface {
+    void (*compress)(struct pt_str bytes, struct pt_buf *into);
+    int (*uncompress)(struct pt_str bytes, size_t most, struct pt_buf *into);
+};
+
+int pt_snappy_open(const struct pt_snappy_interface **snappy, struct pt_err *err) PT_MUST_CHECK;
+
+#endif

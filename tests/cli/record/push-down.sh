@@ -1,0 +1,7 @@
+#!/bin/sh
+# a receiver that is not there is told, and what it should get is kept.
+push="--state-dir state --remote-write http://user:secret@127.0.0.1:1"
+"$PITOT" record -q -o out -f csv -d 0.1 $push
+"$PITOT" record -o out -f csv -d 0.1 $push 2>&1 | grep remote-write |
+    sed 's/remote-write-[0-9a-f]*/HASH/; s/[0-9]* \(ms\|points\|requests\)/N \1/g'
+ls state/push | sed 's/[0-9a-f]*$/HASH/'
