@@ -239,6 +239,8 @@ test('the filter leaves charts that have its words', async () => {
 test('a pause stands still while samples come, and goes on', async () => {
     await page.evaluate(() => window.scrollTo(0, 0));
     await page.keyboard.press('p');
+    await page.waitForFunction(() => [...window.pitotDashboard.allCharts].find(one => one.isSeen &&
+        one.plot).plot.scales.x.max === window.pitotDashboard.view.fixed.to / 1000);
     const before = await scaleOf(page);
     await samples(page, 5);
     const after = await scaleOf(page);

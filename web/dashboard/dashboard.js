@@ -103,6 +103,7 @@ class Page {
         const text = await (await ask('api/schema')).text();
         if (text !== this.schemaText)
             location.reload();
+        this.history.renew();
         await this.loadLists();
     }
 

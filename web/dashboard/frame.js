@@ -53,6 +53,7 @@ class Frame {
         this.spacing = this.step; // of the values that are in it
         this.rings = new Map();
         this.chosen = new Map(); // table -> keys that did most
+        this.texts = new Map(); // table -> key -> texts of its row, which may be gone
         this.asked = new Map(); // table -> when its history was asked for
     }
 
@@ -97,5 +98,6 @@ class Frame {
                 own.fill(this.stepAt(step * other.step), ring.at(step));
         }
         other.chosen.forEach((keys, table) => this.chosen.set(table, keys));
+        other.texts.forEach((texts, table) => this.texts.set(table, texts));
     }
 }

@@ -6,26 +6,30 @@ class History {
         Object.assign(this, { store, view });
         this.waiting = new Set();
         this.isBusy = false;
-        this.isAbsent = false; // the server keeps none
     }
 
     /* Asks once for each frame; of tables with more rows than lines now and then, as others may do
      * most by then. */
     want(table) {
-        const { frame } = this.view;
+        const { frame, hasHistory } = this.view;
         const asked = frame.asked.get(table.name);
         const isOld = frame.isLive && table.rows.size > linesOf(table) &&
             asked < Date.now() - CHOOSE_AGAIN_MS;
         if (asked !== undefined && !isOld)
             return;
         frame.asked.set(table.name, Date.now());
-        if (frame.isLive && table.rows.size > linesOf(table) && (this.isAbsent || !isOld))
+        if (frame.isLive && table.rows.size > linesOf(table) && (!hasHistory || !isOld))
             frame.chosen.set(table.name, busiestNow(table));
-        if (this.isAbsent)
+        if (!hasHistory)
             return;
         this.waiting.add(table);
         if (!this.isBusy)
             this.work();
+    }
+
+    /* After the server was away there is more to know. */
+    renew() {
+        this.view.frame?.asked.clear();
     }
 
     async work() {
@@ -37,7 +41,7 @@ class History {
             try {
                 this.fill(table, frame, await askJson(this.address(table, frame)));
             } catch (error) {
-                this.isAbsent ||= /no history/.test(error.message);
+                this.view.hasHistory &&= !/no history/.test(error.message);
             }
         }
         this.isBusy = false;
@@ -53,6 +57,7 @@ class History {
 
     fill(table, frame, answer) {
         frame.chosen.set(table.name, answer.things.map(thing => thing.key));
+        frame.texts.set(table.name, new Map(answer.things.map(({ key, texts }) => [key, texts])));
         if (answer.things.length > 0)
             frame.spacing = Math.max(frame.spacing, answer.step);
         for (const thing of answer.things)

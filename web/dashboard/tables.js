@@ -1,7 +1,7 @@
 /* Every table of the schema: what moves as charts, what stands still as a list, and of some tables
  * their rows. */
-const keyName = (table, key) => {
-    const texts = table.rows.get(key)?.texts;
+const keyName = (table, key, frame) => {
+    const texts = table.rows.get(key)?.texts || frame.texts.get(table.name)?.get(key);
     const name = texts && nameColumn(table);
     return [name && texts[name], key.replace(/\/\d{13}$/, '')].filter(Boolean).join(' ') ||
         table.help;
@@ -57,7 +57,7 @@ class TableSection {
         return new LiveChart(this.page, { title: column.name, help: column.help,
             unit: column.base_unit, isRate: column.is_rate },
         frame => keysShown(table, frame).map((key, i) =>
-            ({ table: table.name, key, place, label: keyName(table, key), color: i })));
+            ({ table: table.name, key, place, label: keyName(table, key, frame), color: i })));
     }
 
     addKeyCharts() {
@@ -88,7 +88,7 @@ class TableSection {
     keyChart(key, places) {
         const { table } = this;
         const columns = places.map(place => table.columns[place]);
-        return new LiveChart(this.page, { title: keyName(table, key),
+        return new LiveChart(this.page, { title: keyName(table, key, this.page.view.frame),
             help: columns.map(column => column.help).join(' · '), unit: columns[0].base_unit,
             isRate: columns[0].is_rate },
         () => places.map((place, i) =>

@@ -10,6 +10,7 @@ class View {
         this.fixed = null;
         this.isPaused = false;
         this.earliest = Infinity; // of all that is known
+        this.hasHistory = true;
         this.watchers = [];
     }
 
@@ -43,7 +44,7 @@ class View {
         this.range = ms;
         if (before) {
             this.live = new Frame(before.to - ms, before.to, true);
-            this.live.copy(before);
+            this.takeOver(this.live, before);
         }
         this.resume();
     }
@@ -53,10 +54,16 @@ class View {
         if (!this.live)
             return;
         const part = new Frame(from, Math.max(to, from + PART_LEAST_MS), false);
-        part.copy(this.live);
+        this.takeOver(part, this.live);
         this.fixed = part;
         this.isPaused = Boolean(isPaused);
         this.tell();
+    }
+
+    /* Of longer steps only where there is nothing better. */
+    takeOver(frame, before) {
+        if (before.step <= frame.step || !this.hasHistory)
+            frame.copy(before);
     }
 
     pause() {
