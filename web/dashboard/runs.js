@@ -1,14 +1,18 @@
 /* Recorded runs, with their reports. */
 class Runs {
     constructor() {
+        this.isAbsent = false; // the server shows none
         this.body = make('div', {});
         this.element = section('runs', 'Recorded runs', null, this.body);
     }
 
     async load() {
+        if (this.isAbsent)
+            return;
         try {
             this.show(await askJson('api/runs'));
         } catch (error) {
+            this.isAbsent = /no directory/.test(error.message);
             this.body.replaceChildren(make('p', { class: 'pr-note' }, error.message));
         }
     }
