@@ -9,6 +9,12 @@ def read(paths):
     return [pathlib.Path(path).read_text(encoding='utf-8') for path in paths]
 
 
+def parts(paths):
+    """The styles of a page as one, and its scripts."""
+    styles = read(path for path in paths if path.endswith('.css'))
+    return ''.join(styles), read(path for path in paths if path.endswith('.js'))
+
+
 def literal(text):
     """A C string; bytes above ASCII as octal, which no digit after them can lengthen."""
     lines = []

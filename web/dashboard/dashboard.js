@@ -1,58 +1,134 @@
-/* The newest value of every number: what /api/schema names and /api/stream tells. */
-const main = document.getElementById('dashboard');
-const cells = new Map(); // table/row/column -> element
+/* The page of `pitot serve`. Tables, columns and units are those of /api/schema. */
+const DRAWS_A_SECOND = 5, SLOW_MS = 30000;
 
-function drawnColumns(table) {
-  return table.columns.filter((column) => 'base_unit' in column);
-}
-
-function unitOf(column) {
-  return column.base_unit + (column.is_rate ? '/s' : '');
-}
-
-function element(name, text) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
-}
-
-function setCell(id, value) {
-  cells.get(id).children[1].textContent = value ?? '–';
-}
-
-function showRow(table, [number, key, , values]) {
-  drawnColumns(table).forEach((column, place) => {
-    const id = `${table.name}/${number}/${place}`;
-    if (!cells.has(id)) {
-      const line = document.createElement('tr');
-      line.append(element('td', `${table.name} ${key} ${column.name}`), element('td', ''),
-        element('td', unitOf(column)));
-      main.querySelector('tbody').append(line);
-      cells.set(id, line);
+class Page {
+    constructor(schemaText) {
+        this.schemaText = schemaText;
+        this.store = new Store(JSON.parse(schemaText));
+        this.view = new View();
+        this.history = new History(this.store, this.view);
+        this.alerts = new Alerts();
+        this.runs = new Runs();
+        this.profile = new Profile();
+        this.overview = new Overview(this);
+        this.tables = [...this.store.tables.values()]
+            .filter(table => table.columns.length > 0 && table.kind !== 'events')
+            .map(table => new TableSection(this, table));
+        this.allCharts = allCharts;
+        this.drawnAt = 0;
+        this.drawCount = 0;
+        this.isDrawing = false;
+        this.view.on(() => this.wantDraw());
     }
-    setCell(id, values[place]);
-  });
-}
 
-function show(schema, sample) {
-  for (const table of schema.tables) {
-    const news = sample.tables[table.name];
-    if (!news)
-      continue;
-    news.rows.forEach((row) => showRow(table, row));
-    for (const [number, ...pairs] of news.changes || [])
-      for (let i = 0; i < pairs.length; i += 2)
-        setCell(`${table.name}/${number}/${pairs[i]}`, pairs[i + 1]);
-  }
+    build(root) {
+        this.help = helpDialog();
+        this.search = search(root);
+        this.themeButton = themeButton(() => this.restyle());
+        this.bar = new Bar(this);
+        this.sections = [...this.tables.map(one => one.element), this.profile.element,
+            this.alerts.element, this.runs.element];
+        this.nav = navigation(this.sections);
+        root.replaceChildren(this.bar.element, this.overview.element, this.nav, ...this.sections);
+        this.showNavigation();
+        watchKeys(this);
+        new ResizeObserver(() => allCharts.forEach(chart => chart.resize())).observe(root);
+    }
+
+    restyle() {
+        allCharts.forEach(chart => chart.restyle());
+        this.profile.restyle();
+        this.wantDraw();
+    }
+
+    showNavigation() {
+        this.sections.forEach((one, i) => {
+            this.nav.children[i].hidden = one.hidden;
+        });
+    }
+
+    /* A new chart is filtered as the others are. */
+    onchart() {
+        if (this.search.value !== '')
+            this.search.dispatchEvent(new Event('input'));
+    }
+
+    take(name, text) {
+        if (name === 'alert')
+            this.alerts.load();
+        if (name !== 'sample')
+            return;
+        this.store.take(JSON.parse(text));
+        this.view.add(this.store);
+        this.overview.take(this.store.time);
+        this.bar.say('live', 'live');
+        if (!this.view.fixed)
+            this.wantDraw();
+    }
+
+    /* At most so often, and only while the page is seen. */
+    wantDraw() {
+        if (this.isDrawing || !this.view.frame)
+            return;
+        this.isDrawing = true;
+        const wait = Math.max(0, this.drawnAt + 1000 / DRAWS_A_SECOND - performance.now());
+        setTimeout(() => requestAnimationFrame(now => {
+            this.isDrawing = false;
+            this.drawnAt = now;
+            this.draw();
+        }), wait);
+    }
+
+    draw() {
+        this.drawCount++;
+        this.overview.update();
+        for (const one of this.tables) {
+            one.update();
+            if (one.list?.isSeen && !this.view.isPaused)
+                one.list.show();
+        }
+        this.showNavigation();
+        allCharts.forEach(chart => chart.isSeen && chart.show());
+    }
+
+    goTo(direction) {
+        const places = [this.overview.element, ...this.sections.filter(one => !one.hidden)];
+        const edge = this.bar.element.offsetHeight + 40;
+        const at = places.findLastIndex(one => one.getBoundingClientRect().top <= edge);
+        places[Math.max(0, Math.min(places.length - 1, at + direction))]?.scrollIntoView();
+    }
+
+    /* After a restart the server may be another one, and this page an old one. */
+    async check() {
+        const text = await (await ask('api/schema')).text();
+        if (text !== this.schemaText)
+            location.reload();
+        this.history.renew();
+        await this.loadLists();
+    }
+
+    loadLists() {
+        return Promise.all([this.alerts.load(), this.runs.load()]);
+    }
 }
 
 async function start() {
-  const schema = await (await fetch('api/schema')).json();
-  const table = document.createElement('table');
-  table.append(document.createElement('tbody'));
-  main.replaceChildren(element('h1', 'pitot'), table);
-  const stream = new EventSource('api/stream');
-  stream.addEventListener('sample', (event) => show(schema, JSON.parse(event.data)));
+    theme.apply(theme.read());
+    const root = document.getElementById('dashboard');
+    if (typeof uPlot === 'undefined')
+        throw new Error('this pitot was built without its chart library');
+    const page = new Page(await (await ask('api/schema')).text());
+    page.build(root);
+    window.pitotDashboard = page;
+    setInterval(() => document.hidden || page.loadLists(), SLOW_MS);
+    await new Stream('api/stream', {
+        onopen: () => page.check(),
+        onevent: (name, text) => page.take(name, text),
+        onlost: seconds => page.bar.say('lost', `no connection, next try in ${seconds} s`),
+    }).run();
 }
 
-start();
+start().catch(error => {
+    document.getElementById('dashboard').textContent =
+        'The dashboard cannot start: ' + error.message;
+});

@@ -171,18 +171,3 @@ class TimeBar {
         context.fill();
     }
 }
-
-function drawEvents(context, events, x, height) {
-    context.save();
-    context.lineWidth = 1;
-    for (const event of events) {
-        const at = Math.round(x(event.time)) + 0.5;
-        context.strokeStyle = color('event-' + event.kind);
-        context.setLineDash(event.kind === 'mark' ? [] : [3, 2]);
-        context.beginPath();
-        context.moveTo(at, 0);
-        context.lineTo(at, height);
-        context.stroke();
-    }
-    context.restore();
-}

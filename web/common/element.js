@@ -18,6 +18,11 @@ function section(id, title, about, ...children) {
         make('h2', {}, title, about ? make('small', {}, about) : null), ...children);
 }
 
+function navigation(sections) {
+    return make('nav', { class: 'pr-nav', 'aria-label': 'Sections' }, sections.map(one =>
+        make('a', { href: '#' + one.id }, one.getAttribute('aria-label'))));
+}
+
 /* Rows of cells; a cell is text, an element or null. Numbers are aligned by their class. */
 function table(heads, rows, className) {
     const cell = (content, i) => make('td', { class: heads[i]?.isNumber ? 'pr-number' : null },
@@ -45,9 +50,19 @@ function prepare(canvas, width, height) {
     return context;
 }
 
-/* Colours as the style sheet has them now. */
+/* Colours as the style sheet has them in this theme; asking it each time would take longer than to
+ * draw. */
+const colors = { theme: null, known: new Map() };
+
 function color(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue('--pr-' + name).trim();
+    const root = document.documentElement;
+    if (colors.theme !== root.dataset.theme) {
+        colors.theme = root.dataset.theme;
+        colors.known.clear();
+    }
+    if (!colors.known.has(name))
+        colors.known.set(name, getComputedStyle(root).getPropertyValue('--pr-' + name).trim());
+    return colors.known.get(name);
 }
 
 const LINE_COLORS = 8;

@@ -1,0 +1,188 @@
+/* A chart of lines over time with the cursor of all others. Drawn when it is seen. What it shows,
+ * and when, is said by those who extend it:
+ *     show()                  draws it, or brings it up to date
+ *     timeText(time, step)    beside the axis
+ *     select(from, to)        what a drag over it does; reset(): a double click
+ *     follow(time)            where the pointer is; null: elsewhere
+ *     describe(index)         says the values there; null: those of the window
+ *     eventsShown(from, to)   what vertical lines stand for */
+const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60,
+    120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+const BYTE_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
+const CHART_FONT = '11px system-ui, sans-serif';
+
+const allCharts = new Set();
+const seen = new IntersectionObserver(entries => {
+    for (const entry of entries) {
+        entry.target.chart.isSeen = entry.isIntersecting;
+        if (entry.isIntersecting)
+            entry.target.chart.show();
+    }
+}, { rootMargin: '200px' });
+
+class LineChart {
+    /* `lines`: { label, color, isLimit } */
+    constructor({ title, help, unit, isRate, lines, notes }) {
+        Object.assign(this, { title, unit, isRate, lines });
+        this.plot = null;
+        this.isSeen = false;
+        this.place = make('div', { class: 'pr-plot' });
+        this.summary = make('span', { class: 'pr-summary' });
+        this.legend = make('ul', { class: 'pr-legend' });
+        this.element = make('figure', { class: 'pr-chart', 'data-words':
+            [title, help, ...lines.map(line => line.label)].join(' ').toLowerCase() },
+            make('figcaption', { title: help || null },
+                make('span', { class: 'pr-title' }, title), this.summary),
+            help && help !== title ? make('p', { class: 'pr-help' }, help) : null, this.place,
+            this.legend, notes);
+        this.element.chart = this;
+        allCharts.add(this);
+        seen.observe(this.element);
+    }
+
+    create(data) {
+        this.fillLegend();
+        this.plot = new uPlot(this.options(this.place.clientWidth), data, this.place);
+    }
+
+    text(value) {
+        return write(value, this.unit, this.isRate);
+    }
+
+    options(width) {
+        return {
+            width, height: 150, padding: [8, 8, 0, 0],
+            legend: { show: false },
+            cursor: {
+                sync: { key: 'pitot', scales: ['x', null], setSeries: false },
+                drag: { x: true, y: false, setScale: false },
+                points: { size: 5 },
+                bind: { dblclick: () => () => this.reset() },
+            },
+            scales: {
+                x: { time: false, range: (u, min, max) => [min, max] },
+                y: { range: (u, min, max) => valueRange(min, max, this.unit) },
+            },
+            axes: this.axes(),
+            series: [{}, ...this.lines.map((one, i) => this.seriesOptions(one, i))],
+            hooks: {
+                setSelect: [u => this.drag(u)],
+                setCursor: [u => this.point(u)],
+                draw: [u => this.drawEvents(u)],
+            },
+        };
+    }
+
+    axes() {
+        const look = { stroke: () => color('muted'),
+            grid: { stroke: () => color('grid'), width: 1 },
+            ticks: { show: false }, font: CHART_FONT };
+        return [
+            { ...look, size: 24, incrs: TIME_STEPS, space: 64,
+                values: (u, splits, axis, space, step) =>
+                    splits.map(split => this.timeText(split, step)) },
+            { ...look, size: 64, space: 28,
+                incrs: this.unit === 'bytes' ? BYTE_STEPS : undefined,
+                values: (u, splits) => splits.map(split => this.text(split)) },
+        ];
+    }
+
+    seriesOptions(one, i) {
+        const isAlone = this.lines.length === 1;
+        return {
+            label: one.label, width: one.isLimit ? 1 : 1.4,
+            stroke: () => one.isLimit ? color('limit') : lineColor(one.color ?? i),
+            fill: isAlone ? () => color('fill') : undefined,
+            dash: one.isLimit ? [6, 4] : undefined,
+            points: { show: (u, series, first, last) => isSparse(u.data[series], first, last),
+                size: 4 },
+        };
+    }
+
+    drag(u) {
+        const { left, width } = u.select;
+        if (width < 4)
+            return;
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        this.select(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
+    }
+
+    point(u) {
+        const isIn = u.cursor.left >= 0 && u.cursor.idx !== null && u.cursor.idx !== undefined;
+        this.describe(isIn ? u.cursor.idx : null);
+        if (u.cursor.event)
+            this.follow(isIn ? u.posToVal(u.cursor.left, 'x') : null);
+    }
+
+    drawEvents(u) {
+        const { left, top, width, height } = u.bbox;
+        const { min, max } = u.scales.x;
+        const events = this.eventsShown(min, max);
+        if (events.length === 0 || events.length > 200)
+            return;
+        u.ctx.save();
+        u.ctx.translate(0, top);
+        drawEvents(u.ctx, events, time => left + (time - min) / (max - min) * width, height);
+        u.ctx.restore();
+    }
+
+    fillLegend() {
+        this.legend.hidden = this.lines.length < 2;
+        this.legendValues = this.lines.map(() => make('b', {}));
+        this.legend.replaceChildren(...this.lines.map((line, i) => make('li', { title: line.label },
+            swatch(line.isLimit ? 'var(--pr-limit)' : lineVariable(line.color ?? i)),
+            make('span', {}, line.label), this.legendValues[i])));
+    }
+
+    resize() {
+        const width = this.place.clientWidth;
+        if (this.plot && width > 0 && width !== this.plot.width)
+            this.plot.setSize({ width, height: this.plot.height });
+    }
+
+    restyle() {
+        this.plot?.redraw(false);
+    }
+
+    remove() {
+        seen.unobserve(this.element);
+        allCharts.delete(this);
+        this.plot?.destroy();
+        this.element.remove();
+    }
+}
+
+/* A value between two gaps is no line: it needs a point. */
+function isSparse(values, first, last) {
+    let known = 0;
+    for (let i = first; i <= last; i++)
+        known += values[i] !== null && values[i] !== undefined;
+    return known > 0 && known <= 12;
+}
+
+/* From zero, unless that would make a flat line of it. */
+function valueRange(min, max, unit) {
+    if (min === null || min === undefined || !Number.isFinite(min))
+        return [0, 1];
+    if (min >= 0 && (min < max * 0.6 || min === max))
+        min = 0;
+    if (min === max)
+        max = min + (min === 0 ? (unit === 'ratio' ? 0.01 : 1) : Math.abs(min) * 0.1);
+    const room = (max - min) * 0.08;
+    return [min === 0 ? 0 : min - room, max + room];
+}
+
+function drawEvents(context, events, x, height) {
+    context.save();
+    context.lineWidth = 1;
+    for (const event of events) {
+        const at = Math.round(x(event.time)) + 0.5;
+        context.strokeStyle = color('event-' + event.kind);
+        context.setLineDash(event.kind === 'mark' ? [] : [3, 2]);
+        context.beginPath();
+        context.moveTo(at, 0);
+        context.lineTo(at, height);
+        context.stroke();
+    }
+    context.restore();
+}

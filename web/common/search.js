@@ -1,0 +1,22 @@
+/* Hides charts that do not have all words. */
+function search(root) {
+    const field = make('input', { type: 'search', placeholder: 'Filter charts ( / )',
+        'aria-label': 'Filter charts' });
+    field.addEventListener('input', () => {
+        const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+        for (const chart of root.querySelectorAll('.pr-chart'))
+            chart.hidden = !words.every(word => chart.dataset.words.includes(word));
+        for (const one of root.querySelectorAll('.pr-section'))
+            one.classList.toggle('pr-empty', words.length > 0 &&
+                !one.querySelector('.pr-chart:not([hidden])'));
+    });
+    document.addEventListener('keydown', event => {
+        const isElsewhere = document.activeElement.closest('input, select, .pr-flame');
+        if (event.key === '/' && !isElsewhere) {
+            field.focus();
+            event.preventDefault();
+            event.stopImmediatePropagation(); // the flame graph has a search of its own
+        }
+    }, true);
+    return field;
+}

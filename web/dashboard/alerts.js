@@ -1,0 +1,63 @@
+/* Rules, what they say now, and what changed last. */
+class Alerts {
+    constructor() {
+        this.events = []; // lines in the charts: { time in seconds, kind }
+        this.on = make('b', {});
+        this.onText = make('span', {});
+        this.names = make('ul', {});
+        this.card = make('a', { class: 'pr-card', 'data-card': 'Alerts', href: '#alerts' },
+            make('h3', {}, 'Alerts'), make('div', { class: 'pr-large' }, this.on, this.onText),
+            this.names);
+        this.body = make('div', {});
+        this.element = section('alerts', 'Alerts', null, this.body);
+    }
+
+    /* A server that is away is said elsewhere. */
+    async load() {
+        const answer = await askJson('api/alerts').catch(() => null);
+        if (answer)
+            this.show(answer);
+    }
+
+    show({ rules, states, changes }) {
+        const on = states.filter(state => state.is_on);
+        this.on.textContent = on.length === 0 ? 'none' : String(on.length);
+        this.onText.textContent = on.length === 0 ? `of ${rules.length} rules` : 'on';
+        this.card.classList.toggle('pd-alarm', on.length > 0);
+        this.names.replaceChildren(...on.slice(0, 3).map(state => make('li', {},
+            make('span', {}, state.rule), make('b', {}, state.entity || ''))));
+        this.events = changes.map(change => ({ time: change.time / 1000, kind: 'alert' }));
+        this.body.replaceChildren(this.ruleTable(rules, states), this.changeTable(changes));
+    }
+
+    ruleTable(rules, states) {
+        if (rules.length === 0)
+            return make('p', { class: 'pr-note' }, 'No rules: pitot serve --alerts FILE has some.');
+        const stateText = rule => {
+            const own = states.filter(state => state.rule === rule.name);
+            const on = own.filter(state => state.is_on);
+            if (on.length === 0)
+                return own.length === 0 ? 'nothing to watch' : 'off';
+            return make('span', { class: 'pr-kind pr-kind-alert' }, 'on' + on.map(state =>
+                state.entity ? ' ' + state.entity : '').join(','));
+        };
+        const heads = ['Rule', 'Watches', 'Limit', 'Now'].map(label => ({ label }));
+        return table(heads, rules.map(rule => [rule.name, rule.table + '.' + rule.column +
+            (rule.of ? ' as a share of ' + rule.of : ''), limitText(rule), stateText(rule)]));
+    }
+
+    changeTable(changes) {
+        if (changes.length === 0)
+            return make('p', { class: 'pr-note' }, 'None went on or off since the server started.');
+        return table([{ label: 'When' }, { label: 'Rule' }, { label: 'Of' }, { label: 'Became' },
+            { label: 'Value', isNumber: true }], changes.map(change =>
+            [new Date(change.time).toLocaleString(), change.rule, change.entity, change.state,
+                change.value === null ? null : digits(change.value)]));
+    }
+}
+
+function limitText(rule) {
+    const side = ['above', 'below'].filter(name => name in rule)
+        .map(name => `${name} ${digits(rule[name])}`).join(' or ');
+    return side + (rule.for_seconds ? ` for ${digits(rule.for_seconds)} s` : '');
+}

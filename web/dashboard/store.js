@@ -1,0 +1,77 @@
+/* What is known now: tables as /api/schema has them, rows as /api/stream tells. */
+class Table {
+    constructor(schema) {
+        Object.assign(this, { name: schema.name, help: schema.help, kind: schema.rows });
+        this.allColumns = schema.columns;
+        this.columns = schema.columns.filter(column => 'base_unit' in column);
+        this.places = new Map(this.columns.map((column, place) => [column.name, place]));
+        this.hasKeys = schema.columns.some(column => column.kind === 'key');
+        this.isKnown = new Array(this.columns.length).fill(false);
+        this.hasMoved = new Array(this.columns.length).fill(false);
+        this.clear();
+    }
+
+    clear() {
+        this.rows = new Map(); // key -> { key, texts, values }
+        this.byNumber = new Map();
+    }
+
+    addRow([number, key, texts, values]) {
+        const row = { key, texts, values };
+        this.rows.set(key, row);
+        this.byNumber.set(number, row);
+        values.forEach((value, place) => {
+            this.isKnown[place] ||= value !== null;
+        });
+    }
+
+    changeRow([number, ...pairs]) {
+        const row = this.byNumber.get(number);
+        for (let i = 0; row && i < pairs.length; i += 2) {
+            const [place, value] = [pairs[i], pairs[i + 1]];
+            this.hasMoved[place] ||= row.values[place] !== null && value !== null;
+            this.isKnown[place] ||= value !== null;
+            row.values[place] = value;
+        }
+    }
+
+    removeRow(number) {
+        const row = this.byNumber.get(number);
+        this.byNumber.delete(number);
+        if (row && this.rows.get(row.key) === row)
+            this.rows.delete(row.key);
+    }
+
+    /* Numbers may be given again at once, so those that are gone go first. */
+    take({ rows, changes, gone }) {
+        gone?.forEach(number => this.removeRow(number));
+        rows?.forEach(row => this.addRow(row));
+        changes?.forEach(change => this.changeRow(change));
+    }
+}
+
+class Store {
+    constructor(schema) {
+        this.tables = new Map(schema.tables.map(one => [one.name, new Table(one)]));
+        this.time = null;
+        this.interval = 0;
+        this.sampleCount = 0;
+    }
+
+    take(sample) {
+        if (sample.is_whole)
+            this.tables.forEach(table => table.clear());
+        else if (this.time !== null)
+            this.interval = this.interval === 0 ? sample.time - this.time :
+                0.8 * this.interval + 0.2 * (sample.time - this.time);
+        for (const [name, news] of Object.entries(sample.tables))
+            this.tables.get(name)?.take(news);
+        this.time = sample.time;
+        this.sampleCount++;
+    }
+
+    /* NaN: unknown. */
+    value(table, key, place) {
+        return this.tables.get(table).rows.get(key)?.values[place] ?? NaN;
+    }
+}
