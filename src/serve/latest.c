@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SHORTEST_NS INT64_C(5000000) /* between two reads of a counter */
+
 static bool is_events(const struct pt_table *t) {
     return t->rows == PT_ROWS_EVENTS;
 }
@@ -115,6 +117,7 @@ double pt_row_value(const struct pt_batch *b, uint32_t row, int column, int64_t 
     double grown = value - pt_get_number(before, (uint32_t)before_row, column);
     int64_t took_ns =
         time_of(b, row, column, mono_ns) - time_of(before, (uint32_t)before_row, column, before_ns);
-    /* one that fell was reset */
-    return grown < 0 || took_ns <= 0 ? (double)NAN : grown * factor / ((double)took_ns / 1e9);
+    /* one that fell was reset; of ticks of 10 ms a moment says nothing */
+    return grown < 0 || took_ns < SHORTEST_NS ? (double)NAN
+                                              : grown * factor / ((double)took_ns / 1e9);
 }

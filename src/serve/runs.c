@@ -137,12 +137,25 @@ static void tell(void *user, struct pt_job *job) {
     pt_answer_json(job->exchange, 200, put_runs, (void *)(uintptr_t)s->o->runs_directory);
 }
 
+#define NO_DIRECTORY "no directory of runs was given: --runs"
+
+/* No failure: there just are none. */
+static void put_none(void *user, struct pt_json *j) {
+    (void)user;
+    pt_json_object(j, NULL);
+    pt_json_i64(j, "count", 0);
+    pt_json_array(j, "runs");
+    pt_json_end(j);
+    pt_json_text(j, "note", NO_DIRECTORY);
+    pt_json_end(j);
+}
+
 void pt_runs_tell(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     if (s->o->runs_directory)
         pt_worker_add(&s->worker, (struct pt_job){ tell, s, x, NULL });
     else
-        pt_answer_error(x, 404, "no directory of runs was given: --runs");
+        pt_answer_json(x, 200, put_none, NULL);
 }
 
 static bool is_listed(const char *directory, const char *id) {
@@ -185,7 +198,7 @@ void pt_runs_report(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     const char *id = pt_http_parameter(x, "run");
     if (!s->o->runs_directory)
-        pt_answer_error(x, 404, "no directory of runs was given: --runs");
+        pt_answer_error(x, 404, NO_DIRECTORY);
     else if (!id || strlen(id) != ID_LENGTH)
         pt_answer_error(x, 400, "run: a uuid of /api/runs");
     else

@@ -133,6 +133,8 @@ def schema_is_that_of_the_command(directory):
     schema['tables'] = [table for table in schema['tables'] if table['name'] not in later]
     with server(directory) as s:
         equal(s.json('/api/schema'), schema)
+        equal(s.json('/api/runs'), {'count': 0, 'runs': [],
+                                    'note': 'no directory of runs was given: --runs'})
 
 
 def pages_have_a_policy(directory):

@@ -1,27 +1,23 @@
 /* Recorded runs, with their reports. */
 class Runs {
     constructor() {
-        this.isAbsent = false; // the server shows none
         this.body = make('div', {});
         this.element = section('runs', 'Recorded runs', null, this.body);
     }
 
     async load() {
-        if (this.isAbsent)
-            return;
         try {
             this.show(await askJson('api/runs'));
         } catch (error) {
-            this.isAbsent = /no directory/.test(error.message);
             this.body.replaceChildren(make('p', { class: 'pr-note' }, error.message));
         }
     }
 
-    show({ runs, count }) {
+    show({ runs, count, note: why }) {
         const note = count > runs.length ? make('p', { class: 'pr-note' },
             `The newest ${runs.length} of ${count}.`) : '';
         this.body.replaceChildren(runs.length === 0 ?
-            make('p', { class: 'pr-note' }, 'There are none yet.') :
+            make('p', { class: 'pr-note' }, why ?? 'There are none yet.') :
             table([{ label: 'Start' }, { label: 'Command' }, { label: 'Host' },
                 { label: 'Size', isNumber: true }, { label: 'Report' }], runs.map(run =>
                 [new Date(run.start ?? run.modified).toLocaleString(), run.command, run.host,
