@@ -115,8 +115,9 @@ def sleeper(*arguments):
 
 def code_of(shell):
     shell.line('echo "code $?."')
-    return int(re.search(r'^code (\d+)\.', shell.wait_for(re.compile(r'(?m)^code \d+\.')),
-                         re.MULTILINE)[1])
+    # what was typed before the prompt stands behind it
+    code = re.compile(r'(?m)^(?:pitot-e2e\$ )?code (\d+)\.')
+    return int(code.search(shell.wait_for(code))[1])
 
 
 def record(directory, *arguments):
