@@ -258,8 +258,11 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 static int tear_down(void **state) {
     struct fixture *f = *state;
     pt_push_close(f->push, 0);
-    if (f->receiver.held)
-        pt_http_reply(f->receiver.held, 204, "text/plain", PT_STR(""));
+    pthread_mutex_lock(&f->receiver.lock);
+    struct pt_http_exchange *held = f->receiver.held;
+    pthread_mutex_unlock(&f->receiver.lock);
+    if (held)
+        pt_http_reply(held, 204, "text/plain", PT_STR(""));
     pt_http_server_close(&f->receiver.server);
     pt_sample_release(&f->sample);
     nftw(f->directory, remove_entry, 16, FTW_PHYS | FTW_DEPTH);
