@@ -325,8 +325,9 @@ def swap(directory, size):
         subprocess.run(['swapoff', str(file)], check=False, capture_output=True)
 
 
-@case('swapping')
+@case('swapping', 'memory-limit')
 def more_than_fits(directory):
+    """It swaps because of its limit: both are true."""
     with swap(directory, 512 << 20), cgroup('memory', memory__limit_in_bytes=128 << 20,
                                             memory__max=128 << 20) as wrapper:
         record(directory, python('''
