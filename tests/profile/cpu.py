@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from profiles import (cpu_ticks, hottest, merged, near, need_perf, order, read_folded, rooted,
-                      share)
+from profiles import (again, cpu_ticks, hottest, merged, near, need_perf, order, read_folded,
+                      rooted, share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
 
 PLUGIN = os.path.abspath(sys.argv[3])
@@ -332,7 +332,10 @@ def forbidden(directory):
     contains(err, 'CAP_PERFMON')
 
 
-main(shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy_machine,
-     realigned, inlined, stripped, exceptions, waiting, attached, attached_tree,
-     interrupted, python_shares, python_leaves, python_threads, python_gil, python_gil_wait,
-     native_only, named_page, exit_codes, forbidden, jobs=2)
+TESTS = (
+    shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy_machine,
+    realigned, inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted,
+    python_shares, python_leaves, python_threads, python_gil, python_gil_wait, native_only,
+    named_page, exit_codes, forbidden,
+)
+main(*map(again, TESTS), jobs=2)

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 
-from profiles import near, need_perf, read_folded, share
+from profiles import again, near, need_perf, read_folded, share
 from harness import Skip, WORKLOAD, equal, main, run
 
 RATE = 1999
@@ -49,4 +49,4 @@ def trampolines(directory):
     assert len(rooted) >= 0.9 * len(burning), (len(rooted), len(burning))
 
 
-main(dump, trampolines, jobs=1)
+main(again(dump), trampolines, jobs=1)

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from profiles import cpu_ticks, hottest, merged, near, order, read_folded, rooted, share
+from profiles import again, cpu_ticks, hottest, merged, near, order, read_folded, rooted, share
 from harness import Skip, WORKLOAD, contains, end, equal, main, need_root, run, start, wait_until
 
 PLUGIN, FORBID, SIGNALS, STATIC = map(os.path.abspath, sys.argv[3:7])
@@ -347,8 +347,11 @@ def recorded_without(directory):
     equal(list((directory / 'out').glob('*.pitotprof')), [])
 
 
-main(shares, all_time, stacks_of_timers, loaded_later, threads, children, programs, unnoticed,
-     churning, blocked, taken, killed, duration, chosen_timer, chosen_user, unpreloadable,
-     all_static, python_by_timer, python_unreadable, python_alone, python_alone_leaves,
-     python_alone_threads, attached, no_way, not_python, exit_codes, doctor, recorded,
-     recorded_without, jobs=2)
+TESTS = (
+    shares, all_time, stacks_of_timers, loaded_later, threads, children, programs, unnoticed,
+    churning, blocked, taken, killed, duration, chosen_timer, chosen_user, unpreloadable,
+    all_static, python_by_timer, python_unreadable, python_alone, python_alone_leaves,
+    python_alone_threads, attached, no_way, not_python, exit_codes, doctor, recorded,
+    recorded_without,
+)
+main(*map(again, TESTS), jobs=1)
