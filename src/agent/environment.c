@@ -1,7 +1,9 @@
 #include "agent/environment.h"
 
 #include "base/mem.h"
+#include "base/module.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define PRELOAD "LD_PRELOAD="
@@ -51,4 +53,13 @@ void pt_environment_release(struct pt_environment *e) {
     pt_free(e->own);
     pt_free(e->at);
     *e = (struct pt_environment){ 0 };
+}
+
+int pt_preload_find(const char *library, char *into, size_t capacity, struct pt_err *err) {
+    int rc = pt_module_find(library, into, capacity);
+    if (rc)
+        return pt_fail(err, rc, "%s.so is not installed", library);
+    if (strpbrk(into, ": "))
+        return pt_fail(err, -EINVAL, "%s: LD_PRELOAD takes no path with blanks or colons", into);
+    return 0;
 }

@@ -2,6 +2,8 @@
 #ifndef PT_AGENT_ENVIRONMENT_H
 #define PT_AGENT_ENVIRONMENT_H
 
+#include "base/err.h"
+
 #include <stddef.h>
 
 struct pt_environment {
@@ -17,5 +19,9 @@ void pt_environment_set(struct pt_environment *e, char *entry);
 /* Puts a library before those that LD_PRELOAD names already. */
 void pt_environment_preload(struct pt_environment *e, const char *library);
 void pt_environment_release(struct pt_environment *e);
+
+/* The path of a library that is to be preloaded, one of our modules. 0 or -errno with words. */
+int pt_preload_find(const char *library, char *into, size_t capacity,
+                    struct pt_err *err) PT_MUST_CHECK;
 
 #endif

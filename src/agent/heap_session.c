@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/module.h"
 #include "base/thread.h"
 #include "profile/leaks.h"
 #include "profile/writers.h"
@@ -37,12 +36,9 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     uuid_t uuid;
     char name[37];
     *s = (struct pt_heap_session){ .o = *o, .stop_fd = -1 };
-    int rc = pt_module_find(LIBRARY, s->library, sizeof s->library);
+    int rc = pt_preload_find(LIBRARY, s->library, sizeof s->library, err);
     if (rc)
-        return pt_fail(err, rc, LIBRARY ".so is not installed");
-    if (strpbrk(s->library, ": "))
-        return pt_fail(err, -EINVAL, "%s: LD_PRELOAD takes no path with blanks or colons",
-                       s->library);
+        return rc;
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, name);
     pt_regions_make(&s->regions, name);

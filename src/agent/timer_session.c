@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/module.h"
 #include "base/thread.h"
 #include "profile/loader.h"
 #include "profile/preloaded.h"
@@ -46,16 +45,6 @@ static int open_bell(struct pt_timer_session *s, struct pt_err *err) {
         return pt_fail(err, rc, "cannot guard what the command writes: %s", strerror(-rc));
     }
     s->bell = at;
-    return 0;
-}
-
-static int find_library(struct pt_timer_session *s, struct pt_err *err) {
-    int rc = pt_module_find(LIBRARY, s->library, sizeof s->library);
-    if (rc)
-        return pt_fail(err, rc, LIBRARY ".so is not installed");
-    if (strpbrk(s->library, ": "))
-        return pt_fail(err, -EINVAL, "%s: LD_PRELOAD takes no path with blanks or colons",
-                       s->library);
     return 0;
 }
 
@@ -196,7 +185,7 @@ int pt_timer_session_open(struct pt_timer_session *s, const struct pt_fs *fs,
     if (!rc)
         rc = check_timers(err);
     if (!rc)
-        rc = find_library(s, err);
+        rc = pt_preload_find(LIBRARY, s->library, sizeof s->library, err);
     if (!rc)
         rc = make_directory(s, err);
     if (!rc)

@@ -2,13 +2,15 @@
 """pitot heap from outside: known amounts from known functions, and programs it cannot record."""
 import json
 import os
-import re
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 
-from harness import (ENVIRONMENT, Skip, contains, end, equal, main, run, start, wait_until)
+from harness import (ENVIRONMENT, PITOT, Skip, contains, end, equal, main, run, start, wait_until)
+
+IS_SANITIZED = b'__asan_init' in pathlib.Path(PITOT).read_bytes()
 
 STATIC, OWN_MALLOC, PLUGIN = map(os.path.abspath, sys.argv[3:6])
 WORKLOAD = os.path.abspath(sys.argv[2])
@@ -293,8 +295,9 @@ def python_program(directory, program, options):
     script.write_text(PYTHON)
     stacks, err = heap(directory, program, script, options=[*options, '-o',
                                                             directory / 'x.pitotprof'])
-    # all of them, but where a slow reader comes too late for the maps of a short-lived child
-    assert float(re.search(r'python: ([0-9.]+) % of ', err)[1]) >= 90, err
+    # a reader that a sanitizer slows down can come too late for the maps of a short-lived child
+    least = 90 if IS_SANITIZED else 100
+    assert float(re.search(r'python: ([0-9.]+) % of ', err)[1]) >= least, err
     near(bytes_below(stacks, 'make_bytes'), 20 << 20, f'{program} {options}')
     near(bytes_below(stacks, 'make_in_thread'), 5 << 20, f'{program} {options}: thread')
     near(bytes_below(stacks, 'make_in_child'), 3 << 20, f'{program} {options}: child')
