@@ -68,7 +68,7 @@ static void write_samples(struct pt_ring *r, int from, int to) {
     for (int n = from; n < to; n++) {
         fill(&s, n);
         assert_int_equal(pt_ring_write(r, &s), 0);
-        assert_true(disk_use(r->path) <= BOUND + BOUND / PT_RING_SEGMENTS);
+        assert_true(disk_use(r->path) <= BOUND + BOUND / pt_ring_recording.segments);
     }
     pt_sample_release(&s);
 }
