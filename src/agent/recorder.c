@@ -2,7 +2,6 @@
 
 #include "agent/alert_command.h"
 #include "agent/alerts.h"
-#include "agent/child.h"
 #include "agent/descriptors.h"
 #include "agent/engine_infos.h"
 #include "agent/environment.h"
@@ -14,6 +13,7 @@
 #include "agent/run_profile.h"
 #include "agent/signals.h"
 #include "agent/status.h"
+#include "agent/stopping.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/gpu.h"
@@ -33,14 +33,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uuid.h>
 
-#define GRACE_NS         (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
-#define REMIND_NS        PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 #define PRINT_WAIT_MS    1000                   /* for whoever reads stderr */
 #define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 #define HEAP_STACK_BYTES (32u << 10)
@@ -59,6 +56,7 @@ struct recorder {
     struct pt_death_watch death;
     struct pt_energy_basis energy;
     struct pt_child child;
+    struct pt_stopping stopping;
     struct pt_marks marks;
     struct pt_alerts alerts;
     struct pt_alert_command alert_command;
@@ -79,8 +77,8 @@ struct recorder {
 
     struct pt_engine_infos engines;
     int64_t start_wall_ns;
-    int64_t start_ns, stop_asked_ns, container_checked_ns;
-    bool must_stop, has_reminded, has_killed;
+    int64_t start_ns, container_checked_ns;
+    bool must_stop;
     int write_error; /* of the journal, now */
     bool has_lost;   /* something of Pitot's own went wrong */
     const char *end_reason;
@@ -395,78 +393,19 @@ static void ask_to_stop(struct recorder *r, const char *reason) {
     r->must_stop = true;
 }
 
-/* A signal from the terminal has reached the command by itself: it is in the same group. */
-static bool came_from_terminal(const struct signalfd_siginfo *info) {
-    return info->ssi_code == SI_KERNEL;
-}
-
-static void end_command(struct recorder *r, const struct signalfd_siginfo *info) {
-    int signal_number = (int)info->ssi_signo;
-    if (r->stop_asked_ns) { /* the second time: no more patience */
-        pt_child_kill_tree(&r->child);
-        r->has_killed = true;
-        return;
-    }
-    r->stop_asked_ns = pt_mono_ns();
-    if (!came_from_terminal(info))
-        pt_child_signal(&r->child, signal_number);
-    r->has_reminded = signal_number == SIGTERM;
-}
-
 static void handle_signal(struct recorder *r, const struct signalfd_siginfo *info) {
-    int signal_number = (int)info->ssi_signo;
-    bool has_command = r->o->command && !r->child.has_ended;
-    switch (signal_number) {
-    case SIGCHLD:
+    if (info->ssi_signo == SIGCHLD)
         pt_alert_command_check(&r->alert_command, pt_mono_ns());
-        if (r->o->command)
-            pt_child_reap(&r->child);
-        return;
-    case SIGINT:
-    case SIGTERM:
-    case SIGHUP:
-    case SIGQUIT:
-        if (has_command)
-            end_command(r, info);
-        else
-            ask_to_stop(r, "interrupted");
-        return;
-    case SIGUSR1:
-        if (r->o->blackbox.bound_bytes > 0) {
-            keep_on_request(r, "signal", "SIGUSR1");
-            return;
-        }
-        /* fall through */
-    default:
-        if (has_command && !came_from_terminal(info))
-            pt_child_signal(&r->child, signal_number);
-    }
+    if (info->ssi_signo == SIGUSR1 && r->o->blackbox.bound_bytes > 0)
+        keep_on_request(r, "signal", "SIGUSR1");
+    else if (pt_stopping_take(&r->stopping, info))
+        ask_to_stop(r, "interrupted");
 }
 
 static void handle_signals(struct recorder *r) {
     struct signalfd_siginfo info;
     while (read(r->signal_fd, &info, sizeof info) == sizeof info)
         handle_signal(r, &info);
-}
-
-/* A profiler of GPUs writes its report when the command has ended, which may take minutes: only a
- * second signal ends that. */
-static bool must_escalate(const struct recorder *r) {
-    return r->stop_asked_ns && !r->has_killed && !r->gpu.tool;
-}
-
-static void escalate(struct recorder *r, int64_t now_ns) {
-    if (!must_escalate(r) || r->child.has_ended)
-        return;
-    if (!r->has_reminded && now_ns - r->stop_asked_ns >= REMIND_NS) {
-        pt_child_signal(&r->child, SIGTERM);
-        r->has_reminded = true;
-    }
-    if (now_ns - r->stop_asked_ns >= GRACE_NS) {
-        pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
-        pt_child_kill_tree(&r->child);
-        r->has_killed = true;
-    }
 }
 
 static void check_container(struct recorder *r, int64_t now_ns) {
@@ -499,10 +438,8 @@ static int64_t next_deadline(const struct recorder *r, int64_t now_ns) {
     deadline = command_ns < deadline ? command_ns : deadline;
     if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
         deadline = r->container_checked_ns + PT_NS_PER_SECOND;
-    if (must_escalate(r)) {
-        int64_t step = r->stop_asked_ns + (r->has_reminded ? GRACE_NS : REMIND_NS);
-        deadline = step < deadline ? step : deadline;
-    }
+    int64_t stopping_ns = pt_stopping_deadline(&r->stopping);
+    deadline = stopping_ns < deadline ? stopping_ns : deadline;
     return deadline > now_ns ? deadline : now_ns;
 }
 
@@ -546,7 +483,7 @@ static void record(struct recorder *r) {
     while (!r->must_stop) {
         wait_for_events(r, true);
         int64_t now_ns = pt_mono_ns();
-        escalate(r, now_ns);
+        pt_stopping_escalate(&r->stopping, now_ns);
         pt_alert_command_check(&r->alert_command, now_ns);
         check_container(r, now_ns);
         if (r->o->command && r->child.has_ended)
@@ -572,7 +509,7 @@ static void wait_for_command(struct recorder *r) {
                (int)r->child.pid);
     while (r->o->command && !r->child.has_ended) {
         wait_for_events(r, false);
-        escalate(r, pt_mono_ns());
+        pt_stopping_escalate(&r->stopping, pt_mono_ns());
     }
     pt_child_collect(&r->child);
 }
@@ -789,7 +726,7 @@ static int give_up(struct recorder *r, int rc, const struct pt_err *err) {
     release(r);
     if (!is_exec_failure)
         return PT_EXIT_OWN_FAILURE;
-    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+    return pt_child_failure_code(rc);
 }
 
 static int exit_code(const struct recorder *r) {
@@ -805,7 +742,10 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     r->alert_command.run = r->journal_path;
     r->blackbox = (struct pt_blackbox){ options->blackbox, options->directory, &r->ring, 0, 0, 0 };
     r->signal_fd = r->marks.fd = -1;
-    r->child.pid_fd = r->child.barrier_fd = r->child.error_fd = -1;
+    pt_child_init(&r->child);
+    /* a profiler of GPUs writes its report when the command has ended, which may take minutes */
+    r->stopping = (struct pt_stopping){ .child = options->command ? &r->child : NULL,
+                                        .is_patient = options->gpu_tool != NULL };
     for (int i = 0; i < PT_TARGET_PIDS; i++)
         r->target_fds[i] = -1;
 

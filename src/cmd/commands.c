@@ -1,14 +1,15 @@
 #include "cmd/command.h"
 
+#include "agent/child.h"
 #include "agent/cpu_sampling.h"
 #include "agent/gpu_tool.h"
-#include "agent/recorder.h"
 #include "agent/run_profile.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "profile/heap.h"
 #include "profile/writers.h"
 #include "serve/service.h"
+#include "sink/sink.h"
 #include "store/run.h"
 
 #include <stdarg.h>

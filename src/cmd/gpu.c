@@ -1,6 +1,6 @@
+#include "agent/child.h"
 #include "agent/gpu_import.h"
 #include "agent/gpu_tool.h"
-#include "agent/recorder.h"
 #include "base/log.h"
 #include "cmd/command.h"
 #include "store/run.h"
@@ -51,7 +51,7 @@ static int check_command(const char *command) {
     if (!rc)
         return 0;
     pt_log(PT_LOG_ERROR, "cannot run %s: %s", command, strerror(-rc));
-    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+    return pt_child_failure_code(rc);
 }
 
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {

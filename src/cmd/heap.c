@@ -1,5 +1,5 @@
+#include "agent/child.h"
 #include "agent/heap_profile.h"
-#include "agent/recorder.h"
 #include "base/log.h"
 #include "cmd/command.h"
 #include "profile/heap_report.h"
@@ -111,14 +111,12 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
     struct pt_heap_profile_options h = {
         .command = operands,
         .stack_bytes = (size_t)o->stack_kib << 10,
-        .outputs = o->profile_outputs.items,
-        .output_count = o->profile_outputs.count,
+        .files = { o->profile_outputs.items, o->profile_outputs.count, o->is_quiet },
         .top_rows = (size_t)o->top_rows,
         .lines = o->lines,
         .wants_leaks = o->wants_leaks,
         .counts_mmap = o->counts_mmap,
         .wants_python_malloc = o->wants_python_malloc,
-        .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
     bool is_show = !has_dashes && operands[0] && strcmp(operands[0], "show") == 0;

@@ -1,3 +1,4 @@
+#include "agent/child.h"
 #include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "base/clock.h"
