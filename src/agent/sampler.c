@@ -4,6 +4,7 @@
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "push/push.h"
 
 #include <dirent.h>
@@ -398,9 +399,9 @@ int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     struct itimerspec schedule = { .it_value = timespec_of(s->start_ns + s->options.interval_ns),
                                    .it_interval = timespec_of(s->options.interval_ns) };
     timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &schedule, NULL);
-    int rc = pthread_create(&s->thread, NULL, run, s);
+    int rc = pt_thread_start(&s->thread, run, s);
     if (rc)
-        return pt_fail(err, -rc, "cannot start the sampler thread: %s", strerror(rc));
+        return pt_fail(err, rc, "cannot start the sampler thread: %s", strerror(-rc));
     s->is_running = true;
     return 0;
 }

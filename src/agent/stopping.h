@@ -1,5 +1,5 @@
-/* agent/stopping.h -- how a command is asked to end: the first signal is handed on to it, the second
- * ends all it started. A recording has no more patience than 2 s either. */
+/* agent/stopping.h -- how a command is asked to end: the first signal is handed on to it, the
+ * second ends all it started. A recording has no more patience than 2 s either. */
 #ifndef PT_AGENT_STOPPING_H
 #define PT_AGENT_STOPPING_H
 
@@ -15,8 +15,8 @@ struct pt_stopping {
     int64_t asked_ns; /* CLOCK_MONOTONIC of the first signal that asks for the end; 0: none yet */
 };
 
-/* A signal that was read from pt_signals_block()'s descriptor. True if it asks for the end and there
- * is no command that could end by itself. */
+/* A signal that was read from pt_signals_block()'s descriptor. True if it asks for the end and
+ * there is no command that could end by itself. */
 bool pt_stopping_take(struct pt_stopping *s, const struct signalfd_siginfo *info);
 
 /* Reminds a command that goes on, then kills it, when the time for that has come: see deadline. */
