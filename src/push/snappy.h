@@ -6,8 +6,6 @@
 #include "base/buf.h"
 #include "base/module.h"
 
-extern const struct pt_module_need pt_snappy_module;
-
 /* What the module "snappy" exports. Both append to `into`; -EBADMSG if the bytes are not snappy or
  * would become more than `most`. */
 #define PT_SNAPPY_VERSION 1

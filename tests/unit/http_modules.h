@@ -13,8 +13,8 @@
 static inline bool has_http_modules(void) {
     const void *interface;
     struct pt_err err;
-    if (pt_module_open(&pt_http_client_module, &interface, &err) == 0 &&
-        pt_module_open(&pt_http_server_module, &interface, &err) == 0)
+    if (pt_module_open("http-client", PT_HTTP_CLIENT_VERSION, &interface, &err) == 0 &&
+        pt_module_open("http-server", PT_HTTP_SERVER_VERSION, &interface, &err) == 0)
         return true;
     fprintf(stderr, "%s\n", err.text);
     return false;

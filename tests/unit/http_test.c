@@ -980,7 +980,7 @@ static void json_fields_are_read_by_kind(void **state) {
     };
     const struct pt_http_server_interface *module;
     const void *interface;
-    assert_int_equal(pt_module_open(&pt_http_server_module, &interface, NULL), 0);
+    assert_int_equal(pt_module_open("http-server", PT_HTTP_SERVER_VERSION, &interface, NULL), 0);
     module = interface;
     struct fields f = { .integer = 7 };
     struct pt_err err;
