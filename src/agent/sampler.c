@@ -7,9 +7,7 @@
 #include "base/thread.h"
 #include "push/push.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -170,8 +168,7 @@ static int64_t open_descriptors(const struct pt_fs *fs) {
         return -1;
     if (st.st_size > 0)
         return st.st_size;
-    int fd = openat(fs->proc, "self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(fs->proc, "self/fd");
     int64_t count = -1; /* without the one that reads them */
     for (struct dirent *e; directory && (e = readdir(directory));)
         count += e->d_name[0] != '.';

@@ -453,6 +453,11 @@ int pt_command_misused(enum pt_command_id id, const char *format, ...) {
     return pt_commands[id].usage_exit;
 }
 
+int pt_command_fail(const struct pt_err *err, int code) {
+    pt_log(PT_LOG_ERROR, "%s", err->text);
+    return code;
+}
+
 int pt_command_close(struct pt_out *out, int code) {
     int rc = pt_out_close(out);
     if (!rc)

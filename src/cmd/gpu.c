@@ -9,11 +9,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return PT_EXIT_OWN_FAILURE;
-}
-
 static void print_timeline(const struct pt_timeline *t, int64_t start_ns, size_t rows) {
     struct pt_out out;
     pt_out_borrow(&out, STDERR_FILENO);
@@ -41,7 +36,7 @@ static int import(const struct pt_command_options *o, char **operands) {
     if (!rc && !o->is_quiet)
         print_timeline(&timeline, start_ns, (size_t)o->top_rows);
     pt_timeline_release(&timeline);
-    return rc ? report(&err) : 0;
+    return rc ? pt_command_fail(&err, PT_EXIT_OWN_FAILURE) : 0;
 }
 
 /* The tool would only say so in words of its own. */

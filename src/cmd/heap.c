@@ -70,11 +70,6 @@ int pt_command_heap_file(const struct pt_command_options *o, const char *path,
     return rc;
 }
 
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return 1;
-}
-
 static int print(const struct pt_command_options *o, const struct pt_profile *p) {
     struct pt_heap_report how = { .top_rows = (size_t)o->top_rows,
                                   .wants_leaks = o->wants_leaks,
@@ -86,7 +81,7 @@ static int print(const struct pt_command_options *o, const struct pt_profile *p)
     if (o->as_json)
         pt_heap_report_print_json(p, how.top_rows, &out);
     else if (o->lines)
-        code = pt_lines_print(p, o->lines, &out, &err) ? report(&err) : 0;
+        code = pt_lines_print(p, o->lines, &out, &err) ? pt_command_fail(&err, 1) : 0;
     else if (!o->is_quiet)
         pt_heap_report_print(p, &how, &out);
     return pt_command_close(&out, code);
@@ -101,7 +96,7 @@ static int show(const struct pt_command_options *o, const char *path) {
         rc = pt_fail(&err, -EINVAL, "%s is no profile of memory", path);
     for (size_t i = 0; !rc && i < o->profile_outputs.count; i++)
         rc = pt_profile_write(&file.profile, o->profile_outputs.items[i], &err);
-    int code = rc ? report(&err) : print(o, &file.profile);
+    int code = rc ? pt_command_fail(&err, 1) : print(o, &file.profile);
     pt_profile_file_release(&file);
     return code;
 }
