@@ -1,5 +1,5 @@
-/* engine/promtext_words.h -- bytes of a text eight at a time, for promtext.c alone: most of a scrape
- * is names and label values, which are passed over, compared and checked here. */
+/* engine/promtext_words.h -- bytes of a text eight at a time, for promtext.c alone: most of a
+ * scrape is names and label values, which are passed over, compared and checked here. */
 #ifndef PT_ENGINE_PROMTEXT_WORDS_H
 #define PT_ENGINE_PROMTEXT_WORDS_H
 

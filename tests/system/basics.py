@@ -34,6 +34,6 @@ plain, expected, none = count('off')
 measured, result, seen = count('on')
 assert (result, none, seen) == (expected, 0, STEPS), (result, expected, none, seen)
 part = measured / plain - 1
-print(f'# {plain / STEPS / 1e6:.2f} million instructions a step, {part * 100:.3f} % more with basics')
+print(f'# {plain / STEPS / 1e6:.2f} million instructions a step, {part * 100:.3f} % more with them')
 assert part < 0.01, f'{plain} instructions without, {measured} with the basics'
 print('ok 1 - C228: with the basics on a loop takes less than 1 % more instructions')

@@ -1,5 +1,5 @@
-# Read by the scripts that test pages: ends them, as skipped, where there is no Chromium or no package
-# to drive it. `here` is the directory of the scripts.
+# Read by the scripts that test pages: ends them, as skipped, where there is no Chromium or no
+# package to drive it. `here` is the directory of the scripts.
 skip() {
     echo "1..0 # SKIP $1"
     [ -z "${CI:-}" ] && exit 77
