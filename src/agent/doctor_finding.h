@@ -5,6 +5,7 @@
 #include "agent/doctor.h"
 #include "base/module.h"
 
+/* What was found, in words; what is bad says how it can be got. */
 void pt_finding_ok(struct pt_finding *f, const char *format, ...) PT_PRINTF(2, 3);
 void pt_finding_bad(struct pt_finding *f, enum pt_doctor_state state, const char *remedy,
                     const char *format, ...) PT_PRINTF(4, 5);

@@ -17,6 +17,7 @@ struct pt_fs {
     bool is_live;        /* the roots are this machine's own */
 };
 
+/* 0 or -errno with words: then nothing is open. */
 int pt_fs_open(struct pt_fs *fs, const char *procfs, const char *sysfs, const char *rootfs,
                struct pt_err *err) PT_MUST_CHECK;
 void pt_fs_close(struct pt_fs *fs);

@@ -58,6 +58,7 @@ struct pt_http_client {
     void *state;
 };
 
+/* Loads the module, which stays. 0 or -errno with words. */
 int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) PT_MUST_CHECK;
 void pt_http_client_close(struct pt_http_client *c);
 

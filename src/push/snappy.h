@@ -15,6 +15,7 @@ struct pt_snappy_interface {
     int (*uncompress)(struct pt_str bytes, size_t most, struct pt_buf *into);
 };
 
+/* Loads the module, which stays. 0 or -errno with words. */
 int pt_snappy_open(const struct pt_snappy_interface **snappy, struct pt_err *err) PT_MUST_CHECK;
 
 #endif
