@@ -324,7 +324,7 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     meta->rate_hz = o->is_off_cpu ? 0 : o->rate_hz;
     memcpy(meta->way, s->perf.way, sizeof meta->way);
     for (size_t i = 0; i < running->count; i++)
-        pt_recording_add_process(&s->recording, running->at[i]);
+        (void)pt_recording_add_process(&s->recording, running->at[i]);
     s->poll_ms = poll_interval_ms(&s->perf, o);
     int rc = open_poll(s);
     if (rc)
