@@ -98,7 +98,7 @@ static void print_summary(const struct run *r) {
     const struct pt_profile_meta *m = &p->meta;
     struct pt_out out;
     struct pt_top top;
-    if (r->o->files.is_quiet || !pt_log_is_ready(1000))
+    if (r->o->files.is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
         return;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "%s: %s", m->title, m->way);

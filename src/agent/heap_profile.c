@@ -34,7 +34,7 @@ static void print_summary(const struct run *r) {
                                   .style = pt_top_style_of(STDERR_FILENO) };
     struct pt_err err;
     struct pt_out out;
-    if (r->o->files.is_quiet || !pt_log_is_ready(1000))
+    if (r->o->files.is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
         return;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_heap_report_print(p, &how, &out);

@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define PRINT_WAIT_MS 1000 /* for whoever reads stderr */
-
 static int write_file(const struct pt_profile *p, const char *path, bool is_quiet) {
     struct pt_err err;
     int rc = pt_profile_write(p, path, &err);
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
-    else if (!is_quiet && pt_log_is_ready(PRINT_WAIT_MS))
+    else if (!is_quiet && pt_log_is_ready(PT_LOG_PATIENCE_MS))
         fprintf(stderr, "profile: %s\n", path);
     return rc;
 }

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PRINT_WAIT_MS 1000                   /* for whoever reads stderr */
 #define PUSH_GRACE_NS (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
 
 static void note_file(struct pt_recorder *r, const char *key, const char *path) {
@@ -112,7 +111,7 @@ static void describe_command(const struct pt_recorder *r, char *into, size_t cap
 static void print_summary(void *user, const struct pt_journal_reader *reader) {
     struct ending *e = user;
     struct pt_recorder *r = e->recorder;
-    if (!r->o->is_quiet && pt_log_is_ready(PRINT_WAIT_MS)) {
+    if (!r->o->is_quiet && pt_log_is_ready(PT_LOG_PATIENCE_MS)) {
         struct pt_out out;
         char what[sizeof(struct pt_cause)];
         double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
@@ -154,7 +153,7 @@ static const struct pt_export_formats *formats_of(const struct pt_recorder *r) {
 }
 
 static void print_files(const struct pt_recorder *r, bool has_report) {
-    if (r->o->is_quiet || !pt_log_is_ready(PRINT_WAIT_MS))
+    if (r->o->is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
         return;
     const struct pt_export_formats *formats = formats_of(r);
     char list[128];

@@ -21,6 +21,8 @@ void pt_log(enum pt_log_level level, const char *format, ...) PT_PRINTF(2, 3);
  * long for it. */
 bool pt_log_is_ready(int timeout_ms);
 
+#define PT_LOG_PATIENCE_MS 1000 /* for whoever reads what is printed at the end of a run */
+
 /* Called before and after each line, so that a status line can step aside. */
 extern void (*pt_log_hook)(void);
 

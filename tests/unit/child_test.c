@@ -1,7 +1,8 @@
 /* The recorded command: barrier, exit codes, and the end of whole trees. */
 #include "tree.h"
 
-#include "agent/child.h"
+#include "agent/stopping.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -463,6 +464,90 @@ static void a_cgroup_that_cannot_be_used_is_done_without(void **state) {
     tree_remove(&tree);
 }
 
+/* As signalfd(2) tells it; from a process, or by a key of the terminal. */
+static bool take_signal(struct pt_stopping *s, int number, bool is_from_terminal) {
+    struct signalfd_siginfo info = { .ssi_signo = (uint32_t)number,
+                                     .ssi_code = is_from_terminal ? SI_KERNEL : SI_USER };
+    return pt_stopping_take(s, &info);
+}
+
+/* Says each signal it gets, and goes on. */
+static void start_stubborn(struct command *c) {
+    open_command(c);
+    create(c,
+           "trap 'echo INT >&9' INT; trap 'echo TERM >&9' TERM; trap 'echo USR2 >&9' USR2;"
+           "echo ready >&9; while :; do sleep 0.01 9>&-; done",
+           NULL);
+    release(c);
+    next_word(c);
+    assert_string_equal(c->text, "ready");
+}
+
+static void the_first_signal_is_handed_on_the_second_kills(void **state) {
+    (void)state;
+    struct command c;
+    start_stubborn(&c);
+    struct pt_stopping s = { .child = &c.child };
+    assert_false(take_signal(&s, SIGUSR2, false));
+    next_word(&c);
+    assert_string_equal(c.text, "USR2");
+    assert_int_equal(s.asked_ns, 0);
+    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+    assert_false(take_signal(&s, SIGINT, false));
+    next_word(&c);
+    assert_string_equal(c.text, "INT");
+    assert_false(take_signal(&s, SIGINT, false));
+    assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
+    assert_false(take_signal(&s, SIGCHLD, false));
+    assert_true(take_signal(&s, SIGINT, false)); /* nothing is left that could end */
+    close_command(&c);
+}
+
+static void a_command_that_goes_on_is_reminded_then_killed(void **state) {
+    (void)state;
+    struct command c;
+    start_stubborn(&c);
+    struct pt_stopping s = { .child = &c.child };
+    take_signal(&s, SIGINT, true); /* the terminal has told it */
+    int64_t asked_ns = s.asked_ns;
+    assert_int_equal(pt_stopping_deadline(&s) - asked_ns, PT_NS_PER_SECOND);
+    pt_stopping_escalate(&s, asked_ns + PT_NS_PER_SECOND - 1);
+    assert_false(s.has_reminded);
+    pt_stopping_escalate(&s, asked_ns + PT_NS_PER_SECOND);
+    next_word(&c);
+    assert_string_equal(c.text, "TERM"); /* and no INT before it */
+    assert_int_equal(pt_stopping_deadline(&s) - asked_ns, 2 * PT_NS_PER_SECOND);
+    pt_stopping_escalate(&s, asked_ns + 2 * PT_NS_PER_SECOND);
+    assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
+    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+    close_command(&c);
+}
+
+static void patience_waits_for_a_second_signal(void **state) {
+    (void)state;
+    struct command c;
+    start_stubborn(&c);
+    struct pt_stopping s = { .child = &c.child, .is_patient = true };
+    take_signal(&s, SIGTERM, false);
+    next_word(&c);
+    assert_string_equal(c.text, "TERM");
+    pt_stopping_escalate(&s, s.asked_ns + 100 * PT_NS_PER_SECOND);
+    assert_false(s.has_killed);
+    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+    take_signal(&s, SIGTERM, false);
+    assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
+    close_command(&c);
+}
+
+static void without_a_command_a_signal_is_for_pitot(void **state) {
+    (void)state;
+    struct pt_stopping s = { 0 };
+    assert_true(take_signal(&s, SIGHUP, false));
+    assert_true(take_signal(&s, SIGQUIT, true));
+    assert_false(take_signal(&s, SIGCHLD, false));
+    assert_false(take_signal(&s, SIGWINCH, true));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(the_exit_code_is_the_commands_own,
@@ -474,6 +559,13 @@ int main(void) {
         PT_TEST(the_command_ends_unrun_if_the_recorder_dies_first,
                 "the command ends unrun if the recorder dies first"),
         PT_TEST(a_signal_reaches_the_command, "C017: a signal reaches the command"),
+        PT_TEST(the_first_signal_is_handed_on_the_second_kills,
+                "C016 C017: the first signal is handed on, the second kills"),
+        PT_TEST(a_command_that_goes_on_is_reminded_then_killed,
+                "C017: a command that goes on is reminded after 1 s and killed after 2 s"),
+        PT_TEST(patience_waits_for_a_second_signal, "patience waits for a second signal"),
+        PT_TEST(without_a_command_a_signal_is_for_pitot,
+                "C002: without a command a signal is for Pitot"),
         PT_TEST(what_an_ended_command_left_running_is_found_and_ended,
                 "C017: what an ended command left running is found and ended"),
         PT_TEST(mask_and_limits_are_what_pitot_was_started_with,
