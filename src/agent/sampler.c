@@ -4,11 +4,10 @@
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "push/push.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -169,8 +168,7 @@ static int64_t open_descriptors(const struct pt_fs *fs) {
         return -1;
     if (st.st_size > 0)
         return st.st_size;
-    int fd = openat(fs->proc, "self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(fs->proc, "self/fd");
     int64_t count = -1; /* without the one that reads them */
     for (struct dirent *e; directory && (e = readdir(directory));)
         count += e->d_name[0] != '.';
@@ -398,9 +396,9 @@ int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     struct itimerspec schedule = { .it_value = timespec_of(s->start_ns + s->options.interval_ns),
                                    .it_interval = timespec_of(s->options.interval_ns) };
     timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &schedule, NULL);
-    int rc = pthread_create(&s->thread, NULL, run, s);
+    int rc = pt_thread_start(&s->thread, run, s);
     if (rc)
-        return pt_fail(err, -rc, "cannot start the sampler thread: %s", strerror(rc));
+        return pt_fail(err, rc, "cannot start the sampler thread: %s", strerror(-rc));
     s->is_running = true;
     return 0;
 }

@@ -11,9 +11,7 @@
 #include "collect/source.h"
 #include "kernel/netdev.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #define NET_COLUMNS(X, t)                                                                    \
@@ -90,8 +88,7 @@ static bool sys_has(const struct pt_context *context, const char *name, const ch
 static bool has_lower(const struct pt_context *context, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "class/net/%s", name);
-    int fd = openat(context->fs->sys, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(context->fs->sys, path);
     bool found = false;
     for (struct dirent *e; directory && (e = readdir(directory));)
         found |= strncmp(e->d_name, "lower_", 6) == 0;

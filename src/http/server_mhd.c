@@ -599,10 +599,6 @@ static const char *exchange_header(const struct pt_http_exchange *public, const 
     return header(((const struct exchange *)public)->connection, name);
 }
 
-static const char *server_library(void) {
-    return MHD_get_version();
-}
-
 static const struct pt_http_server_interface interface = {
     .open = server_open,
     .close = server_close,
@@ -617,7 +613,6 @@ static const struct pt_http_server_interface interface = {
     .push = exchange_push,
     .end = exchange_end,
     .read_json = pt_http_json_read,
-    .library = server_library,
 };
 
-PT_MODULE(PT_HTTP_SERVER_VERSION, &interface);
+PT_MODULE(PT_HTTP_SERVER_VERSION, &interface, "libmicrohttpd", MHD_get_version);
