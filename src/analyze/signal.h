@@ -42,8 +42,11 @@
     X(MEM_MAJOR_FAULTS, "mem.major_faults", PER_S, "page faults that read from disk")             \
     X(MEM_OOM_KILLS, "mem.oom_kills", PER_S, "processes the kernel killed for memory")            \
     X(MEM_ANON, "mem.anon", BYTES, "memory of all programs of the machine")                       \
+    X(MEM_ANON_GROWTH, "mem.anon_growth", BYTES_PER_S, "memory of all programs, likewise")        \
     X(OWN_RSS, "own.rss", BYTES, "resident memory of its processes")                              \
+    X(OWN_RSS_GROWTH, "own.rss_growth", BYTES_PER_S, "its resident memory, of a line through it") \
     X(OWN_ANON, "own.anon", BYTES, "anonymous memory of its cgroup")                              \
+    X(OWN_ANON_GROWTH, "own.anon_growth", BYTES_PER_S, "its anonymous memory, likewise")          \
     X(OWN_MEMORY_SHARE, "own.memory_share", PERCENT, "its memory, of the tightest limit")         \
     X(OWN_LIMIT_HITS, "own.limit_hits", PER_S, "times memory hit the limit")                      \
     X(OWN_OOM_KILLS, "own.oom_kills", PER_S, "processes the OOM killer ended in its cgroup")      \
@@ -80,7 +83,9 @@
     X(GPU_TENSOR, "gpu.tensor_active", PERCENT, "use of the tensor cores")                        \
     X(GPU_MEMORY_SHARE, "gpu.memory_share", PERCENT, "GPU memory in use, fullest GPU")            \
     X(GPU_MEMORY, "gpu.memory", BYTES, "GPU memory in use, all GPUs")                             \
+    X(GPU_MEMORY_GROWTH, "gpu.memory_growth", BYTES_PER_S, "GPU memory, of a line through it")    \
     X(GPU_PROCESS_MEMORY, "gpu.process_memory", BYTES, "GPU memory of its processes")             \
+    X(GPU_PROCESS_GROWTH, "gpu.process_growth", BYTES_PER_S, "the same of its processes")         \
     X(GPU_PROCESS_SHARE, "gpu.process_share", PERCENT, "the same, of all GPU memory")             \
     X(GPU_POWER_SHARE, "gpu.power_share", PERCENT, "power, of the limit, highest GPU")            \
     X(GPU_THROTTLED, "gpu.throttled", PERCENT, "time slowed down by power or heat")               \
@@ -88,6 +93,7 @@
     X(GPU_TEMPERATURE, "gpu.temperature", PLAIN, "degrees Celsius, hottest GPU")                  \
     X(GPU_PCIE_SHARE, "gpu.pcie_share", PERCENT, "PCIe traffic, of what the link carries")        \
     X(PITOT_CPU, "pitot.cpu", PERCENT, "CPU time of Pitot, of one CPU")                           \
+    X(PITOT_SHARE, "pitot.share", PERCENT, "the same, of the CPU time that it watches")           \
     X(PITOT_LATE, "pitot.late_ticks", PER_S, "ticks of Pitot that came late or were dropped")     \
     X(PITOT_CALLS, "pitot.collecting", PERCENT, "time Pitot's collectors took")
 

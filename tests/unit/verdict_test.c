@@ -251,6 +251,11 @@ static const struct scenario scenarios[] = {
         { "collector", "pitot", "colCpuTime", 'c', 0.16e9, 0 },
         { "collector", "cpu", "colTime", 'c', 0.15e9, 0 } },
       { { "collector", "pitot", "colCpuTime", 'c', 0.01e9, 0 } } },
+    { "C234: observer-overhead counts on an idle machine; beside ten busy CPUs it does not",
+      "observer-overhead",
+      { { "collector", "pitot", "colCpuTime", 'c', 0.16e9, 0 },
+        { "collector", "cpu", "colTime", 'c', 0.15e9, 0 } },
+      { { "container", "/own", "cCpuTime", 'c', 10e9, 0 } } },
     { "C234: an idle GPU beside a busy thread is gpu-starved; beside an idle host it is not",
       "gpu-starved",
       { HALF_CPUS, GPU(15, 5, 30000, 150), { "container", "/own", "cCpuTime", 'c', 0.99e9, 0 } },
@@ -500,6 +505,58 @@ static void the_text_fits_a_screen(void **state) {
     pt_buf_release(&text);
 }
 
+static bool contradicts(const struct pt_condition *need, const struct pt_condition *against) {
+    return need->signal == against->signal && need->direction != against->direction &&
+           (need->direction == '>' ? need->threshold >= against->threshold
+                                   : need->threshold <= against->threshold);
+}
+
+/* Can anything speak against this form, or does each condition of its rule contradict it? */
+static bool can_be_doubted(const struct pt_rule *rule, const struct pt_rule_form *form) {
+    for (int a = 0; a < PT_RULE_CONDITIONS && rule->against[a].direction; a++) {
+        bool can_hold = true;
+        for (int n = 0; n < PT_RULE_CONDITIONS && form->needs[n].direction; n++)
+            can_hold &= !contradicts(&form->needs[n], &rule->against[a]);
+        if (can_hold)
+            return true;
+    }
+    return false;
+}
+
+static void every_verdict_can_be_doubted(void **state) {
+    (void)state;
+    const struct pt_rule *rule;
+    for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
+        /* that the kernel killed is a fact: a kill elsewhere is told apart by the rule itself */
+        if (rule->is_event)
+            continue;
+        if (!can_be_doubted(rule, &rule->forms[0]))
+            fail_msg("%s: nothing is looked for against it", rule->id);
+        for (int f = 1; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
+            if (!can_be_doubted(rule, &rule->forms[f]))
+                fail_msg("%s: nothing is looked for against form %d", rule->id, f);
+    }
+}
+
+static void a_leak_is_told_by_its_pace(void **state) {
+    (void)state;
+    struct pt_explanation x;
+    static const struct track leak[] = {
+        { "process_totals", NULL, "pTreeResidentSetSize", 'g', 100 * MB, 2 * MB },
+        { "container", "/own", "cMemoryAnon", 'g', 90 * MB, 1.9 * MB },
+        { 0 },
+    };
+    explain_lists(leak, NULL, &x);
+    const struct pt_verdict *v = find_verdict(&x, "memory-leak");
+    assert_non_null(v);
+    assert_int_equal(v->signals[0].signal, PT_SIGNAL_OWN_RSS_GROWTH);
+    assert_true(fabs(v->signals[0].value / MB - 2) < 0.01);
+    assert_int_equal(v->signals[1].signal, PT_SIGNAL_OWN_ANON_GROWTH);
+    assert_true(fabs(v->signals[1].value / MB - 1.9) < 0.01);
+    assert_int_equal(v->signals[2].signal, PT_SIGNAL_OWN_RSS);
+    assert_true(fabs(v->signals[2].value / MB - 220) < 2);
+}
+
 /* Rules are data: what holds for all of them. */
 static void every_rule_is_whole(void **state) {
     (void)state;
@@ -523,21 +580,47 @@ static void every_rule_is_whole(void **state) {
     }
 }
 
+/* Text of a page as one line, with one blank between words. */
+static void join_lines(const char *text, char *words) {
+    for (; *text; text++)
+        if (*text != '\n')
+            *words++ = *text;
+        else
+            for (*words++ = ' '; text[1] == ' ' || text[1] == '\n';)
+                text++;
+    *words = 0;
+}
+
+static void look_for_doubts(const char *words, const struct pt_rule *rule) {
+    char all[1024] = "against it: ";
+    for (int i = 0; i < PT_RULE_CONDITIONS && rule->against[i].direction; i++) {
+        char one[128];
+        pt_condition_print(&rule->against[i], one, sizeof one);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i > 0 ? "; " : "", one);
+    }
+    if (rule->against[0].direction && !strstr(words, all))
+        fail_msg("docs/EXPLAIN.md: %s has %s", rule->id, all);
+}
+
 static void the_page_has_every_verdict_and_its_advice(void **state) {
     (void)state;
     char path[4096];
-    static char page[200000];
+    static char page[200000], words[200000];
     const struct pt_rule *rule;
     snprintf(path, sizeof path, "%s/docs/EXPLAIN.md", getenv("PITOT_SOURCE"));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
+    join_lines(page, words);
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
         char heading[64];
         snprintf(heading, sizeof heading, "\n### %s\n", rule->id);
         if (!strstr(page, heading) || !strstr(page, rule->title))
             fail_msg("docs/EXPLAIN.md does not have %s", rule->id);
+        if (!strstr(words, rule->advice))
+            fail_msg("docs/EXPLAIN.md has another advice for %s", rule->id);
+        look_for_doubts(words, rule);
     }
     for (int i = 0; i < PT_SIGNAL_COUNT; i++)
         assert_non_null(strstr(page, pt_signal_infos[i].name));
@@ -709,6 +792,9 @@ int main(void) {
         PT_TEST(the_text_fits_a_screen, "C236: the text begins with the verdict and fits a screen"),
         PT_TEST(a_leak_is_told_by_its_stack,
                 "C234: a leak names the stack that grows, if there is a heap profile"),
+        PT_TEST(every_verdict_can_be_doubted,
+                "C234: in each form of each rule something can speak against it"),
+        PT_TEST(a_leak_is_told_by_its_pace, "C234: a leak is told by how fast memory grows"),
         PT_TEST(every_rule_is_whole,
                 "C236: every rule has a title, advice, two signals and a test"),
         PT_TEST(the_page_has_every_verdict_and_its_advice,
