@@ -87,11 +87,13 @@ static const struct {
 static const struct {
     const char *suffix;
     double factor;
-} byte_units[] = {
-    { "B", 1 }, { "kB", 1024 }, { "MB", 1048576 }, { "GB", 1073741824 }, { "TB", 1099511627776.0 }
-};
+} byte_units[] = { { "B", 1 },
+                   { "KiB", 1024 },
+                   { "MiB", 1048576 },
+                   { "GiB", 1073741824 },
+                   { "TiB", 1099511627776.0 } };
 
-/* The limits are those of the rounded number: 1 MB, not 1024 kB; 10 MB, not 10.0 MB. */
+/* The limits are those of the rounded number: 1 MiB, not 1024 KiB; 10 MiB, not 10.0 MiB. */
 static void print_bytes(double value, const char *per, char *into, size_t capacity) {
     size_t i = 0;
     while (i + 1 < PT_COUNT(byte_units) && value / byte_units[i].factor >= 1023.5)

@@ -7,7 +7,7 @@
 /* A value as pt_rates has it; NAN is "-". */
 void pt_value_print(const struct pt_column *column, double value, char *into, size_t capacity);
 
-/* As pt_figure_print, without the blank before the unit: 1.2GB. */
+/* As pt_figure_print, but short: 1.2G, of 1024 each, and no blank before the unit. */
 void pt_value_figure(enum pt_figure_format format, double value, char *into, size_t capacity);
 
 #endif

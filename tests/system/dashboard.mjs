@@ -147,10 +147,10 @@ test('the overview has what the machine has', async () => {
         await card(page, title).waitFor({ state: 'visible' });
     const { tables } = await wholeSample();
     ok(await card(page, 'GPU').isVisible() === Boolean(tables.gpu?.rows.length), 'GPU');
-    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGB$/.exec(
+    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGiB$/.exec(
         await card(page, 'Memory').locator('.pr-large span').textContent()) || [];
     ok(Math.abs(total * 2 ** 30 / totalmem() - 1) < 0.01 && percent > 0 && percent < 100,
-        `${percent} % of ${total} GB`);
+        `${percent} % of ${total} GiB`);
 });
 
 test('what is in view is drawn', async () => {

@@ -35,7 +35,7 @@ const csv = readMain();
 const within = (column, from, to) => csv[column].filter((value, i) =>
     csv.seconds[i] >= from && csv.seconds[i] <= to && !Number.isNaN(value));
 
-const SCALE = { B: 1, kB: 1024, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40, ms: 1e-3, s: 1, 'µs': 1e-6 };
+const SCALE = { B: 1, KiB: 1024, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, ms: 1e-3, s: 1, 'µs': 1e-6 };
 function parse(text) {
     const [, number, unit] = /^([\d.\u202f]+)\u202f?([^\d]*)$/.exec(text) || [];
     return Number(number?.replaceAll('\u202f', '')) * (SCALE[unit] ?? 1);

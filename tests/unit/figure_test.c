@@ -217,12 +217,12 @@ static void numbers_are_printed_for_people(void **state) {
     check_print(PT_FORMAT_PLAIN, 1.005, "1.00");
     check_print(PT_FORMAT_BYTES, 0, "0 B");
     check_print(PT_FORMAT_BYTES, 1023, "1023 B");
-    check_print(PT_FORMAT_BYTES, 1024, "1.0 kB");
-    check_print(PT_FORMAT_BYTES, 1048575, "1.0 MB");
-    check_print(PT_FORMAT_BYTES, 10 * 1048576 - 1, "10 MB");
-    check_print(PT_FORMAT_BYTES, 2.4 * 1073741824, "2.4 GB");
-    check_print(PT_FORMAT_BYTES, 5e15, "4547 TB");
-    check_print(PT_FORMAT_BYTES_PER_S, 31.4 * 1048576, "31 MB/s");
+    check_print(PT_FORMAT_BYTES, 1024, "1.0 KiB");
+    check_print(PT_FORMAT_BYTES, 1048575, "1.0 MiB");
+    check_print(PT_FORMAT_BYTES, 10 * 1048576 - 1, "10 MiB");
+    check_print(PT_FORMAT_BYTES, 2.4 * 1073741824, "2.4 GiB");
+    check_print(PT_FORMAT_BYTES, 5e15, "4547 TiB");
+    check_print(PT_FORMAT_BYTES_PER_S, 31.4 * 1048576, "31 MiB/s");
 }
 
 /* The summary */
@@ -287,8 +287,8 @@ static void the_summary_has_mean_peak_curve_and_own_cost(void **state) {
         summarize(s, f, bytes[i]);
     }
     char *text = printed(s, true);
-    assert_non_null(strstr(text, "Disk read              1.5 MB/s   2.0 MB/s   ▄█\n"));
-    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MB; 2 ticks came late and "
+    assert_non_null(strstr(text, "Disk read             1.5 MiB/s  2.0 MiB/s   ▄█\n"));
+    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MiB; 2 ticks came late and "
                                  "were skipped\n"));
     assert_null(strstr(text, "Memory"));
     pt_free(text);
