@@ -111,7 +111,7 @@ const struct pt_rule pt_rules_cpu[] = {
                        { S(CPU_PRESSURE), '>', 0.1, 0.4 },
                        { S(MACHINE_BUSY), '>', 0.25, 0.25 } } },
                    { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
-                       { S(OWN_CPU_PRESSURE), '>', 0.25, 0.5 },
+                       { S(OWN_CPU_PRESSURE), '>', 0.15, 0.5 },
                        { S(CPU_BUSY), '>', 0.85, 0.97 } } } },
         .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(OWN_CPU_SHARE), '>', 0.75, 0.75 } },
         .advice = "Move it or them: another machine, CPUs of its own (cpuset, taskset), a higher "
