@@ -1,3 +1,36 @@
+/* The part of something that is at most `x`, of which values at some levels are known, with straight
+ * lines between them. Below the first it is taken to be as wide as above it, up to the second. */
+function partBelow(x, values, levels) {
+    let value = Math.max(0, 2 * values[0] - values[1]), level = 0;
+    if (x < value)
+        return 0;
+    for (let i = 0; i < values.length; i++) {
+        if (x < values[i])
+            return level + (levels[i] - level) * (x - value) / (values[i] - value);
+        value = Math.max(value, values[i]);
+        level = levels[i];
+    }
+    return 1;
+}
+
+/* The quantile of several things together: a mean of their quantiles is none. */
+function mixedQuantile(parts, levels, wanted) {
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    let low = 0, high = Math.max(0, ...parts.map(part => part.values.at(-1)));
+    if (count === 0)
+        return null;
+    for (let step = 0; step < 60 && high - low > 1e-12; step++) {
+        const middle = (low + high) / 2;
+        const below = parts.reduce((sum, part) =>
+            sum + part.count * partBelow(middle, part.values, levels), 0);
+        if (below < wanted * count)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 /* The figures that come first, for the window that is shown. */
 class Cards {
     constructor(model, view) {
@@ -33,9 +66,23 @@ class Cards {
         return figure.values ||= this.model.values(figure);
     }
 
+    /* A quantile of all that was seen in a part of the run, from those of its stretches. */
+    quantile({ latency, level }, [first, end]) {
+        const known = this.figures.filter(figure => figure.latency === latency);
+        const levels = known.map(figure => figure.level);
+        const parts = [];
+        for (let i = first; i < end; i++)
+            if (known.every(figure => figure.weights[i] > 0))
+                parts.push({ count: known[0].weights[i],
+                    values: known.map(figure => figure.sums[i] / figure.weights[i]) });
+        return mixedQuantile(parts, levels, level);
+    }
+
     reduce(part, [first, end]) {
         const figure = this.figures[part.figure];
         let sum = 0, weight = 0, peak = null;
+        if (part.reduction === 'quantile')
+            return this.quantile(figure, [first, end]);
         for (let i = first; i < end; i++) {
             sum += figure.sums[i];
             weight += figure.weights[i];

@@ -35,7 +35,9 @@ function rankSection(model) {
     if (!merge)
         return null;
     const { runs } = JSON.parse(merge);
-    const about = `${runs.length} runs; cards and key figures are those of ${runs[0].label}`;
+    const machines = new Set(runs.map(run => run.boot_id ?? run.host ?? run.label)).size;
+    const about = `${runs.length} runs on ${machines} machine${machines === 1 ? '' : 's'}; cards and ` +
+        'key figures are of all together, with each machine counted once';
     return section('ranks', 'Ranks', about, rankTable(runs), make('h3', {}, 'Who is behind'),
     stragglerTable(stragglers), make('p', { class: 'pr-note' },
         'Pace is the time of the slowest rank over the median of the others; where all wait for ' +
