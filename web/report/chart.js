@@ -74,16 +74,20 @@ class Chart extends LineChart {
     }
 }
 
+/* A value stands for the time since the one before, or since the end of a gap. */
 function statistics(values, times, from, to) {
-    let sum = 0, count = 0, low = null, peak = null;
+    let sum = 0, seconds = 0, low = null, peak = null, before = times[0];
     for (let i = 0; i < values.length; i++) {
         const value = values[i];
-        if (value === null || value === undefined || times[i] < from || times[i] > to)
+        if (value === undefined)
             continue;
-        sum += value;
-        count++;
-        low = low === null || value < low ? value : low;
-        peak = peak === null || value > peak ? value : peak;
+        if (value !== null && times[i] >= from && times[i] <= to) {
+            sum += value * (times[i] - before);
+            seconds += times[i] - before;
+            low = low === null || value < low ? value : low;
+            peak = peak === null || value > peak ? value : peak;
+        }
+        before = times[i];
     }
-    return { low, mean: count ? sum / count : null, peak };
+    return { low, mean: seconds > 0 ? sum / seconds : peak, peak };
 }
