@@ -1,5 +1,5 @@
-/* The part of something that is at most `x`, of which values at some levels are known, with straight
- * lines between them. Below the first it is taken to be as wide as above it, up to the second. */
+/* The part of something that is at most `x`. Values at some levels are known, with straight lines
+ * between them; below the first it is as wide as from there to the second. */
 function partBelow(x, values, levels) {
     let value = Math.max(0, 2 * values[0] - values[1]), level = 0;
     if (x < value)
