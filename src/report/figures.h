@@ -1,8 +1,8 @@
 /* report/figures.h -- the figures a report shows first, and what is needed to compute each anew for
  * any part of the run: of every stretch of time a weighted sum and the weight.
  *
- * The ranks of a merged run are put together: what belongs to a machine counts once for each machine,
- * what belongs to a rank for each rank, and the two are added or averaged, as it makes sense. */
+ * The ranks of a merged run are put together: what belongs to a machine counts once for each, what
+ * belongs to a rank for each rank; it is added or averaged, as it makes sense. */
 #ifndef PT_REPORT_FIGURES_H
 #define PT_REPORT_FIGURES_H
 

@@ -138,7 +138,7 @@ static bool is_near(double a, double b) {
 
 static char zero[] = "0", one[] = "1", two[] = "2", boot_a[] = "boot a", boot_b[] = "boot b";
 
-/* Ranks 0 and 1 share a machine that reads 10 MB/s, that of rank 2 reads 30. Each rank has 100 MB. */
+/* Ranks 0 and 1 share a machine that reads 10 MB/s, that of rank 2 reads 30; each has 100 MB. */
 static void a_machine_counts_once_and_ranks_are_added(void **state) {
     (void)state;
     char *labels[] = { zero, one, two }, *machines[] = { boot_a, boot_a, boot_b };
@@ -190,7 +190,7 @@ static void put_engine(struct fixture *f, double count, double seconds) {
         pt_set_f64(b, c, seconds);
 }
 
-/* 90 requests of 0.1 s in one second, 10 of 2 s in the next three: a request counts, not a second. */
+/* 90 requests of 0.1 s in one second, 10 of 2 s in three: a request counts, not a second. */
 static void quantiles_count_for_what_was_seen(void **state) {
     (void)state;
     static const struct {

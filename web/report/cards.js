@@ -36,11 +36,7 @@ class Cards {
     constructor(model, view) {
         this.model = model;
         this.view = view;
-        this.figures = model.data.figures.map(figure => ({
-            ...figure,
-            sums: model.floats(figure.sums, model.data.axis.count),
-            weights: model.floats(figure.weights, model.data.axis.count),
-        }));
+        this.figures = model.data.figures;
         this.cards = model.data.cards.map(card => this.make(card));
         this.element = make('div', { class: 'pr-cards', 'aria-live': 'polite' },
             this.cards.map(card => card.element));
@@ -71,32 +67,31 @@ class Cards {
         const known = this.figures.filter(figure => figure.latency === latency);
         const levels = known.map(figure => figure.level);
         const parts = [];
-        for (let i = first; i < end; i++)
-            if (known.every(figure => figure.weights[i] > 0))
-                parts.push({ count: known[0].weights[i],
-                    values: known.map(figure => figure.sums[i] / figure.weights[i]) });
+        for (let i = first; i < end; i++) {
+            const overs = known.map(figure => this.model.over(figure, [i, i + 1]));
+            if (overs.every(over => over.weight > 0))
+                parts.push({ count: overs[0].weight, values: overs.map(over => over.mean) });
+        }
         return mixedQuantile(parts, levels, level);
     }
 
     reduce(part, [first, end]) {
         const figure = this.figures[part.figure];
-        let sum = 0, weight = 0, peak = null;
+        const { sum, weight, mean } = this.model.over(figure, [first, end]);
         if (part.reduction === 'quantile')
             return this.quantile(figure, [first, end]);
-        for (let i = first; i < end; i++) {
-            sum += figure.sums[i];
-            weight += figure.weights[i];
-        }
-        if (part.reduction === 'peak') {
-            const values = this.curve(figure), per = this.model.perStretch;
-            for (let i = first * per; i < end * per; i++)
-                peak = values[i] > peak || (peak === null && !Number.isNaN(values[i])) ?
-                    values[i] : peak;
-            return peak;
-        }
-        if (weight === 0)
-            return null;
-        return part.reduction === 'total' ? sum : sum / weight;
+        if (part.reduction === 'peak')
+            return this.peak(figure, [first, end]);
+        return weight === 0 ? null : part.reduction === 'total' ? sum : mean;
+    }
+
+    peak(figure, [first, end]) {
+        const values = this.curve(figure), per = this.model.perStretch;
+        let peak = null;
+        for (let i = first * per; i < end * per; i++)
+            peak = values[i] > peak || (peak === null && !Number.isNaN(values[i])) ?
+                values[i] : peak;
+        return peak;
     }
 
     text(part, value) {

@@ -49,9 +49,9 @@ class Chart extends LineChart {
         /* what was thinned out has its extremes, but no mean */
         const isWhole = this.model.data.axis.is_whole;
         if (this.lines.length === 1) {
-            const { low, mean, peak } = this.stats(0);
+            const { low, mean, peak, isExact } = this.stats(0);
             this.summary.textContent = index !== null ? at(this.columns[0]) :
-                (isWhole ? `mean ${this.text(mean)}` : `low ${this.text(low)}`) +
+                (isWhole || isExact ? `mean ${this.text(mean)}` : `low ${this.text(low)}`) +
                 ` · peak ${this.text(peak)}`;
             return;
         }
@@ -62,6 +62,13 @@ class Chart extends LineChart {
         this.summary.textContent = index !== null ? '' : isWhole ? 'mean' : 'peak';
     }
 
+    /* Of a key figure it is known exactly, and of a run that was thinned out too. */
+    figureMean(column) {
+        const { curve } = this.lines[column], { from, to } = this.view;
+        return curve.sums === undefined ? {} :
+            { mean: this.model.over(curve, this.model.stretches(from, to)).mean, isExact: true };
+    }
+
     stats(column) {
         const { from, to } = this.view;
         const key = from + ' ' + to;
@@ -69,8 +76,10 @@ class Chart extends LineChart {
             this.statsKey = key;
             this.statsOf = [];
         }
-        return this.statsOf[column] ||=
-            statistics(this.columns[column], this.model.times, from, to);
+        return this.statsOf[column] ||= {
+            ...statistics(this.columns[column], this.model.times, from, to),
+            ...this.figureMean(column),
+        };
     }
 }
 
