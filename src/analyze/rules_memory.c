@@ -28,6 +28,15 @@ static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double va
     };
 }
 
+/* How many there were: signals are rates. */
+static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
+    double count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (!isnan(s->values[id][i]))
+            count += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
+    return round(count);
+}
+
 /* A kill, and one more sign that it was for memory: a full limit or machine, hits of the limit. */
 static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
     static const struct {
@@ -49,7 +58,7 @@ static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
     }
     if (!(rate > 0))
         return false;
-    add_peak(s, kills, rate, window, v);
+    add_peak(s, kills, count_of(s, kills), window, v);
     v->share = pt_window_seconds(&s->windows->windows[window]) / s->seconds;
     for (size_t i = 0; i < PT_COUNT(signs) && v->signal_count < 3; i++) {
         double value = peak_of(s, signs[i].signal, &window);

@@ -40,7 +40,7 @@
     X(MEM_SWAP, "mem.swap", PER_S, "pages read from and written to swap")                         \
     X(MEM_SWAP_USED, "mem.swap_used", BYTES, "swap in use")                                       \
     X(MEM_MAJOR_FAULTS, "mem.major_faults", PER_S, "page faults that read from disk")             \
-    X(MEM_OOM_KILLS, "mem.oom_kills", PER_S, "processes the kernel killed for memory")            \
+    X(MEM_OOM_KILLS, "mem.oom_kills", PLAIN, "processes the kernel killed for memory")            \
     X(MEM_ANON, "mem.anon", BYTES, "memory of all programs of the machine")                       \
     X(MEM_ANON_GROWTH, "mem.anon_growth", BYTES_PER_S, "memory of all programs, likewise")        \
     X(OWN_RSS, "own.rss", BYTES, "resident memory of its processes")                              \
@@ -49,7 +49,7 @@
     X(OWN_ANON_GROWTH, "own.anon_growth", BYTES_PER_S, "its anonymous memory, likewise")          \
     X(OWN_MEMORY_SHARE, "own.memory_share", PERCENT, "its memory, of the tightest limit")         \
     X(OWN_LIMIT_HITS, "own.limit_hits", PER_S, "times memory hit the limit")                      \
-    X(OWN_OOM_KILLS, "own.oom_kills", PER_S, "processes the OOM killer ended in its cgroup")      \
+    X(OWN_OOM_KILLS, "own.oom_kills", PLAIN, "processes the OOM killer ended in its cgroup")      \
     X(OWN_MEMORY_PRESSURE, "own.memory_pressure", PERCENT,                                        \
       "time some task of it waited for memory")                                                   \
     X(OWN_IO_PRESSURE, "own.io_pressure", PERCENT, "time some task of it waited for a disk")      \

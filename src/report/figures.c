@@ -281,8 +281,8 @@ static double new_seconds(struct pt_report_figure *figure, int64_t now_ns, doubl
     return (double)(now_ns - from_ns) / 1e9;
 }
 
-/* `seconds` are those that the value stands for. What several sources have at the same time is added
- * over that time once: rates as what came together, levels as what was there together. */
+/* `seconds` are those that the value stands for. What several sources have at the same time is
+ * added over that time once: rates as what came together, levels as what was there together. */
 static void add_together(struct pt_report_figures *f, int id, const struct moment *at, double value,
                          double seconds) {
     struct pt_report_figure *figure = &f->list[id];
@@ -379,7 +379,7 @@ static void add_column(struct pt_report_figures *f, int id, const struct moment 
         add_value(f, id, at, cell.value, at->seconds, at->seconds);
 }
 
-/* A quantile of what was seen since the scrape before: it counts as often as there was something. */
+/* A quantile of what was seen since the scrape before: it counts as often as something was. */
 static void add_quantile(struct pt_report_figures *f, int id, const struct moment *at,
                          const struct pt_sample *sample) {
     struct track *track = &at->source->tracks[id];

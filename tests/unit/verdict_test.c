@@ -443,6 +443,21 @@ static void a_kill_elsewhere_is_no_confident_verdict(void **state) {
     assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
 }
 
+static void kills_are_counted(void **state) {
+    (void)state;
+    static const struct track kills[] = {
+        { "container", "/own", "cWorkingSet", 'g', 990 * MB, 0 },
+        { "container", "/own", "cMemoryTightestLimit", 'g', 1000 * MB, 0 },
+        { "container", "/own", "cOomKills", 'c', 0.05, 0 },
+        { "mem", NULL, "vOomKills", 'c', 0.05, 0 },
+        { 0 },
+    };
+    struct pt_explanation x;
+    explain_lists(kills, NULL, &x);
+    assert_int_equal(x.verdicts[0].signals[0].signal, PT_SIGNAL_OWN_OOM_KILLS);
+    assert_true(x.verdicts[0].signals[0].value == 3); /* one in twenty seconds, for a minute */
+}
+
 static void the_signals_are_the_numbers_of_the_run(void **state) {
     (void)state;
     struct pt_explanation x;
@@ -788,6 +803,7 @@ int main(void) {
                 "C234: a hypervisor that takes CPUs does not hold back a command that sleeps"),
         PT_TEST(a_kill_elsewhere_is_no_confident_verdict,
                 "C234: a process killed elsewhere gives no confident verdict"),
+        PT_TEST(kills_are_counted, "C234: how many processes were killed is a count, not a rate"),
         PT_TEST(the_signals_are_the_numbers_of_the_run, "C234: signals are the numbers of the run"),
         PT_TEST(only_samples_that_tell_of_the_gil_count,
                 "C234: of the GIL only samples count that tell of it; without any it is unknown"),
