@@ -503,6 +503,7 @@ static void the_json_has_the_promised_shape(void **state) {
     assert_string_equal(json_string_value(json_object_get(signal, "metric")), "own.cpu_share");
     assert_true(json_is_number(json_object_get(signal, "from")));
     assert_true(json_is_number(json_object_get(signal, "to")));
+    assert_string_equal(json_string_value(json_object_get(signal, "text")), "95.0 %");
     json_decref(root);
     pt_buf_release(&text);
 }

@@ -170,6 +170,12 @@ function valueRange(min, max, unit, isRate) {
         min = 0;
     if (min === max)
         max = min + (min === 0 ? (unit === 'ratio' ? 0.01 : 1) : Math.abs(min) * 0.1);
+    /* less than a twentieth is noise, and too little for three digits beside the axis */
+    const least = Math.max(Math.abs(min), Math.abs(max)) / 20;
+    if (max - min < least) {
+        const middle = (min + max) / 2;
+        [min, max] = [middle - least / 2, middle + least / 2];
+    }
     const room = (max - min) * 0.08;
     return [min === 0 ? 0 : min - room, max + room];
 }
