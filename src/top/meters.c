@@ -1,6 +1,6 @@
 #include "top/meters.h"
 
-#include "top/value.h"
+#include "analyze/value.h"
 
 #include <math.h>
 #include <stdio.h>

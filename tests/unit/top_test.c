@@ -7,7 +7,7 @@
 #include "top/list.h"
 #include "top/meters.h"
 #include "top/replay.h"
-#include "top/value.h"
+#include "analyze/value.h"
 #include "top/view.h"
 
 #include <errno.h>

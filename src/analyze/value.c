@@ -1,4 +1,4 @@
-#include "top/value.h"
+#include "analyze/value.h"
 
 #include <math.h>
 #include <stdio.h>
