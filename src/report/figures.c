@@ -288,8 +288,10 @@ static void add_together(struct pt_report_figures *f, int id, const struct momen
     struct pt_report_figure *figure = &f->list[id];
     double grown = new_seconds(figure, at->now_ns, seconds);
     figure->weights[at->stretch] += grown;
+    /* CPU time is written as a share, and comes as a rate does */
+    bool is_rate = unit_of(f, id).is_rate || id == TREE_CPU;
     figure->sums[at->stretch] +=
-        unit_of(f, id).is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
+        is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
 }
 
 static void add_value(struct pt_report_figures *f, int id, const struct moment *at, double value,

@@ -14,7 +14,9 @@ PT_TABLE(mem, PT_TABLE_MAIN("mem"), "", MEM_COLUMNS, "meminfo");
 #define DISK_COLUMNS(X, t) X(t, read, "vDiskReadBytes", COUNTER, I64, BYTES, 0, "")
 PT_TABLE(disk, PT_TABLE_MAIN("disk"), "", DISK_COLUMNS, "diskstats");
 
-#define TOTALS_COLUMNS(X, t) X(t, rss, "pTreeResidentSetSize", GAUGE, I64, BYTES, 0, "")
+#define TOTALS_COLUMNS(X, t)                                    \
+    X(t, rss, "pTreeResidentSetSize", GAUGE, I64, BYTES, 0, "") \
+    X(t, cpu, "pTreeCpuTime", COUNTER, I64, NANOSECONDS, 0, "")
 PT_TABLE(process_totals, PT_TABLE_MAIN("process"), "", TOTALS_COLUMNS, "proc");
 
 #define ENGINE_COLUMNS(X, t)                                            \
@@ -83,6 +85,9 @@ static void put_machine(struct fixture *f, const char *rank, int64_t used, int64
     pt_set_i64(&f->sample.batches[DISK], first + disk_read, read);
     first = put_row(f, TOTALS, rank);
     pt_set_i64(&f->sample.batches[TOTALS], first + process_totals_rss, rss);
+    /* a fifth of a CPU until the fifth second, and nothing then */
+    int64_t cpu_ns = (f->time_ns < 5 * SECOND ? f->time_ns : 5 * SECOND) / 5;
+    pt_set_i64(&f->sample.batches[TOTALS], first + process_totals_cpu, cpu_ns);
 }
 
 static void take(struct fixture *f) {
@@ -158,6 +163,8 @@ static void a_machine_counts_once_and_ranks_are_added(void **state) {
     assert_true(is_near(peak_of(&f, "Disk read"), 40 * (double)MB));
     /* 400 MB from the first read of the first to the last of the last */
     assert_true(is_near(mean_of(&f, "Disk read"), 400 * (double)MB / 10.2));
+    /* from 1.0, 1.1 and 1.2 s on: 11.7 s of a fifth */
+    assert_true(is_near(mean_of(&f, "Recorded tree: CPU"), 11.7 / 5 / 10.2));
     assert_true(is_near(mean_of(&f, "Memory"), 4000 * (double)MB));
     end(&f);
 }
