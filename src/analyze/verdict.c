@@ -86,7 +86,17 @@ static double since_start(const struct pt_signals *s, int64_t mono_ns) {
     return (double)(mono_ns - s->windows->first_mono_ns) / 1e9;
 }
 
-/* Mean values where the form holds, and how strongly they speak. */
+/* Over a stretch of windows in each of which it is known. */
+static double mean_over(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
+    double sum = 0, seconds = 0;
+    for (size_t i = from; i < to; i++) {
+        sum += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
+        seconds += pt_window_seconds(&s->windows->windows[i]);
+    }
+    return sum / seconds;
+}
+
+/* Values of the longest stretch, and how strongly they speak wherever the form holds. */
 static double weigh_signals(const struct pt_rule_form *form, const struct pt_signals *s,
                             const struct holding *h, struct pt_verdict *v) {
     double strengths = 0;
@@ -100,12 +110,12 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
                 sum += s->values[need->signal][i];
         v->signals[c] = (struct pt_verdict_signal){
             .signal = need->signal,
-            .value = sum / (double)h->windows,
+            .value = mean_over(s, need->signal, h->longest_from, h->longest_to),
             .from = since_start(s, s->windows->windows[h->longest_from].start_ns),
             .to = since_start(s, s->windows->windows[h->longest_to - 1].end_ns),
         };
         if (!is_precondition(need)) {
-            strengths += strength(need, v->signals[c].value);
+            strengths += strength(need, sum / (double)h->windows);
             counted++;
         }
     }

@@ -32,8 +32,8 @@ struct pt_rule_form {
 
 struct pt_verdict_signal {
     enum pt_signal_id signal;
-    double value;    /* mean where the verdict holds */
-    double from, to; /* seconds since the start of the run: the longest stretch */
+    double value;    /* mean between `from` and `to` */
+    double from, to; /* seconds since the start of the run: the longest stretch where it holds */
 };
 
 struct pt_rule;

@@ -443,6 +443,34 @@ static void a_kill_elsewhere_is_no_confident_verdict(void **state) {
     assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
 }
 
+/* Two windows at 99 %, one at 20 %, five at 85 %. */
+static void a_number_is_that_of_the_time_beside_it(void **state) {
+    (void)state;
+    static const double shares[] = { 0.99, 0.99, 0.2, 0.85, 0.85, 0.85, 0.85, 0.85 };
+    struct pt_windows *w = pt_calloc(1, sizeof *w);
+    struct pt_signals signals = { .windows = w, .count = PT_COUNT(shares), .seconds = 8 };
+    struct pt_explanation x;
+    double unknown[PT_COUNT(shares)], own[PT_COUNT(shares)], busy[PT_COUNT(shares)];
+    for (size_t i = 0; i < PT_COUNT(shares); i++) {
+        w->windows[w->count++] =
+            (struct pt_window){ (int64_t)i * 1000000000, (int64_t)(i + 1) * 1000000000 };
+        unknown[i] = NAN;
+        own[i] = shares[i];
+        busy[i] = 0.98;
+    }
+    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+        signals.values[id] = unknown;
+    signals.values[PT_SIGNAL_OWN_CPU_SHARE] = own;
+    signals.values[PT_SIGNAL_CPU_BUSY] = busy;
+    pt_explain(&x, &signals);
+    const struct pt_verdict *v = find_verdict(&x, "cpu-bound");
+    assert_non_null(v);
+    assert_true(fabs(v->signals[0].from - 3) < 1e-9 && fabs(v->signals[0].to - 8) < 1e-9);
+    assert_true(fabs(v->signals[0].value - 0.85) < 1e-9);
+    assert_true(fabs(v->share - 7.0 / 8) < 1e-9);
+    pt_free(w);
+}
+
 static void kills_are_counted(void **state) {
     (void)state;
     static const struct track kills[] = {
@@ -804,6 +832,8 @@ int main(void) {
                 "C234: a hypervisor that takes CPUs does not hold back a command that sleeps"),
         PT_TEST(a_kill_elsewhere_is_no_confident_verdict,
                 "C234: a process killed elsewhere gives no confident verdict"),
+        PT_TEST(a_number_is_that_of_the_time_beside_it,
+                "C234: the number of a signal is that of the time beside it"),
         PT_TEST(kills_are_counted, "C234: how many processes were killed is a count, not a rate"),
         PT_TEST(the_signals_are_the_numbers_of_the_run, "C234: signals are the numbers of the run"),
         PT_TEST(only_samples_that_tell_of_the_gil_count,
