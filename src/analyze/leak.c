@@ -13,6 +13,8 @@
 #define LEAK_EVEN      0.4
 #define LEAK_SURE_S    30.0 /* a shorter run may just be loading */
 #define LEAK_CERTAIN_S 300.0
+#define LEAK_DENIED    0.2 /* of its pace */
+#define LEAK_WEAK      0.4
 
 static bool is_leak(const struct pt_trend *t) {
     double growth = t->last - t->first;
@@ -31,25 +33,40 @@ struct watched {
     enum pt_signal_id level, growth;
 };
 
-/* Steady growth of one signal, seen at about the same pace by another that is counted elsewhere. */
+static bool is_same_pace(const struct pt_trend *own, const struct pt_trend *witness) {
+    return witness->fit >= LEAK_FIT && witness->per_second >= own->per_second / 2 &&
+           witness->per_second <= own->per_second * 2;
+}
+
+/* A witness that is level: what grows is no memory of its own, but files that it reads. */
+static bool is_denied(const struct pt_trend *own, const struct pt_trend *witness) {
+    return fabs(witness->per_second) < LEAK_DENIED * own->per_second;
+}
+
+/* Steady growth of one signal, seen at about the same pace by another that is counted elsewhere. If
+ * the other is too restless to tell, as memory of a whole machine can be, it is a weak sign. */
 static bool find_leak(const struct pt_signals *s, struct watched memory,
                       const struct watched *witnesses, size_t witness_count, struct pt_verdict *v) {
     struct pt_trend own, witness;
     if (!pt_trend_find(s, memory.level, LEAK_SKIP, &own) || !is_leak(&own))
         return false;
+    double length = fmin(1, own.seconds / LEAK_CERTAIN_S);
+    v->share = own.seconds / s->seconds;
+    add_signal(v, memory.growth, own.per_second, &own);
+    add_signal(v, memory.level, own.last, &own);
     for (size_t i = 0; i < witness_count; i++) {
-        if (!pt_trend_find(s, witnesses[i].level, LEAK_SKIP, &witness) || witness.fit < LEAK_FIT ||
-            witness.per_second < own.per_second / 2 || witness.per_second > own.per_second * 2)
+        if (!pt_trend_find(s, witnesses[i].level, LEAK_SKIP, &witness))
             continue;
-        double length = fmin(1, own.seconds / LEAK_CERTAIN_S);
-        v->share = own.seconds / s->seconds;
-        v->confidence = own.seconds < LEAK_SURE_S ? 0.5 : 0.65 + 0.3 * length * own.fit;
-        add_signal(v, memory.growth, own.per_second, &own);
+        if (is_denied(&own, &witness))
+            return false;
+        if (!is_same_pace(&own, &witness))
+            continue;
         add_signal(v, witnesses[i].growth, witness.per_second, &witness);
-        add_signal(v, memory.level, own.last, &own);
+        v->confidence = own.seconds < LEAK_SURE_S ? 0.5 : 0.65 + 0.3 * length * own.fit;
         return true;
     }
-    return false;
+    v->confidence = LEAK_WEAK;
+    return true;
 }
 
 bool pt_find_memory_leak(const struct pt_signals *s, struct pt_verdict *v) {
