@@ -187,7 +187,9 @@ static void put_family(void *user, const struct pt_family *family) {
 }
 
 static void render(struct pt_metrics *m, struct pt_service *s, struct pt_exposition *e) {
-    struct labelled l = { .text = &m->labels };
+    struct labelled l;
+    l.text = &m->labels;
+    l.count = 0; /* its arrays are large, and filled as far as it says */
     pt_families_each(&m->families, &s->latest.now, put_family, e);
     put_process(m, e);
     put_alerts(s, e, &l);

@@ -13,6 +13,7 @@ struct column_metric {
     uint32_t table;
     int column;
     struct pt_metric metric;
+    struct pt_family family; /* borrows from the metric and the table; without series */
 };
 
 /* Where a piece of text is: buffers move while they grow. */
@@ -40,7 +41,7 @@ struct histogram {
 
 struct pt_families_state {
     struct column_metric *metrics; /* in the order of the schema */
-    size_t metric_count, metric_capacity;
+    size_t metric_count;
     struct pt_bounds bounds;
 
     /* Of the family at work. */
@@ -57,17 +58,35 @@ struct pt_families_state {
 
 /* ---- the columns ---- */
 
+static size_t count_columns(const struct pt_schema *schema) {
+    size_t count = 0;
+    for (uint32_t t = 0; t < schema->table_count; t++)
+        count += schema->tables[t]->column_count;
+    return count;
+}
+
+static struct pt_family family_of(const struct pt_metric *metric, const char *help) {
+    return (struct pt_family){
+        .name = pt_str_from(metric->name),
+        .help = pt_str_from(help),
+        .unit = pt_str_from(metric->unit),
+        .kind = metric->is_counter ? PT_FAMILY_COUNTER : PT_FAMILY_GAUGE,
+    };
+}
+
+/* Their families are made here, since most of one is the same in every sample. */
 static void find_metrics(struct pt_families_state *s, const struct pt_schema *schema) {
+    s->metrics = pt_calloc(count_columns(schema) + 1, sizeof *s->metrics);
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct pt_table *table = schema->tables[t];
         for (int c = 0; c < table->column_count; c++) {
-            pt_grow(&s->metrics, &s->metric_capacity, s->metric_count + 1, sizeof *s->metrics);
             struct column_metric *m = &s->metrics[s->metric_count];
-            if (pt_metric_of(table, c, &m->metric)) {
-                m->table = t;
-                m->column = c;
-                s->metric_count++;
-            }
+            if (!pt_metric_of(table, c, &m->metric))
+                continue;
+            m->table = t;
+            m->column = c;
+            m->family = family_of(&m->metric, table->columns[c].help);
+            s->metric_count++;
         }
     }
 }
@@ -159,13 +178,7 @@ static void give_column(struct pt_families_state *s, const struct pt_sample *sam
         set_value(series, b, row, m->column, m->metric.factor);
         series->time_ns = read_time(sample, b, row, m->column);
     }
-    struct pt_family family = {
-        .name = pt_str_from(m->metric.name),
-        .help = pt_str_from(b->table->columns[m->column].help),
-        .unit = pt_str_from(m->metric.unit),
-        .kind = m->metric.is_counter ? PT_FAMILY_COUNTER : PT_FAMILY_GAUGE,
-    };
-    give(s, family, each, user);
+    give(s, m->family, each, user);
 }
 
 /* pitot_container_info{id="...",name="..."} 1 */

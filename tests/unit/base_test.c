@@ -170,6 +170,12 @@ static void doubles_are_short_and_read_back_the_same(void **state) {
     check_f64(133180726043928.375, "133180726043928.38"); /* a tie: the even digit */
     check_f64(562949953421312.125, "562949953421312.1");
     check_f64(5e-324, NULL);
+    check_f64(0.000138158, "0.000138158");
+    check_f64(1e-9, "0.000000001");
+    check_f64(1.5e-9, "1.5e-09");
+    check_f64(0.0039, "0.0039");
+    for (int i = 1; i < 3906250; i += 997)
+        check_shortest(i / 1e9);
     uint64_t bits = 88172645463325252;
     for (int i = 0; i < 100000; i++) {
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
