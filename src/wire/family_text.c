@@ -211,16 +211,39 @@ static void put_histogram(struct pt_out *out, struct pt_str name, const struct p
     put_total(out, name, PT_STR("_count"), series->labels, &count);
 }
 
-void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
-    bool is_counter = family->kind == PT_FAMILY_COUNTER;
-    struct pt_str total = is_counter ? PT_STR("_total") : PT_STR("");
-    struct pt_str suffix = is_openmetrics ? PT_STR("") : total;
+static struct pt_str suffix_of(const struct pt_family *family) {
+    return family->kind == PT_FAMILY_COUNTER ? PT_STR("_total") : PT_STR("");
+}
+
+static void put_head(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    struct pt_str suffix = is_openmetrics ? PT_STR("") : suffix_of(family);
     put_help(out, family, suffix, is_openmetrics);
     put_type(out, family, suffix);
     if (is_openmetrics)
         put_unit(out, family);
+}
+
+static void put_kept_head(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    struct pt_family_heads *heads = family->heads;
+    struct pt_buf *head = is_openmetrics ? &heads->openmetrics : &heads->prometheus;
+    if (head->len > 0) {
+        pt_out_str(out, pt_buf_as_str(head));
+        return;
+    }
+    uint64_t written = out->written;
+    size_t start = out->used;
+    put_head(out, family, is_openmetrics);
+    if (out->written == written) /* else a part of it is gone, and it is kept another time */
+        pt_buf_bytes(head, out->buffer + start, out->used - start);
+}
+
+void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    if (family->heads)
+        put_kept_head(out, family, is_openmetrics);
+    else
+        put_head(out, family, is_openmetrics);
     if (family->kind != PT_FAMILY_HISTOGRAM) {
-        put_simple(out, family, total);
+        put_simple(out, family, suffix_of(family));
         return;
     }
     for (size_t i = 0; i < family->series_count; i++)
