@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Relative to the directory of the program. */
@@ -56,4 +58,28 @@ int pt_module_open(const struct pt_module_need *need, const void **interface, st
     if (!rc)
         *interface = module->interface;
     return rc;
+}
+
+/* Segments that are not written to are as the file has them; but for the breakpoints of a debugger,
+ * which are in the program rather than in a library. */
+static int give_back(struct dl_phdr_info *object, size_t size, void *arg) {
+    (void)size;
+    bool is_program = !object->dlpi_name[0];
+    if (is_program)
+        return 0;
+    uintptr_t page_mask = ~(*(uintptr_t *)arg - 1);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W)
+            continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & page_mask;
+        uintptr_t end = object->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void pt_module_settle(void) {
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(give_back, &page_bytes);
 }
