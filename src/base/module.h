@@ -36,9 +36,9 @@ struct pt_module_need {
 int pt_module_open(const struct pt_module_need *need, const void **interface,
                    struct pt_err *err) PT_MUST_CHECK;
 
-/* To be called when a module has started what stands below it: gives back the pages of libraries that
- * only linking and starting have read, which are most of them. What is needed after all comes back
- * from the page cache. */
+/* To be called when a module has started what stands below it: gives back the pages of libraries
+ * that only linking and starting have read, which are most of them. What is needed after all comes
+ * back from the page cache. */
 void pt_module_settle(void);
 
 /* Where NAME.so is: a module, or a library that is preloaded into other programs. 0 or -errno. */

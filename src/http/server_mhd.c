@@ -23,7 +23,7 @@
 #define CONNECTION_BYTES   16384
 #define STREAM_BLOCK_BYTES 4096
 #define STREAM_KEPT_BYTES  65536 /* of a stream that has nothing to send */
-#define ANSWER_PATIENCE    4 /* times the timeout */
+#define ANSWER_PATIENCE    4     /* times the timeout */
 #define TLS_PRIORITIES     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 enum stage { WAITING, REPLIED, STREAMING };
