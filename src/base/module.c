@@ -60,12 +60,25 @@ int pt_module_open(const struct pt_module_need *need, const void **interface, st
     return rc;
 }
 
+/* Was its code altered by the linker? */
+static bool has_text_relocations(const struct dl_phdr_info *object) {
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+                return true;
+    }
+    return false;
+}
+
 /* Segments that are not written to are as the file has them; but for the breakpoints of a debugger,
  * which are in the program rather than in a library. */
 static int give_back(struct dl_phdr_info *object, size_t size, void *arg) {
     (void)size;
     bool is_program = !object->dlpi_name[0];
-    if (is_program)
+    if (is_program || has_text_relocations(object))
         return 0;
     uintptr_t page_mask = ~(*(uintptr_t *)arg - 1);
     for (int i = 0; i < object->dlpi_phnum; i++) {
