@@ -17,8 +17,10 @@ import sys
 import tempfile
 import time
 
-RATE, ROUNDS, WORK, LITTLE = 999, 5, 30000, 3000
-COST_SECONDS = 15 # no further round after that, on a busy machine
+RATE, ROUNDS, WORK = 999, 5, 30000
+SECONDS = 15 # no further round after that, on a busy machine
+# of the program: until all its code is known, and as long again
+COST_WARM, COST_WORK = 40000, 80000
 GRAPH_SAMPLES, GRAPH_RATE, GRAPH_ROUNDS = 30000, 9999, 2
 PERF_SECONDS = 8
 HAS_PERF = bool(shutil.which('perf'))
@@ -71,15 +73,15 @@ def perf_once(burner, directory, depth, work):
 
 def warm(once, *arguments):
     """Microseconds for a sample: a long run less a short one, so that the start does not count."""
-    _, short_cost, short_samples = once(*arguments, LITTLE)
-    _, cost, samples = once(*arguments, WORK)
+    _, short_cost, short_samples = once(*arguments, COST_WARM)
+    _, cost, samples = once(*arguments, COST_WORK)
     return (cost - short_cost) / (samples - short_samples)
 
 
 def rounds(*measures):
     """What each measure gave, in turn, until there are enough or it takes too long."""
     found = [[] for _ in measures]
-    limit = time.monotonic() + COST_SECONDS
+    limit = time.monotonic() + SECONDS
     while len(found[0]) < ROUNDS and (not found[0] or time.monotonic() < limit):
         for measure, values in zip(measures, found):
             values.append(measure())

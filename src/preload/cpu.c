@@ -108,9 +108,3 @@ __attribute__((constructor)) static void start(void) {
     }
     errno = error;
 }
-
-__attribute__((destructor)) static void end(void) {
-    int error = errno;
-    pt_cpu_sample_end();
-    errno = error;
-}

@@ -632,14 +632,17 @@ void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan l
                                         .path = m.path });
 }
 
-static void add_maps(struct pt_recording *r, int32_t pid) {
+/* Of one that has ended they are empty. */
+static bool add_maps(struct pt_recording *r, int32_t pid) {
     struct pt_text text = { 0 };
     struct pt_scan maps;
     char path[32];
     snprintf(path, sizeof path, "%d/maps", (int)pid);
-    if (!pt_fs_read(r->images.fs->proc, path, &text, &maps))
+    bool has_maps = !pt_fs_read(r->images.fs->proc, path, &text, &maps) && maps.at < maps.end;
+    if (has_maps)
         pt_recording_add_maps(r, pid, maps);
     pt_text_release(&text);
+    return has_maps;
 }
 
 void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
@@ -658,7 +661,7 @@ void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
         closedir(tasks);
 }
 
-void pt_recording_add_process(struct pt_recording *r, int32_t pid) {
+bool pt_recording_add_process(struct pt_recording *r, int32_t pid) {
     pt_recording_add_names(r, pid);
-    add_maps(r, pid);
+    return add_maps(r, pid);
 }
