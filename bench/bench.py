@@ -79,9 +79,9 @@ def get(url):
 
 
 @contextlib.contextmanager
-def server(words, url):
+def server(words, url, environment=None):
     """The process and its first answer; ended afterwards."""
-    process = subprocess.Popen([*map(str, words)], stdout=subprocess.DEVNULL,
+    process = subprocess.Popen([*map(str, words)], env=environment, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     try:
         yield process, wait_for(url)

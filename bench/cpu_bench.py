@@ -23,6 +23,21 @@ COST_WARM, COST_WORK = 40000, 80000
 GRAPH_SAMPLES, GRAPH_RATE, GRAPH_ROUNDS = 30000, 9999, 2
 PERF_SECONDS = 8
 HAS_PERF = bool(shutil.which('perf'))
+# what austin 3.7 needs for a sample; that of Debian 12 cannot read its Python
+AUSTIN = '< 70 us'
+PYTHON_SHORT, PYTHON_LONG = 1.5, 4.5
+PYTHON = '''
+import sys, time
+
+def burn(depth, end):
+    if depth > 0:
+        return burn(depth - 1, end)
+    total = 0
+    while time.thread_time() < end:
+        total += sum(i * i for i in range(1000))
+
+burn(10, float(sys.argv[1]))
+'''
 
 
 def number(name, text):
@@ -89,6 +104,24 @@ def print_costs(pitot, burner, directory):
                   f'{perf[0]:.1f} us' if perf else '', ours / perf[0] if perf else '', goal)
 
 
+def python_once(pitot, directory, seconds):
+    """As pitot_once, of a program in Python that works that long."""
+    _, _, words = bench.run((pitot, 'cpu', '--top', '0', '--rate', RATE, '-o',
+                             f'{directory}/p.pitotprof', '--', '/usr/bin/python3', '-c', PYTHON,
+                             seconds))
+    return number('own cost:', words) * 1e3, number('samples:', words)
+
+
+def print_python(pitot, directory):
+    def warm_python():
+        short_cost, short_samples = python_once(pitot, directory, PYTHON_SHORT)
+        cost, samples = python_once(pitot, directory, PYTHON_LONG)
+        return (cost - short_cost) / (samples - short_samples)
+    ours = statistics.median(rounds(warm_python)[0])
+    bench.row(f'own CPU for each sample of Python at {RATE} Hz: frames and lock read from outside',
+              f'{ours:.1f} us', goal=AUSTIN)
+
+
 def print_slowdown(pitot, burner, directory, rate):
     """In turn, against the bare program: by the fastest runs, and by the middle ones."""
     work = (burner, 'work', WORK)
@@ -145,6 +178,7 @@ def main():
             bench.not_measured('profile of CPU time', probe.stderr.strip())
             return
         print_costs(pitot, burner, directory)
+        print_python(pitot, directory)
         for rate in 99, RATE:
             print_slowdown(pitot, burner, directory, rate)
         print_graph(pitot, burner, directory)

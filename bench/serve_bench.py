@@ -1,19 +1,26 @@
 #!/usr/bin/python3
-"""What /metrics of `pitot serve` takes, beside that of the node exporter.
+"""What /metrics of `pitot serve` takes, beside that of the node exporter, and its memory.
 
     bench/serve_bench.py BUILD_DIRECTORY
 
 Requests a second: wrk with 4 connections, the best of several rounds, taking turns. CPU of a fresh
 scrape: time on a CPU of the whole process, collecting and writing included, for each of a row of
-scrapes that each see a new sample."""
+scrapes that each see a new sample; the same. Memory: after those, and at 1 Hz with a client that
+asks for all that the dashboard does and reads the stream."""
+import json
+import os
+import pathlib
 import re
 import shutil
 import tempfile
 import time
+import urllib.request
 
 import bench
 
+SCRIPT = pathlib.Path(__file__).resolve().parents[1] / 'tests' / 'nvml' / 'h100x8.script'
 ROUNDS, SECONDS, SCRAPES, PERIOD = 3, 2, 50, 0.1
+EVENTS = 10
 
 
 def fresh_scrape_us(pid, url):
@@ -36,13 +43,51 @@ def series_of(text):
 
 def measure(servers):
     """By name: the most requests a second, the least CPU time of a scrape."""
-    costs = {name: min(fresh_scrape_us(process.pid, url) for _ in range(ROUNDS))
-             for name, (process, url) in servers.items()}
-    rates = dict.fromkeys(servers, 0)
+    rates, costs = dict.fromkeys(servers, 0), dict.fromkeys(servers, float('inf'))
+    for _ in range(ROUNDS):
+        for name, (process, url) in servers.items():
+            costs[name] = min(costs[name], fresh_scrape_us(process.pid, url))
     for _ in range(ROUNDS):
         for name, (_, url) in servers.items():
             rates[name] = max(rates[name], requests_per_second(url))
     return rates, costs
+
+
+def open_dashboard(url):
+    """What a browser asks for; returns when it has had some events of the stream."""
+    for path in '/', '/dashboard.css', '/dashboard.js', '/api/alerts', '/api/runs':
+        bench.get(url + path)
+    tables = [table['name'] for table in json.loads(bench.get(url + '/api/schema'))['tables']]
+    with urllib.request.urlopen(url + '/api/stream', timeout=10) as stream:
+        for number in range(EVENTS):
+            while not stream.readline().startswith(b'data'):
+                pass
+            if number == EVENTS // 2:
+                for table in tables:
+                    bench.get(f'{url}/api/history?table={table}&from=-5m&limit=8')
+
+
+def resident_mb(pid):
+    return bench.status_bytes(pid, 'VmRSS') / 1048576
+
+
+def dashboard_mb(pitot, *options, environment=None):
+    """Resident memory at 1 Hz while the dashboard is open."""
+    address = f'127.0.0.1:{bench.free_port()}'
+    url = f'http://{address}'
+    with (tempfile.TemporaryDirectory(dir='/var/tmp') as state,
+          bench.server([pitot, 'serve', '--listen', address, '--state-dir', state, *options],
+                       url + '/health/ready', environment) as (server, _)):
+        open_dashboard(url)
+        return resident_mb(server.pid)
+
+
+def dashboard_mb_with_gpus(pitot):
+    address = f'127.0.0.1:{bench.free_port()}'
+    scripted = os.environ | {'PITOT_NVML': str(pitot.parent / 'tests/nvml/libscripted-nvml.so'),
+                             'SCRIPTED_NVML': str(SCRIPT)}
+    with bench.server([pitot, 'demo', '--serve', '--listen', address], f'http://{address}/metrics'):
+        return dashboard_mb(pitot, '--engine', f'http://{address}', environment=scripted)
 
 
 def main():
@@ -60,13 +105,17 @@ def main():
                        urls[1]) as theirs):
         series = [series_of(text) for _, text in (ours, theirs)]
         rates, costs = measure({'ours': (ours[0], urls[0]), 'theirs': (theirs[0], urls[1])})
-        resident = bench.status_bytes(ours[0].pid, 'VmRSS') / 1048576
+        resident = resident_mb(ours[0].pid)
     bench.row(f'/metrics, requests/s (series: {series[0]}; node exporter {series[1]})',
               f'{rates["ours"]:.0f}', f'{rates["theirs"]:.0f}',
               f'{rates["ours"] / rates["theirs"]:.0f} x', '30 x')
     bench.row('CPU of a fresh scrape, collecting included', f'{costs["ours"]:.0f} us',
               f'{costs["theirs"]:.0f} us', f'1/{costs["theirs"] / costs["ours"]:.0f}', '1/30')
     bench.row('pitot serve, resident memory', f'{resident:.1f} MB', goal='12 MB')
+    bench.row('the same with the dashboard open',
+              f'{dashboard_mb(pitot, "--engine", "off"):.1f} MB', goal='12 MB')
+    bench.row('the same with 8 scripted GPUs and the demo engine',
+              f'{dashboard_mb_with_gpus(pitot):.1f} MB', goal='12 MB')
 
 
 main()

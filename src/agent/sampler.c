@@ -90,6 +90,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     *s = (struct pt_sampler){ .options = *options, .timer_fd = -1 };
     add_collectors(s);
     s->context = (struct pt_context){ .fs = options->fs,
+                                      .text = &s->text,
                                       .target = options->target,
                                       .thinning = &s->thinning,
                                       .engines = options->engines,
@@ -427,6 +428,7 @@ void pt_sampler_stop(struct pt_sampler *s) {
 
 void pt_sampler_release(struct pt_sampler *s) {
     close_collectors(s);
+    pt_text_release(&s->text);
     pt_sample_queue_release(&s->queue);
     if (s->timer_fd >= 0)
         close(s->timer_fd);

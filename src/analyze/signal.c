@@ -209,6 +209,10 @@ static double or_zero(double value) {
     return isnan(value) ? 0 : value;
 }
 
+static double share_of(double part, double whole) {
+    return whole > 0 ? part / whole : NAN;
+}
+
 static double own_at(const struct pt_windows *w, const char *column, enum fold fold,
                      size_t window) {
     return direct_at(
@@ -247,6 +251,8 @@ static void make_cpu(struct pt_signals *s, size_t i) {
         s->values[S(MACHINE_BUSY)][i] = busy / total;
     else
         s->values[S(OTHERS_CPU)][i] = fmax(0, busy / total - (own + pitot) / cpus);
+    s->values[S(PITOT_SHARE)][i] =
+        share_of(s->values[S(PITOT_CPU)][i], isnan(own) ? busy / total * cpus : own + pitot);
 }
 
 static void make_cores(struct pt_signals *s, size_t i) {
@@ -324,10 +330,6 @@ static void make_network(struct pt_signals *s, size_t i, double link_bytes_per_s
         fold_value(&folded, cell(&r, "iBytesSent"));
     }
     s->values[S(NET_LINK_SHARE)][i] = folded_value(&folded, MAX) / link_bytes_per_s;
-}
-
-static double share_of(double part, double whole) {
-    return whole > 0 ? part / whole : NAN;
 }
 
 static void make_engine(struct pt_signals *s, size_t i) {

@@ -6,8 +6,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 const struct pt_module_info pt_module_infos[] = {
@@ -86,4 +88,41 @@ int pt_module_open(const char *name, uint32_t version, const void **interface, s
     if (!rc)
         *interface = module->interface;
     return rc;
+}
+
+/* Was its code altered by the linker? */
+static bool has_text_relocations(const struct dl_phdr_info *object) {
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+                return true;
+    }
+    return false;
+}
+
+/* Segments that are not written to are as the file has them; but for the breakpoints of a debugger,
+ * which are in the program rather than in a library. */
+static int give_back(struct dl_phdr_info *object, size_t size, void *arg) {
+    (void)size;
+    bool is_program = !object->dlpi_name[0];
+    if (is_program || has_text_relocations(object))
+        return 0;
+    uintptr_t page_mask = ~(*(uintptr_t *)arg - 1);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W)
+            continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & page_mask;
+        uintptr_t end = object->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void pt_module_settle(void) {
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(give_back, &page_bytes);
 }

@@ -44,6 +44,11 @@ int pt_module_open(const char *name, uint32_t version, const void **interface,
 int pt_module_look(const char *name, const struct pt_module **module,
                    struct pt_err *err) PT_MUST_CHECK;
 
+/* To be called when a module has started what stands below it: gives back the pages of libraries
+ * that only linking and starting have read, which are most of them. What is needed after all comes
+ * back from the page cache. */
+void pt_module_settle(void);
+
 /* Where NAME.so is: a module, or a library that is preloaded into other programs. 0 or -errno. */
 int pt_module_find(const char *name, char *path, size_t capacity) PT_MUST_CHECK;
 

@@ -228,6 +228,8 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
         operand_count++;
     if (o->baselines.count > 0 ? operand_count == 0 : operand_count != 2)
         return pt_command_misused(PT_COMMAND_DIFF, "give two runs, or --baseline and others");
+    if (o->as_json && o->as_markdown)
+        return pt_command_misused(PT_COMMAND_DIFF, "give one of --json and --markdown");
     if (o->output && pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_DIFF, "%s", err.text);
     struct pt_gate *gates = pt_calloc(o->gates.count + 1, sizeof *gates);

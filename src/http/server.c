@@ -52,6 +52,7 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
     print_url(s, options->certificate != NULL);
     s->module = interface;
     rc = s->module->open(&s->state, options, fd, err);
+    pt_module_settle();
     if (rc)
         pt_http_server_close(s);
     return rc;

@@ -127,10 +127,25 @@ test('the overview has what the machine has', async () => {
         await card(page, title).waitFor({ state: 'visible' });
     const { tables } = await wholeSample();
     ok(await card(page, 'GPU').isVisible() === Boolean(tables.gpu?.rows.length), 'GPU');
-    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGB$/.exec(
+    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGiB$/.exec(
         await card(page, 'Memory').locator('.pr-large span').textContent()) || [];
     ok(Math.abs(total * 2 ** 30 / totalmem() - 1) < 0.01 && percent > 0 && percent < 100,
-        `${percent} % of ${total} GB`);
+        `${percent} % of ${total} GiB`);
+});
+
+/* Of all CPUs together, as the card adds it up: with nice programs, interrupts and what was stolen. */
+const cpuTimes = page => page.evaluate(() => {
+    const { overview, store } = window.pitotDashboard;
+    const { first } = overview.cards.find(one => one.element.dataset.card === 'CPU');
+    const [row] = first.table.rows.values();
+    const idle = ['vCpuIdleTime', 'vCpuTimeIOWait'].map(name => first.table.places.get(name));
+    const sum = places => places.reduce((all, place) => all + (row.values[place] ?? 0), 0);
+    return { busy: sum(first.places), idle: sum(idle), count: store.tables.get('core').rows.size };
+});
+
+test('time in use and idle time of the CPUs are all of their time', async () => {
+    const { busy, idle, count } = await cpuTimes(page);
+    ok(Math.abs((busy + idle) / count - 1) < 0.1, `${busy} in use, ${idle} idle, of ${count} CPUs`);
 });
 
 test('what is in view is drawn', async () => {

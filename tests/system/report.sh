@@ -20,6 +20,12 @@ fi
 "$1" -q -o "$files/heap" -t 100 -f csv --heap=16k -- "$1" demo --seconds 3 >/dev/null
 "$1" report "$files/heap" -q -o "$files/heap.html"
 "$1" export "$files/heap" --profile heap --metric peak -o "$files/heap.folded"
+for rank in 0 1; do
+    PITOT_RANK=$rank "$1" -q -o "$files/rank$rank" -t 100 -p -f csv -- \
+        sh -c 'kept=$(head -c 20000000 /dev/zero | tr "\0" x); sleep 3; : "$kept"' &
+done
+wait
+"$1" merge -q "$files/rank0" "$files/rank1" -o "$files/merged.html" >/dev/null
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"
 rm "$files/day.pitot"
