@@ -63,6 +63,7 @@ struct pt_figure_reader {
     bool is_known[PT_FIGURE_COUNT];
 };
 
+/* Borrows the schema. */
 void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *schema);
 void pt_figure_reader_release(struct pt_figure_reader *r);
 /* Computes all figures between the sample before and this one; keeps a copy of it. Samples

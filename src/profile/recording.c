@@ -6,8 +6,6 @@
 #include "profile/python_merge.h"
 #include "profile/registers.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -648,8 +646,7 @@ static bool add_maps(struct pt_recording *r, int32_t pid) {
 void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
     char path[64], name[64];
     snprintf(path, sizeof path, "%d/task", (int)pid);
-    int fd = openat(r->images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *tasks = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *tasks = pt_fs_list(r->images.fs->proc, path);
     for (struct dirent *e; tasks && (e = readdir(tasks));) {
         struct pt_scan s = pt_scan_of(pt_str_from(e->d_name));
         int64_t tid = pt_scan_i64(&s);

@@ -3,17 +3,9 @@
 // Prints TAP.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
+import { launch, newPage, ok, runTests, screenshots, test } from './browser.mjs';
 
 const [directory, shots] = process.argv.slice(2);
-const tests = [];
-const test = (name, run) => tests.push({ name, run });
-
-function ok(condition, message) {
-    if (!condition)
-        throw new Error(message);
-}
-
 /* Cards show three digits. */
 function near(actual, expected, what) {
     ok(Math.abs(actual - expected) <= Math.abs(expected) * 0.006, `${what}: ${actual}, expected ${expected}`);
@@ -41,8 +33,7 @@ function parse(text) {
     return Number(number?.replaceAll('\u202f', '')) * (SCALE[unit] ?? 1);
 }
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launch();
 
 async function scriptSeconds(page) {
     const { metrics } = await page.session.send('Performance.getMetrics');
@@ -50,16 +41,7 @@ async function scriptSeconds(page) {
 }
 
 async function open(file, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 1000 },
-        reducedMotion: 'reduce', ...options });
-    page.complaints = [];
-    page.on('console', message => {
-        if (message.type() === 'error')
-            page.complaints.push(message.text());
-    });
-    page.on('pageerror', error => page.complaints.push(error.message));
-    page.asked = [];
-    page.on('request', request => page.asked.push(request.url()));
+    const page = await newPage(browser, options);
     page.session = await page.context().newCDPSession(page);
     await page.session.send('Performance.enable');
     await page.goto('file://' + path.resolve(directory, file));
@@ -71,10 +53,7 @@ async function open(file, options = {}) {
     return page;
 }
 
-const shot = async (page, name) => {
-    if (shots)
-        await page.screenshot({ path: path.join(shots, `report-${name}.png`) });
-};
+const shot = screenshots(shots, 'report-');
 const card = (page, title, label) => page.evaluate(([wanted, part]) => {
     const element = document.querySelector(`[data-card="${wanted}"]`);
     const rows = [...element.querySelectorAll('li'), element.querySelector('.pr-large')];
@@ -367,17 +346,6 @@ test('a day of samples is a small page and shows a peak of one second', async ()
     ok(day.complaints.length === 0, day.complaints.join('; '));
 });
 
-console.log(`1..${tests.length}`);
-let failed = 0;
-for (const [i, { name, run }] of tests.entries()) {
-    try {
-        await run();
-        console.log(`ok ${i + 1} - ${name}`);
-    } catch (error) {
-        failed++;
-        const words = String(error.message).split('\n').join('\n# ');
-        console.log(`not ok ${i + 1} - ${name}\n# ${words}`);
-    }
-}
+const passed = await runTests();
 await browser.close();
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);
