@@ -28,7 +28,8 @@ class SpanTimeline {
             onpointerleave: () => { this.tip.hidden = true; } }, this.canvas, this.tip);
         this.list = make('div', {});
         const { seen, count } = this.spans;
-        const kept = seen > count ? `the ${count} longest of ${seen}` : `${seen} in all`;
+        const kept = seen > count ? `the ${digits(count)} longest of ${digits(seen)}` :
+            `${digits(seen)} in all`;
         this.element = section('spans', 'Spans', kept, this.area, this.list);
         brushable(this.area, x => this.timeAt(x), (from, to) => this.view.set(from, to));
         this.view.on('window', () => this.draw());
