@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEFAULT_PERIOD_NS UINT64_C(10101010)
@@ -109,8 +110,26 @@ __attribute__((constructor)) static void start(void) {
     errno = error;
 }
 
+static void end_process(void) {
+    if (!pt_cpu.bell || !pt_cpu_is_owner())
+        return;
+    pt_cpu_end_all();
+    pt_cpu_sample_end();
+}
+
 __attribute__((destructor)) static void end(void) {
     int error = errno;
-    pt_cpu_sample_end();
+    end_process();
     errno = error;
+}
+
+/* What the C library does here is so little that ours need not look for it. */
+PT_HEAP_EXPORT void _exit(int code) {
+    end_process();
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
+PT_HEAP_EXPORT void _Exit(int code) {
+    _exit(code);
 }

@@ -38,6 +38,7 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     /* a stack that is not whole must not look like one that is */
     r->truncated_frame = pt_profile_marker(p, PT_STR("[stack cut short]"));
     r->lost_frame = pt_profile_marker(p, PT_STR("[caller unknown]"));
+    r->unseen_frame = pt_profile_marker(p, PT_STR("[not sampled]"));
     r->kernel_module = pt_profile_module(
         p, (struct pt_profile_module){ pt_profile_string(p, PT_STR("[kernel]")), 0 });
 }
@@ -505,6 +506,29 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
         count_gil(&r->profile.meta, gil);
 }
 
+static void remember(struct pt_recording_thread *t, uint32_t stack, uint32_t gil) {
+    t->last_stack = stack;
+    t->last_gil = gil;
+    t->has_last = true;
+}
+
+static void add_periods(struct pt_recording *r, const struct pt_perf_record *record, uint32_t stack,
+                        uint32_t gil) {
+    int64_t periods = 1 + (int64_t)record->sample.missed;
+    add_sample(r, record, stack, gil, periods, periods * r->period_ns);
+}
+
+/* A thread is most likely still where it was last seen. */
+static void take_rest(struct pt_recording *r, const struct pt_perf_record *record) {
+    struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
+    bool is_seen = t->has_last && t->pid == record->pid;
+    uint32_t stack =
+        is_seen ? t->last_stack : pt_profile_stack(&r->profile, PT_PROFILE_NONE, r->unseen_frame);
+    add_periods(r, record, stack, is_seen ? t->last_gil : 0);
+    /* it has ended: the next of this number is another one */
+    thread_of(r, record->pid, record->tid)->has_last = false;
+}
+
 static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
@@ -518,15 +542,12 @@ static bool take_sample(struct pt_recording *r, const struct pt_perf_record *rec
     if (r->frame_count == 0 && r->bare_frame != PT_PROFILE_NONE)
         add_frame(r, r->bare_frame, false);
     uint32_t stack = make_stack(r);
-    if (!r->is_off_cpu) {
-        int64_t periods = 1 + (int64_t)record->sample.missed;
-        add_sample(r, record, stack, r->gil, periods, periods * r->period_ns);
-        return true;
-    }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
-    t->out_ns = record->time_ns;
-    t->out_stack = stack;
-    t->out_gil = r->gil;
+    remember(t, stack, r->gil);
+    if (r->is_off_cpu)
+        t->out_ns = record->time_ns;
+    else
+        add_periods(r, record, stack, r->gil);
     return true;
 }
 
@@ -573,10 +594,10 @@ static void take_switch(struct pt_recording *r, const struct pt_perf_record *rec
         return;
     }
     int64_t waited_ns = record->time_ns - t->out_ns;
-    uint32_t stack = t->out_stack;
+    uint32_t stack = t->last_stack, gil = t->last_gil;
     t->out_ns = 0;
     if (waited_ns > 0)
-        add_sample(r, record, stack, t->out_gil, waited_ns, 1);
+        add_sample(r, record, stack, gil, waited_ns, 1);
 }
 
 void pt_recording_end(struct pt_recording *r, int64_t now_ns) {
@@ -594,7 +615,10 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
                        const struct pt_perf_record *next) {
     switch (record->kind) {
     case PT_PERF_SAMPLE:
-        (void)take_sample(r, record, next);
+        if (record->sample.is_rest)
+            take_rest(r, record);
+        else
+            (void)take_sample(r, record, next);
         break;
     case PT_PERF_MMAP:
         if (record->mmap.is_executable)

@@ -158,6 +158,16 @@ static void do_fork(void) {
     waitpid(pid, NULL, 0);
 }
 
+/* The child ends in the memory of its parent, which goes on. */
+static void do_vfork(void) {
+    KEPT(in_parent());
+    pid_t pid = vfork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    KEPT(in_parent());
+}
+
 /* More arguments than registers and a variable with large alignment: the compiler keeps the frame
  * address in a register of its own while it aligns the stack. */
 static NOINLINE void realigned(int a, int b, int c, int d, int e, int f, int g, int64_t cpu_ns) {
@@ -221,6 +231,8 @@ int main(int argc, char **argv) {
         do_threads();
     else if (strcmp(what, "fork") == 0)
         do_fork();
+    else if (strcmp(what, "vfork") == 0)
+        do_vfork();
     else if (strcmp(what, "realigned") == 0)
         do_realigned();
     else if (strcmp(what, "inlines") == 0)

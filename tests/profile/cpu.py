@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from profiles import (again, cpu_ticks, hottest, merged, near, need_perf, order, read_folded,
-                      rooted, share)
+from profiles import (again, busy_machine, cpu_ticks, hottest, merged, near, need_perf, order,
+                      read_folded, rooted, share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
 
 PLUGIN = os.path.abspath(sys.argv[3])
@@ -90,17 +90,10 @@ def children(directory):
     assert rooted(err) >= 98, err
 
 
-def busy_machine(directory):
+def busy(directory):
     """C241: where others take the CPUs, samples are in the profile or said to be missing"""
-    others = [subprocess.Popen([WORKLOAD, 'until-told'], stdin=subprocess.PIPE,
-                               stdout=subprocess.DEVNULL) for _ in range(6)]
-    try:
+    with busy_machine(WORKLOAD):
         stacks, _, err = profile(directory, WORKLOAD, 'fork')
-    finally:
-        for other in others:
-            other.stdin.close()
-        for other in others:
-            other.wait(20)
     lost = int(re.search(r'lost (\d+)', err)[1])
     used = 0.3 # seconds, by the program's own clock
     found = (sum(weight for _, weight in stacks) + lost) / RATE
@@ -333,7 +326,7 @@ def forbidden(directory):
 
 
 TESTS = (
-    shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy_machine,
+    shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy,
     realigned, inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted,
     python_shares, python_leaves, python_threads, python_gil, python_gil_wait, native_only,
     named_page, exit_codes, forbidden,

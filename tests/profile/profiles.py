@@ -1,8 +1,10 @@
 """What the tests of profiles share, beside the harness of the end-to-end tests."""
+import contextlib
 import functools
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
@@ -23,6 +25,20 @@ def again(test):
             other.mkdir()
             test(other)
     return twice
+
+
+@contextlib.contextmanager
+def busy_machine(program):
+    """Others want the CPUs meanwhile."""
+    others = [subprocess.Popen([program, 'until-told'], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL) for _ in range(6)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.stdin.close()
+        for other in others:
+            other.wait(20)
 
 
 def need_perf(code, words):
