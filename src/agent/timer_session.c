@@ -167,6 +167,7 @@ static void read_files(struct pt_timer_session *s, bool is_final) {
 
 static void *run_reader(void *state) {
     struct pt_timer_session *s = state;
+    pt_thread_hurry(); /* Python has to be read while it is where the sample was */
     while (!__atomic_load_n(&s->must_stop, __ATOMIC_ACQUIRE)) {
         /* Acquire: what was written before the bell rang is seen below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);

@@ -524,7 +524,7 @@ static void take_rest(struct pt_recording *r, const struct pt_perf_record *recor
     bool is_seen = t->has_last && t->pid == record->pid;
     uint32_t stack =
         is_seen ? t->last_stack : pt_profile_stack(&r->profile, PT_PROFILE_NONE, r->unseen_frame);
-    add_periods(r, record, stack, is_seen ? t->last_gil : 0);
+    add_periods(r, record, stack, 0);
     /* it has ended: the next of this number is another one */
     thread_of(r, record->pid, record->tid)->has_last = false;
 }

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from profiles import (again, busy_machine, cpu_ticks, hottest, merged, near, need_perf, order,
-                      read_folded, rooted, share)
+from profiles import (again, busy_machine, check_gil, cpu_ticks, hottest, interpreters, merged,
+                      near, need_perf, order, read_folded, rooted, share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, run, start, wait_until
 
 PLUGIN = os.path.abspath(sys.argv[3])
@@ -229,36 +229,10 @@ def python_threads(directory):
     assert merged(err) >= 60, err
 
 
-def interpreters():
-    """One of each version that is here, on the path or by pyenv."""
-    found = {}
-    for minor in range(9, 15):
-        installed = pathlib.Path.home().glob(f'.pyenv/versions/3.{minor}.*/bin/python3.{minor}')
-        for path in [shutil.which(f'python3.{minor}'), *sorted(installed)]:
-            works = path and subprocess.run([path, '-c', 'import hashlib'], capture_output=True,
-                                            check=False).returncode == 0
-            if works and minor not in found:
-                found[minor] = path
-    return found
-
-
-def gil(err):
-    """Percent of the samples inside Python: the GIL held, and wanted by others."""
-    found = re.search(r'GIL: held in ([0-9.]+) % of \d+ samples inside Python, '
-                      r'wanted by others meanwhile in ([0-9.]+) %', err)
-    assert found, err
-    return float(found[1]), float(found[2])
-
-
 def python_gil(directory):
     """C241: one thread holds the GIL alone, four want it from each other, hashing gives it up"""
     for minor, python in interpreters().items():
-        said = {what: gil(profile(directory, python, PROGRAM, what, code=0)[2])
-                for what in ('shares', 'contended', 'released')}
-        words = f'3.{minor}: {said}'
-        assert said['shares'][0] > 70 and said['shares'][1] < 10, words
-        assert said['contended'][0] > 50 and said['contended'][1] > 40, words
-        assert said['released'][0] < 50 and said['released'][1] < 25, words
+        check_gil(f'3.{minor}', lambda what: profile(directory, python, PROGRAM, what, code=0)[2])
 
 
 def python_gil_wait(directory):

@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 
-from profiles import (again, busy_machine, cpu_ticks, hottest, merged, near, order, read_folded,
-                      rooted, share)
+from profiles import (again, busy_machine, check_gil, cpu_ticks, hottest, interpreters, merged,
+                      near, order, read_folded, rooted, share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, need_root, run, start, wait_until
 
 PLUGIN, FORBID, SIGNALS, STATIC = map(os.path.abspath, sys.argv[3:7])
@@ -266,7 +266,15 @@ def python_alone_threads(directory):
     stacks, _, err = profile(directory, PYTHON, PROGRAM, 'threads', method='python', code=0)
     assert share(stacks, 'Worker.run') > 0.7, share(stacks, 'Worker.run')
     sampled_s = sum(weight for frames, weight in stacks if 'burn' in frames) / RATE
-    near(sampled_s / 0.6, 1, 'CPU time of both', 0.25)
+    near(sampled_s / 0.6, 1, 'CPU time of both', 0.15)
+
+
+def python_gil(directory):
+    """C241: timers and Python alone tell who holds the GIL, and whether others want it"""
+    for method, pythons in ('timer', interpreters().values()), ('python', [PYTHON]):
+        for python in pythons:
+            check_gil(f'{method}, {python}', lambda what: profile(
+                directory, python, PROGRAM, what, method=method, code=0)[2])
 
 
 def attached(directory):
@@ -368,7 +376,7 @@ TESTS = (
     shares, all_time, stacks_of_timers, loaded_later, threads, children, busy, borrowed_memory,
     programs, unnoticed, churning, blocked, taken, killed, duration, chosen_timer, chosen_user,
     unpreloadable, all_static, python_by_timer, python_unreadable, python_alone,
-    python_alone_leaves, python_alone_threads, attached, no_way, not_python, exit_codes, doctor,
-    recorded, recorded_without,
+    python_alone_leaves, python_alone_threads, python_gil, attached, no_way, not_python, exit_codes,
+    doctor, recorded, recorded_without,
 )
 main(*map(again, TESTS), jobs=1)

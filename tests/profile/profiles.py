@@ -4,6 +4,7 @@ import functools
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -88,3 +89,33 @@ def merged(err):
     found = re.search(r'python: ([0-9.]+) % of \d+ samples are', err)
     assert found, err
     return float(found[1])
+
+
+def interpreters():
+    """One of each version that is here, on the path or by pyenv."""
+    found = {}
+    for minor in range(9, 15):
+        installed = pathlib.Path.home().glob(f'.pyenv/versions/3.{minor}.*/bin/python3.{minor}')
+        for path in [shutil.which(f'python3.{minor}'), *sorted(installed)]:
+            works = path and subprocess.run([path, '-c', 'import hashlib'], capture_output=True,
+                                            check=False).returncode == 0
+            if works and minor not in found:
+                found[minor] = path
+    return found
+
+
+def gil(err):
+    """Percent of the samples inside Python: the GIL held, and wanted by others."""
+    found = re.search(r'GIL: held in ([0-9.]+) % of \d+ samples inside Python, '
+                      r'wanted by others meanwhile in ([0-9.]+) %', err)
+    assert found, err
+    return float(found[1]), float(found[2])
+
+
+def check_gil(words, profiled):
+    """`profiled` is what Pitot said of that part of workload.py."""
+    said = {what: gil(profiled(what)) for what in ('shares', 'contended', 'released')}
+    words = f'{words}: {said}'
+    assert said['shares'][0] > 70 and said['shares'][1] < 10, words
+    assert said['contended'][0] > 50 and said['contended'][1] > 40, words
+    assert said['released'][0] < 50 and said['released'][1] < 25, words
