@@ -33,6 +33,8 @@ struct pt_recording_step {
     uint32_t version; /* of what is mapped */
     uint32_t frame;   /* of the profile */
     bool is_python_eval;
+    bool is_generated; /* code of no file */
+    bool is_read;      /* and whether it has a rule is known */
     struct pt_unwind_rule rule;
 };
 
