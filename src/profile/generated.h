@@ -1,5 +1,5 @@
-/* profile/generated.h -- the way back from code that has no rules because a program made it while it
- * ran, as the kernels of oneDNN: by what it does before it returns (profile/epilogue.h), or by a
+/* profile/generated.h -- the way back from code that has no rules because a program made it while
+ * it ran, as the kernels of oneDNN: by what it does before it returns (profile/epilogue.h), or by a
  * frame pointer. What is found there must be an address that a call returns to. */
 #ifndef PT_PROFILE_GENERATED_H
 #define PT_PROFILE_GENERATED_H

@@ -71,7 +71,7 @@ static void take_prefixes(struct reading *r) {
         r->rex = take(r) & 15;
 }
 
-/* Bits of VEX and EVEX that extend registers are inverted; none of these moves the stack pointer. */
+/* None of these moves the stack pointer: which registers they use does not matter. */
 static void take_vector_prefix(struct reading *r, uint8_t first) {
     unsigned map = MAP_0F;
     if (first == 0xc5) {
