@@ -3,36 +3,41 @@
 profiler itself for each sample, the program that is profiled, and the time from its end to the
 finished flame graph, for which perf needs `perf script`.
 
-    bench/cpu_bench.py PITOT BURNER
+    bench/cpu_bench.py BUILD_DIRECTORY
 
-Prints rows of the table that bench/run puts together. The programs take turns; CPU times are those
-the kernel counts. perf script is ended after PERF_SECONDS; where there is no perf its side stays
-empty."""
-import os
+The programs take turns; CPU times are those the kernel counts. perf script is ended after
+PERF_SECONDS; where there is no perf its side stays empty."""
 import re
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
-RATE, ROUNDS, WORK, LITTLE = 999, 5, 30000, 3000
-COST_SECONDS = 15 # no further round after that, on a busy machine
+import bench
+
+RATE, ROUNDS, WORK = 999, 5, 30000
+SECONDS = 15 # no further round after that, on a busy machine
+# of the program: until all its code is known, and as long again
+COST_WARM, COST_WORK = 40000, 80000
 GRAPH_SAMPLES, GRAPH_RATE, GRAPH_ROUNDS = 30000, 9999, 2
 PERF_SECONDS = 8
 HAS_PERF = bool(shutil.which('perf'))
+# what austin 3.7 needs for a sample; that of Debian 12 cannot read its Python
+AUSTIN = '< 70 us'
+PYTHON_SHORT, PYTHON_LONG = 1.5, 4.5
+PYTHON = '''
+import sys, time
 
+def burn(depth, end):
+    if depth > 0:
+        return burn(depth - 1, end)
+    total = 0
+    while time.thread_time() < end:
+        total += sum(i * i for i in range(1000))
 
-def run(*command):
-    """(CPU seconds of it and all it started, stdout, stderr)"""
-    before = os.times()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    after = os.times()
-    if done.returncode:
-        sys.exit(f'{command[0]}: {done.stderr}')
-    return (after.children_user + after.children_system - before.children_user -
-            before.children_system, done.stdout, done.stderr)
+burn(10, float(sys.argv[1]))
+'''
 
 
 def number(name, text):
@@ -41,12 +46,12 @@ def number(name, text):
 
 
 def pitot_command(pitot, rate, output, *target):
-    return (pitot, 'cpu', '--top', '0', '--no-python', '--rate', str(rate), '-o', output, '--',
+    return (pitot, 'cpu', '--top', '0', '--no-python', '--rate', rate, '-o', output, '--',
             *target)
 
 
 def perf_command(rate, output, *target):
-    return ('perf', 'record', '-F', str(rate), '--call-graph', 'dwarf,32768', '-o', output, '--',
+    return ('perf', 'record', '-F', rate, '--call-graph', 'dwarf,32768', '-o', output, '--',
             *target)
 
 
@@ -56,30 +61,30 @@ def burnt(out):
 
 def pitot_once(pitot, burner, directory, depth, work):
     """CPU seconds of the program, microseconds that sampling took, samples."""
-    _, out, words = run(*pitot_command(pitot, RATE, f'{directory}/p.pitotprof', burner, 'work',
-                                       str(work), str(depth)))
+    _, out, words = bench.run(pitot_command(pitot, RATE, f'{directory}/p.pitotprof', burner, 'work',
+                                            work, depth))
     return burnt(out), number('own cost:', words) * 1e3, number('samples:', words)
 
 
 def perf_once(burner, directory, depth, work):
     """The same of perf record, which only writes the samples down."""
-    used, out, words = run(*perf_command(RATE, f'{directory}/perf.data', burner, 'work', str(work),
-                                         str(depth)))
+    used, out, words = bench.run(perf_command(RATE, f'{directory}/perf.data', burner, 'work', work,
+                                              depth))
     samples = int(re.search(r'\((\d+) samples\)', words)[1])
     return burnt(out), (used - burnt(out)) * 1e6, samples
 
 
 def warm(once, *arguments):
     """Microseconds for a sample: a long run less a short one, so that the start does not count."""
-    _, short_cost, short_samples = once(*arguments, LITTLE)
-    _, cost, samples = once(*arguments, WORK)
+    _, short_cost, short_samples = once(*arguments, COST_WARM)
+    _, cost, samples = once(*arguments, COST_WORK)
     return (cost - short_cost) / (samples - short_samples)
 
 
 def rounds(*measures):
     """What each measure gave, in turn, until there are enough or it takes too long."""
     found = [[] for _ in measures]
-    limit = time.monotonic() + COST_SECONDS
+    limit = time.monotonic() + SECONDS
     while len(found[0]) < ROUNDS and (not found[0] or time.monotonic() < limit):
         for measure, values in zip(measures, found):
             values.append(measure())
@@ -94,34 +99,50 @@ def print_costs(pitot, burner, directory):
         if HAS_PERF:
             measures.append(lambda: warm(perf_once, burner, directory, depth))
         ours, *perf = map(statistics.median, rounds(*measures))
-        reference = f'{perf[0]:.1f} us | {ours / perf[0]:.2f}' if perf else ' |'
-        print(f'| own CPU for each sample of {depth} frames at {RATE} Hz, beside `perf record '
-              f'--call-graph dwarf`, which does not unwind | {ours:.1f} us | {reference} | '
-              f'{goal} |')
+        bench.row(f'own CPU for each sample of {depth} frames at {RATE} Hz, beside `perf record '
+                  '--call-graph dwarf`, which does not unwind', f'{ours:.1f} us',
+                  f'{perf[0]:.1f} us' if perf else '', ours / perf[0] if perf else '', goal)
+
+
+def python_once(pitot, directory, seconds):
+    """As pitot_once, of a program in Python that works that long."""
+    _, _, words = bench.run((pitot, 'cpu', '--top', '0', '--rate', RATE, '-o',
+                             f'{directory}/p.pitotprof', '--', '/usr/bin/python3', '-c', PYTHON,
+                             seconds))
+    return number('own cost:', words) * 1e3, number('samples:', words)
+
+
+def print_python(pitot, directory):
+    def warm_python():
+        short_cost, short_samples = python_once(pitot, directory, PYTHON_SHORT)
+        cost, samples = python_once(pitot, directory, PYTHON_LONG)
+        return (cost - short_cost) / (samples - short_samples)
+    ours = statistics.median(rounds(warm_python)[0])
+    bench.row(f'own CPU for each sample of Python at {RATE} Hz: frames and lock read from outside',
+              f'{ours:.1f} us', goal=AUSTIN)
 
 
 def print_slowdown(pitot, burner, directory, rate):
     """In turn, against the bare program: by the fastest runs, and by the middle ones."""
-    work = (burner, 'work', str(WORK))
+    work = (burner, 'work', WORK)
     commands = [work, pitot_command(pitot, rate, f'{directory}/p.pitotprof', *work)]
     if HAS_PERF:
         commands.append(perf_command(rate, f'{directory}/perf.data', *work))
-    plain, *others = rounds(*(lambda command=command: burnt(run(*command)[1])
+    plain, *others = rounds(*(lambda command=command: burnt(bench.run(command)[1])
                               for command in commands))
     cells = []
     for seconds in others:
         fastest = (min(seconds) / min(plain) - 1) * 100
         middle = (statistics.median(seconds) / statistics.median(plain) - 1) * 100
         cells.append(f'{fastest:.2f} % (median {middle:.2f} %)')
-    print(f'| CPU that the profiled program loses at {rate} Hz | {cells[0]} | '
-          f'{cells[1] if len(cells) > 1 else ""} | | <= perf |')
+    bench.row(f'CPU that the profiled program loses at {rate} Hz', *cells[:2], goal='<= perf')
 
 
 def graph_round(pitot, burner, directory):
     """(seconds from the end of the program to that of Pitot, samples)"""
-    milliseconds = str(GRAPH_SAMPLES * 1000 // GRAPH_RATE)
-    _, out, words = run(*pitot_command(pitot, GRAPH_RATE, f'{directory}/p.html', burner, 'ms',
-                                       milliseconds))
+    milliseconds = GRAPH_SAMPLES * 1000 // GRAPH_RATE
+    _, out, words = bench.run(pitot_command(pitot, GRAPH_RATE, f'{directory}/p.html', burner, 'ms',
+                                            milliseconds))
     after_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     return (after_ns - number('end', out)) / 1e9, int(number('samples:', words))
 
@@ -129,7 +150,7 @@ def graph_round(pitot, burner, directory):
 def script_seconds(burner, directory):
     """Of perf script, for a tenth of the samples: a whole run has gigabytes of stacks."""
     data = f'{directory}/perf.data'
-    run(*perf_command(RATE, data, burner, 'ms', str(GRAPH_SAMPLES * 100 // RATE)))
+    bench.run(perf_command(RATE, data, burner, 'ms', GRAPH_SAMPLES * 100 // RATE))
     before = time.monotonic()
     try:
         subprocess.run(['perf', 'script', '-i', data], stdout=subprocess.DEVNULL,
@@ -142,20 +163,22 @@ def script_seconds(burner, directory):
 def print_graph(pitot, burner, directory):
     seconds, samples = min(graph_round(pitot, burner, directory) for _ in range(GRAPH_ROUNDS))
     reference = script_seconds(burner, directory) if HAS_PERF else ''
-    print(f'| from the end of the program to the flame graph of {samples} samples, beside `perf '
-          f'script` of {GRAPH_SAMPLES // 10} alone | {seconds:.3f} s | {reference} | | <= 0.1 s |')
+    bench.row(f'from the end of the program to the flame graph of {samples} samples, beside `perf '
+              f'script` of {GRAPH_SAMPLES // 10} alone', f'{seconds:.3f} s', reference,
+              goal='<= 0.1 s')
 
 
 def main():
-    pitot, burner = map(os.path.abspath, sys.argv[1:3])
-    os.environ['PITOT_MODULES'] = os.path.join(os.path.dirname(pitot), 'modules')
+    build = bench.build_directory()
+    pitot, burner = build / 'pitot', build / 'bench/cpu_burner'
     with tempfile.TemporaryDirectory(dir='/var/tmp') as directory:
         probe = subprocess.run([pitot, 'cpu', '-q', '-o', f'{directory}/p.folded', '--', 'true'],
                                capture_output=True, text=True, check=False)
         if probe.returncode:
-            print(f'| profile of CPU time | not measured: {probe.stderr.strip()} | | | |')
+            bench.not_measured('profile of CPU time', probe.stderr.strip())
             return
         print_costs(pitot, burner, directory)
+        print_python(pitot, directory)
         for rate in 99, RATE:
             print_slowdown(pitot, burner, directory, rate)
         print_graph(pitot, burner, directory)

@@ -5,41 +5,35 @@ only hands on, Pitot by samples and by every allocation, heaptrack.
     bench/heap_bench.py BUILD_DIRECTORY
 
 Rounds take turns, the minimum of the loop's own CPU time counts; for heaptrack and Pitot with every
-allocation that of all their processes too. Prints rows for the table of bench/run."""
+allocation that of all their processes too."""
 import os
-import pathlib
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 
+import bench
+
 ROUNDS, PAIRS = 15, 10_000_000
-BUILD = pathlib.Path(sys.argv[1]).resolve()
+BUILD = bench.build_directory()
 LOOP, FORWARD = BUILD / 'bench/heap_loop', BUILD / 'bench/libheap-forward.so'
 
 
-def run(words, environment=None, pairs=PAIRS):
+def run(words, environment, pairs):
     """Nanoseconds of a pair by the program's own account, and by that of all processes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*map(str, words), str(pairs)], env=os.environ | (environment or {}),
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    own = [float(line) for line in done.stdout.splitlines() if line.replace('.', '').isdigit()]
+    seconds, out, _ = bench.run([*words, pairs], os.environ | environment)
+    own = [float(line) for line in out.splitlines() if line.replace('.', '').isdigit()]
     return own[0], seconds / pairs * 1e9
 
 
 def measure(directory):
     pitot = [BUILD / 'pitot', 'heap', '-q', '-o', f'{directory}/x.folded']
     ways = {
-        'bare': ([LOOP], None),
+        'bare': ([LOOP], {}),
         'forward': ([LOOP], {'LD_PRELOAD': str(FORWARD)}),
-        'sampled': ([*pitot, '--', LOOP], None),
-        'every': ([*pitot, '--heap', 'all', '--', LOOP], None),
+        'sampled': ([*pitot, '--', LOOP], {}),
+        'every': ([*pitot, '--heap', 'all', '--', LOOP], {}),
     }
     if shutil.which('heaptrack'):
-        ways['heaptrack'] = (['heaptrack', '-o', f'{directory}/heaptrack', LOOP], None)
+        ways['heaptrack'] = (['heaptrack', '-o', f'{directory}/heaptrack', LOOP], {})
     best = {}
     for number in range(ROUNDS):
         for name, (words, environment) in ways.items():
@@ -52,23 +46,23 @@ def measure(directory):
     return best
 
 
-def row(what, pitot, reference, goal):
-    print(f'| {what} | {pitot:.1f} ns | {reference:.1f} ns | {pitot / reference:.2f} | {goal} |')
+def row(what, pitot, reference, goal=''):
+    bench.row(what, f'{pitot:.1f} ns', f'{reference:.1f} ns', pitot / reference, goal)
 
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
         best = measure(directory)
     bare = best['bare'][0]
-    row('malloc and free, a library that hands on / bare', best['forward'][0], bare, '')
+    row('malloc and free, a library that hands on / bare', best['forward'][0], bare)
     row('malloc and free, sampled each 512 KiB / bare', best['sampled'][0], bare, '<= 1.15')
     row('malloc and free, every one counted, 8 deep / bare', best['every'][0], bare, '<= 3')
     if 'heaptrack' in best:
         row('every one counted, all processes / heaptrack', best['every'][1],
             best['heaptrack'][1], '<= 0.33')
-        row('heaptrack / bare', best['heaptrack'][0], bare, '')
+        row('heaptrack / bare', best['heaptrack'][0], bare)
     else:
-        print('| heaptrack | not measured: not installed | | | |')
+        bench.not_measured('heaptrack', 'not installed')
 
 
 main()

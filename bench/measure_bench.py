@@ -1,41 +1,18 @@
 #!/usr/bin/python3
 """What the classes of the documents cost in a program with torch.
 
-    bench/measure_bench.py WHEEL
+    bench/measure_bench.py BUILD_DIRECTORY
 
-Prints rows for the table of bench/run. A step with and one without take turns; CPU time counts, by
+A step with and one without take turns; CPU time counts, by
 the median of the differences of neighbours, so that a busy machine slows both alike."""
-import collections
-import contextlib
 import statistics
-import sys
-import tempfile
 import time
 import timeit
-import zipfile
+
+import bench
+from bench import cpu_seconds
 
 PAIRS, BATCH = 100, 128
-
-
-class DocumentCollector:
-    """As document 1 has it."""
-
-    def __init__(self):
-        self.timing_metrics = collections.deque(maxlen=1000)
-
-    @contextlib.contextmanager
-    def time_component(self, component_name):
-        start_time = time.perf_counter()
-        yield
-        elapsed = time.perf_counter() - start_time
-        if elapsed > 0.001:
-            self.timing_metrics.append((component_name, elapsed, time.time()))
-
-
-def cpu_seconds(call):
-    start = time.process_time()
-    call()
-    return time.process_time() - start
 
 
 def slowdown(plain, measured):
@@ -53,7 +30,7 @@ def slowdown(plain, measured):
 
 def step_row(what, plain, measured):
     step, part = slowdown(plain, measured)
-    print(f'| {what} | {part * 100:+.2f} % | {step * 1e3:.1f} ms | | < 1 % slower |')
+    bench.row(what, f'{part * 100:+.2f} %', f'{step * 1e3:.1f} ms', goal='< 1 % slower')
 
 
 def torch_step(torch):
@@ -73,7 +50,7 @@ def torch_rows(pitot):
     try:
         import torch
     except ImportError:
-        print('| PerformanceProfiler around a torch step | not measured: no torch | | | |')
+        bench.not_measured('PerformanceProfiler around a torch step', 'no torch')
         return
     step = torch_step(torch)
     profiler = pitot.PerformanceProfiler(detailed_memory=True)
@@ -102,7 +79,7 @@ def operation_row(pitot):
         with profiler.profile('nothing'):
             pass
     taken = statistics.median(cpu_seconds(operation) for _ in range(1000))
-    print(f'| PerformanceProfiler.profile() around nothing | {taken * 1e6:.0f} us | | | |')
+    bench.row('PerformanceProfiler.profile() around nothing', f'{taken * 1e6:.0f} us')
 
 
 def sampling_row(pitot):
@@ -113,14 +90,14 @@ def sampling_row(pitot):
         with profiler.profile('sleep'):
             time.sleep(2)
     shares = [cpu_seconds(sampled) - cpu_seconds(lambda: time.sleep(2)) for _ in range(5)]
-    print(f'| memory sampled every 0.1 s in the background | '
-          f'{statistics.median(shares) / 2 * 100:.3f} % of one core | | | < 0.1 % |')
+    bench.row('memory sampled every 0.1 s in the background',
+              f'{statistics.median(shares) / 2 * 100:.3f} % of one core', goal='< 0.1 %')
 
 
 def component_row(pitot):
     from pitot.metrics import MetricsCollector, MetricsConfig
     names = {'own': MetricsCollector(MetricsConfig(enable_metrics=True)),
-             'document': DocumentCollector()}
+             'document': bench.DocumentCollector(shortest=0.001)}
     pitot.configure(auto_disable_on_slow=False)
     best = {}
     for _ in range(100):
@@ -131,8 +108,8 @@ def component_row(pitot):
         time.sleep(0.01)
     pitot.configure(enable_metrics=False, auto_disable_on_slow=True)
     own, document = best['own'] * 1e9, best['document'] * 1e9
-    print(f'| MetricsCollector.time_component(), which is a span and a histogram too, beside that '
-          f'of document 1 | {own:.0f} ns | {document:.0f} ns | {document / own:.1f} | |')
+    bench.row('MetricsCollector.time_component(), which is a span and a histogram too, beside that '
+              'of document 1', f'{own:.0f} ns', f'{document:.0f} ns', f'{document / own:.1f}')
 
 
 def work(n):
@@ -148,15 +125,12 @@ def line_row(pitot):
     plain = min(cpu_seconds(lambda: work(count)) for _ in range(20))
     with profile:
         traced = min(cpu_seconds(lambda: profile._function(count)) for _ in range(20))
-    print(f'| line profile, for each line that is reached | '
-          f'{(traced - plain) / (2 * count) * 1e9:.0f} ns | | | |')
+    bench.row('line profile, for each line that is reached',
+              f'{(traced - plain) / (2 * count) * 1e9:.0f} ns')
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix='pitot-bench-') as directory:
-        with zipfile.ZipFile(sys.argv[1]) as wheel:
-            wheel.extractall(directory)
-        sys.path.insert(0, directory)
+    with bench.package(bench.build_directory()):
         import pitot
         sampling_row(pitot)
         operation_row(pitot)

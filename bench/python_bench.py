@@ -1,37 +1,20 @@
 #!/usr/bin/python3
 """What the Python package costs, beside what people write or install for it otherwise.
 
-    bench/python_bench.py WHEEL
+    bench/python_bench.py BUILD_DIRECTORY
 
-Prints rows for the table of bench/run. Statements take turns; the minimum of many short rounds
-counts, less that of an empty loop. Rounds of spans are short enough for the ring of a thread, and
-between them its reader gets time: no span is dropped."""
-import collections
-import contextlib
+Statements take turns; the minimum of many short rounds counts, less that of an empty loop. Rounds
+of spans are short enough for the ring of a thread, and between them its reader gets time: no span
+is dropped."""
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 import timeit
-import zipfile
+
+import bench
 
 ROUNDS, CALLS, PAUSE_S = 200, 2000, 0.01
-
-
-class Collector:
-    """As document 1 has it, and as one writes it."""
-
-    def __init__(self):
-        self.timing_metrics = collections.deque(maxlen=1000)
-
-    @contextlib.contextmanager
-    def time_component(self, name):
-        start_time = time.perf_counter()
-        yield
-        elapsed = time.perf_counter() - start_time
-        self.timing_metrics.append((name, elapsed, time.time()))
 
 
 def measure(statements, names):
@@ -46,15 +29,15 @@ def measure(statements, names):
 
 
 def row(what, own, reference, goal):
-    print(f'| {what} | {own:.0f} ns | {reference:.0f} ns | {reference / own:.1f} | {goal} |')
+    bench.row(what, f'{own:.0f} ns', f'{reference:.0f} ns', f'{reference / own:.1f}', goal)
 
 
-def plain_row(what, own, goal):
-    print(f'| {what} | {own:.0f} ns | | | {goal} |')
+def plain_row(what, own, goal=''):
+    bench.row(what, f'{own:.0f} ns', goal=goal)
 
 
 def span_rows(pitot):
-    names = {'pitot': pitot, 'collector': Collector()}
+    names = {'pitot': pitot, 'collector': bench.DocumentCollector()}
     own = ('with pitot.span("decode"): pass', 'with pitot.span("decode", tokens=5): pass')
     document = 'with collector.time_component("decode"): pass'
     off, off_tokens = measure(own, names)
@@ -64,7 +47,7 @@ def span_rows(pitot):
     row('Python: span, beside @contextmanager, perf_counter and deque', plain, reference, '>= 6')
     row('Python: span with tokens=, beside the same', tokens, reference, '>= 6')
     plain_row('Python: span while off', off, '< 60 ns')
-    plain_row('Python: span with tokens= while off', off_tokens, '')
+    plain_row('Python: span with tokens= while off', off_tokens)
     if pitot.dropped():
         print(f'python_bench: {pitot.dropped()} spans were dropped', file=sys.stderr)
 
@@ -73,14 +56,14 @@ def decorator_row(pitot):
     names = {'plain': lambda: None}
     names['profiled'] = pitot.profile(names['plain'])
     profiled, plain = measure(('profiled()', 'plain()'), names)
-    plain_row('Python: @pitot.profile, beyond the call itself', profiled - plain, '')
+    plain_row('Python: @pitot.profile, beyond the call itself', profiled - plain)
 
 
 def metric_rows(pitot):
     try:
         import prometheus_client
     except ImportError:
-        print('| Python: counter, histogram | not measured: no prometheus_client | | | |')
+        bench.not_measured('Python: counter, histogram', 'no prometheus_client')
         return
     names = {'counter': pitot.counter('bench_total'),
              'histogram': pitot.histogram('bench_seconds'),
@@ -98,18 +81,14 @@ def import_row(directory):
     """The time of `import pitot`, that of the files already in the cache of the kernel."""
     best = float('inf')
     for _ in range(10):
-        told = subprocess.run(
-            [sys.executable, '-X', 'importtime', '-c', 'import pitot'], capture_output=True,
-            text=True, check=True, env={**os.environ, 'PYTHONPATH': directory}).stderr
+        _, _, told = bench.run([sys.executable, '-X', 'importtime', '-c', 'import pitot'],
+                               os.environ | {'PYTHONPATH': directory})
         best = min(best, int(re.search(r'\| +(\d+) \| pitot$', told, re.MULTILINE)[1]))
-    print(f'| Python: import pitot | {best / 1000:.1f} ms | | | < 30 ms |')
+    bench.row('Python: import pitot', f'{best / 1000:.1f} ms', goal='< 30 ms')
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix='pitot-bench-') as directory:
-        with zipfile.ZipFile(sys.argv[1]) as wheel:
-            wheel.extractall(directory)
-        sys.path.insert(0, directory)
+    with bench.package(bench.build_directory()) as directory:
         import pitot
         span_rows(pitot)
         decorator_row(pitot)

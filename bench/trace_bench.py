@@ -2,18 +2,20 @@
 """What the demo engine's own spans and counters cost it: the same requests, tokens and seed with
 and without a region to record into.
 
-    bench/trace_bench.py PITOT
+    bench/trace_bench.py BUILD_DIRECTORY
 
-Prints rows of the table that bench/run puts together. The first is CPU time that the kernel counts
-(wait4), in pairs by turns: the median of their ratios, so that a disturbed pair does not count. The
-second is instructions, by valgrind where it is installed: they are the same each time."""
+The first row is CPU time that the kernel counts, in pairs by turns: the median of their ratios, so
+that a disturbed pair does not count. The second is instructions, by valgrind where it is
+installed: they are the same each time."""
 import os
 import re
+import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+import bench
 
 PAIRS = 15
 REQUESTS = 1
@@ -22,7 +24,7 @@ SECONDS_MAX = 25  # of all pairs: what is left out is said
 
 def command(pitot):
     return [pitot, 'demo', '-q', '--threads', '1', '--seconds', '60', '--concurrency', '1',
-            '--requests', str(REQUESTS)]
+            '--requests', REQUESTS]
 
 
 def environment(region):
@@ -31,15 +33,7 @@ def environment(region):
 
 
 def run(words, region):
-    """(CPU seconds, standard output, standard error)."""
-    process = subprocess.Popen(words, env=environment(region), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-    out, err = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = status
-    if status:
-        sys.exit(f'{words[0]} failed: {status}\n{err}')
-    return usage.ru_utime + usage.ru_stime, out, err
+    return bench.run(words, environment(region))
 
 
 def run_traced(words):
@@ -73,8 +67,8 @@ def measure_time(pitot):
         pairs.append(pair(words, len(pairs) % 2 == 0))
     ratio = statistics.median(traced / plain for traced, plain in pairs)
     traced, plain = (min(column) * 1e3 for column in zip(*pairs))
-    print(f'| demo engine that measures itself, CPU time, median of {len(pairs)} pairs | '
-          f'{traced:.1f} ms | {plain:.1f} ms | {ratio:.3f} | < 1.01 |')
+    bench.row(f'demo engine that measures itself, CPU time, median of {len(pairs)} pairs',
+              f'{traced:.1f} ms', f'{plain:.1f} ms', f'{ratio:.3f}', '< 1.01')
 
 
 def instructions(words, runner):
@@ -84,19 +78,18 @@ def instructions(words, runner):
 
 
 def measure_instructions(pitot):
-    words = command(pitot)
-    try:
-        traced = instructions(words, run_traced)
-    except FileNotFoundError:
-        print('| demo engine, instructions | not measured: no valgrind | | | |')
+    if not shutil.which('valgrind'):
+        bench.not_measured('demo engine, instructions', 'no valgrind')
         return
+    words = command(pitot)
+    traced = instructions(words, run_traced)
     plain = instructions(words, lambda w: run(w, None))
-    print(f'| demo engine that measures itself, instructions | {traced / 1e6:.2f} M | '
-          f'{plain / 1e6:.2f} M | {traced / plain:.5f} | < 1.01 |')
+    bench.row('demo engine that measures itself, instructions', f'{traced / 1e6:.2f} M',
+              f'{plain / 1e6:.2f} M', f'{traced / plain:.5f}', '< 1.01')
 
 
 def main():
-    pitot = os.path.abspath(sys.argv[1])
+    pitot = bench.build_directory() / 'pitot'
     measure_time(pitot)
     measure_instructions(pitot)
 

@@ -69,7 +69,7 @@ static void add_change(void *arg, const struct pt_watch_rule *rule,
     pt_set_str(b, alert_state, is_on ? PT_STR("on") : PT_STR("off"));
     pt_set_f64(b, alert_threshold, rule->limit.threshold);
     pt_set_f64(b, alert_value, state->alert.value);
-    pt_log(is_on ? PT_LOG_WARNING : PT_LOG_INFO, "alert %s %s%s%s: %s is %g, the limit is %g",
+    pt_log(is_on ? PT_LOG_WARNING : PT_LOG_INFO, "alert %s %s%s%s: %s is %.9g, the limit is %.9g",
            rule->name, is_on ? "on" : "off", *state->key ? " for " : "", state->key, metric,
            state->alert.value, rule->limit.threshold);
 }

@@ -126,8 +126,13 @@ static pid_t create_process(struct pt_child *c, int cgroup_fd) {
     return pid < 0 ? fork_process(&c->pid_fd) : pid;
 }
 
+void pt_child_init(struct pt_child *c) {
+    *c = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+}
+
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct pt_err *err) {
-    *c = (struct pt_child){ .fs = o->fs, .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+    pt_child_init(c);
+    c->fs = o->fs;
     int barrier[2], failure[2];
     if (pipe2(barrier, O_CLOEXEC))
         return pt_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
@@ -283,6 +288,10 @@ int pt_child_exit_code(const struct pt_child *c) {
     if (WIFSIGNALED(c->wait_status))
         return 128 + WTERMSIG(c->wait_status);
     return WEXITSTATUS(c->wait_status);
+}
+
+int pt_child_failure_code(int rc) {
+    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
 }
 
 void pt_child_close(struct pt_child *c) {

@@ -16,6 +16,10 @@
 
 #define PT_CHILD_CGROUP_PREFIX "pitot-" /* of the names of cgroups made for commands */
 
+/* Exit codes of commands that run another one. */
+enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
+
+/* Before it is created: pt_child_init(). */
 struct pt_child {
     const struct pt_fs *fs;
     pid_t pid;
@@ -40,6 +44,8 @@ struct pt_child_options {
     const struct rlimit *descriptor_limit; /* or NULL: not changed */
 };
 
+/* There is none: it can be signalled, collected and closed, to no effect. */
+void pt_child_init(struct pt_child *c);
 /* Creates the process; it waits. */
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o,
                     struct pt_err *err) PT_MUST_CHECK;
@@ -54,6 +60,8 @@ void pt_child_signal(struct pt_child *c, int signal_number);
 void pt_child_kill_tree(struct pt_child *c);
 /* The exit code Pitot hands on: the command's own, or 128 + signal. */
 int pt_child_exit_code(const struct pt_child *c);
+/* And that for a command that cannot be run: `rc` of pt_child_release(). */
+int pt_child_failure_code(int rc);
 /* Removes the cgroup (if empty) and closes what is open. */
 void pt_child_close(struct pt_child *c);
 

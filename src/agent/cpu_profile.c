@@ -1,14 +1,11 @@
 #include "agent/cpu_profile.h"
 
-#include "agent/child.h"
-#include "agent/recorder.h"
 #include "agent/signals.h"
 #include "agent/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "profile/lines.h"
 #include "profile/top.h"
-#include "profile/writers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,13 +36,7 @@ static int create_child(struct run *r, struct pt_err *err) {
     struct pt_environment environment;
     pt_environment_init(&environment);
     pt_cpu_sampling_prepare(&r->sampling, &environment);
-    struct pt_child_options c = { .fs = &r->o->fs,
-                                  .argv = r->o->command,
-                                  .environment = environment.at,
-                                  .signal_mask = &r->waiting.old_mask };
-    int rc = pt_child_create(&r->child, &c, err);
-    pt_environment_release(&environment);
-    return rc;
+    return pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
 }
 
 static int start_command(struct run *r, struct pt_err *err) {
@@ -107,7 +98,7 @@ static void print_summary(const struct run *r) {
     const struct pt_profile_meta *m = &p->meta;
     struct pt_out out;
     struct pt_top top;
-    if (r->o->is_quiet || !pt_log_is_ready(1000))
+    if (r->o->files.is_quiet || !pt_log_is_ready(1000))
         return;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_out_printf(&out, "%s: %s", m->title, m->way);
@@ -143,27 +134,12 @@ static void print_summary(const struct run *r) {
     (void)pt_out_close(&out);
 }
 
-static int write_file(const struct run *r, const char *path) {
-    struct pt_err err;
-    int rc = pt_profile_write(&r->recording->profile, path, &err);
-    if (rc)
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-    else if (!r->o->is_quiet && pt_log_is_ready(1000))
-        fprintf(stderr, "profile: %s\n", path);
-    return rc;
-}
-
-/* Where no file is asked for, a flame graph in this directory; not of nothing. */
+/* Where no file is asked for, there is none of nothing. */
 static int write_files(const struct run *r) {
-    char page[96];
-    int rc = 0;
-    for (size_t i = 0; i < r->o->output_count; i++)
-        rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
-    if (r->o->output_count > 0 || r->recording->profile.samples.count == 0)
-        return rc;
-    pt_profile_name_page(&r->recording->profile, r->o->command ? r->child.pid : r->o->pid, page,
-                         sizeof page);
-    return write_file(r, page);
+    const struct pt_profile *p = &r->recording->profile;
+    if (r->o->files.count == 0 && p->samples.count == 0)
+        return 0;
+    return pt_profile_files_write(&r->o->files, p, r->o->command ? r->child.pid : r->o->pid);
 }
 
 static int64_t used_cpu_ns(const struct pt_child *c) {
@@ -224,7 +200,7 @@ static int finish(struct run *r) {
 static int failure_code(const struct run *r, int rc, bool is_released) {
     if (!r->o->command || !is_released)
         return PT_EXIT_OWN_FAILURE;
-    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+    return pt_child_failure_code(rc);
 }
 
 static int run_to_end(struct run *r, struct pt_err *err) {
@@ -255,14 +231,11 @@ static int run_to_end(struct run *r, struct pt_err *err) {
 
 static void clean_up(struct run *r) {
     pt_cpu_sampling_release(&r->sampling);
-    if (r->o->command)
-        pt_child_close(&r->child);
     pt_waiting_close(&r->waiting);
 }
 
 int pt_cpu_profile_run(const struct pt_cpu_profile_options *options) {
     struct run r = { .o = options };
-    r.child = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
     pt_waiting_init(&r.waiting, options->command ? &r.child : NULL);
     struct pt_err err = { "" };
     int code = run_to_end(&r, &err);

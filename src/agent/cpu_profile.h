@@ -4,19 +4,18 @@
 #define PT_AGENT_CPU_PROFILE_H
 
 #include "agent/cpu_sampling.h"
+#include "agent/profile_files.h"
 
 struct pt_cpu_profile_options {
     struct pt_fs fs;
     struct pt_perf_options perf;
     enum pt_cpu_method method;
-    char *const *command;       /* argv, NULL-terminated; or NULL */
-    pid_t pid;                  /* instead of a command; never signalled or stopped */
-    int64_t duration_ns;        /* 0: until the end or a signal */
-    const char *const *outputs; /* files; the ending says the format; none: a page, named by us */
-    size_t output_count;
+    char *const *command; /* argv, NULL-terminated; or NULL */
+    pid_t pid;            /* instead of a command; never signalled or stopped */
+    int64_t duration_ns;  /* 0: until the end or a signal */
+    struct pt_profile_files files;
     size_t top_rows;   /* of the table on stderr; 0 = none */
     const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
-    bool is_quiet;
 };
 
 /* Samples, writes the files, prints what was found. Returns the exit code of the process. */

@@ -5,8 +5,14 @@
 
 #include <sys/param.h>
 
-/* In the order they are printed. */
-const struct pt_check pt_doctor_checks[] = {
+struct check {
+    const char *id, *title;
+    void (*run)(const struct pt_fs *fs, struct pt_finding *f);
+    bool is_essential; /* missing: nothing can be recorded */
+};
+
+/* In the order they are printed; behind them come the modules. */
+static const struct check checks[] = {
     { "kernel", "Kernel", pt_check_kernel, false },
     { "procfs", "/proc", pt_check_procfs, true },
     { "output", "Output directory", pt_check_output, true },
@@ -32,10 +38,7 @@ const struct pt_check pt_doctor_checks[] = {
     { "nvml", "NVIDIA GPUs", pt_check_nvml, false },
     { "dri", "AMD and Intel GPUs", pt_check_dri, false },
     { "gpu_tools", "GPU profilers", pt_check_gpu_tools, false },
-    { "http_client", "HTTP client", pt_check_http_client, false },
-    { "http_server", "HTTP server", pt_check_http_server, false },
 };
-const int pt_doctor_check_count = (int)PT_COUNT(pt_doctor_checks);
 
 static const char *const state_names[] = { "ok", "limited", "missing" };
 static const char *const state_colours[] = { "\033[32m", "\033[33m", "\033[31m" };
@@ -51,32 +54,61 @@ struct summary {
     int exit_code;
 };
 
-static void add_to_summary(struct summary *s, const struct pt_check *check,
-                           const struct pt_finding *f) {
-    s->counts[f->state]++;
-    if (f->state == PT_DOCTOR_MISSING && check->is_essential)
-        s->exit_code = 2;
-    else if (f->state != PT_DOCTOR_OK)
-        s->exit_code = MAX(s->exit_code, 1);
+/* A check that was made. */
+struct row {
+    char id[32];
+    const char *title;
+    bool is_essential;
+    struct pt_finding finding;
+};
+
+static void run_check(struct row *row, const struct check *check, const struct pt_fs *fs) {
+    *row = (struct row){ .title = check->title, .is_essential = check->is_essential };
+    pt_str_copy(row->id, sizeof row->id, pt_str_from(check->id));
+    check->run(fs, &row->finding);
 }
 
-static void run_check(const struct pt_check *check, const struct pt_fs *fs, struct pt_finding *f) {
-    *f = (struct pt_finding){ 0 };
-    check->run(fs, f);
+static void run_module(struct row *row, const struct pt_module_info *module) {
+    *row = (struct row){ .title = module->title };
+    pt_str_copy(row->id, sizeof row->id, pt_str_from(module->name));
+    for (char *at = row->id; (at = strchr(at, '-'));)
+        *at = '_';
+    pt_check_module(module, &row->finding);
+}
+
+/* False after the last. */
+static bool make_row(struct row *row, size_t number, const struct pt_fs *fs) {
+    if (number < PT_COUNT(checks)) {
+        run_check(row, &checks[number], fs);
+        return true;
+    }
+    const struct pt_module_info *module = &pt_module_infos[number - PT_COUNT(checks)];
+    if (module->name)
+        run_module(row, module);
+    return module->name != NULL;
+}
+
+static void add_to_summary(struct summary *s, const struct row *row) {
+    s->counts[row->finding.state]++;
+    if (row->finding.state == PT_DOCTOR_MISSING && row->is_essential)
+        s->exit_code = 2;
+    else if (row->finding.state != PT_DOCTOR_OK)
+        s->exit_code = MAX(s->exit_code, 1);
 }
 
 static int title_width(void) {
     size_t width = 0;
-    for (int i = 0; i < pt_doctor_check_count; i++)
-        width = MAX(width, strlen(pt_doctor_checks[i].title));
+    for (size_t i = 0; i < PT_COUNT(checks); i++)
+        width = MAX(width, strlen(checks[i].title));
+    for (const struct pt_module_info *m = pt_module_infos; m->name; m++)
+        width = MAX(width, strlen(m->title));
     return (int)width;
 }
 
-static void write_line(struct pt_out *out, const struct pt_check *check, const struct pt_finding *f,
-                       int width, bool use_colour) {
+static void write_line(struct pt_out *out, const struct row *row, int width, bool use_colour) {
+    const struct pt_finding *f = &row->finding;
     pt_out_printf(out, "%s%-7s%s  %-*s  %s\n", use_colour ? state_colours[f->state] : "",
-                  state_names[f->state], use_colour ? "\033[0m" : "", width, check->title,
-                  f->found);
+                  state_names[f->state], use_colour ? "\033[0m" : "", width, row->title, f->found);
     if (f->state != PT_DOCTOR_OK)
         pt_out_printf(out, "%*s-> %s\n", width + 11, "", f->remedy);
 }
@@ -84,35 +116,37 @@ static void write_line(struct pt_out *out, const struct pt_check *check, const s
 static void write_table(const struct pt_fs *fs, bool use_colour, struct pt_out *out,
                         struct summary *s) {
     int width = title_width();
-    for (int i = 0; i < pt_doctor_check_count; i++) {
-        struct pt_finding f;
-        run_check(&pt_doctor_checks[i], fs, &f);
-        add_to_summary(s, &pt_doctor_checks[i], &f);
-        write_line(out, &pt_doctor_checks[i], &f, width, use_colour);
+    struct row row;
+    for (size_t i = 0; make_row(&row, i, fs); i++) {
+        add_to_summary(s, &row);
+        write_line(out, &row, width, use_colour);
     }
     pt_out_printf(out, "\n%d ok, %d limited, %d missing. %s\n", s->counts[PT_DOCTOR_OK],
                   s->counts[PT_DOCTOR_LIMITED], s->counts[PT_DOCTOR_MISSING],
                   verdicts[s->exit_code]);
 }
 
+static void put_row(struct pt_json *j, const struct row *row) {
+    const struct pt_finding *f = &row->finding;
+    pt_json_object(j, NULL);
+    pt_json_text(j, "id", row->id);
+    pt_json_text(j, "title", row->title);
+    pt_json_text(j, "state", state_names[f->state]);
+    pt_json_bool(j, "is_essential", row->is_essential);
+    pt_json_text(j, "found", f->found);
+    pt_json_text(j, "remedy", f->state == PT_DOCTOR_OK ? NULL : f->remedy);
+    pt_json_end(j);
+}
+
 static void write_json(const struct pt_fs *fs, struct pt_out *out, struct summary *s) {
     struct pt_json j = { .out = out, .indent = 2 };
+    struct row row;
     pt_json_object(&j, NULL);
     pt_json_text(&j, "version", PITOT_VERSION);
     pt_json_array(&j, "checks");
-    for (int i = 0; i < pt_doctor_check_count; i++) {
-        const struct pt_check *check = &pt_doctor_checks[i];
-        struct pt_finding f;
-        run_check(check, fs, &f);
-        add_to_summary(s, check, &f);
-        pt_json_object(&j, NULL);
-        pt_json_text(&j, "id", check->id);
-        pt_json_text(&j, "title", check->title);
-        pt_json_text(&j, "state", state_names[f.state]);
-        pt_json_bool(&j, "is_essential", check->is_essential);
-        pt_json_text(&j, "found", f.found);
-        pt_json_text(&j, "remedy", f.state == PT_DOCTOR_OK ? NULL : f.remedy);
-        pt_json_end(&j);
+    for (size_t i = 0; make_row(&row, i, fs); i++) {
+        add_to_summary(s, &row);
+        put_row(&j, &row);
     }
     pt_json_end(&j);
     for (int state = PT_DOCTOR_OK; state <= PT_DOCTOR_MISSING; state++)

@@ -1,6 +1,7 @@
 /* agent/doctor.h -- what this machine offers for recording, what is missing and how to get it.
  *
- * A check is a row: an id that never changes, a title, a function that fills a finding. */
+ * A check is a row: an id that never changes, a title, a function that fills a finding. Each
+ * private module (base/module.h) is a row, too. */
 #ifndef PT_AGENT_DOCTOR_H
 #define PT_AGENT_DOCTOR_H
 
@@ -18,15 +19,6 @@ struct pt_finding {
     char found[256];
     char remedy[512]; /* the knob or capability; empty if the state is ok */
 };
-
-struct pt_check {
-    const char *id, *title;
-    void (*run)(const struct pt_fs *fs, struct pt_finding *f);
-    bool is_essential; /* missing: nothing can be recorded */
-};
-
-extern const struct pt_check pt_doctor_checks[];
-extern const int pt_doctor_check_count;
 
 /* Runs all checks and writes them as a table or as JSON. Returns the exit code: 0 all is fine,
  * 1 something is limited or missing, 2 recording would not work. */

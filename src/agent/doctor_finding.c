@@ -2,8 +2,6 @@
 
 #include "kernel/cpuinfo.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -68,13 +66,9 @@ bool pt_doctor_is_guest(const struct pt_fs *fs) {
 
 void pt_doctor_each_name(int directory, const char *path,
                          bool (*visit)(const char *name, void *state), void *state) {
-    int fd = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-    if (!entries) {
-        if (fd >= 0)
-            close(fd);
+    DIR *entries = pt_fs_list(directory, path);
+    if (!entries)
         return;
-    }
     struct dirent *entry = readdir(entries);
     while (entry && (entry->d_name[0] == '.' || visit(entry->d_name, state)))
         entry = readdir(entries);

@@ -3,7 +3,9 @@
 #define PT_AGENT_DOCTOR_FINDING_H
 
 #include "agent/doctor.h"
+#include "base/module.h"
 
+/* What was found, in words; what is bad says how it can be got. */
 void pt_finding_ok(struct pt_finding *f, const char *format, ...) PT_PRINTF(2, 3);
 void pt_finding_bad(struct pt_finding *f, enum pt_doctor_state state, const char *remedy,
                     const char *format, ...) PT_PRINTF(4, 5);
@@ -22,6 +24,9 @@ void pt_doctor_each_name(int directory, const char *path,
                          bool (*visit)(const char *name, void *state), void *state);
 /* Whether the machine is a virtual one. */
 bool pt_doctor_is_guest(const struct pt_fs *fs);
+
+/* Is a module there, with its library? */
+void pt_check_module(const struct pt_module_info *module, struct pt_finding *f);
 
 void pt_check_kernel(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_procfs(const struct pt_fs *fs, struct pt_finding *f);
@@ -48,7 +53,5 @@ void pt_check_rapl(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_nvml(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_dri(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_gpu_tools(const struct pt_fs *fs, struct pt_finding *f);
-void pt_check_http_client(const struct pt_fs *fs, struct pt_finding *f);
-void pt_check_http_server(const struct pt_fs *fs, struct pt_finding *f);
 
 #endif

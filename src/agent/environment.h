@@ -13,6 +13,7 @@ struct pt_environment {
     size_t own_count, own_capacity;
 };
 
+/* As this process has it; borrows those texts. */
 void pt_environment_init(struct pt_environment *e);
 /* "NAME=value", which it takes. */
 void pt_environment_set(struct pt_environment *e, char *entry);

@@ -45,6 +45,7 @@ struct pt_governor_action {
     bool is_restored;
 };
 
+/* `budget` is a share of one CPU; 0: no step is ever taken. */
 void pt_governor_init(struct pt_governor *g, double budget);
 
 /* `used` CPU seconds of all of Pitot in the last `seconds`; knob_cost[k] the

@@ -1,11 +1,10 @@
 #include "agent/heap_files.h"
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/scan.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -56,8 +55,7 @@ static int by_time(const void *a, const void *b) {
 }
 
 void pt_heap_files_look(struct pt_heap_files *f) {
-    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *d = pt_fs_list(f->directory, ".");
     for (struct dirent *e; d && (e = readdir(d));)
         note(f, e->d_name);
     if (d)

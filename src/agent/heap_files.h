@@ -31,6 +31,7 @@ struct pt_heap_files {
     int64_t first_wall_ns;
 };
 
+/* Borrows the directory; nothing is looked at yet. */
 void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *ending,
                         struct pt_heap_files_reader reader);
 void pt_heap_files_release(struct pt_heap_files *f);

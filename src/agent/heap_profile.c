@@ -1,14 +1,12 @@
 #include "agent/heap_profile.h"
 
 #include "agent/heap_session.h"
-#include "agent/recorder.h"
 #include "agent/signals.h"
 #include "agent/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "profile/heap_report.h"
 #include "profile/lines.h"
-#include "profile/writers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,13 +24,7 @@ static int create_child(struct run *r, struct pt_err *err) {
     struct pt_environment environment;
     pt_environment_init(&environment);
     pt_heap_session_set(&r->session, &environment);
-    struct pt_child_options c = { .fs = &r->o->fs,
-                                  .argv = r->o->command,
-                                  .environment = environment.at,
-                                  .signal_mask = &r->waiting.old_mask };
-    int rc = pt_child_create(&r->child, &c, err);
-    pt_environment_release(&environment);
-    return rc;
+    return pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
 }
 
 static void print_summary(const struct run *r) {
@@ -42,34 +34,13 @@ static void print_summary(const struct run *r) {
                                   .style = pt_top_style_of(STDERR_FILENO) };
     struct pt_err err;
     struct pt_out out;
-    if (r->o->is_quiet || !pt_log_is_ready(1000))
+    if (r->o->files.is_quiet || !pt_log_is_ready(1000))
         return;
     pt_out_borrow(&out, STDERR_FILENO);
     pt_heap_report_print(p, &how, &out);
     if (r->o->lines && pt_lines_print(p, r->o->lines, &out, &err))
         pt_out_printf(&out, "%s\n", err.text);
     (void)pt_out_close(&out);
-}
-
-static int write_file(const struct run *r, const char *path) {
-    struct pt_err err;
-    int rc = pt_profile_write(&r->session.heap.recording.profile, path, &err);
-    if (rc)
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-    else if (!r->o->is_quiet && pt_log_is_ready(1000))
-        fprintf(stderr, "profile: %s\n", path);
-    return rc;
-}
-
-static int write_files(const struct run *r) {
-    char page[96];
-    int rc = 0;
-    for (size_t i = 0; i < r->o->output_count; i++)
-        rc = write_file(r, r->o->outputs[i]) ? -EIO : rc;
-    if (r->o->output_count > 0)
-        return rc;
-    pt_profile_name_page(&r->session.heap.recording.profile, r->child.pid, page, sizeof page);
-    return write_file(r, page);
 }
 
 static int finish(struct run *r) {
@@ -80,7 +51,7 @@ static int finish(struct run *r) {
     }
     pt_heap_session_finish(&r->session, r->o->metric);
     print_summary(r);
-    return write_files(r);
+    return pt_profile_files_write(&r->o->files, &r->session.heap.recording.profile, r->child.pid);
 }
 
 static int prepare(struct run *r, struct pt_err *err) {
@@ -108,7 +79,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     rc = pt_child_release(&r->child, r->o->command[0], err);
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err->text);
-        return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+        return pt_child_failure_code(rc);
     }
     pt_waiting_until_end(&r->waiting, 0);
     pt_waiting_for_command(&r->waiting);
@@ -121,11 +92,9 @@ static int run_to_end(struct run *r, struct pt_err *err) {
 int pt_heap_profile_run(const struct pt_heap_profile_options *options) {
     struct run r = { .o = options };
     struct pt_err err = { "" };
-    r.child = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
     pt_waiting_init(&r.waiting, &r.child);
     int code = run_to_end(&r, &err);
     pt_heap_session_release(&r.session);
-    pt_child_close(&r.child);
     pt_waiting_close(&r.waiting);
     return code;
 }

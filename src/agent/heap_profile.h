@@ -3,6 +3,7 @@
 #ifndef PT_AGENT_HEAP_PROFILE_H
 #define PT_AGENT_HEAP_PROFILE_H
 
+#include "agent/profile_files.h"
 #include "base/fs.h"
 #include "profile/heap.h"
 
@@ -12,12 +13,10 @@ struct pt_heap_profile_options {
     uint64_t mean_bytes;  /* between samples; 0: every allocation */
     size_t stack_bytes;
     enum pt_heap_metric metric;
-    const char *const *outputs; /* files; the ending says the format. None: one of our own name */
-    size_t output_count;
+    struct pt_profile_files files;
     size_t top_rows;   /* of the tables on stderr; 0 = none */
     const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
     bool wants_leaks, counts_mmap, wants_python_malloc;
-    bool is_quiet;
 };
 
 /* Records, writes the files, prints what was found. Returns the exit code of the process. */

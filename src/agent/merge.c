@@ -321,6 +321,7 @@ static void put_run(const struct pt_merge_run *run, struct pt_json *j) {
     put_number(j, "rank", run->identity.rank);
     put_number(j, "world_size", run->identity.world_size);
     pt_json_text(j, "host", run->identity.host[0] ? run->identity.host : NULL);
+    pt_json_text(j, "boot_id", run->identity.boot_id[0] ? run->identity.boot_id : NULL);
     pt_json_text(j, "uuid", run->uuid);
     pt_json_i64(j, "samples", (int64_t)run->sample_count);
     pt_json_f64(j, "seconds", (double)(run->last_mono_ns - run->first_mono_ns) / 1e9);

@@ -10,9 +10,6 @@
 #include "analyze/energy_basis.h"
 #include "push/settings.h"
 
-/* Exit codes of commands that run another one. */
-enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
-
 struct pt_recorder_options {
     const char *directory;
     int64_t interval_ns;

@@ -22,6 +22,7 @@ struct pt_sample_queue {
     int event_fd; /* readable while samples are queued */
 };
 
+/* Borrows the schema. 0 or -errno: there is no event_fd. */
 int pt_sample_queue_init(struct pt_sample_queue *q, const struct pt_schema *schema) PT_MUST_CHECK;
 void pt_sample_queue_release(struct pt_sample_queue *q);
 

@@ -4,11 +4,10 @@
 #include "agent/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "push/push.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -91,6 +90,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     *s = (struct pt_sampler){ .options = *options, .timer_fd = -1 };
     add_collectors(s);
     s->context = (struct pt_context){ .fs = options->fs,
+                                      .text = &s->text,
                                       .target = options->target,
                                       .thinning = &s->thinning,
                                       .engines = options->engines,
@@ -169,8 +169,7 @@ static int64_t open_descriptors(const struct pt_fs *fs) {
         return -1;
     if (st.st_size > 0)
         return st.st_size;
-    int fd = openat(fs->proc, "self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(fs->proc, "self/fd");
     int64_t count = -1; /* without the one that reads them */
     for (struct dirent *e; directory && (e = readdir(directory));)
         count += e->d_name[0] != '.';
@@ -398,9 +397,9 @@ int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     struct itimerspec schedule = { .it_value = timespec_of(s->start_ns + s->options.interval_ns),
                                    .it_interval = timespec_of(s->options.interval_ns) };
     timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &schedule, NULL);
-    int rc = pthread_create(&s->thread, NULL, run, s);
+    int rc = pt_thread_start(&s->thread, run, s);
     if (rc)
-        return pt_fail(err, -rc, "cannot start the sampler thread: %s", strerror(rc));
+        return pt_fail(err, rc, "cannot start the sampler thread: %s", strerror(-rc));
     s->is_running = true;
     return 0;
 }
@@ -429,6 +428,7 @@ void pt_sampler_stop(struct pt_sampler *s) {
 
 void pt_sampler_release(struct pt_sampler *s) {
     close_collectors(s);
+    pt_text_release(&s->text);
     pt_sample_queue_release(&s->queue);
     if (s->timer_fd >= 0)
         close(s->timer_fd);

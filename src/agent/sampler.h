@@ -57,6 +57,7 @@ struct pt_sampler {
     int collector_count;
     uint32_t self_table; /* index in the schema */
     struct pt_context context;
+    struct pt_text text; /* of the context */
     struct pt_thinning thinning;
     struct pt_part_costs part_costs; /* since the governor last looked */
     struct pt_governor governor;

@@ -14,6 +14,7 @@ struct pt_status {
     uint64_t sample_count;
 };
 
+/* Borrows the schema. Draws nothing where that would disturb. */
 void pt_status_init(struct pt_status *s, const struct pt_schema *schema, bool is_wanted,
                     bool has_command);
 void pt_status_see(struct pt_status *s, const struct pt_sample *sample);

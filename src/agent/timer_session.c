@@ -115,7 +115,7 @@ static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
     if (pt_preloaded_is_lost(r) && p->may_refresh) {
         /* a library that was loaded since: the next samples find it */
         p->may_refresh = false;
-        pt_recording_add_process(r, p->pid);
+        (void)pt_recording_add_process(r, p->pid);
     }
 }
 

@@ -5,11 +5,14 @@
 #include "base/log.h"
 
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 void pt_waiting_init(struct pt_waiting *w, struct pt_child *child) {
-    *w = (struct pt_waiting){ .child = child, .signal_fd = -1, .target_fd = -1 };
+    *w = (struct pt_waiting){
+        .child = child, .stopping = { .child = child }, .signal_fd = -1, .target_fd = -1
+    };
+    if (child)
+        pt_child_init(child);
 }
 
 int pt_waiting_open(struct pt_waiting *w, struct pt_err *err) {
@@ -23,40 +26,18 @@ void pt_waiting_close(struct pt_waiting *w) {
     if (w->target_fd >= 0)
         close(w->target_fd);
     w->signal_fd = w->target_fd = -1;
+    if (w->child)
+        pt_child_close(w->child);
 }
 
-/* A signal from the terminal has reached the command by itself: it is in the same group. */
-static bool came_from_terminal(const struct signalfd_siginfo *info) {
-    return info->ssi_code == SI_KERNEL;
-}
-
-static void end_command(struct pt_waiting *w, const struct signalfd_siginfo *info) {
-    if (w->stop_requests++ > 0)
-        pt_child_kill_tree(w->child);
-    else if (!came_from_terminal(info))
-        pt_child_signal(w->child, (int)info->ssi_signo);
-}
-
-static void handle_signal(struct pt_waiting *w, const struct signalfd_siginfo *info) {
-    bool has_command = w->child && !w->child->has_ended;
-    switch (info->ssi_signo) {
-    case SIGCHLD:
-        if (w->child)
-            pt_child_reap(w->child);
-        return;
-    case SIGINT:
-    case SIGTERM:
-    case SIGHUP:
-    case SIGQUIT:
-        if (has_command)
-            end_command(w, info);
-        else
-            w->must_stop = true;
-        return;
-    default:
-        if (has_command && !came_from_terminal(info))
-            pt_child_signal(w->child, (int)info->ssi_signo);
-    }
+int pt_waiting_create_command(struct pt_waiting *w, const struct pt_fs *fs, char *const *command,
+                              struct pt_environment *environment, struct pt_err *err) {
+    struct pt_child_options options = {
+        .fs = fs, .argv = command, .environment = environment->at, .signal_mask = &w->old_mask
+    };
+    int rc = pt_child_create(w->child, &options, err);
+    pt_environment_release(environment);
+    return rc;
 }
 
 static void wait_for_events(struct pt_waiting *w, int64_t end_ns) {
@@ -67,7 +48,7 @@ static void wait_for_events(struct pt_waiting *w, int64_t end_ns) {
     poll(polled, 2, (int)(left_ns / PT_NS_PER_MS) + 1);
     struct signalfd_siginfo info;
     while (read(w->signal_fd, &info, sizeof info) == sizeof info)
-        handle_signal(w, &info);
+        w->must_stop |= pt_stopping_take(&w->stopping, &info);
     bool has_ended = polled[1].revents || (w->child && w->child->has_ended);
     if (has_ended || (end_ns && pt_mono_ns() >= end_ns))
         w->must_stop = true;

@@ -132,7 +132,7 @@ static struct pt_comparison *get_metric(struct pt_comparisons *c, const char *na
             return &c->metrics[i];
     pt_grow(&c->metrics, &c->metric_capacity, c->metric_count + 1, sizeof *c->metrics);
     struct pt_comparison *m = &c->metrics[c->metric_count++];
-    *m = (struct pt_comparison){ .name = pt_strdup(name), .unit = "" };
+    *m = (struct pt_comparison){ .name = pt_strdup(name) };
     return m;
 }
 
@@ -198,7 +198,7 @@ static void add_column(struct pt_comparisons *c, int side, const struct pt_windo
     size_t count = collect(w, table, column, key, values);
     if (count > 0) {
         struct pt_comparison *m = get_metric(c, name);
-        m->unit = pt_units[t->columns[column].unit].name;
+        m->unit = t->columns[column].unit;
         m->is_rate = t->columns[column].kind == PT_COUNTER;
         m->direction = find_direction(t, &t->columns[column]);
         add_run(m, side, values, count);
@@ -360,8 +360,12 @@ enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_co
     if (!m || !m->is_known || isnan(m->change))
         return PT_GATE_MISSING;
     bool is_beyond = gate->direction == '<' ? m->change < gate->limit : m->change > gate->limit;
+    bool is_demand = gate->direction == '<' ? gate->limit > 0 : gate->limit < 0;
+    bool is_sure = !is_demand               ? m->low > 0 || m->high < 0
+                   : gate->direction == '<' ? m->high < gate->limit
+                                            : m->low > gate->limit;
     if (is_beyond)
-        return m->low > 0 || m->high < 0 ? PT_GATE_FAIL : PT_GATE_UNSURE;
+        return is_sure ? PT_GATE_FAIL : PT_GATE_UNSURE;
     bool may_be_beyond = gate->direction == '<' ? m->low < gate->limit : m->high > gate->limit;
     return may_be_beyond && (m->high - m->low) / 2 > fabs(gate->limit) ? PT_GATE_UNSURE
                                                                        : PT_GATE_PASS;

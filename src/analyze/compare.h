@@ -23,7 +23,7 @@ struct pt_side_value {
 
 struct pt_comparison {
     char *name; /* cpu_time, containers.cpu_time, pressure.some_total{cpu} */
-    const char *unit;
+    enum pt_unit unit;
     bool is_rate;
     enum pt_direction direction;
     struct pt_side_value sides[2];
@@ -43,6 +43,7 @@ struct pt_comparisons {
     double minimum_change;
 };
 
+/* `minimum_change` is relative: 0.02 leaves what is below 2 % untold. */
 void pt_comparisons_init(struct pt_comparisons *c, double minimum_change);
 void pt_comparisons_release(struct pt_comparisons *c);
 /* For pt_windows_init(). */
@@ -66,9 +67,11 @@ struct pt_gate {
 
 enum pt_gate_result { PT_GATE_PASS, PT_GATE_FAIL, PT_GATE_UNSURE, PT_GATE_MISSING };
 
+/* 0 or -EINVAL with words. */
 int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) PT_MUST_CHECK;
 /* Fails if the change is beyond the limit and surely there; unsure if it is beyond but may be
- * chance, or if the noise is larger than the limit itself. */
+ * chance, or if the noise is larger than the limit itself. A gate that asks for a change
+ * ("tokens_per_second<+3%": three percent more) fails if that was surely not reached. */
 enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_comparison *metric);
 
 #endif

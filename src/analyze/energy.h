@@ -67,6 +67,7 @@ struct pt_energy_meter {
     struct pt_energy_count counts[PT_ENERGY_COUNTS];
 };
 
+/* Looks its columns up in the schema, which is that of all samples to come. */
 void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *schema);
 void pt_energy_meter_release(struct pt_energy_meter *m);
 /* `figures` are those of this sample. Samples without host rows (marks) must not be given. */

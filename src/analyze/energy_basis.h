@@ -40,6 +40,7 @@ struct pt_energy_basis {
 int pt_energy_basis_set(struct pt_energy_basis *b, struct pt_str key, struct pt_str value,
                         struct pt_err *err) PT_MUST_CHECK;
 
+/* Appends the lines of all that is known or given. */
 void pt_energy_basis_write(const struct pt_energy_basis *b, struct pt_buf *into);
 /* Lines that are wrong or of a newer version are passed over. */
 void pt_energy_basis_read(struct pt_energy_basis *b, struct pt_str text);

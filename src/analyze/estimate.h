@@ -26,6 +26,7 @@ struct pt_estimate {
     char method[192]; /* how the value came about, in words */
 };
 
+/* "measured", for people and JSON. */
 const char *pt_provenance_name(enum pt_provenance provenance);
 
 static inline bool pt_estimate_is_known(const struct pt_estimate *e) {

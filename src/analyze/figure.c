@@ -87,11 +87,13 @@ static const struct {
 static const struct {
     const char *suffix;
     double factor;
-} byte_units[] = {
-    { "B", 1 }, { "kB", 1024 }, { "MB", 1048576 }, { "GB", 1073741824 }, { "TB", 1099511627776.0 }
-};
+} byte_units[] = { { "B", 1 },
+                   { "KiB", 1024 },
+                   { "MiB", 1048576 },
+                   { "GiB", 1073741824 },
+                   { "TiB", 1099511627776.0 } };
 
-/* The limits are those of the rounded number: 1 MB, not 1024 kB; 10 MB, not 10.0 MB. */
+/* The limits are those of the rounded number: 1 MiB, not 1024 KiB; 10 MiB, not 10.0 MiB. */
 static void print_bytes(double value, const char *per, char *into, size_t capacity) {
     size_t i = 0;
     while (i + 1 < PT_COUNT(byte_units) && value / byte_units[i].factor >= 1023.5)
@@ -175,14 +177,15 @@ static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now
 
 /* Growth per second, by the times of the two reads themselves. */
 static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, enum input input,
-                 double *value) {
+                 double *value, double *seconds) {
     double grown;
     if (!growth(r, now, input, &grown))
         return false;
-    double seconds = (double)(time_in(r, now, input, 0) - time_in(r, &r->previous, input, 0)) / 1e9;
-    if (seconds <= 0)
+    double elapsed = (double)(time_in(r, now, input, 0) - time_in(r, &r->previous, input, 0)) / 1e9;
+    if (elapsed <= 0)
         return false;
-    *value = grown / seconds;
+    *value = grown / elapsed;
+    *seconds = elapsed;
     return true;
 }
 
@@ -222,8 +225,8 @@ static bool group_row(const struct pt_figure_reader *r, const struct pt_sample *
     return false;
 }
 
-static bool group_cpu(const struct pt_figure_reader *r, const struct pt_sample *now,
-                      double *value) {
+static bool group_cpu(const struct pt_figure_reader *r, const struct pt_sample *now, double *value,
+                      double *seconds) {
     uint32_t before_row, after_row;
     double before, after;
     if (!group_row(r, &r->previous, &before_row) || !group_row(r, now, &after_row) ||
@@ -235,14 +238,15 @@ static bool group_cpu(const struct pt_figure_reader *r, const struct pt_sample *
     if (elapsed_ns <= 0)
         return false;
     *value = (after - before) / (double)elapsed_ns * 100;
+    *seconds = (double)elapsed_ns / 1e9;
     return true;
 }
 
 static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample *now,
-                        double *value) {
-    if (group_cpu(r, now, value))
+                        double *value, double *seconds) {
+    if (group_cpu(r, now, value, seconds))
         return true;
-    if (!rate(r, now, IN_TREE_CPU, value))
+    if (!rate(r, now, IN_TREE_CPU, value, seconds))
         return false;
     *value /= 1e7; /* nanoseconds a second to percent of one CPU */
     return true;
@@ -292,12 +296,15 @@ static void compute(struct pt_figure_reader *r, const struct pt_sample *now) {
                   { PT_FIGURE_NET_RECEIVED, IN_NET_RECEIVED },
                   { PT_FIGURE_NET_SENT, IN_NET_SENT },
                   { PT_FIGURE_TOKENS, IN_TOKENS } };
+    for (int f = 0; f < PT_FIGURE_COUNT; f++)
+        r->seconds[f] = r->has_previous ? (double)(now->mono_ns - r->previous.mono_ns) / 1e9 : 0;
     for (size_t i = 0; i < PT_COUNT(gauges); i++)
         r->is_known[gauges[i].figure] =
             value_in(r, now, gauges[i].input, 0, &r->values[gauges[i].figure]);
     for (size_t i = 0; i < PT_COUNT(rates); i++)
         r->is_known[rates[i].figure] =
-            r->has_previous && rate(r, now, rates[i].input, &r->values[rates[i].figure]);
+            r->has_previous &&
+            rate(r, now, rates[i].input, &r->values[rates[i].figure], &r->seconds[rates[i].figure]);
     r->is_known[PT_FIGURE_GPU] = rows_of(r, now, IN_GPU, true, 1, &r->values[PT_FIGURE_GPU]);
     r->is_known[PT_FIGURE_GPU_MEMORY] =
         rows_of(r, now, IN_GPU_MEMORY_MB, false, 1048576, &r->values[PT_FIGURE_GPU_MEMORY]);
@@ -305,7 +312,8 @@ static void compute(struct pt_figure_reader *r, const struct pt_sample *now) {
         rows_of(r, now, IN_KV_CACHE, false, 100, &r->values[PT_FIGURE_KV_CACHE]);
     r->is_known[PT_FIGURE_CPU] = r->has_previous && cpu_busy(r, now, &r->values[PT_FIGURE_CPU]);
     r->is_known[PT_FIGURE_COMMAND_CPU] =
-        r->has_previous && command_cpu(r, now, &r->values[PT_FIGURE_COMMAND_CPU]);
+        r->has_previous &&
+        command_cpu(r, now, &r->values[PT_FIGURE_COMMAND_CPU], &r->seconds[PT_FIGURE_COMMAND_CPU]);
 }
 
 bool pt_figure_reader_next(struct pt_figure_reader *r, const struct pt_sample *sample) {

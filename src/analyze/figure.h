@@ -47,7 +47,7 @@ struct pt_figure {
 
 extern const struct pt_figure pt_figures[PT_FIGURE_COUNT];
 
-/* "97.3 %", "1.2 GB", "31 MB/s"; MB = 2^20 bytes. */
+/* "97.3 %", "1.2 GiB", "31 MiB/s". */
 void pt_figure_print(enum pt_figure_format format, double value, char *into, size_t capacity);
 
 /* Where the needed columns are in a schema; -1 where it has none. */
@@ -59,9 +59,11 @@ struct pt_figure_reader {
     } places[32];
     const struct pt_schema *schema;
     double values[PT_FIGURE_COUNT];
+    double seconds[PT_FIGURE_COUNT]; /* that a value stands for: its weight in a mean */
     bool is_known[PT_FIGURE_COUNT];
 };
 
+/* Borrows the schema. */
 void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *schema);
 void pt_figure_reader_release(struct pt_figure_reader *r);
 /* Computes all figures between the sample before and this one; keeps a copy of it. Samples

@@ -72,7 +72,7 @@ static bool find_straggler(const struct pt_stragglers *s, const struct pt_signal
     const struct pt_straggling *worst = pt_stragglers_worst(s);
     *v = (struct pt_verdict){ .rule = rule };
     if (!worst)
-        return workers && rule->evaluate(workers, v);
+        return rule->evaluate(workers, v);
     struct pt_str rank = s->ranks.list[worst->rank], name = s->names.list[worst->name];
     v->share = worst->slowest_share;
     v->confidence = 0.6 + 0.3 * fmin(1, (worst->pace - 1.1) / 0.4);
@@ -114,8 +114,11 @@ void pt_explain_ranks(struct pt_explanation *x, const struct pt_rank_explanation
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
         struct pt_verdict v;
         bool is_straggler = strcmp(rule->id, "straggler") == 0;
-        if (is_straggler ? find_straggler(stragglers, workers, rule, x->seconds, &v)
-                         : join_rule(ranks, count, rule, &v))
+        bool holds = is_straggler ? find_straggler(stragglers, workers, rule, x->seconds, &v)
+                                  : join_rule(ranks, count, rule, &v);
+        if (holds && is_straggler)
+            pt_verdict_look_against(&v, workers);
+        if (holds)
             x->verdicts[x->verdict_count++] = v;
         else if (!(is_straggler && stragglers->count > 0) && !is_checked(ranks, count, rule->id))
             x->not_checked[x->not_checked_count++] = rule->id;

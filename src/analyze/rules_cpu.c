@@ -17,9 +17,10 @@ const struct pt_rule pt_rules_cpu[] = {
                      { S(OWN_THROTTLED), '>', 0.1, 0.1 },
                      { S(CPU_STEAL), '>', 0.1, 0.1 } },
         .advice =
-            "Give it more or faster CPUs, or less to do: smaller batches on the CPU, vectorised "
-            "or compiled code, fewer worker processes than CPUs. Twice the CPUs bring at most "
-            "twice the throughput. A CPU profile shows which functions to begin with.",
+            "More or faster CPUs (a larger instance, a wider cpuset), or less to do: compiled or "
+            "vectorised code (torch.compile, NumPy instead of loops), a smaller or quantised "
+            "model, no more workers than CPUs. Twice the CPUs bring at most twice the "
+            "throughput. `pitot cpu` shows which functions to begin with.",
     },
     {
         .id = "single-thread-bound",
@@ -49,9 +50,9 @@ const struct pt_rule pt_rules_cpu[] = {
                      { S(OWN_THROTTLED), '>', 0.1, 0.1 },
                      { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
         .advice =
-            "Spread the work: more threads or processes (engine workers, data-loader workers, "
-            "OMP_NUM_THREADS), or make the one hot thread do less; in Python also check the "
-            "GIL. With all CPUs the limit is their number times this throughput.",
+            "Spread the work: more threads or processes (engine workers, data-loader "
+            "num_workers, OMP_NUM_THREADS), or make the one hot thread do less; in Python also "
+            "check the GIL. With all CPUs the limit is their number times this throughput.",
     },
     {
         .id = "gil-bound",
@@ -78,10 +79,9 @@ const struct pt_rule pt_rules_cpu[] = {
         .against = { { S(PYTHON_SWITCHES), '>', 120, 120 } },
         .advice =
             "Hold it for less, or have more of them: move work out of the locked part, one lock "
-            "for "
-            "each shard, batches instead of single items, fewer threads than contend now; "
-            "MALLOC_ARENA_MAX or another allocator if it is malloc's. The lock's share of CPU time "
-            "and the time spent waiting come back.",
+            "for each shard, batches instead of single items, fewer threads than contend now; "
+            "MALLOC_ARENA_MAX or another allocator if it is malloc's. The lock's share of CPU "
+            "time and the time spent waiting come back.",
         .explains = { "cpu-bound" },
     },
     {
@@ -92,7 +92,9 @@ const struct pt_rule pt_rules_cpu[] = {
                    { { { S(OWN_THROTTLED), '>', 0.1, 0.5 },
                        { S(OWN_THROTTLED_TIME), '>', 0.05, 0.3 },
                        { S(OWN_CPU_PRESSURE), '>', 0.05, 0.2 } } } },
-        .against = { { S(OWN_QUOTA_USE), '<', 0.5, 0.5 } },
+        /* stopped at the end of many periods, but for no time worth mentioning */
+        .against = { { S(OWN_THROTTLED_TIME), '<', 0.01, 0.01 },
+                     { S(OWN_QUOTA_USE), '<', 0.5, 0.5 } },
         .advice =
             "Raise the CPU limit (Kubernetes limits.cpu, docker --cpus, systemd CPUQuota=) or "
             "start no more threads than it allows (OMP_NUM_THREADS, workers). Latency spikes of "
@@ -109,7 +111,7 @@ const struct pt_rule pt_rules_cpu[] = {
                        { S(CPU_PRESSURE), '>', 0.1, 0.4 },
                        { S(MACHINE_BUSY), '>', 0.25, 0.25 } } },
                    { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
-                       { S(OWN_CPU_PRESSURE), '>', 0.25, 0.5 },
+                       { S(OWN_CPU_PRESSURE), '>', 0.15, 0.5 },
                        { S(CPU_BUSY), '>', 0.85, 0.97 } } } },
         .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(OWN_CPU_SHARE), '>', 0.75, 0.75 } },
         .advice = "Move it or them: another machine, CPUs of its own (cpuset, taskset), a higher "

@@ -83,7 +83,8 @@ const struct pt_rule pt_rules_engine[] = {
                    { { { S(ENGINE_WAITING), '>', 2, 16 },
                        { S(ENGINE_RUNNING), '>', 1, 1 },
                        { S(ENGINE_TTFT), '>', 0.5, 2 } } } },
-        .against = { { S(ENGINE_WAITING), '<', 0.5, 0.5 } },
+        /* an engine that makes nothing is stuck or starting, not too small */
+        .against = { { S(ENGINE_TOKENS), '<', 1, 1 } },
         .advice = "More capacity or fewer requests: another replica, larger --max-num-seqs where "
                   "memory allows, admission control in front. Queue time is what a user would no "
                   "longer wait.",
@@ -93,7 +94,7 @@ const struct pt_rule pt_rules_engine[] = {
         .title = "The KV cache is full: requests are stopped and started again",
         .forms = { { { { S(ENGINE_KV), '>', 0.9, 0.98 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0.5 } } },
                    { { { S(ENGINE_KV), '>', 0.95, 0.99 }, { S(ENGINE_WAITING), '>', 1, 8 } } } },
-        .against = { { S(ENGINE_KV), '<', 0.7, 0.7 } },
+        .against = { { S(ENGINE_TOKENS), '<', 1, 1 }, { S(ENGINE_WAITING), '<', 0.5, 0.5 } },
         .advice = "Room for the cache: higher --gpu-memory-utilization, shorter --max-model-len, "
                   "--kv-cache-dtype fp8, more tensor parallelism, or fewer at a time "
                   "(--max-num-seqs). Work that was preempted is no longer done twice.",
@@ -109,9 +110,10 @@ const struct pt_rule pt_rules_engine[] = {
                      { S(OWN_THROTTLED), '>', 0.1, 0.1 },
                      { S(ENGINE_PREEMPTIONS), '>', 0, 0 } },
         .advice =
-            "Smaller steps of prefill: chunked prefill with a lower --max-num-batched-tokens, "
-            "prefix caching, or prefill on other GPUs (disaggregated). The p99 between tokens "
-            "comes near the median; the first token may take longer.",
+            "Smaller steps of prefill: --enable-chunked-prefill with a lower "
+            "--max-num-batched-tokens, --enable-prefix-caching, or prefill on other GPUs "
+            "(disaggregated). The p99 between tokens comes near the median; the first token may "
+            "take longer.",
     },
     {
         .id = "batch-too-small",
@@ -144,15 +146,18 @@ const struct pt_rule pt_rules_engine[] = {
         .against = { { S(OWN_CPU_PRESSURE), '>', 0.5, 0.5 },
                      { S(OWN_THROTTLED), '>', 0.1, 0.1 },
                      { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
-        .advice = "More load: raise the concurrency or the rate of the client, or look at what is "
-                  "between it and the engine (gateway, tokenizer, network). To save, use a smaller "
-                  "machine.",
+        .advice =
+            "More load: raise the concurrency or the rate of the client, or look at what is "
+            "between it and the engine (gateway, tokenizer, network). Throughput grows with the "
+            "load until something else is full. To save, use a smaller machine.",
     },
     {
         .id = "straggler",
         .title = "One worker is slower than the others",
         .evaluate = find_straggler,
         .looks_at = S(ENGINE_TOKENS),
+        /* other reasons to be slow now and then, which may meet one worker more than the others */
+        .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0 } },
         .advice =
             "Look at that worker alone: its clocks, temperature, PCIe link, neighbours and NUMA "
             "node; until it is well send it less. Where all wait for the slowest, all become "

@@ -19,10 +19,10 @@ const struct pt_rule pt_rules_gpu[] = {
                      { S(GPU_PCIE_SHARE), '>', 0.7, 0.7 },
                      { S(GPU_THROTTLED), '>', 0.1, 0.1 } },
         .advice =
-            "Make the host's part shorter: data-loader workers and pinned memory, asynchronous "
-            "copies, CUDA graphs or torch.compile against launch cost, faster tokenising, "
-            "asynchronous scheduling in the engine. The idle part of the GPU is what can be "
-            "gained.",
+            "Make the host's part shorter: data-loader num_workers and pin_memory=True, copies "
+            "with non_blocking=True, CUDA graphs or torch.compile against launch cost (no "
+            "--enforce-eager), faster tokenising, --async-scheduling in the engine. The idle "
+            "part of the GPU is what can be gained.",
         .explains = { "single-thread-bound", "cpu-bound" },
     },
     {
@@ -41,8 +41,9 @@ const struct pt_rule pt_rules_gpu[] = {
                        { S(GPU_MEM_UTIL), '<', 0.5, 0.3 } } } },
         .against = { { S(GPU_DRAM), '>', 0.6, 0.6 }, { S(GPU_THROTTLED), '>', 0.1, 0.1 } },
         .advice =
-            "Less arithmetic or more GPUs: FP8 or INT8 weights, a smaller or distilled model, "
-            "speculative decoding, tensor parallelism. Higher batches only add latency now.",
+            "Less arithmetic or more GPUs: FP8 or INT8 (--quantization), a smaller or distilled "
+            "model, speculative decoding, --tensor-parallel-size. Half the bits are at most "
+            "twice the speed; higher batches only add latency now.",
     },
     {
         .id = "gpu-bandwidth-bound",
@@ -51,7 +52,7 @@ const struct pt_rule pt_rules_gpu[] = {
                        { S(GPU_UTIL), '>', 0.7, 0.95 },
                        { S(GPU_TENSOR), '<', 0.5, 0.3 } } },
                    { { { S(GPU_MEM_UTIL), '>', 0.6, 0.85 }, { S(GPU_UTIL), '>', 0.7, 0.95 } } } },
-        .against = { { S(GPU_TENSOR), '>', 0.6, 0.6 }, { S(GPU_UTIL), '<', 0.5, 0.5 } },
+        .against = { { S(GPU_TENSOR), '>', 0.6, 0.6 }, { S(GPU_THROTTLED), '>', 0.1, 0.1 } },
         .advice =
             "Move fewer bytes for each token: larger batches (--max-num-seqs), quantised weights "
             "(AWQ, GPTQ, FP8) and KV cache, fused attention. Half the bytes of the weights are "
@@ -67,11 +68,12 @@ const struct pt_rule pt_rules_gpu[] = {
                    { { { S(GPU_MEMORY_SHARE), '>', 0.97, 0.99 },
                        { S(GPU_PROCESS_SHARE), '>', 0.9, 0.97 } } } },
         /* engines take nearly all memory when they start, and fill it later */
-        .against = { { S(ENGINE_KV), '<', 0.7, 0.7 } },
+        .against = { { S(ENGINE_KV), '<', 0.7, 0.7 }, { S(ENGINE_WAITING), '<', 0.5, 0.5 } },
         .advice =
-            "Smaller batches or context, quantised weights and KV cache, activation "
-            "checkpointing when training, offloading, or a GPU with more memory. Room removes "
-            "preemptions and allocator retries.",
+            "Smaller batches or context (--max-num-seqs, --max-model-len), quantised weights and "
+            "KV cache (--kv-cache-dtype fp8), activation checkpointing when training, "
+            "offloading, or a GPU with more memory. Room removes preemptions and allocator "
+            "retries.",
         .explains = { "queue-bound" },
     },
     {
@@ -86,17 +88,19 @@ const struct pt_rule pt_rules_gpu[] = {
         .against = { { S(GPU_UTIL), '<', 0.3, 0.3 } },
         .advice =
             "Better cooling, a higher power limit (nvidia-smi -pl) where the supply allows, or "
-            "steady application clocks. The lowered clock is about the speed that is lost.",
+            "steady clocks (nvidia-smi -lgc). The lowered clock is about the speed that is lost.",
     },
     {
         .id = "pcie-bound",
         .title = "The link between host and GPU is full",
         .forms = { { { { S(GPU_PCIE_SHARE), '>', 0.6, 0.85 }, { S(GPU_UTIL), '<', 0.8, 0.5 } } } },
-        .against = { { S(GPU_DRAM), '>', 0.6, 0.6 }, { S(GPU_UTIL), '>', 0.9, 0.9 } },
+        .against = { { S(GPU_DRAM), '>', 0.6, 0.6 }, { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
         .advice =
-            "Copy less or earlier: keep weights and KV cache on the GPU (less offloading), pinned "
-            "memory, overlap of copies with work, NVLink for tensor parallelism; check that the "
-            "link has all its lanes (gPcieWidth, gPcieGeneration).",
+            "Copy less or earlier: keep weights and KV cache on the GPU (less of "
+            "--cpu-offload-gb), pin_memory=True, overlap of copies with work, NVLink for tensor "
+            "parallelism; check that the link has all its lanes (gPcieWidth, gPcieGeneration). "
+            "The time in which the GPU waits for copies comes back; half the lanes are twice "
+            "that time.",
         .explains = { "gpu-starved" },
     },
     {
@@ -104,10 +108,11 @@ const struct pt_rule pt_rules_gpu[] = {
         .title = "GPU memory grows steadily and does not come back",
         .evaluate = pt_find_gpu_leak,
         .looks_at = S(GPU_MEMORY),
+        .against = { { S(OWN_IO_PRESSURE), '>', 0.1, 0.1 }, { S(ENGINE_WAITING), '>', 1, 1 } },
         .advice =
             "Look for tensors that are kept (losses with their graph, caches without a limit, "
             "captured CUDA graphs); torch.cuda.memory_snapshot() shows who allocated them. "
-            "Restart before it is full.",
+            "Restart before it is full. With it gone, memory stays level.",
     },
     { 0 },
 };

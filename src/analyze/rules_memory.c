@@ -28,6 +28,15 @@ static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double va
     };
 }
 
+/* How many there were: signals are rates. */
+static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
+    double count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (!isnan(s->values[id][i]))
+            count += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
+    return round(count);
+}
+
 /* A kill, and one more sign that it was for memory: a full limit or machine, hits of the limit. */
 static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
     static const struct {
@@ -49,7 +58,7 @@ static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
     }
     if (!(rate > 0))
         return false;
-    add_peak(s, kills, rate, window, v);
+    add_peak(s, kills, count_of(s, kills), window, v);
     v->share = pt_window_seconds(&s->windows->windows[window]) / s->seconds;
     for (size_t i = 0; i < PT_COUNT(signs) && v->signal_count < 3; i++) {
         double value = peak_of(s, signs[i].signal, &window);
@@ -68,10 +77,10 @@ const struct pt_rule pt_rules_memory[] = {
         .is_event = true,
         .evaluate = find_oom_kill,
         .looks_at = S(MEM_OOM_KILLS),
-        .advice =
-            "Raise the memory limit above the peak that own.memory_share shows, or need less: "
-            "smaller batches, fewer workers, a shorter context, lower-precision weights. "
-            "Without headroom it will be killed again.",
+        .advice = "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
+                  "MemoryMax=), or need less: smaller batches, fewer workers, a shorter context, "
+                  "lower-precision weights. With room above its peak it is not killed; at the same "
+                  "limit it will be again.",
         .explains = { "memory-limit", "memory-pressure", "memory-leak" },
     },
     {
@@ -81,7 +90,8 @@ const struct pt_rule pt_rules_memory[] = {
                        { S(OWN_LIMIT_HITS), '>', 0, 20 } } },
                    { { { S(OWN_MEMORY_SHARE), '>', 0.85, 0.95 },
                        { S(OWN_MEMORY_PRESSURE), '>', 0.02, 0.2 } } } },
-        .against = { { S(OWN_MEMORY_SHARE), '<', 0.7, 0.7 } },
+        /* at the limit, but what was dropped is needed by nobody */
+        .against = { { S(MEM_REFAULT), '<', 1, 1 } },
         .advice =
             "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
             "MemoryMax=), or keep less: smaller caches, batches, fewer workers. Page cache that "
@@ -100,8 +110,10 @@ const struct pt_rule pt_rules_memory[] = {
                        { S(OWN_LIMIT_HITS), '>', 1, 50 } } } },
         .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.02, 0.02 },
                      { S(MEM_AVAILABLE), '>', 0.9, 0.9 } },
-        .advice = "More memory, or less in it: smaller batches and caches, fewer workers, other "
-                  "programs elsewhere. The time lost is about the memory pressure.",
+        .advice =
+            "More memory (a larger machine, limits.memory, MemoryMax=), or less in it: smaller "
+            "batches and caches, fewer workers (num_workers, engine replicas), other programs "
+            "elsewhere. The time lost is about the memory pressure.",
     },
     {
         .id = "swapping",
@@ -124,10 +136,12 @@ const struct pt_rule pt_rules_memory[] = {
         .title = "Its memory grows steadily and does not come back",
         .evaluate = pt_find_memory_leak,
         .looks_at = S(OWN_RSS),
+        /* what loads grows, and what waits in a queue is kept for a reason */
+        .against = { { S(OWN_IO_PRESSURE), '>', 0.1, 0.1 }, { S(ENGINE_WAITING), '>', 1, 1 } },
         .advice =
-            "Find what is kept: a heap profile shows the stack that allocates it; look at caches "
-            "without a limit, lists of results, unfreed tensors. Until then restart it before "
-            "the limit is reached.",
+            "Find what is kept: `pitot record --heap` names the stack that allocates it; look at "
+            "caches without a limit, lists of results, unfreed tensors. Until then restart it "
+            "before the limit is reached. With it gone, memory stays level.",
     },
     { 0 },
 };

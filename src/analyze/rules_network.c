@@ -10,10 +10,16 @@ const struct pt_rule pt_rules_network[] = {
         .forms = { { { { S(NET_LINK_SHARE), '>', 0.7, 0.9 },
                        { S(NET_RATE), '>', 1 << 20, 8 << 20 },
                        { S(CPU_BUSY), '<', 0.8, 0.5 } } },
+                   /* others may keep the CPUs busy: it is not they that it waits for */
+                   { { { S(NET_LINK_SHARE), '>', 0.7, 0.9 },
+                       { S(NET_RATE), '>', 1 << 20, 8 << 20 },
+                       { S(OWN_CPU_SHARE), '<', 0.5, 0.25 } } },
                    { { { S(NET_DROPS), '>', 1, 50 },
                        { S(NET_RATE), '>', 8 << 20, 64 << 20 },
                        { S(CPU_BUSY), '<', 0.8, 0.5 } } } },
-        .against = { { S(OWN_CPU_SHARE), '>', 0.75, 0.75 }, { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
+        .against = { { S(OWN_CPU_SHARE), '>', 0.75, 0.75 },
+                     { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 },
+                     { S(OWN_CPU_PRESSURE), '>', 0.5, 0.5 } },
         .advice = "Send less or over more: compression, larger messages, weights from a nearer "
                   "mirror, a faster or second interface, larger MTU and socket buffers. The link's "
                   "speed is the limit: at 90 % of it only sending less helps.",

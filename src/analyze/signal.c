@@ -165,15 +165,36 @@ static double folded_value(const struct folded *f, enum fold fold) {
                           : f->most;
 }
 
+/* The rows of a table in one window. */
+struct rows {
+    const struct pt_windows *windows;
+    const struct pt_entity *entity;
+    int table;
+    size_t place, window;
+};
+
+static struct rows rows_of(const struct pt_windows *w, const char *table, size_t window) {
+    return (struct rows){ w, NULL, pt_schema_find(w->schema, table), 0, window };
+}
+
+static bool next_row(struct rows *r) {
+    r->entity = r->table >= 0 ? pt_windows_next(r->windows, r->table, &r->place) : NULL;
+    return r->entity != NULL;
+}
+
+static const struct pt_window_series *series(const struct rows *r, const char *column) {
+    return pt_windows_series(r->windows, r->entity, column);
+}
+
+static double cell(const struct rows *r, const char *column) {
+    return pt_series_at(series(r, column), r->window);
+}
+
 static double direct_at(const struct pt_windows *w, const struct direct *d, size_t window) {
-    int table = pt_schema_find(w->schema, d->table);
-    const struct pt_entity *e;
     struct folded folded = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        if (d->key && strcmp(d->key, e->key) != 0)
-            continue;
-        fold_value(&folded, pt_series_at(pt_windows_series(w, e, d->column), window));
-    }
+    for (struct rows r = rows_of(w, d->table, window); next_row(&r);)
+        if (!d->key || strcmp(d->key, r.entity->key) == 0)
+            fold_value(&folded, cell(&r, d->column));
     return folded_value(&folded, d->fold) * d->factor;
 }
 
@@ -188,6 +209,10 @@ static double or_zero(double value) {
     return isnan(value) ? 0 : value;
 }
 
+static double share_of(double part, double whole) {
+    return whole > 0 ? part / whole : NAN;
+}
+
 static double own_at(const struct pt_windows *w, const char *column, enum fold fold,
                      size_t window) {
     return direct_at(
@@ -196,9 +221,8 @@ static double own_at(const struct pt_windows *w, const char *column, enum fold f
 }
 
 static double count_cpus(const struct pt_windows *w) {
-    int table = pt_schema_find(w->schema, "core");
-    size_t place = 0, count = 0;
-    while (table >= 0 && pt_windows_next(w, table, &place))
+    size_t count = 0;
+    for (struct rows r = rows_of(w, "core", 0); next_row(&r);)
         count++;
     return count > 0 ? (double)count : NAN;
 }
@@ -227,17 +251,15 @@ static void make_cpu(struct pt_signals *s, size_t i) {
         s->values[S(MACHINE_BUSY)][i] = busy / total;
     else
         s->values[S(OTHERS_CPU)][i] = fmax(0, busy / total - (own + pitot) / cpus);
+    s->values[S(PITOT_SHARE)][i] =
+        share_of(s->values[S(PITOT_CPU)][i], isnan(own) ? busy / total * cpus : own + pitot);
 }
 
 static void make_cores(struct pt_signals *s, size_t i) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "core");
-    const struct pt_entity *e;
     struct folded folded = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        double idle = pt_series_at(pt_windows_series(w, e, "cpuIdleTime"), i);
-        double iowait = pt_series_at(pt_windows_series(w, e, "cpuTimeIOWait"), i);
-        fold_value(&folded, fmax(0, 1 - (idle + or_zero(iowait)) / 100));
+    for (struct rows r = rows_of(s->windows, "core", i); next_row(&r);) {
+        double idle = cell(&r, "cpuIdleTime") + or_zero(cell(&r, "cpuTimeIOWait"));
+        fold_value(&folded, fmax(0, 1 - idle / 100));
     }
     s->values[S(CORE_BUSIEST)][i] = folded_value(&folded, MAX);
 }
@@ -259,28 +281,21 @@ static bool is_python(const struct pt_entity *e) {
 }
 
 static void make_python(struct pt_signals *s, size_t i) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "process");
-    const struct pt_entity *e;
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        double cpu = pt_series_at(pt_windows_series(w, e, "pCpuTimeNs"), i) * 1e-9;
-        if (!is_python(e) || isnan(cpu) || s->values[S(PYTHON_CPU)][i] >= cpu)
+    for (struct rows r = rows_of(s->windows, "process", i); next_row(&r);) {
+        double cpu = cell(&r, "pCpuTimeNs") * 1e-9;
+        if (!is_python(r.entity) || isnan(cpu) || s->values[S(PYTHON_CPU)][i] >= cpu)
             continue;
         s->values[S(PYTHON_CPU)][i] = cpu;
-        s->values[S(PYTHON_THREADS)][i] = pt_series_at(pt_windows_series(w, e, "pNumThreads"), i);
-        s->values[S(PYTHON_SWITCHES)][i] =
-            pt_series_at(pt_windows_series(w, e, "pVoluntaryContextSwitches"), i);
+        s->values[S(PYTHON_THREADS)][i] = cell(&r, "pNumThreads");
+        s->values[S(PYTHON_SWITCHES)][i] = cell(&r, "pVoluntaryContextSwitches");
     }
 }
 
 static void make_throttling(struct pt_signals *s, size_t i) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "container");
-    const struct pt_entity *e;
     struct folded folded = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        double periods = pt_series_at(pt_windows_series(w, e, "cCpuPeriods"), i);
-        double throttled = pt_series_at(pt_windows_series(w, e, "cCpuThrottledPeriods"), i);
+    for (struct rows r = rows_of(s->windows, "container", i); next_row(&r);) {
+        double periods = cell(&r, "cCpuPeriods");
+        double throttled = cell(&r, "cCpuThrottledPeriods");
         if (periods > 0)
             fold_value(&folded, throttled / periods);
     }
@@ -289,18 +304,16 @@ static void make_throttling(struct pt_signals *s, size_t i) {
 
 static void make_memory(struct pt_signals *s, size_t i) {
     const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "container");
-    const struct pt_entity *e;
     struct folded folded = { 0 };
     s->values[S(MEM_AVAILABLE)][i] =
         first_at(w, "mem", "vMemoryFree", i) / first_at(w, "mem", "vMemoryTotal", i);
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        double used = pt_series_at(pt_windows_series(w, e, "cWorkingSet"), i);
-        double limit = pt_series_at(pt_windows_series(w, e, "cMemoryTightestLimit"), i);
+    for (struct rows r = rows_of(w, "container", i); next_row(&r);) {
+        double used = cell(&r, "cWorkingSet");
+        double limit = cell(&r, "cMemoryTightestLimit");
         if (isnan(used))
-            used = pt_series_at(pt_windows_series(w, e, "cMemoryUsed"), i);
+            used = cell(&r, "cMemoryUsed");
         if (isnan(limit))
-            limit = pt_series_at(pt_windows_series(w, e, "cMemoryLimit"), i);
+            limit = cell(&r, "cMemoryLimit");
         if (limit > 0)
             fold_value(&folded, used / limit);
     }
@@ -308,22 +321,15 @@ static void make_memory(struct pt_signals *s, size_t i) {
 }
 
 static void make_network(struct pt_signals *s, size_t i, double link_bytes_per_s) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "interface");
-    const struct pt_entity *e;
     struct folded folded = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        if (pt_series_at(pt_windows_series(w, e, "iIsCounted"), i) < 0.5)
+    for (struct rows r = rows_of(s->windows, "interface", i); next_row(&r);) {
+        if (cell(&r, "iIsCounted") < 0.5)
             continue;
         /* links carry their speed in both directions at once */
-        fold_value(&folded, pt_series_at(pt_windows_series(w, e, "iBytesRecvd"), i));
-        fold_value(&folded, pt_series_at(pt_windows_series(w, e, "iBytesSent"), i));
+        fold_value(&folded, cell(&r, "iBytesRecvd"));
+        fold_value(&folded, cell(&r, "iBytesSent"));
     }
     s->values[S(NET_LINK_SHARE)][i] = folded_value(&folded, MAX) / link_bytes_per_s;
-}
-
-static double share_of(double part, double whole) {
-    return whole > 0 ? part / whole : NAN;
 }
 
 static void make_engine(struct pt_signals *s, size_t i) {
@@ -354,23 +360,17 @@ static double highest_clock(const struct pt_window_series *clock) {
 }
 
 static void make_gpu(struct pt_signals *s, size_t i) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "gpu");
-    const struct pt_entity *e;
     struct folded memory = { 0 }, power = { 0 }, clock = { 0 }, pcie = { 0 }, total = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));) {
-        double total_mb = pt_series_at(pt_windows_series(w, e, "gMemoryTotalMb"), i);
-        const struct pt_window_series *sm = pt_windows_series(w, e, "gClockSmMhz");
+    for (struct rows r = rows_of(s->windows, "gpu", i); next_row(&r);) {
+        double total_mb = cell(&r, "gMemoryTotalMb");
+        const struct pt_window_series *sm = series(&r, "gClockSmMhz");
         if (!sm || sm->point_count == 0)
-            sm = pt_windows_series(w, e, "gClockGraphicsMhz");
-        double capacity = pcie_capacity(pt_series_at(pt_windows_series(w, e, "gPcieGeneration"), i),
-                                        pt_series_at(pt_windows_series(w, e, "gPcieWidth"), i));
-        double traffic = fmax(pt_series_at(pt_windows_series(w, e, "gPcieTxKbps"), i),
-                              pt_series_at(pt_windows_series(w, e, "gPcieRxKbps"), i));
+            sm = series(&r, "gClockGraphicsMhz");
+        double capacity = pcie_capacity(cell(&r, "gPcieGeneration"), cell(&r, "gPcieWidth"));
+        double traffic = fmax(cell(&r, "gPcieTxKbps"), cell(&r, "gPcieRxKbps"));
         fold_value(&total, total_mb * 1048576);
-        fold_value(&memory, pt_series_at(pt_windows_series(w, e, "gMemoryUsedMb"), i) / total_mb);
-        fold_value(&power, pt_series_at(pt_windows_series(w, e, "gPowerDrawW"), i) /
-                               pt_series_at(pt_windows_series(w, e, "gPowerLimitW"), i));
+        fold_value(&memory, cell(&r, "gMemoryUsedMb") / total_mb);
+        fold_value(&power, cell(&r, "gPowerDrawW") / cell(&r, "gPowerLimitW"));
         fold_value(&clock, pt_series_at(sm, i) / highest_clock(sm));
         fold_value(&pcie, traffic * 1000 / capacity);
     }
@@ -383,13 +383,10 @@ static void make_gpu(struct pt_signals *s, size_t i) {
 }
 
 static void make_collecting(struct pt_signals *s, size_t i) {
-    const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "collector");
-    const struct pt_entity *e;
     struct folded folded = { 0 };
-    for (size_t place = 0; table >= 0 && (e = pt_windows_next(w, table, &place));)
-        if (strcmp(e->key, "pitot") != 0)
-            fold_value(&folded, pt_series_at(pt_windows_series(w, e, "colTime"), i) * 1e-9);
+    for (struct rows r = rows_of(s->windows, "collector", i); next_row(&r);)
+        if (strcmp(r.entity->key, "pitot") != 0)
+            fold_value(&folded, cell(&r, "colTime") * 1e-9);
     s->values[S(PITOT_CALLS)][i] = folded_value(&folded, SUM);
 }
 

@@ -20,7 +20,7 @@
     X(CPU_COUNT, "cpu.count", PLAIN, "CPUs of the machine")                                       \
     X(CORE_BUSIEST, "core.busiest", PERCENT, "busy time of the busiest CPU")                      \
     X(OWN_CPU, "own.cpu", PERCENT, "CPU time of the command, of one CPU")                         \
-    X(OWN_CPU_SHARE, "own.cpu_share", PERCENT, "the same, of all it may use")                     \
+    X(OWN_CPU_SHARE, "own.cpu_share", PERCENT, "its CPU time, of all that it may use")            \
     X(OWN_CPU_PRESSURE, "own.cpu_pressure", PERCENT, "time some task of it waited for a CPU")     \
     X(OWN_QUOTA_USE, "own.quota_use", PERCENT, "its CPU time, of its quota")                      \
     X(OWN_THROTTLED, "own.throttled", PERCENT, "quota periods in which it was throttled")         \
@@ -28,8 +28,8 @@
     X(OWN_HOTTEST, "own.hottest_process", PERCENT, "its hottest process, of one CPU")             \
     X(OWN_SWITCHES, "own.switches", PER_S, "times its threads gave up a CPU to wait")             \
     X(PYTHON_CPU, "python.cpu", PERCENT, "its hottest Python process, of one CPU")                \
-    X(PYTHON_THREADS, "python.threads", PLAIN, "threads of that process")                         \
-    X(PYTHON_SWITCHES, "python.switches", PER_S, "times they gave up a CPU to wait")              \
+    X(PYTHON_THREADS, "python.threads", PLAIN, "threads of its hottest Python process")           \
+    X(PYTHON_SWITCHES, "python.switches", PER_S, "times those gave up a CPU to wait")             \
     X(PROFILE_LOCK, "profile.lock", PERCENT, "CPU time spent on taking and giving locks")         \
     X(PROFILE_GIL, "profile.gil", PERCENT, "Python's CPU time in which others wanted the GIL")    \
     X(OTHERS_CPU, "others.cpu", PERCENT, "CPU time of all others, of all CPUs")                   \
@@ -40,13 +40,16 @@
     X(MEM_SWAP, "mem.swap", PER_S, "pages read from and written to swap")                         \
     X(MEM_SWAP_USED, "mem.swap_used", BYTES, "swap in use")                                       \
     X(MEM_MAJOR_FAULTS, "mem.major_faults", PER_S, "page faults that read from disk")             \
-    X(MEM_OOM_KILLS, "mem.oom_kills", PER_S, "processes the kernel killed for memory")            \
+    X(MEM_OOM_KILLS, "mem.oom_kills", PLAIN, "processes the kernel killed for memory")            \
     X(MEM_ANON, "mem.anon", BYTES, "memory of all programs of the machine")                       \
+    X(MEM_ANON_GROWTH, "mem.anon_growth", BYTES_PER_S, "growth of the memory of all programs")    \
     X(OWN_RSS, "own.rss", BYTES, "resident memory of its processes")                              \
+    X(OWN_RSS_GROWTH, "own.rss_growth", BYTES_PER_S, "growth of its resident memory")             \
     X(OWN_ANON, "own.anon", BYTES, "anonymous memory of its cgroup")                              \
+    X(OWN_ANON_GROWTH, "own.anon_growth", BYTES_PER_S, "growth of its anonymous memory")          \
     X(OWN_MEMORY_SHARE, "own.memory_share", PERCENT, "its memory, of the tightest limit")         \
     X(OWN_LIMIT_HITS, "own.limit_hits", PER_S, "times memory hit the limit")                      \
-    X(OWN_OOM_KILLS, "own.oom_kills", PER_S, "processes the OOM killer ended in its cgroup")      \
+    X(OWN_OOM_KILLS, "own.oom_kills", PLAIN, "processes the OOM killer ended in its cgroup")      \
     X(OWN_MEMORY_PRESSURE, "own.memory_pressure", PERCENT,                                        \
       "time some task of it waited for memory")                                                   \
     X(OWN_IO_PRESSURE, "own.io_pressure", PERCENT, "time some task of it waited for a disk")      \
@@ -80,14 +83,18 @@
     X(GPU_TENSOR, "gpu.tensor_active", PERCENT, "use of the tensor cores")                        \
     X(GPU_MEMORY_SHARE, "gpu.memory_share", PERCENT, "GPU memory in use, fullest GPU")            \
     X(GPU_MEMORY, "gpu.memory", BYTES, "GPU memory in use, all GPUs")                             \
+    X(GPU_MEMORY_GROWTH, "gpu.memory_growth", BYTES_PER_S, "growth of GPU memory in use")         \
     X(GPU_PROCESS_MEMORY, "gpu.process_memory", BYTES, "GPU memory of its processes")             \
-    X(GPU_PROCESS_SHARE, "gpu.process_share", PERCENT, "the same, of all GPU memory")             \
+    X(GPU_PROCESS_GROWTH, "gpu.process_growth", BYTES_PER_S,                                      \
+      "growth of GPU memory of its processes")                                                    \
+    X(GPU_PROCESS_SHARE, "gpu.process_share", PERCENT, "GPU memory of its processes, of all")     \
     X(GPU_POWER_SHARE, "gpu.power_share", PERCENT, "power, of the limit, highest GPU")            \
     X(GPU_THROTTLED, "gpu.throttled", PERCENT, "time slowed down by power or heat")               \
     X(GPU_CLOCK_SHARE, "gpu.clock_share", PERCENT, "clock, of its highest in the run")            \
     X(GPU_TEMPERATURE, "gpu.temperature", PLAIN, "degrees Celsius, hottest GPU")                  \
     X(GPU_PCIE_SHARE, "gpu.pcie_share", PERCENT, "PCIe traffic, of what the link carries")        \
     X(PITOT_CPU, "pitot.cpu", PERCENT, "CPU time of Pitot, of one CPU")                           \
+    X(PITOT_SHARE, "pitot.share", PERCENT, "CPU time of Pitot, of all that it watches")           \
     X(PITOT_LATE, "pitot.late_ticks", PER_S, "ticks of Pitot that came late or were dropped")     \
     X(PITOT_CALLS, "pitot.collecting", PERCENT, "time Pitot's collectors took")
 

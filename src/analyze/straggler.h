@@ -43,9 +43,11 @@ struct pt_stragglers {
     size_t count;
 };
 
+/* Looks for spans with ranks in the schema; without them adding does nothing. */
 void pt_stragglers_init(struct pt_stragglers *s, const struct pt_schema *schema);
 void pt_stragglers_release(struct pt_stragglers *s);
 void pt_stragglers_add(struct pt_stragglers *s, const struct pt_sample *sample);
+/* Texts are copied. */
 void pt_stragglers_add_span(struct pt_stragglers *s, struct pt_str rank, struct pt_str name,
                             const struct pt_rank_span *span);
 /* After all samples. */

@@ -86,7 +86,17 @@ static double since_start(const struct pt_signals *s, int64_t mono_ns) {
     return (double)(mono_ns - s->windows->first_mono_ns) / 1e9;
 }
 
-/* Mean values where the form holds, and how strongly they speak. */
+/* Over a stretch of windows in each of which it is known. */
+static double mean_over(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
+    double sum = 0, seconds = 0;
+    for (size_t i = from; i < to; i++) {
+        sum += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
+        seconds += pt_window_seconds(&s->windows->windows[i]);
+    }
+    return sum / seconds;
+}
+
+/* Values of the longest stretch, and how strongly they speak wherever the form holds. */
 static double weigh_signals(const struct pt_rule_form *form, const struct pt_signals *s,
                             const struct holding *h, struct pt_verdict *v) {
     double strengths = 0;
@@ -100,23 +110,24 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
                 sum += s->values[need->signal][i];
         v->signals[c] = (struct pt_verdict_signal){
             .signal = need->signal,
-            .value = sum / (double)h->windows,
+            .value = mean_over(s, need->signal, h->longest_from, h->longest_to),
             .from = since_start(s, s->windows->windows[h->longest_from].start_ns),
             .to = since_start(s, s->windows->windows[h->longest_to - 1].end_ns),
         };
         if (!is_precondition(need)) {
-            strengths += strength(need, v->signals[c].value);
+            strengths += strength(need, sum / (double)h->windows);
             counted++;
         }
     }
     return counted > 0 ? strengths / counted : 0;
 }
 
-static void look_against(const struct pt_rule *rule, const struct pt_rule_form *form,
-                         const struct pt_signals *s, struct pt_verdict *v) {
-    int count = condition_count(rule->against);
+/* In the windows where the form holds; in all of them without a form. */
+static void look_against(const struct pt_rule_form *form, const struct pt_signals *s,
+                         struct pt_verdict *v) {
+    int count = condition_count(v->rule->against);
     for (int c = 0; c < count; c++) {
-        const struct pt_condition *against = &rule->against[c];
+        const struct pt_condition *against = &v->rule->against[c];
         size_t known = 0, found = 0;
         for (size_t i = 0; i < s->count; i++) {
             double value = s->values[against->signal][i];
@@ -136,6 +147,11 @@ static double worst_against(const struct pt_verdict *v) {
     return worst;
 }
 
+void pt_verdict_look_against(struct pt_verdict *v, const struct pt_signals *s) {
+    look_against(NULL, s, v);
+    v->confidence *= 1 - 0.6 * worst_against(v);
+}
+
 static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form *form,
                           const struct pt_signals *s, struct pt_verdict *v) {
     struct holding h = find_holding(form, s);
@@ -143,7 +159,7 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
         return false;
     *v = (struct pt_verdict){ .rule = rule, .share = h.seconds / s->seconds };
     double speaks = weigh_signals(form, s, &h, v);
-    look_against(rule, form, s, v);
+    look_against(form, s, v);
     v->confidence = 0.6 + 0.39 * speaks;
     if (h.windows < WINDOWS_SURE)
         v->confidence *= 0.6;
@@ -164,10 +180,8 @@ static bool evaluate(const struct pt_rule *rule, const struct pt_signals *s,
         *best = (struct pt_verdict){ .rule = rule };
         holds = rule->evaluate(s, best);
         best->rule = rule;
-        if (holds) {
-            look_against(rule, NULL, s, best);
-            best->confidence *= 1 - 0.6 * worst_against(best);
-        }
+        if (holds)
+            pt_verdict_look_against(best, s);
         return holds;
     }
     for (int f = 0; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++) {

@@ -32,8 +32,8 @@ struct pt_rule_form {
 
 struct pt_verdict_signal {
     enum pt_signal_id signal;
-    double value;    /* mean where the verdict holds */
-    double from, to; /* seconds since the start of the run: the longest stretch */
+    double value;    /* mean between `from` and `to` */
+    double from, to; /* seconds since the start of the run: the longest stretch where it holds */
 };
 
 struct pt_rule;
@@ -84,6 +84,8 @@ extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], 
 const struct pt_rule *pt_rule_at(size_t index);
 
 void pt_explain(struct pt_explanation *x, const struct pt_signals *signals);
+/* What speaks against a verdict of the whole run, which lowers its confidence. */
+void pt_verdict_look_against(struct pt_verdict *v, const struct pt_signals *signals);
 /* Puts the verdicts in order and says what they come to. */
 void pt_explanation_decide(struct pt_explanation *x);
 

@@ -134,6 +134,7 @@ static inline uint64_t pt_bytes_u64(struct pt_bytes *r) {
     return value;
 }
 
+/* The next `n` bytes, or as many as their length says: borrowed. Fails if there are fewer. */
 struct pt_str pt_bytes_take(struct pt_bytes *r, uint64_t n);
 struct pt_str pt_bytes_lstr(struct pt_bytes *r);
 

@@ -104,6 +104,24 @@ static size_t fixed_point(char *into, uint64_t mantissa, unsigned scale) {
     return (size_t)(p - into);
 }
 
+#define SMALL    (1.0 / 256)
+#define DECIMALS 9
+
+/* Nanoseconds as seconds: what is a number of billionths has at most seven digits, and of so few
+ * no two are the same double. 0: it is none, or too large. */
+static size_t billionths(char *into, double value) {
+    uint64_t count = value > 0 && value < SMALL ? (uint64_t)(value * 1e9 + 0.5) : 0;
+    if (count == 0 || (double)count / 1e9 != value)
+        return 0;
+    memcpy(into, "0.", 2);
+    char *end = into + 2 + DECIMALS;
+    for (char *p = end; p > into + 2; count /= 10)
+        *--p = (char)('0' + count % 10);
+    while (end[-1] == '0')
+        end--;
+    return (size_t)(end - into);
+}
+
 /* By trial; for the very large, and for what is below 1/256. */
 static PT_COLD size_t shortest_printf(char *into, double value) {
     char text[PT_DIGITS_MAX];
@@ -124,8 +142,10 @@ size_t pt_digits_f64(char *into, double value) {
     int exponent = (int)(bits >> MANTISSA_BITS & 0x7ff);
     int scale = EXPONENT_BIAS - exponent;
     bool is_zero = bits << 1 == 0;
-    if (!is_zero && (scale < 0 || scale >= POINT))
-        return shortest_printf(into, value);
+    if (!is_zero && (scale < 0 || scale >= POINT)) {
+        size_t length = billionths(into, value);
+        return length > 0 ? length : shortest_printf(into, value);
+    }
     size_t sign = bits >> 63;
     *into = '-';
     if (is_zero)

@@ -141,6 +141,14 @@ int pt_fs_read_line(int directory, const char *path, char *line, size_t capacity
     return 0;
 }
 
+DIR *pt_fs_list(int directory, const char *path) {
+    int fd = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !entries)
+        close(fd);
+    return entries;
+}
+
 int pt_fs_read_i64(int directory, const char *path, int64_t *value) {
     char line[64];
     int rc = pt_fs_read_line(directory, path, line, sizeof line);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/scan.h"
 
+#include <dirent.h>
 #include <sys/types.h>
 
 struct pt_fs {
@@ -16,6 +17,7 @@ struct pt_fs {
     bool is_live;        /* the roots are this machine's own */
 };
 
+/* 0 or -errno with words: then nothing is open. */
 int pt_fs_open(struct pt_fs *fs, const char *procfs, const char *sysfs, const char *rootfs,
                struct pt_err *err) PT_MUST_CHECK;
 void pt_fs_close(struct pt_fs *fs);
@@ -51,6 +53,9 @@ int pt_file_read_kept(struct pt_file *f, int directory, const char *path, struct
 /* Opens, reads and closes; for any file (a record of cpuinfo has more than 1000 bytes). */
 int pt_fs_read(int directory, const char *path, struct pt_text *into,
                struct pt_scan *text) PT_MUST_CHECK;
+
+/* The entries of a directory, for readdir(3) and closedir(3). NULL: errno says why. */
+DIR *pt_fs_list(int directory, const char *path);
 
 /* A file that holds one integer, or one line of text (newline dropped, cut to fit). */
 int pt_fs_read_i64(int directory, const char *path, int64_t *value) PT_MUST_CHECK;

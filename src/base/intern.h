@@ -24,6 +24,7 @@ void pt_intern_clear(struct pt_intern *t); /* forgets all, keeps the memory */
 uint32_t pt_intern_find(struct pt_intern *t, uint32_t hash, pt_intern_equal *is_equal,
                         const void *owner, const void *key, uint32_t next);
 
+/* Of bytes, for pt_intern_find(). */
 uint32_t pt_intern_hash(const void *bytes, size_t n);
 
 #endif

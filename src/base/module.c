@@ -2,12 +2,26 @@
 
 #include "base/fs.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+const struct pt_module_info pt_module_infos[] = {
+    { "http-client", "libcurl4", "HTTP client", "for inference engines and pushing" },
+    { "http-server", "libmicrohttpd12 libjansson4", "HTTP server",
+      "for pitot serve and pitot demo --serve" },
+    { "elf", "libdw1", "ELF and DWARF files", "for names and stacks of profiles" },
+    { "snappy", "libsnappy1v5", "Snappy", "for --remote-write" },
+    { "sqlite", "libsqlite3-0", "SQLite files", "for exports of Nsight Systems" },
+    { "terminal", "libncursesw6", "Terminal", "for pitot top" },
+    { 0 },
+};
 
 /* Relative to the directory of the program. */
 static const char *const places[] = { "modules", "../lib/pitot", "../" PITOT_LIBDIR "/pitot" };
@@ -30,30 +44,85 @@ int pt_module_find(const char *name, char *path, size_t capacity) {
     return rc ? rc : -ENOENT;
 }
 
-static int check(const struct pt_module *module, const struct pt_module_need *need,
-                 const char *path, struct pt_err *err) {
-    if (!module)
-        return pt_fail(err, -ENOEXEC, "%s is no module of Pitot", path);
-    if (module->version != need->version || strcmp(module->pitot, PITOT_VERSION) != 0)
-        return pt_fail(err, -ENOEXEC, "%s belongs to another Pitot (%s); install this one again",
-                       path, module->pitot);
-    return 0;
+static const struct pt_module_info *find_info(const char *name) {
+    const struct pt_module_info *info = pt_module_infos;
+    while (info->name && strcmp(info->name, name) != 0)
+        info++;
+    assert(info->name);
+    return info;
 }
 
-int pt_module_open(const struct pt_module_need *need, const void **interface, struct pt_err *err) {
+static int of_another_program(const struct pt_module *module, const char *name,
+                              struct pt_err *err) {
+    return pt_fail(err, -ENOEXEC,
+                   "the module %s.so belongs to another Pitot (%s); install this "
+                   "one again",
+                   name, module->pitot);
+}
+
+int pt_module_look(const char *name, const struct pt_module **module, struct pt_err *err) {
+    const struct pt_module_info *info = find_info(name);
     char path[PATH_MAX];
-    *interface = NULL;
-    int rc = pt_module_find(need->name, path, sizeof path);
+    *module = NULL;
+    int rc = pt_module_find(name, path, sizeof path);
     if (rc)
-        return pt_fail(err, rc, "the module %s.so is not installed; it needs the package %s",
-                       need->name, need->package);
+        return pt_fail(err, rc, "the module %s.so is not installed; it needs the package %s", name,
+                       info->package);
     /* never closed: libraries below leave threads, handlers at exit and thread data behind */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-        return pt_fail(err, -ELIBACC, "%s; install the package %s", dlerror(), need->package);
-    const struct pt_module *module = dlsym(handle, "pt_module");
-    rc = check(module, need, path, err);
+        return pt_fail(err, -ELIBACC, "%s; install the package %s", dlerror(), info->package);
+    *module = dlsym(handle, "pt_module");
+    if (!*module)
+        return pt_fail(err, -ENOEXEC, "%s is no module of Pitot", path);
+    return strcmp((*module)->pitot, PITOT_VERSION) == 0 ? 0
+                                                        : of_another_program(*module, name, err);
+}
+
+int pt_module_open(const char *name, uint32_t version, const void **interface, struct pt_err *err) {
+    const struct pt_module *module;
+    *interface = NULL;
+    int rc = pt_module_look(name, &module, err);
+    if (!rc && module->version != version)
+        rc = of_another_program(module, name, err);
     if (!rc)
         *interface = module->interface;
     return rc;
+}
+
+/* Was its code altered by the linker? */
+static bool has_text_relocations(const struct dl_phdr_info *object) {
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_TEXTREL || (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+                return true;
+    }
+    return false;
+}
+
+/* Segments that are not written to are as the file has them; but for the breakpoints of a debugger,
+ * which are in the program rather than in a library. */
+static int give_back(struct dl_phdr_info *object, size_t size, void *arg) {
+    (void)size;
+    bool is_program = !object->dlpi_name[0];
+    if (is_program || has_text_relocations(object))
+        return 0;
+    uintptr_t page_mask = ~(*(uintptr_t *)arg - 1);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W)
+            continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & page_mask;
+        uintptr_t end = object->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+        (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void pt_module_settle(void) {
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(give_back, &page_bytes);
 }

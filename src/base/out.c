@@ -93,10 +93,21 @@ void pt_out_large(struct pt_out *o, const void *bytes, size_t n) {
     o->used = n;
 }
 
+/* Text that has fit into the buffer becomes the memory's own without a copy. */
+static void give_buffer(struct pt_out *o) {
+    *o->memory = (struct pt_buf){ pt_realloc(o->buffer, o->used), o->used, o->used };
+    o->written = o->used;
+    o->used = 0;
+    o->buffer = NULL;
+}
+
 int pt_out_close(struct pt_out *o) {
     if (!o->buffer)
         return o->error;
-    pt_out_flush(o);
+    if (o->memory && !o->memory->at && o->used > 0)
+        give_buffer(o);
+    else
+        pt_out_flush(o);
     if (o->owns_fd && close(o->fd) && !o->error)
         o->error = -errno;
     if (o->temporary && !o->error && rename(o->temporary, o->path))

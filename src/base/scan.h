@@ -6,6 +6,7 @@
 #ifndef PT_BASE_SCAN_H
 #define PT_BASE_SCAN_H
 
+#include "base/attr.h"
 #include "base/str.h"
 
 #include <stdint.h>
@@ -86,7 +87,7 @@ static inline uint64_t pt_scan_u64(struct pt_scan *s) {
     uint64_t value = 0;
     unsigned digit;
     while (p < s->end && (digit = (unsigned)(*p - '0')) <= 9) {
-        if (__builtin_expect(value > (UINT64_MAX - digit) / 10, 0)) {
+        if (PT_UNLIKELY(value >= UINT64_MAX / 10) && value > (UINT64_MAX - digit) / 10) {
             s->failed = true;
             return 0;
         }

@@ -7,10 +7,19 @@
 
 #define MOST_URGENT (-20)
 
+/* A fault that is blocked ends the program, whoever would have handled it (region/guard.h). */
+static sigset_t all_but_faults(void) {
+    static const int faults[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP };
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < PT_COUNT(faults); i++)
+        sigdelset(&set, faults[i]);
+    return set;
+}
+
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t blocked = all_but_faults(), old;
+    pthread_sigmask(SIG_SETMASK, &blocked, &old);
     int rc = pthread_create(thread, NULL, run, state);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return -rc;

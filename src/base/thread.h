@@ -1,5 +1,5 @@
-/* base/thread.h -- threads of the program that handle no signals: those belong to the main thread.
- */
+/* base/thread.h -- threads that handle no signals but their own faults: the others belong to the
+ * main thread, or to the program that libpitot is in. */
 #ifndef PT_BASE_THREAD_H
 #define PT_BASE_THREAD_H
 

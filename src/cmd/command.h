@@ -129,6 +129,9 @@ int pt_cmd_version(const struct pt_command_options *o, char **operands, bool has
 /* Says what is wrong with the operands; returns the exit code for it. */
 int pt_command_misused(enum pt_command_id id, const char *format, ...) PT_PRINTF(2, 3);
 
+/* Prints the words of a failure; returns the exit code. */
+int pt_command_fail(const struct pt_err *err, int code);
+
 /* Ends output to stdout: `code`, or 1 with a message if it could not be written. */
 int pt_command_close(struct pt_out *out, int code);
 

@@ -1,14 +1,15 @@
 #include "cmd/command.h"
 
+#include "agent/child.h"
 #include "agent/cpu_sampling.h"
 #include "agent/gpu_tool.h"
-#include "agent/recorder.h"
 #include "agent/run_profile.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "profile/heap.h"
 #include "profile/writers.h"
 #include "serve/service.h"
+#include "sink/sink.h"
 #include "store/run.h"
 
 #include <stdarg.h>
@@ -450,6 +451,11 @@ int pt_command_misused(enum pt_command_id id, const char *format, ...) {
     va_end(args);
     pt_log(PT_LOG_ERROR, "%s; see pitot %s --help", text, pt_commands[id].name);
     return pt_commands[id].usage_exit;
+}
+
+int pt_command_fail(const struct pt_err *err, int code) {
+    pt_log(PT_LOG_ERROR, "%s", err->text);
+    return code;
 }
 
 int pt_command_close(struct pt_out *out, int code) {

@@ -1,5 +1,5 @@
+#include "agent/child.h"
 #include "agent/cpu_profile.h"
-#include "agent/recorder.h"
 #include "cmd/command.h"
 #include "profile/writers.h"
 
@@ -61,11 +61,9 @@ int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_das
                   .wants_python = o->wants_python },
         .command = *operands ? operands : NULL,
         .duration_ns = o->duration_ns,
-        .outputs = o->profile_outputs.items,
-        .output_count = o->profile_outputs.count,
+        .files = { o->profile_outputs.items, o->profile_outputs.count, o->is_quiet },
         .top_rows = (size_t)o->top_rows,
         .lines = o->lines,
-        .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
     if (check_outputs(&o->profile_outputs, &err))

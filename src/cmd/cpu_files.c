@@ -1,5 +1,4 @@
 /* `pitot cpu show` and `pitot cpu diff`: profiles that were written before. */
-#include "base/log.h"
 #include "cmd/command.h"
 #include "profile/diff.h"
 #include "profile/lines.h"
@@ -9,22 +8,17 @@
 
 #include <unistd.h>
 
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return 1;
-}
-
 static int write_files(const struct pt_option_list *outputs, const struct pt_profile *p) {
     struct pt_err err;
     for (size_t i = 0; i < outputs->count; i++)
         if (pt_profile_write(p, outputs->items[i], &err))
-            return report(&err);
+            return pt_command_fail(&err, 1);
     return 0;
 }
 
 static int print_lines(const struct pt_profile *p, const char *what, struct pt_out *out) {
     struct pt_err err;
-    return pt_lines_print(p, what, out, &err) ? report(&err) : 0;
+    return pt_lines_print(p, what, out, &err) ? pt_command_fail(&err, 1) : 0;
 }
 
 static int show(const struct pt_command_options *o, const struct pt_profile *p) {
@@ -49,7 +43,7 @@ int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands) {
     struct pt_err err;
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_CPU, "give one profile to show");
-    int code = pt_profile_file_read(&file, operands[0], &err) ? report(&err) : 0;
+    int code = pt_profile_file_read(&file, operands[0], &err) ? pt_command_fail(&err, 1) : 0;
     if (!code)
         code = write_files(&o->profile_outputs, &file.profile);
     if (!code)
@@ -64,7 +58,7 @@ static int compare(const struct pt_command_options *o, const struct pt_profile *
     struct pt_err err;
     struct pt_out out;
     if (pt_profile_diff(before, after, &diff, &err))
-        return report(&err);
+        return pt_command_fail(&err, 1);
     int code = write_files(&o->profile_outputs, &diff);
     pt_out_borrow(&out, STDOUT_FILENO);
     if (!code && !o->is_quiet && o->top_rows > 0)
@@ -81,10 +75,10 @@ int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands) {
     int rc = pt_profile_file_read(&before, operands[0], &err);
     if (rc) {
         pt_profile_file_release(&before);
-        return report(&err);
+        return pt_command_fail(&err, 1);
     }
     rc = pt_profile_file_read(&after, operands[1], &err);
-    int code = rc ? report(&err) : compare(o, &before.profile, &after.profile);
+    int code = rc ? pt_command_fail(&err, 1) : compare(o, &before.profile, &after.profile);
     pt_profile_file_release(&before);
     pt_profile_file_release(&after);
     return code;

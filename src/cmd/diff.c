@@ -129,10 +129,8 @@ static int compare_profiles(const struct pt_run_list runs[2], struct pt_profile 
 static int tell_profiles(const struct pt_profile *diff, const struct pt_command_options *o) {
     struct pt_err err;
     struct pt_out out;
-    if (o->output && pt_profile_write(diff, o->output, &err)) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return EXIT_ERROR;
-    }
+    if (o->output && pt_profile_write(diff, o->output, &err))
+        return pt_command_fail(&err, EXIT_ERROR);
     if (o->as_json || o->as_markdown)
         return 0;
     pt_out_borrow(&out, STDOUT_FILENO);
@@ -148,10 +146,8 @@ static int diff_profiles(const struct pt_run_list runs[2], const struct pt_comma
     int rc = compare_profiles(runs, &diff, &err);
     if (rc == -ENODATA && !o->output)
         return 0;
-    if (rc) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return EXIT_ERROR;
-    }
+    if (rc)
+        return pt_command_fail(&err, EXIT_ERROR);
     int code = tell_profiles(&diff, o);
     pt_profile_release(&diff);
     return code;
@@ -232,6 +228,8 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
         operand_count++;
     if (o->baselines.count > 0 ? operand_count == 0 : operand_count != 2)
         return pt_command_misused(PT_COMMAND_DIFF, "give two runs, or --baseline and others");
+    if (o->as_json && o->as_markdown)
+        return pt_command_misused(PT_COMMAND_DIFF, "give one of --json and --markdown");
     if (o->output && pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_DIFF, "%s", err.text);
     struct pt_gate *gates = pt_calloc(o->gates.count + 1, sizeof *gates);

@@ -86,10 +86,8 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
     struct pt_energy_basis basis = { 0 };
     struct pt_energy_report report;
     struct pt_err err = { "" };
-    if (pt_journal_open(&reader, journal, &err)) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
+    if (pt_journal_open(&reader, journal, &err))
+        return pt_command_fail(&err, 1);
     if (pt_journal_note_find(&reader, PT_RANK_NOTE)) {
         pt_log(PT_LOG_ERROR,
                "%s is a merged run, whose ranks may share a machine: give one of the "
@@ -122,9 +120,7 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
     struct pt_err err = { "" };
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_ENERGY, "give one run");
-    if (pt_command_find_run(operands[0], journal, &err)) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
+    if (pt_command_find_run(operands[0], journal, &err))
+        return pt_command_fail(&err, 1);
     return report_run(journal, o);
 }

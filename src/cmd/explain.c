@@ -1,4 +1,3 @@
-#include "base/log.h"
 #include "cmd/command.h"
 #include "report/explain.h"
 #include "store/run.h"
@@ -10,10 +9,8 @@ static int explain(const char *journal, bool as_json) {
     struct pt_err err = { "" };
     struct pt_out out;
     int rc = pt_explain_run(&run, journal, &err);
-    if (rc) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 2;
-    }
+    if (rc)
+        return pt_command_fail(&err, 2);
     pt_out_borrow(&out, STDOUT_FILENO);
     if (as_json)
         pt_explain_print_json(&run, &out);
@@ -30,9 +27,7 @@ int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has
     struct pt_err err = { "" };
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_EXPLAIN, "give one run");
-    if (pt_command_find_run(operands[0], journal, &err)) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 2;
-    }
+    if (pt_command_find_run(operands[0], journal, &err))
+        return pt_command_fail(&err, 2);
     return explain(journal, o->as_json);
 }

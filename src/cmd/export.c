@@ -29,11 +29,6 @@ static void warn_of_others(int other_count, const char *name) {
         pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
 }
 
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return 1;
-}
-
 static bool is_profile_kind(const char *word) {
     for (size_t i = 0; pt_run_profile_kind(i); i++)
         if (strcmp(word, pt_run_profile_kind(i)) == 0)
@@ -64,7 +59,7 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
     if (pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
     if (pt_run_find(run, journal, &other_count, &err))
-        return report(&err);
+        return pt_command_fail(&err, 1);
     pt_run_split(journal, directory, name);
     warn_of_others(other_count, name);
     char *saved = pt_run_profile_path(journal, o->profile);
@@ -73,7 +68,7 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
                            o->profile, saved, o->profile)
                  : convert(o, saved, &err);
     pt_free(saved);
-    return rc ? report(&err) : 0;
+    return rc ? pt_command_fail(&err, 1) : 0;
 }
 
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -105,7 +100,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
         rc = pt_export(journal, &formats, o->output ? o->output : directory, name, NULL, &result,
                        &err);
     if (rc)
-        return report(&err);
+        return pt_command_fail(&err, 1);
     warn_of_damage(&result);
     if (!o->is_quiet)
         fprintf(stderr, "Exported %llu samples to %s/%s.*\n",

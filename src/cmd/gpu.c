@@ -1,6 +1,6 @@
+#include "agent/child.h"
 #include "agent/gpu_import.h"
 #include "agent/gpu_tool.h"
-#include "agent/recorder.h"
 #include "base/log.h"
 #include "cmd/command.h"
 #include "store/run.h"
@@ -8,11 +8,6 @@
 
 #include <errno.h>
 #include <unistd.h>
-
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return PT_EXIT_OWN_FAILURE;
-}
 
 static void print_timeline(const struct pt_timeline *t, int64_t start_ns, size_t rows) {
     struct pt_out out;
@@ -41,7 +36,7 @@ static int import(const struct pt_command_options *o, char **operands) {
     if (!rc && !o->is_quiet)
         print_timeline(&timeline, start_ns, (size_t)o->top_rows);
     pt_timeline_release(&timeline);
-    return rc ? report(&err) : 0;
+    return rc ? pt_command_fail(&err, PT_EXIT_OWN_FAILURE) : 0;
 }
 
 /* The tool would only say so in words of its own. */
@@ -51,7 +46,7 @@ static int check_command(const char *command) {
     if (!rc)
         return 0;
     pt_log(PT_LOG_ERROR, "cannot run %s: %s", command, strerror(-rc));
-    return rc == -ENOENT ? PT_EXIT_NOT_FOUND : PT_EXIT_CANNOT_RUN;
+    return pt_child_failure_code(rc);
 }
 
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {

@@ -1,5 +1,5 @@
+#include "agent/child.h"
 #include "agent/heap_profile.h"
-#include "agent/recorder.h"
 #include "base/log.h"
 #include "cmd/command.h"
 #include "profile/heap_report.h"
@@ -70,11 +70,6 @@ int pt_command_heap_file(const struct pt_command_options *o, const char *path,
     return rc;
 }
 
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return 1;
-}
-
 static int print(const struct pt_command_options *o, const struct pt_profile *p) {
     struct pt_heap_report how = { .top_rows = (size_t)o->top_rows,
                                   .wants_leaks = o->wants_leaks,
@@ -86,7 +81,7 @@ static int print(const struct pt_command_options *o, const struct pt_profile *p)
     if (o->as_json)
         pt_heap_report_print_json(p, how.top_rows, &out);
     else if (o->lines)
-        code = pt_lines_print(p, o->lines, &out, &err) ? report(&err) : 0;
+        code = pt_lines_print(p, o->lines, &out, &err) ? pt_command_fail(&err, 1) : 0;
     else if (!o->is_quiet)
         pt_heap_report_print(p, &how, &out);
     return pt_command_close(&out, code);
@@ -101,7 +96,7 @@ static int show(const struct pt_command_options *o, const char *path) {
         rc = pt_fail(&err, -EINVAL, "%s is no profile of memory", path);
     for (size_t i = 0; !rc && i < o->profile_outputs.count; i++)
         rc = pt_profile_write(&file.profile, o->profile_outputs.items[i], &err);
-    int code = rc ? report(&err) : print(o, &file.profile);
+    int code = rc ? pt_command_fail(&err, 1) : print(o, &file.profile);
     pt_profile_file_release(&file);
     return code;
 }
@@ -111,14 +106,12 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
     struct pt_heap_profile_options h = {
         .command = operands,
         .stack_bytes = (size_t)o->stack_kib << 10,
-        .outputs = o->profile_outputs.items,
-        .output_count = o->profile_outputs.count,
+        .files = { o->profile_outputs.items, o->profile_outputs.count, o->is_quiet },
         .top_rows = (size_t)o->top_rows,
         .lines = o->lines,
         .wants_leaks = o->wants_leaks,
         .counts_mmap = o->counts_mmap,
         .wants_python_malloc = o->wants_python_malloc,
-        .is_quiet = o->is_quiet,
     };
     struct pt_err err = { "" };
     bool is_show = !has_dashes && operands[0] && strcmp(operands[0], "show") == 0;

@@ -1,7 +1,7 @@
+#include "agent/child.h"
 #include "agent/gpu_tool.h"
 #include "agent/recorder.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "cmd/command.h"
 #include "profile/perf_event.h"
 #include "report/html.h"
@@ -113,8 +113,7 @@ static int run(enum pt_command_id id, const struct pt_command_options *o,
     char path[PATH_MAX];
     if (id != PT_COMMAND_GPU || !choose_gpu_tool(o, r, path, &err))
         return pt_recorder_run(r);
-    pt_log(PT_LOG_ERROR, "%s", err.text);
-    return PT_EXIT_OWN_FAILURE;
+    return pt_command_fail(&err, PT_EXIT_OWN_FAILURE);
 }
 
 int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,

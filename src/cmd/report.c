@@ -1,6 +1,5 @@
 #include "report/html.h"
 
-#include "base/log.h"
 #include "cmd/command.h"
 #include "store/run.h"
 
@@ -36,10 +35,8 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
         rc = name_page(journal, o->output, path, &err);
     if (!rc)
         rc = pt_report_write(&options, &err);
-    if (rc) {
-        pt_log(PT_LOG_ERROR, "%s", err.text);
-        return 1;
-    }
+    if (rc)
+        return pt_command_fail(&err, 1);
     if (!o->is_quiet)
         fprintf(stderr, "Wrote %s\n", path);
     return 0;

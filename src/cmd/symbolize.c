@@ -1,6 +1,5 @@
 #include "agent/debuginfod.h"
 #include "agent/run_profile.h"
-#include "base/log.h"
 #include "cmd/command.h"
 #include "profile/late_symbols.h"
 #include "profile/readers.h"
@@ -12,11 +11,6 @@
 #include <unistd.h>
 
 #define MODULES_LISTED 10
-
-static int report(const struct pt_err *err) {
-    pt_log(PT_LOG_ERROR, "%s", err->text);
-    return 1;
-}
 
 /* [kernel], [vdso] and code of no file have no debug files. */
 static bool is_file(struct pt_str path) {
@@ -54,7 +48,7 @@ static int add_symbols(const struct pt_command_options *o, struct pt_debug_files
     }
     pt_late_symbols_release(&symbols);
     pt_profile_file_release(&file);
-    return rc ? report(&err) : 0;
+    return rc ? pt_command_fail(&err, 1) : 0;
 }
 
 static bool is_profile(const char *path) {
@@ -110,7 +104,7 @@ static int symbolize(const struct pt_command_options *o, const struct profiles *
     int rc = pt_elf_check(&err);
     if (!rc)
         rc = pt_debuginfod_open(&servers, &err);
-    int code = rc ? report(&err) : 0;
+    int code = rc ? pt_command_fail(&err, 1) : 0;
     for (size_t i = 0; !code && i < profiles->count; i++)
         code = add_symbols(o, files, profiles->list[i], o->output ? o->output : profiles->list[i]);
     pt_debuginfod_close(&servers);
@@ -137,7 +131,7 @@ int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool h
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_SYMBOLIZE, "give one profile, or a run that has one");
     if (find_profiles(operands[0], &profiles, &err))
-        code = report(&err);
+        code = pt_command_fail(&err, 1);
     else if (check(o, &profiles, &files, &err))
         code = pt_command_misused(PT_COMMAND_SYMBOLIZE, "%s", err.text);
     else

@@ -9,7 +9,6 @@
 #include "region/bucket_text.h"
 #include "region/reader.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -123,8 +122,7 @@ static void note_too_many(struct app_state *s) {
 }
 
 static void read_directory(struct app_state *s, struct timespec changed) {
-    int fd = openat(s->directory_plus_one - 1, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(s->directory_plus_one - 1, ".");
     bool is_complete = directory != NULL;
     for (struct dirent *e; directory && (e = readdir(directory));) {
         if (e->d_name[0] == '.' || is_known(s, e->d_name))

@@ -42,6 +42,8 @@ struct pt_engine_options {
 
 struct pt_context {
     const struct pt_fs *fs;
+    /* What the file at hand is read into; shared, so that its memory is in the cache. */
+    struct pt_text *text;
     const struct pt_target *target;
     const struct pt_thinning *thinning;
     const struct pt_engine_options *engines; /* or NULL: none */

@@ -92,7 +92,6 @@ static const int counter_columns[PT_STAT_COUNTER_COUNT] = {
 
 struct cpu_state {
     struct pt_file stat, loadavg;
-    struct pt_text text;
     struct pt_keyed counters;
     long ticks_per_second;
     double *mhz; /* by CPU number; 0 = unknown */
@@ -116,7 +115,6 @@ static void cpu_close(void *state) {
     struct cpu_state *s = state;
     pt_file_close(&s->stat);
     pt_file_close(&s->loadavg);
-    pt_text_release(&s->text);
     pt_free(s->mhz);
     pt_batch_release(&s->last_machine);
     pt_batch_release(&s->last_cores);
@@ -149,7 +147,7 @@ static void set_counters(struct cpu_state *s, struct pt_scan text, struct pt_bat
 static int collect_stat(struct cpu_state *s, const struct pt_context *context,
                         struct pt_batch *machine, struct pt_batch *cores) {
     struct pt_scan text;
-    int rc = pt_file_read_kept(&s->stat, context->fs->proc, "stat", &s->text, &text);
+    int rc = pt_file_read_kept(&s->stat, context->fs->proc, "stat", context->text, &text);
     if (rc)
         return rc;
     int64_t now_ns = pt_mono_ns();
@@ -174,7 +172,7 @@ static void collect_load(struct cpu_state *s, const struct pt_context *context,
                          struct pt_batch *rows) {
     struct pt_scan text;
     struct pt_loadavg load;
-    if (pt_file_read_kept(&s->loadavg, context->fs->proc, "loadavg", &s->text, &text) ||
+    if (pt_file_read_kept(&s->loadavg, context->fs->proc, "loadavg", context->text, &text) ||
         pt_loadavg_parse(text, &load))
         return;
     pt_set_time(rows, LOADAVG, pt_mono_ns());
@@ -217,7 +215,7 @@ static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
 /* "processor : 3" ... "cpu MHz : 2299.998", a block per CPU. */
 static void read_cpuinfo(struct cpu_state *s, const struct pt_context *context) {
     struct pt_scan text, line;
-    if (pt_fs_read(context->fs->proc, "cpuinfo", &s->text, &text))
+    if (pt_fs_read(context->fs->proc, "cpuinfo", context->text, &text))
         return;
     double *mhz = NULL;
     while (pt_scan_line(&text, &line)) {

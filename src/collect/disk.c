@@ -83,7 +83,6 @@ struct known_line {
 
 struct disk_state {
     struct pt_file file;
-    struct pt_text text;
     struct known_line *lines;
     size_t line_capacity;
 };
@@ -91,7 +90,6 @@ struct disk_state {
 static void disk_close(void *state) {
     struct disk_state *s = state;
     pt_file_close(&s->file);
-    pt_text_release(&s->text);
     pt_free(s->lines);
 }
 
@@ -157,7 +155,7 @@ static int disk_collect(void *state, const struct pt_context *context, struct pt
     struct pt_batch *machine = &rows[0], *drives = &rows[1];
     struct pt_total totals[PT_COUNT(places)] = { 0 };
     struct pt_scan text, line;
-    int rc = pt_file_read_kept(&s->file, context->fs->proc, "diskstats", &s->text, &text);
+    int rc = pt_file_read_kept(&s->file, context->fs->proc, "diskstats", context->text, &text);
     if (rc)
         return rc == -ENOENT ? -ENODATA : rc;
 

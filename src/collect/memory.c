@@ -95,7 +95,6 @@ static const struct place vmstat_places[] = { VMSTAT_KEYS(KEY_PLACE) };
 struct memory_state {
     struct pt_file meminfo, vmstat;
     struct pt_keyed meminfo_order, vmstat_order;
-    struct pt_text text;
     struct pt_batch last; /* kept only below PT_FINEST_NS */
 };
 
@@ -111,7 +110,6 @@ static void memory_close(void *state) {
     struct memory_state *s = state;
     pt_file_close(&s->meminfo);
     pt_file_close(&s->vmstat);
-    pt_text_release(&s->text);
     pt_batch_release(&s->last);
 }
 
@@ -183,7 +181,7 @@ static int collect_meminfo(struct memory_state *s, const struct pt_context *cont
                            struct pt_batch *rows) {
     struct pt_scan text;
     struct reading r;
-    int rc = pt_file_read_kept(&s->meminfo, context->fs->proc, "meminfo", &s->text, &text);
+    int rc = pt_file_read_kept(&s->meminfo, context->fs->proc, "meminfo", context->text, &text);
     if (rc)
         return rc;
     pt_set_time(rows, MEMINFO, pt_mono_ns());
@@ -198,7 +196,7 @@ static int collect_vmstat(struct memory_state *s, const struct pt_context *conte
                           struct pt_batch *rows) {
     struct pt_scan text;
     struct reading r;
-    int rc = pt_file_read_kept(&s->vmstat, context->fs->proc, "vmstat", &s->text, &text);
+    int rc = pt_file_read_kept(&s->vmstat, context->fs->proc, "vmstat", context->text, &text);
     if (rc)
         return rc;
     pt_set_time(rows, VMSTAT, pt_mono_ns());

@@ -11,9 +11,7 @@
 #include "collect/source.h"
 #include "kernel/netdev.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #define NET_COLUMNS(X, t)                                                                    \
@@ -66,7 +64,6 @@ struct known_interface {
 
 struct network_state {
     struct pt_file file;
-    struct pt_text text;
     struct known_interface *interfaces;
     size_t interface_capacity;
     uint32_t interface_count;
@@ -76,7 +73,6 @@ struct network_state {
 static void network_close(void *state) {
     struct network_state *s = state;
     pt_file_close(&s->file);
-    pt_text_release(&s->text);
     pt_free(s->interfaces);
 }
 
@@ -90,8 +86,7 @@ static bool sys_has(const struct pt_context *context, const char *name, const ch
 static bool has_lower(const struct pt_context *context, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "class/net/%s", name);
-    int fd = openat(context->fs->sys, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = pt_fs_list(context->fs->sys, path);
     bool found = false;
     for (struct dirent *e; directory && (e = readdir(directory));)
         found |= strncmp(e->d_name, "lower_", 6) == 0;
@@ -138,24 +133,24 @@ static struct pt_str known_name(const struct known_interface *k) {
 }
 
 static void learn(struct network_state *s, const struct pt_context *context, struct pt_scan text) {
-    struct pt_net_stats stats;
+    struct pt_str name;
     s->interface_count = 0;
     s->has_physical = false;
-    while (pt_netdev_next(&text, &stats)) {
+    while (pt_netdev_next_name(&text, &name)) {
         pt_grow(&s->interfaces, &s->interface_capacity, s->interface_count + 1,
                 sizeof *s->interfaces);
         struct known_interface *k = &s->interfaces[s->interface_count++];
-        pt_str_copy(k->name, sizeof k->name, stats.name);
+        pt_str_copy(k->name, sizeof k->name, name);
         k->link = strcmp(k->name, "lo") == 0 ? LINK_STACKED : link_of(context, k->name);
         s->has_physical |= k->link == LINK_PHYSICAL;
     }
 }
 
 static bool is_known(const struct network_state *s, struct pt_scan text) {
-    struct pt_net_stats stats;
+    struct pt_str name;
     uint32_t i = 0;
-    for (; pt_netdev_next(&text, &stats); i++)
-        if (i >= s->interface_count || !pt_str_eq(stats.name, known_name(&s->interfaces[i])))
+    for (; pt_netdev_next_name(&text, &name); i++)
+        if (i >= s->interface_count || !pt_str_eq(name, known_name(&s->interfaces[i])))
             return false;
     return i == s->interface_count;
 }
@@ -185,7 +180,7 @@ static int network_collect(void *state, const struct pt_context *context, struct
     struct pt_batch *machine = &rows[0], *interfaces = &rows[1];
     struct pt_total totals[PT_COUNT(places)] = { 0 };
     struct pt_scan text;
-    int rc = pt_file_read_kept(&s->file, context->fs->proc, "net/dev", &s->text, &text);
+    int rc = pt_file_read_kept(&s->file, context->fs->proc, "net/dev", context->text, &text);
     if (rc)
         return rc == -ENOENT ? -ENODATA : rc;
 

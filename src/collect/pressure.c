@@ -34,14 +34,12 @@ static const struct {
 struct pressure_state {
     struct pt_file files[PT_COUNT(resources)];
     bool is_missing[PT_COUNT(resources)];
-    struct pt_text text;
 };
 
 static void pressure_close(void *state) {
     struct pressure_state *s = state;
     for (size_t i = 0; i < PT_COUNT(resources); i++)
         pt_file_close(&s->files[i]);
-    pt_text_release(&s->text);
 }
 
 static void set_line(struct pt_batch *rows, const struct pt_pressure_line *line, int total) {
@@ -65,8 +63,8 @@ static int pressure_collect(void *state, const struct pt_context *context, struc
         struct pt_scan text;
         if (s->is_missing[i])
             continue;
-        int rc =
-            pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path, &s->text, &text);
+        int rc = pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path,
+                                   context->text, &text);
         s->is_missing[i] = is_never(rc);
         if (rc && !s->is_missing[i])
             failure = rc;

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,14 +10,6 @@
 
 static int open_directory(int parent, const char *path) {
     return openat(parent, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-static DIR *list_directory(int parent, const char *path) {
-    int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !listing)
-        close(fd);
-    return listing;
 }
 
 /* cardN, but not the connectors cardN-DP-1. */
@@ -54,7 +45,7 @@ static void read_uevent(struct pt_drm_card *card) {
 }
 
 static int open_hwmon(int card) {
-    DIR *listing = list_directory(card, "device/hwmon");
+    DIR *listing = pt_fs_list(card, "device/hwmon");
     struct dirent *entry;
     int fd = -1;
     while (listing && fd < 0 && (entry = readdir(listing))) {
@@ -104,7 +95,7 @@ static int by_number(const void *a, const void *b) {
 
 void pt_drm_cards_read(struct pt_drm_cards *cards, const struct pt_fs *fs,
                        const char *const *drivers) {
-    DIR *listing = list_directory(fs->sys, "class/drm");
+    DIR *listing = pt_fs_list(fs->sys, "class/drm");
     struct dirent *entry;
     int number;
     *cards = (struct pt_drm_cards){ 0 };

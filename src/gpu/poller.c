@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "gpu/backend.h"
 
 #include <errno.h>
@@ -261,7 +262,7 @@ int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, i
         pt_free(p);
         return pt_fail(err, rc, "cannot poll GPUs: %s", strerror(-rc));
     }
-    rc = -pthread_create(&p->thread, NULL, run, p);
+    rc = pt_thread_start(&p->thread, run, p);
     if (rc) {
         release(p);
         return pt_fail(err, rc, "cannot start the GPU thread: %s", strerror(-rc));

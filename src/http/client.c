@@ -2,9 +2,6 @@
 
 #include <errno.h>
 
-const struct pt_module_need pt_http_client_module = { "http-client", PT_HTTP_CLIENT_VERSION,
-                                                      "libcurl4" };
-
 void pt_http_request_release(struct pt_http_request *r) {
     pt_buf_release(&r->body);
 }
@@ -12,11 +9,12 @@ void pt_http_request_release(struct pt_http_request *r) {
 int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) {
     const void *interface;
     *c = (struct pt_http_client){ 0 };
-    int rc = pt_module_open(&pt_http_client_module, &interface, err);
+    int rc = pt_module_open("http-client", PT_HTTP_CLIENT_VERSION, &interface, err);
     if (rc)
         return rc;
     c->module = interface;
     c->state = c->module->open();
+    pt_module_settle();
     return c->state ? 0 : pt_fail(err, -ENOMEM, "libcurl cannot start");
 }
 

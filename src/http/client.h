@@ -58,8 +58,7 @@ struct pt_http_client {
     void *state;
 };
 
-extern const struct pt_module_need pt_http_client_module;
-
+/* Loads the module, which stays. 0 or -errno with words. */
 int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) PT_MUST_CHECK;
 void pt_http_client_close(struct pt_http_client *c);
 
@@ -73,7 +72,6 @@ struct pt_http_client_interface {
     void *(*open)(void); /* NULL without memory */
     void (*run)(void *state, struct pt_http_request *requests, size_t count);
     void (*close)(void *state);
-    const char *(*library)(void); /* "libcurl/7.88.1 GnuTLS/3.7.9 ..." */
 };
 
 #endif

@@ -329,11 +329,10 @@ static void client_close(void *state) {
     pt_free(c);
 }
 
-static const char *client_library(void) {
-    return curl_version();
+static const char *library_version(void) {
+    return curl_version_info(CURLVERSION_NOW)->version;
 }
 
-static const struct pt_http_client_interface interface = { client_open, client_run, client_close,
-                                                           client_library };
+static const struct pt_http_client_interface interface = { client_open, client_run, client_close };
 
-PT_MODULE(PT_HTTP_CLIENT_VERSION, &interface);
+PT_MODULE(PT_HTTP_CLIENT_VERSION, &interface, "libcurl", library_version);

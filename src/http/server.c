@@ -3,9 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-const struct pt_module_need pt_http_server_module = { "http-server", PT_HTTP_SERVER_VERSION,
-                                                      "libmicrohttpd12 libjansson4" };
-
 /* Of a socket that listens already. */
 static int learn_address(struct pt_http_server *s, int fd, struct pt_err *err) {
     s->address.length = sizeof s->address;
@@ -42,7 +39,7 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
                         struct pt_err *err) {
     const void *interface;
     *s = (struct pt_http_server){ 0 };
-    int rc = pt_module_open(&pt_http_server_module, &interface, err);
+    int rc = pt_module_open("http-server", PT_HTTP_SERVER_VERSION, &interface, err);
     if (!rc)
         rc = choose_address(s, options, err);
     if (rc)
@@ -55,6 +52,7 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
     print_url(s, options->certificate != NULL);
     s->module = interface;
     rc = s->module->open(&s->state, options, fd, err);
+    pt_module_settle();
     if (rc)
         pt_http_server_close(s);
     return rc;

@@ -63,8 +63,6 @@ struct pt_http_server {
     bool is_handed_over; /* the socket is somebody else's */
 };
 
-extern const struct pt_module_need pt_http_server_module;
-
 /* Listens when it returns. */
 int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_options *options,
                         struct pt_err *err) PT_MUST_CHECK;
@@ -120,7 +118,6 @@ struct pt_http_server_interface {
     void (*end)(struct pt_http_exchange *x);
     int (*read_json)(struct pt_str text, const struct pt_http_field *fields, size_t count,
                      void *into, struct pt_err *err);
-    const char *(*library)(void);
 };
 
 /* The functions on an exchange may be called by any thread, one at a time. */

@@ -22,7 +22,8 @@
 #define BYTES_MAX          ((size_t)1 << 20)
 #define CONNECTION_BYTES   16384
 #define STREAM_BLOCK_BYTES 4096
-#define ANSWER_PATIENCE    4 /* times the timeout */
+#define STREAM_KEPT_BYTES  65536 /* of a stream that has nothing to send */
+#define ANSWER_PATIENCE    4     /* times the timeout */
 #define TLS_PRIORITIES     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 enum stage { WAITING, REPLIED, STREAMING };
@@ -152,11 +153,13 @@ static void exchange_begin(struct pt_http_exchange *public, const char *type,
     pthread_mutex_unlock(&x->lock);
 }
 
-/* What was sent makes room. */
+/* What was sent makes room; much of it, after a reader was slow, goes back. */
 static void drop_sent(struct exchange *x) {
     memmove(x->pending.at, x->pending.at + x->sent, x->pending.len - x->sent);
     x->pending.len -= x->sent;
     x->sent = 0;
+    if (x->pending.len == 0 && x->pending.capacity > STREAM_KEPT_BYTES)
+        pt_buf_release(&x->pending);
 }
 
 static int exchange_push(struct pt_http_exchange *public, struct pt_str piece) {
@@ -599,10 +602,6 @@ static const char *exchange_header(const struct pt_http_exchange *public, const 
     return header(((const struct exchange *)public)->connection, name);
 }
 
-static const char *server_library(void) {
-    return MHD_get_version();
-}
-
 static const struct pt_http_server_interface interface = {
     .open = server_open,
     .close = server_close,
@@ -617,7 +616,6 @@ static const struct pt_http_server_interface interface = {
     .push = exchange_push,
     .end = exchange_end,
     .read_json = pt_http_json_read,
-    .library = server_library,
 };
 
-PT_MODULE(PT_HTTP_SERVER_VERSION, &interface);
+PT_MODULE(PT_HTTP_SERVER_VERSION, &interface, "libmicrohttpd", MHD_get_version);

@@ -321,13 +321,9 @@ static void add_stacked(struct pt_cgroup_devices *stacked, const struct pt_fs *f
 
 void pt_cgroup_devices_read(struct pt_cgroup_devices *stacked, const struct pt_fs *fs) {
     stacked->count = 0;
-    int fd = openat(fs->sys, "block", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    if (!directory) {
-        if (fd >= 0)
-            close(fd);
+    DIR *directory = pt_fs_list(fs->sys, "block");
+    if (!directory)
         return;
-    }
     const struct dirent *entry;
     while ((entry = readdir(directory)))
         if (entry->d_name[0] != '.')

@@ -33,22 +33,10 @@ bool pt_cpu_times_next(struct pt_scan *text, struct pt_cpu_times *times) {
     return false;
 }
 
-/* Hundredths, as the kernel prints them, without strtod. */
-static double hundredths(struct pt_scan *s) {
-    uint64_t whole = pt_scan_u64(s);
-    if (!pt_scan_take(s, PT_STR(".")))
-        s->failed = true;
-    const char *start = s->at;
-    uint64_t fraction = pt_scan_u64(s);
-    if (s->at - start != 2)
-        s->failed = true;
-    return ((double)whole * 100 + (double)fraction) / 100;
-}
-
 int pt_loadavg_parse(struct pt_scan text, struct pt_loadavg *load) {
-    load->one = hundredths(&text);
-    load->five = hundredths(&text);
-    load->fifteen = hundredths(&text);
+    load->one = pt_fields_hundredths(&text);
+    load->five = pt_fields_hundredths(&text);
+    load->fifteen = pt_fields_hundredths(&text);
     load->running = pt_scan_i64(&text);
     if (!pt_scan_take(&text, PT_STR("/")))
         text.failed = true;

@@ -39,4 +39,16 @@ static inline bool pt_fields_has(uint32_t present, int field) {
     return present >> field & 1;
 }
 
+/* 12.34, as the kernel prints averages; without strtod, since there are many. */
+static inline double pt_fields_hundredths(struct pt_scan *line) {
+    uint64_t whole = pt_scan_u64(line);
+    if (!pt_scan_take(line, PT_STR(".")))
+        line->failed = true;
+    const char *start = line->at;
+    uint64_t fraction = pt_scan_u64(line);
+    if (line->at - start != 2)
+        line->failed = true;
+    return ((double)whole * 100 + (double)fraction) / 100;
+}
+
 #endif

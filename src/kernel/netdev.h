@@ -32,5 +32,7 @@ struct pt_net_stats {
 
 /* Takes the next interface; false at the end. Headings and broken lines are passed over. */
 bool pt_netdev_next(struct pt_scan *text, struct pt_net_stats *stats);
+/* The same, of which only the name is read. */
+bool pt_netdev_next_name(struct pt_scan *text, struct pt_str *name);
 
 #endif

@@ -1,10 +1,12 @@
 #include "kernel/pressure.h"
 
+#include "kernel/fields.h"
+
 static double average(struct pt_scan *line, struct pt_str key) {
     pt_scan_blanks(line);
     if (!pt_scan_take(line, key))
         line->failed = true;
-    return pt_scan_f64(line);
+    return pt_fields_hundredths(line);
 }
 
 static void parse_line(struct pt_scan *line, struct pt_pressure_line *into) {

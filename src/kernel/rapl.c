@@ -3,9 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -98,13 +96,9 @@ static int by_number(const void *a, const void *b) {
 
 int pt_rapl_open(struct pt_rapl *r, const struct pt_fs *fs) {
     *r = (struct pt_rapl){ 0 };
-    int fd = openat(fs->sys, POWERCAP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-    if (!entries) {
-        if (fd >= 0)
-            close(fd);
+    DIR *entries = pt_fs_list(fs->sys, POWERCAP);
+    if (!entries)
         return -ENODATA;
-    }
     int zone, part;
     for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
         if (pt_rapl_zone_parse(pt_str_from(entry->d_name), &zone, &part))

@@ -3,9 +3,7 @@
 #include "base/mem.h"
 #include "kernel/tcp_diag.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -117,17 +115,12 @@ int pt_tcp_sockets_of(const struct pt_tcp_sockets *s, const struct pt_fs *fs, pi
                       void (*visit)(void *user, const struct pt_tcp_socket *socket), void *user) {
     char path[32];
     snprintf(path, sizeof path, "%d/fd", (int)pid);
-    int fd = openat(fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
+    DIR *directory = pt_fs_list(fs->proc, path);
+    if (!directory)
         return -errno;
-    DIR *directory = fdopendir(fd);
-    if (!directory) {
-        close(fd);
-        return -ENOMEM;
-    }
     for (struct dirent *e; (e = readdir(directory));) {
         uint64_t inode;
-        if (e->d_name[0] == '.' || !socket_inode(fd, e->d_name, &inode))
+        if (e->d_name[0] == '.' || !socket_inode(dirfd(directory), e->d_name, &inode))
             continue;
         const struct pt_tcp_socket *socket = find(s, inode);
         if (socket)

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #define SLOWNESS        10
@@ -164,15 +163,11 @@ static bool is_host_view(const struct pt_fs *fs) {
 
 static int search(struct pt_gpu_poller **found, bool *is_host) {
     struct pt_fs fs;
-    sigset_t all, old;
     int rc = pt_fs_open(&fs, procfs, sysfs, rootfs, NULL);
     if (rc)
         return rc;
     *is_host = is_host_view(&fs);
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     rc = pt_gpu_poller_start(found, &fs, shortest_ns, PATIENCE_NS, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     pt_fs_close(&fs);
     return rc;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEFAULT_PERIOD_NS UINT64_C(10101010)
@@ -81,6 +80,11 @@ static void start_child(void) {
     errno = error;
 }
 
+static void end_process(void) {
+    if (pt_cpu_is_owner())
+        pt_cpu_end_all();
+}
+
 static bool open_bell(void) {
     int fd = pt_heap_open(PT_CPU_BELL);
     if (fd < 0)
@@ -101,6 +105,7 @@ __attribute__((constructor)) static void start(void) {
     int error = errno;
     if (pt_heap_find_directory(PT_CPU_DIRECTORY) && open_bell()) {
         read_settings();
+        pt_heap_before_end = end_process;
         pt_cpu_count(&pt_cpu.bell->loaded);
         has_key = !pthread_key_create(&at_exit, end_thread);
         if (pt_cpu_sample_prepare() && !pthread_atfork(NULL, NULL, start_child) &&
@@ -108,28 +113,4 @@ __attribute__((constructor)) static void start(void) {
             begin_thread();
     }
     errno = error;
-}
-
-static void end_process(void) {
-    if (!pt_cpu.bell || !pt_cpu_is_owner())
-        return;
-    pt_cpu_end_all();
-    pt_cpu_sample_end();
-}
-
-__attribute__((destructor)) static void end(void) {
-    int error = errno;
-    end_process();
-    errno = error;
-}
-
-/* What the C library does here is so little that ours need not look for it. */
-PT_HEAP_EXPORT void _exit(int code) {
-    end_process();
-    for (;;)
-        syscall(SYS_exit_group, code);
-}
-
-PT_HEAP_EXPORT void _Exit(int code) {
-    _exit(code);
 }

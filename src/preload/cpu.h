@@ -2,12 +2,12 @@
  * perf events are forbidden. Each thread has a timer on its CPU clock, whose signal copies
  * registers and stack into the ring of the process; they are unwound outside.
  *
- *     cpu.c          the life of it: start, fork, threads, end
+ *     cpu.c          the life of it: start, fork, threads
  *     cpu_sample.c   the handler: the file of the process, a sample
  *     cpu_timer.c    timers of threads
  *     cpu_signals.c  the functions that stand in for those of the C library, so that the program
  *                    neither sees nor loses our signal
- *     mapping.c, ring.c, maps.c, thread.c  shared with libpitot-heap.so (preload/heap.h) */
+ *     exit.c, mapping.c, maps.c, ring.c, thread.c  shared with libpitot-heap.so (preload/heap.h) */
 #ifndef PT_PRELOAD_CPU_H
 #define PT_PRELOAD_CPU_H
 
@@ -39,8 +39,6 @@ void pt_cpu_handle(int number, siginfo_t *info, void *context);
 extern char pt_cpu_signature;
 /* Periods of a thread that have no sample and will have none. */
 void pt_cpu_write_rest(pid_t tid, uint64_t periods);
-/* Libraries that were loaded since are known to whoever reads this last. */
-void pt_cpu_sample_end(void);
 
 /* cpu_timer.c. Of the calling thread: a timer; none any more. */
 void pt_cpu_arm(void);

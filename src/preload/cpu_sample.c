@@ -190,8 +190,3 @@ void pt_cpu_handle(int number, siginfo_t *info, void *context) {
     pthread_setcancelstate(could_be_cancelled, NULL);
     errno = error;
 }
-
-void pt_cpu_sample_end(void) {
-    if (pt_heap_guard.is_open && pt_heap_file.header->ring_given)
-        pt_heap_write_maps();
-}

@@ -188,16 +188,3 @@ __attribute__((constructor)) static void start(void) {
     pt_heap_self.is_inside = false;
     errno = error;
 }
-
-/* Libraries that were loaded since the start are known to whoever reads this last. */
-__attribute__((destructor)) static void end(void) {
-    if (!pt_heap_guard.is_open)
-        return;
-    int error = errno;
-    bool was_inside = pt_heap_self.is_inside;
-    pt_heap_self.is_inside = true;
-    if (pt_heap_file.header->ring_given)
-        pt_heap_write_maps();
-    pt_heap_self.is_inside = was_inside;
-    errno = error;
-}

@@ -6,8 +6,8 @@
  *     heap.c    which allocations are samples, and what is written of them
  *     live.c    the samples that are still allocated
  *     file.c    the file of a process
- *     mapping.c, ring.c, maps.c, thread.c  files and memory, the ring of a file, the maps of the
- *               process, the thread; libpitot-cpu.so has them too
+ *     exit.c, mapping.c, maps.c, ring.c, thread.c  the end, files and memory, the maps of the
+ *               process, the ring of a file, the thread; libpitot-cpu.so has them too
  *     python.c  what Python runs in a thread
  *     walk.c, eh_frame.c, stacks.c  if every allocation counts: stacks, found and counted here */
 #ifndef PT_PRELOAD_HEAP_H
@@ -104,12 +104,16 @@ extern struct pt_heap_file pt_heap_file;
 struct pt_heap_guard {
     uint32_t is_open, is_opening;
     uint32_t is_counting; /* open, and every allocation counts */
-    uint8_t reserved[4084];
+    uint32_t is_writing_maps;
+    uint8_t reserved[4080];
 };
 extern struct pt_heap_guard pt_heap_guard;
 
 /* The file of this process; after fork a new one. False: there is none. */
 bool pt_heap_file_is_open(void);
+
+/* exit.c. What else is done before a process ends, or NULL. */
+extern void (*pt_heap_before_end)(void);
 
 /* mapping.c. The directory that a variable of the environment names. False: there is none, or the
  * program is setuid. */

@@ -8,8 +8,6 @@
 
 #define TEXT_BYTES (16u << 10) /* in one record */
 
-/* One thread at a time; another finds it taken and goes on: the maps are being written. */
-static uint32_t is_writing;
 static char input[8192], text[TEXT_BYTES];
 
 static void write_record(size_t bytes) {
@@ -60,15 +58,16 @@ static void copy_lines(int fd) {
         write_record(used);
 }
 
-/* The path is not a root that can be moved: it is this very process. */
+/* One thread at a time; another finds it taken and goes on: the maps are being written. The path is
+ * not a root that can be moved: it is this very process. */
 void pt_heap_write_maps(void) {
     static const char own_maps[] = "/proc/self/maps";
-    if (__atomic_exchange_n(&is_writing, 1, __ATOMIC_ACQUIRE))
+    if (__atomic_exchange_n(&pt_heap_guard.is_writing_maps, 1, __ATOMIC_ACQUIRE))
         return;
     int fd = open(own_maps, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         copy_lines(fd);
         close(fd);
     }
-    __atomic_store_n(&is_writing, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_heap_guard.is_writing_maps, 0, __ATOMIC_RELEASE);
 }

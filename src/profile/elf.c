@@ -6,17 +6,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-const struct pt_module_need pt_elf_module = { "elf", PT_ELF_VERSION, "libdw1" };
-
 int pt_elf_check(struct pt_err *err) {
     const void *interface;
-    return pt_module_open(&pt_elf_module, &interface, err);
+    return pt_module_open("elf", PT_ELF_VERSION, &interface, err);
 }
 
 int pt_elf_open(struct pt_elf *elf, const char *path, int fd, struct pt_err *err) {
     const void *interface;
     *elf = (struct pt_elf){ 0 };
-    int rc = pt_module_open(&pt_elf_module, &interface, err);
+    int rc = pt_module_open("elf", PT_ELF_VERSION, &interface, err);
     if (rc)
         return rc;
     elf->module = interface;

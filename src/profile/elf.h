@@ -51,8 +51,6 @@ struct pt_elf_interface {
     size_t (*lines)(void *elf, uint64_t address, struct pt_elf_line into[PT_ELF_INLINES_MAX]);
 };
 
-extern const struct pt_module_need pt_elf_module;
-
 struct pt_elf {
     const struct pt_elf_interface *module;
     void *state;

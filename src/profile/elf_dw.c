@@ -402,4 +402,8 @@ static const struct pt_elf_interface interface = {
     .lines = lines_of,
 };
 
-PT_MODULE(PT_ELF_VERSION, &interface);
+static const char *library_version(void) {
+    return dwfl_version(NULL);
+}
+
+PT_MODULE(PT_ELF_VERSION, &interface, "elfutils", library_version);

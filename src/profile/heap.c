@@ -229,7 +229,7 @@ struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_proces
     if (pt_preloaded_is_lost(r) && p->may_refresh) {
         /* a library that was loaded since */
         p->may_refresh = false;
-        pt_recording_add_process(r, p->pid);
+        p->is_gone = !pt_recording_add_process(r, p->pid);
         r->profile.meta = before;
         forget_samples(&r->profile);
         pt_recording_take(r, &record, next);
@@ -250,6 +250,8 @@ static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt
     struct pt_heap_live_entry replaced;
     pt_preloaded_name(&h->recording, p->pid, e);
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
+    if (p->is_gone)
+        return;
     uint32_t group = pt_heap_group_of(h, sample.stack, sample.thread);
     struct pt_heap_sum weight = pt_heap_weight(e->bytes, ldexp(h->mean_bytes, (int)e->mean_shift));
     h->sample_count++;
@@ -346,17 +348,20 @@ void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
     struct pt_heap_event e;
     if (process >= h->process_count)
         return;
+    struct pt_heap_process *p = &h->processes[process];
     read_maps(h, process, s, is_final);
-    h->processes[process].may_refresh = !is_final;
+    p->may_refresh = !is_final;
+    p->is_gone = false;
     uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, 0, &e)) {
+    while (!p->is_gone && pt_heap_source_next(s, &position, is_final, 0, &e)) {
         take(h, process, &e);
-        pt_heap_source_consume(s, position);
+        if (!p->is_gone)
+            pt_heap_source_consume(s, position);
     }
-    h->processes[process].losses = pt_heap_source_losses(s);
-    h->processes[process].has_unknown_python = pt_heap_source_has_unknown_python(s);
+    p->losses = pt_heap_source_losses(s);
+    p->has_unknown_python = pt_heap_source_has_unknown_python(s);
     if (s->is_every)
-        pt_heap_every_read(h, &h->processes[process], s, is_final, now_ns);
+        pt_heap_every_read(h, p, s, is_final, now_ns);
     if (is_final)
         leave(h, process);
 }

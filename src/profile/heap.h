@@ -55,6 +55,7 @@ struct pt_heap_counted {
 struct pt_heap_process {
     int32_t pid;
     bool may_refresh; /* its maps: once in each batch */
+    bool is_gone;     /* found out while refreshing: what is left waits for its last maps */
     bool is_every;
     bool has_unknown_python;
     struct pt_heap_losses losses;

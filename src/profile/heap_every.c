@@ -30,7 +30,7 @@ static bool is_mapped(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc)
     if (!p->may_refresh)
         return false;
     p->may_refresh = false;
-    pt_recording_add_process(&h->recording, p->pid);
+    (void)pt_recording_add_process(&h->recording, p->pid);
     space = space_of(&h->recording, p->pid);
     return space && pt_space_find(space, pc);
 }
@@ -82,6 +82,8 @@ void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
     if (!c || c->group)
         return;
     struct pt_profile_sample sample = pt_heap_unwind(h, p, e);
+    if (p->is_gone)
+        return;
     c->group = pt_heap_group_of(h, sample.stack, sample.thread) + 1;
 }
 

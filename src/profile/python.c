@@ -2,6 +2,7 @@
 
 #include "base/scan.h"
 #include "profile/python_gil.h"
+#include "profile/recall.h"
 
 #include <sys/uio.h>
 
@@ -15,6 +16,7 @@ struct known_thread {
     uint32_t passed; /* samples since it was not found */
     uint64_t state;  /* 0: Python does not know it */
     uint64_t gil;    /* 0: not known */
+    struct pt_recall *recall;
 };
 
 /* A code object that has been read. */
@@ -52,6 +54,8 @@ void pt_pythons_init(struct pt_pythons *p) {
 }
 
 static void release_process(struct pt_python_process *process) {
+    for (size_t i = 0; i < THREADS_KNOWN; i++)
+        pt_free(process->threads[i].recall);
     pt_free(process->codes);
     pt_intern_release(&process->code_index);
 }
@@ -71,6 +75,7 @@ void pt_pythons_release(struct pt_pythons *p) {
     }
     pt_free(p->processes);
     pt_free(p->codes);
+    pt_free(p->recalled);
     pthread_mutex_destroy(&p->lock);
     *p = (struct pt_pythons){ 0 };
 }
@@ -174,23 +179,24 @@ static bool must_look_again(struct known_thread *known) {
     return (passed & (passed - 1)) == 0 || passed % LOOK_AGAIN == 0;
 }
 
-/* NULL: Python does not know it. */
-static const struct known_thread *find_thread(struct pt_python_process *process,
-                                              const struct pt_memory *m, int32_t tid) {
+/* Is it one of Python's? */
+static bool find_thread(const struct pt_python_process *process, const struct pt_memory *m,
+                        int32_t tid, struct known_thread *known) {
     const struct pt_python_layout *l = &process->layout;
     uint64_t runtime = process->place.runtime;
-    struct known_thread *known = &process->threads[(uint32_t)tid % THREADS_KNOWN];
     if (known->tid == tid && known->state && pt_python_is_thread(l, m, known->state, tid))
-        return known;
+        return true;
     bool was_unknown = known->tid == tid && !known->state;
     if (was_unknown && !must_look_again(known))
-        return NULL;
-    *known = (struct known_thread){ .tid = tid, .passed = was_unknown ? known->passed : 0 };
+        return false;
+    *known = (struct known_thread){ .tid = tid,
+                                    .passed = was_unknown ? known->passed : 0,
+                                    .recall = known->recall };
     known->state = pt_python_find_thread(l, m, runtime, tid);
     if (!known->state)
-        return NULL;
+        return false;
     known->gil = pt_python_find_gil(l, m, runtime, known->state);
-    return known;
+    return true;
 }
 
 static bool is_known(const void *owner, uint32_t number, const void *key) {
@@ -278,22 +284,38 @@ static void add_entries(struct pt_pythons *p, struct pt_python_process *process,
     }
 }
 
-static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process, int32_t tid,
-                         struct pt_buf *into) {
-    struct pt_memory m = { read_process, process };
+static size_t read_thread(struct pt_pythons *p, struct pt_python_process *process,
+                          const struct pt_memory *m, int32_t tid, struct known_thread *thread,
+                          struct pt_buf *into) {
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
-    if (!find_layout(process, &m))
+    if (!find_thread(process, m, tid, thread))
         return 0;
-    const struct known_thread *thread = find_thread(process, &m, tid);
-    size_t count = thread ? pt_python_frames(&process->layout, &m, thread->state, frames) : 0;
+    size_t count = pt_python_frames(&process->layout, m, thread->state, frames);
     if (count > 0)
         frames[0].flags |=
-            pt_python_read_gil(&process->layout, &m, thread->gil, thread->state, &process->gil_form)
+            pt_python_read_gil(&process->layout, m, thread->gil, thread->state, &process->gil_form)
             << PT_PYTHON_GIL_SHIFT;
     for (size_t i = 0; i < count; i += FRAMES_PER_READ) {
         size_t some = count - i < FRAMES_PER_READ ? count - i : FRAMES_PER_READ;
-        add_entries(p, process, &m, frames + i, some, into);
+        add_entries(p, process, m, frames + i, some, into);
     }
+    return count;
+}
+
+static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process, int32_t tid,
+                         struct pt_buf *into) {
+    struct pt_memory memory = { read_process, process };
+    if (!find_layout(process, &memory))
+        return 0;
+    struct known_thread *thread = &process->threads[(uint32_t)tid % THREADS_KNOWN];
+    if (!p->recalled)
+        p->recalled = pt_calloc(1, PT_RECALL_BYTES);
+    if (!thread->recall)
+        thread->recall = pt_calloc(1, sizeof *thread->recall);
+    pt_recall_begin(thread->recall, memory, p->recalled);
+    const struct pt_memory m = { pt_recall_read, thread->recall };
+    size_t count = read_thread(p, process, &m, tid, thread, into);
+    pt_recall_end(thread->recall);
     return count;
 }
 

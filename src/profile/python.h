@@ -39,6 +39,7 @@ struct pt_pythons {
     size_t process_count, process_capacity;
     struct pt_python_code **codes;
     size_t code_count, code_capacity;
+    uint8_t *recalled; /* what was read of the thread that is looked at */
 };
 
 /* Where the interpreter is in the memory of a process. */

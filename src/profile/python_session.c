@@ -169,7 +169,7 @@ static void look_at_process(struct pt_python_session *s, int32_t pid) {
         p->file = st.st_ino;
         p->device = st.st_dev;
     }
-    pt_recording_add_process(&s->recording, pid);
+    (void)pt_recording_add_process(&s->recording, pid);
     look_for_threads(s, p);
     note_python(s, p);
 }

@@ -3,7 +3,6 @@
 #define INTERPRETERS_MAX 64
 #define THREAD_BYTES     256 /* of a thread state: as much as the layouts need */
 #define PAGE_BYTES       4096
-#define FRAME_PAGES      4   /* frames of one stack lie side by side, callers before callees */
 #define PTHREAD_TID      720 /* glibc: where a pthread_t has the id of the kernel */
 
 /* 3.9 and 3.10 know the handle of pthreads only, which leads to the C library's own note. */
@@ -43,55 +42,41 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
     return 0;
 }
 
-/* Pages that were read in one go: the one of a frame and those below. */
-struct window {
-    uint64_t start; /* of the lowest page; 0 = nothing is read */
-    size_t page_count;
-    uint8_t bytes[FRAME_PAGES * PAGE_BYTES];
+/* Frames of one stack lie side by side. */
+struct page {
+    uint64_t start;
+    bool is_read;
+    uint8_t bytes[PAGE_BYTES];
 };
 
-static bool is_inside(const struct window *w, uint64_t address, size_t size) {
-    uint64_t offset = address - w->start;
-    size_t length = w->page_count * PAGE_BYTES;
-    return w->page_count > 0 && offset <= length && size <= length - offset;
+static bool is_inside(const struct page *p, uint64_t address, size_t size) {
+    uint64_t offset = address - p->start;
+    return p->is_read && offset <= PAGE_BYTES && size <= PAGE_BYTES - offset;
 }
 
-/* The page of the address last in the buffer, older frames before it. */
-static bool fill(struct window *w, const struct pt_memory *m, uint64_t address) {
-    struct pt_memory_piece pieces[FRAME_PAGES];
-    uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
-    size_t count = 0;
-    while (count < FRAME_PAGES && page >= (count + 1) * PAGE_BYTES) {
-        uint8_t *into = w->bytes + (FRAME_PAGES - 1 - count) * PAGE_BYTES;
-        pieces[count] = (struct pt_memory_piece){ page - count * PAGE_BYTES, into, PAGE_BYTES };
-        count++;
-    }
-    w->page_count = count > 0 ? m->read(m->state, pieces, count) : 0;
-    if (w->page_count == 0)
-        return false;
-    w->start = page - (w->page_count - 1) * PAGE_BYTES;
-    memmove(w->bytes, w->bytes + (FRAME_PAGES - w->page_count) * PAGE_BYTES,
-            w->page_count * PAGE_BYTES);
-    return true;
+static bool read_page(struct page *p, const struct pt_memory *m, uint64_t address) {
+    p->start = address & ~(uint64_t)(PAGE_BYTES - 1);
+    p->is_read = pt_memory_read(m, p->start, p->bytes, PAGE_BYTES);
+    return p->is_read;
 }
 
-static bool read_frame(struct window *w, const struct pt_memory *m, uint64_t address,
+static bool read_frame(struct page *p, const struct pt_memory *m, uint64_t address,
                        uint8_t bytes[PT_PYTHON_FRAME_BYTES]) {
-    if (!is_inside(w, address, PT_PYTHON_FRAME_BYTES) && !fill(w, m, address))
+    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES) && !read_page(p, m, address))
         return false;
-    if (!is_inside(w, address, PT_PYTHON_FRAME_BYTES)) /* across the end of its page */
+    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES)) /* across its end */
         return pt_memory_read(m, address, bytes, PT_PYTHON_FRAME_BYTES);
-    memcpy(bytes, w->bytes + (address - w->start), PT_PYTHON_FRAME_BYTES);
+    memcpy(bytes, p->bytes + (address - p->start), PT_PYTHON_FRAME_BYTES);
     return true;
 }
 
 size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory *m,
                         uint64_t thread, struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX]) {
-    struct window w = { .page_count = 0 };
+    struct page page = { .is_read = false };
     uint8_t bytes[PT_PYTHON_FRAME_BYTES];
     uint64_t at = pt_python_first_frame(l, m, thread);
     size_t count = 0;
-    while (at && count < PT_PYTHON_DEPTH_MAX && read_frame(&w, m, at, bytes))
+    while (at && count < PT_PYTHON_DEPTH_MAX && read_frame(&page, m, at, bytes))
         at = pt_python_parse_frame(l, bytes, &frames[count++]);
     return count;
 }

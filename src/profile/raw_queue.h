@@ -13,7 +13,7 @@
 
 struct pt_raw_block {
     struct pt_buf bytes;
-    int64_t complete_ns; /* all records before this time are here or were before */
+    int64_t complete_ns; /* all records before this time are here or were before; 0 = unknown */
     bool is_last;
 };
 

@@ -33,6 +33,10 @@ static int by_time(const void *a, const void *b) {
     return x->sequence < y->sequence ? -1 : 1;
 }
 
+void pt_record_order_keep(struct pt_record_order *o, struct pt_str bytes) {
+    pt_buf_str(&o->held, bytes);
+}
+
 void pt_record_order_sort(struct pt_record_order *o, struct pt_str bytes) {
     o->count = 0;
     add_all(o, pt_buf_as_str(&o->held));

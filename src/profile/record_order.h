@@ -20,6 +20,8 @@ struct pt_record_order {
 
 void pt_record_order_release(struct pt_record_order *o);
 
+/* More of it comes before anything can be sorted. */
+void pt_record_order_keep(struct pt_record_order *o, struct pt_str bytes);
 /* Sorts what is held and what is in `bytes`, which is borrowed until pt_record_order_hold(). */
 void pt_record_order_sort(struct pt_record_order *o, struct pt_str bytes);
 

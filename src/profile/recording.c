@@ -6,8 +6,6 @@
 #include "profile/python_merge.h"
 #include "profile/registers.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -661,21 +659,23 @@ void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan l
                                         .path = m.path });
 }
 
-static void add_maps(struct pt_recording *r, int32_t pid) {
+/* Of one that has ended they are empty. */
+static bool add_maps(struct pt_recording *r, int32_t pid) {
     struct pt_text text = { 0 };
     struct pt_scan maps;
     char path[32];
     snprintf(path, sizeof path, "%d/maps", (int)pid);
-    if (!pt_fs_read(r->images.fs->proc, path, &text, &maps))
+    bool has_maps = !pt_fs_read(r->images.fs->proc, path, &text, &maps) && maps.at < maps.end;
+    if (has_maps)
         pt_recording_add_maps(r, pid, maps);
     pt_text_release(&text);
+    return has_maps;
 }
 
 void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
     char path[64], name[64];
     snprintf(path, sizeof path, "%d/task", (int)pid);
-    int fd = openat(r->images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *tasks = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *tasks = pt_fs_list(r->images.fs->proc, path);
     for (struct dirent *e; tasks && (e = readdir(tasks));) {
         struct pt_scan s = pt_scan_of(pt_str_from(e->d_name));
         int64_t tid = pt_scan_i64(&s);
@@ -687,7 +687,7 @@ void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
         closedir(tasks);
 }
 
-void pt_recording_add_process(struct pt_recording *r, int32_t pid) {
+bool pt_recording_add_process(struct pt_recording *r, int32_t pid) {
     pt_recording_add_names(r, pid);
-    add_maps(r, pid);
+    return add_maps(r, pid);
 }

@@ -93,8 +93,9 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
                        bool is_off_cpu, int64_t period_ns);
 void pt_recording_release(struct pt_recording *r);
 
-/* A process that already runs: what it has mapped, and its threads' names. */
-void pt_recording_add_process(struct pt_recording *r, int32_t pid);
+/* A process that already runs: what it has mapped, and its threads' names. False: it does not run
+ * any more. */
+bool pt_recording_add_process(struct pt_recording *r, int32_t pid);
 /* Its threads' names alone. */
 void pt_recording_add_names(struct pt_recording *r, int32_t pid);
 /* What it has mapped, as lines of /proc/PID/maps. */

@@ -58,28 +58,38 @@ static uint32_t type_of(const uint8_t *record) {
     return header.type;
 }
 
-/* Takes all there is. False: no block has room. */
-static bool empty_ring(struct drain *d, struct pt_perf_ring *ring) {
-    while (pt_perf_ring_used(ring) > 0) {
-        struct pt_buf *into = &d->block->bytes;
-        size_t before = into->len;
-        size_t room = before < PT_RAW_BLOCK_BYTES ? PT_RAW_BLOCK_BYTES - before : 0;
-        if (!pt_perf_ring_take(ring, pt_registers_count, room, into))
-            return pt_perf_ring_used(ring) == 0;
-        uint32_t type = type_of(into->at + before);
-        if (type == PERF_RECORD_SAMPLE && d->session->recording.pythons)
-            read_python(d->session, into->at + before, into);
-        d->is_urgent |= type == PERF_RECORD_MMAP2;
-    }
-    return true;
-}
-
 static void hand_over(struct drain *d, int64_t now_ns, bool is_last) {
     d->block->is_last = is_last;
     pt_raw_queue_put(&d->session->queue, d->block);
     d->block = NULL;
-    d->is_urgent = false;
     d->handed_ns = now_ns;
+}
+
+/* False: it has no more room, or nothing is left. */
+static bool take_record(struct drain *d, struct pt_perf_ring *ring) {
+    struct pt_buf *into = &d->block->bytes;
+    size_t before = into->len;
+    size_t room = before < PT_RAW_BLOCK_BYTES ? PT_RAW_BLOCK_BYTES - before : 0;
+    if (!pt_perf_ring_take(ring, pt_registers_count, room, into))
+        return false;
+    uint32_t type = type_of(into->at + before);
+    if (type == PERF_RECORD_SAMPLE && d->session->recording.pythons)
+        read_python(d->session, into->at + before, into);
+    d->is_urgent |= type == PERF_RECORD_MMAP2;
+    return true;
+}
+
+/* Takes all there is, which may be more than a block has room for. False: there is no other. */
+static bool empty_ring(struct drain *d, struct pt_perf_ring *ring, int64_t now_ns) {
+    while (pt_perf_ring_used(ring) > 0) {
+        if (!d->block)
+            d->block = pt_raw_queue_take_free(&d->session->queue);
+        if (!d->block)
+            return false;
+        if (!take_record(d, ring) && d->block->bytes.len > 0)
+            hand_over(d, now_ns, false);
+    }
+    return true;
 }
 
 /* The worker has nothing to do and keeps nothing back: until the next block is handed over the
@@ -127,18 +137,19 @@ static void empty_rings(struct drain *d) {
     int64_t now_ns = pt_mono_ns();
     if (take_in_place(d, now_ns))
         return;
+    d->is_urgent = false;
+    for (size_t i = 0; i < s->perf.ring_count; i++)
+        if (!empty_ring(d, &s->perf.rings[i], now_ns))
+            return;
+    if (d->is_urgent)
+        d->mapped_ns = now_ns;
     if (!d->block)
         d->block = pt_raw_queue_take_free(&s->queue);
     if (!d->block)
         return;
-    bool is_complete = true;
-    for (size_t i = 0; i < s->perf.ring_count; i++)
-        is_complete = empty_ring(d, &s->perf.rings[i]) && is_complete;
-    if (d->is_urgent)
-        d->mapped_ns = now_ns;
-    if (is_complete)
-        d->block->complete_ns = now_ns;
-    if (!is_complete || d->is_urgent || d->block->bytes.len >= HAND_OVER_BYTES ||
+    d->block->complete_ns = now_ns;
+    bool is_awaited = d->handed_ns == now_ns; /* by full ones of this time */
+    if (is_awaited || d->is_urgent || d->block->bytes.len >= HAND_OVER_BYTES ||
         (d->block->bytes.len > 0 && now_ns - d->handed_ns > HAND_OVER_NS))
         hand_over(d, now_ns, false);
 }
@@ -243,6 +254,16 @@ static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     return i;
 }
 
+/* With 0 others of the same time are on their way: it is not yet known what comes first. */
+static void take_block(struct pt_session *s, const struct pt_raw_block *b) {
+    if (b->complete_ns == 0) {
+        pt_record_order_keep(&s->order, pt_buf_as_str(&b->bytes));
+        return;
+    }
+    pt_record_order_sort(&s->order, pt_buf_as_str(&b->bytes));
+    pt_record_order_hold(&s->order, take_records(s, b->complete_ns));
+}
+
 /* What takes long of names is done while nothing else waits. */
 static void prepare_names(struct pt_session *s) {
     int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -256,8 +277,7 @@ static void *run_worker(void *state) {
     for (bool is_last = false; !is_last;) {
         struct pt_raw_block *block = pt_raw_queue_take(&s->queue);
         is_last = block->is_last;
-        pt_record_order_sort(&s->order, pt_buf_as_str(&block->bytes));
-        pt_record_order_hold(&s->order, take_records(s, block->complete_ns));
+        take_block(s, block);
         if (!is_last)
             prepare_names(s);
         pt_raw_queue_give_back(&s->queue, block);
@@ -277,10 +297,11 @@ static int open_poll(struct pt_session *s) {
     return 0;
 }
 
-/* A ring is looked at before half of it is full: the look may come late. */
+/* Events wake us when half a ring is full (perf_event.c), so a look by the clock is for samples
+ * that come slowly: it would be one too many before that. */
 static int poll_interval_ms(const struct pt_perf *perf, const struct pt_perf_options *o) {
     size_t samples = perf->ring_count > 0 ? perf->rings[0].size / (o->stack_bytes + 1024) : 0;
-    int64_t ms = (int64_t)samples * 400 / (o->rate_hz > 0 ? o->rate_hz : 1);
+    int64_t ms = (int64_t)samples * 700 / (o->rate_hz > 0 ? o->rate_hz : 1);
     int64_t slowest = o->wants_python ? PYTHON_POLL_MS : SLOWEST_POLL_MS;
     return ms < 1 ? 1 : ms > slowest ? (int)slowest : (int)ms;
 }
@@ -301,7 +322,7 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     meta->rate_hz = o->is_off_cpu ? 0 : o->rate_hz;
     memcpy(meta->way, s->perf.way, sizeof meta->way);
     for (size_t i = 0; i < running->count; i++)
-        pt_recording_add_process(&s->recording, running->at[i]);
+        (void)pt_recording_add_process(&s->recording, running->at[i]);
     s->poll_ms = poll_interval_ms(&s->perf, o);
     int rc = open_poll(s);
     if (rc)

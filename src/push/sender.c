@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -325,13 +325,9 @@ static void *run(void *arg) {
 }
 
 static int start_thread(struct pt_push_sender *s, struct pt_err *err) {
-    sigset_t all, old;
-    sigfillset(&all); /* signals are the main thread's */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&s->thread, NULL, run, s);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int rc = pt_thread_start(&s->thread, run, s);
     s->has_thread = rc == 0;
-    return rc ? pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc)) : 0;
+    return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
 
 static void check_token_file(const struct pt_push_settings *settings) {

@@ -6,8 +6,6 @@
 #include "base/buf.h"
 #include "base/module.h"
 
-extern const struct pt_module_need pt_snappy_module;
-
 /* What the module "snappy" exports. Both append to `into`; -EBADMSG if the bytes are not snappy or
  * would become more than `most`. */
 #define PT_SNAPPY_VERSION 1
@@ -17,6 +15,7 @@ struct pt_snappy_interface {
     int (*uncompress)(struct pt_str bytes, size_t most, struct pt_buf *into);
 };
 
+/* Loads the module, which stays. 0 or -errno with words. */
 int pt_snappy_open(const struct pt_snappy_interface **snappy, struct pt_err *err) PT_MUST_CHECK;
 
 #endif

@@ -24,4 +24,4 @@ static int uncompress(struct pt_str bytes, size_t most, struct pt_buf *into) {
 
 static const struct pt_snappy_interface interface = { compress, uncompress };
 
-PT_MODULE(PT_SNAPPY_VERSION, &interface);
+PT_MODULE(PT_SNAPPY_VERSION, &interface, "libsnappy", NULL);

@@ -90,6 +90,7 @@ uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_b
                              uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT],
                              struct pt_bucket_range *used, double *sum);
 
+/* Names, metrics and spans for which there was no room, so far. */
 uint64_t pt_region_dropped(const struct pt_region *r);
 
 #endif

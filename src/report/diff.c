@@ -1,5 +1,6 @@
 #include "report/diff.h"
 
+#include "analyze/value.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -18,7 +19,6 @@ static const char *const gate_names[] = {
     [PT_GATE_PASS] = "pass",
     [PT_GATE_FAIL] = "FAIL",
     [PT_GATE_UNSURE] = "unsure: too noisy to tell",
-    [PT_GATE_MISSING] = "unsure: not in both runs, too short, or 0 in A",
 };
 
 static const char *const status_names[] = {
@@ -29,6 +29,21 @@ static const char *const status_names[] = {
 
 static const struct pt_comparison *gated(const struct pt_diff *d, size_t gate) {
     return pt_comparisons_find(&d->comparisons, d->gates[gate].metric);
+}
+
+/* In words; what is missing is said. */
+static const char *gate_word(const struct pt_diff *d, size_t gate) {
+    const struct pt_comparison *m = gated(d, gate);
+    enum pt_gate_result result = pt_gate_check(&d->gates[gate], m);
+    if (result != PT_GATE_MISSING)
+        return gate_names[result];
+    if (!m)
+        return "unsure: no run has such a metric";
+    for (int side = 0; side < 2; side++)
+        if (m->sides[side].run_count == 0)
+            return side == 0 ? "unsure: not in A, or A is too short"
+                             : "unsure: not in B, or B is too short";
+    return m->is_known ? "unsure: it is 0 in A" : "unsure: too few values in A or B";
 }
 
 static enum pt_diff_status status_of_gates(const struct pt_diff *d) {
@@ -103,7 +118,13 @@ static void print_interval(const struct pt_comparison *m, char *into, size_t cap
 }
 
 static void print_unit(const struct pt_comparison *m, char *into, size_t capacity) {
-    snprintf(into, capacity, "%s%s", m->unit, m->is_rate ? "/s" : "");
+    snprintf(into, capacity, "%s%s", pt_units[m->unit].name, m->is_rate ? "/s" : "");
+}
+
+/* As people read it: 12.5% for time in time, 1.2G for bytes. */
+static void print_mean(const struct pt_comparison *m, int side, char *into, size_t capacity) {
+    const struct pt_column column = { .kind = m->is_rate ? PT_COUNTER : PT_GAUGE, .unit = m->unit };
+    pt_value_print(&column, m->means[side] * pt_units[m->unit].prometheus_factor, into, capacity);
 }
 
 struct listing {
@@ -133,12 +154,13 @@ static void print_settings(const struct pt_diff *d, struct pt_out *out) {
 }
 
 static void print_metric(const struct pt_comparison *m, struct pt_out *out) {
-    char change[32], interval[64], unit[32];
+    char change[32], interval[64], a[32], b[32];
     print_percent(m->change, change, sizeof change);
     print_interval(m, interval, sizeof interval);
-    print_unit(m, unit, sizeof unit);
-    pt_out_printf(out, "  %-8s %-32s %12.6g %12.6g %-8s %10s  %s\n", kind_names[m->kind], m->name,
-                  m->means[0], m->means[1], unit, change, interval);
+    print_mean(m, 0, a, sizeof a);
+    print_mean(m, 1, b, sizeof b);
+    pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", kind_names[m->kind], m->name, a, b,
+                  change, interval);
 }
 
 static void print_kind(const struct pt_diff *d, enum pt_change_kind kind, struct pt_out *out) {
@@ -155,8 +177,8 @@ static void print_gate(const struct pt_diff *d, size_t i, struct pt_out *out) {
         print_interval(m, interval, sizeof interval);
     }
     pt_out_printf(out, "  %s%c%+g%%  %s  %s %s%s%s\n", d->gates[i].metric, d->gates[i].direction,
-                  d->gates[i].limit * 100, gate_names[pt_gate_check(&d->gates[i], m)], change,
-                  *interval ? "(" : "", interval, *interval ? ")" : "");
+                  d->gates[i].limit * 100, gate_word(d, i), change, *interval ? "(" : "", interval,
+                  *interval ? ")" : "");
 }
 
 static void print_caution(const struct pt_diff *d, struct pt_out *out) {
@@ -176,7 +198,7 @@ void pt_diff_print(const struct pt_diff *d, struct pt_out *out) {
                   known, count_kind(d, PT_CHANGE_WORSE), count_kind(d, PT_CHANGE_BETTER),
                   count_kind(d, PT_CHANGE_OTHER));
     if (known > same)
-        pt_out_printf(out, "  %-8s %-32s %12s %12s %-8s %10s  %s\n", "", "", "A", "B", "", "change",
+        pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", "", "", "A", "B", "change",
                       "95 % interval");
     print_kind(d, PT_CHANGE_WORSE, out);
     print_kind(d, PT_CHANGE_BETTER, out);
@@ -207,14 +229,15 @@ static void print_metric_rows(const struct pt_diff *d, enum pt_change_kind kind,
                               struct pt_out *out) {
     for (size_t i = 0; i < d->comparisons.metric_count; i++) {
         const struct pt_comparison *m = &d->comparisons.metrics[i];
-        char change[32], interval[64], unit[32];
+        char change[32], interval[64], a[32], b[32];
         if (m->kind != kind)
             continue;
         print_percent(m->change, change, sizeof change);
         print_interval(m, interval, sizeof interval);
-        print_unit(m, unit, sizeof unit);
-        pt_out_printf(out, "| %s | `%s` | %.6g | %.6g | %s | %s | %s |\n", kind_names[kind],
-                      m->name, m->means[0], m->means[1], unit, change, interval);
+        print_mean(m, 0, a, sizeof a);
+        print_mean(m, 1, b, sizeof b);
+        pt_out_printf(out, "| %s | `%s` | %s | %s | %s | %s |\n", kind_names[kind], m->name, a, b,
+                      change, interval);
     }
 }
 
@@ -229,7 +252,7 @@ void pt_diff_print_markdown(const struct pt_diff *d, struct pt_out *out) {
         if (m && m->is_known)
             print_percent(m->change, change, sizeof change);
         pt_out_printf(out, "| `%s%c%+g%%` | %s | %s |\n", d->gates[i].metric, d->gates[i].direction,
-                      d->gates[i].limit * 100, gate_names[pt_gate_check(&d->gates[i], m)], change);
+                      d->gates[i].limit * 100, gate_word(d, i), change);
     }
     each_setting(d, count_setting, &setting_count);
     if (setting_count > 0) {
@@ -237,8 +260,9 @@ void pt_diff_print_markdown(const struct pt_diff *d, struct pt_out *out) {
         pt_out_text(out, "\n| configuration | A | B |\n|---|---|---|\n");
         each_setting(d, print_setting_row, &l);
     }
-    pt_out_text(out, "\n| | metric | A | B | unit | change | 95 % interval |\n"
-                     "|---|---|---:|---:|---|---:|---|\n");
+    if (count_known(d) > count_kind(d, PT_CHANGE_SAME))
+        pt_out_text(out, "\n| | metric | A | B | change | 95 % interval |\n"
+                         "|---|---|---:|---:|---:|---|\n");
     print_metric_rows(d, PT_CHANGE_WORSE, out);
     print_metric_rows(d, PT_CHANGE_BETTER, out);
     print_metric_rows(d, PT_CHANGE_OTHER, out);

@@ -111,6 +111,8 @@ static void print_not_checked(const struct pt_explanation *x, struct pt_out *out
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     const struct pt_explanation *x = &run->explanation;
     pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
+    if (!run->is_complete && !run->cause.kind)
+        pt_out_text(out, "It is still being recorded, or was cut off.\n");
     if (run->cause.kind)
         pt_out_printf(out, "Cause (%s): %s\n", pt_cause_name(run->cause.kind), run->cause.text);
     switch (x->status) {
@@ -134,24 +136,32 @@ void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     print_not_checked(x, out);
 }
 
+static void put_signal(struct pt_json *j, const struct pt_verdict_signal *s) {
+    char text[32];
+    pt_signal_print(s->signal, s->value, text, sizeof text);
+    pt_json_object(j, NULL);
+    pt_json_text(j, "metric", pt_signal_infos[s->signal].name);
+    pt_json_f64(j, "value", s->value);
+    pt_json_f64(j, "from", s->from);
+    pt_json_f64(j, "to", s->to);
+    pt_json_text(j, "text", text);
+    pt_json_text(j, "what", pt_signal_infos[s->signal].help);
+    pt_json_end(j);
+}
+
 static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
     pt_json_object(j, NULL);
     pt_json_text(j, "id", v->rule->id);
     pt_json_text(j, "title", v->rule->title);
     if (*v->entity)
         pt_json_text(j, "entity", v->entity);
+    if (v->rule->is_event)
+        pt_json_bool(j, "is_event", true);
     pt_json_f64(j, "share", fmin(1, v->share));
     pt_json_f64(j, "confidence", v->confidence);
     pt_json_array(j, "signals");
-    for (int i = 0; i < v->signal_count; i++) {
-        pt_json_object(j, NULL);
-        pt_json_text(j, "metric", pt_signal_infos[v->signals[i].signal].name);
-        pt_json_f64(j, "value", v->signals[i].value);
-        pt_json_f64(j, "from", v->signals[i].from);
-        pt_json_f64(j, "to", v->signals[i].to);
-        pt_json_text(j, "what", pt_signal_infos[v->signals[i].signal].help);
-        pt_json_end(j);
-    }
+    for (int i = 0; i < v->signal_count; i++)
+        put_signal(j, &v->signals[i]);
     pt_json_end(j);
     pt_json_array(j, "against");
     for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
@@ -225,16 +235,17 @@ static void explain_windows(struct pt_explanation *x, const struct pt_windows *w
     pt_signals_release(&signals);
 }
 
-static int explain_alone(struct pt_explanation *x, struct pt_journal_reader *reader,
-                         const char *journal, int64_t *start_wall_ns) {
+static int explain_alone(struct pt_explained_run *run, struct pt_journal_reader *reader,
+                         const char *journal) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
     struct pt_cpu_places places;
     pt_windows_init(w, &reader->schema, pt_signal_wants);
     int rc = pt_windows_read(w, reader);
     pt_cpu_places_open(&places, journal);
-    explain_windows(x, w, link_speed(reader), &places);
+    explain_windows(&run->explanation, w, link_speed(reader), &places);
     pt_cpu_places_close(&places);
-    *start_wall_ns = w->first_wall_ns;
+    run->start_wall_ns = w->first_wall_ns;
+    run->is_complete = reader->is_complete;
     pt_windows_release(w);
     pt_free(w);
     return rc;
@@ -282,6 +293,7 @@ static int explain_together(struct pt_explained_run *run, struct pt_journal_read
         pt_stragglers_add(&stragglers, &sample);
         pt_windows_add(workers, &sample);
     }
+    run->is_complete = reader->is_complete;
     pt_stragglers_finish(&stragglers);
     pt_signals_make(&signals, workers, NAN);
     pt_explain_ranks(&run->explanation, ranks, count, &stragglers, &signals);
@@ -324,7 +336,7 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     uuid_unparse_lower(reader.uuid, run->uuid);
     pt_ranks_read(&ranks, &reader);
     rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
-                         : explain_alone(&run->explanation, &reader, journal, &run->start_wall_ns);
+                         : explain_alone(run, &reader, journal);
     pt_leak_stack_add(&run->explanation, journal);
     pt_cause_read(&run->cause, &reader);
     pt_ranks_release(&ranks);

@@ -11,6 +11,7 @@ struct pt_explained_run {
     char uuid[37];
     int64_t start_wall_ns;
     struct pt_cause cause; /* why the command ended, or why this was kept */
+    bool is_complete;      /* the recording has ended, and well */
 };
 
 /* Reads a run and explains it; of a merged run each rank, and all together. 0 or -errno. */

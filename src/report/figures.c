@@ -5,8 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Where a figure comes from: the main figures of a run, a column, or the energy meter. */
-enum origin { FIGURE, COLUMN, ENERGY };
+/* Where a figure comes from: the main figures of a run, a column, a column with a quantile of what
+ * was seen between two scrapes, or the energy meter. */
+enum origin { FIGURE, COLUMN, QUANTILE, ENERGY };
+
+/* What ranks are together, where each has its own; of a machine the first rank speaks. */
+enum together { RANKS_ADDED, RANKS_AVERAGED, MACHINES_ADDED, MACHINES_AVERAGED };
 
 enum id {
     CPU,
@@ -27,9 +31,11 @@ enum id {
     WAITING,
     KV_CACHE,
     TTFT_P50,
+    TTFT_P90,
     TTFT_P95,
     TTFT_P99,
     INTER_TOKEN_P50,
+    INTER_TOKEN_P90,
     INTER_TOKEN_P95,
     INTER_TOKEN_P99,
     JOULES,
@@ -44,46 +50,61 @@ enum id {
 static const struct spec {
     const char *label;
     enum origin origin;
+    enum together together;
     int id;                           /* of FIGURE and ENERGY */
     const char *table, *column, *key; /* of COLUMN; key: of the first column, or NULL */
+    const char *latency;              /* of QUANTILE: start of the names of its columns */
+    double level;                     /* of QUANTILE */
     const char *unit;                 /* of ENERGY */
     bool is_hidden;                   /* in cards only, not drawn large */
 } specs[ID_COUNT] = {
-    [CPU] = { "CPU", FIGURE, PT_FIGURE_CPU },
-    [TREE_CPU] = { "Recorded tree: CPU", FIGURE, PT_FIGURE_COMMAND_CPU },
-    [MEMORY] = { "Memory", FIGURE, PT_FIGURE_MEMORY },
-    [TREE_MEMORY] = { "Recorded tree: RSS", FIGURE, PT_FIGURE_COMMAND_MEMORY },
-    [LOAD] = { "Load", FIGURE, PT_FIGURE_LOAD },
-    [DISK_READ] = { "Disk read", FIGURE, PT_FIGURE_DISK_READ },
-    [DISK_WRITE] = { "Disk written", FIGURE, PT_FIGURE_DISK_WRITE },
-    [NET_RECEIVED] = { "Net received", FIGURE, PT_FIGURE_NET_RECEIVED },
-    [NET_SENT] = { "Net sent", FIGURE, PT_FIGURE_NET_SENT },
-    [GPU] = { "GPU", FIGURE, PT_FIGURE_GPU },
-    [GPU_MEMORY] = { "GPU memory", FIGURE, PT_FIGURE_GPU_MEMORY },
-    [TOKENS] = { "Tokens generated", COLUMN, 0, "engine", "tokens_generation_total" },
-    [PROMPT_TOKENS] = { "Prompt tokens", COLUMN, 0, "engine", "tokens_prompt_total" },
-    [REQUESTS] = { "Requests finished", COLUMN, 0, "engine", "requests_finished_total" },
-    [RUNNING] = { "Requests running", FIGURE, PT_FIGURE_RUNNING },
-    [WAITING] = { "Requests waiting", FIGURE, PT_FIGURE_WAITING },
-    [KV_CACHE] = { "KV cache", FIGURE, PT_FIGURE_KV_CACHE },
-    [TTFT_P50] = { "First token, p50", FIGURE, PT_FIGURE_TTFT },
-    [TTFT_P95] = { "First token, p95", COLUMN, 0, "engine", "latency_ttft_s_p95" },
-    [TTFT_P99] = { "First token, p99", COLUMN, 0, "engine", "latency_ttft_s_p99" },
-    [INTER_TOKEN_P50] = { "Inter-token, p50", FIGURE, PT_FIGURE_INTER_TOKEN },
-    [INTER_TOKEN_P95] = { "Inter-token, p95", COLUMN, 0, "engine", "latency_inter_token_s_p95" },
-    [INTER_TOKEN_P99] = { "Inter-token, p99", COLUMN, 0, "engine", "latency_inter_token_s_p99" },
-    [JOULES] = { "Power", ENERGY, PT_ENERGY_TOTAL, .unit = "joules" },
-    [CO2E] = { "CO2e", ENERGY, PT_ENERGY_CO2E, .unit = "grams", .is_hidden = true },
-    [COST] = { "Cost", ENERGY, PT_ENERGY_COST, .unit = "money", .is_hidden = true },
-    [OWN_CPU] = { "Pitot: CPU", COLUMN, 0, "collector", "colCpuTime", "pitot" },
-    [OWN_MEMORY] = { "Pitot: memory", COLUMN, 0, "collector", "colRss", "pitot" },
-    [OWN_LATE] = { "Pitot: late ticks", COLUMN, 0, "collector", "colLateTicks", "pitot",
-                   .is_hidden = true },
+#define MAIN(label, figure, together) \
+    { label, FIGURE, together, PT_FIGURE_##figure }
+    [CPU] = MAIN("CPU", CPU, MACHINES_AVERAGED),
+    [TREE_CPU] = MAIN("Recorded tree: CPU", COMMAND_CPU, RANKS_ADDED),
+    [MEMORY] = MAIN("Memory", MEMORY, MACHINES_ADDED),
+    [TREE_MEMORY] = MAIN("Recorded tree: RSS", COMMAND_MEMORY, RANKS_ADDED),
+    [LOAD] = MAIN("Load", LOAD, MACHINES_AVERAGED),
+    [DISK_READ] = MAIN("Disk read", DISK_READ, MACHINES_ADDED),
+    [DISK_WRITE] = MAIN("Disk written", DISK_WRITE, MACHINES_ADDED),
+    [NET_RECEIVED] = MAIN("Net received", NET_RECEIVED, MACHINES_ADDED),
+    [NET_SENT] = MAIN("Net sent", NET_SENT, MACHINES_ADDED),
+    [GPU] = MAIN("GPU", GPU, MACHINES_AVERAGED),
+    [GPU_MEMORY] = MAIN("GPU memory", GPU_MEMORY, MACHINES_ADDED),
+#define ENGINE(label, name) \
+    { label, COLUMN, RANKS_ADDED, 0, "engine", name }
+    [TOKENS] = ENGINE("Tokens generated", "tokens_generation_total"),
+    [PROMPT_TOKENS] = ENGINE("Prompt tokens", "tokens_prompt_total"),
+    [REQUESTS] = ENGINE("Requests finished", "requests_finished_total"),
+    [RUNNING] = MAIN("Requests running", RUNNING, RANKS_ADDED),
+    [WAITING] = MAIN("Requests waiting", WAITING, RANKS_ADDED),
+    [KV_CACHE] = MAIN("KV cache", KV_CACHE, RANKS_AVERAGED),
+#define LATENCY(text, name, number)                                                                \
+    {                                                                                              \
+        text ", p" #number, QUANTILE, RANKS_AVERAGED, 0, "engine", "latency_" name "_s_p" #number, \
+            .latency = "latency_" name "_s", .level = number / 100.0, .is_hidden = number == 90    \
+    }
+    [TTFT_P50] = LATENCY("First token", "ttft", 50),
+    [TTFT_P90] = LATENCY("First token", "ttft", 90),
+    [TTFT_P95] = LATENCY("First token", "ttft", 95),
+    [TTFT_P99] = LATENCY("First token", "ttft", 99),
+    [INTER_TOKEN_P50] = LATENCY("Inter-token", "inter_token", 50),
+    [INTER_TOKEN_P90] = LATENCY("Inter-token", "inter_token", 90),
+    [INTER_TOKEN_P95] = LATENCY("Inter-token", "inter_token", 95),
+    [INTER_TOKEN_P99] = LATENCY("Inter-token", "inter_token", 99),
+    [JOULES] = { "Power", ENERGY, MACHINES_ADDED, PT_ENERGY_TOTAL, .unit = "joules" },
+    [CO2E] = { "CO2e", ENERGY, MACHINES_ADDED, PT_ENERGY_CO2E, .unit = "grams", .is_hidden = true },
+    [COST] = { "Cost", ENERGY, MACHINES_ADDED, PT_ENERGY_COST, .unit = "money", .is_hidden = true },
+#define OWN(label, name) \
+    { label, COLUMN, RANKS_ADDED, 0, "collector", name, "pitot" }
+    [OWN_CPU] = OWN("Pitot: CPU", "colCpuTime"),
+    [OWN_MEMORY] = OWN("Pitot: memory", "colRss"),
+    [OWN_LATE] = OWN("Pitot: late ticks", "colLateTicks"),
 };
 
 /* How the stretches of a part of the run become one number. */
-enum reduction { MEAN, PEAK, TOTAL };
-static const char *const reduction_names[] = { "mean", "peak", "total" };
+enum reduction { MEAN, PEAK, TOTAL, LEVEL };
+static const char *const reduction_names[] = { "mean", "peak", "total", "quantile" };
 
 #define PARTS_MAX 4
 
@@ -99,14 +120,14 @@ static const struct card {
     { "Tokens generated",
       { { "mean", TOKENS, MEAN },
         { "peak", TOKENS, PEAK },
-        { "in all", TOKENS, TOTAL },
+        { "while scraped", TOKENS, TOTAL },
         { "prompt tokens", PROMPT_TOKENS, TOTAL } } },
     { "Time to first token",
-      { { "p50", TTFT_P50, MEAN }, { "p95", TTFT_P95, MEAN }, { "p99", TTFT_P99, MEAN } } },
+      { { "p50", TTFT_P50, LEVEL }, { "p95", TTFT_P95, LEVEL }, { "p99", TTFT_P99, LEVEL } } },
     { "Between tokens",
-      { { "p50", INTER_TOKEN_P50, MEAN },
-        { "p95", INTER_TOKEN_P95, MEAN },
-        { "p99", INTER_TOKEN_P99, MEAN } } },
+      { { "p50", INTER_TOKEN_P50, LEVEL },
+        { "p95", INTER_TOKEN_P95, LEVEL },
+        { "p99", INTER_TOKEN_P99, LEVEL } } },
     { "Requests",
       { { "finished", REQUESTS, TOTAL },
         { "rate", REQUESTS, MEAN },
@@ -145,17 +166,58 @@ static const struct card {
         { "ticks late", OWN_LATE, TOTAL } } },
 };
 
+/* One figure of one source: what it was last. */
+struct track {
+    double before;     /* value of a counter */
+    int64_t before_ns; /* its time; 0: nothing before */
+    uint32_t before_stretch;
+    double last; /* value, for as long as `until_ns` */
+    int64_t until_ns;
+};
+
+struct pt_report_source {
+    struct pt_rank_view view; /* of a rank, if there are ranks */
+    struct pt_figure_reader reader;
+    struct pt_energy_meter meter;
+    uint32_t energy_stretch; /* the one the meter is in */
+    int64_t last_ns;         /* of the sample before */
+    bool speaks_for_machine;
+    struct track tracks[ID_COUNT];
+};
+
+/* Where in the run a value is to be put down. */
+struct moment {
+    struct pt_report_source *source;
+    int64_t now_ns;
+    uint32_t stretch;
+    double seconds; /* since the sample before */
+};
+
+static void init_source(struct pt_report_figures *f, size_t index, const struct pt_schema *schema) {
+    struct pt_report_source *source = &f->sources[index];
+    bool is_rank = f->ranks->count > 0;
+    if (is_rank)
+        pt_rank_view_init(&source->view, schema);
+    f->schema = is_rank ? &source->view.schema : schema;
+    source->speaks_for_machine = !is_rank || pt_ranks_is_first(f->ranks, index);
+    pt_figure_reader_init(&source->reader, f->schema);
+    pt_energy_meter_init(&source->meter, f->schema);
+}
+
 void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema *schema,
-                            const struct pt_curve_axis *axis, const struct pt_energy_basis *basis) {
-    *f = (struct pt_report_figures){ .axis = axis, .schema = schema, .basis = basis };
+                            const struct pt_curve_axis *axis, const struct pt_energy_basis *basis,
+                            const struct pt_ranks *ranks) {
+    *f = (struct pt_report_figures){ .axis = axis, .basis = basis, .ranks = ranks };
     f->list = pt_calloc(ID_COUNT, sizeof *f->list);
     for (int i = 0; i < ID_COUNT; i++) {
         pt_curve_init(&f->list[i].curve, axis->count);
         f->list[i].sums = pt_calloc(axis->count, sizeof(double));
         f->list[i].weights = pt_calloc(axis->count, sizeof(double));
     }
-    pt_figure_reader_init(&f->reader, schema);
-    pt_energy_meter_init(&f->meter, schema);
+    f->source_count = ranks->count > 0 ? ranks->count : 1;
+    f->sources = pt_calloc(f->source_count, sizeof *f->sources);
+    for (size_t i = 0; i < f->source_count; i++)
+        init_source(f, i, schema);
 }
 
 void pt_report_figures_release(struct pt_report_figures *f) {
@@ -165,110 +227,13 @@ void pt_report_figures_release(struct pt_report_figures *f) {
         pt_free(f->list[i].weights);
     }
     pt_free(f->list);
-    pt_figure_reader_release(&f->reader);
-    pt_energy_meter_release(&f->meter);
-}
-
-static void add_value(struct pt_report_figure *figure, uint32_t stretch, double value,
-                      double seconds) {
-    pt_curve_add(&figure->curve, stretch, value);
-    figure->sums[stretch] += value * seconds;
-    figure->weights[stretch] += seconds;
-    figure->is_known = true;
-}
-
-/* A counter that is read now and then grew all the time in between. */
-static void add_growth(struct pt_report_figure *figure, uint32_t stretch, double grown,
-                       double seconds) {
-    uint32_t first = figure->before_stretch + 1 < stretch ? figure->before_stretch + 1 : stretch;
-    for (uint32_t i = first; i <= stretch; i++)
-        add_value(figure, i, grown / seconds, seconds / (stretch - first + 1));
-}
-
-/* One that fell was reset; one that was not read again says nothing new. */
-static void add_count(struct pt_report_figure *figure, uint32_t stretch, double now,
-                      int64_t now_ns) {
-    if (now_ns <= figure->before_ns)
-        return;
-    double seconds = (double)(now_ns - figure->before_ns) / 1e9;
-    if (figure->before_ns && now >= figure->before)
-        add_growth(figure, stretch, now - figure->before, seconds);
-    figure->before = now;
-    figure->before_ns = now_ns;
-    figure->before_stretch = stretch;
-}
-
-/* The row with that text in its first column; without a key the first. */
-static bool find_row(const struct pt_batch *b, const char *key, uint32_t *row) {
-    for (*row = 0; *row < b->row_count; (*row)++)
-        if (!key || (b->table->columns[0].type == PT_STRING && !pt_is_null(b, *row, 0) &&
-                     pt_str_eq(pt_get_str(b, *row, 0), pt_str_from(key))))
-            return true;
-    return false;
-}
-
-static void add_column(struct pt_report_figures *f, int id, const struct pt_sample *sample,
-                       uint32_t stretch, double seconds) {
-    int table = pt_schema_find(f->schema, specs[id].table);
-    int column = table < 0 ? -1 : pt_table_find(f->schema->tables[table], specs[id].column);
-    const struct pt_batch *b = column < 0 ? NULL : &sample->batches[table];
-    uint32_t row;
-    if (!b || !find_row(b, specs[id].key, &row) || pt_is_null(b, row, column))
-        return;
-    const struct pt_column *c = &b->table->columns[column];
-    double value = pt_get_number(b, row, column) * pt_units[c->unit].prometheus_factor;
-    int64_t read_ns = pt_get_time(b, row, c->source);
-    if (c->kind == PT_COUNTER)
-        add_count(&f->list[id], stretch, value, read_ns ? read_ns : sample->mono_ns);
-    else
-        add_value(&f->list[id], stretch, value, seconds);
-}
-
-/* What the meter says at the end of a stretch grew in that stretch. */
-static void add_energy(struct pt_report_figures *f) {
-    struct pt_energy_report report;
-    pt_energy_report_make(&report, &f->meter, f->basis);
-    for (int i = 0; i < ID_COUNT; i++)
-        if (specs[i].origin == ENERGY && pt_estimate_is_known(&report.figures[specs[i].id]))
-            add_count(&f->list[i], f->energy_stretch, report.figures[specs[i].id].value,
-                      f->last_ns);
-    pt_energy_report_release(&report);
-}
-
-/* The meter starts at nothing with the first sample. */
-static void start_energy(struct pt_report_figures *f, int64_t mono_ns) {
-    for (int i = 0; i < ID_COUNT; i++)
-        if (specs[i].origin == ENERGY)
-            f->list[i].before_ns = mono_ns;
-}
-
-static double factor_of(int id) {
-    return pt_figures[specs[id].id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
-}
-
-void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *sample,
-                           uint32_t stretch) {
-    if (!pt_figure_reader_next(&f->reader, sample))
-        return;
-    double seconds = f->last_ns ? (double)(sample->mono_ns - f->last_ns) / 1e9 : 0;
-    if (!f->last_ns)
-        start_energy(f, sample->mono_ns);
-    else if (stretch != f->energy_stretch)
-        add_energy(f);
-    f->energy_stretch = stretch;
-    f->last_ns = sample->mono_ns;
-    pt_energy_meter_add(&f->meter, sample, &f->reader);
-    for (int i = 0; i < ID_COUNT; i++) {
-        if (specs[i].origin == FIGURE && f->reader.is_known[specs[i].id])
-            add_value(&f->list[i], stretch, f->reader.values[specs[i].id] * factor_of(i), seconds);
-        else if (specs[i].origin == COLUMN)
-            add_column(f, i, sample, stretch, seconds);
+    for (size_t i = 0; i < f->source_count; i++) {
+        pt_figure_reader_release(&f->sources[i].reader);
+        pt_energy_meter_release(&f->sources[i].meter);
+        if (f->ranks->count > 0)
+            pt_rank_view_release(&f->sources[i].view);
     }
-}
-
-void pt_report_figures_end(struct pt_report_figures *f) {
-    if (f->last_ns)
-        add_energy(f);
+    pt_free(f->sources);
 }
 
 static struct pt_unit_text unit_of(const struct pt_report_figures *f, int id) {
@@ -289,6 +254,230 @@ static struct pt_unit_text unit_of(const struct pt_report_figures *f, int id) {
     return pt_unit_text_of(&table->columns[pt_table_find(table, s->column)]);
 }
 
+static bool is_added(int id) {
+    return specs[id].together == RANKS_ADDED || specs[id].together == MACHINES_ADDED;
+}
+
+/* What the sources that are alive are together. */
+static double fold_sources(const struct pt_report_figures *f, int id, int64_t now_ns) {
+    double sum = 0;
+    size_t alive = 0;
+    for (size_t i = 0; i < f->source_count; i++)
+        if (f->sources[i].tracks[id].until_ns >= now_ns) {
+            sum += f->sources[i].tracks[id].last;
+            alive++;
+        }
+    return is_added(id) ? sum : sum / (double)alive;
+}
+
+/* Of these seconds up to now those that no source had before. */
+static double new_seconds(struct pt_report_figure *figure, int64_t now_ns, double seconds) {
+    int64_t from_ns = now_ns - (int64_t)(seconds * 1e9);
+    if (figure->covered_ns > from_ns)
+        from_ns = figure->covered_ns;
+    if (now_ns <= from_ns)
+        return 0;
+    figure->covered_ns = now_ns;
+    return (double)(now_ns - from_ns) / 1e9;
+}
+
+/* `seconds` are those that the value stands for. What several sources have at the same time is
+ * added over that time once: rates as what came together, levels as what was there together. */
+static void add_together(struct pt_report_figures *f, int id, const struct moment *at, double value,
+                         double seconds) {
+    struct pt_report_figure *figure = &f->list[id];
+    double grown = new_seconds(figure, at->now_ns, seconds);
+    figure->weights[at->stretch] += grown;
+    /* CPU time is written as a share, and comes as a rate does */
+    bool is_rate = unit_of(f, id).is_rate || id == TREE_CPU;
+    figure->sums[at->stretch] +=
+        is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
+}
+
+static void add_value(struct pt_report_figures *f, int id, const struct moment *at, double value,
+                      double seconds, double weight) {
+    struct pt_report_figure *figure = &f->list[id];
+    struct track *track = &at->source->tracks[id];
+    track->last = value;
+    track->until_ns = at->now_ns + (int64_t)(fmax(1, 3 * seconds) * 1e9);
+    pt_curve_add(&figure->curve, at->stretch, fold_sources(f, id, at->now_ns));
+    figure->is_known = true;
+    if (f->source_count > 1 && is_added(id)) {
+        add_together(f, id, at, value, seconds);
+    } else {
+        figure->sums[at->stretch] += value * weight;
+        figure->weights[at->stretch] += weight;
+    }
+}
+
+/* A counter that is read now and then grew all the time in between. */
+static void add_growth(struct pt_report_figures *f, int id, const struct moment *at, double grown,
+                       double seconds) {
+    uint32_t before = at->source->tracks[id].before_stretch, last = at->stretch;
+    uint32_t first = f->source_count == 1 && before + 1 < last ? before + 1 : last;
+    for (uint32_t i = first; i <= last; i++) {
+        struct moment then = *at;
+        then.stretch = i;
+        add_value(f, id, &then, grown / seconds, seconds, seconds / (last - first + 1));
+    }
+}
+
+/* One that fell was reset; one that was not read again says nothing new. */
+static void add_count(struct pt_report_figures *f, int id, const struct moment *at, double now,
+                      int64_t now_ns) {
+    struct track *track = &at->source->tracks[id];
+    if (now_ns <= track->before_ns)
+        return;
+    double seconds = (double)(now_ns - track->before_ns) / 1e9;
+    if (track->before_ns && now >= track->before)
+        add_growth(f, id, at, now - track->before, seconds);
+    track->before = now;
+    track->before_ns = now_ns;
+    track->before_stretch = at->stretch;
+}
+
+/* The row with that text in its first column; without a key the first. */
+static bool find_row(const struct pt_batch *b, const char *key, uint32_t *row) {
+    for (*row = 0; *row < b->row_count; (*row)++)
+        if (!key || (b->table->columns[0].type == PT_STRING && !pt_is_null(b, *row, 0) &&
+                     pt_str_eq(pt_get_str(b, *row, 0), pt_str_from(key))))
+            return true;
+    return false;
+}
+
+/* A cell in base units, its column and when it was read. */
+struct reading {
+    const struct pt_column *column;
+    double value;
+    int64_t read_ns;
+};
+
+static bool read_cell(const struct pt_report_figures *f, const struct pt_sample *sample,
+                      const struct spec *spec, const char *name, struct reading *reading) {
+    int table = pt_schema_find(f->schema, spec->table);
+    int column = table < 0 ? -1 : pt_table_find(f->schema->tables[table], name);
+    const struct pt_batch *b = column < 0 ? NULL : &sample->batches[table];
+    uint32_t row;
+    if (!b || !find_row(b, spec->key, &row) || pt_is_null(b, row, column))
+        return false;
+    const struct pt_column *c = &b->table->columns[column];
+    int64_t read_ns = pt_get_time(b, row, c->source);
+    *reading = (struct reading){
+        .column = c,
+        .value = pt_get_number(b, row, column) * pt_units[c->unit].prometheus_factor,
+        .read_ns = read_ns ? read_ns : sample->mono_ns,
+    };
+    return true;
+}
+
+static void add_column(struct pt_report_figures *f, int id, const struct moment *at,
+                       const struct pt_sample *sample) {
+    struct reading cell;
+    if (!read_cell(f, sample, &specs[id], specs[id].column, &cell))
+        return;
+    if (cell.column->kind == PT_COUNTER)
+        add_count(f, id, at, cell.value, cell.read_ns);
+    else
+        add_value(f, id, at, cell.value, at->seconds, at->seconds);
+}
+
+/* A quantile of what was seen since the scrape before: it counts as often as something was. */
+static void add_quantile(struct pt_report_figures *f, int id, const struct moment *at,
+                         const struct pt_sample *sample) {
+    struct track *track = &at->source->tracks[id];
+    struct reading count, quantile;
+    char name[64];
+    snprintf(name, sizeof name, "%s_count", specs[id].latency);
+    if (!read_cell(f, sample, &specs[id], name, &count) || count.read_ns <= track->before_ns)
+        return;
+    double seconds = (double)(count.read_ns - track->before_ns) / 1e9;
+    double seen = track->before_ns ? count.value - track->before : 0;
+    track->before = count.value;
+    track->before_ns = count.read_ns;
+    if (seen > 0 && read_cell(f, sample, &specs[id], specs[id].column, &quantile))
+        add_value(f, id, at, quantile.value, seconds, seen);
+}
+
+/* What the meter says at the end of a stretch grew in that stretch. */
+static void add_energy(struct pt_report_figures *f, struct pt_report_source *source) {
+    struct pt_energy_report report;
+    struct moment at = { source, source->last_ns, source->energy_stretch, 0 };
+    if (!source->speaks_for_machine)
+        return;
+    pt_energy_report_make(&report, &source->meter, f->basis);
+    for (int i = 0; i < ID_COUNT; i++)
+        if (specs[i].origin == ENERGY && pt_estimate_is_known(&report.figures[specs[i].id]))
+            add_count(f, i, &at, report.figures[specs[i].id].value, source->last_ns);
+    pt_energy_report_release(&report);
+}
+
+/* The meter starts at nothing with the first sample. */
+static void start_energy(struct pt_report_source *source, int64_t mono_ns) {
+    for (int i = 0; i < ID_COUNT; i++)
+        if (specs[i].origin == ENERGY)
+            source->tracks[i].before_ns = mono_ns;
+}
+
+static double factor_of(int id) {
+    return pt_figures[specs[id].id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
+}
+
+static void add_figure(struct pt_report_figures *f, int id, const struct moment *at,
+                       const struct pt_sample *sample) {
+    const struct pt_figure_reader *reader = &at->source->reader;
+    const struct spec *spec = &specs[id];
+    bool is_of_machine = spec->together == MACHINES_ADDED || spec->together == MACHINES_AVERAGED;
+    if (is_of_machine && !at->source->speaks_for_machine)
+        return;
+    if (spec->origin == FIGURE && reader->is_known[spec->id])
+        add_value(f, id, at, reader->values[spec->id] * factor_of(id), reader->seconds[spec->id],
+                  reader->seconds[spec->id]);
+    else if (spec->origin == COLUMN)
+        add_column(f, id, at, sample);
+    else if (spec->origin == QUANTILE)
+        add_quantile(f, id, at, sample);
+}
+
+static void add_sample(struct pt_report_figures *f, struct pt_report_source *source,
+                       const struct pt_sample *sample, uint32_t stretch) {
+    if (!pt_figure_reader_next(&source->reader, sample))
+        return;
+    struct moment at = { source, sample->mono_ns, stretch, 0 };
+    if (!source->last_ns) {
+        start_energy(source, sample->mono_ns);
+    } else {
+        at.seconds = (double)(sample->mono_ns - source->last_ns) / 1e9;
+        if (stretch != source->energy_stretch)
+            add_energy(f, source);
+    }
+    source->energy_stretch = stretch;
+    source->last_ns = sample->mono_ns;
+    pt_energy_meter_add(&source->meter, sample, &source->reader);
+    for (int i = 0; i < ID_COUNT; i++)
+        add_figure(f, i, &at, sample);
+}
+
+void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *sample,
+                           uint32_t stretch) {
+    if (f->ranks->count == 0)
+        add_sample(f, &f->sources[0], sample, stretch);
+    for (size_t i = 0; i < f->ranks->count; i++)
+        if (pt_rank_view_take(&f->sources[i].view, sample, f->ranks->labels[i])) {
+            add_sample(f, &f->sources[i], &f->sources[i].view.sample, stretch);
+            return;
+        }
+}
+
+void pt_report_figures_end(struct pt_report_figures *f) {
+    for (size_t i = 0; i < f->source_count; i++)
+        if (f->sources[i].last_ns)
+            add_energy(f, &f->sources[i]);
+}
+
+const struct pt_energy_meter *pt_report_figures_meter(const struct pt_report_figures *f) {
+    return &f->sources[0].meter;
+}
+
 static void write_figure(const struct pt_report_figures *f, int id, struct pt_json *j,
                          struct pt_blob *blob) {
     const struct pt_report_figure *figure = &f->list[id];
@@ -299,6 +488,10 @@ static void write_figure(const struct pt_report_figures *f, int id, struct pt_js
     pt_json_text(j, "unit", unit.base);
     pt_json_bool(j, "is_rate", unit.is_rate);
     pt_json_bool(j, "is_hidden", specs[id].is_hidden);
+    if (specs[id].origin == QUANTILE) {
+        pt_json_text(j, "latency", specs[id].latency);
+        pt_json_f64(j, "level", specs[id].level);
+    }
     pt_json_i64(j, "sums", (int64_t)pt_blob_add(blob, figure->sums, count, 1, 0, PT_BLOB_EXACT));
     pt_json_i64(j, "weights",
                 (int64_t)pt_blob_add(blob, figure->weights, count, 1, 0, PT_BLOB_EXACT));
@@ -310,7 +503,7 @@ static void write_figure(const struct pt_report_figures *f, int id, struct pt_js
 static void write_energy_note(const struct pt_report_figures *f, struct pt_json *j) {
     struct pt_energy_report report;
     char range[32], note[96];
-    pt_energy_report_make(&report, &f->meter, f->basis);
+    pt_energy_report_make(&report, pt_report_figures_meter(f), f->basis);
     const struct pt_estimate *total = &report.figures[PT_ENERGY_TOTAL];
     pt_estimate_print_range(total, true, range, sizeof range);
     snprintf(note, sizeof note, "%s%s%s", pt_provenance_name(total->provenance), *range ? ", " : "",

@@ -39,8 +39,7 @@ struct report {
     struct pt_report_figures figures;
     struct pt_report_spans spans;
     struct pt_report_events events;
-    struct pt_ranks ranks;     /* of a merged run */
-    struct pt_rank_view first; /* whose figures are shown, if there are ranks */
+    struct pt_ranks ranks; /* of a merged run */
     struct pt_stragglers stragglers;
     struct pt_blob blob;
     struct pt_profile_file *profile, *heap; /* or NULL: there is none */
@@ -133,10 +132,7 @@ static void begin_drawing(struct report *r) {
     make_basis(r);
     for (uint32_t i = 0; i < schema->table_count; i++)
         pt_charts_begin(&r->charts[i], &r->axis);
-    if (r->ranks.count > 0)
-        pt_rank_view_init(&r->first, schema);
-    pt_report_figures_init(&r->figures, r->ranks.count > 0 ? &r->first.schema : schema, &r->axis,
-                           &r->basis);
+    pt_report_figures_init(&r->figures, schema, &r->axis, &r->basis, &r->ranks);
     pt_stragglers_init(&r->stragglers, schema);
     pt_report_spans_init(&r->spans, schema);
     r->times = pt_calloc(r->axis.is_whole ? r->sample_count : 1, sizeof *r->times);
@@ -149,10 +145,7 @@ static void draw_sample(struct report *r, uint64_t index, const struct pt_sample
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
             pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, stretch);
-    if (r->ranks.count == 0)
-        pt_report_figures_add(&r->figures, sample, stretch);
-    else if (pt_rank_view_take(&r->first, sample, r->ranks.labels[0]))
-        pt_report_figures_add(&r->figures, &r->first.sample, stretch);
+    pt_report_figures_add(&r->figures, sample, stretch);
     pt_stragglers_add(&r->stragglers, sample);
     pt_report_spans_add(&r->spans, sample);
     pt_report_events_add(&r->events, sample);
@@ -229,7 +222,7 @@ static void write_energy(const struct report *r, struct pt_json *j) {
     struct pt_out out;
     char uuid[37];
     uuid_unparse_lower(r->reader.uuid, uuid);
-    pt_energy_report_make(&report, &r->figures.meter, &r->basis);
+    pt_energy_report_make(&report, pt_report_figures_meter(&r->figures), &r->basis);
     pt_out_memory(&out, &text);
     pt_energy_print_json(&report, uuid, &out);
     if (!pt_out_close(&out))
@@ -347,8 +340,6 @@ static void release(struct report *r) {
         pt_report_spans_release(&r->spans);
         pt_stragglers_release(&r->stragglers);
     }
-    if (r->first.projections)
-        pt_rank_view_release(&r->first);
     pt_ranks_release(&r->ranks);
     pt_run_profile_free(r->profile);
     pt_run_profile_free(r->heap);

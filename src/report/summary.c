@@ -79,7 +79,8 @@ void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
     for (int f = 0; f < PT_FIGURE_COUNT; f++) {
         if (!s->figures.is_known[f])
             continue;
-        s->sum[f] += s->figures.values[f];
+        s->sum[f] += s->figures.values[f] * s->figures.seconds[f];
+        s->seconds[f] += s->figures.seconds[f];
         s->peak[f] =
             s->count[f]++ == 0 ? s->figures.values[f] : larger(s->peak[f], s->figures.values[f]);
     }
@@ -126,6 +127,11 @@ static void print_energy(const struct pt_summary *s, struct pt_out *out, bool us
     pt_energy_report_release(&report);
 }
 
+/* A value counts for as long as it stands for: the last interval of a run is a short one. */
+static double mean_of(const struct pt_summary *s, int figure) {
+    return s->seconds[figure] > 0 ? s->sum[figure] / s->seconds[figure] : s->peak[figure];
+}
+
 void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
     bool has_heading = false;
     for (int f = 0; f < PT_FIGURE_COUNT; f++) {
@@ -135,7 +141,7 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
             pt_out_printf(out, "%-20s %10s %10s\n", "", "mean", "peak");
         has_heading = true;
         char mean[32], peak[32];
-        pt_figure_print(pt_figures[f].format, s->sum[f] / (double)s->count[f], mean, sizeof mean);
+        pt_figure_print(pt_figures[f].format, mean_of(s, f), mean, sizeof mean);
         pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
         pt_out_printf(out, "%-20s %10s %10s", pt_figures[f].label, mean, peak);
         if (use_unicode) {

@@ -12,7 +12,8 @@
 
 struct pt_summary {
     struct pt_figure_reader figures;
-    double sum[PT_FIGURE_COUNT], peak[PT_FIGURE_COUNT];
+    double sum[PT_FIGURE_COUNT], seconds[PT_FIGURE_COUNT]; /* of values times seconds */
+    double peak[PT_FIGURE_COUNT];
     uint64_t count[PT_FIGURE_COUNT];
     double points[PT_FIGURE_COUNT][PT_SUMMARY_POINTS]; /* NaN = unknown */
     unsigned point_count, samples_per_point, samples_in_point;

@@ -187,7 +187,9 @@ static void put_family(void *user, const struct pt_family *family) {
 }
 
 static void render(struct pt_metrics *m, struct pt_service *s, struct pt_exposition *e) {
-    struct labelled l = { .text = &m->labels };
+    struct labelled l;
+    l.text = &m->labels;
+    l.count = 0; /* its arrays are large, and filled as far as it says */
     pt_families_each(&m->families, &s->latest.now, put_family, e);
     put_process(m, e);
     put_alerts(s, e, &l);
@@ -199,13 +201,16 @@ static void render(struct pt_metrics *m, struct pt_service *s, struct pt_exposit
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Room for a little more than the last one had, so that it grows at most once. */
+/* Room for a little more than the last one had, so that it grows at most once; one that fits into
+ * the buffer of `out` needs none. */
 static struct pt_http_content *make(struct pt_metrics *m, struct pt_service *s,
                                     enum pt_exposition_format format) {
     struct pt_buf body = { 0 };
     struct pt_out out;
     struct pt_exposition e;
-    pt_buf_reserve(&body, m->rendered_bytes[format] + m->rendered_bytes[format] / 16 + 1);
+    size_t expected = m->rendered_bytes[format] + m->rendered_bytes[format] / 16;
+    if (expected > PT_OUT_BUFFER)
+        pt_buf_reserve(&body, expected);
     pt_out_memory(&out, &body);
     pt_exposition_begin(&e, &out, format);
     render(m, s, &e);

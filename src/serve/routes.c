@@ -73,7 +73,7 @@ static void begin_stream(void *user, struct pt_http_exchange *x) {
 static void read_history(void *user, struct pt_job *job) {
     struct pt_service *s = user;
     struct pt_buf json = { 0 };
-    int rc = pt_history_write(job->query, &s->sampler.schema, s->segments.directory,
+    int rc = pt_history_write(job->query, &s->sampler.schema, s->segments.ring.path,
                               s->o->interval_ns, &json);
     if (rc)
         pt_answer_error(job->exchange, 500, strerror(-rc));

@@ -187,9 +187,9 @@ static int start(struct pt_service *s, struct pt_err *err) {
 static void note_write(struct pt_service *s, int rc) {
     if (rc && rc != s->write_error)
         pt_log(PT_LOG_ERROR, "cannot write the history in %s: %s; it has a gap until that works",
-               s->segments.directory, strerror(-rc));
+               s->segments.ring.path, strerror(-rc));
     else if (!rc && s->write_error)
-        pt_log(PT_LOG_WARNING, "writing to %s works again", s->segments.directory);
+        pt_log(PT_LOG_WARNING, "writing to %s works again", s->segments.ring.path);
     s->write_error = rc;
 }
 

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A column that is a metric. */
+/* A column that is a metric. Once a second and by then out of every cache: what an exposition needs
+ * is close together. */
 struct column_metric {
-    uint32_t table;
     int column;
-    struct pt_metric metric;
+    bool is_integer; /* as it stands in the cell */
+    double factor;
+    struct pt_family family; /* without series; its name is ours, other texts are the table's */
+    struct pt_family_heads heads;
 };
 
 /* Where a piece of text is: buffers move while they grow. */
@@ -40,7 +43,8 @@ struct histogram {
 
 struct pt_families_state {
     struct column_metric *metrics; /* in the order of the schema */
-    size_t metric_count, metric_capacity;
+    size_t metric_count;
+    size_t *first_metrics; /* of each table, and behind the last */
     struct pt_bounds bounds;
 
     /* Of the family at work. */
@@ -57,19 +61,56 @@ struct pt_families_state {
 
 /* ---- the columns ---- */
 
-static void find_metrics(struct pt_families_state *s, const struct pt_schema *schema) {
-    for (uint32_t t = 0; t < schema->table_count; t++) {
-        const struct pt_table *table = schema->tables[t];
-        for (int c = 0; c < table->column_count; c++) {
-            pt_grow(&s->metrics, &s->metric_capacity, s->metric_count + 1, sizeof *s->metrics);
-            struct column_metric *m = &s->metrics[s->metric_count];
-            if (pt_metric_of(table, c, &m->metric)) {
-                m->table = t;
-                m->column = c;
-                s->metric_count++;
-            }
-        }
+static size_t count_columns(const struct pt_schema *schema) {
+    size_t count = 0;
+    for (uint32_t t = 0; t < schema->table_count; t++)
+        count += schema->tables[t]->column_count;
+    return count;
+}
+
+static void make_metric(struct column_metric *m, const struct pt_column *column,
+                        const struct pt_metric *metric) {
+    m->is_integer = column->type == PT_I64 && metric->factor == 1;
+    m->factor = metric->factor;
+    m->family = (struct pt_family){
+        .name = pt_str_from(pt_strdup(metric->name)),
+        .help = pt_str_from(column->help),
+        .unit = pt_str_from(metric->unit),
+        .kind = metric->is_counter ? PT_FAMILY_COUNTER : PT_FAMILY_GAUGE,
+        .heads = &m->heads,
+    };
+}
+
+static void find_metrics_of(struct pt_families_state *s, const struct pt_table *table) {
+    struct pt_metric metric;
+    for (int c = 0; c < table->column_count; c++) {
+        struct column_metric *m = &s->metrics[s->metric_count];
+        if (!pt_metric_of(table, c, &metric))
+            continue;
+        m->column = c;
+        make_metric(m, &table->columns[c], &metric);
+        s->metric_count++;
     }
+}
+
+static void find_metrics(struct pt_families_state *s, const struct pt_schema *schema) {
+    s->metrics = pt_calloc(count_columns(schema) + 1, sizeof *s->metrics);
+    s->first_metrics = pt_calloc(schema->table_count + 1, sizeof *s->first_metrics);
+    for (uint32_t t = 0; t < schema->table_count; t++) {
+        find_metrics_of(s, schema->tables[t]);
+        s->first_metrics[t + 1] = s->metric_count;
+    }
+}
+
+static void release_metrics(struct pt_families_state *s) {
+    for (size_t i = 0; i < s->metric_count; i++) {
+        struct column_metric *m = &s->metrics[i];
+        pt_free((void *)(uintptr_t)m->family.name.at);
+        pt_buf_release(&m->heads.prometheus);
+        pt_buf_release(&m->heads.openmetrics);
+    }
+    pt_free(s->metrics);
+    pt_free(s->first_metrics);
 }
 
 void pt_families_init(struct pt_families *f, const struct pt_schema *schema,
@@ -87,7 +128,7 @@ void pt_families_release(struct pt_families *f) {
     for (size_t i = 0; i < s->histogram_capacity; i++)
         pt_free(s->histograms[i]);
     pt_free(s->histograms);
-    pt_free(s->metrics);
+    release_metrics(s);
     pt_free(s->series);
     pt_free(s->labels);
     pt_free(s->own);
@@ -109,17 +150,17 @@ static struct pt_series *add_series(struct pt_families_state *s, struct pt_str l
     return series;
 }
 
-static void set_value(struct pt_series *series, const struct pt_batch *b, uint32_t row, int column,
-                      double factor) {
-    int64_t integer = pt_get_i64(b, row, column);
-    if (b->table->columns[column].type == PT_I64 && factor == 1 && integer >= 0) {
+static void set_value(struct pt_series *series, const struct pt_batch *b, uint32_t row,
+                      const struct column_metric *m) {
+    int64_t integer = pt_get_i64(b, row, m->column);
+    if (m->is_integer && integer >= 0) {
         series->integer = (uint64_t)integer;
         series->is_integer = true;
         return;
     }
     /* 1 / 0.01 is exact where 0.01 is not: 12345 cs are 123.45 s and not 123.45000000000002. */
-    double value = pt_get_number(b, row, column), divisor = nearbyint(1 / factor);
-    series->value = factor < 1 ? value / divisor : value * factor;
+    double value = pt_get_number(b, row, m->column);
+    series->value = m->factor < 1 ? value / nearbyint(1 / m->factor) : value * m->factor;
 }
 
 static int64_t read_time(const struct pt_sample *sample, const struct pt_batch *b, uint32_t row,
@@ -149,23 +190,17 @@ static void give(struct pt_families_state *s, struct pt_family family, pt_family
 }
 
 static void give_column(struct pt_families_state *s, const struct pt_sample *sample,
-                        const struct column_metric *m, pt_family_fn *each, void *user) {
-    const struct pt_batch *b = &sample->batches[m->table];
+                        const struct pt_batch *b, const struct column_metric *m, pt_family_fn *each,
+                        void *user) {
     s->series_count = 0;
     for (uint32_t row = 0; row < b->row_count; row++) {
         if (pt_is_null(b, row, m->column))
             continue;
         struct pt_series *series = add_series(s, text_at(s, s->labels[row]));
-        set_value(series, b, row, m->column, m->metric.factor);
+        set_value(series, b, row, m);
         series->time_ns = read_time(sample, b, row, m->column);
     }
-    struct pt_family family = {
-        .name = pt_str_from(m->metric.name),
-        .help = pt_str_from(b->table->columns[m->column].help),
-        .unit = pt_str_from(m->metric.unit),
-        .kind = m->metric.is_counter ? PT_FAMILY_COUNTER : PT_FAMILY_GAUGE,
-    };
-    give(s, family, each, user);
+    give(s, m->family, each, user);
 }
 
 /* pitot_container_info{id="...",name="..."} 1 */
@@ -190,14 +225,13 @@ static void give_info(struct pt_families_state *s, const struct pt_sample *sampl
     give(s, family, each, user);
 }
 
-/* `metric` is the first of the table, or of one after it; returns the first of those after it. */
-static size_t give_things(struct pt_families_state *s, const struct pt_sample *sample,
-                          uint32_t table, size_t metric, pt_family_fn *each, void *user) {
-    find_labels(s, &sample->batches[table], 1u << PT_KEY);
-    for (; metric < s->metric_count && s->metrics[metric].table == table; metric++)
-        give_column(s, sample, &s->metrics[metric], each, user);
-    give_info(s, sample, &sample->batches[table], each, user);
-    return metric;
+static void give_things(struct pt_families_state *s, const struct pt_sample *sample, uint32_t table,
+                        pt_family_fn *each, void *user) {
+    const struct pt_batch *b = &sample->batches[table];
+    find_labels(s, b, 1u << PT_KEY);
+    for (size_t i = s->first_metrics[table]; i < s->first_metrics[table + 1]; i++)
+        give_column(s, sample, b, &s->metrics[i], each, user);
+    give_info(s, sample, b, each, user);
 }
 
 /* ---- rows that are metrics ---- */
@@ -395,16 +429,13 @@ static bool is_wanted(const struct pt_families *f, enum pt_rows rows) {
 void pt_families_each(struct pt_families *f, const struct pt_sample *sample, pt_family_fn *each,
                       void *user) {
     struct pt_families_state *s = f->state;
-    size_t metric = 0;
     for (uint32_t t = 0; t < f->schema->table_count; t++) {
         const struct pt_batch *b = &sample->batches[t];
-        while (metric < s->metric_count && s->metrics[metric].table < t)
-            metric++;
         if (b->row_count == 0)
             continue;
         if (b->table->rows == PT_ROWS_METRICS)
             give_own(s, sample, b, each, user);
         else if (is_wanted(f, b->table->rows))
-            metric = give_things(s, sample, t, metric, each, user);
+            give_things(s, sample, t, each, user);
     }
 }

@@ -28,28 +28,55 @@ void pt_rank_identify(struct pt_rank_identity *identity, const struct pt_journal
         return; /* what came before the fault is kept */
 }
 
-static void take_label(void *arg, const char *path, struct pt_str value) {
-    struct pt_ranks *r = arg;
-    struct pt_str name = pt_str_from(path);
-    if (!pt_str_starts(name, PT_STR("runs.")) || !pt_str_ends(name, PT_STR(".label")) ||
-        r->count == PT_RANKS_MAX)
+static void take_label(struct pt_ranks *r, struct pt_str label) {
+    if (r->count == PT_RANKS_MAX)
         return;
     pt_grow(&r->labels, &r->capacity, r->count + 1, sizeof *r->labels);
-    r->labels[r->count++] = pt_strndup(value);
+    pt_grow(&r->machines, &r->machine_capacity, r->count + 1, sizeof *r->machines);
+    r->labels[r->count] = pt_strndup(label);
+    r->machines[r->count++] = pt_strndup(label);
+}
+
+/* "runs.3.label"; a run begins with its label, what follows of host and boot says more. */
+static void take_rank(void *arg, const char *path, struct pt_str value) {
+    struct pt_ranks *r = arg;
+    struct pt_str name = pt_str_from(path);
+    struct pt_scan scan = pt_scan_of(name);
+    bool is_run = pt_scan_take(&scan, PT_STR("runs."));
+    uint64_t index = pt_scan_u64(&scan);
+    if (!is_run || scan.failed || pt_str_eq(value, PT_STR("null")))
+        return;
+    if (pt_str_ends(name, PT_STR(".label"))) {
+        take_label(r, value);
+    } else if (index < r->count &&
+               (pt_str_ends(name, PT_STR(".host")) || pt_str_ends(name, PT_STR(".boot_id")))) {
+        pt_free(r->machines[index]);
+        r->machines[index] = pt_strndup(value);
+    }
 }
 
 void pt_ranks_read(struct pt_ranks *r, const struct pt_journal_reader *reader) {
     const struct pt_journal_note *note = pt_journal_note_find(reader, PT_RANK_NOTE);
     *r = (struct pt_ranks){ 0 };
-    if (note && pt_json_walk((struct pt_str){ note->text, note->text_len }, take_label, r))
+    if (note && pt_json_walk((struct pt_str){ note->text, note->text_len }, take_rank, r))
         return;
 }
 
 void pt_ranks_release(struct pt_ranks *r) {
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         pt_free(r->labels[i]);
+        pt_free(r->machines[i]);
+    }
     pt_free(r->labels);
+    pt_free(r->machines);
     *r = (struct pt_ranks){ 0 };
+}
+
+bool pt_ranks_is_first(const struct pt_ranks *r, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(r->machines[i], r->machines[index]) == 0)
+            return false;
+    return true;
 }
 
 static const struct pt_column rank_column = {

@@ -27,11 +27,14 @@ void pt_rank_identify(struct pt_rank_identity *identity, const struct pt_journal
 /* Labels of a merged run, in its order; count 0: it is a run of its own. */
 struct pt_ranks {
     char **labels;
-    size_t count, capacity;
+    char **machines; /* id of the boot, or host; the label if neither is known */
+    size_t count, capacity, machine_capacity;
 };
 
 void pt_ranks_read(struct pt_ranks *r, const struct pt_journal_reader *reader);
 void pt_ranks_release(struct pt_ranks *r);
+/* Is it the first rank of its machine? */
+bool pt_ranks_is_first(const struct pt_ranks *r, size_t index);
 
 /* The tables of all these schemas with the column `rank` in front. Texts are borrowed. -EINVAL: a
  * column of the same name differs in type. */

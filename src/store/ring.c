@@ -8,25 +8,65 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <uuid.h>
+
+const struct pt_ring_kind pt_ring_recording = { "", 8, 16 };
+
+void pt_ring_path(const struct pt_ring_kind *kind, const char *directory, uint64_t number,
+                  char into[PATH_MAX]) {
+    snprintf(into, PATH_MAX, "%.*s/%s%0*" PRIu64 PT_RUN_EXTENSION, PATH_MAX - 40, directory,
+             kind->prefix, kind->digits, number);
+}
 
 void pt_ring_segment_path(const char *path, uint64_t number, char into[PATH_MAX]) {
-    snprintf(into, PATH_MAX, "%.*s/%08" PRIu64 PT_RUN_EXTENSION, PATH_MAX - 40, path, number);
+    pt_ring_path(&pt_ring_recording, path, number, into);
 }
 
 /* "00000012.pitot"; 0 if it is not the name of a segment. */
-static uint64_t segment_number(const char *name) {
+static uint64_t segment_number(const struct pt_ring_kind *kind, const char *name) {
     struct pt_scan s = pt_scan_of(pt_str_from(name));
+    if (!pt_scan_take(&s, pt_str_from(kind->prefix)))
+        return 0;
     uint64_t number = pt_scan_u64(&s);
     return !s.failed && pt_str_eq(pt_scan_rest(&s), PT_STR(PT_RUN_EXTENSION)) ? number : 0;
+}
+
+static void add_segment(struct pt_ring_list *list, struct pt_ring_segment segment) {
+    pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
+    list->at[list->count++] = segment;
+}
+
+static int by_number(const void *a, const void *b) {
+    const struct pt_ring_segment *left = a, *right = b;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+int pt_ring_list(const struct pt_ring_kind *kind, const char *directory,
+                 struct pt_ring_list *list) {
+    DIR *d = opendir(directory);
+    *list = (struct pt_ring_list){ 0 };
+    if (!d)
+        return -errno;
+    for (struct dirent *e; (e = readdir(d));) {
+        uint64_t number = segment_number(kind, e->d_name);
+        struct stat st;
+        if (number > 0 && !fstatat(dirfd(d), e->d_name, &st, 0))
+            add_segment(list, (struct pt_ring_segment){ number, (uint64_t)st.st_size, 0 });
+    }
+    closedir(d);
+    if (list->count > 0)
+        qsort(list->at, list->count, sizeof *list->at, by_number);
+    return 0;
 }
 
 bool pt_ring_next_segment(const char *path, uint64_t *number) {
     DIR *d = opendir(path);
     uint64_t next = 0;
     for (struct dirent *e; d && (e = readdir(d));) {
-        uint64_t found = segment_number(e->d_name);
+        uint64_t found = segment_number(&pt_ring_recording, e->d_name);
         if (found > *number && (next == 0 || found < next))
             next = found;
     }
@@ -48,26 +88,32 @@ void pt_ring_remove(const char *path) {
 }
 
 static uint64_t segment_bytes(const struct pt_ring *r) {
-    return r->bound_bytes / PT_RING_SEGMENTS;
+    return r->bound_bytes / r->kind->segments;
+}
+
+void pt_ring_drop(struct pt_ring *r, size_t count) {
+    struct pt_ring_list *ended = &r->ended;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < count; i++) {
+        pt_ring_path(r->kind, r->path, ended->at[i].number, path);
+        r->removed_count += !unlink(path);
+    }
+    if (count == 0)
+        return;
+    ended->count -= count;
+    memmove(ended->at, ended->at + count, ended->count * sizeof *ended->at);
 }
 
 /* Takes the oldest away until there is room for another. */
 static void make_room(struct pt_ring *r) {
+    const struct pt_ring_list *ended = &r->ended;
     uint64_t used = segment_bytes(r);
-    size_t removed = 0;
-    char path[PATH_MAX];
-    for (size_t i = 0; i < r->segment_count; i++)
-        used += r->segments[i].bytes;
-    for (; removed < r->segment_count && used > r->bound_bytes; removed++) {
-        pt_ring_segment_path(r->path, r->segments[removed].number, path);
-        unlink(path);
-        used -= r->segments[removed].bytes;
-        r->removed_count++;
-    }
-    if (removed == 0)
-        return;
-    r->segment_count -= removed;
-    memmove(r->segments, r->segments + removed, r->segment_count * sizeof *r->segments);
+    size_t count = 0;
+    for (size_t i = 0; i < ended->count; i++)
+        used += ended->at[i].bytes;
+    for (; count < ended->count && used > r->bound_bytes; count++)
+        used -= ended->at[count].bytes;
+    pt_ring_drop(r, count);
 }
 
 static int repeat_notes(struct pt_ring *r) {
@@ -80,28 +126,33 @@ static int repeat_notes(struct pt_ring *r) {
 
 static int begin_segment(struct pt_ring *r, struct pt_err *err) {
     char path[PATH_MAX];
+    uuid_t uuid;
     make_room(r);
-    pt_ring_segment_path(r->path, r->number + 1, path);
-    int rc = pt_journal_create(&r->journal, path, r->uuid, r->schema, err);
+    pt_ring_path(r->kind, r->path, r->next_number, path);
+    uuid_copy(uuid, r->uuid);
+    if (uuid_is_null(uuid))
+        uuid_generate_random(uuid);
+    int rc = pt_journal_create(&r->journal, path, uuid, r->schema, err);
     if (rc)
         return rc;
-    r->number++;
+    r->number = r->next_number++;
     return repeat_notes(r);
 }
 
-static int end_segment(struct pt_ring *r) {
+int pt_ring_end_segment(struct pt_ring *r) {
     if (r->journal.fd_plus_one == 0)
         return 0;
     int rc = pt_journal_close(&r->journal);
-    pt_grow(&r->segments, &r->segment_capacity, r->segment_count + 1, sizeof *r->segments);
-    r->segments[r->segment_count++] =
-        (struct pt_ring_segment){ r->number, r->journal.byte_count, r->last_ns };
+    add_segment(&r->ended,
+                (struct pt_ring_segment){ r->number, r->journal.byte_count, r->last_ns });
     return rc;
 }
 
 int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
                    const uint8_t uuid[16], const struct pt_schema *schema, struct pt_err *err) {
-    *r = (struct pt_ring){ .bound_bytes = bound_bytes, .schema = schema };
+    *r = (struct pt_ring){
+        .kind = &pt_ring_recording, .bound_bytes = bound_bytes, .schema = schema, .next_number = 1
+    };
     memcpy(r->uuid, uuid, sizeof r->uuid);
     pt_str_copy(r->path, sizeof r->path, pt_str_from(path));
     if (bound_bytes == 0)
@@ -114,21 +165,33 @@ int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
     return rc;
 }
 
+int pt_ring_adopt(struct pt_ring *r, const struct pt_ring_kind *kind, const char *directory,
+                  uint64_t bound_bytes, const struct pt_schema *schema) {
+    *r = (struct pt_ring){ .kind = kind, .bound_bytes = bound_bytes, .schema = schema };
+    pt_str_copy(r->path, sizeof r->path, pt_str_from(directory));
+    int rc = pt_ring_list(kind, directory, &r->ended);
+    if (r->ended.count > 0)
+        r->number = r->ended.at[r->ended.count - 1].number;
+    r->next_number = r->number + 1;
+    return rc;
+}
+
 /* The next segment, when this one is full, or the one before could not be begun. */
 static int turn(struct pt_ring *r) {
     bool is_open = r->journal.fd_plus_one > 0;
     if (r->bound_bytes == 0 || (is_open && r->journal.byte_count < segment_bytes(r)))
         return 0;
-    int end_rc = end_segment(r), rc = begin_segment(r, NULL);
+    int end_rc = pt_ring_end_segment(r), rc = begin_segment(r, NULL);
     return rc ? rc : end_rc;
 }
 
 int pt_ring_write(struct pt_ring *r, const struct pt_sample *s) {
-    int rc = turn(r);
-    if (rc)
-        return rc;
+    int turn_rc = turn(r);
+    if (r->journal.fd_plus_one == 0)
+        return turn_rc;
     r->last_ns = s->mono_ns;
-    return pt_journal_write(&r->journal, s);
+    int rc = pt_journal_write(&r->journal, s);
+    return rc ? rc : turn_rc;
 }
 
 static void remember(struct pt_ring *r, struct pt_str key, struct pt_str text) {
@@ -159,10 +222,10 @@ int pt_ring_close(struct pt_ring *r) {
         pt_free(r->notes[i].text);
     }
     pt_free(r->notes);
-    pt_free(r->segments);
+    pt_free(r->ended.at);
     r->notes = NULL;
-    r->segments = NULL;
-    r->note_count = r->segment_count = 0;
+    r->note_count = 0;
+    r->ended = (struct pt_ring_list){ 0 };
     return rc;
 }
 
@@ -197,7 +260,7 @@ static int add_ending(const struct pt_ring *r, const char *into, const struct pt
                       struct pt_str key, struct pt_str text) {
     struct pt_journal ending = { 0 };
     char path[PATH_MAX];
-    pt_ring_segment_path(into, r->number + 1, path);
+    pt_ring_segment_path(into, r->next_number, path);
     int rc = pt_journal_create(&ending, path, r->uuid, r->schema, NULL);
     if (rc)
         return rc;
@@ -213,10 +276,10 @@ int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
                  struct pt_err *err) {
     if (mkdir(into, 0755))
         return pt_fail(err, -errno, "cannot create %s: %s", into, strerror(errno));
-    int rc = end_segment(r); /* so that what is kept no longer changes */
-    for (size_t i = 0; i < r->segment_count && !rc; i++)
-        if (r->segments[i].last_ns >= since_ns)
-            rc = keep_segment(r, r->segments[i].number, into);
+    int rc = pt_ring_end_segment(r); /* so that what is kept no longer changes */
+    for (size_t i = 0; i < r->ended.count && !rc; i++)
+        if (r->ended.at[i].last_ns >= since_ns)
+            rc = keep_segment(r, r->ended.at[i].number, into);
     if (!rc)
         rc = add_ending(r, into, last, key, text);
     int begin_rc = begin_segment(r, NULL); /* if it fails the next sample tries again */

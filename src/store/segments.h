@@ -3,19 +3,18 @@
  *     DIR/history-1763268392000.pitot    a segment: the Unix time of its start in ms
  *     DIR/history.lock                   held by the writer
  *
- * A segment is a journal like any other, so `pitot export` reads it and a writer that was killed
- * leaves all it wrote. A new one begins with the program, and when one has its share of the size or
- * of the age; then the oldest are removed. There may be any number of readers, in any thread or
- * process. */
+ * They are a ring (store/ring.h) whose numbers are times, so that a span of time is found by names
+ * alone. A segment is a run of its own, which `pitot export` reads. A new one begins with the
+ * program, and when one has its share of the size or of the age; then the oldest are removed. There
+ * is one writer, and any number of readers, in any thread or process. */
 #ifndef PT_STORE_SEGMENTS_H
 #define PT_STORE_SEGMENTS_H
 
-#include "store/journal.h"
+#include "store/ring.h"
 
-#include <limits.h>
-
-#define PT_SEGMENTS_PARTS     8 /* a segment has this part of the size and of the age */
 #define PT_SEGMENTS_BYTES_MIN (UINT64_C(1) << 20)
+
+extern const struct pt_ring_kind pt_segments_kind;
 
 struct pt_segments_options {
     const char *directory; /* made if it is not there */
@@ -25,13 +24,9 @@ struct pt_segments_options {
 
 /* The writing end. {0} is closed. */
 struct pt_segments {
-    struct pt_segments_options options;
-    char directory[PATH_MAX];
-    const struct pt_schema *schema;
-    struct pt_journal journal;
+    struct pt_ring ring;
+    int64_t age_max_ns;
     int lock_fd_plus_one;
-    int64_t start_ms; /* of the present segment */
-    uint64_t removed_count;
 };
 
 /* -EBUSY with words: another program writes there. */
@@ -48,13 +43,5 @@ typedef bool pt_segments_function(void *arg, const struct pt_sample *sample);
  * or was removed meanwhile is passed over. 0 or -errno. */
 int pt_segments_read(const char *directory, int64_t from_ns, int64_t to_ns,
                      pt_segments_function *take, void *arg) PT_MUST_CHECK;
-
-/* What there is. */
-struct pt_segments_extent {
-    size_t count;
-    uint64_t bytes;
-    int64_t start_ms; /* of the oldest; 0: there is none */
-};
-struct pt_segments_extent pt_segments_extent(const char *directory);
 
 #endif

@@ -2,9 +2,7 @@
 
 #include "base/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -72,13 +70,9 @@ static int by_version(const void *a, const void *b) {
 }
 
 void pt_static_names_read(struct pt_static_names *n, int directory, const char *path) {
-    int fd = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-    if (!entries) {
-        if (fd >= 0)
-            close(fd);
+    DIR *entries = pt_fs_list(directory, path);
+    if (!entries)
         return;
-    }
     for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
         if (entry->d_name[0] == '.')
             continue;

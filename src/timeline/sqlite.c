@@ -2,12 +2,10 @@
 
 #include <errno.h>
 
-const struct pt_module_need pt_sqlite_module = { "sqlite", PT_SQLITE_VERSION, "libsqlite3-0" };
-
 int pt_sqlite_open(struct pt_sqlite *s, const char *path, struct pt_err *err) {
     const void *interface;
     *s = (struct pt_sqlite){ 0 };
-    int rc = pt_module_open(&pt_sqlite_module, &interface, err);
+    int rc = pt_module_open("sqlite", PT_SQLITE_VERSION, &interface, err);
     if (rc)
         return rc;
     s->module = interface;

@@ -32,8 +32,6 @@ struct pt_sqlite_interface {
     struct pt_str (*text)(void *statement, int column);
 };
 
-extern const struct pt_module_need pt_sqlite_module;
-
 struct pt_sqlite {
     const struct pt_sqlite_interface *module;
     void *file;

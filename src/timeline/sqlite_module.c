@@ -86,4 +86,4 @@ static const struct pt_sqlite_interface interface = {
     .text = text,
 };
 
-PT_MODULE(PT_SQLITE_VERSION, &interface);
+PT_MODULE(PT_SQLITE_VERSION, &interface, "libsqlite", sqlite3_libversion);

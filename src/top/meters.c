@@ -1,6 +1,6 @@
 #include "top/meters.h"
 
-#include "top/value.h"
+#include "analyze/value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static double gpu_value(const struct pt_top_model *m, uint32_t row, const char *
     return column < 0 ? NAN : pt_rates_at(&m->rates, table, row, column);
 }
 
-/* " 60.0/80.0GB 512W 61C" */
+/* " 60/80G 512W 61C" */
 static void print_gpu(const struct pt_top_model *m, uint32_t row, char *into, size_t capacity) {
     const double gigabyte = 1073741824;
     double used = gpu_value(m, row, "gMemoryUsedMb"), total = gpu_value(m, row, "gMemoryTotalMb");
@@ -144,7 +144,7 @@ static void print_gpu(const struct pt_top_model *m, uint32_t row, char *into, si
     size_t n = 0;
     into[0] = 0;
     if (!isnan(used) && !isnan(total))
-        n += (size_t)snprintf(into + n, capacity - n, " %.0f/%.0fGB", used / gigabyte,
+        n += (size_t)snprintf(into + n, capacity - n, " %.0f/%.0fG", used / gigabyte,
                               total / gigabyte);
     if (!isnan(power))
         n += (size_t)snprintf(into + n, capacity - n, " %.0fW", power);

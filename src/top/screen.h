@@ -25,8 +25,6 @@ struct pt_screen {
     int (*key)(void);
 };
 
-extern const struct pt_module_need pt_screen_module;
-
 /* The screen of the module, not yet open. 0 or -errno with words. */
 int pt_screen_load(const struct pt_screen **screen, struct pt_err *err) PT_MUST_CHECK;
 

@@ -198,4 +198,9 @@ static const struct pt_screen interface = {
     open_screen, close_screen, suspend_screen, resume_screen, screen_size, show_canvas, next_key,
 };
 
-PT_MODULE(PT_SCREEN_VERSION, &interface);
+/* "ncurses 6.4.20221231" */
+static const char *library_version(void) {
+    return curses_version() + strlen("ncurses ");
+}
+
+PT_MODULE(PT_SCREEN_VERSION, &interface, "ncurses", library_version);

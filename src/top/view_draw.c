@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "top/meters.h"
-#include "top/value.h"
+#include "analyze/value.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef PT_WIRE_FAMILY_H
 #define PT_WIRE_FAMILY_H
 
-#include "base/str.h"
+#include "base/buf.h"
 #include "region/histogram.h"
 #include "wire/bounds.h"
 
@@ -27,6 +27,11 @@ struct pt_series {
     int64_t time_ns;                            /* Unix time of its reading; 0: now */
 };
 
+/* What stands above the series in text: made once and kept from one exposition to the next. */
+struct pt_family_heads {
+    struct pt_buf prometheus, openmetrics;
+};
+
 struct pt_family {
     struct pt_str name; /* of counters: without _total */
     struct pt_str help; /* as the program has it, not escaped */
@@ -34,6 +39,7 @@ struct pt_family {
     enum pt_family_kind kind;
     const struct pt_series *series;
     size_t series_count;
+    struct pt_family_heads *heads; /* of those that stay the same, or NULL */
 };
 
 #endif

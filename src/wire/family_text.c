@@ -15,33 +15,44 @@
 
 #define NUMBER_MAX (PT_DIGITS_MAX + 1) /* and a newline */
 
+/* What stands before the first of the characters. */
+static struct pt_str plain_part(struct pt_str text, const char *characters) {
+    for (const char *c = characters; *c; c++) {
+        const char *found = memchr(text.at, *c, text.len);
+        if (found)
+            text.len = (size_t)(found - text.at);
+    }
+    return text;
+}
+
 static void put_escaped(struct pt_out *out, struct pt_str text, bool escapes_quotes) {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.at[i];
-        if (c == '\n')
-            pt_out_str(out, PT_STR("\\n"));
-        else if (c == '\\' || (c == '"' && escapes_quotes))
-            pt_out_bytes(out, (char[]){ '\\', c }, 2);
-        else
-            pt_out_char(out, c);
+    for (;;) {
+        struct pt_str plain = plain_part(text, escapes_quotes ? "\\\n\"" : "\\\n");
+        pt_out_str(out, plain);
+        text = pt_str_skip(text, plain.len);
+        if (text.len == 0)
+            return;
+        pt_out_char(out, '\\');
+        pt_out_char(out, *text.at == '\n' ? 'n' : *text.at);
+        text = pt_str_skip(text, 1);
     }
 }
 
 /* Help with bytes that are not UTF-8 is left out up to the first of them. */
-static void put_help(struct pt_out *out, const struct pt_family *family, const char *suffix,
+static void put_help(struct pt_out *out, const struct pt_family *family, struct pt_str suffix,
                      bool is_openmetrics) {
     struct pt_str help = { family->help.at, pt_utf8_valid_length(family->help) };
     if (help.len == 0)
         return;
     pt_out_str(out, PT_STR("# HELP "));
     pt_out_str(out, family->name);
-    pt_out_text(out, suffix);
+    pt_out_str(out, suffix);
     pt_out_char(out, ' ');
     put_escaped(out, help, is_openmetrics);
     pt_out_char(out, '\n');
 }
 
-static void put_type(struct pt_out *out, const struct pt_family *family, const char *suffix) {
+static void put_type(struct pt_out *out, const struct pt_family *family, struct pt_str suffix) {
     static const char *const types[] = {
         [PT_FAMILY_COUNTER] = " counter\n",
         [PT_FAMILY_GAUGE] = " gauge\n",
@@ -49,7 +60,7 @@ static void put_type(struct pt_out *out, const struct pt_family *family, const c
     };
     pt_out_str(out, PT_STR("# TYPE "));
     pt_out_str(out, family->name);
-    pt_out_text(out, suffix);
+    pt_out_str(out, suffix);
     pt_out_text(out, types[family->kind]);
 }
 
@@ -200,15 +211,39 @@ static void put_histogram(struct pt_out *out, struct pt_str name, const struct p
     put_total(out, name, PT_STR("_count"), series->labels, &count);
 }
 
-void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
-    bool is_counter = family->kind == PT_FAMILY_COUNTER;
-    const char *suffix = is_counter && !is_openmetrics ? "_total" : "";
+static struct pt_str suffix_of(const struct pt_family *family) {
+    return family->kind == PT_FAMILY_COUNTER ? PT_STR("_total") : PT_STR("");
+}
+
+static void put_head(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    struct pt_str suffix = is_openmetrics ? PT_STR("") : suffix_of(family);
     put_help(out, family, suffix, is_openmetrics);
     put_type(out, family, suffix);
     if (is_openmetrics)
         put_unit(out, family);
+}
+
+static void put_kept_head(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    struct pt_family_heads *heads = family->heads;
+    struct pt_buf *head = is_openmetrics ? &heads->openmetrics : &heads->prometheus;
+    if (head->len > 0) {
+        pt_out_str(out, pt_buf_as_str(head));
+        return;
+    }
+    uint64_t written = out->written;
+    size_t start = out->used;
+    put_head(out, family, is_openmetrics);
+    if (out->written == written) /* else a part of it is gone, and it is kept another time */
+        pt_buf_bytes(head, out->buffer + start, out->used - start);
+}
+
+void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {
+    if (family->heads)
+        put_kept_head(out, family, is_openmetrics);
+    else
+        put_head(out, family, is_openmetrics);
     if (family->kind != PT_FAMILY_HISTOGRAM) {
-        put_simple(out, family, is_counter ? PT_STR("_total") : PT_STR(""));
+        put_simple(out, family, suffix_of(family));
         return;
     }
     for (size_t i = 0; i < family->series_count; i++)

@@ -219,12 +219,25 @@ static void do_until_told(void) {
     _exit(5);
 }
 
+/* Together almost as large as what is copied of a stack. */
+static NOINLINE void large_frame(int depth) {
+    volatile char room[1024];
+    memset((char *)room, depth, sizeof room);
+    if (depth > 1)
+        KEPT(large_frame(depth - 1));
+    else
+        KEPT(burn(15 * unit_ns));
+    sink += (uint64_t)room[depth];
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "shares") == 0)
         do_shares();
     else if (strcmp(what, "recursion") == 0)
         do_recursion();
+    else if (strcmp(what, "large-stack") == 0)
+        KEPT(large_frame(26));
     else if (strcmp(what, "tail-call") == 0)
         do_tail_call();
     else if (strcmp(what, "signal") == 0)

@@ -47,6 +47,15 @@ def recursion(directory):
     assert rooted(err) >= 98, err
 
 
+def large_stacks(directory):
+    """C242: stacks of 28 KiB at 999 Hz come through, whole"""
+    stacks, _, err = profile(directory, WORKLOAD, 'large-stack', options=['--rate', 999])
+    equal(hottest(stacks).count('large_frame'), 26)
+    assert rooted(err) >= 98, err
+    samples, lost = map(int, re.search(r'samples: (\d+), lost (\d+)', err).groups())
+    assert lost <= samples / 10, err
+
+
 def tail_call(directory):
     """C242: a function that jumped away is not in the stack of the one it jumped to"""
     stacks, _, err = profile(directory, WORKLOAD, 'tail-call')
@@ -314,7 +323,7 @@ def forbidden(directory):
 
 
 TESTS = (
-    shares, recursion, tail_call, signal_frame, loaded_later, threads, children, busy,
+    shares, recursion, large_stacks, tail_call, signal_frame, loaded_later, threads, children, busy,
     realigned, inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted,
     python_shares, python_leaves, python_threads, python_gil, python_gil_wait, torch, native_only,
     named_page, exit_codes, forbidden,

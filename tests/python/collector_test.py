@@ -96,6 +96,7 @@ class CollectorTest(Collecting):
         self.assertEqual(off.step(), 0)
         self.assertEqual([*off.timing_metrics, *off.throughput_metrics, *off.memory_metrics], [])
         self.assertFalse(pitot.is_on())
+        self.assertTrue(self.collector().enabled)
         untimed = self.collector(collect_timing=False)
         with untimed.time_component('x'):
             pass
@@ -344,9 +345,9 @@ class ProfilerManagerTest(TestCase):
         self.addCleanup(self.directory.cleanup)
 
     def test_disabled(self):
-        """C209: disabled it does nothing and counts nothing"""
+        """C208 C209: disabled it does nothing and counts nothing"""
         manager = ProfilerManager(MetricsConfig())
-        with manager.profile_step() as handle:
+        with manager.profile_step(step_name='train_step') as handle:
             pass
         self.assertEqual((handle, manager.step_count), (None, 0))
 

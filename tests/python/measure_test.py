@@ -99,6 +99,14 @@ class MeasureTest(TestCase):
         self.assertRaisesRegex(LookupError, "'what'.*'load', 'train'", profiler.get_metrics, 'what')
         self.assertRaisesRegex(TypeError, 'str, not 5', profiler.profile, 5)
 
+    def test_keywords(self):
+        """C278 C280: operations are named by the parameter of document 3"""
+        profiler = PerformanceProfiler()
+        for name in ('load', 'train'):
+            with profiler.profile(operation_name=name):
+                pass
+        self.assertEqual(profiler.get_metrics(operation_name='load').operation, 'load')
+
     def test_exception(self):
         """C284 C286: an exception goes on as it is, and the operation is recorded as failed"""
         profiler = PerformanceProfiler()

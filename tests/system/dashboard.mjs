@@ -1,21 +1,15 @@
 /* See dashboard.sh. */
-import { chromium } from 'playwright-core';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { totalmem } from 'node:os';
 import path from 'node:path';
+import { launch, newPage, ok, runTests, screenshots, test } from './browser.mjs';
 import { MadeUpServer } from './made_up_server.mjs';
 
 const [pitot, directory, shots] = process.argv.slice(2);
 const TOKEN = 'a-token-of-the-test';
-const tests = [];
-const test = (name, run) => tests.push({ name, run });
-function ok(condition, what) {
-    if (!condition)
-        throw new Error(what);
-}
 
 async function freePort() {
     const server = createServer().listen(0, '127.0.0.1');
@@ -63,22 +57,11 @@ await answers(`http://127.0.0.1:${enginePort}/metrics`);
 let server = serve();
 await answers(origin + 'health/ready');
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--enable-precise-memory-info'] });
+const browser = await launch('--enable-precise-memory-info');
 
 async function open(url = origin, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 1000 },
-        reducedMotion: 'reduce', ...options });
-    const page = await context.newPage();
+    const page = await newPage(browser, options);
     page.setDefaultTimeout(60000);
-    page.complaints = [];
-    page.on('console', message => {
-        if (message.type() === 'error')
-            page.complaints.push(message.text());
-    });
-    page.on('pageerror', error => page.complaints.push(error.message));
-    page.asked = [];
-    page.on('request', request => page.asked.push(request.url()));
     await page.goto(url);
     return page;
 }
@@ -94,10 +77,7 @@ async function openLive(url, options) {
     return page;
 }
 
-const shot = async (page, name) => {
-    if (shots)
-        await page.screenshot({ path: path.join(shots, `dashboard-${name}.png`) });
-};
+const shot = screenshots(shots, 'dashboard-');
 const card = (page, title) => page.locator(`[data-card="${title}"]`);
 const largeOf = (page, title) => card(page, title).locator('.pr-large b').textContent();
 const state = page => page.locator('.pd-state').textContent();
@@ -147,10 +127,25 @@ test('the overview has what the machine has', async () => {
         await card(page, title).waitFor({ state: 'visible' });
     const { tables } = await wholeSample();
     ok(await card(page, 'GPU').isVisible() === Boolean(tables.gpu?.rows.length), 'GPU');
-    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGB$/.exec(
+    const [, percent, total] = /^([\d.]+)\u202f% of ([\d.]+)\u202fGiB$/.exec(
         await card(page, 'Memory').locator('.pr-large span').textContent()) || [];
     ok(Math.abs(total * 2 ** 30 / totalmem() - 1) < 0.01 && percent > 0 && percent < 100,
-        `${percent} % of ${total} GB`);
+        `${percent} % of ${total} GiB`);
+});
+
+/* Of all CPUs together, as the card adds it up: with nice programs, interrupts and what was stolen. */
+const cpuTimes = page => page.evaluate(() => {
+    const { overview, store } = window.pitotDashboard;
+    const { first } = overview.cards.find(one => one.element.dataset.card === 'CPU');
+    const [row] = first.table.rows.values();
+    const idle = ['vCpuIdleTime', 'vCpuTimeIOWait'].map(name => first.table.places.get(name));
+    const sum = places => places.reduce((all, place) => all + (row.values[place] ?? 0), 0);
+    return { busy: sum(first.places), idle: sum(idle), count: store.tables.get('core').rows.size };
+});
+
+test('time in use and idle time of the CPUs are all of their time', async () => {
+    const { busy, idle, count } = await cpuTimes(page);
+    ok(Math.abs((busy + idle) / count - 1) < 0.1, `${busy} in use, ${idle} idle, of ${count} CPUs`);
 });
 
 test('what is in view is drawn', async () => {
@@ -448,19 +443,7 @@ test('500 series at 10 Hz for more than a quarter of an hour do not grow the hea
     made.close();
 });
 
-const chosen = tests.filter(({ name }) => name.includes(process.env.PITOT_TEST || ''));
-console.log(`1..${chosen.length}`);
-let failed = 0;
-for (const [i, { name, run: check }] of chosen.entries()) {
-    try {
-        await check();
-        console.log(`ok ${i + 1} - ${name}`);
-    } catch (error) {
-        failed++;
-        const words = String(error.message).split('\n').join('\n# ');
-        console.log(`not ok ${i + 1} - ${name}\n# ${words}`);
-    }
-}
+const passed = await runTests();
 await browser.close();
 await Promise.all([...programs].map(end));
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

@@ -6,18 +6,8 @@
 # it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-skip() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-command -v chromium >/dev/null || skip "no chromium"
+. "$here/browser.sh"
 "$1" report . 2>&1 | grep -q "no report page" && skip "built without npm"
-if [ ! -d "$here/node_modules/playwright-core" ] &&
-    ! (cd "$here" && npm install --no-save --silent >&2); then
-    skip "the packages of tests/system/package.json cannot be fetched"
-fi
-files=$(mktemp -d)
-trap 'rm -rf "$files"' EXIT
 "$1" -q -o "$files/runs" -t 100 -- "$1" demo --seconds 1 >/dev/null
 printf 'a-token-of-the-test\n' >"$files/token"
 chmod 600 "$files/token"

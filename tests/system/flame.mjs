@@ -4,17 +4,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launch, newPage, ok, runTests, screenshots, test } from './browser.mjs';
 
 const [directory, shots] = process.argv.slice(2);
-const tests = [];
-const test = (name, run) => tests.push({ name, run });
-
-function ok(condition, message) {
-    if (!condition)
-        throw new Error(message);
-}
-
 function near(actual, expected, what) {
     ok(Math.abs(actual - expected) < 1e-4 + Math.abs(expected) * 1e-3,
         `${what}: ${actual}, expected ${expected}`);
@@ -34,29 +26,18 @@ const stacks = readFolded('train.folded');
 const whole = stacks.reduce((sum, stack) => sum + stack.value, 0);
 const shareOf = passes => stacks.filter(passes).reduce((sum, s) => sum + s.value, 0) / whole;
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launch();
 
 async function open(file, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 },
-        reducedMotion: 'reduce', ...options });
-    page.complaints = [];
-    page.on('console', message => {
-        if (message.type() === 'error')
-            page.complaints.push(message.text());
-    });
-    page.on('pageerror', error => page.complaints.push(error.message));
+    const page = await newPage(browser, { viewport: { width: 1280, height: 900 }, ...options });
     page.on('requestfailed', request => page.complaints.push('failed: ' + request.url()));
-    page.asked = [];
-    page.on('request', request => page.asked.push(request.url()));
     await page.goto('file://' + path.resolve(directory, file));
     return page;
 }
 
 const frames = page => page.evaluate(() => window.pitotFlame.visibleFrames());
 const frame = async (page, name) => (await frames(page)).find(f => f.name === name);
-const shot = async (page, name) =>
-    shots && page.screenshot({ path: path.join(shots, name + '.png') });
+const shot = screenshots(shots, '');
 
 async function clickFrame(page, name) {
     const found = await frame(page, name);
@@ -326,17 +307,6 @@ test('C241: speedscope itself opens its file', async () => {
         'the first thread is not shown');
 });
 
-console.log(`1..${tests.length}`);
-let failed = 0;
-for (const [i, { name, run }] of tests.entries()) {
-    try {
-        await run();
-        console.log(`ok ${i + 1} - ${name}`);
-    } catch (error) {
-        failed++;
-        const words = String(error.message).split('\n').join('\n# ');
-        console.log(`not ok ${i + 1} - ${name}\n# ${words}`);
-    }
-}
+const passed = await runTests();
 await browser.close();
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

@@ -4,49 +4,16 @@
     tests/system/native_histograms.py EXPORT_WORKLOAD
 
 Prints TAP. Skipped where there is no Prometheus."""
-import json
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.parse
 import urllib.request
 
+from servers import free_port, get, query_value, wait_for
+
 WORKLOAD = sys.argv[1]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def get(url, accept=None):
-    request = urllib.request.Request(url, headers={'Accept': accept} if accept else {})
-    with urllib.request.urlopen(request, timeout=5) as answer:
-        return answer.headers['Content-Type'], answer.read().decode()
-
-
-def wait_for(what, probe):
-    for _ in range(300):
-        try:
-            found = probe()
-            if found:
-                return found
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(f'waited in vain for {what}')
-
-
-def query(port, expression):
-    """The value of the only series, or None."""
-    url = f'http://127.0.0.1:{port}/api/v1/query?' + urllib.parse.urlencode({'query': expression})
-    result = json.loads(get(url)[1])['data']['result']
-    return float(result[0]['value'][1]) if result else None
 
 
 def near(value, expected):
@@ -54,35 +21,36 @@ def near(value, expected):
 
 
 def check_promtool(url):
-    content_type, text = get(url)
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        content_type, text = answer.headers['Content-Type'], answer.read().decode()
     assert content_type.startswith('text/plain; version=0.0.4'), content_type
     done = subprocess.run(['promtool', 'check', 'metrics'], input=text, text=True,
                           capture_output=True, check=False)
     assert done.returncode == 0 and not done.stdout + done.stderr, done
-    assert get(url, 'application/openmetrics-text')[1].endswith('# EOF\n')
+    assert get(url, 'application/openmetrics-text').endswith('# EOF\n')
     print('ok 1 - C248 C249 C250 C252 C257: promtool has nothing to say about the text')
 
 
 def check_native(port):
     counted = 'requests_total{code="200"}'
-    wait_for('the counter', lambda: query(port, counted) == 900)
+    wait_for('the counter', lambda: query_value(port, counted) == 900)
     print('ok 2 - C257: Prometheus reads the protobuf that it asks for first')
-    assert query(port, 'count(request_duration_seconds_bucket)') is None, 'not native'
-    count = query(port, 'histogram_count(request_duration_seconds)')
+    assert query_value(port, 'count(request_duration_seconds_bucket)') is None, 'not native'
+    count = query_value(port, 'histogram_count(request_duration_seconds)')
     assert count == 1000, count
-    total = query(port, 'histogram_sum(request_duration_seconds)')
+    total = query_value(port, 'histogram_sum(request_duration_seconds)')
     assert abs(total - 500.5) < 1e-9, total
     for q in (0.5, 0.9, 0.95, 0.99):
-        found = query(port, f'histogram_quantile({q}, request_duration_seconds)')
+        found = query_value(port, f'histogram_quantile({q}, request_duration_seconds)')
         assert near(found, q), (q, found)
     print('ok 3 - C249: histogram_quantile() of the native histogram is right within a bucket')
 
 
 def check_classic(port):
     bucket = 'request_duration_seconds_bucket{le="0.25"}'
-    wait_for('the bucket', lambda: query(port, bucket))
-    assert near(query(port, bucket), 250)
-    found = query(port, 'histogram_quantile(0.5, request_duration_seconds_bucket)')
+    wait_for('the bucket', lambda: query_value(port, bucket))
+    assert near(query_value(port, bucket), 250)
+    found = query_value(port, 'histogram_quantile(0.5, request_duration_seconds_bucket)')
     assert near(found, 0.5), found
     print('ok 4 - C249: without that feature it reads the classic buckets')
 

@@ -5,52 +5,20 @@
 
 Prints TAP. Skipped where there is no Prometheus."""
 import csv
-import json
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
+
+from servers import free_port, get, query_value, wait_for
 
 PITOT = sys.argv[1]
 COUNTERS = {'vllm:generation_tokens_total': 'tokens_generation_total',
             'vllm:prompt_tokens_total': 'tokens_prompt_total',
             'vllm:time_to_first_token_seconds_count': 'latency_ttft_s_count'}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def get(url):
-    with urllib.request.urlopen(url, timeout=5) as answer:
-        return answer.read().decode()
-
-
-def wait_for(what, probe):
-    for _ in range(300):
-        try:
-            found = probe()
-            if found:
-                return found
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(f'waited in vain for {what}')
-
-
-def query(port, name):
-    """The newest value of the only series of that name, or None."""
-    url = f'http://127.0.0.1:{port}/api/v1/query?' + urllib.parse.urlencode({'query': name})
-    result = json.loads(get(url))['data']['result']
-    return float(result[0]['value'][1]) if result else None
 
 
 def last_recorded(directory):
@@ -84,7 +52,8 @@ def check(directory):
                 truth[name] = float(line.rsplit(' ', 1)[1])
         assert truth['vllm:generation_tokens_total'] > 0, truth
         for name, value in truth.items():
-            wait_for(f'{name} = {value} in Prometheus', lambda n=name, v=value: query(own, n) == v)
+            wait_for(f'{name} = {value} in Prometheus',
+                     lambda n=name, v=value: query_value(own, n) == v)
         print('ok 1 - C117 C125 C257: a real Prometheus reads what the demo engine counted')
         time.sleep(1.5)  # two more scrapes of the recorder
         recorder.send_signal(signal.SIGINT)

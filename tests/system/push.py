@@ -22,6 +22,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from servers import free_port, get, wait_for
+
 PITOT, WORKLOAD, PUSH_DAY = map(os.path.abspath, sys.argv[1:4])
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENT = {k: v for k, v in os.environ.items()
@@ -43,32 +45,10 @@ class Skip(Exception):
     """The machine does not have what this needs."""
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def get(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:
-        return answer.read().decode()
-
-
 def post(url, value):
     request = urllib.request.Request(url, json.dumps(value).encode(), method='POST')
     with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.read().decode()
-
-
-def wait_for(what, probe, seconds=60):
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        with contextlib.suppress(OSError):
-            found = probe()
-            if found:
-                return found
-        time.sleep(0.05)
-    raise AssertionError(f'waited in vain for {what}')
 
 
 @contextlib.contextmanager

@@ -3,26 +3,18 @@
 // Prints TAP.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
+import { launch, newPage, ok, runTests, screenshots, test } from './browser.mjs';
 
 const [directory, shots] = process.argv.slice(2);
-const tests = [];
-const test = (name, run) => tests.push({ name, run });
-
-function ok(condition, message) {
-    if (!condition)
-        throw new Error(message);
-}
-
 /* Cards show three digits. */
 function near(actual, expected, what) {
     ok(Math.abs(actual - expected) <= Math.abs(expected) * 0.006, `${what}: ${actual}, expected ${expected}`);
 }
 
 /* Columns of the main CSV; times in seconds since the first row. None of its cells has a comma. */
-function readMain() {
-    const name = readdirSync(path.join(directory, 'run')).find(file => /^[^.]+\.csv$/.test(file));
-    const [head, ...lines] = readFileSync(path.join(directory, 'run', name), 'utf8').trim().split('\n');
+function readMain(run) {
+    const name = readdirSync(path.join(directory, run)).find(file => /^[^.]+\.csv$/.test(file));
+    const [head, ...lines] = readFileSync(path.join(directory, run, name), 'utf8').trim().split('\n');
     const names = head.split(',');
     const columns = Object.fromEntries(names.map(column => [column, []]));
     for (const line of lines)
@@ -31,18 +23,17 @@ function readMain() {
     return columns;
 }
 
-const csv = readMain();
+const csv = readMain('run');
 const within = (column, from, to) => csv[column].filter((value, i) =>
     csv.seconds[i] >= from && csv.seconds[i] <= to && !Number.isNaN(value));
 
-const SCALE = { B: 1, kB: 1024, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40, ms: 1e-3, s: 1, 'µs': 1e-6 };
+const SCALE = { B: 1, KiB: 1024, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, ms: 1e-3, s: 1, 'µs': 1e-6 };
 function parse(text) {
     const [, number, unit] = /^([\d.\u202f]+)\u202f?([^\d]*)$/.exec(text) || [];
     return Number(number?.replaceAll('\u202f', '')) * (SCALE[unit] ?? 1);
 }
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launch();
 
 async function scriptSeconds(page) {
     const { metrics } = await page.session.send('Performance.getMetrics');
@@ -50,16 +41,7 @@ async function scriptSeconds(page) {
 }
 
 async function open(file, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 1000 },
-        reducedMotion: 'reduce', ...options });
-    page.complaints = [];
-    page.on('console', message => {
-        if (message.type() === 'error')
-            page.complaints.push(message.text());
-    });
-    page.on('pageerror', error => page.complaints.push(error.message));
-    page.asked = [];
-    page.on('request', request => page.asked.push(request.url()));
+    const page = await newPage(browser, options);
     page.session = await page.context().newCDPSession(page);
     await page.session.send('Performance.enable');
     await page.goto('file://' + path.resolve(directory, file));
@@ -71,10 +53,7 @@ async function open(file, options = {}) {
     return page;
 }
 
-const shot = async (page, name) => {
-    if (shots)
-        await page.screenshot({ path: path.join(shots, `report-${name}.png`) });
-};
+const shot = screenshots(shots, 'report-');
 const card = (page, title, label) => page.evaluate(([wanted, part]) => {
     const element = document.querySelector(`[data-card="${wanted}"]`);
     const rows = [...element.querySelectorAll('li'), element.querySelector('.pr-large')];
@@ -113,11 +92,67 @@ test('cards say what the CSV says', async () => {
     const requests = within('requests_finished_total', 0, 1e9);
     ok(parse(await card(page, 'Requests', 'finished')) === requests.at(-1) - requests[0], 'requests');
     const tokens = within('tokens_generation_total', 0, 1e9);
-    ok(parse(await card(page, 'Tokens generated', 'in all')) === tokens.at(-1) - tokens[0], 'tokens');
+    ok(parse(await card(page, 'Tokens generated', 'while scraped')) === tokens.at(-1) - tokens[0], 'tokens');
 });
 
+/* Every scrape gives as many values as it saw requests, spread as its quantiles say. */
+function pooled(latency) {
+    const levels = [0.5, 0.9, 0.95, 0.99];
+    const columns = levels.map(level => csv[`latency_${latency}_s_p${Math.round(level * 100)}`]);
+    const counts = csv[`latency_${latency}_s_count`];
+    const pool = [];
+    let before = NaN;
+    for (let i = 0; i < counts.length; i++) {
+        if (Number.isNaN(counts[i]) || counts[i] === before)
+            continue;
+        const points = columns.map(column => column[i]);
+        for (let k = 0; k < 100 * (counts[i] - before) && !points.some(Number.isNaN); k++) {
+            const level = (k + 0.5) / (100 * (counts[i] - before));
+            const next = levels.findIndex(one => level < one);
+            const [low, lowLevel] = next > 0 ? [points[next - 1], levels[next - 1]] :
+                [Math.max(0, 2 * points[0] - points[1]), 0];
+            pool.push(next < 0 ? points[3] :
+                low + (points[next] - low) * (level - lowLevel) / (levels[next] - lowLevel));
+        }
+        before = counts[i];
+    }
+    return pool.sort((a, b) => a - b);
+}
+
+test('latencies are those of all requests, not means of quantiles', async () => {
+    for (const [title, latency] of [['Time to first token', 'ttft'], ['Between tokens', 'inter_token']]) {
+        const pool = pooled(latency);
+        ok(pool.length > 1000, `${latency}: ${pool.length} values`);
+        for (const level of [50, 95, 99]) {
+            const shown = parse(await card(page, title, 'p' + level));
+            const expected = pool[Math.floor(pool.length * level / 100)];
+            ok(Math.abs(shown - expected) <= 0.02 * expected, `${title}, p${level}: ${shown}, ${expected}`);
+        }
+    }
+});
+
+if (existsSync(path.join(directory, 'merged.html')))
+    test('a merged report adds its ranks, and counts their machine once', async () => {
+        const merged = await open('merged.html');
+        const ranks = ['rank0', 'rank1'].map(readMain);
+        const samples = ranks.flatMap((rank, of) => rank.monotonic_ns.map((ns, i) =>
+            ({ ns, of, bytes: rank.pTreeResidentSetSize[i] }))).sort((a, b) => a.ns - b.ns);
+        const last = [0, 0];
+        let both = 0;
+        for (const { of, bytes } of samples.filter(sample => !Number.isNaN(sample.bytes))) {
+            last[of] = bytes;
+            both = Math.max(both, last[0] + last[1]);
+        }
+        near(parse(await card(merged, 'Memory', 'peak')), Math.max(...ranks[0].vMemoryUsed), 'memory');
+        near(parse(await card(merged, 'Memory', 'recorded tree, peak')), both, 'memory of both');
+        ok((await merged.locator('#ranks').textContent()).includes('2 runs on 1 machine'), 'who was merged');
+        ok(merged.complaints.length === 0, merged.complaints.join('; '));
+        await shot(merged, 'merged');
+        await merged.close();
+    });
+
 test('a brush over the time bar changes the figures to those of its part', async () => {
-    const before = await card(page, 'Tokens generated', 'in all');
+    const before = await card(page, 'Tokens generated', 'while scraped');
     const box = await page.locator('.pr-strip').boundingBox();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 20);
     await page.mouse.down();
@@ -125,7 +160,7 @@ test('a brush over the time bar changes the figures to those of its part', async
     await page.mouse.up();
     const { from, to, end } = await getWindow(page);
     ok(Math.abs(from / end - 0.5) < 0.01 && Math.abs(to / end - 0.75) < 0.01, `${from} to ${to}`);
-    ok(await card(page, 'Tokens generated', 'in all') !== before, 'tokens did not change');
+    ok(await card(page, 'Tokens generated', 'while scraped') !== before, 'tokens did not change');
     near(parse(await card(page, 'Memory', 'peak')), Math.max(...within('vMemoryUsed', from, to)), 'memory');
     const running = within('system_requests_running', from, to);
     near(parse(await card(page, 'Requests', 'running, mean')),
@@ -311,17 +346,6 @@ test('a day of samples is a small page and shows a peak of one second', async ()
     ok(day.complaints.length === 0, day.complaints.join('; '));
 });
 
-console.log(`1..${tests.length}`);
-let failed = 0;
-for (const [i, { name, run }] of tests.entries()) {
-    try {
-        await run();
-        console.log(`ok ${i + 1} - ${name}`);
-    } catch (error) {
-        failed++;
-        const words = String(error.message).split('\n').join('\n# ');
-        console.log(`not ok ${i + 1} - ${name}\n# ${words}`);
-    }
-}
+const passed = await runTests();
 await browser.close();
-process.exit(failed ? 1 : 0);
+process.exit(passed ? 0 : 1);

@@ -5,19 +5,9 @@
 # PITOT_SHOTS names a directory to keep screenshots in; docs/report.png is report-light.png of it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-skip() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-command -v chromium >/dev/null || skip "no chromium"
+. "$here/browser.sh"
 "$1" report . 2>&1 | grep -q "no report page" && skip "built without npm"
-if [ ! -d "$here/node_modules/playwright-core" ] &&
-    ! (cd "$here" && npm install --no-save --silent >&2); then
-    skip "the packages of tests/system/package.json cannot be fetched"
-fi
-files=$(mktemp -d)
 PATH=$(cd "$(dirname "$1")" && pwd):$PATH
-trap 'rm -rf "$files"' EXIT
 "$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
     sh -c 'pitot mark "first mark" & exec pitot demo --serve --self-load --seconds 8' >/dev/null
 cp "$files"/run/*.html "$files/demo.html"
@@ -30,6 +20,12 @@ fi
 "$1" -q -o "$files/heap" -t 100 -f csv --heap=16k -- "$1" demo --seconds 3 >/dev/null
 "$1" report "$files/heap" -q -o "$files/heap.html"
 "$1" export "$files/heap" --profile heap --metric peak -o "$files/heap.folded"
+for rank in 0 1; do
+    PITOT_RANK=$rank "$1" -q -o "$files/rank$rank" -t 100 -p -f csv -- \
+        sh -c 'kept=$(head -c 20000000 /dev/zero | tr "\0" x); sleep 3; : "$kept"' &
+done
+wait
+"$1" merge -q "$files/rank0" "$files/rank1" -o "$files/merged.html" >/dev/null
 "$2" "$files/day.pitot" 86400
 "$1" report "$files/day.pitot" -q -o "$files/day.html"
 rm "$files/day.pitot"

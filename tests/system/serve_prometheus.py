@@ -7,46 +7,14 @@ Prints TAP. Skipped where there is no Prometheus."""
 import json
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.parse
-import urllib.request
+
+from servers import free_port, get, query, wait_for
 
 PITOT = sys.argv[1]
 TEXT, OPENMETRICS = 'text/plain;version=0.0.4', 'application/openmetrics-text;version=1.0.0'
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def get(url, accept=None):
-    request = urllib.request.Request(url, headers={'Accept': accept} if accept else {})
-    with urllib.request.urlopen(request, timeout=5) as answer:
-        return answer.read().decode()
-
-
-def wait_for(what, probe):
-    for _ in range(300):
-        try:
-            found = probe()
-            if found:
-                return found
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(f'waited in vain for {what}')
-
-
-def query(port, expression):
-    """All series of an expression."""
-    url = f'http://127.0.0.1:{port}/api/v1/query?' + urllib.parse.urlencode({'query': expression})
-    return json.loads(get(url))['data']['result']
 
 
 def start_prometheus(directory, name, targets, *options):

@@ -14,26 +14,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
+
+from servers import free_port, wait_for
 
 PITOT = os.path.abspath(sys.argv[1])
 SLURM = pathlib.Path(__file__).resolve().parents[2] / 'packaging' / 'slurm'
 WORK = 'import time\nend = time.time() + 2\nwhile time.time() < end: sum(range(1000))'
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
-def wait_for(what, probe):
-    for _ in range(600):
-        found = probe()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f'waited in vain for {what}')
 
 
 def configure(directory):

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/json_walk.h"
+#include "base/module.h"
 #include "base/out.h"
 #include "base/scan.h"
 
@@ -170,6 +171,12 @@ static void doubles_are_short_and_read_back_the_same(void **state) {
     check_f64(133180726043928.375, "133180726043928.38"); /* a tie: the even digit */
     check_f64(562949953421312.125, "562949953421312.1");
     check_f64(5e-324, NULL);
+    check_f64(0.000138158, "0.000138158");
+    check_f64(1e-9, "0.000000001");
+    check_f64(1.5e-9, "1.5e-09");
+    check_f64(0.0039, "0.0039");
+    for (int i = 1; i < 3906250; i += 997)
+        check_shortest(i / 1e9);
     uint64_t bits = 88172645463325252;
     for (int i = 0; i < 100000; i++) {
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
@@ -303,6 +310,46 @@ static void output_to_memory_is_appended_whole(void **state) {
     pt_buf_release(&buffer);
 }
 
+static void short_output_takes_little_memory(void **state) {
+    (void)state;
+    struct pt_buf buffer = { 0 };
+    struct pt_out o;
+    pt_out_memory(&o, &buffer);
+    pt_out_text(&o, "0123456789");
+    assert_int_equal(pt_out_close(&o), 0);
+    assert_int_equal(buffer.capacity, 10);
+    assert_str_eq(pt_buf_as_str(&buffer), "0123456789");
+    pt_buf_release(&buffer);
+    pt_out_memory(&o, &buffer);
+    assert_int_equal(pt_out_close(&o), 0);
+    assert_int_equal(buffer.len, 0);
+    pt_buf_release(&buffer);
+}
+
+/* Of this program, in pages; read without anything that would read more of a library. */
+static long file_pages(void) {
+    char text[128] = "";
+    long size = 0, resident = 0, shared = 0;
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    assert_true(read(fd, text, sizeof text - 1) > 0);
+    close(fd);
+    struct pt_scan s = pt_scan_of(pt_str_from(text));
+    size = pt_scan_i64(&s);
+    resident = pt_scan_i64(&s);
+    shared = pt_scan_i64(&s);
+    assert_false(s.failed);
+    assert_true(size >= resident && resident >= shared);
+    return shared;
+}
+
+static void pages_of_libraries_are_given_back(void **state) {
+    (void)state;
+    long before = file_pages();
+    pt_module_settle();
+    assert_true(file_pages() < before);
+    assert_true(strtod("0.5", NULL) == 0.5); /* and come back */
+}
+
 static void the_directory_of_the_program_is_known(void **state) {
     (void)state;
     char own[4096], expected[4096];
@@ -338,6 +385,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(escapes_of_json_are_undone, "escapes of JSON are undone"),
         PT_TEST(output_to_memory_is_appended_whole, "output to memory is appended whole"),
+        PT_TEST(short_output_takes_little_memory,
+                "output that is short takes no more memory than it needs"),
+        PT_TEST(pages_of_libraries_are_given_back,
+                "pages of libraries that only loading has read are given back"),
         PT_TEST(the_directory_of_the_program_is_known, "the directory of the program is known"),
         PT_TEST(numbers_are_exact_to_the_last_digit, "C031: numbers are exact to the last digit"),
         PT_TEST(overflow_is_a_failure_and_sticks, "overflow is a failure and sticks"),

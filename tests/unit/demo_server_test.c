@@ -1,7 +1,8 @@
 /* The demo engine as a server, by what its clients see. */
 #include "test.h"
-#include "http_modules.h"
+#include "http_client_fixture.h"
 #include "json_text.h"
+#include "small_model.h"
 
 #include "base/attr.h"
 #include "demo/load.h"
@@ -13,19 +14,6 @@
 #include <unistd.h>
 
 #define PATIENCE (INT64_C(60) * 1000000000) /* for what is expected to come */
-
-static const struct pt_model_config small = {
-    .layer_count = 2,
-    .width = 64,
-    .head_count = 4,
-    .kv_head_count = 2,
-    .hidden = 96,
-    .vocabulary = PT_TOKEN_COUNT,
-    .context = 96,
-    .seed = 7,
-};
-
-static struct pt_http_client client;
 
 static void serve_model(struct pt_demo_server *s, const char *listen,
                         const struct pt_model_config *model) {
@@ -340,17 +328,6 @@ static void percentiles_of_1_to_200_are_known(void **state) {
     pt_samples_release(&s);
     l = pt_samples_latency(&s);
     assert_int_equal(l.count, 0);
-}
-
-static int open_client(void **state) {
-    (void)state;
-    return pt_http_client_open(&client, NULL);
-}
-
-static int close_client(void **state) {
-    (void)state;
-    pt_http_client_close(&client);
-    return 0;
 }
 
 int main(void) {

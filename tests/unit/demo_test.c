@@ -1,4 +1,5 @@
 /* The demo workload: arithmetic, model, scheduling, engine, the run as a whole. */
+#include "small_model.h"
 #include "test.h"
 
 #include "demo/engine.h"
@@ -15,17 +16,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static const struct pt_model_config small = {
-    .layer_count = 2,
-    .width = 64,
-    .head_count = 4,
-    .kv_head_count = 2,
-    .hidden = 96,
-    .vocabulary = PT_TOKEN_COUNT,
-    .context = 96,
-    .seed = 7,
-};
 
 static struct pt_model model;
 

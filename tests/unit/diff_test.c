@@ -190,6 +190,26 @@ static void a_gate_fails_only_for_what_is_sure(void **state) {
     assert_int_equal(pt_gate_check(&gate, NULL), PT_GATE_MISSING);
 }
 
+static void a_gate_can_ask_for_a_change(void **state) {
+    (void)state;
+    static const struct {
+        double change, low, high;
+        enum pt_gate_result result;
+    } cases[] = {
+        { 0.05, 0.04, 0.06, PT_GATE_PASS },
+        { 0, -0.006, 0.006, PT_GATE_FAIL },
+        { 0.02, 0.01, 0.025, PT_GATE_FAIL },
+        { 0.02, 0.01, 0.04, PT_GATE_UNSURE },
+    };
+    struct pt_gate gate = { "x", '<', 0.03 };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_comparison m = {
+            .is_known = true, .change = cases[i].change, .low = cases[i].low, .high = cases[i].high
+        };
+        assert_int_equal(pt_gate_check(&gate, &m), cases[i].result);
+    }
+}
+
 static void add_tracks(struct pt_comparisons *c, int side, const struct track *list) {
     char path[] = "/tmp/pitot-diff-XXXXXX";
     struct track_set *set = pt_calloc(1, sizeof *set);
@@ -328,6 +348,8 @@ int main(void) {
         PT_TEST(several_runs_show_how_much_runs_differ,
                 "C235: a change that is within the scatter of the baselines is not told"),
         PT_TEST(gates_are_read, "gates are read, and what is no gate is refused"),
+        PT_TEST(a_gate_can_ask_for_a_change,
+                "C235: a gate can ask for a change, and fails if it was surely not reached"),
         PT_TEST(a_gate_fails_only_for_what_is_sure,
                 "C235: a gate fails for sure changes, and says when it cannot tell"),
         PT_TEST(counters_are_compared_as_rates_of_the_recorded_rows,

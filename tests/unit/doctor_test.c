@@ -5,14 +5,16 @@
 #include "agent/doctor.h"
 #include "base/attr.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 
 static const char *const expected_ids[] = {
-    "kernel",  "procfs",     "output",  "tick",        "clock",       "memory",      "nofile",
-    "hidepid", "process_io", "smaps",   "proc_events", "taskstats",   "diskstats",   "pressure",
-    "cgroup",  "own_cgroup", "cpufreq", "perf",        "cpu_profile", "pmu",         "kptr",
-    "rapl",    "nvml",       "dri",     "gpu_tools",   "http_client", "http_server",
+    "kernel",  "procfs",     "output",   "tick",        "clock",       "memory",      "nofile",
+    "hidepid", "process_io", "smaps",    "proc_events", "taskstats",   "diskstats",   "pressure",
+    "cgroup",  "own_cgroup", "cpufreq",  "perf",        "cpu_profile", "pmu",         "kptr",
+    "rapl",    "nvml",       "dri",      "gpu_tools",   "http_client", "http_server", "elf",
+    "snappy",  "sqlite",     "terminal",
 };
 
 static void open_live(struct pt_fs *fs) {
@@ -83,9 +85,62 @@ static void assert_complete(json_t *root) {
 
 static void ids_stay_what_they_are(void **state) {
     (void)state;
-    assert_int_equal(pt_doctor_check_count, PT_COUNT(expected_ids));
+    struct pt_fs fs;
+    open_live(&fs);
+    json_t *root = doctor_json(&fs), *found = at(root, "checks");
+    assert_int_equal(json_array_size(found), PT_COUNT(expected_ids));
     for (size_t i = 0; i < PT_COUNT(expected_ids); i++)
-        assert_string_equal(pt_doctor_checks[i].id, expected_ids[i]);
+        assert_text(json_array_get(found, i), "id", expected_ids[i]);
+    json_decref(root);
+    pt_fs_close(&fs);
+}
+
+/* What was built stands in the directory of modules, beside libraries for other programs. */
+static void modules_that_were_built_are_found(void **state) {
+    (void)state;
+    struct pt_fs fs;
+    open_live(&fs);
+    json_t *root = doctor_json(&fs);
+    DIR *d = opendir(getenv("PITOT_MODULES"));
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        char *end = strstr(e->d_name, ".so");
+        if (!end || end[3] || strncmp(e->d_name, "lib", 3) == 0)
+            continue;
+        *end = '\0';
+        for (char *dash = e->d_name; (dash = strchr(dash, '-'));)
+            *dash = '_';
+        assert_state(root, e->d_name, "ok");
+    }
+    closedir(d);
+    json_decref(root);
+    pt_fs_close(&fs);
+}
+
+static void modules_that_are_missing_say_what_to_install(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        { "http_client", "apt-get install libcurl4" },
+        { "http_server", "apt-get install libmicrohttpd12 libjansson4" },
+        { "elf", "apt-get install libdw1" },
+        { "snappy", "apt-get install libsnappy1v5" },
+        { "sqlite", "apt-get install libsqlite3-0" },
+        { "terminal", "apt-get install libncursesw6" },
+    };
+    struct pt_fs fs;
+    char *before = pt_strdup(getenv("PITOT_MODULES"));
+    open_live(&fs);
+    setenv("PITOT_MODULES", "/nowhere", 1);
+    json_t *root = doctor_json(&fs);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        assert_state(root, cases[i][0], "missing");
+        assert_text(check_of(root, cases[i][0]), "remedy", cases[i][1]);
+    }
+    assert_complete(root);
+    setenv("PITOT_MODULES", before, 1);
+    pt_free(before);
+    json_decref(root);
+    pt_fs_close(&fs);
 }
 
 static void this_machine_gets_an_answer_for_every_check(void **state) {
@@ -193,6 +248,9 @@ static void a_gpu_that_does_not_answer_has_a_reason_and_a_remedy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(ids_stay_what_they_are, "ids of checks stay what they are"),
+        PT_TEST(modules_that_were_built_are_found, "modules that were built are found"),
+        PT_TEST(modules_that_are_missing_say_what_to_install,
+                "modules that are missing say what to install"),
         PT_TEST(this_machine_gets_an_answer_for_every_check,
                 "this machine gets an answer for every check"),
         PT_TEST(a_copied_server_shows_what_its_files_say,

@@ -70,20 +70,29 @@ static void put_family(void *user, const struct pt_family *family) {
     pt_exposition_family(user, family);
 }
 
-static const char *render(enum pt_exposition_format format, bool has_processes) {
-    struct pt_families f;
+/* Behind `offset` other bytes, which are not in what it returns. */
+static const char *render_with(struct pt_families *f, enum pt_exposition_format format,
+                               size_t offset) {
     struct pt_exposition e;
     struct pt_out out;
     pt_buf_release(&written);
     pt_out_memory(&out, &written);
-    pt_families_init(&f, &schema, &(struct pt_families_options){ .has_processes = has_processes });
+    for (size_t i = 0; i < offset; i++)
+        pt_out_char(&out, '.');
     pt_exposition_begin(&e, &out, format);
-    pt_families_each(&f, &sample, put_family, &e);
+    pt_families_each(f, &sample, put_family, &e);
     pt_exposition_end(&e);
-    pt_families_release(&f);
     assert_int_equal(pt_out_close(&out), 0);
     pt_buf_u8(&written, 0);
-    return (const char *)written.at;
+    return (const char *)written.at + offset;
+}
+
+static const char *render(enum pt_exposition_format format, bool has_processes) {
+    struct pt_families f;
+    pt_families_init(&f, &schema, &(struct pt_families_options){ .has_processes = has_processes });
+    const char *text = render_with(&f, format, 0);
+    pt_families_release(&f);
+    return text;
 }
 
 static void check(const char *text, bool is_openmetrics) {
@@ -141,6 +150,31 @@ static void null_is_left_out(void **state) {
     assert_null(strstr(text, "pitot_thing_time"));
     assert_null(strstr(text, "pitot_thing_wait_seconds_total{id=\"a\"}"));
     assert_non_null(strstr(text, "pitot_thing_wait_seconds_total{id=\"b\"} 0\n"));
+}
+
+/* The buffer of the output is full within each part of the first exposition once. */
+static void texts_are_the_same_every_time(void **state) {
+    (void)state;
+    static const enum pt_exposition_format formats[] = { PT_PROMETHEUS, PT_OPENMETRICS };
+    struct pt_batch *b = &sample.batches[0];
+    pt_batch_add_row(b);
+    set_text(b, thing_id, "a");
+    pt_set_i64(b, thing_time, 12345);
+    pt_set_f64(b, thing_percent, 12.5);
+    for (size_t i = 0; i < PT_COUNT(formats); i++) {
+        char *expected = pt_strdup(render(formats[i], false));
+        for (size_t room = 0; room < strlen(expected); room++) {
+            struct pt_families f;
+            pt_families_init(&f, &schema, &(struct pt_families_options){ 0 });
+            for (int k = 0; k < 3; k++) {
+                size_t offset = k == 0 ? PT_OUT_BUFFER - room : 0;
+                assert_string_equal(render_with(&f, formats[i], offset), expected);
+                assert_string_not_equal(render_with(&f, formats[1 - i], 0), expected);
+            }
+            pt_families_release(&f);
+        }
+        pt_free(expected);
+    }
 }
 
 static void pids_and_events_are_left_out(void **state) {
@@ -295,6 +329,8 @@ int main(void) {
         { "C257: names have base units, counters _total", names_have_base_units, set_up, tear_down,
           NULL },
         { "what is unknown is no series", null_is_left_out, set_up, tear_down, NULL },
+        { "C257: an exposition is the same every time", texts_are_the_same_every_time, set_up,
+          tear_down, NULL },
         { "single processes are shown when asked for, events never", pids_and_events_are_left_out,
           set_up, tear_down, NULL },
         { "counters of processes are summed, gauges keep their pid", processes_are_taken_together,

@@ -217,12 +217,12 @@ static void numbers_are_printed_for_people(void **state) {
     check_print(PT_FORMAT_PLAIN, 1.005, "1.00");
     check_print(PT_FORMAT_BYTES, 0, "0 B");
     check_print(PT_FORMAT_BYTES, 1023, "1023 B");
-    check_print(PT_FORMAT_BYTES, 1024, "1.0 kB");
-    check_print(PT_FORMAT_BYTES, 1048575, "1.0 MB");
-    check_print(PT_FORMAT_BYTES, 10 * 1048576 - 1, "10 MB");
-    check_print(PT_FORMAT_BYTES, 2.4 * 1073741824, "2.4 GB");
-    check_print(PT_FORMAT_BYTES, 5e15, "4547 TB");
-    check_print(PT_FORMAT_BYTES_PER_S, 31.4 * 1048576, "31 MB/s");
+    check_print(PT_FORMAT_BYTES, 1024, "1.0 KiB");
+    check_print(PT_FORMAT_BYTES, 1048575, "1.0 MiB");
+    check_print(PT_FORMAT_BYTES, 10 * 1048576 - 1, "10 MiB");
+    check_print(PT_FORMAT_BYTES, 2.4 * 1073741824, "2.4 GiB");
+    check_print(PT_FORMAT_BYTES, 5e15, "4547 TiB");
+    check_print(PT_FORMAT_BYTES_PER_S, 31.4 * 1048576, "31 MiB/s");
 }
 
 /* The summary */
@@ -277,6 +277,29 @@ static void add_own_cost(struct fixture *f, int64_t cpu_ns) {
     pt_set_i64(b, collector_dropped, 0);
 }
 
+/* 1 MiB/s for ten seconds, and a tenth of a second at the end with 11 MiB/s: 11.1 MiB in 10.1 s. */
+static void a_short_last_interval_counts_for_its_time(void **state) {
+    static const struct {
+        int64_t mono_ns, bytes;
+    } reads[] = { { SECOND, 0 },
+                  { 11 * SECOND, 10 << 20 },
+                  { 11 * SECOND + SECOND / 10, (10 << 20) + (11 << 20) / 10 } };
+    struct fixture *f = *state;
+    struct pt_summary *s = pt_calloc(1, sizeof *s);
+    pt_summary_init(s, &schema);
+    for (size_t i = 0; i < PT_COUNT(reads); i++) {
+        f->sample.mono_ns = reads[i].mono_ns;
+        add_disk(f, reads[i].mono_ns, reads[i].bytes);
+        pt_summary_add(s, &f->sample);
+        pt_sample_clear(&f->sample);
+    }
+    char *text = printed(s, false);
+    assert_non_null(strstr(text, "Disk read             1.1 MiB/s   11 MiB/s\n"));
+    pt_free(text);
+    pt_summary_release(s);
+    pt_free(s);
+}
+
 static void the_summary_has_mean_peak_curve_and_own_cost(void **state) {
     struct fixture *f = *state;
     struct pt_summary *s = pt_calloc(1, sizeof *s);
@@ -287,8 +310,8 @@ static void the_summary_has_mean_peak_curve_and_own_cost(void **state) {
         summarize(s, f, bytes[i]);
     }
     char *text = printed(s, true);
-    assert_non_null(strstr(text, "Disk read              1.5 MB/s   2.0 MB/s   ▄█\n"));
-    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MB; 2 ticks came late and "
+    assert_non_null(strstr(text, "Disk read             1.5 MiB/s  2.0 MiB/s   ▄█\n"));
+    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MiB; 2 ticks came late and "
                                  "were skipped\n"));
     assert_null(strstr(text, "Memory"));
     pt_free(text);
@@ -333,6 +356,8 @@ int main(void) {
                     "the recorded group gives the CPU of the command"),
         FIGURE_TEST(numbers_are_printed_for_people, "numbers are printed for people"),
         FIGURE_TEST(a_long_curve_keeps_its_peaks, "a long curve keeps its peaks"),
+        FIGURE_TEST(a_short_last_interval_counts_for_its_time,
+                    "means are of time: a short last interval counts for little"),
         FIGURE_TEST(the_summary_has_mean_peak_curve_and_own_cost,
                     "the summary has mean, peak, curve and own cost"),
         FIGURE_TEST(a_run_of_one_sample_has_no_rates, "a run of one sample has no rates"),

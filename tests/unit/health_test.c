@@ -119,17 +119,6 @@ static void test_registration_errors(void **state) {
     run_child(register_over_another);
 }
 
-static double own_rss_bytes(void) {
-    char line[256];
-    double kb = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (fgets(line, sizeof line, file))
-        if (!strncmp(line, "VmRSS:", 6))
-            kb = strtod(line + 6, NULL);
-    fclose(file);
-    return kb * 1024;
-}
-
 static void record_requests(void) {
     static struct pt_region_value v;
     expect(pt_start(NULL) == 0);
@@ -150,7 +139,7 @@ static void record_requests(void) {
     expect(value_of("requests_total") == 4);
     expect(value_of("request_errors_total") == 1);
     expect(read_metric("request_duration_seconds", &v) && v.count == 2 && v.sum == 2);
-    double bytes = value_of("memory_usage_bytes"), expected = own_rss_bytes();
+    double bytes = value_of("memory_usage_bytes"), expected = own_rss_mb() * 1048576;
     expect(fabs(bytes - expected) < 0.5 * expected && bytes > 0);
 }
 
@@ -189,7 +178,7 @@ static void no_traffic(void) {
     pt_health_check(&health, NULL, NULL);
     expect(health.is_healthy && isnan(health.latency_p50) && isnan(health.latency_p95));
     expect(health.error_rate == 0 && isnan(pt_gpu_utilization()));
-    double expected = own_rss_bytes() / 1024 / 1024;
+    double expected = own_rss_mb();
     expect(fabs(health.memory_usage_mb - expected) < 0.5 * expected);
     json_t *json = json_loads(pt_health_json(&health), 0, NULL);
     expect(json && json_object_size(json) == 6);

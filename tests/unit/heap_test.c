@@ -86,6 +86,17 @@ static void read_file(struct pt_heap *h, struct made_file *f, bool is_final) {
     pt_heap_source_close(&s);
 }
 
+/* As the library does at the end of a process. */
+static void append_maps(struct made_file *f, const char *text) {
+    struct {
+        struct pt_heap_maps maps;
+        char text[64];
+    } r = { .maps = { .mono_ns = 3000, .thread = 5, .text_size = (uint32_t)strlen(text) } };
+    assert_true(strlen(text) < sizeof r.text);
+    memcpy(r.text, text, strlen(text));
+    append(f, &r, sizeof r, PT_HEAP_MAPS, 0);
+}
+
 static void assert_near(double value, double expected) {
     if (fabs(value - expected) > 1e-9 * fabs(expected) + 1e-9)
         fail_msg("%g, expected %g", value, expected);
@@ -492,6 +503,37 @@ static void test_estimates(void **state) {
     assert_true(squares / 100 > 0.5 && squares / 100 < 1.7); /* the errors are what they say */
 }
 
+/* Its number is none that runs. */
+static void test_last_maps(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct pt_heap_source s;
+    struct made_file f = make_file(0);
+    struct pt_heap_allocation a = { .mono_ns = 2000, .address = 1, .bytes = 1000, .thread = 5 };
+    for (int i = 0; i < PT_HEAP_REGISTERS; i++)
+        a.registers[i] = 0x401001; /* leads nowhere */
+    append_free(&f, 1000, 0x9000, PT_HEAP_FREE, 0);
+    uint64_t before = f.position;
+    append(&f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+    pt_heap_init(&h, &fs);
+    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), 0);
+    uint32_t process = pt_heap_add_process(&h, &s);
+    pt_heap_read(&h, process, &s, false, 0);
+    assert_int_equal(h.sample_count, 0); /* it waits */
+    assert_int_equal(header_of(&f)->read, before);
+    append_maps(&f, "400000-402000 r-xp 00000000 00:00 0 /nonexistent/late.so\n");
+    pt_heap_read(&h, process, &s, false, 0);
+    assert_int_equal(h.sample_count, 0);
+    pt_heap_read(&h, process, &s, true, 0);
+    assert_int_equal(h.sample_count, 1);
+    assert_int_equal(header_of(&f)->read, f.position);
+    pt_heap_source_close(&s);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_weight, "C244: a sample stands for its size over its chance of being one"),
@@ -503,6 +545,8 @@ int main(void) {
         PT_TEST(test_torn, "C244: a record that its killed writer did not finish is stepped over"),
         PT_TEST(test_garbage, "C244: a file that is not whole is not read"),
         PT_TEST(test_cut, "C244: a program that cuts its file while it is read ends no reader"),
+        PT_TEST(test_last_maps,
+                "C244: what an ended process left waits for the maps it wrote last"),
         PT_TEST(test_live, "C244: the table of live blocks forgets what was freed, nothing else"),
         PT_TEST(test_growth, "C244: steady growth is a leak; warm-ups, steps and saws are none"),
         PT_TEST(test_estimates,

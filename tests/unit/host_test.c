@@ -19,6 +19,7 @@ struct host {
     struct pt_fs fs;
     struct pt_target target;
     struct pt_thinning thinning;
+    struct pt_text text;
     struct pt_context context;
     const struct pt_collector *type;
     void *state;
@@ -31,6 +32,7 @@ static void open_at(struct host *h, const char *collector, const char *proc, con
     if (pt_fs_open(&h->fs, proc, sys, "/", &err))
         fail_msg("%s", err.text);
     h->context = (struct pt_context){ .fs = &h->fs,
+                                      .text = &h->text,
                                       .target = &h->target,
                                       .thinning = &h->thinning,
                                       .interval_ns = PT_NS_PER_SECOND,
@@ -66,6 +68,7 @@ static void close_collector(struct host *h) {
     if (h->type->close)
         h->type->close(h->state);
     pt_free(h->state);
+    pt_text_release(&h->text);
     for (int i = 0; i < PT_COLLECTOR_TABLES && h->type->tables[i]; i++)
         pt_batch_release(&h->rows[i]);
     pt_fs_close(&h->fs);

@@ -1,6 +1,6 @@
 /* The HTTP client and server, against each other and against peers that misbehave. */
 #include "test.h"
-#include "http_modules.h"
+#include "http_client_fixture.h"
 
 #include "base/attr.h"
 
@@ -13,8 +13,6 @@
 #define TEXT     "text/plain; charset=utf-8"
 #define PATIENCE (INT64_C(60) * 1000000000) /* for what is expected to come */
 
-static struct pt_http_client client;
-
 /* A peer that answers every request with the same bytes, whatever they are. */
 struct peer {
     struct pt_http_address address;
@@ -25,21 +23,6 @@ struct peer {
     int connection_count, request_count; /* read after the thread has ended */
     pthread_t thread;
 };
-
-static bool read_head(int fd) {
-    char text[4096];
-    size_t length = 0;
-    while (length < sizeof text - 1) {
-        ssize_t n = read(fd, text + length, sizeof text - 1 - length);
-        if (n <= 0)
-            return false;
-        length += (size_t)n;
-        text[length] = 0;
-        if (strstr(text, "\r\n\r\n"))
-            return true;
-    }
-    return false;
-}
 
 static void send_all(int fd, struct pt_str bytes) {
     while (bytes.len > 0) {
@@ -980,7 +963,7 @@ static void json_fields_are_read_by_kind(void **state) {
     };
     const struct pt_http_server_interface *module;
     const void *interface;
-    assert_int_equal(pt_module_open(&pt_http_server_module, &interface, NULL), 0);
+    assert_int_equal(pt_module_open("http-server", PT_HTTP_SERVER_VERSION, &interface, NULL), 0);
     module = interface;
     struct fields f = { .integer = 7 };
     struct pt_err err;
@@ -995,17 +978,6 @@ static void json_fields_are_read_by_kind(void **state) {
         if (module->read_json(pt_str_from(bad[i]), table, PT_COUNT(table), &f, &err) != -EINVAL)
             fail_msg("%s was taken", bad[i]);
     pt_free(f.text);
-}
-
-static int open_client(void **state) {
-    (void)state;
-    return pt_http_client_open(&client, NULL);
-}
-
-static int close_client(void **state) {
-    (void)state;
-    pt_http_client_close(&client);
-    return 0;
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* Runs of several ranks as one: labels, clocks with known offsets, and who is behind. */
-#include "tree.h"
+#include "tree_fixture.h"
 
 #include "agent/merge.h"
 #include "analyze/straggler.h"
@@ -32,20 +32,6 @@ PT_TABLE(other, PT_TABLE_MAIN("mem"), "Memory", OTHER_COLUMNS, "/proc/meminfo");
 
 static const struct pt_table *const tables[] = { &cpu_table, &mem_table, &span_table };
 static const struct pt_schema schema = { tables, PT_COUNT(tables) };
-
-static struct tree tree;
-
-static int make_tree(void **state) {
-    (void)state;
-    tree_make(&tree);
-    return 0;
-}
-
-static int remove_tree(void **state) {
-    (void)state;
-    tree_remove(&tree);
-    return 0;
-}
 
 /* A run of ten seconds. Its clocks are those of the first host, moved. */
 struct made_run {
@@ -429,7 +415,6 @@ static void collectives_are_known_by_their_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#define WITH_TREE(function, sentence) { sentence, function, make_tree, remove_tree, NULL }
         WITH_TREE(ranks_of_one_machine_have_one_clock, "ranks of one machine have one clock"),
         WITH_TREE(other_clocks_are_aligned_by_collectives,
                   "clocks of other machines are aligned by collectives, within their spread"),

@@ -1,4 +1,5 @@
 /* Operation profiles, against readings of our own and the scripted NVML. */
+#include "own_process.h"
 #include "scripted.h"
 
 #include "base/clock.h"
@@ -41,18 +42,6 @@ static void skip_if_memory_is_unreal(void) {
 }
 
 /* A number of a file of /proc/self, behind its key. */
-static double own_value(const char *path, const char *key) {
-    char line[256];
-    double value = NAN;
-    FILE *file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, key, strlen(key)) == 0)
-            value = strtod(line + strlen(key), NULL);
-    if (file)
-        fclose(file);
-    return value;
-}
-
 static double clock_s(clockid_t clock) {
     return (double)pt_clock_ns(clock) / 1e9;
 }
@@ -160,7 +149,7 @@ static void peak_is_what_was_resident_at_most(void **state) {
     give_mb(take_mb(64), 64); /* gone before any sample */
     pt_operation_end(op, true);
     pt_performance p = get(profiler, NULL);
-    double own_mb = own_value("/proc/self/status", "VmRSS:") / 1024;
+    double own_mb = own_rss_mb();
     assert_true(fabs(p.memory.final_ram_mb - own_mb) < 4);
     assert_true(fabs(p.memory.initial_ram_mb - own_mb) < 4);
     if (can_reset()) {
@@ -438,7 +427,7 @@ static void use_in_child(pt_profiler *profiler, pt_operation *op) {
     is_right &= pt_profiler_get(profiler, "open", &p) == -ENOENT;
     is_right &= pt_profiler_get(profiler, "before", &p) == 0;
     op = pt_operation_begin(profiler, "child");
-    is_right &= fabs(pt_current_memory_mb() - own_value("/proc/self/status", "VmRSS:") / 1024) < 4;
+    is_right &= fabs(pt_current_memory_mb() - own_rss_mb()) < 4;
     pt_operation_end(op, true);
     is_right &= pt_profiler_get(profiler, NULL, &p) == 0 && p.is_complete &&
                 p.timing.cpu_time_s >= 0 && strcmp(p.operation, "child") == 0;
@@ -847,7 +836,7 @@ static void the_json_has_all_figures(void **state) {
 static void memory_now_is_that_of_the_kernel(void **state) {
     (void)state;
     skip_if_memory_is_unreal();
-    double before = own_value("/proc/self/status", "VmRSS:") / 1024;
+    double before = own_rss_mb();
     assert_true(fabs(pt_current_memory_mb() - before) < 4);
     void *at = take_mb(50);
     assert_true(fabs(pt_current_memory_mb() - before - 50) < 4);

@@ -5,6 +5,7 @@
 
 #include "test.h"
 
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,5 +34,22 @@ static inline void expect_at(bool is_so, int line) {
     }
 }
 #define expect(condition) expect_at(condition, __LINE__)
+
+/* The number behind a key of a file, such as "VmRSS:" of /proc/self/status; NAN: there is none. */
+static inline double own_value(const char *path, const char *key) {
+    char line[256];
+    double value = NAN;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtod(line + strlen(key), NULL);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static inline double own_rss_mb(void) {
+    return own_value("/proc/self/status", "VmRSS:") / 1024;
+}
 
 #endif

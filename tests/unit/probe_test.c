@@ -1,6 +1,7 @@
 /* libpitot from the inside, read back by the recorder's reader. */
 #include "own_process.h"
 
+#include "base/thread.h"
 #include "probe/probe.h"
 #include "region/guard.h"
 #include "region/reader.h"
@@ -709,6 +710,29 @@ static void test_other_bus_errors(void **state) {
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
 
+static void *read_cut_page(void *arg) {
+    const volatile char *at = arg;
+    expect(*at == 0);
+    return NULL;
+}
+
+static void cut_under_a_thread(void) {
+    int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+    expect(fd >= 0 && ftruncate(fd, 4096) == 0);
+    char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    expect(at != MAP_FAILED && pt_guard_add(at, 4096) == 0);
+    *at = 1;
+    expect(ftruncate(fd, 0) == 0);
+    pthread_t thread;
+    expect(pt_thread_start(&thread, read_cut_page, at) == 0);
+    pthread_join(thread, NULL);
+}
+
+static void test_cut_under_a_thread(void **state) {
+    (void)state;
+    run_child(cut_under_a_thread);
+}
+
 static void test_buckets(void **state) {
     (void)state;
     double value = 0x1p-32;
@@ -758,6 +782,7 @@ int main(void) {
         PT_TEST(test_signals, "spans of signal handlers tear no others"),
         PT_TEST(test_cut, "a file that is cut while it is read costs its values, not the reader"),
         PT_TEST(test_cut_often, "the same at any instant"),
+        PT_TEST(test_cut_under_a_thread, "the same in threads that handle no signals"),
         PT_TEST(test_other_bus_errors, "bus errors elsewhere end the program as before"),
         PT_TEST(test_buckets, "buckets are 2^(1/32) wide and their middle is within 1.1 %"),
     };

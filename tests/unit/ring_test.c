@@ -1,5 +1,5 @@
 /* Rings of journals: their bound, what is kept, what a killed writer leaves; causes of death. */
-#include "tree.h"
+#include "tree_fixture.h"
 
 #include "agent/blackbox.h"
 #include "analyze/death.h"
@@ -22,20 +22,6 @@ PT_TABLE(mark, PT_TABLE_FILE("marks", NULL), "Marks", MARK_COLUMNS, "a test");
 static const struct pt_table *const tables[] = { &noise_table, &mark_table };
 static const struct pt_schema schema = { tables, PT_COUNT(tables) };
 static const uint8_t uuid[16] = { 9, 8, 7 };
-
-static struct tree tree;
-
-static int make_tree(void **state) {
-    (void)state;
-    tree_make(&tree);
-    return 0;
-}
-
-static int remove_tree(void **state) {
-    (void)state;
-    tree_remove(&tree);
-    return 0;
-}
 
 static uint64_t disk_use(const char *path) {
     uint64_t bytes = 0;
@@ -68,7 +54,7 @@ static void write_samples(struct pt_ring *r, int from, int to) {
     for (int n = from; n < to; n++) {
         fill(&s, n);
         assert_int_equal(pt_ring_write(r, &s), 0);
-        assert_true(disk_use(r->path) <= BOUND + BOUND / PT_RING_SEGMENTS);
+        assert_true(disk_use(r->path) <= BOUND + BOUND / pt_ring_recording.segments);
     }
     pt_sample_release(&s);
 }
@@ -291,7 +277,6 @@ static void causes_of_death_are_told_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#define WITH_TREE(function, sentence) { sentence, function, make_tree, remove_tree, NULL }
         WITH_TREE(a_ring_stays_within_its_bound, "a ring stays within its bound and a segment"),
         WITH_TREE(a_killed_writer_leaves_a_readable_ring, "a killed writer leaves a readable ring"),
         WITH_TREE(a_reader_follows_a_writer_from_segment_to_segment,

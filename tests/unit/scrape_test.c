@@ -58,21 +58,6 @@ static void send_text(int fd, const char *text) {
     }
 }
 
-static bool read_request(int fd) {
-    char text[4096];
-    size_t length = 0;
-    while (length < sizeof text - 1) {
-        ssize_t n = read(fd, text + length, sizeof text - 1 - length);
-        if (n <= 0)
-            return false;
-        length += (size_t)n;
-        text[length] = 0;
-        if (strstr(text, "\r\n\r\n"))
-            return true;
-    }
-    return false;
-}
-
 static void send_body(int fd, const char *body, size_t announced) {
     char head[160];
     snprintf(head, sizeof head,
@@ -147,7 +132,7 @@ static void *peer_main(void *user) {
     struct peer *p = user;
     int fd;
     while ((fd = accept(p->fd, NULL, NULL)) >= 0) {
-        if (read_request(fd))
+        if (read_head(fd))
             answer(p, fd);
         close(fd);
     }

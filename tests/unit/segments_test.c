@@ -1,10 +1,9 @@
 /* History in segments: bounded, found again by time, whole after a writer was killed. */
-#include "test.h"
+#include "tree_fixture.h"
 
 #include "base/clock.h"
 #include "store/segments.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -17,25 +16,6 @@
 PT_TABLE(thing, PT_TABLE_FILE("things", NULL), "things", THING_COLUMNS, "file");
 static const struct pt_table *const tables[] = { &thing_table };
 static const struct pt_schema schema = { tables, 1 };
-
-static char directory[64];
-
-static int make_directory(void **state) {
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/pitot-segments-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state) {
-    (void)state;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d));)
-        (void)unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(directory);
-    return 0;
-}
 
 static uint64_t noise(int64_t second) {
     uint64_t x = (uint64_t)second * UINT64_C(0x9e3779b97f4a7c15);
@@ -69,10 +49,26 @@ static void write_seconds(struct pt_segments *segments, int64_t first, int64_t c
 }
 
 static void open_segments(struct pt_segments *segments, uint64_t bytes, int64_t age_ns) {
-    struct pt_segments_options o = { directory, bytes, age_ns };
+    struct pt_segments_options o = { tree.root, bytes, age_ns };
     struct pt_err err = { "" };
     if (pt_segments_open(segments, &o, &schema, &err))
         fail_msg("%s", err.text);
+}
+
+/* What there is on disk. */
+struct extent {
+    size_t count;
+    uint64_t bytes, start_ms;
+};
+
+static struct extent extent(void) {
+    struct pt_ring_list list;
+    assert_int_equal(pt_ring_list(&pt_segments_kind, tree.root, &list), 0);
+    struct extent found = { list.count, 0, list.count > 0 ? list.at[0].number : 0 };
+    for (size_t i = 0; i < list.count; i++)
+        found.bytes += list.at[i].bytes;
+    pt_free(list.at);
+    return found;
 }
 
 struct found {
@@ -94,7 +90,7 @@ static bool find(void *arg, const struct pt_sample *s) {
 static struct found find_all(int64_t from, int64_t to) {
     struct found f = { .is_ordered = true };
     assert_int_equal(
-        pt_segments_read(directory, from * PT_NS_PER_SECOND, to * PT_NS_PER_SECOND, find, &f), 0);
+        pt_segments_read(tree.root, from * PT_NS_PER_SECOND, to * PT_NS_PER_SECOND, find, &f), 0);
     return f;
 }
 
@@ -103,7 +99,7 @@ static void every_sample_of_a_span_is_found(void **state) {
     struct pt_segments segments;
     open_segments(&segments, 1 << 20, 0);
     write_seconds(&segments, 1000, 3000, 20);
-    assert_true(pt_segments_extent(directory).count > 3);
+    assert_true(extent().count > 3);
     int64_t oldest = find_all(0, 5000).first;
     static const int64_t spans[][2] = { { 3990, 3999 }, { 3500, 3500 }, { 3201, 3777 } };
     for (size_t i = 0; i < PT_COUNT(spans); i++) {
@@ -117,7 +113,7 @@ static void every_sample_of_a_span_is_found(void **state) {
     assert_int_equal(find_all(0, oldest - 1).count, 0);
     assert_int_equal(find_all(4000, 9000).count, 0);
     struct found one = { .stops = true };
-    assert_int_equal(pt_segments_read(directory, 0, INT64_MAX, find, &one), 0);
+    assert_int_equal(pt_segments_read(tree.root, 0, INT64_MAX, find, &one), 0);
     assert_int_equal(one.count, 1);
     pt_segments_close(&segments);
 }
@@ -128,9 +124,9 @@ static void size_has_a_bound(void **state) {
     open_segments(&segments, 1 << 20, 0);
     for (int64_t round = 0; round < 40; round++) {
         write_seconds(&segments, 1000 + round * 500, 500, 20);
-        assert_true(pt_segments_extent(directory).bytes <= 1 << 20);
+        assert_true(extent().bytes <= 1 << 20);
     }
-    assert_true(segments.removed_count > 10);
+    assert_true(segments.ring.removed_count > 10);
     struct found f = find_all(0, 1000000);
     assert_int_equal(f.last, 1000 + 40 * 500 - 1);
     assert_int_equal(f.count, f.last - f.first + 1); /* what is left has no hole */
@@ -159,8 +155,8 @@ static void a_restart_goes_on_with_what_was_there(void **state) {
     assert_int_equal(f.count, 50);
     assert_int_equal(f.first, 1000);
     assert_true(f.is_ordered);
-    assert_int_equal(pt_segments_extent(directory).count, 5);
-    assert_int_equal(pt_segments_extent(directory).start_ms, 1000 * 1000);
+    assert_int_equal(extent().count, 5);
+    assert_int_equal(extent().start_ms, 1000 * 1000);
 }
 
 static void segments_that_begin_at_one_instant_are_told_apart(void **state) {
@@ -182,7 +178,7 @@ static void a_writer_that_is_killed_loses_nothing_it_wrote(void **state) {
     pid_t child = fork();
     if (child == 0) {
         struct pt_segments segments;
-        struct pt_segments_options o = { directory, 1 << 20, 0 };
+        struct pt_segments_options o = { tree.root, 1 << 20, 0 };
         struct pt_sample s;
         pt_sample_init(&s, &schema);
         if (pt_segments_open(&segments, &o, &schema, NULL))
@@ -219,7 +215,7 @@ static void a_writer_that_is_killed_loses_nothing_it_wrote(void **state) {
 static void there_is_one_writer(void **state) {
     (void)state;
     struct pt_segments first, second;
-    struct pt_segments_options o = { directory, 1 << 20, 0 };
+    struct pt_segments_options o = { tree.root, 1 << 20, 0 };
     struct pt_err err;
     open_segments(&first, 1 << 20, 0);
     assert_int_equal(pt_segments_open(&second, &o, &schema, &err), -EBUSY);
@@ -237,7 +233,7 @@ static void files_of_others_are_left_alone(void **state) {
     open_segments(&segments, 1 << 20, PT_NS_PER_SECOND);
     for (size_t i = 0; i < PT_COUNT(names); i++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        snprintf(path, sizeof path, "%s/%s", tree.root, names[i]);
         FILE *f = fopen(path, "w");
         assert_non_null(f);
         fclose(f);
@@ -245,27 +241,25 @@ static void files_of_others_are_left_alone(void **state) {
     write_seconds(&segments, 1000, 100, 20);
     for (size_t i = 0; i < PT_COUNT(names); i++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        snprintf(path, sizeof path, "%s/%s", tree.root, names[i]);
         assert_int_equal(access(path, F_OK), 0);
     }
     pt_segments_close(&segments);
 }
 
-#define EACH(function, sentence) \
-    { sentence, function, make_directory, remove_directory, NULL }
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        EACH(every_sample_of_a_span_is_found, "every sample of a span of time is found, no other"),
-        EACH(size_has_a_bound, "the size has a bound, and the newest samples are kept"),
-        EACH(age_has_a_bound, "the age has a bound"),
-        EACH(a_restart_goes_on_with_what_was_there, "a restart goes on with what was there"),
-        EACH(segments_that_begin_at_one_instant_are_told_apart,
-             "segments that begin at one instant are told apart"),
-        EACH(a_writer_that_is_killed_loses_nothing_it_wrote,
-             "a writer that is killed loses nothing it wrote"),
-        EACH(there_is_one_writer, "there is one writer at a time"),
-        EACH(files_of_others_are_left_alone, "files of others are left alone"),
+        WITH_TREE(every_sample_of_a_span_is_found,
+                  "every sample of a span of time is found, no other"),
+        WITH_TREE(size_has_a_bound, "the size has a bound, and the newest samples are kept"),
+        WITH_TREE(age_has_a_bound, "the age has a bound"),
+        WITH_TREE(a_restart_goes_on_with_what_was_there, "a restart goes on with what was there"),
+        WITH_TREE(segments_that_begin_at_one_instant_are_told_apart,
+                  "segments that begin at one instant are told apart"),
+        WITH_TREE(a_writer_that_is_killed_loses_nothing_it_wrote,
+                  "a writer that is killed loses nothing it wrote"),
+        WITH_TREE(there_is_one_writer, "there is one writer at a time"),
+        WITH_TREE(files_of_others_are_left_alone, "files of others are left alone"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* The pure parts of `pitot serve`: what is known now, what changed, history in steps, the token,
  * health; and that the page of its routes is complete. */
-#include "test.h"
+#include "tree_fixture.h"
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -13,7 +13,6 @@
 #include "store/segments.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -285,29 +284,10 @@ static void queries_are_read_strictly(void **state) {
     assert_int_equal(q.columns[0], 1u << disk_busy);
 }
 
-static char directory[64];
-
-static int make_directory(void **state) {
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/pitot-serve-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_directory(void **state) {
-    (void)state;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d));)
-        (void)unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(directory);
-    return 0;
-}
-
 /* 1000 seconds of a disk that reads 1000 bytes a second and is busy once, and of an idle one. */
 static void write_history(void) {
     struct pt_segments segments;
-    struct pt_segments_options o = { directory, 8 << 20, 0 };
+    struct pt_segments_options o = { tree.root, 8 << 20, 0 };
     struct pt_sample s;
     assert_int_equal(pt_segments_open(&segments, &o, &schema, NULL), 0);
     pt_sample_init(&s, &schema);
@@ -327,7 +307,7 @@ static json_t *ask(struct pt_history_texts texts) {
     struct pt_buf text = { 0 };
     if (pt_history_parse(&q, &texts, &schema, 2001 * SECOND, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(pt_history_write(&q, &schema, directory, SECOND, &text), 0);
+    assert_int_equal(pt_history_write(&q, &schema, tree.root, SECOND, &text), 0);
     json_t *read = json_loadb((const char *)text.at, text.len, 0, NULL);
     assert_non_null(read);
     pt_buf_release(&text);
@@ -427,7 +407,7 @@ static void routes_ask_for_the_token_they_need(void **state) {
     struct pt_guard g;
     struct pt_err err;
     const char *right = "Bearer 0123456789abcdef";
-    snprintf(path, sizeof path, "%s/token", directory);
+    snprintf(path, sizeof path, "%s/token", tree.root);
     pt_guard_init(&g);
     g.is_loopback = true;
     assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, NULL), 0);
@@ -458,7 +438,7 @@ static void routes_ask_for_the_token_they_need(void **state) {
         assert_true(strlen(err.text) > 0);
     }
     assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, right), 0); /* the old one stays */
-    assert_true(pt_guard_load(&g, directory, &err) < 0);
+    assert_true(pt_guard_load(&g, tree.root, &err) < 0);
     pt_guard_release(&g);
 }
 
@@ -564,9 +544,6 @@ static void the_page_of_routes_is_complete(void **state) {
     pt_text_release(&text);
 }
 
-#define EACH(function, sentence) \
-    { sentence, function, make_directory, remove_directory, NULL }
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(rows_stay_until_they_are_renewed_or_old, "rows stay until they are renewed or old"),
@@ -576,11 +553,11 @@ int main(void) {
         PT_TEST(a_stream_tells_new_rows_changes_and_what_is_gone,
                 "a stream tells new rows, changes and what is gone"),
         PT_TEST(queries_are_read_strictly, "queries of history are read strictly"),
-        EACH(history_in_steps_keeps_peaks_and_rates, "history in steps keeps peaks and rates"),
-        EACH(a_short_span_has_each_sample, "a short span has each sample"),
-        EACH(a_span_without_samples_is_empty, "a span without samples is empty"),
+        WITH_TREE(history_in_steps_keeps_peaks_and_rates, "history in steps keeps peaks and rates"),
+        WITH_TREE(a_short_span_has_each_sample, "a short span has each sample"),
+        WITH_TREE(a_span_without_samples_is_empty, "a span without samples is empty"),
         PT_TEST(a_token_is_compared_as_a_whole, "a token is compared as a whole"),
-        EACH(routes_ask_for_the_token_they_need, "routes ask for the token they need"),
+        WITH_TREE(routes_ask_for_the_token_they_need, "routes ask for the token they need"),
         PT_TEST(health_is_that_of_the_probe_or_of_the_engine,
                 "C259 C260 C261 C262 C263 C264 C267 C268 C269 C270 C271: health is that of the "
                 "probe, or of the engine"),

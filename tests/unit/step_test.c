@@ -105,17 +105,6 @@ static void test_log(void **state) {
     run_child(log_steps);
 }
 
-static double own_rss_mb(void) {
-    char line[256];
-    double kb = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (fgets(line, sizeof line, file))
-        if (!strncmp(line, "VmRSS:", 6))
-            kb = strtod(line + 6, NULL);
-    fclose(file);
-    return kb / 1024;
-}
-
 static void leak_memory(void) {
     pt_config config;
     begin(&config);

@@ -7,7 +7,7 @@
 #include "top/list.h"
 #include "top/meters.h"
 #include "top/replay.h"
-#include "top/value.h"
+#include "analyze/value.h"
 #include "top/view.h"
 
 #include <errno.h>
@@ -291,8 +291,8 @@ static void values_are_short(void **state) {
         double value;
         const char *text;
     } cases[] = {
-        { PT_GAUGE, PT_BYTES, 1288490188.8, "1.2GB" },
-        { PT_COUNTER, PT_BYTES, 32505856, "31MB/s" },
+        { PT_GAUGE, PT_BYTES, 1288490188.8, "1.2G" },
+        { PT_COUNTER, PT_BYTES, 32505856, "31M/s" },
         { PT_COUNTER, PT_NANOSECONDS, 1.788, "178.8%" },
         { PT_COUNTER, PT_CENTISECONDS, 0.5, "50.0%" },
         { PT_GAUGE, PT_RATIO, 0.531, "53.1%" },
@@ -486,15 +486,15 @@ static void the_screen_fits_80_by_24(void **state) {
     assert_string_equal(
         draw(f, 14, 80),
         "pitot top  host  22:13:24  load 1.50 1.00 0.50  no GPU  no engine\n"
-        "CPU   [||||||            25.0%]    ....  Mem   [||||||    1.0GB / 4.0GB]   .....\n"
-        "Disk  r 1.0MB/s  w 0B/s            ####  Net   in 2.0kB/s  out 0B/s         ####\n"
+        "CPU   [||||||            25.0%]    ....  Mem   [||||||      1.0G / 4.0G]   .....\n"
+        "Disk  r 1.0M/s   w 0B/s            ####  Net   in 2.0K/s   out 0B/s         ####\n"
         "  0[                                0%]   1[|||||||||||||||||              50%]\n"
         "[processes] cpu  core  mem  disk  net\n"
         "    PID S     CPU    RSS  THR     READ    WRITE COMMAND\n"
-        "     41 S  125.0%  300MB    2  1.2kB/s        - python worker\n"
-        "     40 S   50.0%  900MB    2   512B/s        - python serve.py\n"
-        "     30 S    1.0%   20MB    2    10B/s        - sshd\n"
-        "      1 S    0.1%  8.0MB    2     1B/s        - init\n"
+        "     41 S  125.0%   300M    2   1.2K/s        - python worker\n"
+        "     40 S   50.0%   900M    2   512B/s        - python serve.py\n"
+        "     30 S    1.0%    20M    2    10B/s        - sshd\n"
+        "      1 S    0.1%   8.0M    2     1B/s        - init\n"
         "\n\n\n"
         "? help  q quit  Tab panel  / filter  <> sort  t tree  Enter details  space pause\n");
 }
@@ -516,11 +516,11 @@ static void gpus_and_their_processes_show(void **state) {
     feed(f, 0, true);
     feed(f, 1, true);
     const char *text = draw(f, 24, 80);
-    assert_non_null(strstr(text, "GPU0  [||||||||85.0%] 20/80GB 512W 61C"));
+    assert_non_null(strstr(text, "GPU0  [||||||||85.0%] 20/80G 512W 61C"));
     assert_null(strstr(text, "no GPU"));
     assert_non_null(strstr(text, "[processes] GPUs  GPU processes  cpu"));
     assert_non_null(strstr(text, "GPU GPU MEM COMMAND"));
-    assert_non_null(strstr(text, " 60.0%   2.0GB python worker"));
+    assert_non_null(strstr(text, " 60.0%    2.0G python worker"));
     assert_non_null(strstr(text, "     -       - python serve.py"));
     assert_true(pt_view_choose_panel(&f->view, &f->schema, "gpu processes"));
     assert_non_null(strstr(draw(f, 24, 80), "  0      41"));

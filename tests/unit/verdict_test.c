@@ -161,6 +161,12 @@ static const struct scenario scenarios[] = {
         { "container", "/own", "cCpuTime", 'c', 0.3e9, 0 },
         { "container", "/own", "cCpuPressureSome", 'c', 0.7e6, 0 } },
       { { "container", "/own", "cCpuPressureSome", 'c', 0.02e6, 0 } } },
+    { "C234: a fifth of its time behind a neighbour is cpu-steal too; a twentieth is not",
+      "cpu-steal",
+      { BUSY_CPUS,
+        { "container", "/own", "cCpuTime", 'c', 0.75e9, 0 },
+        { "container", "/own", "cCpuPressureSome", 'c', 0.2e6, 0 } },
+      { { "container", "/own", "cCpuPressureSome", 'c', 0.05e6, 0 } } },
     { "C234: a hypervisor that takes CPUs is cpu-steal; a trace of it is not",
       "cpu-steal",
       { { "container", "/own", "cCpuTime", 'c', 1.2e9, 0 },
@@ -216,6 +222,13 @@ static const struct scenario scenarios[] = {
         { "interface", "eth0", "iBytesRecvd", 'c', 120e6, 0 } },
       { { "net", NULL, "vNetworkBytesRecvd", 'c', 12e6, 0 },
         { "interface", "eth0", "iBytesRecvd", 'c', 12e6, 0 } } },
+    { "C234: a full link beside others that keep the CPUs busy is network-bound; with room is not",
+      "network-bound",
+      { { "net", NULL, "vNetworkBytesRecvd", 'c', 120e6, 0 },
+        { "interface", "eth0", "iBytesRecvd", 'c', 120e6, 0 },
+        BUSY_CPUS },
+      { { "net", NULL, "vNetworkBytesRecvd", 'c', 12e6, 0 },
+        { "interface", "eth0", "iBytesRecvd", 'c', 12e6, 0 } } },
     { "C234: requests that wait for most of their time are queue-bound; a short queue is not",
       "queue-bound",
       { ENGINE(64, 100, 0.6), { "engine", NULL, "latency_queue_s_sum", 'c', 14, 0 } },
@@ -251,6 +264,11 @@ static const struct scenario scenarios[] = {
         { "collector", "pitot", "colCpuTime", 'c', 0.16e9, 0 },
         { "collector", "cpu", "colTime", 'c', 0.15e9, 0 } },
       { { "collector", "pitot", "colCpuTime", 'c', 0.01e9, 0 } } },
+    { "C234: observer-overhead counts on an idle machine; beside ten busy CPUs it does not",
+      "observer-overhead",
+      { { "collector", "pitot", "colCpuTime", 'c', 0.16e9, 0 },
+        { "collector", "cpu", "colTime", 'c', 0.15e9, 0 } },
+      { { "container", "/own", "cCpuTime", 'c', 10e9, 0 } } },
     { "C234: an idle GPU beside a busy thread is gpu-starved; beside an idle host it is not",
       "gpu-starved",
       { HALF_CPUS, GPU(15, 5, 30000, 150), { "container", "/own", "cCpuTime", 'c', 0.99e9, 0 } },
@@ -432,6 +450,49 @@ static void a_kill_elsewhere_is_no_confident_verdict(void **state) {
     assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
 }
 
+/* Two windows at 99 %, one at 20 %, five at 85 %. */
+static void a_number_is_that_of_the_time_beside_it(void **state) {
+    (void)state;
+    static const double shares[] = { 0.99, 0.99, 0.2, 0.85, 0.85, 0.85, 0.85, 0.85 };
+    struct pt_windows *w = pt_calloc(1, sizeof *w);
+    struct pt_signals signals = { .windows = w, .count = PT_COUNT(shares), .seconds = 8 };
+    struct pt_explanation x;
+    double unknown[PT_COUNT(shares)], own[PT_COUNT(shares)], busy[PT_COUNT(shares)];
+    for (size_t i = 0; i < PT_COUNT(shares); i++) {
+        w->windows[w->count++] =
+            (struct pt_window){ (int64_t)i * 1000000000, (int64_t)(i + 1) * 1000000000 };
+        unknown[i] = NAN;
+        own[i] = shares[i];
+        busy[i] = 0.98;
+    }
+    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+        signals.values[id] = unknown;
+    signals.values[PT_SIGNAL_OWN_CPU_SHARE] = own;
+    signals.values[PT_SIGNAL_CPU_BUSY] = busy;
+    pt_explain(&x, &signals);
+    const struct pt_verdict *v = find_verdict(&x, "cpu-bound");
+    assert_non_null(v);
+    assert_true(fabs(v->signals[0].from - 3) < 1e-9 && fabs(v->signals[0].to - 8) < 1e-9);
+    assert_true(fabs(v->signals[0].value - 0.85) < 1e-9);
+    assert_true(fabs(v->share - 7.0 / 8) < 1e-9);
+    pt_free(w);
+}
+
+static void kills_are_counted(void **state) {
+    (void)state;
+    static const struct track kills[] = {
+        { "container", "/own", "cWorkingSet", 'g', 990 * MB, 0 },
+        { "container", "/own", "cMemoryTightestLimit", 'g', 1000 * MB, 0 },
+        { "container", "/own", "cOomKills", 'c', 0.05, 0 },
+        { "mem", NULL, "vOomKills", 'c', 0.05, 0 },
+        { 0 },
+    };
+    struct pt_explanation x;
+    explain_lists(kills, NULL, &x);
+    assert_int_equal(x.verdicts[0].signals[0].signal, PT_SIGNAL_OWN_OOM_KILLS);
+    assert_true(x.verdicts[0].signals[0].value == 3); /* one in twenty seconds, for a minute */
+}
+
 static void the_signals_are_the_numbers_of_the_run(void **state) {
     (void)state;
     struct pt_explanation x;
@@ -477,6 +538,7 @@ static void the_json_has_the_promised_shape(void **state) {
     assert_string_equal(json_string_value(json_object_get(signal, "metric")), "own.cpu_share");
     assert_true(json_is_number(json_object_get(signal, "from")));
     assert_true(json_is_number(json_object_get(signal, "to")));
+    assert_string_equal(json_string_value(json_object_get(signal, "text")), "95.0 %");
     json_decref(root);
     pt_buf_release(&text);
 }
@@ -498,6 +560,73 @@ static void the_text_fits_a_screen(void **state) {
     assert_true(lines < 50);
     assert_non_null(strstr((const char *)text.at, "Held back by: cpu-bound\n"));
     pt_buf_release(&text);
+}
+
+static bool contradicts(const struct pt_condition *need, const struct pt_condition *against) {
+    return need->signal == against->signal && need->direction != against->direction &&
+           (need->direction == '>' ? need->threshold >= against->threshold
+                                   : need->threshold <= against->threshold);
+}
+
+/* Can anything speak against this form, or does each condition of its rule contradict it? */
+static bool can_be_doubted(const struct pt_rule *rule, const struct pt_rule_form *form) {
+    for (int a = 0; a < PT_RULE_CONDITIONS && rule->against[a].direction; a++) {
+        bool can_hold = true;
+        for (int n = 0; n < PT_RULE_CONDITIONS && form->needs[n].direction; n++)
+            can_hold &= !contradicts(&form->needs[n], &rule->against[a]);
+        if (can_hold)
+            return true;
+    }
+    return false;
+}
+
+static void every_verdict_can_be_doubted(void **state) {
+    (void)state;
+    const struct pt_rule *rule;
+    for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
+        /* that the kernel killed is a fact: a kill elsewhere is told apart by the rule itself */
+        if (rule->is_event)
+            continue;
+        if (!can_be_doubted(rule, &rule->forms[0]))
+            fail_msg("%s: nothing is looked for against it", rule->id);
+        for (int f = 1; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
+            if (!can_be_doubted(rule, &rule->forms[f]))
+                fail_msg("%s: nothing is looked for against form %d", rule->id, f);
+    }
+}
+
+/* The machine's memory falls while that of the command grows: it tells of others. */
+static void a_leak_that_nobody_can_confirm_is_a_weak_sign(void **state) {
+    (void)state;
+    static const struct track leak[] = {
+        { "process_totals", NULL, "pTreeResidentSetSize", 'g', 100 * MB, 2 * MB },
+        { "mem", NULL, "vMemoryAnon", 'g', 5000 * MB, -9 * MB },
+        { 0 },
+    };
+    struct pt_explanation x;
+    explain_lists(leak, NULL, &x);
+    assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
+    assert_string_equal(x.verdicts[0].rule->id, "memory-leak");
+    assert_true(x.verdicts[0].signal_count >= 2);
+}
+
+static void a_leak_is_told_by_its_pace(void **state) {
+    (void)state;
+    struct pt_explanation x;
+    static const struct track leak[] = {
+        { "process_totals", NULL, "pTreeResidentSetSize", 'g', 100 * MB, 2 * MB },
+        { "container", "/own", "cMemoryAnon", 'g', 90 * MB, 1.9 * MB },
+        { 0 },
+    };
+    explain_lists(leak, NULL, &x);
+    const struct pt_verdict *v = find_verdict(&x, "memory-leak");
+    assert_non_null(v);
+    assert_int_equal(v->signals[0].signal, PT_SIGNAL_OWN_RSS_GROWTH);
+    assert_true(fabs(v->signals[0].value / MB - 2) < 0.01);
+    assert_int_equal(v->signals[1].signal, PT_SIGNAL_OWN_RSS);
+    assert_true(fabs(v->signals[1].value / MB - 220) < 2);
+    assert_int_equal(v->signals[2].signal, PT_SIGNAL_OWN_ANON_GROWTH);
+    assert_true(fabs(v->signals[2].value / MB - 1.9) < 0.01);
 }
 
 /* Rules are data: what holds for all of them. */
@@ -523,21 +652,47 @@ static void every_rule_is_whole(void **state) {
     }
 }
 
+/* Text of a page as one line, with one blank between words. */
+static void join_lines(const char *text, char *words) {
+    for (; *text; text++)
+        if (*text != '\n')
+            *words++ = *text;
+        else
+            for (*words++ = ' '; text[1] == ' ' || text[1] == '\n';)
+                text++;
+    *words = 0;
+}
+
+static void look_for_doubts(const char *words, const struct pt_rule *rule) {
+    char all[1024] = "against it: ";
+    for (int i = 0; i < PT_RULE_CONDITIONS && rule->against[i].direction; i++) {
+        char one[128];
+        pt_condition_print(&rule->against[i], one, sizeof one);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i > 0 ? "; " : "", one);
+    }
+    if (rule->against[0].direction && !strstr(words, all))
+        fail_msg("docs/EXPLAIN.md: %s has %s", rule->id, all);
+}
+
 static void the_page_has_every_verdict_and_its_advice(void **state) {
     (void)state;
     char path[4096];
-    static char page[200000];
+    static char page[200000], words[200000];
     const struct pt_rule *rule;
     snprintf(path, sizeof path, "%s/docs/EXPLAIN.md", getenv("PITOT_SOURCE"));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
+    join_lines(page, words);
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
         char heading[64];
         snprintf(heading, sizeof heading, "\n### %s\n", rule->id);
         if (!strstr(page, heading) || !strstr(page, rule->title))
             fail_msg("docs/EXPLAIN.md does not have %s", rule->id);
+        if (!strstr(words, rule->advice))
+            fail_msg("docs/EXPLAIN.md has another advice for %s", rule->id);
+        look_for_doubts(words, rule);
     }
     for (int i = 0; i < PT_SIGNAL_COUNT; i++)
         assert_non_null(strstr(page, pt_signal_infos[i].name));
@@ -699,6 +854,9 @@ int main(void) {
                 "C234: a hypervisor that takes CPUs does not hold back a command that sleeps"),
         PT_TEST(a_kill_elsewhere_is_no_confident_verdict,
                 "C234: a process killed elsewhere gives no confident verdict"),
+        PT_TEST(a_number_is_that_of_the_time_beside_it,
+                "C234: the number of a signal is that of the time beside it"),
+        PT_TEST(kills_are_counted, "C234: how many processes were killed is a count, not a rate"),
         PT_TEST(the_signals_are_the_numbers_of_the_run, "C234: signals are the numbers of the run"),
         PT_TEST(only_samples_that_tell_of_the_gil_count,
                 "C234: of the GIL only samples count that tell of it; without any it is unknown"),
@@ -709,6 +867,11 @@ int main(void) {
         PT_TEST(the_text_fits_a_screen, "C236: the text begins with the verdict and fits a screen"),
         PT_TEST(a_leak_is_told_by_its_stack,
                 "C234: a leak names the stack that grows, if there is a heap profile"),
+        PT_TEST(every_verdict_can_be_doubted,
+                "C234: in each form of each rule something can speak against it"),
+        PT_TEST(a_leak_that_nobody_can_confirm_is_a_weak_sign,
+                "C234: growth that cannot be confirmed beside restless others is a weak sign"),
+        PT_TEST(a_leak_is_told_by_its_pace, "C234: a leak is told by how fast memory grows"),
         PT_TEST(every_rule_is_whole,
                 "C236: every rule has a title, advice, two signals and a test"),
         PT_TEST(the_page_has_every_verdict_and_its_advice,

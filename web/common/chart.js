@@ -61,7 +61,7 @@ class LineChart {
             },
             scales: {
                 x: { time: false, range: (u, min, max) => [min, max] },
-                y: { range: (u, min, max) => valueRange(min, max, this.unit) },
+                y: { range: (u, min, max) => valueRange(min, max, this.unit, this.isRate) },
             },
             axes: this.axes(),
             series: [{}, ...this.lines.map((one, i) => this.seriesOptions(one, i))],
@@ -92,7 +92,8 @@ class LineChart {
         return {
             label: one.label, width: one.isLimit ? 1 : 1.4,
             stroke: () => one.isLimit ? color('limit') : lineColor(one.color ?? i),
-            fill: isAlone ? () => color('fill') : undefined,
+            /* an area says how much there is: only from zero on */
+            fill: isAlone ? u => u.scales.y.min === 0 ? color('fill') : null : undefined,
             dash: one.isLimit ? [6, 4] : undefined,
             points: { show: (u, series, first, last) => isSparse(u.data[series], first, last),
                 size: 4 },
@@ -160,14 +161,21 @@ function isSparse(values, first, last) {
     return known > 0 && known <= 12;
 }
 
-/* From zero, unless that would make a flat line of it. */
-function valueRange(min, max, unit) {
+/* From zero, unless that would make a flat line of it; of a share that line is the truth. */
+function valueRange(min, max, unit, isRate) {
     if (min === null || min === undefined || !Number.isFinite(min))
         return [0, 1];
-    if (min >= 0 && (min < max * 0.6 || min === max))
+    const isShare = unit === 'ratio' || (unit === 'seconds' && isRate);
+    if (min >= 0 && (isShare || min < max * 0.6 || min === max))
         min = 0;
     if (min === max)
         max = min + (min === 0 ? (unit === 'ratio' ? 0.01 : 1) : Math.abs(min) * 0.1);
+    /* less than a twentieth is noise, and too little for three digits beside the axis */
+    const least = Math.max(Math.abs(min), Math.abs(max)) / 20;
+    if (max - min < least) {
+        const middle = (min + max) / 2;
+        [min, max] = [middle - least / 2, middle + least / 2];
+    }
     const room = (max - min) * 0.08;
     return [min === 0 ? 0 : min - room, max + room];
 }

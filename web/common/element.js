@@ -1,18 +1,4 @@
 /* Elements of the page. */
-function make(tag, properties, ...children) {
-    const element = document.createElement(tag);
-    for (const [key, value] of Object.entries(properties || {})) {
-        if (key.startsWith('on'))
-            element.addEventListener(key.slice(2), value);
-        else if (key === 'class')
-            element.className = value;
-        else if (value !== null && value !== undefined && value !== false)
-            element.setAttribute(key, value === true ? '' : value);
-    }
-    element.append(...children.flat().filter(child => child !== null && child !== undefined));
-    return element;
-}
-
 function section(id, title, about, ...children) {
     return make('section', { id, class: 'pr-section', 'aria-label': title },
         make('h2', {}, title, about ? make('small', {}, about) : null), ...children);

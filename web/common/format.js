@@ -1,6 +1,6 @@
 /* Numbers as people read them. Units are those of the schema: bytes, seconds, ratio, ... */
 const THIN = '\u202f';
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 function digits(n) {
     const size = Math.abs(n);

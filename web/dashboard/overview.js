@@ -3,7 +3,7 @@ const RECENT_MS = 5000;
 
 /* What matters first when something serves a model. A card is shown if the machine has its first
  * part; of several rows there is `how`: their sum or mean. `of` is what the value is a part of: a
- * column of the same table, or as many as another table has rows. */
+ * column of the same table, or as many as another table has rows. `also`: columns to be added. */
 const OVERVIEW = [
     { title: 'Tokens generated', parts: [
         { table: 'engine', column: 'tokens_generation_total' },
@@ -27,7 +27,8 @@ const OVERVIEW = [
     { title: 'GPU memory', parts: [
         { table: 'gpu', column: 'gMemoryUsedMb', how: 'sum', of: { column: 'gMemoryTotalMb' } }] },
     { title: 'CPU', parts: [
-        { table: 'cpu', column: 'vCpuTime', of: { rows: 'core' } },
+        { table: 'cpu', column: 'vCpuTime', of: { rows: 'core' },
+            also: ['vCpuNice', 'vCpuTimeIntSrvc', 'vCpuTimeSoftIntSrvc', 'vCpuSteal'] },
         { label: 'kernel', table: 'cpu', column: 'vCpuTimeKernelMode', of: { rows: 'core' } },
         { label: 'load', table: 'cpu', column: 'vLoadAvg' }] },
     { title: 'Memory', parts: [
@@ -54,27 +55,31 @@ function figureOf(store, part) {
     const place = table?.places.get(part.column);
     return place === undefined ? null :
         { ...part, table, place, column: table.columns[place], recent: [],
+            places: [place, ...(part.also || []).map(name => table.places.get(name))
+                .filter(other => other !== undefined)],
             aggregate: AGGREGATES[part.how || 'sum'] };
 }
 
-/* Over all rows; null: no row has a value. */
-function currentValue({ table, aggregate }, place) {
+/* Over all rows; null: no row has a value of the first place. */
+function currentValue({ table, aggregate }, places) {
     const values = [];
-    for (const row of table.rows.values())
-        if (row.values[place] !== null && row.values[place] !== undefined)
-            values.push(row.values[place]);
+    for (const row of table.rows.values()) {
+        const [first, ...others] = places.map(place => row.values[place] ?? null);
+        if (first !== null)
+            values.push(others.reduce((sum, value) => sum + (value ?? 0), first));
+    }
     return values.length > 0 ? aggregate(values) : null;
 }
 
 /* Of a rate, that of the last seconds. */
 function shownValue({ recent, column, ...figure }) {
     if (!column.is_rate)
-        return currentValue(figure, figure.place);
+        return currentValue(figure, figure.places);
     return recent.length > 0 ? AGGREGATES.mean(recent.map(one => one.value)) : null;
 }
 
 function remember(figure, time) {
-    const value = currentValue(figure, figure.place);
+    const value = currentValue(figure, figure.places);
     if (value !== null)
         figure.recent.push({ time, value });
     while (figure.recent.length > 0 && figure.recent[0].time <= time - RECENT_MS)
@@ -86,7 +91,7 @@ function wholeOf(store, figure) {
     if (figure.of?.rows)
         return store.tables.get(figure.of.rows)?.rows.size || null;
     const place = figure.table.places.get(figure.of?.column);
-    return place === undefined ? null : currentValue(figure, place);
+    return place === undefined ? null : currentValue(figure, [place]);
 }
 
 function figureText(store, figure) {
@@ -164,11 +169,15 @@ class Card {
     }
 
     read(frame) {
-        const { table, place, aggregate } = this.first;
-        const rings = keysShown(table, frame).map(key => frame.ring(table.name, key, place));
+        const { table, places, aggregate } = this.first;
+        const rows = keysShown(table, frame).map(key =>
+            places.map(place => frame.ring(table.name, key, place)));
+        const at = (ring, step) => ring?.at(step) ?? NaN;
         const points = [];
         for (let step = frame.stepAt(frame.from); step <= frame.stepAt(frame.to); step++) {
-            const values = rings.map(ring => ring.at(step)).filter(value => !Number.isNaN(value));
+            const values = rows.map(([first, ...others]) => others.reduce(
+                (sum, ring) => sum + (at(ring, step) || 0), at(first, step)))
+                .filter(value => !Number.isNaN(value));
             if (values.length > 0)
                 points.push({ step, value: aggregate(values) });
         }

@@ -1,18 +1,4 @@
 /* Elements of the page, and the colours of boxes. */
-function make(tag, properties, ...children) {
-    const element = document.createElement(tag);
-    for (const [key, value] of Object.entries(properties || {})) {
-        if (key.startsWith('on'))
-            element.addEventListener(key.slice(2), value);
-        else if (key === 'class')
-            element.className = value;
-        else if (value !== null && value !== undefined && value !== false)
-            element.setAttribute(key, value === true ? '' : value);
-    }
-    element.append(...children.filter(child => child !== null && child !== undefined));
-    return element;
-}
-
 function select(label, options, onchange) {
     const list = make('select', { onchange: () => onchange(list.value), 'aria-label': label });
     for (const [value, text] of options)

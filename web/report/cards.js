@@ -1,13 +1,42 @@
+/* The part of something that is at most `x`. Values at some levels are known, with straight lines
+ * between them; below the first it is as wide as from there to the second. */
+function partBelow(x, values, levels) {
+    let value = Math.max(0, 2 * values[0] - values[1]), level = 0;
+    if (x < value)
+        return 0;
+    for (let i = 0; i < values.length; i++) {
+        if (x < values[i])
+            return level + (levels[i] - level) * (x - value) / (values[i] - value);
+        value = Math.max(value, values[i]);
+        level = levels[i];
+    }
+    return 1;
+}
+
+/* The quantile of several things together: a mean of their quantiles is none. */
+function mixedQuantile(parts, levels, wanted) {
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    let low = 0, high = Math.max(0, ...parts.map(part => part.values.at(-1)));
+    if (count === 0)
+        return null;
+    for (let step = 0; step < 60 && high - low > 1e-12; step++) {
+        const middle = (low + high) / 2;
+        const below = parts.reduce((sum, part) =>
+            sum + part.count * partBelow(middle, part.values, levels), 0);
+        if (below < wanted * count)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 /* The figures that come first, for the window that is shown. */
 class Cards {
     constructor(model, view) {
         this.model = model;
         this.view = view;
-        this.figures = model.data.figures.map(figure => ({
-            ...figure,
-            sums: model.floats(figure.sums, model.data.axis.count),
-            weights: model.floats(figure.weights, model.data.axis.count),
-        }));
+        this.figures = model.data.figures;
         this.cards = model.data.cards.map(card => this.make(card));
         this.element = make('div', { class: 'pr-cards', 'aria-live': 'polite' },
             this.cards.map(card => card.element));
@@ -33,23 +62,36 @@ class Cards {
         return figure.values ||= this.model.values(figure);
     }
 
+    /* A quantile of all that was seen in a part of the run, from those of its stretches. */
+    quantile({ latency, level }, [first, end]) {
+        const known = this.figures.filter(figure => figure.latency === latency);
+        const levels = known.map(figure => figure.level);
+        const parts = [];
+        for (let i = first; i < end; i++) {
+            const overs = known.map(figure => this.model.over(figure, [i, i + 1]));
+            if (overs.every(over => over.weight > 0))
+                parts.push({ count: overs[0].weight, values: overs.map(over => over.mean) });
+        }
+        return mixedQuantile(parts, levels, level);
+    }
+
     reduce(part, [first, end]) {
         const figure = this.figures[part.figure];
-        let sum = 0, weight = 0, peak = null;
-        for (let i = first; i < end; i++) {
-            sum += figure.sums[i];
-            weight += figure.weights[i];
-        }
-        if (part.reduction === 'peak') {
-            const values = this.curve(figure), per = this.model.perStretch;
-            for (let i = first * per; i < end * per; i++)
-                peak = values[i] > peak || (peak === null && !Number.isNaN(values[i])) ?
-                    values[i] : peak;
-            return peak;
-        }
-        if (weight === 0)
-            return null;
-        return part.reduction === 'total' ? sum : sum / weight;
+        const { sum, weight, mean } = this.model.over(figure, [first, end]);
+        if (part.reduction === 'quantile')
+            return this.quantile(figure, [first, end]);
+        if (part.reduction === 'peak')
+            return this.peak(figure, [first, end]);
+        return weight === 0 ? null : part.reduction === 'total' ? sum : mean;
+    }
+
+    peak(figure, [first, end]) {
+        const values = this.curve(figure), per = this.model.perStretch;
+        let peak = null;
+        for (let i = first * per; i < end * per; i++)
+            peak = values[i] > peak || (peak === null && !Number.isNaN(values[i])) ?
+                values[i] : peak;
+        return peak;
     }
 
     text(part, value) {

@@ -49,9 +49,9 @@ class Chart extends LineChart {
         /* what was thinned out has its extremes, but no mean */
         const isWhole = this.model.data.axis.is_whole;
         if (this.lines.length === 1) {
-            const { low, mean, peak } = this.stats(0);
+            const { low, mean, peak, isExact } = this.stats(0);
             this.summary.textContent = index !== null ? at(this.columns[0]) :
-                (isWhole ? `mean ${this.text(mean)}` : `low ${this.text(low)}`) +
+                (isWhole || isExact ? `mean ${this.text(mean)}` : `low ${this.text(low)}`) +
                 ` · peak ${this.text(peak)}`;
             return;
         }
@@ -62,6 +62,13 @@ class Chart extends LineChart {
         this.summary.textContent = index !== null ? '' : isWhole ? 'mean' : 'peak';
     }
 
+    /* Of a key figure it is known exactly, and of a run that was thinned out too. */
+    figureMean(column) {
+        const { curve } = this.lines[column], { from, to } = this.view;
+        return curve.sums === undefined ? {} :
+            { mean: this.model.over(curve, this.model.stretches(from, to)).mean, isExact: true };
+    }
+
     stats(column) {
         const { from, to } = this.view;
         const key = from + ' ' + to;
@@ -69,21 +76,27 @@ class Chart extends LineChart {
             this.statsKey = key;
             this.statsOf = [];
         }
-        return this.statsOf[column] ||=
-            statistics(this.columns[column], this.model.times, from, to);
+        return this.statsOf[column] ||= {
+            ...statistics(this.columns[column], this.model.times, from, to),
+            ...this.figureMean(column),
+        };
     }
 }
 
+/* A value stands for the time since the one before, or since the end of a gap. */
 function statistics(values, times, from, to) {
-    let sum = 0, count = 0, low = null, peak = null;
+    let sum = 0, seconds = 0, low = null, peak = null, before = times[0];
     for (let i = 0; i < values.length; i++) {
         const value = values[i];
-        if (value === null || value === undefined || times[i] < from || times[i] > to)
+        if (value === undefined)
             continue;
-        sum += value;
-        count++;
-        low = low === null || value < low ? value : low;
-        peak = peak === null || value > peak ? value : peak;
+        if (value !== null && times[i] >= from && times[i] <= to) {
+            sum += value * (times[i] - before);
+            seconds += times[i] - before;
+            low = low === null || value < low ? value : low;
+            peak = peak === null || value > peak ? value : peak;
+        }
+        before = times[i];
     }
-    return { low, mean: count ? sum / count : null, peak };
+    return { low, mean: seconds > 0 ? sum / seconds : peak, peak };
 }

@@ -53,6 +53,18 @@ class Model {
         return [first, end];
     }
 
+    /* What a figure was over a part of the run: the sum over its stretches, and their weight. */
+    over(figure, [first, end]) {
+        figure.sumOf ||= this.floats(figure.sums, this.data.axis.count);
+        figure.weightOf ||= this.floats(figure.weights, this.data.axis.count);
+        let sum = 0, weight = 0;
+        for (let i = first; i < end; i++) {
+            sum += figure.sumOf[i];
+            weight += figure.weightOf[i];
+        }
+        return { sum, weight, mean: weight > 0 ? sum / weight : null };
+    }
+
     /* A number for each of the times; NaN is unknown. */
     values(curve) {
         const values = new Float64Array(this.times.length);

@@ -67,7 +67,10 @@ function originSection(model) {
         make('h3', {}, 'Modelled and assumed'),
         modelled.length ? estimateTable(modelled) : make('p', {}, 'Nothing.'),
         make('p', { class: 'pr-note' }, 'Percentiles of latencies come from the buckets of the ' +
-            'engine, for each interval between two scrapes; a card shows their mean over time.'),
+            'engine, for each interval between two scrapes; a card puts these together, by how ' +
+            'many requests each had.'),
+        model.data.merge ? make('p', { class: 'pr-note' }, 'Energy is told of the first rank.') :
+            null,
         make('h3', {}, 'Missing'), missingList(model));
 }
 

@@ -19,15 +19,19 @@ function stragglerTable(list) {
     if (list.length === 0)
         return make('p', { class: 'pr-note' },
             'There are no spans that several ranks have: their steps cannot be compared.');
-    return table([{ label: 'Span' }, { label: 'Steps', isNumber: true },
+    const columns = [{ label: 'Span' }, { label: 'Steps', isNumber: true },
         { label: 'Median', isNumber: true }, { label: 'Slowest rank' },
         { label: 'In so many steps', isNumber: true }, { label: 'Pace', isNumber: true },
-        { label: 'Lost', isNumber: true }, { label: '' }],
-    list.map(one => [one.name + (one.is_collective ? ' (waits for all)' : ''), digits(one.steps),
-        write(one.median, 'seconds', false), one.rank,
+        { label: 'Lost', isNumber: true }, { label: '' }];
+    const rows = list.map(one => [one.name + (one.is_collective ? ' (waits for all)' : ''),
+        digits(one.steps), write(one.median, 'seconds', false), one.rank,
         `${digits(100 * one.slowest_share)}${THIN}%`, one.pace.toFixed(2),
         write(one.lost, 'seconds', false), one.is_straggler ?
-            make('span', { class: 'pr-kind' }, 'straggler') : null]));
+            make('span', { class: 'pr-kind' }, 'straggler') : null]);
+    return make('div', {}, table(columns, rows), make('p', { class: 'pr-note' },
+        'Pace is the time of the slowest rank over the median of the others; where all wait for ' +
+        'each other, the slowest is the one that waits least, and its pace is below 1. Lost is ' +
+        'by how much the slowest of each step was behind, in all.'));
 }
 
 function rankSection(model) {
@@ -35,10 +39,9 @@ function rankSection(model) {
     if (!merge)
         return null;
     const { runs } = JSON.parse(merge);
-    const about = `${runs.length} runs; cards and key figures are those of ${runs[0].label}`;
+    const machines = new Set(runs.map(run => run.boot_id ?? run.host ?? run.label)).size;
+    const about = `${runs.length} runs on ${machines} machine${machines === 1 ? '' : 's'}; cards ` +
+        'and key figures are of all together, with each machine counted once';
     return section('ranks', 'Ranks', about, rankTable(runs), make('h3', {}, 'Who is behind'),
-    stragglerTable(stragglers), make('p', { class: 'pr-note' },
-        'Pace is the time of the slowest rank over the median of the others; where all wait for ' +
-        'each other, the slowest is the one that waits least, and its pace is below 1. Lost is ' +
-        'by how much the slowest of each step was behind, in all.'));
+        stragglerTable(stragglers));
 }

@@ -18,8 +18,9 @@ function heading(model) {
     const argv = model.static?.command?.argv;
     const title = argv ? argv.join(' ') : 'The whole machine';
     const host = model.static?.host?.hostname;
+    const end = run.end || (run.is_complete ? null : 'still being recorded, or cut off');
     const facts = [host, new Date(run.start * 1000).toLocaleString(), duration(run.seconds),
-        digits(run.samples) + ' samples', run.end, 'pitot ' + pitot].filter(Boolean);
+        digits(run.samples) + ' samples', end, 'pitot ' + pitot].filter(Boolean);
     document.title = title.slice(0, 80) + ' – pitot';
     return make('header', { class: 'pr-header' }, make('div', {},
         make('h1', { title }, title), make('p', {}, facts.join(' · ')),

@@ -8,13 +8,16 @@ function verdictItem(view, verdict) {
     const [first] = verdict.signals;
     const where = first && make('button', { type: 'button', class: 'pr-link', onclick: () =>
         view.set(first.from, first.to) }, 'show where');
-    const numbers = verdict.signals.map(signal => `${signal.what}: ${digits(signal.value)}`);
+    const numbers = verdict.signals.map(signal => make('li', {}, make('b', {}, signal.text),
+        ` ${signal.what} `, make('code', {}, signal.metric)));
+    const share = verdict.is_event ? '' : `${digits(100 * verdict.share)}${THIN}% of the run, `;
     return make('li', {}, make('b', {}, verdict.title), ' ',
         make('span', { class: 'pr-kind' }, verdict.id),
         verdict.entity ? ' ' + verdict.entity : null,
-        make('p', {}, `${digits(100 * verdict.share)}${THIN}% of the run, confidence ` +
-            `${digits(100 * verdict.confidence)}${THIN}%. `, where),
-        make('p', {}, numbers.join(' · ')),
+        make('p', {}, `${share}confidence ${digits(100 * verdict.confidence)}${THIN}%. `, where),
+        make('ul', {}, numbers),
+        verdict.against.length ? make('p', {}, 'Against it: ' + verdict.against.join('; ') + '.') :
+            null,
         verdict.where ? make('p', {}, 'Where: ', make('code', {}, verdict.where)) : null,
         make('p', {}, verdict.advice));
 }

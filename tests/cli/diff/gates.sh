@@ -14,3 +14,5 @@ print(found["status"], found["runs_a"], found["runs_b"], [c["key"] for c in foun
 "$PITOT" diff a nowhere || echo "exit $?"
 "$PITOT" diff a || echo "exit $?"
 "$PITOT" diff a b --gate 'cpu_time>10' || echo "exit $?"
+"$PITOT" diff a b --gate 'no_such_metric<-3%' | grep no_such || true
+"$PITOT" diff a b --json --markdown || echo "exit $?"

@@ -1,4 +1,4 @@
-#include "top/value.h"
+#include "analyze/value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +15,16 @@ static void print_number(double value, const char *suffix, char *into, size_t ca
     snprintf(into, capacity, "%.*f%s%s", places, value, thousands[i], suffix);
 }
 
+static void take_out(char *text, const char *part) {
+    char *at = strstr(text, part);
+    if (at)
+        memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
+}
+
 void pt_value_figure(enum pt_figure_format format, double value, char *into, size_t capacity) {
     pt_figure_print(format, value, into, capacity);
-    char *blank = strchr(into, ' ');
-    if (blank)
-        memmove(blank, blank + 1, strlen(blank));
+    take_out(into, " ");
+    take_out(into, "iB");
 }
 
 static void print_gauge(enum pt_unit unit, double value, char *into, size_t capacity) {

@@ -1,0 +1,15 @@
+/* An element with its attributes, listeners and children; arrays of children are taken apart,
+ * null and undefined are none. */
+function make(tag, properties, ...children) {
+    const element = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties || {})) {
+        if (key.startsWith('on'))
+            element.addEventListener(key.slice(2), value);
+        else if (key === 'class')
+            element.className = value;
+        else if (value !== null && value !== undefined && value !== false)
+            element.setAttribute(key, value === true ? '' : value);
+    }
+    element.append(...children.flat().filter(child => child !== null && child !== undefined));
+    return element;
+}
