@@ -97,6 +97,10 @@ static struct pt_str read_python(struct pt_timer_session *s, int32_t pid, int32_
     return pt_buf_as_str(&s->python_entries);
 }
 
+static uint64_t missed_before(const struct pt_heap_event *e) {
+    return e->bytes > 0 && e->bytes <= PERIODS_MAX ? e->bytes - 1 : 0;
+}
+
 static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
                         const struct pt_heap_event *e) {
     struct pt_recording *r = &s->recording;
@@ -105,7 +109,7 @@ static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
     const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     record.cpu = UINT16_MAX;
-    record.sample.missed = e->bytes > 0 && e->bytes <= PERIODS_MAX ? e->bytes - 1 : 0;
+    record.sample.missed = missed_before(e);
     pt_preloaded_name(r, p->pid, e);
     pt_recording_take(r, &record, next);
     if (pt_preloaded_is_lost(r) && p->may_refresh) {
@@ -113,6 +117,16 @@ static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
         p->may_refresh = false;
         (void)pt_recording_add_process(r, p->pid);
     }
+}
+
+/* CPU time that no tick of the kernel saw; it is that of the stack before. */
+static void take_rest(struct pt_timer_session *s, const struct pt_timer_process *p,
+                      const struct pt_heap_event *e) {
+    struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
+    record.cpu = UINT16_MAX;
+    record.sample.is_rest = true;
+    record.sample.missed = missed_before(e);
+    pt_recording_take(&s->recording, &record, NULL);
 }
 
 static void read_process(void *state, uint32_t number, struct pt_heap_source *source,
@@ -128,6 +142,8 @@ static void read_process(void *state, uint32_t number, struct pt_heap_source *so
     while (pt_heap_source_next(source, &position, is_over, 0, &e)) {
         if (e.kind == PT_HEAP_CPU)
             take_sample(s, p, &e);
+        else if (e.kind == PT_HEAP_CPU_REST)
+            take_rest(s, p, &e);
         pt_heap_source_consume(source, position);
     }
     p->dropped = pt_heap_source_losses(source).allocations;
@@ -151,6 +167,7 @@ static void read_files(struct pt_timer_session *s, bool is_final) {
 
 static void *run_reader(void *state) {
     struct pt_timer_session *s = state;
+    pt_thread_hurry(); /* Python has to be read while it is where the sample was */
     while (!__atomic_load_n(&s->must_stop, __ATOMIC_ACQUIRE)) {
         /* Acquire: what was written before the bell rang is seen below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);

@@ -3,6 +3,9 @@
 #include "base/clock.h"
 
 #include <signal.h>
+#include <sys/resource.h>
+
+#define MOST_URGENT (-20)
 
 /* A fault that is blocked ends the program, whoever would have handled it (region/guard.h). */
 static sigset_t all_but_faults(void) {
@@ -25,4 +28,8 @@ int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) {
 int64_t pt_thread_cpu_ns(pthread_t thread) {
     clockid_t clock;
     return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
+}
+
+void pt_thread_hurry(void) {
+    (void)setpriority(PRIO_PROCESS, 0, MOST_URGENT);
 }

@@ -12,5 +12,7 @@
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) PT_MUST_CHECK;
 /* What a thread that runs has used until now. */
 int64_t pt_thread_cpu_ns(pthread_t thread);
+/* The calling thread goes before all others, where we may. */
+void pt_thread_hurry(void);
 
 #endif

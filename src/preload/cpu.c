@@ -80,6 +80,11 @@ static void start_child(void) {
     errno = error;
 }
 
+static void end_process(void) {
+    if (pt_cpu_is_owner())
+        pt_cpu_end_all();
+}
+
 static bool open_bell(void) {
     int fd = pt_heap_open(PT_CPU_BELL);
     if (fd < 0)
@@ -100,6 +105,7 @@ __attribute__((constructor)) static void start(void) {
     int error = errno;
     if (pt_heap_find_directory(PT_CPU_DIRECTORY) && open_bell()) {
         read_settings();
+        pt_heap_before_end = end_process;
         pt_cpu_count(&pt_cpu.bell->loaded);
         has_key = !pthread_key_create(&at_exit, end_thread);
         if (pt_cpu_sample_prepare() && !pthread_atfork(NULL, NULL, start_child) &&

@@ -37,13 +37,22 @@ bool pt_cpu_sample_prepare(void);
 /* The handler; what the timers carry so that it knows them. */
 void pt_cpu_handle(int number, siginfo_t *info, void *context);
 extern char pt_cpu_signature;
+/* Periods of a thread that have no sample and will have none. */
+void pt_cpu_write_rest(pid_t tid, uint64_t periods);
 
 /* cpu_timer.c. Of the calling thread: a timer; none any more. */
 void pt_cpu_arm(void);
 void pt_cpu_disarm(void);
+/* Periods of CPU time that the calling thread has used since its last sample; they are the
+ * caller's from now on. */
+uint64_t pt_cpu_take_periods(void);
 /* In a child after fork, which has inherited none. */
 void pt_cpu_forget_timers(void);
-/* Of all threads. */
+/* False: this is a child of vfork, which has the memory of its parent. */
+bool pt_cpu_is_owner(void);
+/* The process ends: what its threads have used since their last samples is written. */
+void pt_cpu_end_all(void);
+/* That, and no timers any more. */
 void pt_cpu_disarm_all(void);
 
 /* cpu_signals.c */

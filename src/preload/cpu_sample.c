@@ -133,18 +133,49 @@ static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
         syscall(SYS_futex, &bell->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void take_sample(int missed, const ucontext_t *context) {
+static void write_rest(pid_t tid, uint64_t periods) {
+    uint64_t position;
+    size_t size;
+    struct pt_heap_allocation *a = claim(0, &position, &size);
+    if (!a)
+        return;
+    memset((uint8_t *)a + sizeof a->record, 0, sizeof *a - sizeof a->record);
+    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->bytes = periods;
+    a->thread = (uint32_t)tid;
+    pt_heap_publish(&a->record, position, size, PT_HEAP_CPU_REST, 0);
+}
+
+/* This is no handler: all signals wait here, too. */
+void pt_cpu_write_rest(pid_t tid, uint64_t periods) {
+    sigset_t all, old;
+    bool is_new = false;
+    if (__atomic_load_n(&pt_cpu.bell->is_over, __ATOMIC_RELAXED))
+        return;
+    memset(&all, 0xff, sizeof all);
+    (void)pt_cpu_next()->thread_mask(SIG_SETMASK, &all, &old);
+    if (has_file(&is_new)) {
+        write_rest(tid, periods);
+        ring_bell(pt_cpu.bell, is_new);
+    }
+    (void)pt_cpu_next()->thread_mask(SIG_SETMASK, &old, NULL);
+}
+
+static void take_sample(const ucontext_t *context) {
     struct pt_cpu_bell *bell = pt_cpu.bell;
     bool is_new = false;
     if (__atomic_load_n(&bell->is_over, __ATOMIC_RELAXED)) {
         pt_cpu_disarm();
         return;
     }
+    uint64_t periods = pt_cpu_take_periods();
+    if (periods == 0)
+        return;
     if (!has_file(&is_new)) {
         pt_cpu_count(&bell->unwritten);
         return;
     }
-    write_sample(context, 1 + (uint64_t)(missed > 0 ? missed : 0));
+    write_sample(context, periods);
     ring_bell(bell, is_new);
 }
 
@@ -155,7 +186,7 @@ void pt_cpu_handle(int number, siginfo_t *info, void *context) {
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &pt_cpu_signature)
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &could_be_cancelled);
-    take_sample(info->si_overrun, context);
+    take_sample(context);
     pthread_setcancelstate(could_be_cancelled, NULL);
     errno = error;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+void (*pt_heap_before_end)(void);
 static void (*next_exit)(int);
 
 __attribute__((constructor)) static void find_next(void) {
@@ -28,6 +29,8 @@ __attribute__((destructor)) static void end(void) {
     int error = errno;
     bool was_inside = pt_heap_self.is_inside;
     pt_heap_self.is_inside = true;
+    if (pt_heap_before_end)
+        pt_heap_before_end();
     if (has_own_file())
         pt_heap_write_maps();
     pt_heap_self.is_inside = was_inside;

@@ -112,6 +112,9 @@ extern struct pt_heap_guard pt_heap_guard;
 /* The file of this process; after fork a new one. False: there is none. */
 bool pt_heap_file_is_open(void);
 
+/* exit.c. What else is done before a process ends, or NULL. */
+extern void (*pt_heap_before_end)(void);
+
 /* mapping.c. The directory that a variable of the environment names. False: there is none, or the
  * program is setuid. */
 bool pt_heap_find_directory(const char *variable);

@@ -79,6 +79,7 @@ enum pt_heap_kind {
     PT_HEAP_STACK_COPY, /* of a stack of the table that could not be walked */
     PT_HEAP_CODE,       /* a code object of Python, before the first frame of it */
     PT_HEAP_CPU,        /* of libpitot-cpu.so: a sample; `bytes` are the periods it stands for */
+    PT_HEAP_CPU_REST,   /* likewise, but no sample: what a thread used behind its last one */
 };
 
 enum { PT_HEAP_TEMPORARY = 1, PT_HEAP_UNTRACKED = 2, PT_HEAP_IS_MMAP = 4 };

@@ -95,11 +95,13 @@ static uint8_t frame_slot(const struct pt_cfi_value *v) {
     return slot_of(-v->ops[1].number);
 }
 
-/* "breg6 -24": below FP, and one. */
+/* "breg6 -24": below FP, and one. By DWARF the frame address is on the stack of the expression
+ * before it begins, and libdw says so: "call_frame_cfa, breg6 -24". */
 static uint8_t fp_slot(enum pt_machine machine, const struct pt_cfi_value *v) {
+    size_t first = v->count == 2 && v->ops[0].atom == OP_CALL_FRAME_CFA;
     int number;
     int64_t offset;
-    if (v->count != 1 || !is_register_plus(machine, &v->ops[0], &number, &offset) ||
+    if (v->count != first + 1 || !is_register_plus(machine, &v->ops[first], &number, &offset) ||
         number != PT_REGISTER_FP)
         return PT_SAVED_LOST;
     return slot_of(8 - offset);

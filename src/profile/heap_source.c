@@ -195,6 +195,7 @@ static bool parse(const struct pt_buf *b, struct pt_heap_event *e) {
     case PT_HEAP_ALLOCATION:
     case PT_HEAP_STACK_COPY:
     case PT_HEAP_CPU:
+    case PT_HEAP_CPU_REST:
         return parse_allocation(b, e);
     case PT_HEAP_FREE:
     case PT_HEAP_RESTORE:

@@ -53,6 +53,7 @@ static bool parse_sample(struct pt_bytes *r, unsigned register_count, struct pt_
     s->kernel_count = 0;
     s->stack_size = 0;
     s->missed = 0;
+    s->is_rest = false;
     s->ip = pt_bytes_u64(r);
     into->pid = (int32_t)pt_bytes_u32(r);
     into->tid = (int32_t)pt_bytes_u32(r);

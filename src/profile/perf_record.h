@@ -39,6 +39,7 @@ struct pt_perf_sample {
     uint64_t missed;                     /* periods before it that have no sample of their own */
     uint64_t kernel[PT_PERF_KERNEL_MAX]; /* leaf first */
     size_t kernel_count;
+    bool is_rest; /* no sample, but what its thread has used since the one before */
     bool has_registers;
     uint64_t registers[64]; /* by the bits of the mask that was asked for, lowest first */
     const uint8_t *stack;   /* from the stack pointer up; borrowed */

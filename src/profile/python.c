@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 
 #define PIECES_MAX      64
-#define LOOK_AGAIN      64 /* samples until a thread that Python did not know is looked for again */
+#define LOOK_AGAIN      64 /* samples at most until a thread that was not found is looked for */
 #define THREADS_KNOWN   256
 #define FRAMES_PER_READ PIECES_MAX
 
@@ -172,6 +172,13 @@ static bool find_layout(struct pt_python_process *process, const struct pt_memor
     return true;
 }
 
+/* A thread runs for a moment before Python knows it: one that is new is looked for again after 1,
+ * 2, 4 samples; most that Python still does not know are none of its own. */
+static bool must_look_again(struct known_thread *known) {
+    uint32_t passed = ++known->passed;
+    return (passed & (passed - 1)) == 0 || passed % LOOK_AGAIN == 0;
+}
+
 /* Is it one of Python's? */
 static bool find_thread(const struct pt_python_process *process, const struct pt_memory *m,
                         int32_t tid, struct known_thread *known) {
@@ -179,9 +186,12 @@ static bool find_thread(const struct pt_python_process *process, const struct pt
     uint64_t runtime = process->place.runtime;
     if (known->tid == tid && known->state && pt_python_is_thread(l, m, known->state, tid))
         return true;
-    if (known->tid == tid && !known->state && known->passed++ % LOOK_AGAIN != LOOK_AGAIN - 1)
+    bool was_unknown = known->tid == tid && !known->state;
+    if (was_unknown && !must_look_again(known))
         return false;
-    *known = (struct known_thread){ .tid = tid, .recall = known->recall };
+    *known = (struct known_thread){ .tid = tid,
+                                    .passed = was_unknown ? known->passed : 0,
+                                    .recall = known->recall };
     known->state = pt_python_find_thread(l, m, runtime, tid);
     if (!known->state)
         return false;
@@ -314,6 +324,13 @@ bool pt_pythons_any(struct pt_pythons *p) {
     bool is_any = p->process_count > 0;
     pthread_mutex_unlock(&p->lock);
     return is_any;
+}
+
+bool pt_pythons_has(struct pt_pythons *p, int32_t pid) {
+    pthread_mutex_lock(&p->lock);
+    bool is_there = find(p, pid) != NULL;
+    pthread_mutex_unlock(&p->lock);
+    return is_there;
 }
 
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into) {

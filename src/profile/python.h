@@ -62,6 +62,7 @@ void pt_pythons_remove(struct pt_pythons *p, int32_t pid);
 
 /* Is there any? */
 bool pt_pythons_any(struct pt_pythons *p);
+bool pt_pythons_has(struct pt_pythons *p, int32_t pid);
 
 /* Appends what the thread runs: entries of pt_python_entry. How many; 0: it is none of Python's. */
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into);

@@ -1,6 +1,7 @@
 #include "profile/python_session.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "kernel/pid.h"
 #include "kernel/pid_tree.h"
@@ -17,8 +18,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LOOK_EVERY_NS PT_NS_PER_SECOND    /* for new processes and threads */
-#define LOOK_EARLY_NS (50 * PT_NS_PER_MS) /* until there is a Python */
+#define LOOK_EVERY_NS PT_NS_PER_SECOND     /* for new processes and threads */
+#define LOOK_EARLY_NS (50 * PT_NS_PER_MS)  /* until there is a Python */
+#define LATE_MIN_NS   (300 * PT_NS_PER_MS) /* more than an interpreter takes to start */
+#define LATE_PERCENT  10
 #define THREADS_MAX   4096
 #define STAT_BYTES    1024
 #define NO_RIGHT                                                                \
@@ -29,7 +32,9 @@ struct pt_python_watched_process {
     int32_t pid;
     dev_t device;
     ino_t file; /* that it runs */
-    bool is_there;
+    int tasks_fd;
+    size_t thread_count; /* that are watched */
+    bool is_there, is_python;
 };
 
 struct pt_python_watched_thread {
@@ -57,6 +62,13 @@ static int64_t cpu_ns_of(const struct pt_python_watched_thread *t, const struct 
     return (stat->user_ticks + stat->kernel_ticks) * (PT_NS_PER_SECOND / sysconf(_SC_CLK_TCK));
 }
 
+static struct pt_python_watched_process *find_process(struct pt_python_session *s, int32_t pid) {
+    for (size_t i = 0; i < s->process_count; i++)
+        if (s->processes[i].pid == pid)
+            return &s->processes[i];
+    return NULL;
+}
+
 static bool has_thread(const struct pt_python_session *s, int32_t tid) {
     for (size_t i = 0; i < s->thread_count; i++)
         if (s->threads[i].tid == tid)
@@ -71,50 +83,74 @@ static int open_of_thread(const struct pt_python_session *s, int32_t pid, int32_
     return openat(s->recording.images.fs->proc, path, O_RDONLY | O_CLOEXEC);
 }
 
-static void watch_thread(struct pt_python_session *s, int32_t pid, int32_t tid) {
+static void watch_thread(struct pt_python_session *s, struct pt_python_watched_process *p,
+                         int32_t tid) {
     struct pt_pid_stat stat;
     if (s->thread_count >= THREADS_MAX || has_thread(s, tid))
         return;
-    struct pt_python_watched_thread t = { .pid = pid,
+    struct pt_python_watched_thread t = { .pid = p->pid,
                                           .tid = tid,
-                                          .stat_fd = open_of_thread(s, pid, tid, "stat") };
+                                          .stat_fd = open_of_thread(s, p->pid, tid, "stat") };
     if (t.stat_fd < 0)
         return;
-    t.schedule_fd = open_of_thread(s, pid, tid, "schedstat");
+    t.schedule_fd = open_of_thread(s, p->pid, tid, "schedstat");
     /* of one that is older than the session only what it uses from now on */
     if (!s->has_begun && read_stat(&t, &stat))
         t.sampled_ns = cpu_ns_of(&t, &stat);
     pt_grow(&s->threads, &s->thread_capacity, s->thread_count + 1, sizeof *s->threads);
     s->threads[s->thread_count++] = t;
+    p->thread_count++;
 }
 
 static void forget_thread(struct pt_python_session *s, size_t index) {
+    struct pt_python_watched_process *p = find_process(s, s->threads[index].pid);
+    if (p)
+        p->thread_count--;
     close(s->threads[index].stat_fd);
     if (s->threads[index].schedule_fd >= 0)
         close(s->threads[index].schedule_fd);
     s->threads[index] = s->threads[--s->thread_count];
 }
 
-static void look_for_threads(struct pt_python_session *s, int32_t pid) {
+static void look_for_threads(struct pt_python_session *s, struct pt_python_watched_process *p) {
     struct pt_pid_list tids = { 0 };
-    char path[32];
-    snprintf(path, sizeof path, "%d/task", (int)pid);
-    int fd = openat(s->recording.images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && !pt_pid_list_read(&tids, fd))
+    if (p->tasks_fd >= 0 && !pt_pid_list_read(&tids, p->tasks_fd))
         for (size_t i = 0; i < tids.count; i++)
-            watch_thread(s, pid, (int32_t)tids.at[i]);
-    if (fd >= 0)
-        close(fd);
+            watch_thread(s, p, (int32_t)tids.at[i]);
     pt_pid_list_release(&tids);
 }
 
+/* A directory of threads has two links more than threads: whether there are new ones is known at
+ * every tick for the price of one call. */
+static void look_for_new_threads(struct pt_python_session *s) {
+    struct stat st;
+    for (size_t i = 0; i < s->process_count && s->thread_count < THREADS_MAX; i++) {
+        struct pt_python_watched_process *p = &s->processes[i];
+        if (p->tasks_fd >= 0 && !fstat(p->tasks_fd, &st) && st.st_nlink != p->thread_count + 2)
+            look_for_threads(s, p);
+    }
+}
+
 static struct pt_python_watched_process *process_of(struct pt_python_session *s, int32_t pid) {
-    for (size_t i = 0; i < s->process_count; i++)
-        if (s->processes[i].pid == pid)
-            return &s->processes[i];
+    struct pt_python_watched_process *known = find_process(s, pid);
+    char path[32];
+    if (known)
+        return known;
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    int fd = openat(s->recording.images.fs->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     pt_grow(&s->processes, &s->process_capacity, s->process_count + 1, sizeof *s->processes);
-    s->processes[s->process_count] = (struct pt_python_watched_process){ .pid = pid };
+    s->processes[s->process_count] =
+        (struct pt_python_watched_process){ .pid = pid, .tasks_fd = fd };
     return &s->processes[s->process_count++];
+}
+
+static void note_python(struct pt_python_session *s, struct pt_python_watched_process *p) {
+    if (p->is_python || !pt_pythons_has(&s->pythons, p->pid))
+        return;
+    p->is_python = true;
+    for (size_t i = 0; s->has_begun && i < s->thread_count; i++)
+        if (s->threads[i].pid == p->pid)
+            s->late_ns += s->threads[i].sampled_ns;
 }
 
 /* Another program may have taken its place, and an interpreter may be loaded later: maps are read
@@ -129,17 +165,21 @@ static void look_at_process(struct pt_python_session *s, int32_t pid) {
         return;
     if (p->file != st.st_ino || p->device != st.st_dev) {
         pt_preloaded_begin(&s->recording, pid);
+        p->is_python = false;
         p->file = st.st_ino;
         p->device = st.st_dev;
     }
     (void)pt_recording_add_process(&s->recording, pid);
-    look_for_threads(s, pid);
+    look_for_threads(s, p);
+    note_python(s, p);
 }
 
 static void forget_process(struct pt_python_session *s, size_t index) {
     struct pt_perf_record end = { .kind = PT_PERF_EXIT,
                                   .pid = s->processes[index].pid,
                                   .tid = s->processes[index].pid };
+    if (s->processes[index].tasks_fd >= 0)
+        close(s->processes[index].tasks_fd);
     pt_recording_take(&s->recording, &end, NULL);
     s->processes[index] = s->processes[--s->process_count];
 }
@@ -236,10 +276,12 @@ static bool wait_for_tick(struct pt_python_session *s) {
 
 static void *run_sampler(void *state) {
     struct pt_python_session *s = state;
+    pt_thread_hurry(); /* frames are to be those of now */
     while (wait_for_tick(s)) {
         int64_t every_ns = pt_pythons_any(&s->pythons) ? LOOK_EVERY_NS : LOOK_EARLY_NS;
         if (pt_mono_ns() - s->looked_ns >= every_ns)
             look(s);
+        look_for_new_threads(s);
         sample_threads(s);
     }
     s->sampler_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -336,8 +378,22 @@ void pt_python_session_stop(struct pt_python_session *s) {
     s->recording.profile.meta.own_cpu_ns = s->sampler_cpu_ns;
 }
 
+/* Where many want the CPUs a program may be half done before it is looked at. */
+static void warn_if_late(const struct pt_python_session *s) {
+    const struct pt_profile *p = &s->recording.profile;
+    int64_t sampled_ns = 0;
+    for (size_t i = 0; i < p->samples.count; i++)
+        sampled_ns += pt_profile_value(p, i, 1);
+    if (s->late_ns >= LATE_MIN_NS && s->late_ns * 100 >= sampled_ns * LATE_PERCENT)
+        pt_log(PT_LOG_WARNING,
+               "Python was found only after %.2g s of its CPU time: what it ran before is shown as "
+               "[not Python]",
+               (double)s->late_ns / 1e9);
+}
+
 int pt_python_session_check(const struct pt_python_session *s, struct pt_err *err) {
     const struct pt_profile *p = &s->recording.profile;
+    warn_if_late(s);
     if (p->meta.python_wanted > 0 || (p->samples.count == 0 && s->saw_python))
         return 0;
     return pt_fail(err, -ENODATA,
@@ -353,6 +409,8 @@ void pt_python_session_release(struct pt_python_session *s) {
     while (s->thread_count > 0)
         forget_thread(s, s->thread_count - 1);
     pt_free(s->threads);
+    while (s->process_count > 0)
+        forget_process(s, s->process_count - 1);
     pt_free(s->processes);
     pt_pid_list_release(&s->roots);
     if (s->timer_fd >= 0)

@@ -28,6 +28,7 @@ struct pt_python_session {
     bool is_opened, is_running;
     bool has_begun;  /* threads that are found now are young */
     bool saw_python; /* a process of it */
+    int64_t late_ns; /* CPU time of such processes before they were known to be Python */
 };
 
 /* `pids` run, or are a command that waits for its exec; what they start is sampled too. 0 or -errno

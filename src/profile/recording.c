@@ -1,13 +1,12 @@
 #include "profile/recording.h"
 
-#include "profile/epilogue.h"
+#include "profile/generated.h"
 #include "profile/jit_dump.h"
 #include "profile/python_lines.h"
 #include "profile/python_merge.h"
 #include "profile/registers.h"
 
 #include <stdio.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define STEPS 4096 /* a power of two; Python with torch has a thousand places */
@@ -36,6 +35,7 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
     /* a stack that is not whole must not look like one that is */
     r->truncated_frame = pt_profile_marker(p, PT_STR("[stack cut short]"));
     r->lost_frame = pt_profile_marker(p, PT_STR("[caller unknown]"));
+    r->unseen_frame = pt_profile_marker(p, PT_STR("[not sampled]"));
     r->kernel_module = pt_profile_module(
         p, (struct pt_profile_module){ pt_profile_string(p, PT_STR("[kernel]")), 0 });
 }
@@ -283,72 +283,76 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
-/* Generated code has no rules, but what it does after a call can be read; once for each place. */
-static void read_rule(int32_t pid, const struct pt_unwind_state *s, struct pt_place *place) {
-    uint8_t code[PT_EPILOGUE_BYTES];
-    void *pc = (void *)(uintptr_t)s->registers[PT_REGISTER_PC];
-    struct iovec into = { code, sizeof code }, from = { pc, sizeof code };
-    struct pt_unwind_rule rule;
-    place->is_read = true;
-    ssize_t n = process_vm_readv(pid, &into, 1, &from, 1, 0);
-    if (n > 0 && pt_epilogue_rule(code, (size_t)n, &rule))
-        place->rule = rule;
-}
-
-static bool must_read_rule(const struct pt_mapping *m, const struct pt_place *place,
-                           const struct pt_unwind_state *s) {
-    return !m->image->elf.state && !place->is_read && !s->is_exact_pc;
-}
-
-/* NULL: that needs a look at a file or at the process, for which there is no time. */
-static const struct pt_place *find_known(const struct pt_mapping *m, uint64_t pc,
-                                         const struct pt_unwind_state *s) {
-    const struct pt_place *place =
-        m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
-    return place && !must_read_rule(m, place, s) ? place : NULL;
-}
-
+/* NULL: that needs a look at a file, for which there is no time. */
 static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
-                                         struct pt_mapping *m, uint64_t pc,
-                                         const struct pt_unwind_state *s) {
+                                         struct pt_mapping *m, uint64_t pc) {
     if (r->is_hurried)
-        return find_known(m, pc, s);
+        return m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
     if (!m->has_bias)
         find_bias(r, space->pid, m);
-    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    if (must_read_rule(m, place, s))
-        read_rule(space->pid, s, place);
-    return place;
+    return pt_image_place(&r->images, m->image, pc + m->bias);
 }
 
 /* NULL: nothing is mapped there, or a file has to be read. */
 static const struct pt_recording_step *find_step(struct pt_recording *r,
-                                                 const struct pt_space *space, uint64_t pc,
-                                                 const struct pt_unwind_state *s) {
+                                                 const struct pt_space *space, uint64_t pc) {
     uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_recording_step *step = &r->steps[hash >> 32 & (STEPS - 1)];
     if (step->pc == pc && step->version == r->version && step->pid == space->pid)
         return step;
     struct pt_mapping *m = pt_space_find(space, pc);
-    const struct pt_place *place = m ? find_place(r, space, m, pc, s) : NULL;
+    const struct pt_place *place = m ? find_place(r, space, m, pc) : NULL;
     r->needs_file = m && !place;
     if (!place)
         return NULL;
-    /* of generated code the rule may still be read, when a return address leads there */
-    bool is_settled = m->image->elf.state || place->is_read;
+    bool is_generated = !m->image->elf.state;
+    bool is_settled = !is_generated || place->is_read;
     *step = (struct pt_recording_step){ .pc = pc,
                                         .pid = space->pid,
                                         .version = is_settled ? r->version : 0,
                                         .frame = place->frame,
                                         .is_python_eval = place->is_python_eval,
+                                        .is_generated = is_generated,
+                                        .is_read = place->is_read,
                                         .rule = place->rule };
     return step;
+}
+
+/* Once for each place: what it does this time it does the next. */
+static bool search_rule(struct pt_recording *r, const struct pt_space *space,
+                        const struct pt_unwind_state *s, struct pt_unwind_rule *rule) {
+    uint64_t pc = pt_unwind_lookup_pc(s);
+    const struct pt_mapping *m = pt_space_find(space, pc);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    place->is_read = true;
+    if (!pt_generated_rule(space, s, rule))
+        return false;
+    place->rule = *rule;
+    return true;
+}
+
+/* From code that has no rules because the program made it. */
+static enum pt_unwind_end leave_generated(struct pt_recording *r, const struct pt_space *space,
+                                          struct pt_unwind_state *s,
+                                          const struct pt_recording_step *step) {
+    struct pt_unwind_state caller = *s;
+    struct pt_unwind_rule rule = step->rule;
+    if (pt_unwind_step(&caller, &rule) == PT_UNWIND_MORE &&
+        pt_space_find(space, pt_unwind_lookup_pc(&caller))) {
+        *s = caller;
+        return PT_UNWIND_MORE;
+    }
+    r->needs_file = r->is_hurried && !step->is_read; /* or a look at the process */
+    if (r->needs_file)
+        return PT_UNWIND_LOST;
+    bool is_found = !step->is_read && search_rule(r, space, s, &rule);
+    return is_found ? pt_unwind_step(s, &rule) : pt_unwind_step_fp(s);
 }
 
 static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_space *space,
                                        struct pt_unwind_state *s) {
     uint64_t pc = pt_unwind_lookup_pc(s);
-    const struct pt_recording_step *step = find_step(r, space, pc, s);
+    const struct pt_recording_step *step = find_step(r, space, pc);
     if (!step) {
         /* a return address to nowhere is what is left of a wrong step, not a frame */
         if (s->is_exact_pc)
@@ -356,6 +360,8 @@ static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_s
         return s->is_exact_pc ? pt_unwind_step_fp(s) : PT_UNWIND_LOST;
     }
     add_frame(r, step->frame, step->is_python_eval);
+    if (step->is_generated)
+        return leave_generated(r, space, s, step);
     if (step->rule.kind == PT_RULE_NONE)
         return pt_unwind_step_fp(s);
     return pt_unwind_step(s, &step->rule);
@@ -503,6 +509,29 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
         count_gil(&r->profile.meta, gil);
 }
 
+static void remember(struct pt_recording_thread *t, uint32_t stack, uint32_t gil) {
+    t->last_stack = stack;
+    t->last_gil = gil;
+    t->has_last = true;
+}
+
+static void add_periods(struct pt_recording *r, const struct pt_perf_record *record, uint32_t stack,
+                        uint32_t gil) {
+    int64_t periods = 1 + (int64_t)record->sample.missed;
+    add_sample(r, record, stack, gil, periods, periods * r->period_ns);
+}
+
+/* A thread is most likely still where it was last seen. */
+static void take_rest(struct pt_recording *r, const struct pt_perf_record *record) {
+    struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
+    bool is_seen = t->has_last && t->pid == record->pid;
+    uint32_t stack =
+        is_seen ? t->last_stack : pt_profile_stack(&r->profile, PT_PROFILE_NONE, r->unseen_frame);
+    add_periods(r, record, stack, 0);
+    /* it has ended: the next of this number is another one */
+    thread_of(r, record->pid, record->tid)->has_last = false;
+}
+
 static bool take_sample(struct pt_recording *r, const struct pt_perf_record *record,
                         const struct pt_perf_record *python) {
     const struct pt_space *space = space_of(r, record->pid);
@@ -516,15 +545,12 @@ static bool take_sample(struct pt_recording *r, const struct pt_perf_record *rec
     if (r->frame_count == 0 && r->bare_frame != PT_PROFILE_NONE)
         add_frame(r, r->bare_frame, false);
     uint32_t stack = make_stack(r);
-    if (!r->is_off_cpu) {
-        int64_t periods = 1 + (int64_t)record->sample.missed;
-        add_sample(r, record, stack, r->gil, periods, periods * r->period_ns);
-        return true;
-    }
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
-    t->out_ns = record->time_ns;
-    t->out_stack = stack;
-    t->out_gil = r->gil;
+    remember(t, stack, r->gil);
+    if (r->is_off_cpu)
+        t->out_ns = record->time_ns;
+    else
+        add_periods(r, record, stack, r->gil);
     return true;
 }
 
@@ -571,10 +597,10 @@ static void take_switch(struct pt_recording *r, const struct pt_perf_record *rec
         return;
     }
     int64_t waited_ns = record->time_ns - t->out_ns;
-    uint32_t stack = t->out_stack;
+    uint32_t stack = t->last_stack, gil = t->last_gil;
     t->out_ns = 0;
     if (waited_ns > 0)
-        add_sample(r, record, stack, t->out_gil, waited_ns, 1);
+        add_sample(r, record, stack, gil, waited_ns, 1);
 }
 
 void pt_recording_end(struct pt_recording *r, int64_t now_ns) {
@@ -592,7 +618,10 @@ void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *reco
                        const struct pt_perf_record *next) {
     switch (record->kind) {
     case PT_PERF_SAMPLE:
-        (void)take_sample(r, record, next);
+        if (record->sample.is_rest)
+            take_rest(r, record);
+        else
+            (void)take_sample(r, record, next);
         break;
     case PT_PERF_MMAP:
         if (record->mmap.is_executable)

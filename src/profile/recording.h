@@ -15,14 +15,15 @@
 #define PT_RECORDING_DEPTH_MAX   512
 #define PT_RECORDING_FRAMES_MAX  (PT_RECORDING_DEPTH_MAX + PT_PERF_KERNEL_MAX + 1)
 
-/* A thread, and in a profile of waiting what it left the CPU in. */
+/* A thread, and the stack of its last sample: in a profile of waiting what it left the CPU in. */
 struct pt_recording_thread {
     int32_t pid, tid;
-    uint32_t name;   /* string of the profile */
-    uint32_t thread; /* of the profile, or NONE until it has a sample */
-    int64_t out_ns;  /* since when it waits; 0 = it does not */
-    uint32_t out_stack;
-    uint32_t out_gil;
+    uint32_t name;       /* string of the profile */
+    uint32_t thread;     /* of the profile, or NONE until it has a sample */
+    int64_t out_ns;      /* since when it waits; 0 = it does not */
+    uint32_t last_stack; /* number, and whether there is one */
+    bool has_last;
+    uint32_t last_gil;
 };
 
 /* The way from a place in memory to its caller, as found before. */
@@ -32,6 +33,8 @@ struct pt_recording_step {
     uint32_t version; /* of what is mapped */
     uint32_t frame;   /* of the profile */
     bool is_python_eval;
+    bool is_generated; /* code of no file */
+    bool is_read;      /* and whether it has a rule is known */
     struct pt_unwind_rule rule;
 };
 
@@ -67,7 +70,7 @@ struct pt_recording {
     struct pt_intern space_index, thread_index;
     struct pt_recording_dump *dumps;
     size_t dump_count, dump_capacity;
-    uint32_t kernel_module, truncated_frame, lost_frame;
+    uint32_t kernel_module, truncated_frame, lost_frame, unseen_frame;
     uint32_t bare_frame;                /* what stands for a sample without frames, or NONE */
     struct pt_recording_python *places; /* of Python */
     size_t place_count, place_capacity;

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define SLOWEST_POLL_MS 250
@@ -18,7 +17,6 @@
 #define HAND_OVER_BYTES (256u << 10)
 #define HAND_OVER_NS    (100 * PT_NS_PER_MS)
 #define HURRY_MAX_RATE  4000 /* samples a second of all CPUs */
-#define MOST_URGENT     (-20)
 #define STOP_TOKEN      UINT64_MAX
 #define SAMPLE_PID      16 /* offsets in a sample: header, ip, pid, tid, time */
 #define SAMPLE_TIME     24
@@ -222,7 +220,7 @@ static void drain_rest(struct drain *d) {
 
 static void *run_drain(void *state) {
     /* on a busy machine rings would overflow */
-    (void)setpriority(PRIO_PROCESS, 0, MOST_URGENT);
+    pt_thread_hurry();
     struct drain d = { .session = state, .handed_ns = pt_mono_ns(), .mapped_ns = pt_mono_ns() };
     while (wait_for_samples(&d))
         empty_rings(&d);

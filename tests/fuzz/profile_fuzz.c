@@ -1,8 +1,10 @@
 /* Feeds arbitrary bytes to what reads records of perf events, memory of Python, and files of names;
  * the first byte chooses which. What is found must lie within the bytes. */
 #include "base/attr.h"
+#include "profile/call_site.h"
 #include "profile/cfi_rule.h"
 #include "profile/eh_index.h"
+#include "profile/epilogue.h"
 #include "profile/jit_map.h"
 #include "profile/kallsyms.h"
 #include "profile/perf_record.h"
@@ -13,6 +15,7 @@
 #include "profile/python_stack.h"
 #include "profile/record_order.h"
 #include "profile/space.h"
+#include "profile/x86.h"
 
 #include <stdlib.h>
 
@@ -195,10 +198,22 @@ static void fuzz_unwind(struct pt_str text) {
         continue;
 }
 
+/* The bytes are code. */
+static void fuzz_code(struct pt_str text) {
+    const uint8_t *code = (const uint8_t *)text.at;
+    struct pt_unwind_rule rule;
+    struct pt_x86 x;
+    for (size_t at = 0; at < text.len && pt_x86_parse(code + at, text.len - at, &x); at += x.length)
+        check(x.length > 0 && x.length <= text.len - at);
+    if (pt_epilogue_rule(code, text.len, &rule))
+        check(rule.kind == PT_RULE_OFFSET && rule.offset >= 8 && rule.return_slot == 1);
+    (void)pt_call_before(code, text.len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static void (*const parsers[])(struct pt_str text) = {
-        fuzz_record, fuzz_ring, fuzz_order, fuzz_python,   fuzz_lines,
-        fuzz_merge,  fuzz_maps, fuzz_names, fuzz_eh_index, fuzz_unwind,
+        fuzz_record, fuzz_ring,  fuzz_order,    fuzz_python, fuzz_lines, fuzz_merge,
+        fuzz_maps,   fuzz_names, fuzz_eh_index, fuzz_unwind, fuzz_code,
     };
     if (size == 0)
         return 0;

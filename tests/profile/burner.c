@@ -158,12 +158,26 @@ static void do_fork(void) {
     waitpid(pid, NULL, 0);
 }
 
+/* The child ends in the memory of its parent, which goes on. */
+static void do_vfork(void) {
+    KEPT(in_parent());
+    pid_t pid = vfork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    KEPT(in_parent());
+}
+
 /* More arguments than registers and a variable with large alignment: the compiler keeps the frame
- * address in a register of its own while it aligns the stack. */
+ * address in a register of its own while it aligns the stack. It is left twice: the outer one is
+ * found only if the frame pointer that the inner one saved is. */
 static NOINLINE void realigned(int a, int b, int c, int d, int e, int f, int g, int64_t cpu_ns) {
     volatile char buffer[256] __attribute__((aligned(64)));
     buffer[a + b + c + d + e + f] = (char)g;
-    KEPT(burn(cpu_ns));
+    if (g > 6)
+        KEPT(realigned(a, b, c, d, e, f, g - 1, cpu_ns));
+    else
+        KEPT(burn(cpu_ns));
     sink += (uint64_t)buffer[g];
 }
 
@@ -234,6 +248,8 @@ int main(int argc, char **argv) {
         do_threads();
     else if (strcmp(what, "fork") == 0)
         do_fork();
+    else if (strcmp(what, "vfork") == 0)
+        do_vfork();
     else if (strcmp(what, "realigned") == 0)
         do_realigned();
     else if (strcmp(what, "inlines") == 0)

@@ -1,8 +1,11 @@
 """What the tests of profiles share, beside the harness of the end-to-end tests."""
+import contextlib
 import functools
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
@@ -23,6 +26,20 @@ def again(test):
             other.mkdir()
             test(other)
     return twice
+
+
+@contextlib.contextmanager
+def busy_machine(program):
+    """Others want the CPUs meanwhile."""
+    others = [subprocess.Popen([program, 'until-told'], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL) for _ in range(6)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.stdin.close()
+        for other in others:
+            other.wait(20)
 
 
 def need_perf(code, words):
@@ -72,3 +89,33 @@ def merged(err):
     found = re.search(r'python: ([0-9.]+) % of \d+ samples are', err)
     assert found, err
     return float(found[1])
+
+
+def interpreters():
+    """One of each version that is here, on the path or by pyenv."""
+    found = {}
+    for minor in range(9, 15):
+        installed = pathlib.Path.home().glob(f'.pyenv/versions/3.{minor}.*/bin/python3.{minor}')
+        for path in [shutil.which(f'python3.{minor}'), *sorted(installed)]:
+            works = path and subprocess.run([path, '-c', 'import hashlib'], capture_output=True,
+                                            check=False).returncode == 0
+            if works and minor not in found:
+                found[minor] = path
+    return found
+
+
+def gil(err):
+    """Percent of the samples inside Python: the GIL held, and wanted by others."""
+    found = re.search(r'GIL: held in ([0-9.]+) % of \d+ samples inside Python, '
+                      r'wanted by others meanwhile in ([0-9.]+) %', err)
+    assert found, err
+    return float(found[1]), float(found[2])
+
+
+def check_gil(words, profiled):
+    """`profiled` is what Pitot said of that part of workload.py."""
+    said = {what: gil(profiled(what)) for what in ('shares', 'contended', 'released')}
+    words = f'{words}: {said}'
+    assert said['shares'][0] > 70 and said['shares'][1] < 10, words
+    assert said['contended'][0] > 50 and said['contended'][1] > 40, words
+    assert said['released'][0] < 50 and said['released'][1] < 25, words

@@ -173,6 +173,32 @@ static void test_missed(void **state) {
     end_recording(&r, &fs, &pythons);
 }
 
+static void test_rest(void **state) {
+    (void)state;
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_recording r;
+    struct pt_fs fs;
+    struct pt_pythons pythons;
+    struct pt_perf_record sample = { .kind = PT_PERF_SAMPLE, .pid = 5, .tid = 6, .time_ns = 1 };
+    struct pt_perf_record rest = sample;
+    rest.sample.is_rest = true;
+    rest.sample.missed = 8;
+    start_recording(&r, &fs, &pythons);
+    r.bare_frame = pt_profile_marker(&r.profile, PT_STR("[seen]"));
+    pt_recording_take(&r, &sample, NULL);
+    pt_recording_take(&r, &rest, NULL);
+    const struct pt_profile_sample *samples = r.profile.samples.at;
+    assert_int_equal(samples[1].stack, samples[0].stack);
+    assert_int_equal(samples[1].thread, samples[0].thread);
+    assert_int_equal(pt_profile_value(&r.profile, 1, 0), 9);
+    /* its thread has ended: another one of that number was never seen */
+    pt_recording_take(&r, &rest, NULL);
+    uint32_t stack = r.profile.samples.at[2].stack;
+    assert_str_eq(pt_profile_frame_name(&r.profile, r.profile.stacks.at[stack].frame, buffer),
+                  "[not sampled]");
+    end_recording(&r, &fs, &pythons);
+}
+
 static void test_bare(void **state) {
     (void)state;
     char buffer[PT_PROFILE_NAME_BYTES];
@@ -248,6 +274,7 @@ int main(void) {
         PT_TEST(test_preload, "libraries are preloaded one before the other"),
         PT_TEST(test_methods, "C241: every way has a name, and another name is refused"),
         PT_TEST(test_missed, "C241: a sample stands for the periods that had none"),
+        PT_TEST(test_rest, "C241: what a thread used behind its last sample belongs to its stack"),
         PT_TEST(test_bare, "C241: what has no frames of Python is shown as that"),
         PT_TEST(test_python_alone,
                 "C241: Python's frames alone are as certain as their reader says"),

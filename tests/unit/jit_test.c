@@ -1,9 +1,11 @@
 /* Generated code: dumps of JITs, and frames whose name depends on the time of the sample. */
 #include "test.h"
 
+#include "profile/call_site.h"
 #include "profile/epilogue.h"
 #include "profile/frame_names.h"
 #include "profile/jit_dump.h"
+#include "profile/x86.h"
 
 #include <errno.h>
 
@@ -209,17 +211,94 @@ static void code_that_returns_at_once_has_a_rule(void **state) {
     assert_int_equal(rule.offset, 8);
 }
 
+static void code_that_works_before_it_returns_has_a_rule(void **state) {
+    (void)state;
+    struct pt_unwind_rule rule;
+    /* vmovups ymm0, [rsi]; dec rdi; jnz; pop r15; pop rbp; pop rbx; vzeroupper; ret */
+    assert_true(
+        RULE_OF("\xc5\xfc\x10\x06\x48\xff\xcf\x75\xfb\x41\x5f\x5d\x5b\xc5\xf8\x77\xc3", &rule));
+    assert_int_equal(rule.base, PT_REGISTER_SP);
+    assert_int_equal(rule.offset, 32);
+    assert_int_equal(rule.saved[PT_REGISTER_FP - PT_REGISTER_FP], 3);
+    assert_int_equal(rule.saved[PT_REGISTER_3 - PT_REGISTER_FP], 2);
+    /* push rbx; push 5; nop; pop rax; pop rbx; pop rbx; ret: the second is not its own */
+    assert_true(RULE_OF("\x53\x6a\x05\x90\x58\x5b\x5b\xc3", &rule));
+    assert_int_equal(rule.offset, 16);
+    assert_int_equal(rule.saved[PT_REGISTER_3 - PT_REGISTER_FP], 2);
+    /* sub rsp, 256; lea rsp, [rsp + 264]; ret */
+    assert_true(RULE_OF("\x48\x81\xec\x00\x01\x00\x00\x48\x8d\xa4\x24\x08\x01\x00\x00\xc3", &rule));
+    assert_int_equal(rule.offset, 16);
+    /* leave; ret, and mov rsp, rbp; pop rbp; ret, and lea rsp, [rbp - 8]; pop rbx; pop rbp; ret */
+    assert_true(RULE_OF("\xc9\xc3", &rule));
+    assert_int_equal(rule.base, PT_REGISTER_FP);
+    assert_int_equal(rule.offset, 16);
+    assert_int_equal(rule.saved[0], 2);
+    assert_true(RULE_OF("\x48\x89\xec\x5d\xc3", &rule));
+    assert_int_equal(rule.base, PT_REGISTER_FP);
+    assert_int_equal(rule.offset, 16);
+    assert_true(RULE_OF("\x48\x8d\x65\xf8\x5b\x5d\xc3", &rule));
+    assert_int_equal(rule.base, PT_REGISTER_FP);
+    assert_int_equal(rule.offset, 16);
+    assert_int_equal(rule.saved[PT_REGISTER_3 - PT_REGISTER_FP], 3);
+}
+
 static void other_code_has_none(void **state) {
     (void)state;
     struct pt_unwind_rule rule;
     assert_false(RULE_OF("", &rule));
-    assert_false(RULE_OF("\x48\x83\xc4\x08", &rule));                 /* cut off */
-    assert_false(RULE_OF("\x48\x83\xc4\xf8\xc3", &rule));             /* a frame that grows */
-    assert_false(RULE_OF("\x48\x83\xc4\x04\xc3", &rule));             /* no multiple of 8 */
-    assert_false(RULE_OF("\x48\x81\xc4\x00\x00\x00\x7f\xc3", &rule)); /* no stack is so large */
-    assert_false(RULE_OF("\x90\xc3", &rule));
-    assert_false(RULE_OF("\x41\x5b\xc3", &rule)); /* pop r11: nobody wants it back */
+    assert_false(RULE_OF("\x48\x83\xc4\x08", &rule));                     /* cut off */
+    assert_false(RULE_OF("\x48\x83\xc4\xf8\xc3", &rule));                 /* a frame that grows */
+    assert_false(RULE_OF("\x48\x83\xc4\x04\xc3", &rule));                 /* no multiple of 8 */
+    assert_false(RULE_OF("\x48\x81\xc4\x00\x00\x00\x7f\xc3", &rule));     /* no stack is so large */
+    assert_false(RULE_OF("\x90\xe9\x00\x00\x00\x00", &rule));             /* it does not return */
+    assert_false(RULE_OF("\x48\x01\xc4\xc3", &rule));                     /* add rsp, rax */
+    assert_false(RULE_OF("\x48\x83\xe4\xe0\xc3", &rule));                 /* and rsp, -32 */
+    assert_false(RULE_OF("\x48\x8b\x64\x24\x08\xc3", &rule));             /* mov rsp, [rsp + 8] */
+    assert_false(RULE_OF("\x5c\xc3", &rule));                             /* pop rsp */
     assert_false(RULE_OF("\x5b\x48\x81\xc4\x00\x10\x00\x00\xc3", &rule)); /* too far away */
+}
+
+static size_t length_of(const char *code, size_t size) {
+    struct pt_x86 x;
+    return pt_x86_parse((const uint8_t *)code, size, &x) ? x.length : 0;
+}
+#define ASSERT_LENGTH(code, wanted) assert_int_equal(length_of(code, sizeof(code) - 1), wanted)
+
+static void instructions_have_lengths(void **state) {
+    (void)state;
+    struct pt_x86 x;
+    ASSERT_LENGTH("\x90\x90", 1);
+    ASSERT_LENGTH("\x66\x0f\x1f\x84\x00\x00\x00\x00\x00\x90", 9);      /* nop [rax + rax + 0] */
+    ASSERT_LENGTH("\x48\x8b\x05\x01\x02\x03\x04\x90", 7);              /* mov rax, [rip + n] */
+    ASSERT_LENGTH("\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08\x90", 10); /* mov rax, n */
+    ASSERT_LENGTH("\x66\xb8\x01\x02\x90", 4);                          /* mov ax, n */
+    ASSERT_LENGTH("\xf6\xc1\x01\x90", 3);                              /* test cl, 1 */
+    ASSERT_LENGTH("\xf7\xd9\x90", 2);                                  /* neg ecx */
+    ASSERT_LENGTH("\x0f\x84\xef\x00\x00\x00\x90", 6);                  /* je */
+    ASSERT_LENGTH("\x0f\x3a\x0f\xc1\x08\x90", 5);                      /* palignr */
+    ASSERT_LENGTH("\xc5\xf8\x77\x90", 3);                              /* vzeroupper */
+    ASSERT_LENGTH("\xc4\xc3\x5d\x06\xc0\x20\x90", 6);                  /* vperm2f128 */
+    ASSERT_LENGTH("\xc5\xfc\x10\xa7\x80\x00\x00\x00\x90", 8);          /* vmovups */
+    ASSERT_LENGTH("\x62\xf1\x7c\x48\x10\x47\x01\x90", 7); /* vmovups zmm0, [rdi + 64] */
+    assert_true(pt_x86_parse((const uint8_t *)"\x48\x83\xc4\x08", 4, &x));
+    assert_true(x.is_plain && !x.is_memory && x.opcode == 0x83 && x.reg == 0 && x.target == 4);
+    assert_int_equal(x.immediate, 8);
+    assert_false(pt_x86_parse((const uint8_t *)"\x48\x83\xc4", 3, &x));
+    assert_false(pt_x86_parse((const uint8_t *)"\x48\x8b\x05\x01", 4, &x));
+    assert_false(pt_x86_parse((const uint8_t *)"", 0, &x));
+}
+
+#define CALL_BEFORE(text) pt_call_before((const uint8_t *)(text), sizeof(text) - 1)
+
+static void calls_stand_before_return_addresses(void **state) {
+    (void)state;
+    assert_int_equal(CALL_BEFORE("\x90\x90\xe8\x01\x02\x03\x04"), PT_CALL_DIRECT);
+    assert_int_equal(CALL_BEFORE("\x90\x90\x90\x90\x90\xff\xd0"), PT_CALL_INDIRECT); /* rax */
+    assert_int_equal(CALL_BEFORE("\x90\xff\x15\x01\x02\x03\x04"), PT_CALL_INDIRECT); /* [rip] */
+    assert_int_equal(CALL_BEFORE("\x90\x90\x41\xff\x54\x24\x18"), PT_CALL_INDIRECT);
+    assert_int_equal(CALL_BEFORE("\x90\x90\x90\x90\x90\x90\x90"), PT_CALL_NONE);
+    assert_int_equal(CALL_BEFORE("\x90\x90\x90\x90\x90\xff\xe0"), PT_CALL_NONE); /* jmp rax */
+    assert_int_equal(CALL_BEFORE("\xd0"), PT_CALL_NONE);
 }
 
 int main(void) {
@@ -232,7 +311,11 @@ int main(void) {
         PT_TEST(code_that_is_replaced_has_the_name_of_its_time,
                 "C241: code that is replaced has the name of its time"),
         PT_TEST(code_that_returns_at_once_has_a_rule, "C242: code that returns at once has a rule"),
+        PT_TEST(code_that_works_before_it_returns_has_a_rule,
+                "C242: what generated code takes from the stack before it returns is its frame"),
         PT_TEST(other_code_has_none, "C242: other generated code has none"),
+        PT_TEST(instructions_have_lengths, "instructions are as long as they are"),
+        PT_TEST(calls_stand_before_return_addresses, "C242: before a return address is a call"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

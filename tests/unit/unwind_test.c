@@ -20,7 +20,7 @@ static const struct pt_cfi_op rsp_48[] = { { BREG0 + 7, 48, 0 } };
 static const struct pt_cfi_op below_8[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -8, 0 } };
 static const struct pt_cfi_op below_16[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -16, 0 } };
 static const struct pt_cfi_op rbp_8_deref[] = { { BREG0 + 6, -8, 0 }, { DEREF, 0, 0 } };
-static const struct pt_cfi_op at_rbp[] = { { BREG0 + 6, 0, 0 } };
+static const struct pt_cfi_op at_rbp[] = { { CALL_FRAME_CFA, 0, 0 }, { BREG0 + 6, 0, 0 } };
 static const struct pt_cfi_op rbp_24[] = { { BREG0 + 6, -24, 0 } };
 static const struct pt_cfi_op plt[] = { { BREG0 + 7, 8, 0 },
                                         { BREG0 + 16, 0, 0 },
