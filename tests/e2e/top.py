@@ -396,7 +396,7 @@ nvmlDeviceGetComputeRunningProcesses_v3 * {process.pid}:1073741824:0
         with terminal(directory, 100, 24, PITOT_NVML=NVML, SCRIPTED_NVML=script) as shell:
             shell.line('"$PITOT" top -t 200 --filter 987653')
             text = shell.wait_for('GPU0', 'GPU1', '85.0%]', '512W', '61C', 'GPU MEM',
-                                  re.compile(r'2\.0GB sleep 987653'))
+                                  re.compile(r'2\.0G sleep 987653'))
             assert 'no GPU' not in text, text
             shell.press('Escape')
             shell.press('Tab')
