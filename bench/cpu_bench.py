@@ -18,8 +18,8 @@ import bench
 
 RATE, ROUNDS, WORK = 999, 5, 30000
 SECONDS = 15 # no further round after that, on a busy machine
-# of the program: until all its code is known, and as long again
-COST_WARM, COST_WORK = 40000, 80000
+# of the program: until all its code is known, and long after that
+COST_WARM, COST_WORK, COST_SECONDS = 40000, 120000, 30
 GRAPH_SAMPLES, GRAPH_RATE, GRAPH_ROUNDS = 30000, 9999, 2
 PERF_SECONDS = 8
 HAS_PERF = bool(shutil.which('perf'))
@@ -60,10 +60,10 @@ def burnt(out):
 
 
 def pitot_once(pitot, burner, directory, depth, work):
-    """CPU seconds of the program, microseconds that sampling took, samples."""
-    _, out, words = bench.run(pitot_command(pitot, RATE, f'{directory}/p.pitotprof', burner, 'work',
-                                            work, depth))
-    return burnt(out), number('own cost:', words) * 1e3, number('samples:', words)
+    """Microseconds that sampling took, samples."""
+    _, _, words = bench.run(pitot_command(pitot, RATE, f'{directory}/p.pitotprof', burner, 'work',
+                                          work, depth))
+    return number('own cost:', words) * 1e3, number('samples:', words)
 
 
 def perf_once(burner, directory, depth, work):
@@ -71,20 +71,20 @@ def perf_once(burner, directory, depth, work):
     used, out, words = bench.run(perf_command(RATE, f'{directory}/perf.data', burner, 'work', work,
                                               depth))
     samples = int(re.search(r'\((\d+) samples\)', words)[1])
-    return burnt(out), (used - burnt(out)) * 1e6, samples
+    return (used - burnt(out)) * 1e6, samples
 
 
-def warm(once, *arguments):
-    """Microseconds for a sample: a long run less a short one, so that the start does not count."""
-    _, short_cost, short_samples = once(*arguments, COST_WARM)
-    _, cost, samples = once(*arguments, COST_WORK)
+def warm(short, long):
+    """Microseconds for a sample, of (cost, samples) of several short and long runs: the least of
+    these less the least of those, so that the start does not count."""
+    (short_cost, short_samples), (cost, samples) = min(short), min(long)
     return (cost - short_cost) / (samples - short_samples)
 
 
-def rounds(*measures):
+def rounds(*measures, seconds=SECONDS):
     """What each measure gave, in turn, until there are enough or it takes too long."""
     found = [[] for _ in measures]
-    limit = time.monotonic() + SECONDS
+    limit = time.monotonic() + seconds
     while len(found[0]) < ROUNDS and (not found[0] or time.monotonic() < limit):
         for measure, values in zip(measures, found):
             values.append(measure())
@@ -92,13 +92,15 @@ def rounds(*measures):
 
 
 def print_costs(pitot, burner, directory):
-    """A difference of two runs can be too small as well as too large: not the smallest but the
-    middle one."""
     for depth, goal in (20, '<= 2 us'), (50, '<= 5 us'):
-        measures = [lambda: warm(pitot_once, pitot, burner, directory, depth)]
+        works = (COST_WARM, COST_WORK)
+        measures = [lambda work=work: pitot_once(pitot, burner, directory, depth, work)
+                    for work in works]
         if HAS_PERF:
-            measures.append(lambda: warm(perf_once, burner, directory, depth))
-        ours, *perf = map(statistics.median, rounds(*measures))
+            measures += [lambda work=work: perf_once(burner, directory, depth, work)
+                         for work in works]
+        found = rounds(*measures, seconds=COST_SECONDS)
+        ours, *perf = (warm(*found[i:i + 2]) for i in range(0, len(found), 2))
         bench.row(f'own CPU for each sample of {depth} frames at {RATE} Hz, beside `perf record '
                   '--call-graph dwarf`, which does not unwind', f'{ours:.1f} us',
                   f'{perf[0]:.1f} us' if perf else '', ours / perf[0] if perf else '', goal)
@@ -113,11 +115,8 @@ def python_once(pitot, directory, seconds):
 
 
 def print_python(pitot, directory):
-    def warm_python():
-        short_cost, short_samples = python_once(pitot, directory, PYTHON_SHORT)
-        cost, samples = python_once(pitot, directory, PYTHON_LONG)
-        return (cost - short_cost) / (samples - short_samples)
-    ours = statistics.median(rounds(warm_python)[0])
+    ours = warm(*rounds(*(lambda seconds=seconds: python_once(pitot, directory, seconds)
+                          for seconds in (PYTHON_SHORT, PYTHON_LONG))))
     bench.row(f'own CPU for each sample of Python at {RATE} Hz: frames and lock read from outside',
               f'{ours:.1f} us', goal=AUSTIN)
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define PREFETCH_BYTES 2048 /* registers and the callers of most samples */
+#define HEADERS_AHEAD  4
 
 int pt_perf_ring_map(struct pt_perf_ring *ring, int fd, size_t bytes, size_t least_bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -133,6 +134,11 @@ static struct perf_event_header header_at(const struct pt_perf_ring *ring, uint6
     return header;
 }
 
+/* Another CPU has written it: to fetch each line when it is needed takes longer than unwinding. */
+static void fetch_line(const struct pt_perf_ring *ring, uint64_t from) {
+    __builtin_prefetch(ring->data + ((size_t)from & (ring->size - 1)));
+}
+
 bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t until_ns,
                                    uint64_t *end) {
     const uint64_t time_offset = 24; /* header, ip, tid */
@@ -142,6 +148,8 @@ bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t unti
         if (header.type != PERF_RECORD_SAMPLE || header.size <= time_offset ||
             header.size > head - at)
             return false;
+        /* samples are of one size, as a rule */
+        fetch_line(ring, at + (uint64_t)HEADERS_AHEAD * header.size);
         if ((int64_t)word_at(ring->data, ring->size, at + time_offset) > until_ns)
             break;
         at += header.size;
@@ -150,10 +158,11 @@ bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t unti
     return true;
 }
 
-/* Another CPU has written it: fetching each line when it is needed takes longer than unwinding. */
-static void prefetch(const struct pt_perf_ring *ring, uint64_t from) {
+/* The stack, and its size behind it. */
+static void fetch_sample(const struct pt_perf_ring *ring, uint64_t from, size_t size) {
     for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)
-        __builtin_prefetch(ring->data + ((size_t)(from + i) & (ring->size - 1)));
+        fetch_line(ring, from + i);
+    fetch_line(ring, from + size - 8);
 }
 
 struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
@@ -162,8 +171,9 @@ struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
     if (end - tail < sizeof(struct perf_event_header))
         return PT_STR("");
     size_t size = header_at(ring, tail).size, at = (size_t)tail & (ring->size - 1);
-    if (end - tail > size)
-        prefetch(ring, tail + size);
+    /* the one after the next, as samples are of one size */
+    if (end - tail > 2 * size)
+        fetch_sample(ring, tail + 2 * size, size);
     if (size <= ring->size - at)
         return (struct pt_str){ (const char *)ring->data + at, size };
     pt_buf_clear(scratch);
