@@ -408,6 +408,8 @@ def slow_link(directory, megabits):
         yield ['ip', 'netns', 'exec', name, 'sh', '-c',
                f'mount --bind {directory}/speed /sys/class/net/vrd1/speed; exec "$@"', 'sh']
     finally:
+        # at once; with the namespace it would go later, in the next case's way
+        subprocess.run(['ip', 'link', 'del', 'vrd0'], check=False, capture_output=True)
         subprocess.run(['ip', 'netns', 'del', name], check=False, capture_output=True)
 
 
