@@ -90,8 +90,9 @@ const struct pt_rule pt_rules_memory[] = {
                        { S(OWN_LIMIT_HITS), '>', 0, 20 } } },
                    { { { S(OWN_MEMORY_SHARE), '>', 0.85, 0.95 },
                        { S(OWN_MEMORY_PRESSURE), '>', 0.02, 0.2 } } } },
-        /* at the limit, but what was dropped is needed by nobody */
-        .against = { { S(MEM_REFAULT), '<', 1, 1 } },
+        /* what was dropped is needed by nobody; or it is the machine that is too small */
+        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.01, 0.01 },
+                     { S(MEM_AVAILABLE), '<', 0.03, 0.03 } },
         .advice =
             "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
             "MemoryMax=), or keep less: smaller caches, batches, fewer workers. Page cache that "
