@@ -27,76 +27,49 @@ void pt_value_figure(enum pt_figure_format format, double value, char *into, siz
     take_out(into, "iB");
 }
 
-static void print_gauge(enum pt_unit unit, double value, char *into, size_t capacity) {
-    switch (unit) {
-    case PT_BYTES:
-    case PT_MEBIBYTES:
-        pt_value_figure(PT_FORMAT_BYTES, value, into, capacity);
-        return;
-    case PT_CENTISECONDS:
-    case PT_MILLISECONDS:
-    case PT_MICROSECONDS:
-    case PT_NANOSECONDS:
-    case PT_SECONDS:
-        pt_value_figure(PT_FORMAT_SECONDS, value, into, capacity);
-        return;
-    case PT_PERCENT:
-    case PT_RATIO:
-        pt_value_figure(PT_FORMAT_PERCENT, value * 100, into, capacity);
-        return;
-    case PT_MEGAHERTZ:
-        print_number(value / 1e6, "MHz", into, capacity);
-        return;
-    case PT_CELSIUS:
-        print_number(value, "C", into, capacity);
-        return;
-    case PT_WATTS:
-        print_number(value, "W", into, capacity);
-        return;
-    case PT_JOULES:
-    case PT_MICROJOULES:
-    case PT_MILLIJOULES:
-        print_number(value, "J", into, capacity);
-        return;
-    case PT_NONE:
-    case PT_COUNT:
-    case PT_UNIT_COUNT:
-        break;
-    }
-    print_number(value, "", into, capacity);
-}
+/* By a figure's format if there is no suffix, else as a number with it. */
+struct form {
+    const char *suffix;
+    enum pt_figure_format format;
+    double factor; /* from the base unit */
+};
 
 /* Time that goes by while time goes by is a share of it; energy is power. */
-static void print_rate(enum pt_unit unit, double value, char *into, size_t capacity) {
-    switch (unit) {
-    case PT_BYTES:
-    case PT_MEBIBYTES:
-        pt_value_figure(PT_FORMAT_BYTES_PER_S, value, into, capacity);
-        return;
-    case PT_CENTISECONDS:
-    case PT_MILLISECONDS:
-    case PT_MICROSECONDS:
-    case PT_NANOSECONDS:
-    case PT_SECONDS:
-        pt_value_figure(PT_FORMAT_PERCENT, value * 100, into, capacity);
-        return;
-    case PT_JOULES:
-    case PT_MICROJOULES:
-    case PT_MILLIJOULES:
-        print_number(value, "W", into, capacity);
-        return;
-    default:
-        print_number(value, "/s", into, capacity);
-    }
+static const struct shown {
+    const char *base;
+    struct form gauge, rate;
+} shown[] = {
+    { "bytes", { NULL, PT_FORMAT_BYTES, 1 }, { NULL, PT_FORMAT_BYTES_PER_S, 1 } },
+    { "seconds", { NULL, PT_FORMAT_SECONDS, 1 }, { NULL, PT_FORMAT_PERCENT, 100 } },
+    { "ratio", { NULL, PT_FORMAT_PERCENT, 100 }, { "/s", 0, 1 } },
+    { "hertz", { "MHz", 0, 1e-6 }, { "/s", 0, 1 } },
+    { "celsius", { "C", 0, 1 }, { "/s", 0, 1 } },
+    { "watts", { "W", 0, 1 }, { "/s", 0, 1 } },
+    { "joules", { "J", 0, 1 }, { "W", 0, 1 } },
+    { "", { "", 0, 1 }, { "/s", 0, 1 } },
+};
+
+static const struct shown *shown_of(enum pt_unit unit) {
+    const struct shown *s = shown;
+    while (strcmp(s->base, pt_unit_base(unit)) != 0)
+        s++;
+    return s;
+}
+
+static void print_form(const struct form *f, double value, char *into, size_t capacity) {
+    if (f->suffix)
+        print_number(value * f->factor, f->suffix, into, capacity);
+    else
+        pt_value_figure(f->format, value * f->factor, into, capacity);
 }
 
 void pt_value_print(const struct pt_column *column, double value, char *into, size_t capacity) {
     if (isnan(value))
         snprintf(into, capacity, "-");
     else if (column->kind == PT_COUNTER)
-        print_rate(column->unit, value, into, capacity);
+        print_form(&shown_of(column->unit)->rate, value, into, capacity);
     else if (column->kind == PT_GAUGE)
-        print_gauge(column->unit, value, into, capacity);
+        print_form(&shown_of(column->unit)->gauge, value, into, capacity);
     else
         snprintf(into, capacity, "%.0f", value);
 }
