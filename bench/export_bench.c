@@ -7,7 +7,7 @@
  * is the same data for bench/export_duckdb.mjs, timestamp in microseconds. */
 #include "export_data.h"
 
-#include "sink/sink.h"
+#include "format/rows/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>

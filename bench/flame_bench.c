@@ -4,7 +4,7 @@
 #include "profile_data.h"
 
 #include "base/attr.h"
-#include "profile/writers.h"
+#include "profile/files/profile_writers.h"
 
 #include <stdlib.h>
 #include <unistd.h>

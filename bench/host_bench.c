@@ -4,7 +4,7 @@
  * integer. Ours: the cpu, mem, disk and net collectors into a sample, and the
  * sample appended to a journal with write(2). Hot: back to back. Paced: once a
  * second with cold caches (argument "paced"). */
-#include "agent/sampler.h"
+#include "sampler/sampler.h"
 #include "bench.h"
 #include "store/journal.h"
 

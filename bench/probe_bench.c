@@ -4,7 +4,7 @@
 #include "bench.h"
 #include "probe_peers.h"
 
-#include "region/reader.h"
+#include "inside/region/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/collector.h"
-#include "kernel/pid_list.h"
+#include "source/kernel/pid_list.h"
 
 #include <fcntl.h>
 #include <signal.h>

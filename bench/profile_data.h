@@ -3,7 +3,7 @@
 #ifndef PT_BENCH_PROFILE_DATA_H
 #define PT_BENCH_PROFILE_DATA_H
 
-#include "profile/profile.h"
+#include "profile/model/profile.h"
 
 void profile_data_make(struct pt_profile *p, size_t samples);
 /* A slower attention: for differences. */

@@ -3,8 +3,8 @@
 #include "bench.h"
 
 #include "base/buf.h"
-#include "engine/promtext.h"
-#include "engine/reading.h"
+#include "source/engine/promtext.h"
+#include "source/engine/reading.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

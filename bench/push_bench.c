@@ -5,7 +5,7 @@
 
 #include "push/protocol.h"
 #include "push/snappy.h"
-#include "wire/remote_write.h"
+#include "format/metrics/remote_write.h"
 
 #include <stdlib.h>
 

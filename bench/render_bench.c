@@ -2,8 +2,8 @@
  * process can have, and a trace of a million spans. */
 #include "bench.h"
 
-#include "monitor/history.h"
-#include "wire/exposition.h"
+#include "libpitot/span_history.h"
+#include "format/metrics/exposition.h"
 
 #include <pitot/export.h>
 #include <stdlib.h>

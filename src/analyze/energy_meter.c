@@ -1,5 +1,5 @@
-/* The samples' side of analyze/energy.h. */
-#include "analyze/energy.h"
+/* The samples' side of analyze/run_energy.h. */
+#include "analyze/run_energy.h"
 
 #include "analyze/power_model.h"
 #include "base/clock.h"

@@ -1,12 +1,12 @@
 /* analyze/latency.h -- requests of the last five to ten minutes: how long, how many failed.
  *
- * Counts only grow, in buckets of region/histogram.h, by relaxed atomic adds. Every five minutes
- * they are copied; what came since the older of the last two copies is the window. So recording
- * takes no lock, and nothing is ever cleared under a writer. {0} is empty. */
+ * Counts only grow, in buckets of inside/region/histogram.h, by relaxed atomic adds. Every five
+ * minutes they are copied; what came since the older of the last two copies is the window. So
+ * recording takes no lock, and nothing is ever cleared under a writer. {0} is empty. */
 #ifndef PT_ANALYZE_LATENCY_H
 #define PT_ANALYZE_LATENCY_H
 
-#include "region/histogram.h"
+#include "inside/region/histogram.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,8 @@
 
 #define MOST_URGENT (-20)
 
-/* A fault that is blocked ends the program, whoever would have handled it (region/guard.h). */
+/* A fault that is blocked ends the program, whoever would have handled it
+ * (inside/region/sigbus_guard.h). */
 static sigset_t all_but_faults(void) {
     static const int faults[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP };
     sigset_t set;

@@ -3,7 +3,7 @@
 #define PT_CMD_COMMAND_H
 
 #include "base/options.h"
-#include "push/settings.h"
+#include "push/push_settings.h"
 
 #include <sys/types.h>
 
@@ -80,14 +80,14 @@ extern const struct pt_command pt_commands[PT_COMMAND_COUNT];
 extern const struct pt_option pt_command_option_list[];
 extern const size_t pt_command_option_count;
 
-/* Prints the man page, completion for bash, or OTEL.md. cmd/docs.c */
+/* Prints the man page, completion for bash, or OTEL.md. cmd/cmd_docs.c */
 void pt_docs_man(struct pt_out *out);
 void pt_docs_bash(struct pt_out *out);
 void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
-/* The same for a command that records in a way of its own. cmd/record.c */
+/* The same for a command that records in a way of its own. cmd/cmd_record.c */
 int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
                       bool has_dashes, char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -96,7 +96,7 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
-/* Profiles that were written before. cmd/cpu_files.c */
+/* Profiles that were written before. cmd/cmd_cpu_files.c */
 int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -104,9 +104,10 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
                      char **argv);
-/* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/heap.c */
+/* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/cmd_heap.c */
 int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
-/* Reads a profile of a file, in which --metric comes first. 0 or -errno with words. cmd/heap.c */
+/* Reads a profile of a file, in which --metric comes first. 0 or -errno with words.
+ * cmd/cmd_heap.c */
 struct pt_profile_file;
 int pt_command_heap_file(const struct pt_command_options *o, const char *path,
                          struct pt_profile_file *into, struct pt_err *err) PT_MUST_CHECK;
@@ -135,15 +136,15 @@ int pt_command_fail(const struct pt_err *err, int code);
 /* Ends output to stdout: `code`, or 1 with a message if it could not be written. */
 int pt_command_close(struct pt_out *out, int code);
 
-/* METRICS.md. cmd/schema.c */
+/* METRICS.md. cmd/cmd_schema.c */
 void pt_schema_markdown(struct pt_out *out);
 
-/* Puts the assumptions that were given over those of `basis`. 0 or -EINVAL. cmd/energy.c */
+/* Puts the assumptions that were given over those of `basis`. 0 or -EINVAL. cmd/cmd_energy.c */
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
 
-/* What the options say of pushing, borrowed. 0 or -errno with words. cmd/record.c */
+/* What the options say of pushing, borrowed. 0 or -errno with words. cmd/cmd_record.c */
 int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
                     struct pt_err *err) PT_MUST_CHECK;
 
@@ -156,7 +157,7 @@ int pt_command_engines(const struct pt_option_list *given, struct pt_engine_opti
                        const char **url, struct pt_err *err) PT_MUST_CHECK;
 
 /* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.
- * cmd/collectors.c */
+ * cmd/collector_options.c */
 int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 

@@ -1,15 +1,15 @@
 #include "cmd/command.h"
 
-#include "agent/child.h"
-#include "agent/cpu_sampling.h"
-#include "agent/gpu_tool.h"
-#include "agent/run_profile.h"
+#include "launch/child.h"
+#include "profile/run/cpu_sampling.h"
+#include "gputrace/gpu_tool.h"
+#include "profile/run/run_cpu.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "profile/heap.h"
-#include "profile/writers.h"
+#include "profile/heap/heap.h"
+#include "profile/files/profile_writers.h"
 #include "serve/service.h"
-#include "sink/sink.h"
+#include "format/rows/sink.h"
 #include "store/run.h"
 
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "base/scan.h"
 #include "cmd/command.h"
 #include "collect/collector.h"
-#include "scrape/scraper.h"
+#include "source/engine/scraper.h"
 
 #include <errno.h>
 #include <stdlib.h>

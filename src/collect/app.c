@@ -1,13 +1,14 @@
 /* collect/app.c -- what programs say of themselves through libpitot: spans and metrics.
  *
- * Each process has a file in the directory of the run, <pid>-<start>, which region/reader.h reads.
- * Spans are events: each is a row once. Metrics are state: a row each, at a pace of their own. */
+ * Each process has a file in the directory of the run, <pid>-<start>, which
+ * inside/region/reader.h reads. Spans are events: each is a row once. Metrics are state: a row
+ * each, at a pace of their own. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "collect/collector.h"
-#include "region/bucket_text.h"
-#include "region/reader.h"
+#include "inside/region/bucket_text.h"
+#include "inside/region/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

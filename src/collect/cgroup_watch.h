@@ -6,7 +6,7 @@
 #ifndef PT_COLLECT_CGROUP_WATCH_H
 #define PT_COLLECT_CGROUP_WATCH_H
 
-#include "kernel/cgroup.h"
+#include "source/kernel/cgroup.h"
 
 #include <limits.h>
 

@@ -1,8 +1,8 @@
 /* collect/cpu.c -- CPU time, load and frequency of the machine and of each CPU. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/cpu_times.h"
-#include "kernel/keyed.h"
+#include "source/kernel/cpu_times.h"
+#include "source/kernel/keyed.h"
 
 #include <errno.h>
 #include <stdio.h>

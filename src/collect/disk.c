@@ -4,7 +4,7 @@
  * md) are left out: their bytes are already counted by the disks below them. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/diskstats.h"
+#include "source/kernel/diskstats.h"
 
 #include <errno.h>
 #include <stdio.h>

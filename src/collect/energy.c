@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/rapl.h"
+#include "source/kernel/rapl.h"
 
 #include <errno.h>
 #include <pthread.h>

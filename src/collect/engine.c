@@ -1,11 +1,11 @@
 /* collect/engine.c -- what the inference engines say of themselves, in one schema for all of them.
  *
- * The columns are made of the lists in engine/alias.h. The main row takes all engines as one; the
- * file of engines has a row for each. Values are those of the latest complete scrape (scrape/),
- * which has its own pace; those of an engine that is silent for long are left out. */
+ * The columns are made of the lists in source/engine/alias.h. The main row takes all engines as
+ * one; the file of engines has a row for each. Values are those of the latest complete scrape
+ * (scrape/), which has its own pace; those of an engine that is silent for long are left out. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "scrape/scraper.h"
+#include "source/engine/scraper.h"
 
 #include <errno.h>
 

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "gpu/poller.h"
-#include "kernel/pid.h"
+#include "source/gpu/poller.h"
+#include "source/kernel/pid.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* collect/memory.c -- memory, swap and page faults of the machine. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/keyed.h"
+#include "source/kernel/keyed.h"
 
 enum { MEMINFO, VMSTAT };
 

@@ -9,7 +9,7 @@
  * namespace), every interface counts that is not stacked on another one. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/netdev.h"
+#include "source/kernel/netdev.h"
 
 #include <errno.h>
 #include <stdio.h>

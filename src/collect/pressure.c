@@ -2,7 +2,7 @@
  * some or all tasks waited for a CPU, for memory or for a disk. */
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/pressure.h"
+#include "source/kernel/psi.h"
 
 #include <errno.h>
 

@@ -1,12 +1,12 @@
 /* collect/process.c -- processes: one row each, and totals of the machine and the recorded tree.
  *
  * What is read and when stands in process_read.h; processes that lived and died
- * between two ticks are counted by the events of kernel/proc_events.h. */
+ * between two ticks are counted by the events of source/kernel/proc_events.h. */
 #include "collect/process_read.h"
 
 #include "base/clock.h"
 #include "collect/source.h"
-#include "kernel/proc_events.h"
+#include "source/kernel/proc_events.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 #include "collect/collector.h"
 #include "collect/file_pool.h"
 #include "collect/thread_switches.h"
-#include "kernel/pid.h"
-#include "kernel/pid_list.h"
+#include "source/kernel/pid.h"
+#include "source/kernel/pid_list.h"
 
 /* Where values come from; the sources of the table of processes, in this order. */
 enum pt_process_source {

@@ -1,7 +1,7 @@
 #include "collect/thread_switches.h"
 
 #include "base/mem.h"
-#include "kernel/pid.h"
+#include "source/kernel/pid.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #define PT_COLLECT_THREAD_SWITCHES_H
 
 #include "collect/file_pool.h"
-#include "kernel/pid_list.h"
+#include "source/kernel/pid_list.h"
 
 /* More threads than this are not read: the sum is unknown then. */
 #define PT_THREAD_SWITCHES_MAX 4096

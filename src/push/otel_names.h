@@ -8,7 +8,7 @@
 
 #include "model/metric.h"
 #include "model/sample.h"
-#include "wire/otlp.h"
+#include "format/metrics/otlp.h"
 
 #define PT_OTEL_VERSION "1.44.0" /* of the semantic conventions */
 

@@ -8,8 +8,8 @@
 
 #include "http/client.h"
 #include "model/sample.h"
-#include "push/batch.h"
-#include "push/settings.h"
+#include "push/push_batch.h"
+#include "push/push_settings.h"
 
 enum pt_push_verdict {
     PT_PUSH_TAKEN,

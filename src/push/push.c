@@ -4,7 +4,7 @@
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "push/sender.h"
-#include "sink/families.h"
+#include "format/metrics/families.h"
 
 #include <stdio.h>
 

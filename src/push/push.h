@@ -12,7 +12,7 @@
 #define PT_PUSH_PUSH_H
 
 #include "model/sample.h"
-#include "push/settings.h"
+#include "push/push_settings.h"
 
 /* What pushing does; a row for each receiver. */
 extern const struct pt_table *const pt_push_table;

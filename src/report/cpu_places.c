@@ -1,7 +1,7 @@
 #include "report/cpu_places.h"
 
 #include "base/log.h"
-#include "profile/classify.h"
+#include "profile/model/classify.h"
 #include "report/run_profile.h"
 
 #include <math.h>

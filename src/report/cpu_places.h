@@ -4,12 +4,12 @@
 #define PT_REPORT_CPU_PLACES_H
 
 #include "analyze/verdict.h"
-#include "profile/readers.h"
+#include "profile/files/profile_readers.h"
 
 /* {0}: there is no profile, and the functions do nothing. */
 struct pt_cpu_places {
     struct pt_profile_file *file;
-    uint8_t *states; /* of each stack: profile/classify.h */
+    uint8_t *states; /* of each stack: profile/model/classify.h */
 };
 
 void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal);

@@ -6,7 +6,7 @@
 #ifndef PT_REPORT_FIGURES_H
 #define PT_REPORT_FIGURES_H
 
-#include "analyze/energy.h"
+#include "analyze/run_energy.h"
 #include "base/json.h"
 #include "report/blob.h"
 #include "report/curve.h"

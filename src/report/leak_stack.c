@@ -1,7 +1,7 @@
 #include "report/leak_stack.h"
 
 #include "base/log.h"
-#include "profile/leaks.h"
+#include "profile/heap/leaks.h"
 #include "report/run_profile.h"
 
 #define STACKS 2

@@ -1,6 +1,6 @@
 #include "report/run_profile.h"
 
-#include "profile/symbolize.h"
+#include "profile/sample/symbolize.h"
 #include "store/run.h"
 
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef PT_REPORT_RUN_PROFILE_H
 #define PT_REPORT_RUN_PROFILE_H
 
-#include "profile/readers.h"
+#include "profile/files/profile_readers.h"
 
 /* The file of that name, with names looked up; `*into` stays NULL if it fails. */
 int pt_profile_read_named(struct pt_profile_file **into, const char *path,

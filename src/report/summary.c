@@ -1,6 +1,6 @@
 #include "report/summary.h"
 
-#include "report/energy.h"
+#include "report/energy_text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PT_REPORT_SUMMARY_H
 #define PT_REPORT_SUMMARY_H
 
-#include "analyze/energy.h"
+#include "analyze/run_energy.h"
 #include "analyze/figure.h"
 #include "base/out.h"
 

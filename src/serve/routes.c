@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "model/schema_text.h"
 #include "serve/answer.h"
-#include "serve/health.h"
-#include "serve/history.h"
-#include "serve/page.h"
+#include "serve/health_route.h"
+#include "serve/history_route.h"
+#include "serve/dashboard_page_parts.h"
 #include "serve/runs.h"
 #include "serve/service.h"
 

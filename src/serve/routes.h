@@ -4,7 +4,7 @@
 
 #include "http/server.h"
 
-/* The user of the handlers is a struct pt_service; guards are of serve/guard.h. */
+/* The user of the handlers is a struct pt_service; guards are of serve/access.h. */
 extern const struct pt_http_route pt_routes[];
 extern const size_t pt_route_count;
 

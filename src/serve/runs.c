@@ -2,7 +2,7 @@
 
 #include "base/fs.h"
 #include "base/json_walk.h"
-#include "report/html.h"
+#include "report/report_page.h"
 #include "serve/answer.h"
 #include "serve/file_answer.h"
 #include "serve/service.h"

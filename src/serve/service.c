@@ -1,7 +1,7 @@
 #include "serve/service.h"
 
-#include "agent/descriptors.h"
-#include "agent/signals.h"
+#include "launch/descriptors.h"
+#include "launch/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "serve/activation.h"

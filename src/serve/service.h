@@ -7,17 +7,17 @@
 #ifndef PT_SERVE_SERVICE_H
 #define PT_SERVE_SERVICE_H
 
-#include "agent/alert_command.h"
-#include "agent/alerts.h"
-#include "agent/sampler.h"
+#include "sampler/alert_command.h"
+#include "sampler/alerts.h"
+#include "sampler/sampler.h"
 #include "http/server.h"
 #include "push/push.h"
 #include "serve/actions.h"
 #include "serve/alert_log.h"
-#include "serve/guard.h"
+#include "serve/access.h"
 #include "serve/latest.h"
-#include "serve/metrics.h"
-#include "serve/probe.h"
+#include "serve/metrics_route.h"
+#include "serve/engine_probe.h"
 #include "serve/stream.h"
 #include "serve/webhook.h"
 #include "serve/worker.h"

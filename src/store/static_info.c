@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mask.h"
-#include "kernel/cpuinfo.h"
+#include "source/kernel/cpuinfo.h"
 #include "store/static_cgroup.h"
 #include "store/static_field.h"
 #include "store/static_machine.h"

@@ -4,7 +4,7 @@
 #include "top/screen.h"
 
 #include "base/mem.h"
-#include "top/view.h"
+#include "top/top_view.h"
 
 #include <curses.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 #include "top/session.h"
 
-#include "agent/alerts.h"
-#include "agent/descriptors.h"
-#include "agent/sampler.h"
-#include "agent/signals.h"
+#include "sampler/alerts.h"
+#include "launch/descriptors.h"
+#include "sampler/sampler.h"
+#include "launch/signals.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/run.h"
 #include "top/replay.h"
 #include "top/screen.h"
-#include "top/view.h"
+#include "top/top_view.h"
 
 #include <errno.h>
 #include <fcntl.h>

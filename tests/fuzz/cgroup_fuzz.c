@@ -1,5 +1,5 @@
 /* Every parser of cgroup text: the first byte picks one, the rest is the text. */
-#include "kernel/cgroup.h"
+#include "source/kernel/cgroup.h"
 
 #include <limits.h>
 #include <stdlib.h>

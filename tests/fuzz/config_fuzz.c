@@ -1,5 +1,5 @@
 /* A file of settings that people write. */
-#include "monitor/settings.h"
+#include "libpitot/config_settings.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Any bytes as /proc/cpuinfo: texts stay terminated, counts stay sane. */
-#include "kernel/cpuinfo.h"
+#include "source/kernel/cpuinfo.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Feeds arbitrary bytes to the module "elf": a file that may be anything, asked for all it could
  * tell. The module is what a process loads, so it is opened as the program opens it. */
-#include "profile/elf.h"
+#include "profile/unwind/elf.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

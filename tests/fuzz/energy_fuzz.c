@@ -1,7 +1,7 @@
 /* Any bytes as an energy note: what is understood is written and read back the same. The same
  * bytes as the name of a powercap zone: numbers stay in bounds. */
 #include "analyze/energy_basis.h"
-#include "kernel/rapl.h"
+#include "source/kernel/rapl.h"
 
 #include <stdlib.h>
 

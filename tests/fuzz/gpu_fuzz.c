@@ -1,8 +1,8 @@
 /* Any bytes as what drivers write: fdinfo, clock levels, gpu_metrics. Values stay within reason. */
-#include "gpu/amdgpu.h"
-#include "gpu/drm_card.h"
-#include "gpu/drm_fdinfo.h"
-#include "gpu/gpu_metrics.h"
+#include "source/gpu/amdgpu.h"
+#include "source/gpu/drm_card.h"
+#include "source/gpu/drm_fdinfo.h"
+#include "source/gpu/gpu_metrics.h"
 
 #include <stdlib.h>
 

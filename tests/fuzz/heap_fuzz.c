@@ -1,6 +1,6 @@
 /* A heap file with any bytes in it: the reader stays inside, and the sums stay sums. */
-#include "profile/heap.h"
-#include "profile/leaks.h"
+#include "profile/heap/heap.h"
+#include "profile/heap/leaks.h"
 
 #include "base/fs.h"
 

@@ -1,10 +1,10 @@
 /* The parsers of the machine's files on any bytes: they end, stay inside the text, and what they
  * call a number is one. */
-#include "kernel/cpu_times.h"
-#include "kernel/diskstats.h"
-#include "kernel/keyed.h"
-#include "kernel/netdev.h"
-#include "kernel/pressure.h"
+#include "source/kernel/cpu_times.h"
+#include "source/kernel/diskstats.h"
+#include "source/kernel/keyed.h"
+#include "source/kernel/netdev.h"
+#include "source/kernel/psi.h"
 
 #include <assert.h>
 

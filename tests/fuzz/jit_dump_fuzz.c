@@ -1,5 +1,5 @@
 /* Any bytes as the dump of a JIT: names lie within them, and times rise. */
-#include "profile/jit_dump.h"
+#include "profile/names/jit_dump.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* The head of any file: the parser stays inside, and what it names is part of it. */
-#include "profile/loader.h"
+#include "profile/unwind/loader.h"
 
 #include <assert.h>
 #include <stdint.h>

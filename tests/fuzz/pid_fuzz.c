@@ -1,7 +1,7 @@
 /* Feeds arbitrary bytes to every parser of /proc/PID files and of process events; the first byte
  * chooses which. What a parser says it found must lie within the bytes. */
-#include "kernel/pid.h"
-#include "kernel/proc_events.h"
+#include "source/kernel/pid.h"
+#include "source/kernel/proc_events.h"
 
 #include <stdlib.h>
 

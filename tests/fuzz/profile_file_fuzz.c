@@ -1,11 +1,11 @@
 /* Feeds arbitrary bytes to the readers of profiles; the first byte chooses which. What they accept
  * must be whole: writers and tables go over it without looking again. */
-#include "profile/diff.h"
-#include "profile/heap_report.h"
-#include "profile/lines.h"
-#include "profile/readers.h"
-#include "profile/top.h"
-#include "profile/writers.h"
+#include "profile/model/profile_diff.h"
+#include "profile/heap/heap_report.h"
+#include "profile/model/lines.h"
+#include "profile/files/profile_readers.h"
+#include "profile/model/by_function.h"
+#include "profile/files/profile_writers.h"
 
 #include <stdlib.h>
 

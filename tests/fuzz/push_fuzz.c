@@ -1,7 +1,7 @@
 /* What pushing reads: answers of receivers, requests from disk, and the files of the queue. */
 #include "push/queue.h"
-#include "wire/otlp.h"
-#include "wire/remote_write.h"
+#include "format/metrics/otlp.h"
+#include "format/metrics/remote_write.h"
 
 #include <assert.h>
 #include <fcntl.h>

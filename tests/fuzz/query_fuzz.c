@@ -1,6 +1,6 @@
 /* Any bytes as the parameters of /api/history: six texts, ended by zeros. What is taken is a span
  * of time with steps, columns that the table has, and a limit. */
-#include "serve/history.h"
+#include "serve/history_route.h"
 
 #include <assert.h>
 

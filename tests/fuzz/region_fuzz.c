@@ -1,5 +1,5 @@
 /* A region with any bytes in it: the reader stays inside and what it hands out is well formed. */
-#include "region/reader.h"
+#include "inside/region/reader.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* Any bytes as a name of Rust: what comes out is not longer than allowed, and nothing comes out of
  * what is none. */
-#include "profile/rust_name.h"
+#include "profile/names/rust_name.h"
 
 #include <assert.h>
 

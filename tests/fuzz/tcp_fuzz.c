@@ -1,6 +1,6 @@
 /* Listening sockets from any bytes: the text is read to its end, and what is found is taken from
  * lines that say so. */
-#include "kernel/tcp_listen.h"
+#include "source/kernel/tcp_listen.h"
 
 #include <stdlib.h>
 

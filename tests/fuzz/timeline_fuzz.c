@@ -1,8 +1,8 @@
 /* Any bytes as a file of rocprofv3 or torch: whatever is found has times that can be, gaps lie
  * between kernels, and all of it can be printed. */
-#include "timeline/rocprof.h"
-#include "timeline/summary.h"
-#include "timeline/torch.h"
+#include "gputrace/rocprof.h"
+#include "gputrace/gpu_summary.h"
+#include "gputrace/torch.h"
 
 #include "base/buf.h"
 

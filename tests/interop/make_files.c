@@ -6,7 +6,7 @@
  *
  * Integers are quoted because JavaScript would round them; times are Unix nanoseconds. */
 #include "base/mem.h"
-#include "sink/parquet.h"
+#include "format/rows/parquet.h"
 
 #include <inttypes.h>
 #include <math.h>

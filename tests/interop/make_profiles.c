@@ -3,8 +3,8 @@
  *     make_profiles DIRECTORY SAMPLES */
 #include "../../bench/profile_data.h"
 
-#include "profile/diff.h"
-#include "profile/writers.h"
+#include "profile/model/profile_diff.h"
+#include "profile/files/profile_writers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
  * lines that fit, the last one counts. A function without a line is not supported.
  *
  * Built a second time with -DSCRIPTED_OLD, it has only the functions of an old driver. */
-#include "gpu/nvml_api.h"
+#include "source/gpu/nvml_api.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Writes a run of any length: every table of Pitot's own schema that a machine without a GPU has,
  * gauges that wander, counters that grow by different amounts, a peak that lasts one sample.
  *     make_run JOURNAL SAMPLES */
-#include "agent/sampler.h"
+#include "sampler/sampler.h"
 #include "store/journal.h"
 
 #include <math.h>

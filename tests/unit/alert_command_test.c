@@ -1,8 +1,8 @@
 /* The command that alerts run: one at a time, in order, bounded, never waited for. */
 #include "tree.h"
 
-#include "agent/alert_command.h"
-#include "agent/alerts.h"
+#include "sampler/alert_command.h"
+#include "sampler/alerts.h"
 
 #include <sys/wait.h>
 

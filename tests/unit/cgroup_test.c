@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "kernel/cgroup.h"
+#include "source/kernel/cgroup.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* The recorded command: barrier, exit codes, and the end of whole trees. */
 #include "tree.h"
 
-#include "agent/stopping.h"
+#include "launch/stopping.h"
 #include "base/clock.h"
 #include "base/log.h"
 

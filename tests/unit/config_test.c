@@ -3,7 +3,7 @@
 #include "tree.h"
 
 #include "base/attr.h"
-#include "monitor/history.h"
+#include "libpitot/span_history.h"
 
 #include <errno.h>
 #include <pitot/config.h>

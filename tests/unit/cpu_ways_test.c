@@ -2,11 +2,11 @@
  * whole. */
 #include "test.h"
 
-#include "agent/cpu_sampling.h"
-#include "agent/environment.h"
+#include "profile/run/cpu_sampling.h"
+#include "launch/environment.h"
 #include "base/fs.h"
-#include "profile/loader.h"
-#include "profile/preloaded.h"
+#include "profile/unwind/loader.h"
+#include "profile/sample/preload_replay.h"
 
 #include <elf.h>
 #include <errno.h>

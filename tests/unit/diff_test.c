@@ -4,7 +4,7 @@
 #include "analyze/compare.h"
 #include "analyze/setting.h"
 #include "base/buf.h"
-#include "report/diff.h"
+#include "report/diff_text.h"
 
 #include <jansson.h>
 

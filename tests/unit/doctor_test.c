@@ -2,7 +2,7 @@
 #include "json_text.h"
 #include "scripted.h"
 
-#include "agent/doctor.h"
+#include "doctor/doctor.h"
 #include "base/attr.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* The module "elf" on files that are known. */
-#include "profile/elf.h"
+#include "profile/unwind/elf.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,12 +2,12 @@
 #include "json_text.h"
 
 #include "analyze/carbon.h"
-#include "analyze/energy.h"
+#include "analyze/run_energy.h"
 #include "analyze/power_model.h"
 #include "base/clock.h"
 #include "collect/collector.h"
-#include "kernel/rapl.h"
-#include "report/energy.h"
+#include "source/kernel/rapl.h"
+#include "report/energy_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "engine/delta.h"
+#include "source/engine/delta.h"
 
 #include <errno.h>
 #include <fcntl.h>

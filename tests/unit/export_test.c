@@ -1,8 +1,8 @@
 /* What libpitot exports of the process it is in. */
 #include "own_process.h"
 
-#include "monitor/memory_track.h"
-#include "monitor/trace.h"
+#include "libpitot/memory_track.h"
+#include "libpitot/trace_export.h"
 
 #include <dirent.h>
 #include <errno.h>

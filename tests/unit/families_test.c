@@ -1,14 +1,14 @@
 /* Samples as families of metrics: names, units, labels, and what several processes say. */
 #include "test.h"
 
-#include "agent/sampler.h"
-#include "engine/promcheck.h"
+#include "sampler/sampler.h"
+#include "source/engine/promcheck.h"
 #include "model/metric.h"
-#include "region/bucket_text.h"
+#include "inside/region/bucket_text.h"
 #include "report/overview.h"
-#include "sink/families.h"
-#include "wire/exposition.h"
-#include "wire/label.h"
+#include "format/metrics/families.h"
+#include "format/metrics/exposition.h"
+#include "format/metrics/label.h"
 
 #define THING_COLUMNS(X, t)                                                \
     X(t, id, "tId", KEY, STRING, NONE, 0, "Which")                         \

@@ -1,7 +1,7 @@
 /* The governor: pure arithmetic, told what Pitot used second by second. */
 #include "test.h"
 
-#include "agent/governor.h"
+#include "sampler/governor.h"
 
 #define BUDGET 0.05
 

@@ -4,12 +4,12 @@
 
 #include "base/clock.h"
 #include "collect/gpu.h"
-#include "gpu/amdgpu.h"
-#include "gpu/drm_card.h"
-#include "gpu/drm_fdinfo.h"
-#include "gpu/gpu_metrics.h"
-#include "gpu/intel.h"
-#include "gpu/poller.h"
+#include "source/gpu/amdgpu.h"
+#include "source/gpu/drm_card.h"
+#include "source/gpu/drm_fdinfo.h"
+#include "source/gpu/gpu_metrics.h"
+#include "source/gpu/intel.h"
+#include "source/gpu/poller.h"
 
 #include <dlfcn.h>
 #include <errno.h>

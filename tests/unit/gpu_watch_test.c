@@ -2,7 +2,7 @@
 #include "scripted.h"
 
 #include "base/clock.h"
-#include "monitor/gpu_watch.h"
+#include "libpitot/gpu_watch.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "scripted.h"
 
 #include "base/attr.h"
-#include "monitor/history.h"
+#include "libpitot/span_history.h"
 #include "analyze/latency.h"
 
 #include <errno.h>

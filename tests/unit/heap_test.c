@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "preload/python_frame.h"
-#include "profile/heap.h"
-#include "profile/leaks.h"
+#include "inside/preload/python_frame.h"
+#include "profile/heap/heap.h"
+#include "profile/heap/leaks.h"
 
 #include <dirent.h>
 #include <errno.h>

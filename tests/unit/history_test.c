@@ -2,9 +2,9 @@
 #include "own_process.h"
 
 #include "base/clock.h"
-#include "monitor/history.h"
-#include "monitor/recent.h"
-#include "probe/probe.h"
+#include "libpitot/span_history.h"
+#include "libpitot/recent.h"
+#include "inside/probe/probe.h"
 
 #include <dirent.h>
 #include <math.h>

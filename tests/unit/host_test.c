@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "kernel/cpu_times.h"
-#include "kernel/diskstats.h"
-#include "kernel/keyed.h"
-#include "kernel/netdev.h"
-#include "kernel/pressure.h"
+#include "source/kernel/cpu_times.h"
+#include "source/kernel/diskstats.h"
+#include "source/kernel/keyed.h"
+#include "source/kernel/netdev.h"
+#include "source/kernel/psi.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Generated code: dumps of JITs, and frames whose name depends on the time of the sample. */
 #include "test.h"
 
-#include "profile/call_site.h"
-#include "profile/epilogue.h"
-#include "profile/frame_names.h"
-#include "profile/jit_dump.h"
-#include "profile/x86.h"
+#include "profile/unwind/call_site.h"
+#include "profile/unwind/epilogue.h"
+#include "profile/names/frame_names.h"
+#include "profile/names/jit_dump.h"
+#include "profile/unwind/x86.h"
 
 #include <errno.h>
 

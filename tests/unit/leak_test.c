@@ -1,8 +1,8 @@
 /* Does memory grow without end? Series with known answers. */
 #include "test.h"
 
-#include "monitor/leak.h"
-#include "monitor/memory_series.h"
+#include "libpitot/leak_check.h"
+#include "libpitot/memory_series.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /* Runs of several ranks as one: labels, clocks with known offsets, and who is behind. */
 #include "tree_fixture.h"
 
-#include "agent/merge.h"
+#include "runs/merge.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
 #include "model/view.h"
-#include "report/explain.h"
+#include "report/explain_text.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 
 #include "analyze/alert.h"
 #include "base/attr.h"
-#include "monitor/machine.h"
+#include "libpitot/machine_load.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #include "scripted.h"
 
 #include "base/mem.h"
-#include "gpu/nvml.h"
+#include "source/gpu/nvml.h"
 
 #include <errno.h>
 

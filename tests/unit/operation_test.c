@@ -3,14 +3,14 @@
 #include "scripted.h"
 
 #include "base/clock.h"
-#include "monitor/energy_use.h"
-#include "monitor/flops_counter.h"
-#include "monitor/gpu_watch.h"
-#include "monitor/history.h"
-#include "monitor/machine_usage.h"
-#include "monitor/profiler.h"
-#include "probe/probe.h"
-#include "region/reader.h"
+#include "libpitot/energy_use.h"
+#include "libpitot/flops_counter.h"
+#include "libpitot/gpu_watch.h"
+#include "libpitot/span_history.h"
+#include "libpitot/machine_usage.h"
+#include "libpitot/profiler.h"
+#include "inside/probe/probe.h"
+#include "inside/region/reader.h"
 
 #include <dirent.h>
 #include <errno.h>

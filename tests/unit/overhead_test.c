@@ -3,12 +3,12 @@
 #include "scripted.h"
 
 #include "base/attr.h"
-#include "monitor/budget.h"
-#include "monitor/calibrate.h"
-#include "monitor/gpu_watch.h"
-#include "monitor/history.h"
-#include "monitor/overhead.h"
-#include "probe/probe.h"
+#include "libpitot/budget.h"
+#include "libpitot/calibrate.h"
+#include "libpitot/gpu_watch.h"
+#include "libpitot/span_history.h"
+#include "libpitot/overhead.h"
+#include "inside/probe/probe.h"
 
 #include <math.h>
 #include <pitot/config.h>

@@ -2,10 +2,10 @@
 #include "test.h"
 
 #include "base/out.h"
-#include "sink/parquet.h"
-#include "sink/parquet_column.h"
-#include "sink/parquet_encode.h"
-#include "sink/parquet_thrift.h"
+#include "format/rows/parquet.h"
+#include "format/rows/parquet_column.h"
+#include "format/rows/parquet_encode.h"
+#include "format/rows/parquet_thrift.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "profile/perf_event.h"
+#include "profile/sample/perf_event.h"
 
 #include <errno.h>
 #include <pthread.h>

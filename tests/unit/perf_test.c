@@ -1,12 +1,12 @@
 /* Records of perf events: bytes as the kernel writes them, rings that wrap, order, address spaces.
  */
-#include "profile/perf_record.h"
-#include "profile/perf_ring.h"
-#include "profile/raw_queue.h"
-#include "profile/record_order.h"
-#include "profile/recording.h"
-#include "profile/registers.h"
-#include "profile/space.h"
+#include "profile/sample/perf_record.h"
+#include "profile/sample/perf_ring.h"
+#include "profile/sample/raw_queue.h"
+#include "profile/sample/record_order.h"
+#include "profile/sample/recording.h"
+#include "profile/unwind/registers.h"
+#include "profile/unwind/space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Parsers of /proc/PID, lists of pids, messages about births and deaths. */
 #include "tree.h"
 
-#include "kernel/pid.h"
-#include "kernel/pid_list.h"
-#include "kernel/proc_events.h"
+#include "source/kernel/pid.h"
+#include "source/kernel/pid_list.h"
+#include "source/kernel/proc_events.h"
 
 #include <errno.h>
 #include <linux/cn_proc.h>

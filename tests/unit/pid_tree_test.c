@@ -1,7 +1,7 @@
 /* Processes and their children, in a /proc of our own. */
 #include "tree.h"
 
-#include "kernel/pid_tree.h"
+#include "source/kernel/pid_tree.h"
 
 static struct tree proc;
 

@@ -2,9 +2,9 @@
 #include "own_process.h"
 
 #include "base/thread.h"
-#include "probe/probe.h"
-#include "region/guard.h"
-#include "region/reader.h"
+#include "inside/probe/probe.h"
+#include "inside/region/sigbus_guard.h"
+#include "inside/region/reader.h"
 
 #include <dirent.h>
 #include <errno.h>

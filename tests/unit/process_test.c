@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "collect/collector.h"
 #include "collect/file_pool.h"
-#include "kernel/pid_list.h"
-#include "kernel/proc_events.h"
+#include "source/kernel/pid_list.h"
+#include "source/kernel/proc_events.h"
 
 #include <errno.h>
 #include <fcntl.h>

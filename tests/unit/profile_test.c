@@ -1,7 +1,7 @@
 /* The model of profiles and the writers' table. */
 #include "base/fs.h"
-#include "profile/profile.h"
-#include "profile/writers.h"
+#include "profile/model/profile.h"
+#include "profile/files/profile_writers.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -8,11 +8,11 @@
 #include "json_text.h"
 #include "test.h"
 
-#include "profile/diff.h"
-#include "profile/lines.h"
-#include "profile/readers.h"
-#include "profile/top.h"
-#include "profile/writers.h"
+#include "profile/model/profile_diff.h"
+#include "profile/model/lines.h"
+#include "profile/files/profile_readers.h"
+#include "profile/model/by_function.h"
+#include "profile/files/profile_writers.h"
 
 #include <errno.h>
 #include <fcntl.h>

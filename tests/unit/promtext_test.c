@@ -3,9 +3,9 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "engine/decimal.h"
-#include "engine/promcheck.h"
-#include "engine/promtext.h"
+#include "source/engine/decimal.h"
+#include "source/engine/promcheck.h"
+#include "source/engine/promtext.h"
 
 #include <dirent.h>
 #include <errno.h>

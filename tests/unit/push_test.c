@@ -1,15 +1,15 @@
 /* Requests of remote-write and OTLP, the series of a batch, the queue on disk, settings, names. */
 #include "test.h"
 
-#include "agent/sampler.h"
+#include "sampler/sampler.h"
 #include "base/clock.h"
-#include "push/batch.h"
+#include "push/push_batch.h"
 #include "push/otel_names.h"
 #include "push/queue.h"
-#include "push/settings.h"
+#include "push/push_settings.h"
 #include "push/snappy.h"
-#include "wire/otlp.h"
-#include "wire/remote_write.h"
+#include "format/metrics/otlp.h"
+#include "format/metrics/remote_write.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* Frames of Python, read from a small memory made by hand. */
-#include "preload/python_layout.h"
-#include "profile/gil_wait.h"
-#include "profile/python_gil.h"
-#include "profile/python_lines.h"
-#include "profile/python_merge.h"
-#include "profile/python_stack.h"
+#include "inside/preload/python_layout.h"
+#include "profile/sample/gil_wait.h"
+#include "profile/sample/python_gil.h"
+#include "profile/names/python_lines.h"
+#include "profile/sample/python_merge.h"
+#include "profile/sample/python_stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

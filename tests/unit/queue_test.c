@@ -1,7 +1,7 @@
 /* Samples on their way from one thread to another. */
 #include "test.h"
 
-#include "agent/sample_queue.h"
+#include "sampler/sample_queue.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Memory that is read again and again: what is recalled is as new as the round, in few calls. */
-#include "profile/recall.h"
+#include "profile/sample/recall.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "own_process.h"
 
 #include "analyze/change_point.h"
-#include "monitor/regression.h"
+#include "libpitot/regression.h"
 
 #include <pitot/config.h>
 #include <pitot/monitor.h>

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "report/blob.h"
 #include "report/curve.h"
-#include "report/html.h"
+#include "report/report_page.h"
 #include "report/spans.h"
 #include "report/things.h"
 #include "store/journal.h"

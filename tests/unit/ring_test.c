@@ -1,7 +1,7 @@
 /* Rings of journals: their bound, what is kept, what a killed writer leaves; causes of death. */
 #include "tree_fixture.h"
 
-#include "agent/blackbox.h"
+#include "record/blackbox.h"
 #include "analyze/death.h"
 #include "store/ring.h"
 

@@ -1,8 +1,8 @@
 /* Names of Rust: what rustc 1.95 made of a program, and what must not be taken for one. */
 #include "test.h"
 
-#include "profile/demangle.h"
-#include "profile/rust_name.h"
+#include "profile/names/demangle.h"
+#include "profile/names/rust_name.h"
 
 static void assert_name(const char *mangled, const char *expected) {
     struct pt_buf name = { 0 };

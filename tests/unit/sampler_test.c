@@ -1,7 +1,7 @@
 /* The sampler: single ticks on live and mock trees, and the thread. */
 #include "tree.h"
 
-#include "agent/sampler.h"
+#include "sampler/sampler.h"
 #include "base/clock.h"
 #include "base/log.h"
 

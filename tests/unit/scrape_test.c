@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kernel/tcp_listen.h"
-#include "scrape/discover.h"
-#include "scrape/scraper.h"
-#include "scrape/sniff.h"
+#include "source/kernel/tcp_listen.h"
+#include "source/engine/discover.h"
+#include "source/engine/scraper.h"
+#include "source/engine/sniff.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "gpu/gpu.h"
+#include "source/gpu/gpu_device.h"
 
 #include <fcntl.h>
 #include <unistd.h>

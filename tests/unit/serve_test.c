@@ -6,9 +6,9 @@
 #include "base/fs.h"
 #include "http/reach.h"
 #include "serve/changes.h"
-#include "serve/guard.h"
-#include "serve/health.h"
-#include "serve/history.h"
+#include "serve/access.h"
+#include "serve/health_route.h"
+#include "serve/history_route.h"
 #include "serve/routes.h"
 #include "store/segments.h"
 

@@ -1,7 +1,7 @@
 /* Golden text of every format that is text, and what happens when a file cannot be written. */
 #include "test.h"
 
-#include "sink/sink.h"
+#include "format/rows/sink.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "json_text.h"
 
 #include "base/attr.h"
-#include "kernel/cpuinfo.h"
+#include "source/kernel/cpuinfo.h"
 #include "store/static_info.h"
 
 #include <limits.h>

@@ -4,7 +4,7 @@
 #include "tree.h"
 
 #include "base/attr.h"
-#include "monitor/gpu_watch.h"
+#include "libpitot/gpu_watch.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "region/tick_clock.h"
+#include "inside/region/tick_clock.h"
 #include "test.h"
 
 #include <math.h>

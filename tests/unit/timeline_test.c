@@ -2,10 +2,10 @@
 #include "test.h"
 
 #include "store/journal_extend.h"
-#include "timeline/rocprof.h"
-#include "timeline/summary.h"
-#include "timeline/tables.h"
-#include "timeline/torch.h"
+#include "gputrace/rocprof.h"
+#include "gputrace/gpu_summary.h"
+#include "gputrace/gpu_tables.h"
+#include "gputrace/torch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* The terminal view without a terminal: numbers, lists, the screen, keys, replay. */
 #include "test.h"
 
-#include "agent/sampler.h"
+#include "sampler/sampler.h"
 #include "base/mem.h"
 #include "store/ring.h"
 #include "top/list.h"
 #include "top/meters.h"
 #include "top/replay.h"
 #include "analyze/value.h"
-#include "top/view.h"
+#include "top/top_view.h"
 
 #include <errno.h>
 #include <locale.h>

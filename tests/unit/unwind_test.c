@@ -1,12 +1,12 @@
 /* Rules of unwinding: translated from DWARF, and followed through stacks made by hand. */
 #include "base/attr.h"
-#include "profile/cfi_rule.h"
-#include "profile/classify.h"
-#include "profile/demangle.h"
-#include "profile/eh_index.h"
-#include "profile/jit_map.h"
-#include "profile/kallsyms.h"
-#include "profile/top.h"
+#include "profile/unwind/cfi_rule.h"
+#include "profile/model/classify.h"
+#include "profile/names/demangle.h"
+#include "profile/unwind/eh_index.h"
+#include "profile/names/jit_map.h"
+#include "profile/names/kallsyms.h"
+#include "profile/model/by_function.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

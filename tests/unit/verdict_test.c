@@ -4,9 +4,9 @@
 
 #include "analyze/verdict.h"
 #include "base/buf.h"
-#include "profile/writers.h"
+#include "profile/files/profile_writers.h"
 #include "report/cpu_places.h"
-#include "report/explain.h"
+#include "report/explain_text.h"
 #include "report/leak_stack.h"
 
 #include <jansson.h>

@@ -3,12 +3,12 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
-#include "engine/promcheck.h"
-#include "wire/exposition.h"
-#include "wire/flow.h"
-#include "wire/label.h"
-#include "wire/lane.h"
-#include "wire/tensorboard.h"
+#include "source/engine/promcheck.h"
+#include "format/metrics/exposition.h"
+#include "format/trace/flow.h"
+#include "format/metrics/label.h"
+#include "format/trace/lane.h"
+#include "format/trace/tensorboard.h"
 
 #include <errno.h>
 #include <jansson.h>

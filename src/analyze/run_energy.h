@@ -1,0 +1,126 @@
+/* analyze/run_energy.h -- energy, carbon and money of a run, from its samples.
+ *
+ * A meter adds up what the samples say: energy counters (RAPL, GPUs), power where there is no
+ * counter (by the trapezoid rule), how busy the processors were for the model of
+ * analyze/power_model.h, and what an inference engine did meanwhile. The report is computed from
+ * the meter and a basis, as often as wanted. Formulae and error ranges: docs/ENERGY.md. */
+#ifndef PT_ANALYZE_RUN_ENERGY_H
+#define PT_ANALYZE_RUN_ENERGY_H
+
+#include "analyze/energy_basis.h"
+#include "analyze/estimate.h"
+#include "analyze/figure.h"
+
+/* What the engine did in an interval. */
+enum pt_energy_state { PT_ENERGY_IDLE, PT_ENERGY_BUSY, PT_ENERGY_STATES };
+
+/* Energy from one column of one thing. */
+struct pt_energy_series {
+    bool has_before;
+    double before; /* joules, or watts */
+    int64_t before_ns;
+    double joules[PT_ENERGY_STATES];
+    double covered_s;
+};
+
+/* A thing that measures its energy. */
+struct pt_energy_meter_source {
+    char name[64];
+    bool is_gpu, is_seen; /* seen: in this sample */
+    bool has_first_watts;
+    double first_watts; /* in the first sample */
+    struct pt_energy_series counter, power;
+};
+
+/* A counter of the engine, as it grew during the run. */
+struct pt_energy_count {
+    bool has_before;
+    double before, grown;
+};
+
+enum pt_energy_count_id {
+    PT_ENERGY_REQUESTS,
+    PT_ENERGY_PROMPT_TOKENS,
+    PT_ENERGY_GENERATED_TOKENS,
+    PT_ENERGY_PREFILL_S,
+    PT_ENERGY_DECODE_S,
+    PT_ENERGY_COUNTS
+};
+
+#define PT_ENERGY_INPUTS 16
+
+struct pt_energy_meter {
+    struct {
+        int table, column; /* -1: the run does not have it */
+    } places[PT_ENERGY_INPUTS];
+    struct pt_energy_meter_source *sources;
+    size_t source_count, source_capacity;
+    bool has_denied; /* there are counters, but they may not be read */
+
+    uint64_t sample_count;
+    int64_t first_ns, last_ns;
+    double share_s[PT_ENERGY_STATES]; /* integral of pt_power_share() */
+    double seconds[PT_ENERGY_STATES];
+    double unknown_s;   /* of it: utilisation was not known */
+    double tree_cpu_s;  /* CPU time of the recorded tree... */
+    double tree_busy_s; /* ...and the busy part of all CPUs, in the same intervals */
+    struct pt_energy_count counts[PT_ENERGY_COUNTS];
+};
+
+/* Looks its columns up in the schema, which is that of all samples to come. */
+void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *schema);
+void pt_energy_meter_release(struct pt_energy_meter *m);
+/* `figures` are those of this sample. Samples without host rows (marks) must not be given. */
+void pt_energy_meter_add(struct pt_energy_meter *m, const struct pt_sample *sample,
+                         const struct pt_figure_reader *figures);
+
+enum pt_energy_figure_id {
+    PT_ENERGY_TOTAL,
+    PT_ENERGY_POWER,
+    PT_ENERGY_KWH,
+    PT_ENERGY_PUE,
+    PT_ENERGY_INTENSITY,
+    PT_ENERGY_CO2E,
+    PT_ENERGY_COST,
+    PT_ENERGY_TREE,
+    PT_ENERGY_PREFILL,
+    PT_ENERGY_DECODE,
+    PT_ENERGY_ENGINE_IDLE,
+    PT_ENERGY_PER_REQUEST,
+    PT_ENERGY_PER_1000_TOKENS,
+    PT_ENERGY_PER_1000_GENERATED,
+    PT_ENERGY_CO2E_PER_REQUEST,
+    PT_ENERGY_CO2E_PER_1000_TOKENS,
+    PT_ENERGY_COST_PER_REQUEST,
+    PT_ENERGY_COST_PER_1000_TOKENS,
+    PT_ENERGY_FIGURE_COUNT
+};
+
+struct pt_energy_figure {
+    const char *key, *label, *unit; /* unit NULL: money */
+};
+
+extern const struct pt_energy_figure pt_energy_figures[PT_ENERGY_FIGURE_COUNT];
+
+struct pt_energy_source {
+    char name[64];
+    bool is_counted;   /* in the total; a part of another one is not */
+    double busy_share; /* of its energy: while the engine was busy */
+    struct pt_estimate joules;
+};
+
+struct pt_energy_report {
+    double seconds;
+    const char *currency;     /* borrows from the basis */
+    bool uses_carbon_table;   /* show PT_CARBON_ATTRIBUTION */
+    bool has_denied_counters; /* root could measure what is modelled here */
+    struct pt_energy_source *sources;
+    size_t source_count, source_capacity;
+    struct pt_estimate figures[PT_ENERGY_FIGURE_COUNT];
+};
+
+void pt_energy_report_make(struct pt_energy_report *r, const struct pt_energy_meter *m,
+                           const struct pt_energy_basis *basis);
+void pt_energy_report_release(struct pt_energy_report *r);
+
+#endif

@@ -1,0 +1,109 @@
+#include "runs/export.h"
+#include "profile/run/run_cpu.h"
+#include "base/log.h"
+#include "cmd/command.h"
+#include "profile/files/profile_readers.h"
+#include "profile/files/profile_writers.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void warn_of_damage(const struct pt_export_result *r) {
+    if (r->skipped_bytes > 0)
+        pt_log(PT_LOG_WARNING,
+               "%llu damaged bytes in the journal were passed over, and %llu "
+               "samples that need them",
+               (unsigned long long)r->skipped_bytes, (unsigned long long)r->skipped_sample_count);
+    if (!r->is_complete)
+        pt_log(PT_LOG_WARNING, "the run has not ended or was cut off: taking all that is there");
+    if (r->tail_bytes > 0)
+        pt_log(PT_LOG_INFO, "the last %llu bytes are not a whole record",
+               (unsigned long long)r->tail_bytes);
+}
+
+static void warn_of_others(int other_count, const char *name) {
+    if (other_count > 0)
+        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
+}
+
+static bool is_profile_kind(const char *word) {
+    for (size_t i = 0; pt_run_profile_kind(i); i++)
+        if (strcmp(word, pt_run_profile_kind(i)) == 0)
+            return true;
+    return false;
+}
+
+static int convert(const struct pt_command_options *o, const char *from, struct pt_err *err) {
+    struct pt_profile_file file;
+    int rc = pt_command_heap_file(o, from, &file, err);
+    if (!rc)
+        rc = pt_profile_write(&file.profile, o->output, err);
+    pt_profile_file_release(&file);
+    return rc;
+}
+
+/* Any format from the profile that lies beside the journal. */
+static int export_profile(const struct pt_command_options *o, const char *run) {
+    struct pt_err err = { "" };
+    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
+    int other_count;
+    if (!is_profile_kind(o->profile))
+        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: there is no '%s'", o->profile);
+    if (!o->output)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: give a file with -o");
+    if (o->heap_metric && strcmp(o->profile, PT_RUN_PROFILE_HEAP) != 0)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
+    if (pt_profile_check_path(o->output, &err))
+        return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
+    if (pt_run_find(run, journal, &other_count, &err))
+        return pt_command_fail(&err, 1);
+    pt_run_split(journal, directory, name);
+    warn_of_others(other_count, name);
+    char *saved = pt_run_profile_path(journal, o->profile);
+    int rc = access(saved, F_OK)
+                 ? pt_fail(&err, -ENOENT, "the run has no %s profile (%s): record it with --%s",
+                           o->profile, saved, o->profile)
+                 : convert(o, saved, &err);
+    pt_free(saved);
+    return rc ? pt_command_fail(&err, 1) : 0;
+}
+
+int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv) {
+    (void)has_dashes;
+    (void)argv;
+    struct pt_export_formats formats;
+    struct pt_err err = { "" };
+    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
+    int other_count;
+    size_t made_from;
+    if (!operands[0] || operands[1])
+        return pt_command_misused(PT_COMMAND_EXPORT, "give one run to export");
+    if (o->profile)
+        return export_profile(o, operands[0]);
+    if (o->heap_metric)
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
+    if (pt_export_formats_parse(&formats, o->formats, &err))
+        return pt_command_misused(PT_COMMAND_EXPORT, "--format: %s", err.text);
+    int rc = pt_run_find(operands[0], journal, &other_count, &err);
+    if (!rc) {
+        pt_run_split(journal, directory, name);
+        warn_of_others(other_count, name);
+    }
+    if (!rc && o->output)
+        rc = pt_run_make_directory(o->output, &made_from, &err);
+    struct pt_export_result result = { 0 };
+    if (!rc)
+        rc = pt_export(journal, &formats, o->output ? o->output : directory, name, NULL, &result,
+                       &err);
+    if (rc)
+        return pt_command_fail(&err, 1);
+    warn_of_damage(&result);
+    if (!o->is_quiet)
+        fprintf(stderr, "Exported %llu samples to %s/%s.*\n",
+                (unsigned long long)result.sample_count, o->output ? o->output : directory, name);
+    return 0;
+}

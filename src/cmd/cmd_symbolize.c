@@ -1,0 +1,142 @@
+#include "profile/names/debuginfod.h"
+#include "profile/run/run_cpu.h"
+#include "cmd/command.h"
+#include "profile/names/late_symbols.h"
+#include "profile/files/profile_readers.h"
+#include "profile/files/profile_writers.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MODULES_LISTED 10
+
+/* [kernel], [vdso] and code of no file have no debug files. */
+static bool is_file(struct pt_str path) {
+    return path.len > 0 && path.at[0] != '[';
+}
+
+static void print_missing(const struct pt_late_symbols *s, const struct pt_profile *p) {
+    size_t listed = 0;
+    for (size_t i = 0; i < s->missing_count; i++) {
+        const struct pt_profile_module *m = &p->modules.at[s->missing[i]];
+        struct pt_str path = pt_profile_text(p, m->path), id = pt_profile_text(p, m->build_id);
+        if (!is_file(path) || listed++ >= MODULES_LISTED)
+            continue;
+        fprintf(stderr, "  no file for %.*s (%s%.*s)\n", (int)path.len, path.at,
+                id.len > 0 ? "build id " : "it has no build id", (int)id.len, id.at);
+    }
+    if (listed > MODULES_LISTED)
+        fprintf(stderr, "  and for %zu more modules\n", listed - MODULES_LISTED);
+}
+
+static int add_symbols(const struct pt_command_options *o, struct pt_debug_files *files,
+                       const char *from, const char *into) {
+    struct pt_profile_file file;
+    struct pt_late_symbols symbols = { 0 };
+    struct pt_err err = { "" };
+    int rc = pt_profile_file_read(&file, from, &err);
+    if (!rc) {
+        pt_late_symbols_add(&symbols, &file.profile, files);
+        rc = pt_profile_write(&file.profile, into, &err);
+    }
+    if (!rc && !o->is_quiet) {
+        fprintf(stderr, "%s: %zu of %zu places without debug information have it now\n", into,
+                symbols.found, symbols.wanted);
+        print_missing(&symbols, &file.profile);
+    }
+    pt_late_symbols_release(&symbols);
+    pt_profile_file_release(&file);
+    return rc ? pt_command_fail(&err, 1) : 0;
+}
+
+static bool is_profile(const char *path) {
+    for (size_t i = 0; pt_profile_readers[i]; i++)
+        if (pt_str_ends(pt_str_from(path), pt_str_from(pt_profile_readers[i]->ending)))
+            return true;
+    return false;
+}
+
+struct profiles {
+    char *list[8];
+    size_t count;
+};
+
+/* The profile itself, or those of a run. 0 or -errno with words. */
+static int find_profiles(const char *operand, struct profiles *found, struct pt_err *err) {
+    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
+    int other_count;
+    if (is_profile(operand)) {
+        found->list[found->count++] = pt_strdup(operand);
+        return 0;
+    }
+    int rc = pt_run_find(operand, journal, &other_count, err);
+    if (rc)
+        return rc;
+    pt_run_split(journal, directory, name);
+    for (size_t i = 0; pt_run_profile_kind(i) && found->count < PT_COUNT(found->list); i++) {
+        char *path = pt_asprintf("%s/%s.%s" PT_RUN_PROFILE_EXTENSION, directory, name,
+                                 pt_run_profile_kind(i));
+        if (access(path, F_OK) == 0)
+            found->list[found->count++] = path;
+        else
+            pt_free(path);
+    }
+    return found->count > 0 ? 0
+                            : pt_fail(err, -ENOENT,
+                                      "the run %s/%s has no profile: record one with "
+                                      "--cpu",
+                                      directory, name);
+}
+
+static void release_profiles(struct profiles *p) {
+    for (size_t i = 0; i < p->count; i++)
+        pt_free(p->list[i]);
+}
+
+static int symbolize(const struct pt_command_options *o, const struct profiles *profiles,
+                     struct pt_debug_files *files) {
+    struct pt_debuginfod servers = { 0 };
+    struct pt_err err = { "" };
+    files->fetch = pt_debuginfod_fetch;
+    files->fetch_arg = &servers;
+    int rc = pt_elf_check(&err);
+    if (!rc)
+        rc = pt_debuginfod_open(&servers, &err);
+    int code = rc ? pt_command_fail(&err, 1) : 0;
+    for (size_t i = 0; !code && i < profiles->count; i++)
+        code = add_symbols(o, files, profiles->list[i], o->output ? o->output : profiles->list[i]);
+    pt_debuginfod_close(&servers);
+    return code;
+}
+
+static int check(const struct pt_command_options *o, const struct profiles *profiles,
+                 const struct pt_debug_files *files, struct pt_err *err) {
+    if (o->output && profiles->count > 1)
+        return pt_fail(err, -EINVAL, "-o: the run has several profiles, give one of them");
+    int rc = pt_profile_check_path(o->output ? o->output : profiles->list[0], err);
+    return rc ? rc : pt_debug_files_check(files, err);
+}
+
+int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
+                     char **argv) {
+    (void)has_dashes;
+    (void)argv;
+    struct profiles profiles = { .count = 0 };
+    struct pt_debug_files files = { .directories = o->debug_directories.items,
+                                    .directory_count = o->debug_directories.count };
+    struct pt_err err = { "" };
+    int code;
+    if (!operands[0] || operands[1])
+        return pt_command_misused(PT_COMMAND_SYMBOLIZE, "give one profile, or a run that has one");
+    if (find_profiles(operands[0], &profiles, &err))
+        code = pt_command_fail(&err, 1);
+    else if (check(o, &profiles, &files, &err))
+        code = pt_command_misused(PT_COMMAND_SYMBOLIZE, "%s", err.text);
+    else
+        code = symbolize(o, &profiles, &files);
+    pt_debug_files_release(&files);
+    release_profiles(&profiles);
+    return code;
+}

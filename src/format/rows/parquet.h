@@ -1,0 +1,14 @@
+/* format/rows/parquet.h -- Parquet files: columns, compressed, with their units and help.
+ *
+ * Rows go through three sizes: a block of 64 is turned from rows into columns, a
+ * page of up to 16,384 is encoded, a row group is written when it has 131,072 rows
+ * or holds 48 MB. Memory is thus bounded whatever the number of rows. */
+#ifndef PT_FORMAT_ROWS_PARQUET_H
+#define PT_FORMAT_ROWS_PARQUET_H
+
+#include "format/rows/sink.h"
+
+extern const struct pt_table_format pt_parquet_format;
+extern const struct pt_sink_type pt_parquet_sink;
+
+#endif

@@ -1,0 +1,537 @@
+#include "format/rows/parquet_column.h"
+
+#include "format/rows/parquet_encode.h"
+#include "format/rows/parquet_thrift.h"
+
+#include <assert.h>
+#include <errno.h>
+
+/* Level 1: on packed deltas and indices higher levels gain under 1 % and cost much more. */
+#define ZSTD_LEVEL 1
+/* Of PLAIN numbers: the values of one sample come again in the next, which takes a search. */
+#define ZSTD_LEVEL_PLAIN 3
+
+/* A larger dictionary of strings is hardly one: PLAIN then. */
+#define STRING_DICTIONARY_BYTES (1 << 20)
+
+/* Longer strings are left out of the statistics. */
+#define STATISTICS_STRING_MAX 256
+
+int pt_parquet_pager_init(struct pt_parquet_pager *p) {
+    *p = (struct pt_parquet_pager){ .zstd = ZSTD_createCCtx() };
+    if (!p->zstd)
+        return -ENOMEM;
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+    return 0;
+}
+
+void pt_parquet_pager_release(struct pt_parquet_pager *p) {
+    ZSTD_freeCCtx(p->zstd);
+    pt_buf_release(&p->body);
+    pt_buf_release(&p->measure);
+    pt_buf_release(&p->words);
+    pt_buf_release(&p->ranks);
+}
+
+/* Appends `body` compressed; returns the bytes it became. */
+static size_t compress(struct pt_parquet_pager *p, struct pt_buf *into, struct pt_str body) {
+    size_t bound = ZSTD_compressBound(body.len);
+    uint8_t *at = pt_buf_reserve(into, bound);
+    size_t bytes = ZSTD_compress2(p->zstd, at, bound, body.at, body.len);
+    assert(!ZSTD_isError(bytes)); /* the bound leaves it no reason to fail */
+    into->len += bytes;
+    return bytes;
+}
+
+static size_t measure(struct pt_parquet_pager *p, struct pt_str body) {
+    pt_buf_clear(&p->measure);
+    return compress(p, &p->measure, body);
+}
+
+void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column) {
+    static const enum pt_parquet_type types[] = { [PT_I64] = PT_PARQUET_INT64,
+                                                  [PT_F64] = PT_PARQUET_DOUBLE,
+                                                  [PT_STRING] = PT_PARQUET_BYTE_ARRAY };
+    bool is_sample_time = column->role == PT_VIEW_TIMESTAMP;
+    *c = (struct pt_parquet_column){
+        .type = types[column->type],
+        .is_required = is_sample_time || column->role == PT_VIEW_MONOTONIC,
+        .is_time = is_sample_time || column->role == PT_VIEW_TIME,
+        .cells = pt_malloc(PT_PARQUET_PAGE_ROWS * sizeof *c->cells),
+        .present = pt_calloc(PT_PARQUET_PAGE_ROWS / 64, sizeof *c->present),
+    };
+}
+
+void pt_parquet_column_release(struct pt_parquet_column *c) {
+    pt_free(c->cells);
+    pt_free(c->present);
+    pt_buf_release(&c->chunk.min);
+    pt_buf_release(&c->chunk.max);
+    pt_buf_release(&c->pages);
+    pt_buf_release(&c->codes);
+    pt_buf_release(&c->levels);
+    pt_free(c->waiting);
+    pt_word_dictionary_release(&c->words);
+    pt_string_dictionary_release(&c->strings);
+}
+
+void pt_parquet_column_clear(struct pt_parquet_column *c) {
+    pt_buf_clear(&c->chunk.min);
+    pt_buf_clear(&c->chunk.max);
+    c->chunk = (struct pt_parquet_chunk){ .min = c->chunk.min, .max = c->chunk.max };
+    pt_buf_clear(&c->pages);
+    pt_buf_clear(&c->codes);
+    pt_buf_clear(&c->levels);
+    c->null_rows = 0;
+    c->waiting_count = 0;
+    c->has_range = false;
+    c->judged_values = 0;
+    c->doubles = PT_PARQUET_THOUSANDTHS;
+    pt_word_dictionary_release(&c->words);
+    pt_string_dictionary_release(&c->strings);
+}
+
+size_t pt_parquet_column_memory(const struct pt_parquet_column *c) {
+    return c->pages.len + c->codes.len + c->levels.len + pt_word_dictionary_memory(&c->words) +
+           pt_string_dictionary_memory(&c->strings);
+}
+
+/* Appends a page made of the pager's body: header, then the body compressed.
+ * The header says the compressed size, so it is written to a place of its own first. */
+static void put_page(struct pt_parquet_column *c, struct pt_parquet_pager *p, uint32_t count,
+                     enum pt_parquet_encoding encoding, bool is_dictionary) {
+    enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2, DATA_HEADER = 5, DICTIONARY_HEADER = 7 };
+    struct pt_str body = pt_buf_as_str(&p->body);
+    size_t compressed = measure(p, body);
+    size_t start = c->pages.len;
+    struct pt_thrift t = { .into = &c->pages };
+    pt_thrift_i32(&t, 1, is_dictionary ? DICTIONARY_PAGE : DATA_PAGE);
+    pt_thrift_i32(&t, 2, (int32_t)body.len);
+    pt_thrift_i32(&t, 3, (int32_t)compressed);
+    pt_thrift_struct(&t, is_dictionary ? DICTIONARY_HEADER : DATA_HEADER);
+    pt_thrift_i32(&t, 1, (int32_t)count);
+    pt_thrift_i32(&t, 2, (int32_t)encoding);
+    if (!is_dictionary) {
+        pt_thrift_i32(&t, 3, PT_PARQUET_RLE); /* definition levels */
+        pt_thrift_i32(&t, 4, PT_PARQUET_RLE); /* repetition levels: none, but required */
+    }
+    pt_thrift_end(&t);
+    pt_thrift_end(&t);
+    c->chunk.uncompressed_bytes += c->pages.len - start + body.len;
+    c->chunk.encodings |= 1u << encoding;
+    pt_buf_bytes(&c->pages, p->measure.at, compressed);
+}
+
+static void put_data_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                          uint32_t row_count, enum pt_parquet_encoding encoding) {
+    if (!c->is_required)
+        c->chunk.encodings |= 1u << PT_PARQUET_RLE;
+    put_page(c, p, row_count, encoding, false);
+}
+
+static void put_null_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                          uint32_t row_count) {
+    pt_buf_clear(&p->body);
+    pt_parquet_put_equal_levels(&p->body, row_count, 0);
+    put_data_page(c, p, row_count, PT_PARQUET_PLAIN);
+}
+
+static void begin_body(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                       uint32_t row_count) {
+    pt_buf_clear(&p->body);
+    if (!c->is_required)
+        pt_parquet_put_levels(&p->body, c->present, row_count);
+}
+
+static void add_waiting(struct pt_parquet_column *c, uint32_t row_count, uint32_t value_count,
+                        size_t levels_len) {
+    pt_grow(&c->waiting, &c->waiting_capacity, c->waiting_count + 1, sizeof *c->waiting);
+    c->waiting[c->waiting_count++] =
+        (struct pt_parquet_waiting){ row_count, value_count, levels_len };
+}
+
+/* Rows without any value become one page, however many they are. */
+static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    uint32_t row_count = (uint32_t)c->null_rows;
+    if (row_count == 0)
+        return;
+    c->null_rows = 0;
+    if (c->type == PT_PARQUET_INT64 || c->doubles == PT_PARQUET_COMPLETE)
+        put_null_page(c, p, row_count);
+    else
+        add_waiting(c, row_count, 0, 0);
+}
+
+static int64_t microseconds(int64_t ns) {
+    return ns / 1000 - (ns % 1000 < 0);
+}
+
+static void widen_i64(struct pt_parquet_column *c) {
+    int64_t min = c->has_range ? c->min.i64 : c->cells[0].i64;
+    int64_t max = c->has_range ? c->max.i64 : min;
+    for (uint32_t i = 0; i < c->value_count; i++) {
+        min = c->cells[i].i64 < min ? c->cells[i].i64 : min;
+        max = c->cells[i].i64 > max ? c->cells[i].i64 : max;
+    }
+    c->min.i64 = min;
+    c->max.i64 = max;
+    c->has_range = true;
+}
+
+static void widen_f64(struct pt_parquet_column *c) {
+    double min = c->has_range ? c->min.f64 : c->cells[0].f64;
+    double max = c->has_range ? c->max.f64 : min;
+    for (uint32_t i = 0; i < c->value_count; i++) {
+        min = c->cells[i].f64 < min ? c->cells[i].f64 : min;
+        max = c->cells[i].f64 > max ? c->cells[i].f64 : max;
+    }
+    c->min.f64 = min;
+    c->max.f64 = max;
+    c->has_range = true;
+}
+
+static void put_split(struct pt_buf *b, const int64_t *values, uint32_t count) {
+    pt_parquet_put_split(b, (const uint64_t *)values, count);
+}
+
+static const struct {
+    enum pt_parquet_encoding encoding;
+    int zstd_level;
+    void (*put)(struct pt_buf *b, const int64_t *values, uint32_t count);
+} forms[] = {
+    [PT_PARQUET_BYTE_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                 pt_parquet_put_byte_delta },
+    [PT_PARQUET_PACKED_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
+                                   pt_parquet_put_delta },
+    [PT_PARQUET_AS_THEY_ARE] = { PT_PARQUET_PLAIN, ZSTD_LEVEL_PLAIN, pt_parquet_put_plain },
+    [PT_PARQUET_SPLIT] = { PT_PARQUET_BYTE_STREAM_SPLIT, ZSTD_LEVEL, put_split },
+};
+
+static void set_level(struct pt_parquet_pager *p, int level) {
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level);
+}
+
+/* Bytes that the page's values would take. */
+static size_t measure_form(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           enum pt_parquet_form form) {
+    pt_buf_clear(&p->body);
+    forms[form].put(&p->body, &c->cells[0].i64, c->value_count);
+    set_level(p, forms[form].zstd_level);
+    size_t bytes = measure(p, pt_buf_as_str(&p->body));
+    set_level(p, ZSTD_LEVEL);
+    return bytes;
+}
+
+static void put_form(struct pt_parquet_column *c, struct pt_parquet_pager *p, uint32_t row_count) {
+    begin_body(c, p, row_count);
+    forms[c->form].put(&p->body, &c->cells[0].i64, c->value_count);
+    set_level(p, forms[c->form].zstd_level);
+    put_data_page(c, p, row_count, forms[c->form].encoding);
+    set_level(p, ZSTD_LEVEL);
+}
+
+/* Values that hardly ever come in the same order again need not be tried as they are. */
+static bool may_stay_as_they_are(const struct pt_parquet_column *c) {
+    return pt_parquet_count_repeated_pairs(&c->cells[0].i64, c->value_count) > c->value_count / 8;
+}
+
+/* A page decides for those that follow, unless they have many more values. */
+static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (c->value_count / 2 < c->judged_values)
+        return;
+    enum pt_parquet_form other =
+        may_stay_as_they_are(c) ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_PACKED_DELTAS;
+    bool is_other = measure_form(c, p, other) < measure_form(c, p, PT_PARQUET_BYTE_DELTAS);
+    c->form = is_other ? other : PT_PARQUET_BYTE_DELTAS;
+    c->judged_values = c->value_count;
+}
+
+static void put_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                         uint32_t row_count) {
+    if (c->is_time)
+        for (uint32_t i = 0; i < c->value_count; i++)
+            c->cells[i].i64 = microseconds(c->cells[i].i64);
+    widen_i64(c);
+    judge_integers(c, p);
+    put_form(c, p, row_count);
+}
+
+/* Sorts the dictionary into the pager's `words`, and `ranks` by code. */
+static const uint32_t *sort_words(const struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    pt_buf_clear(&p->words);
+    pt_buf_clear(&p->ranks);
+    size_t bytes = c->words.count * sizeof(uint64_t);
+    uint64_t *words = (uint64_t *)(void *)pt_buf_reserve(&p->words, bytes);
+    uint32_t *ranks = (uint32_t *)(void *)pt_buf_reserve(&p->ranks, bytes / 2);
+    pt_word_dictionary_sort(&c->words, words, ranks);
+    p->words.len = bytes;
+    return ranks;
+}
+
+/* Are the first page's doubles smaller in another form than with a dictionary, and in
+ * which? When each comes four times or more there is no need to try. */
+static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (c->words.count <= c->value_count / 4)
+        return false;
+    sort_words(c, p);
+    size_t indices = (size_t)c->value_count * pt_bit_width(c->words.count - 1) / 8;
+    size_t dictionary = measure(p, pt_buf_as_str(&p->words)) + indices;
+    size_t split = measure_form(c, p, PT_PARQUET_SPLIT);
+    size_t plain = may_stay_as_they_are(c) ? measure_form(c, p, PT_PARQUET_AS_THEY_ARE) : split;
+    c->form = plain < split ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_SPLIT;
+    return split < dictionary || plain < dictionary;
+}
+
+static uint32_t *reserve_codes(struct pt_parquet_column *c) {
+    return (uint32_t *)(void *)pt_buf_reserve(&c->codes, c->value_count * sizeof(uint32_t));
+}
+
+static void keep_codes(struct pt_parquet_column *c, uint32_t row_count) {
+    size_t start = c->levels.len;
+    pt_parquet_put_levels(&c->levels, c->present, row_count);
+    c->codes.len += c->value_count * sizeof(uint32_t);
+    add_waiting(c, row_count, c->value_count, c->levels.len - start);
+}
+
+static bool has_waiting_values(const struct pt_parquet_column *c) {
+    return c->codes.len > 0;
+}
+
+/* Null pages that came before the first value no longer have anything to wait for. */
+static void release_null_pages(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    for (size_t i = 0; i < c->waiting_count; i++)
+        put_null_page(c, p, c->waiting[i].row_count);
+    c->waiting_count = 0;
+}
+
+/* Numbers the thousandths kept so far as words of the dictionary. */
+static void change_to_words(struct pt_parquet_column *c) {
+    int32_t *codes = (int32_t *)(void *)c->codes.at;
+    for (size_t i = 0; i < c->codes.len / sizeof *codes; i++) {
+        union pt_cell cell = { .f64 = pt_thousandths_value(codes[i]) };
+        uint32_t code;
+        pt_word_dictionary_encode(&c->words, &cell.word, 1, &code);
+        codes[i] = (int32_t)code;
+    }
+    c->doubles = PT_PARQUET_WORDS;
+}
+
+static bool keep_thousandths(struct pt_parquet_column *c, uint32_t row_count) {
+    int32_t *thousandths = (int32_t *)(void *)reserve_codes(c);
+    if (!pt_thousandths_from(&c->cells[0].f64, c->value_count, thousandths))
+        return false;
+    keep_codes(c, row_count);
+    return true;
+}
+
+static void keep_words(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                       uint32_t row_count) {
+    bool is_first = !has_waiting_values(c);
+    pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
+    if (!is_first || !is_form_smaller(c, p)) {
+        keep_codes(c, row_count);
+        return;
+    }
+    c->doubles = PT_PARQUET_COMPLETE;
+    release_null_pages(c, p);
+}
+
+static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                        uint32_t row_count) {
+    widen_f64(c);
+    if (c->doubles == PT_PARQUET_THOUSANDTHS) {
+        if (keep_thousandths(c, row_count))
+            return;
+        change_to_words(c);
+    }
+    if (c->doubles == PT_PARQUET_WORDS)
+        keep_words(c, p, row_count);
+    if (c->doubles == PT_PARQUET_COMPLETE)
+        put_form(c, p, row_count);
+}
+
+static void put_strings(struct pt_parquet_column *c, uint32_t row_count) {
+    uint32_t *codes = reserve_codes(c);
+    for (uint32_t i = 0; i < c->value_count; i++)
+        codes[i] = (uint32_t)c->cells[i].word;
+    keep_codes(c, row_count);
+}
+
+void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                                uint32_t row_count) {
+    c->chunk.row_count += row_count;
+    c->chunk.null_count += row_count - c->value_count;
+    if (c->value_count == 0) {
+        c->null_rows += row_count;
+        return;
+    }
+    flush_null_rows(c, p);
+    if (c->type == PT_PARQUET_INT64)
+        put_integers(c, p, row_count);
+    else if (c->type == PT_PARQUET_DOUBLE)
+        put_doubles(c, p, row_count);
+    else
+        put_strings(c, row_count);
+    c->value_count = 0;
+}
+
+static void put_plain_string(struct pt_buf *b, struct pt_str s) {
+    pt_buf_u32(b, (uint32_t)s.len);
+    pt_buf_str(b, s);
+}
+
+/* A page of values behind the levels that the body already has. */
+static void put_plain_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           const struct pt_parquet_waiting *w, const uint32_t *codes) {
+    for (uint32_t i = 0; i < w->value_count; i++)
+        put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, codes[i]));
+    put_data_page(c, p, w->row_count, PT_PARQUET_PLAIN);
+}
+
+static void put_index_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                           uint32_t row_count, const uint32_t *codes, uint32_t count,
+                           unsigned width) {
+    pt_parquet_put_indices(&p->body, codes, count, width);
+    /* Two indices of two bytes that come again are worth a match. */
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 4);
+    put_data_page(c, p, row_count, PT_PARQUET_RLE_DICTIONARY);
+    ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 0);
+}
+
+/* Without nulls a page may be cut anywhere. */
+static void put_index_pages(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                            const struct pt_parquet_waiting *w, const uint32_t *codes) {
+    uint32_t left = w->value_count;
+    struct pt_parquet_layout l = pt_parquet_index_layout(codes, left, c->chunk.dictionary_count);
+    if (w->row_count > w->value_count || l.page_values >= left) {
+        put_index_page(c, p, w->row_count, codes, left, l.width);
+        return;
+    }
+    for (uint32_t n; left > 0; left -= n, codes += n) {
+        n = left < l.page_values ? left : l.page_values;
+        pt_buf_clear(&p->body);
+        pt_parquet_put_equal_levels(&p->body, n, 1);
+        put_index_page(c, p, n, codes, n, l.width);
+    }
+}
+
+static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    const uint8_t *levels = c->levels.at;
+    const uint32_t *codes = (const uint32_t *)(const void *)c->codes.at;
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        const struct pt_parquet_waiting *w = &c->waiting[i];
+        pt_buf_clear(&p->body);
+        pt_buf_bytes(&p->body, levels, w->levels_len);
+        if (w->value_count == 0)
+            put_null_page(c, p, w->row_count);
+        else if (c->chunk.dictionary_count > 0)
+            put_index_pages(c, p, w, codes);
+        else
+            put_plain_page(c, p, w, codes);
+        levels += w->levels_len;
+        codes += w->value_count;
+    }
+}
+
+/* The pager's body is the dictionary. */
+static void put_dictionary_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                                uint32_t count) {
+    put_page(c, p, count, PT_PARQUET_PLAIN, true);
+    c->chunk.dictionary_bytes = c->pages.len;
+    c->chunk.dictionary_count = count;
+}
+
+static void rank_words(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    const uint32_t *ranks = sort_words(c, p);
+    uint32_t *codes = (uint32_t *)(void *)c->codes.at;
+    for (size_t i = 0; i < c->codes.len / sizeof *codes; i++)
+        codes[i] = ranks[codes[i]];
+    pt_buf_bytes(&p->body, p->words.at, p->words.len);
+}
+
+static int32_t *thousandths_of(const struct pt_parquet_column *c) {
+    return (int32_t *)(void *)c->codes.at;
+}
+
+static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    int32_t min, max;
+    if (!pt_thousandths_from(&c->min.f64, 1, &min) || !pt_thousandths_from(&c->max.f64, 1, &max) ||
+        !pt_thousandths_can_rank(min, max))
+        return false;
+    size_t count = c->codes.len / sizeof(int32_t);
+    pt_thousandths_rank(thousandths_of(c), count, min, max, &p->body);
+    return true;
+}
+
+/* The dictionary is in order of value: neighbours in time get indices near each other,
+ * and the dictionary itself compresses to a third. */
+static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    pt_buf_clear(&p->body);
+    if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p)) {
+        if (c->doubles == PT_PARQUET_THOUSANDTHS)
+            change_to_words(c);
+        rank_words(c, p);
+    }
+    put_dictionary_page(c, p, (uint32_t)(p->body.len / sizeof(double)));
+    put_waiting(c, p);
+}
+
+static void end_strings(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (c->strings.bytes.len > STRING_DICTIONARY_BYTES) {
+        put_waiting(c, p);
+        return;
+    }
+    pt_buf_clear(&p->body);
+    for (uint32_t code = 0; code < c->strings.count; code++)
+        put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, code));
+    put_dictionary_page(c, p, c->strings.count);
+    put_waiting(c, p);
+}
+
+/* Strings are ordered by their bytes. */
+static int compare(struct pt_str a, struct pt_str b) {
+    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static void set_string_range(struct pt_parquet_column *c) {
+    struct pt_str min = pt_string_dictionary_get(&c->strings, 0), max = min;
+    for (uint32_t code = 1; code < c->strings.count; code++) {
+        struct pt_str s = pt_string_dictionary_get(&c->strings, code);
+        if (compare(s, min) < 0)
+            min = s;
+        if (compare(s, max) > 0)
+            max = s;
+    }
+    if (min.len > STATISTICS_STRING_MAX || max.len > STATISTICS_STRING_MAX)
+        return;
+    pt_buf_str(&c->chunk.min, min);
+    pt_buf_str(&c->chunk.max, max);
+    c->chunk.has_range = true;
+}
+
+/* Readers take a zero in the statistics for either zero only if it is the outer one. */
+static void set_number_range(struct pt_parquet_column *c) {
+    if (c->type == PT_PARQUET_DOUBLE && c->min.f64 == 0)
+        c->min.f64 = -0.0;
+    if (c->type == PT_PARQUET_DOUBLE && c->max.f64 == 0)
+        c->max.f64 = 0.0;
+    pt_buf_u64(&c->chunk.min, c->min.word);
+    pt_buf_u64(&c->chunk.max, c->max.word);
+    c->chunk.has_range = true;
+}
+
+void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    if (!has_waiting_values(c))
+        release_null_pages(c, p);
+    else if (c->type == PT_PARQUET_DOUBLE)
+        end_doubles(c, p);
+    else
+        end_strings(c, p);
+    if (c->null_rows > 0)
+        put_null_page(c, p, (uint32_t)c->null_rows);
+    if (c->strings.count > 0)
+        set_string_range(c);
+    else if (c->has_range)
+        set_number_range(c);
+}

@@ -1,0 +1,118 @@
+/* format/rows/parquet_column.h -- one column of a Parquet file: cells in, column chunks out.
+ *
+ * A page is a slice of rows, the same for all columns; a chunk is the pages of
+ * one row group. Integers become compressed pages at once. Doubles and strings
+ * wait as dictionary codes until the chunk ends, because their dictionary comes
+ * first in the file; doubles that hardly repeat give that up after their first page.
+ *
+ *     column       encoding               instead, when smaller
+ *     int64, time  DELTA_BINARY_PACKED    PLAIN
+ *     double       RLE_DICTIONARY         BYTE_STREAM_SPLIT, PLAIN
+ *     string       RLE_DICTIONARY         PLAIN */
+#ifndef PT_FORMAT_ROWS_PARQUET_COLUMN_H
+#define PT_FORMAT_ROWS_PARQUET_COLUMN_H
+
+#include "model/view.h"
+#include "format/rows/parquet_dictionary.h"
+
+#include <zstd.h>
+
+/* Rows of a page; fewer when its strings are long. */
+#define PT_PARQUET_PAGE_ROWS 16384
+
+/* Numbers of parquet.thrift. */
+enum pt_parquet_type { PT_PARQUET_INT64 = 2, PT_PARQUET_DOUBLE = 5, PT_PARQUET_BYTE_ARRAY = 6 };
+enum pt_parquet_encoding {
+    PT_PARQUET_PLAIN = 0,
+    PT_PARQUET_RLE = 3,
+    PT_PARQUET_DELTA_BINARY_PACKED = 5,
+    PT_PARQUET_RLE_DICTIONARY = 8,
+    PT_PARQUET_BYTE_STREAM_SPLIT = 9,
+};
+
+/* What encoding a page needs and need not be kept per column. */
+struct pt_parquet_pager {
+    ZSTD_CCtx *zstd;
+    struct pt_buf body;    /* of a page before compression */
+    struct pt_buf measure; /* compressed to see how large it gets */
+    struct pt_buf words;
+    struct pt_buf ranks;
+};
+
+int pt_parquet_pager_init(struct pt_parquet_pager *p) PT_MUST_CHECK;
+void pt_parquet_pager_release(struct pt_parquet_pager *p);
+
+/* A page that waits for its dictionary. */
+struct pt_parquet_waiting {
+    uint32_t row_count, value_count;
+    size_t levels_len;
+};
+
+/* What the footer says about a chunk. */
+struct pt_parquet_chunk {
+    uint64_t row_count, null_count;
+    uint64_t uncompressed_bytes; /* with page headers; the compressed ones are in `pages` */
+    size_t dictionary_bytes;     /* of the dictionary page at the start of `pages`, or 0 */
+    uint32_t dictionary_count;
+    uint32_t encodings;     /* bit set of enum pt_parquet_encoding */
+    bool has_range;         /* are `min` and `max` known? */
+    struct pt_buf min, max; /* as PLAIN, strings without their length */
+};
+
+/* How numbers go into pages that wait for no dictionary. */
+enum pt_parquet_form {
+    PT_PARQUET_BYTE_DELTAS,   /* in whole bytes, for zstd to find what comes again */
+    PT_PARQUET_PACKED_DELTAS, /* in as few bits as they need: nothing comes again */
+    PT_PARQUET_AS_THEY_ARE,   /* those of several things take turns, and seldom change */
+    PT_PARQUET_SPLIT,         /* doubles as streams of bytes */
+};
+
+/* How the doubles of a chunk are kept: the first that does. */
+enum pt_parquet_doubles {
+    PT_PARQUET_THOUSANDTHS, /* waiting, all have at most three decimals */
+    PT_PARQUET_WORDS,       /* waiting, with a dictionary */
+    PT_PARQUET_COMPLETE,    /* not worth a dictionary: pages are complete */
+};
+
+struct pt_parquet_column {
+    enum pt_parquet_type type;
+    bool is_required, is_time;
+
+    /* The page being filled: present values without gaps, and a bit per row.
+     * Cells of strings are codes of `strings`. */
+    union pt_cell *cells;
+    uint64_t *present;
+    uint32_t value_count;
+
+    struct pt_parquet_chunk chunk;
+    struct pt_buf pages; /* headers and compressed bodies, as they go into the file */
+    uint64_t null_rows;  /* rows of pages without any value, not yet in a page */
+    union pt_cell min, max;
+    bool has_range;
+
+    enum pt_parquet_form form;
+    uint32_t judged_values; /* of the page that decided on the form of integers */
+
+    enum pt_parquet_doubles doubles;
+    struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */
+    struct pt_buf levels;
+    struct pt_parquet_waiting *waiting;
+    size_t waiting_count, waiting_capacity;
+    struct pt_word_dictionary words;
+    struct pt_string_dictionary strings;
+};
+
+void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column);
+void pt_parquet_column_release(struct pt_parquet_column *c);
+
+/* Takes the cells filled so far, which are `row_count` rows. */
+void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                                uint32_t row_count);
+/* Completes `pages` and `chunk`; pt_parquet_column_clear() makes ready for the next chunk. */
+void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p);
+void pt_parquet_column_clear(struct pt_parquet_column *c);
+
+/* Bytes kept for the chunk so far. */
+size_t pt_parquet_column_memory(const struct pt_parquet_column *c);
+
+#endif

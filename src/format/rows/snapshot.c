@@ -1,0 +1,241 @@
+/* format/rows/snapshot.c -- snapshots: a file per sample, <name>-<Unix ms>.json.
+ *
+ *     {"timestamp":1703462400000,
+ *      "cpu":{"vCpuTime":{"value":12345678,"time":1703462400003},...},
+ *      "containers":[{"cId":"a1b2","cMemoryUsed":{"value":...,"time":...}}],
+ *      "processes":{"pNumProcesses":{...},"processes":[{"pId":1,...}]}}
+ *
+ * Each section is a key: an object for tables of the main file, an array for
+ * tables of things. A section that has both is the object with the array in it
+ * under the same name. Values of key and info columns are plain; nulls are left
+ * out. Samples without a row in any section (a mark) have no snapshot. */
+#include "format/rows/formats.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A key of the snapshot and what its tables make of it: an object, an array, or both. */
+struct section {
+    const char *name;
+    bool has_main, has_things;
+};
+
+struct snapshots {
+    struct section *sections; /* in the order of the schema */
+    size_t section_count, section_capacity;
+    char *directory_path, *name, *temporary;
+    int directory;
+    int64_t *taken_ms; /* of the names used so far, ascending */
+    size_t taken_count, taken_capacity;
+    int error; /* 0 or the first one, in words: */
+    struct pt_err words;
+};
+
+/* The time that names the file: the next free one where two samples share a millisecond. The
+ * search goes back from the end because time nearly always goes forward. */
+static int64_t take_ms(struct snapshots *s, int64_t ms) {
+    size_t at = s->taken_count;
+    while (at > 0 && s->taken_ms[at - 1] >= ms)
+        at--;
+    for (; at < s->taken_count && s->taken_ms[at] == ms; at++)
+        ms++;
+    pt_grow(&s->taken_ms, &s->taken_capacity, s->taken_count + 1, sizeof *s->taken_ms);
+    memmove(s->taken_ms + at + 1, s->taken_ms + at, (s->taken_count - at) * sizeof *s->taken_ms);
+    s->taken_ms[at] = ms;
+    s->taken_count++;
+    return ms;
+}
+
+static void write_value(struct pt_json *j, const char *key, const struct pt_batch *b, uint32_t row,
+                        int column) {
+    switch (b->table->columns[column].type) {
+    case PT_I64:
+        pt_json_i64(j, key, pt_get_i64(b, row, column));
+        break;
+    case PT_F64:
+        pt_json_f64(j, key, pt_get_f64(b, row, column));
+        break;
+    case PT_STRING:
+        pt_json_str(j, key, pt_get_str(b, row, column));
+        break;
+    }
+}
+
+static void write_columns(struct pt_json *j, const struct pt_sample *sample,
+                          const struct pt_batch *b, uint32_t row) {
+    for (int i = 0; i < b->table->column_count; i++) {
+        const struct pt_column *column = &b->table->columns[i];
+        if (pt_is_null(b, row, i))
+            continue;
+        if (!pt_column_is_timed(b->table, column)) {
+            write_value(j, column->name, b, row, i);
+            continue;
+        }
+        int64_t read_ns = pt_sample_wall_of(sample, pt_get_time(b, row, column->source));
+        pt_json_object(j, column->name);
+        write_value(j, "value", b, row, i);
+        pt_json_i64(j, "time", pt_unix_ms(read_ns));
+        pt_json_end(j);
+    }
+}
+
+static void write_rows(struct pt_json *j, const struct pt_sample *sample,
+                       const struct pt_batch *b) {
+    for (uint32_t row = 0; row < b->row_count; row++) {
+        pt_json_object(j, NULL);
+        write_columns(j, sample, b, row);
+        pt_json_end(j);
+    }
+}
+
+static bool is_main(const struct pt_table *t) {
+    return t->file[0] == 0;
+}
+
+static bool is_of_section(const struct pt_table *t, const char *section) {
+    return t->section && strcmp(t->section, section) == 0;
+}
+
+static void write_main_rows(struct pt_json *j, const struct pt_sample *sample,
+                            const char *section) {
+    for (uint32_t i = 0; i < sample->schema->table_count; i++) {
+        const struct pt_batch *b = &sample->batches[i];
+        if (is_of_section(b->table, section) && is_main(b->table) && b->row_count > 0)
+            write_columns(j, sample, b, 0);
+    }
+}
+
+static void write_things(struct pt_json *j, const struct pt_sample *sample, const char *section) {
+    for (uint32_t i = 0; i < sample->schema->table_count; i++) {
+        const struct pt_batch *b = &sample->batches[i];
+        if (is_of_section(b->table, section) && !is_main(b->table))
+            write_rows(j, sample, b);
+    }
+}
+
+static void write_section(struct pt_json *j, const struct pt_sample *sample,
+                          const struct section *section) {
+    if (section->has_main) {
+        pt_json_object(j, section->name);
+        write_main_rows(j, sample, section->name);
+    }
+    if (section->has_things) {
+        pt_json_array(j, section->name);
+        write_things(j, sample, section->name);
+        pt_json_end(j);
+    }
+    if (section->has_main)
+        pt_json_end(j);
+}
+
+static void write_snapshot(const struct snapshots *s, const struct pt_sample *sample,
+                           struct pt_out *out) {
+    struct pt_json j = { .out = out };
+    pt_json_object(&j, NULL);
+    pt_json_i64(&j, "timestamp", pt_unix_ms(sample->wall_ns));
+    for (size_t i = 0; i < s->section_count; i++)
+        write_section(&j, sample, &s->sections[i]);
+    pt_json_end(&j);
+    pt_out_char(out, '\n');
+}
+
+/* Written under a temporary name, then renamed: a snapshot is complete or absent. Descriptor and
+ * relative names spare the path walk, since there are thousands of files. */
+static int create_snapshot(const struct snapshots *s, const struct pt_sample *sample,
+                           const char *name) {
+    int fd = openat(s->directory, s->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return -errno;
+    struct pt_out out;
+    pt_out_borrow(&out, fd);
+    write_snapshot(s, sample, &out);
+    int rc = pt_out_close(&out);
+    if (close(fd) && !rc)
+        rc = -errno;
+    if (!rc && renameat(s->directory, s->temporary, s->directory, name))
+        rc = -errno;
+    if (rc)
+        unlinkat(s->directory, s->temporary, 0);
+    return rc;
+}
+
+static bool has_section_rows(const struct pt_sample *sample) {
+    for (uint32_t i = 0; i < sample->schema->table_count; i++)
+        if (sample->batches[i].table->section && sample->batches[i].row_count > 0)
+            return true;
+    return false;
+}
+
+static int write_sample(void *state, const struct pt_sample *sample) {
+    struct snapshots *s = state;
+    if (!has_section_rows(sample))
+        return s->error;
+    int64_t ms = take_ms(s, pt_unix_ms(sample->wall_ns));
+    char *name = pt_asprintf("%s-%" PRId64 ".json", s->name, ms);
+    int rc = create_snapshot(s, sample, name);
+    if (rc && !s->error)
+        s->error = pt_fail(&s->words, rc, "cannot write %s/%s: %s", s->directory_path, name,
+                           strerror(-rc));
+    pt_free(name);
+    return s->error;
+}
+
+static struct section *section_named(struct snapshots *s, const char *name) {
+    for (size_t i = 0; i < s->section_count; i++)
+        if (strcmp(s->sections[i].name, name) == 0)
+            return &s->sections[i];
+    pt_grow(&s->sections, &s->section_capacity, s->section_count + 1, sizeof *s->sections);
+    s->sections[s->section_count] = (struct section){ .name = name };
+    return &s->sections[s->section_count++];
+}
+
+static void find_sections(struct snapshots *s, const struct pt_schema *schema) {
+    for (uint32_t i = 0; i < schema->table_count; i++) {
+        const struct pt_table *t = schema->tables[i];
+        if (!t->section)
+            continue;
+        struct section *section = section_named(s, t->section);
+        *(is_main(t) ? &section->has_main : &section->has_things) = true;
+    }
+}
+
+static int open_snapshots(void *state, const struct pt_sink_target *target, struct pt_err *err) {
+    struct snapshots *s = state;
+    int fd = open(target->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pt_fail(err, -errno, "cannot open %s: %s", target->directory, strerror(errno));
+    *s = (struct snapshots){ .directory_path = pt_strdup(target->directory),
+                             .name = pt_strdup(target->name),
+                             .temporary = pt_asprintf("%s.json.tmp", target->name),
+                             .directory = fd };
+    find_sections(s, target->schema);
+    return 0;
+}
+
+static int close_snapshots(void *state, struct pt_err *err) {
+    struct snapshots *s = state;
+    close(s->directory);
+    pt_free(s->sections);
+    pt_free(s->directory_path);
+    pt_free(s->name);
+    pt_free(s->temporary);
+    pt_free(s->taken_ms);
+    if (s->error && err)
+        *err = s->words;
+    return s->error;
+}
+
+const struct pt_sink_type pt_json_sink = {
+    .name = "json",
+    .help = "a JSON snapshot per sample: <uuid>-<Unix ms>.json",
+    .state_size = sizeof(struct snapshots),
+    .open = open_snapshots,
+    .write = write_sample,
+    .close = close_snapshots,
+};

@@ -1,0 +1,248 @@
+#include "gputrace/torch.h"
+
+#include "base/clock.h"
+#include "base/json_walk.h"
+#include "base/scan.h"
+
+#include <errno.h>
+#include <strings.h>
+
+/* Absolute times are beyond the year 2001, relative ones below 31 years. */
+#define ABSOLUTE_NS (1000000000 * PT_NS_PER_SECOND)
+
+/* Fields of an event; `number` goes into a member of it. */
+enum field {
+    OTHER,
+    PHASE,
+    CATEGORY,
+    NAME,
+    PID,
+    THREAD,
+    START,
+    DURATION,
+    DEVICE,
+    STREAM,
+    CORRELATION,
+    BYTES,
+    REGISTERS,
+    SHARED,
+    GRID,
+    BLOCK = GRID + 3,
+    FIELD_COUNT = BLOCK + 3
+};
+
+static const struct {
+    const char *path;
+    int field;
+} fields[] = {
+    { "ph", PHASE },
+    { "cat", CATEGORY },
+    { "name", NAME },
+    { "pid", PID },
+    { "tid", THREAD },
+    { "ts", START },
+    { "dur", DURATION },
+    { "args.device", DEVICE },
+    { "args.stream", STREAM },
+    { "args.correlation", CORRELATION },
+    { "args.bytes", BYTES },
+    { "args.registers per thread", REGISTERS },
+    { "args.shared memory", SHARED },
+    { "args.grid.0", GRID },
+    { "args.grid.1", GRID + 1 },
+    { "args.grid.2", GRID + 2 },
+    { "args.block.0", BLOCK },
+    { "args.block.1", BLOCK + 1 },
+    { "args.block.2", BLOCK + 2 },
+};
+
+/* Of Kineto, now and before it changed them; and processes of the older profiler. Others (arrows,
+ * copies of ranges on the device) are not events of their own. */
+static const struct {
+    const char *word;
+    enum pt_timeline_kind kind;
+} categories[] = {
+    { "kernel", PT_TIMELINE_KERNEL },         { "CUDA functions", PT_TIMELINE_KERNEL },
+    { "gpu_memcpy", PT_TIMELINE_COPY },       { "memcpy", PT_TIMELINE_COPY },
+    { "gpu_memset", PT_TIMELINE_COPY },       { "memset", PT_TIMELINE_COPY },
+    { "cuda_runtime", PT_TIMELINE_CALL },     { "cuda_driver", PT_TIMELINE_CALL },
+    { "runtime", PT_TIMELINE_CALL },          { "hip_runtime", PT_TIMELINE_CALL },
+    { "cpu_op", PT_TIMELINE_RANGE },          { "operator", PT_TIMELINE_RANGE },
+    { "user_annotation", PT_TIMELINE_RANGE }, { "CPU functions", PT_TIMELINE_RANGE },
+};
+
+struct trace {
+    struct pt_timeline *timeline;
+    struct pt_str values[FIELD_COUNT]; /* of the event that is being read; empty: none */
+    uint64_t index;                    /* its number */
+    bool has_event, is_trace;
+    struct pt_buf name;
+    struct pt_str base; /* baseTimeNanoseconds */
+    bool has_clock;
+    int64_t clock_shift_ns; /* from times of the file to CLOCK_MONOTONIC */
+    int32_t pid;            /* whose clock that is */
+    size_t first;           /* of the timeline's events: what this file added */
+};
+
+/* 12.5 -> 12500; false for what is no such number. */
+static bool microseconds(struct pt_str text, int64_t *ns) {
+    struct pt_scan s = pt_scan_of(text);
+    int64_t whole = pt_scan_i64(&s), rest = 0;
+    bool has_point = pt_scan_take(&s, PT_STR("."));
+    for (int64_t unit = 100; has_point && s.at < s.end && *s.at >= '0' && *s.at <= '9'; unit /= 10)
+        rest += (*s.at++ - '0') * unit;
+    return !s.failed && s.at == s.end && !__builtin_mul_overflow(whole, 1000, ns) &&
+           !__builtin_add_overflow(*ns, whole < 0 ? -rest : rest, ns);
+}
+
+static int64_t number(struct pt_str text) {
+    struct pt_scan s = pt_scan_of(text);
+    int64_t value = pt_scan_i64(&s);
+    return s.failed || value < 0 ? PT_TIMELINE_NONE : value;
+}
+
+static int32_t small(struct pt_str text) {
+    int64_t value = number(text);
+    return value <= INT32_MAX ? (int32_t)value : PT_TIMELINE_NONE;
+}
+
+static bool find_kind(struct pt_str word, enum pt_timeline_kind *kind) {
+    for (size_t i = 0; i < PT_COUNT(categories); i++)
+        if (word.len == strlen(categories[i].word) &&
+            strncasecmp(word.at, categories[i].word, word.len) == 0) {
+            *kind = categories[i].kind;
+            return true;
+        }
+    return false;
+}
+
+static uint32_t size_of(struct trace *t, int first) {
+    int64_t size[3];
+    for (int i = 0; i < 3; i++)
+        size[i] = number(t->values[first + i]);
+    return pt_timeline_size_plus_one(t->timeline, size);
+}
+
+static void set_place(const struct trace *t, struct pt_timeline_event *e) {
+    bool is_old = t->values[CATEGORY].len == 0;
+    bool is_device = e->kind == PT_TIMELINE_KERNEL || e->kind == PT_TIMELINE_COPY;
+    if (!is_device) {
+        e->pid = is_old ? PT_TIMELINE_NONE : small(t->values[PID]);
+        e->thread = small(t->values[THREAD]);
+        return;
+    }
+    e->device = small(t->values[is_old ? THREAD : DEVICE]);
+    e->stream = small(t->values[STREAM]);
+}
+
+/* A range of our own says what time it was. */
+static bool take_clock(struct trace *t, struct pt_str name, int64_t start_ns) {
+    struct pt_scan s = pt_scan_of(name);
+    if (!pt_scan_take(&s, PT_STR(PT_TORCH_CLOCK)))
+        return false;
+    int64_t mono_ns = pt_scan_i64(&s);
+    t->has_clock |= !s.failed && !__builtin_sub_overflow(mono_ns, start_ns, &t->clock_shift_ns);
+    pt_scan_blanks(&s);
+    t->pid = small(pt_scan_rest(&s));
+    return true;
+}
+
+static void add_event(struct trace *t) {
+    struct pt_str category = t->values[t->values[CATEGORY].len > 0 ? CATEGORY : PID];
+    struct pt_timeline_event e;
+    enum pt_timeline_kind kind;
+    if (!t->has_event || !pt_str_eq(t->values[PHASE], PT_STR("X")) || !find_kind(category, &kind))
+        return;
+    e = pt_timeline_event_of(kind);
+    if (!microseconds(t->values[START], &e.start_ns) ||
+        !microseconds(t->values[DURATION], &e.duration_ns)) {
+        t->timeline->left_out++;
+        return;
+    }
+    pt_buf_clear(&t->name);
+    pt_json_unescape(t->values[NAME], &t->name);
+    struct pt_str name = t->name.len > 0 ? pt_buf_as_str(&t->name) : PT_STR("?");
+    if (take_clock(t, name, e.start_ns))
+        return;
+    e.name = pt_names_add(&t->timeline->names, name);
+    e.correlation = number(t->values[CORRELATION]);
+    e.bytes = number(t->values[BYTES]);
+    e.registers = small(t->values[REGISTERS]);
+    e.shared_bytes = small(t->values[SHARED]);
+    e.grid_plus_one = size_of(t, GRID);
+    e.block_plus_one = size_of(t, BLOCK);
+    set_place(t, &e);
+    pt_timeline_add(t->timeline, &e);
+}
+
+static void forget_values(struct trace *t) {
+    for (size_t i = 0; i < PT_COUNT(t->values); i++)
+        t->values[i] = PT_STR("");
+}
+
+static int field_of(struct pt_str path) {
+    for (size_t i = 0; i < PT_COUNT(fields); i++)
+        if (pt_str_eq(path, pt_str_from(fields[i].path)))
+            return fields[i].field;
+    return OTHER;
+}
+
+/* "traceEvents.12.name", or "12.name" in a file that is the array alone. */
+static void take_value(void *arg, const char *path, struct pt_str value) {
+    struct trace *t = arg;
+    struct pt_scan s = pt_scan_of(pt_str_from(path));
+    if (strcmp(path, "baseTimeNanoseconds") == 0)
+        t->base = value;
+    (void)pt_scan_take(&s, PT_STR("traceEvents."));
+    uint64_t index = pt_scan_u64(&s);
+    if (s.failed || !pt_scan_take(&s, PT_STR(".")))
+        return;
+    if (index != t->index || !t->has_event) {
+        add_event(t);
+        forget_values(t);
+        t->index = index;
+        t->has_event = true;
+    }
+    int field = field_of(pt_scan_rest(&s));
+    t->values[field] = value;
+    t->is_trace |= field == PHASE;
+}
+
+static bool is_absolute(const struct trace *t) {
+    for (size_t i = t->first; i < t->timeline->count; i++)
+        if (t->timeline->events[i].start_ns < ABSOLUTE_NS)
+            return false;
+    return t->timeline->count > t->first;
+}
+
+/* The older profiler does not say which process it was. */
+static void set_pid(struct trace *t) {
+    for (size_t i = t->first; i < t->timeline->count; i++)
+        if (t->timeline->events[i].pid == PT_TIMELINE_NONE)
+            t->timeline->events[i].pid = t->pid;
+}
+
+static void set_clock(struct trace *t) {
+    int64_t base_ns = number(t->base);
+    if (t->has_clock) {
+        set_pid(t);
+        pt_timeline_move(t->timeline, t->first, t->clock_shift_ns);
+        t->timeline->clock = PT_TIMELINE_MONOTONIC;
+        return;
+    }
+    if (base_ns > 0)
+        pt_timeline_move(t->timeline, t->first, base_ns);
+    t->timeline->clock =
+        base_ns > 0 || is_absolute(t) ? PT_TIMELINE_WALL : PT_TIMELINE_UNKNOWN_CLOCK;
+}
+
+int pt_torch_read(struct pt_timeline *t, struct pt_str text) {
+    struct trace trace = { .timeline = t, .first = t->count, .pid = PT_TIMELINE_NONE };
+    trace.base = PT_STR("");
+    forget_values(&trace);
+    int rc = pt_json_walk(text, take_value, &trace);
+    add_event(&trace);
+    set_clock(&trace);
+    pt_buf_release(&trace.name);
+    return rc == 0 && trace.is_trace ? 0 : -EBADMSG;
+}

@@ -1,0 +1,192 @@
+/* What the signal of a timer does: registers and stack of the thread go into the ring. The file is
+ * made for the first sample: most programs of a tree end before. After fork the guard page, which
+ * the kernel wipes, tells that this is another process. */
+#include "inside/preload/cpu_preload.h"
+
+#include "inside/preload/capture_registers.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define FILE_BYTES (sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES)
+
+PT_HEAP_TLS struct pt_heap_thread pt_heap_self;
+struct pt_heap_file pt_heap_file;
+_Alignas(4096) struct pt_heap_guard pt_heap_guard;
+char pt_cpu_signature;
+
+bool pt_cpu_sample_prepare(void) {
+    return !madvise(&pt_heap_guard, sizeof pt_heap_guard, MADV_WIPEONFORK);
+}
+
+static void fill_header(struct pt_heap_header *h, uint32_t pid) {
+    h->version = PT_HEAP_VERSION;
+    h->header_size = sizeof *h;
+    h->size = FILE_BYTES;
+    h->ring_offset = sizeof *h;
+    h->ring_size = PT_HEAP_RING_BYTES;
+    h->mean_bytes = pt_cpu.period_ns;
+    h->start_mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    h->start_wall_ns = pt_heap_clock_ns(CLOCK_REALTIME);
+    h->pid = pid;
+    /* Release: whoever sees the magic sees the rest. */
+    __atomic_store_n(&h->magic, PT_HEAP_MAGIC, __ATOMIC_RELEASE);
+}
+
+static bool map_file(int fd) {
+    struct pt_heap_file *f = &pt_heap_file;
+    if (ftruncate(fd, FILE_BYTES) || !pt_heap_give_memory(fd, 0, sizeof *f->header))
+        return false;
+    f->header = pt_heap_map_part(fd, NULL, 0, sizeof *f->header);
+    f->ring = pt_heap_map_ring(fd, sizeof *f->header);
+    return f->header && f->ring;
+}
+
+static void unmap_parent(void) {
+    struct pt_heap_file *f = &pt_heap_file;
+    if (f->header)
+        syscall(SYS_munmap, f->header, sizeof *f->header);
+    if (f->ring)
+        syscall(SYS_munmap, f->ring, 2 * PT_HEAP_RING_BYTES);
+    f->header = NULL;
+    f->ring = NULL;
+}
+
+static bool open_file(void) {
+    uint32_t pid = (uint32_t)getpid();
+    int fd = pt_heap_fits_limit(FILE_BYTES) ? pt_heap_create(pid, PT_CPU_FILE_ENDING) : -1;
+    if (fd < 0)
+        return false;
+    bool is_done = map_file(fd);
+    close(fd);
+    if (is_done)
+        fill_header(pt_heap_file.header, pid);
+    else
+        pt_heap_remove();
+    return is_done;
+}
+
+/* One thread makes it; samples of the others are not written until it is done. */
+static bool has_file(bool *is_new) {
+    uint32_t none = 0;
+    if (__atomic_load_n(&pt_heap_guard.is_open, __ATOMIC_ACQUIRE))
+        return true;
+    if (!__atomic_compare_exchange_n(&pt_heap_guard.is_opening, &none, 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    unmap_parent();
+    if (!open_file())
+        return false;
+    __atomic_store_n(&pt_heap_guard.is_open, 1, __ATOMIC_RELEASE);
+    pt_cpu_count(&pt_cpu.bell->files);
+    *is_new = true;
+    return true;
+}
+
+static struct pt_heap_allocation *claim(size_t stack_bytes, uint64_t *position, size_t *size) {
+    *size = (sizeof(struct pt_heap_allocation) + stack_bytes + PT_HEAP_ALIGNMENT - 1) &
+            ~(size_t)(PT_HEAP_ALIGNMENT - 1);
+    struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES, position);
+    if (!r)
+        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    return (struct pt_heap_allocation *)(void *)r;
+}
+
+static void write_sample(const ucontext_t *context, uint64_t periods) {
+    uint64_t registers[PT_HEAP_REGISTERS], position;
+    pt_heap_interrupted(context, registers);
+    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
+    size_t size, bytes = pt_heap_stack_size(sp);
+    struct pt_heap_allocation *a = claim(bytes, &position, &size);
+    if (!a)
+        return;
+    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->address = 0;
+    a->bytes = periods;
+    a->thread = pt_heap_thread_id();
+    a->stack = a->mean_shift = a->python_count = 0;
+    pt_heap_thread_name(a->name);
+    memcpy(a->registers, registers, sizeof registers);
+    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
+    pt_heap_publish(&a->record, position, size, PT_HEAP_CPU, 0);
+}
+
+static bool is_ring_filling(void) {
+    const struct pt_heap_header *h = pt_heap_file.header;
+    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
+    return used > PT_HEAP_RING_BYTES / 2;
+}
+
+/* The recorder comes by itself from time to time; sooner if a new process wants to be known, or if
+ * there is Python to be read from outside. */
+static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
+    __atomic_add_fetch(&bell->rings, 1, __ATOMIC_RELEASE);
+    if (is_new || __atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED) || is_ring_filling())
+        syscall(SYS_futex, &bell->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void write_rest(pid_t tid, uint64_t periods) {
+    uint64_t position;
+    size_t size;
+    struct pt_heap_allocation *a = claim(0, &position, &size);
+    if (!a)
+        return;
+    memset((uint8_t *)a + sizeof a->record, 0, sizeof *a - sizeof a->record);
+    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->bytes = periods;
+    a->thread = (uint32_t)tid;
+    pt_heap_publish(&a->record, position, size, PT_HEAP_CPU_REST, 0);
+}
+
+/* This is no handler: all signals wait here, too. */
+void pt_cpu_write_rest(pid_t tid, uint64_t periods) {
+    sigset_t all, old;
+    bool is_new = false;
+    if (__atomic_load_n(&pt_cpu.bell->is_over, __ATOMIC_RELAXED))
+        return;
+    memset(&all, 0xff, sizeof all);
+    (void)pt_cpu_next()->thread_mask(SIG_SETMASK, &all, &old);
+    if (has_file(&is_new)) {
+        write_rest(tid, periods);
+        ring_bell(pt_cpu.bell, is_new);
+    }
+    (void)pt_cpu_next()->thread_mask(SIG_SETMASK, &old, NULL);
+}
+
+static void take_sample(const ucontext_t *context) {
+    struct pt_cpu_bell *bell = pt_cpu.bell;
+    bool is_new = false;
+    if (__atomic_load_n(&bell->is_over, __ATOMIC_RELAXED)) {
+        pt_cpu_disarm();
+        return;
+    }
+    uint64_t periods = pt_cpu_take_periods();
+    if (periods == 0)
+        return;
+    if (!has_file(&is_new)) {
+        pt_cpu_count(&bell->unwritten);
+        return;
+    }
+    write_sample(context, periods);
+    ring_bell(bell, is_new);
+}
+
+/* A thread that is to be cancelled must not be so at a call of ours. */
+void pt_cpu_handle(int number, siginfo_t *info, void *context) {
+    (void)number;
+    int error = errno, could_be_cancelled;
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &pt_cpu_signature)
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &could_be_cancelled);
+    take_sample(context);
+    pthread_setcancelstate(could_be_cancelled, NULL);
+    errno = error;
+}

@@ -1,0 +1,219 @@
+/* Which allocations are samples, and what is written of them.
+ *
+ * Samples lie in the stream of allocated bytes as a Poisson process: gaps are drawn from the
+ * exponential distribution, and an allocation is a sample if a point falls into it. The chance of
+ * that is 1 - exp(-size / mean), by which the reader divides. */
+#include "inside/preload/heap_preload.h"
+
+#include "inside/preload/live.h"
+#include "inside/preload/capture_registers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define NEVER          (UINT64_MAX / 2)
+#define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
+#define FRACTION_BITS  24
+#define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
+#define CALM_BYTES     (PT_HEAP_RING_BYTES / 4) /* of the ring may wait without consequence */
+#define SHIFT_BYTES    (PT_HEAP_RING_BYTES / 32)
+#define MAX_SHIFT      16u
+
+/* splitmix64 */
+static uint64_t next_random(void) {
+    uint64_t z = pt_heap_self.random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* -log2(u / 2^64) with FRACTION_BITS behind the point, by squaring. In whole numbers: a program may
+ * have set traps or rounding for its own floating point. */
+static uint64_t minus_log2(uint64_t u) {
+    u |= 1;
+    unsigned zeros = (unsigned)__builtin_clzll(u);
+    uint64_t mantissa = u << zeros, fraction = 0; /* [1, 2) as 1.63 */
+    for (unsigned i = 0; i < FRACTION_BITS; i++) {
+        unsigned __int128 square = (unsigned __int128)mantissa * mantissa;
+        bool is_above_two = square >> 127;
+        fraction = fraction << 1 | is_above_two;
+        mantissa = (uint64_t)(square >> (is_above_two ? 64 : 63));
+    }
+    return ((uint64_t)(zeros + 1) << FRACTION_BITS) - fraction;
+}
+
+/* The fuller the ring, the rarer samples become: by half for each part of it. Each says what it was
+ * drawn with, so the sums stay right on average, which they would not if samples were dropped. */
+static uint32_t choose_shift(void) {
+    const struct pt_heap_header *h = pt_heap_file.header;
+    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
+    uint64_t shift = used > CALM_BYTES ? (used - CALM_BYTES) / SHIFT_BYTES : 0;
+    return shift < MAX_SHIFT ? (uint32_t)shift : MAX_SHIFT;
+}
+
+static uint64_t draw_gap(void) {
+    unsigned __int128 nats = (unsigned __int128)minus_log2(next_random()) * LN2_Q32;
+    pt_heap_self.mean_shift = choose_shift();
+    nats *= pt_heap_file.mean_bytes;
+    return (uint64_t)(nats << pt_heap_self.mean_shift >> (FRACTION_BITS + 32)) + 1;
+}
+
+static void start_thread(struct pt_heap_thread *t) {
+    uint32_t number = __atomic_add_fetch(&pt_heap_file.header->thread_count, 1, __ATOMIC_RELAXED);
+    t->random = pt_heap_file.seed + number * UINT64_C(0xd1b54a32d192ed03);
+    t->random = next_random(); /* numbers in a row have nothing in common */
+    t->is_ready = true;
+    t->left = draw_gap();
+}
+
+bool pt_heap_is_sample(size_t bytes) {
+    struct pt_heap_thread *t = &pt_heap_self;
+    t->was_asked = true;
+    if (t->is_inside)
+        return false;
+    if (!pt_heap_file_is_open()) {
+        if (pt_heap_file.is_off)
+            t->left = NEVER;
+        return false;
+    }
+    if (pt_heap_file.is_every)
+        return true;
+    if (!t->is_ready) {
+        start_thread(t);
+        if (bytes < t->left) {
+            t->left -= bytes;
+            return false;
+        }
+    }
+    t->sample_shift = t->mean_shift;
+    t->left = draw_gap();
+    return true;
+}
+
+static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint32_t stack) {
+    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->address = (uintptr_t)p;
+    a->bytes = bytes;
+    a->thread = pt_heap_thread_id();
+    a->stack = stack;
+    a->mean_shift = pt_heap_self.sample_shift;
+    a->python_count = 0;
+    memset(a->reserved, 0, sizeof a->reserved);
+    pt_heap_thread_name(a->name);
+}
+
+static struct pt_heap_allocation *claim(size_t stack_bytes, uint32_t python_count,
+                                        uint64_t *position, size_t *size) {
+    size_t python_bytes = python_count * sizeof(struct pt_heap_python_frame);
+    *size =
+        (sizeof(struct pt_heap_allocation) + stack_bytes + python_bytes + PT_HEAP_ALIGNMENT - 1) &
+        ~(size_t)(PT_HEAP_ALIGNMENT - 1);
+    struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES - ROOM_FOR_FREES, position);
+    if (!r)
+        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    return (struct pt_heap_allocation *)(void *)r;
+}
+
+__attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
+    uint64_t registers[PT_HEAP_REGISTERS], position;
+    pt_heap_registers(registers);
+    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
+    size_t size, bytes = pt_heap_stack_size(sp);
+    struct pt_heap_allocation *a = claim(bytes, 0, &position, &size);
+    if (!a)
+        return;
+    fill(a, NULL, 0, stack);
+    memcpy(a->registers, registers, sizeof a->registers);
+    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
+    pt_heap_publish(&a->record, position, size, PT_HEAP_STACK_COPY, 0);
+}
+
+/* Not inlined: the registers are those of this function, whose frame stays while it copies. */
+__attribute__((noinline)) static void write_sample(const void *p, size_t bytes, unsigned flags) {
+    uint64_t registers[PT_HEAP_REGISTERS], position;
+    pt_heap_registers(registers);
+    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
+    size_t size, copied = pt_heap_stack_size(sp);
+    uint32_t frames = pt_heap_python_frames(NULL, PT_HEAP_PYTHON_MAX);
+    struct pt_heap_allocation *a = claim(copied, frames, &position, &size);
+    if (!a)
+        return;
+    if (pt_heap_live_add(p, 0)) {
+        pt_heap_filter_count(p, 1);
+    } else {
+        __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
+        flags |= PT_HEAP_UNTRACKED;
+    }
+    fill(a, p, bytes, 0);
+    memcpy(a->registers, registers, sizeof registers);
+    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, copied);
+    if (frames > 0)
+        a->python_count = pt_heap_python_frames(
+            (struct pt_heap_python_frame *)(void *)((uint8_t *)(a + 1) + a->stack_size), frames);
+    pt_heap_publish(&a->record, position, size, PT_HEAP_ALLOCATION, flags);
+}
+
+static void write_free(const void *p, enum pt_heap_kind kind, unsigned flags) {
+    uint64_t position;
+    struct pt_heap_free *f =
+        (struct pt_heap_free *)(void *)pt_heap_claim(sizeof *f, PT_HEAP_RING_BYTES, &position);
+    if (!f) {
+        __atomic_add_fetch(&pt_heap_file.header->dropped_frees, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    f->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    f->address = (uintptr_t)p;
+    pt_heap_publish(&f->record, position, sizeof *f, kind, flags);
+}
+
+PT_HEAP_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
+    struct pt_heap_thread *t = &pt_heap_self;
+    if (!p || t->is_inside)
+        return p;
+    if (pt_heap_file.is_every)
+        return pt_heap_count(p, bytes);
+    int error = errno;
+    t->is_inside = true;
+    write_sample(p, bytes, flags);
+    t->last = (uintptr_t)p;
+    t->last_left = t->left;
+    t->is_inside = false;
+    errno = error;
+    return p;
+}
+
+/* Nothing was allocated by this thread since: an allocation that could have been saved. */
+static bool is_temporary(const void *p) {
+    const struct pt_heap_thread *t = &pt_heap_self;
+    return t->last == (uintptr_t)p && t->last_left == t->left;
+}
+
+bool pt_heap_freed(void *p) {
+    struct pt_heap_thread *t = &pt_heap_self;
+    uint64_t value;
+    if (t->is_inside || !pt_heap_file_is_open() || pt_heap_file.is_every ||
+        !pt_heap_live_take(p, &value))
+        return false;
+    int error = errno;
+    t->is_inside = true;
+    pt_heap_filter_count(p, -1);
+    write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
+    t->last = 0;
+    t->is_inside = false;
+    errno = error;
+    return true;
+}
+
+void pt_heap_restored(void *p) {
+    struct pt_heap_thread *t = &pt_heap_self;
+    int error = errno;
+    t->is_inside = true;
+    if (pt_heap_live_add(p, 0)) {
+        pt_heap_filter_count(p, 1);
+        write_free(p, PT_HEAP_RESTORE, 0);
+    }
+    t->is_inside = false;
+    errno = error;
+}

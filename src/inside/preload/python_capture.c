@@ -1,0 +1,242 @@
+/* What Python runs in this thread, when it allocates. A thread changes its own frames only, so here
+ * they stand still: no lock of Python's is needed or taken.
+ *
+ * Where things lie is known by version (inside/preload/python_layout.h), and a build may differ
+ * from what its version says. So the first walks read by a system call, which fails where a
+ * wrong pointer would end the program; each code object must be one by its type, and each chain
+ * must end. After PROOFS such walks memory is read as it is. */
+#include "inside/preload/heap_preload.h"
+
+#include "inside/preload/python_frame.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PROOFS      16
+#define CODE_PROBES 64
+
+/* A code object that is in the ring; its place in the table is its number. */
+struct known_code {
+    uint64_t state; /* enum code_state */
+    uint64_t address;
+    struct pt_python_code_key key;
+};
+
+enum code_state { CODE_FREE, CODE_TAKEN, CODE_KNOWN };
+
+static struct {
+    struct pt_python_layout layout;
+    size_t frame_size, code_size;
+    void *(*this_thread)(void); /* NULL before it has a state of Python's */
+    uint64_t code_type;
+    uint32_t proofs;
+    struct known_code *codes; /* empty in a child after fork */
+    uint32_t found;           /* enum pt_heap_python */
+} python;
+
+bool pt_heap_has_python;
+
+static size_t read_checked(const struct pt_memory_piece *piece) {
+    struct iovec to = { piece->into, piece->size };
+    struct iovec from = { (void *)(uintptr_t)piece->address, piece->size };
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)piece->size;
+}
+
+static size_t read_own(void *state, const struct pt_memory_piece *pieces, size_t count) {
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        if (python.proofs < PROOFS) {
+            if (!read_checked(&pieces[i]))
+                return i;
+        } else {
+            memcpy(pieces[i].into, (const void *)(uintptr_t)pieces[i].address, pieces[i].size);
+        }
+    return count;
+}
+
+static const struct pt_memory own_memory = { read_own, NULL };
+
+/* "3.11.2 (main, ...)": 11. */
+static unsigned minor_of(const char *version) {
+    unsigned minor = 0;
+    if (!version || version[0] != '3' || version[1] != '.')
+        return 0;
+    for (version += 2; *version >= '0' && *version <= '9' && minor < 1000; version++)
+        minor = minor * 10 + (unsigned)(*version - '0');
+    return minor;
+}
+
+static bool find_layout(const char *version) {
+    unsigned minor = minor_of(version);
+    const struct pt_python_layout *known = pt_python_layout(minor);
+    if (known) {
+        python.layout = *known;
+        return true;
+    }
+    const uint8_t *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+    return runtime && minor >= 13 && pt_python_layout_from(runtime, &python.layout);
+}
+
+static bool open_codes(void) {
+    size_t size = PT_HEAP_CODES * sizeof *python.codes;
+    void *at = pt_heap_next.mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED || madvise(at, size, MADV_WIPEONFORK))
+        return false;
+    python.codes = at;
+    return true;
+}
+
+/* A Python that is loaded later, by a program that is none, is not seen. */
+void pt_heap_python_find(void) {
+    const char *(*version)(void) = NULL;
+    void *(*this_thread)(void) = NULL;
+    void *at = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    memcpy(&this_thread, &at, sizeof at);
+    at = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+    memcpy(&version, &at, sizeof at);
+    python.code_type = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+    if (!this_thread || !version)
+        return;
+    bool is_known = python.code_type && find_layout(version()) && open_codes();
+    python.frame_size = pt_python_frame_size(&python.layout);
+    python.code_size = pt_python_code_size(&python.layout);
+    is_known = is_known && python.frame_size <= PT_PYTHON_FRAME_BYTES &&
+               python.code_size <= PT_PYTHON_CODE_BYTES;
+    python.found = is_known ? PT_HEAP_PYTHON : PT_HEAP_PYTHON_UNKNOWN;
+    python.this_thread = is_known ? this_thread : NULL;
+    pt_heap_has_python = is_known;
+}
+
+void pt_heap_python_start(void) {
+    pt_heap_file.header->python = python.found;
+}
+
+/* Where a layout has proved right, this is one chain that makes no sense, no more. */
+static PT_HEAP_COLD void give_up(void) {
+    if (python.proofs >= PROOFS)
+        return;
+    pt_heap_has_python = false;
+    python.found = pt_heap_file.header->python = PT_HEAP_PYTHON_UNKNOWN;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+struct code_parts {
+    struct pt_python_text name, file;
+    uint64_t lines_size;
+};
+
+static bool find_parts(const struct pt_python_code_key *key, struct code_parts *p) {
+    return pt_python_find_text(&python.layout, &own_memory, key->name, &p->name) &&
+           pt_python_find_text(&python.layout, &own_memory, key->filename, &p->file) &&
+           pt_memory_read(&own_memory, key->lines + PT_PYTHON_SIZE, &p->lines_size,
+                          sizeof p->lines_size) &&
+           p->lines_size <= PT_PYTHON_LINES_MAX;
+}
+
+/* Its text goes into the ring. */
+static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
+    struct code_parts p;
+    uint64_t position;
+    if (!find_parts(key, &p))
+        return false;
+    size_t name = (size_t)p.name.length * p.name.width, file = (size_t)p.file.length * p.file.width;
+    size_t size =
+        (sizeof(struct pt_heap_code) + name + file + p.lines_size + PT_HEAP_ALIGNMENT - 1) &
+        ~(size_t)(PT_HEAP_ALIGNMENT - 1);
+    struct pt_heap_code *c =
+        (struct pt_heap_code *)(void *)pt_heap_claim(size, PT_HEAP_RING_BYTES, &position);
+    if (!c)
+        return false;
+    c->number = number;
+    c->first_line = key->first_line;
+    c->name_length = p.name.length;
+    c->name_width = p.name.width;
+    c->file_length = p.file.length;
+    c->file_width = p.file.width;
+    c->lines_size = (uint32_t)p.lines_size;
+    c->lines_form = python.layout.lines;
+    uint8_t *into = (uint8_t *)(c + 1);
+    bool is_whole = pt_memory_read(&own_memory, p.name.payload, into, name) &&
+                    pt_memory_read(&own_memory, p.file.payload, into + name, file) &&
+                    pt_memory_read(&own_memory, key->lines + PT_PYTHON_PAYLOAD, into + name + file,
+                                   p.lines_size);
+    if (!is_whole)
+        c->name_length = c->file_length = c->lines_size = 0;
+    pt_heap_publish(&c->record, position, size, PT_HEAP_CODE, 0);
+    return is_whole;
+}
+
+/* Two threads may add the same at once: it then has two numbers, which does no harm. */
+static uint32_t number_of(uint64_t address, const struct pt_python_code_key *key) {
+    uint64_t hash = mix(mix(mix(0, address), key->name), key->lines);
+    for (uint32_t i = 0; i < CODE_PROBES; i++) {
+        uint32_t number = ((uint32_t)(hash >> 32) + i) % PT_HEAP_CODES;
+        struct known_code *c = &python.codes[number];
+        uint64_t state = __atomic_load_n(&c->state, __ATOMIC_ACQUIRE), none = CODE_FREE;
+        if (state == CODE_KNOWN && c->address == address && memcmp(&c->key, key, sizeof *key) == 0)
+            return number;
+        if (state != CODE_FREE || !__atomic_compare_exchange_n(&c->state, &none, CODE_TAKEN, false,
+                                                               __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        c->address = address;
+        c->key = *key;
+        bool is_written = write_code(number, key);
+        /* Release: who sees that it is known sees what. */
+        __atomic_store_n(&c->state, is_written ? CODE_KNOWN : CODE_FREE, __ATOMIC_RELEASE);
+        return is_written ? number : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
+/* False: this is no code object. */
+static bool find_code(uint64_t address, uint32_t *number) {
+    uint8_t bytes[PT_PYTHON_CODE_BYTES];
+    if (!address || !pt_memory_read(&own_memory, address, bytes, python.code_size) ||
+        pt_python_u64(bytes, PT_PYTHON_TYPE) != python.code_type)
+        return false;
+    struct pt_python_code_key key = pt_python_code_key(&python.layout, bytes);
+    *number = number_of(address, &key);
+    return true;
+}
+
+/* Returns the address of the caller's frame; fails on what is no frame. */
+static uint64_t take_frame(uint64_t at, struct pt_heap_python_frame *into, bool *failed) {
+    uint8_t bytes[PT_PYTHON_FRAME_BYTES];
+    struct pt_python_frame frame;
+    uint32_t number = UINT32_MAX;
+    *failed = !pt_memory_read(&own_memory, at, bytes, python.frame_size);
+    if (*failed)
+        return 0;
+    uint64_t caller = pt_python_parse_frame(&python.layout, bytes, &frame);
+    *failed = !(frame.flags & PT_PYTHON_IS_SHIM) && !find_code(frame.code, &number);
+    *into = (struct pt_heap_python_frame){ number, frame.instruction, frame.flags };
+    return caller;
+}
+
+uint32_t pt_heap_python_frames(struct pt_heap_python_frame *into, uint32_t capacity) {
+    struct pt_heap_python_frame frame;
+    uint32_t count = 0;
+    bool failed = false;
+    void *thread = pt_heap_has_python ? python.this_thread() : NULL;
+    if (!thread)
+        return 0;
+    uint64_t at = pt_python_first_frame(&python.layout, &own_memory, (uint64_t)(uintptr_t)thread);
+    while (at && count < capacity && !failed) {
+        at = take_frame(at, into ? &into[count] : &frame, &failed);
+        count++;
+    }
+    if (failed) {
+        give_up();
+        return 0;
+    }
+    if (python.proofs < PROOFS && count > 0)
+        __atomic_add_fetch(&python.proofs, 1, __ATOMIC_RELAXED);
+    return count;
+}

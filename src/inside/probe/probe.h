@@ -1,0 +1,73 @@
+/* inside/probe/probe.h -- what the files of the probe share; none of it is exported.
+ *
+ * This code runs inside other people's programs: it never prints, blocks, aborts or allocates. */
+#ifndef PT_INSIDE_PROBE_PROBE_H
+#define PT_INSIDE_PROBE_PROBE_H
+
+#include "inside/region/layout.h"
+
+#include <pitot/pitot.h>
+#include <stdbool.h>
+
+#define PT_PROBE_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define PT_PROBE_TLS               _Thread_local __attribute__((tls_model("initial-exec")))
+
+extern struct pt_region_layout *pt_probe_region_;            /* NULL: none yet; see below */
+extern PT_PROBE_TLS struct pt_region_thread *pt_probe_self_; /* block of this thread, or NULL */
+
+/* Acquire: paired with the release that publishes a new region. */
+static inline struct pt_region_layout *pt_probe_region(void) {
+    return __atomic_load_n(&pt_probe_region_, __ATOMIC_ACQUIRE);
+}
+
+/* The region, made if there is none, in memory while recording is off; NULL: no memory. Between
+ * these two the directories belong to the caller; not for signal handlers. */
+struct pt_region_layout *pt_probe_lock(void);
+void pt_probe_unlock(void);
+
+/* Called by pt_start() when recording is on; NULL: nothing. Set once, before main(). */
+extern void (*pt_probe_on_start)(void);
+
+/* What is recorded while recording is on: spans and histograms may be left out, at once and for all
+ * threads; PT_METRICS_ON_ cannot. */
+#define PT_PROBE_ALL ((unsigned)(PT_METRICS_ON_ | PT_SPANS_ON_ | PT_HISTOGRAMS_ON_))
+void pt_probe_set_parts(unsigned wanted);
+unsigned pt_probe_parts(void);
+
+/* Is the region a file for a recorder around us, who empties the rings? */
+bool pt_probe_has_recorder(void);
+
+/* A block for a thread that has none, or NULL: none is free. */
+struct pt_region_thread *pt_probe_claim(void);
+
+static inline struct pt_region_thread *pt_probe_self(void) {
+    struct pt_region_thread *self = pt_probe_self_;
+    return PT_PROBE_LIKELY(self) ? self : pt_probe_claim();
+}
+
+/* Gives memory to a part of the region, so that touching it cannot fail later. */
+bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size);
+
+/* By any thread, unlike the adds of a block's owner. */
+static inline void pt_probe_add_shared(uint64_t *at, uint64_t n) {
+    __atomic_fetch_add(at, n, __ATOMIC_RELAXED);
+}
+
+/* By the only writer: readers see the old or the new value. */
+static inline void pt_probe_add(uint64_t *at, uint64_t n) {
+    pt_region_store(at, pt_region_load(at) + n);
+}
+
+static inline double pt_probe_double(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t pt_probe_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+#endif

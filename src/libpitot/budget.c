@@ -1,0 +1,78 @@
+#include "libpitot/budget.h"
+
+#include <math.h>
+
+#define MEAN_SECONDS  10
+#define HIGH_WINDOWS  3
+#define QUIET_SECONDS 60
+#define RESTORES_MAX  3
+#define WORTH         0.05 /* of the cost allowed: a part that costs less is left alone */
+#define IDLE_SHARE    0.05 /* of one CPU: a program that uses less counts as one that uses it */
+
+const char *const pt_part_names[PT_PART_COUNT] = { "spans", "histograms", "memory", "gpu" };
+
+void pt_budget_init(struct pt_budget *b, double limit, bool may_act) {
+    *b = (struct pt_budget){ .limit = limit, .may_act = may_act, .mean = (double)NAN };
+}
+
+double pt_budget_cost(const struct pt_budget_window *window) {
+    double cost = window->other_cost;
+    for (int i = 0; i < PT_PART_COUNT; i++)
+        cost += window->costs[i];
+    return cost;
+}
+
+double pt_budget_base(const struct pt_budget_window *window) {
+    double idle = IDLE_SHARE * window->seconds;
+    return window->cpu_seconds > idle ? window->cpu_seconds : idle;
+}
+
+static bool switch_off(struct pt_budget *b, const struct pt_budget_window *window,
+                       struct pt_budget_action *action) {
+    double allowed = b->limit * pt_budget_base(window);
+    int dearest = -1;
+    for (int i = 0; i < PT_PART_COUNT; i++)
+        if (!b->is_off[i] && window->costs[i] >= WORTH * allowed &&
+            (dearest < 0 || window->costs[i] > window->costs[dearest]))
+            dearest = i;
+    if (dearest < 0)
+        return false;
+    b->is_off[dearest] = true;
+    b->order[b->off_count++] = (enum pt_part)dearest;
+    *action = (struct pt_budget_action){ (enum pt_part)dearest, false };
+    return true;
+}
+
+static bool switch_on(struct pt_budget *b, struct pt_budget_action *action) {
+    if (b->off_count == 0 || b->restored_count >= RESTORES_MAX)
+        return false;
+    enum pt_part part = b->order[--b->off_count];
+    b->is_off[part] = false;
+    b->restored_count++;
+    *action = (struct pt_budget_action){ part, true };
+    return true;
+}
+
+bool pt_budget_step(struct pt_budget *b, const struct pt_budget_window *window,
+                    struct pt_budget_action *action) {
+    if (window->seconds <= 0)
+        return false;
+    double fraction = pt_budget_cost(window) / pt_budget_base(window);
+    double weight = isnan(b->mean) ? 1 : 1 - exp(-window->seconds / MEAN_SECONDS);
+    b->mean = (isnan(b->mean) ? 0 : b->mean) * (1 - weight) + weight * fraction;
+    /* The mean alone lags behind a step that was enough. */
+    b->high_count = b->mean > b->limit && fraction > b->limit ? b->high_count + 1 : 0;
+    b->quiet_seconds = b->mean < b->limit / 2 ? b->quiet_seconds + window->seconds : 0;
+    if (!b->may_act)
+        return false;
+    bool is_taken = false;
+    if (b->high_count >= HIGH_WINDOWS)
+        is_taken = switch_off(b, window, action);
+    else if (b->quiet_seconds >= QUIET_SECONDS)
+        is_taken = switch_on(b, action);
+    if (is_taken) {
+        b->high_count = 0;
+        b->quiet_seconds = 0;
+    }
+    return is_taken;
+}

@@ -1,0 +1,309 @@
+#include "libpitot/metric_families.h"
+
+#include "libpitot/component.h"
+#include "libpitot/span_history.h"
+#include "format/metrics/label.h"
+
+#include <errno.h>
+#include <pitot/export.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define PLACES 1024 /* of the hash table; more than there are metrics */
+#define NONE   UINT16_MAX
+
+_Static_assert(PLACES > PT_REGION_METRICS, "a free place is always found");
+
+/* A metric of the region and the family it is in. */
+struct member {
+    const struct pt_region_metric *metric;
+    uint16_t family;
+    uint16_t next; /* of the same family, or NONE */
+};
+
+struct histogram {
+    struct pt_distribution distribution;
+    uint64_t buckets[PT_BUCKET_COUNT];
+};
+
+/* Where the number of a series is. */
+struct source {
+    enum pt_family_kind kind;
+    uint32_t slot;
+    const uint64_t *gauge;
+};
+
+/* What is grouped stays so while the region has the same metrics: then only numbers are read, and
+ * of the region, which is large, only those. */
+struct pt_metrics {
+    struct pt_region region; /* closed: nothing is grouped */
+    struct pt_region_blocks blocks;
+    uint32_t metric_count; /* of the region, when they were grouped */
+    struct member members[PT_REGION_METRICS];
+    uint16_t member_count;
+    struct pt_family families[PT_REGION_METRICS + 1];           /* and what was dropped */
+    uint16_t first[PT_REGION_METRICS], last[PT_REGION_METRICS]; /* members of a family */
+    uint16_t family_count;
+    uint16_t places[PLACES]; /* families, by their names */
+    struct pt_series series[PT_REGION_METRICS + 1];
+    struct source sources[PT_REGION_METRICS]; /* of the series */
+    size_t series_count;
+    char labels[PT_REGION_METRICS * sizeof((struct pt_region_metric *)NULL)->labels];
+    size_t labels_length;                               /* of all of them, one after the other */
+    struct histogram *histograms[PT_REGION_HISTOGRAMS]; /* by slot; NULL: not needed yet */
+};
+
+/* All guarded by the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct pt_bounds default_bounds;
+static struct pt_bounds *bounds_of[PT_REGION_HISTOGRAMS]; /* NULL: the default */
+static struct pt_metrics metrics;
+
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+/* The child has a region of its own, possibly at the same place. */
+static void after_fork_in_child(void) {
+    metrics.region = (struct pt_region){ 0 };
+    pthread_mutex_unlock(&lock);
+}
+
+static void prepare(void) {
+    pt_bounds_set_default(&default_bounds);
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+int pt_histogram_set_buckets(pt_histogram histogram, const double *upper, size_t count) {
+    struct pt_bounds *set = malloc(sizeof *set);
+    if (!set)
+        return -ENOMEM;
+    int rc = histogram.slot < PT_REGION_HISTOGRAMS && (upper || count == 0)
+                 ? pt_bounds_set(set, upper, count)
+                 : -EINVAL;
+    if (rc) {
+        free(set);
+        return rc;
+    }
+    pthread_once(&once, prepare);
+    pthread_mutex_lock(&lock);
+    struct pt_bounds *old = bounds_of[histogram.slot];
+    bounds_of[histogram.slot] = set;
+    pthread_mutex_unlock(&lock);
+    free(old);
+    return 0;
+}
+
+static enum pt_family_kind kind_of(const struct pt_region_metric *metric) {
+    static const enum pt_family_kind kinds[] = {
+        [PT_REGION_COUNTER] = PT_FAMILY_COUNTER,
+        [PT_REGION_GAUGE] = PT_FAMILY_GAUGE,
+        [PT_REGION_HISTOGRAM] = PT_FAMILY_HISTOGRAM,
+    };
+    return kinds[metric->kind];
+}
+
+static struct pt_str family_name(const struct pt_region_metric *metric) {
+    struct pt_str name = pt_str_from(metric->name);
+    return metric->kind == PT_REGION_COUNTER ? pt_counter_family(name) : name;
+}
+
+/* Eight bytes at a time. */
+static uint32_t hash(struct pt_str name) {
+    uint64_t h = name.len, word;
+    for (; name.len > 0; name = pt_str_skip(name, sizeof word)) {
+        word = 0;
+        memcpy(&word, name.at, name.len < sizeof word ? name.len : sizeof word);
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
+/* Its place in the hash table: that of the family, or the free one it belongs to. */
+static uint16_t *find_place(struct pt_metrics *m, struct pt_str name, enum pt_family_kind kind) {
+    for (uint32_t at = hash(name);; at++) {
+        uint16_t *place = &m->places[at % PLACES];
+        if (*place == NONE ||
+            (m->families[*place].kind == kind && pt_str_eq(m->families[*place].name, name)))
+            return place;
+    }
+}
+
+static uint16_t add_family(struct pt_metrics *m, const struct pt_region_metric *metric,
+                           struct pt_str name) {
+    m->families[m->family_count] = (struct pt_family){
+        .name = name,
+        .help = pt_str_from(metric->help),
+        .unit = pt_str_from(metric->unit),
+        .kind = kind_of(metric),
+    };
+    m->first[m->family_count] = NONE;
+    return m->family_count++;
+}
+
+static void add_member(struct pt_metrics *m, const struct pt_region_metric *metric) {
+    struct pt_str name = family_name(metric);
+    uint16_t *place = find_place(m, name, kind_of(metric));
+    if (*place == NONE)
+        *place = add_family(m, metric, name);
+    uint16_t family = *place, index = m->member_count++;
+    m->members[index] = (struct member){ metric, family, NONE };
+    if (m->first[family] == NONE)
+        m->first[family] = index;
+    else
+        m->members[m->last[family]].next = index;
+    m->last[family] = index;
+    m->families[family].series_count++;
+}
+
+static bool is_whole(const struct pt_region_metric *metric) {
+    uint32_t kind = pt_region_load(&metric->kind);
+    return (kind == PT_REGION_COUNTER && metric->slot < PT_REGION_COUNTERS) ||
+           kind == PT_REGION_GAUGE ||
+           (kind == PT_REGION_HISTOGRAM && metric->slot < PT_REGION_HISTOGRAMS);
+}
+
+/* Labels were checked when the metric was made, but not their UTF-8, and `le` is ours. */
+static struct pt_str add_labels(struct pt_metrics *m, const struct pt_region_metric *metric) {
+    const char *reserved = metric->kind == PT_REGION_HISTOGRAM ? "le" : NULL;
+    char *at = m->labels + m->labels_length;
+    size_t length = pt_labels_clean(at, pt_str_from(metric->labels), reserved);
+    m->labels_length += length;
+    return (struct pt_str){ at, length };
+}
+
+/* Anew: what was in it may have been of another region. */
+static int prepare_histogram(struct pt_metrics *m, uint32_t slot) {
+    free(m->histograms[slot]);
+    m->histograms[slot] = calloc(1, sizeof *m->histograms[slot]);
+    return m->histograms[slot] ? 0 : -ENOMEM;
+}
+
+static int add_series(struct pt_metrics *m, const struct pt_region_metric *metric) {
+    struct pt_series *series = &m->series[m->series_count];
+    *series = (struct pt_series){ .labels = add_labels(m, metric),
+                                  .is_integer = metric->kind == PT_REGION_COUNTER };
+    m->sources[m->series_count++] =
+        (struct source){ kind_of(metric), metric->slot, &metric->gauge };
+    if (metric->kind != PT_REGION_HISTOGRAM)
+        return 0;
+    int rc = prepare_histogram(m, metric->slot);
+    if (!rc)
+        series->distribution = &m->histograms[metric->slot]->distribution;
+    return rc;
+}
+
+/* The series of a family stand together. */
+static int add_all_series(struct pt_metrics *m) {
+    int rc = 0;
+    for (uint16_t i = 0; i < m->family_count; i++) {
+        m->families[i].series = &m->series[m->series_count];
+        for (uint16_t at = m->first[i]; at != NONE && !rc; at = m->members[at].next)
+            rc = add_series(m, m->members[at].metric);
+    }
+    return rc;
+}
+
+static int group(struct pt_metrics *m, const struct pt_region *region, uint32_t metric_count) {
+    m->region = (struct pt_region){ 0 };
+    m->member_count = m->family_count = 0;
+    m->series_count = m->labels_length = 0;
+    memset(m->places, 0xff, sizeof m->places);
+    for (uint32_t i = 1; i < metric_count; i++)
+        if (is_whole(&region->at->metrics[i]))
+            add_member(m, &region->at->metrics[i]);
+    int rc = add_all_series(m);
+    if (rc)
+        return rc;
+    m->region = *region;
+    m->metric_count = metric_count;
+    return 0;
+}
+
+static void read_histogram(const struct pt_metrics *m, uint32_t slot) {
+    struct histogram *h = m->histograms[slot];
+    struct pt_distribution *d = &h->distribution;
+    d->buckets = h->buckets;
+    d->bounds = bounds_of[slot] ? bounds_of[slot] : &default_bounds;
+    d->count = pt_region_histogram(&m->region, &m->blocks, slot, h->buckets, &d->used, &d->sum);
+}
+
+static void read_series(const struct pt_metrics *m, const struct source *source,
+                        struct pt_series *series) {
+    uint64_t bits;
+    switch (source->kind) {
+    case PT_FAMILY_COUNTER:
+        series->integer = pt_region_counter(&m->region, &m->blocks, source->slot);
+        break;
+    case PT_FAMILY_GAUGE:
+        bits = pt_region_load(source->gauge);
+        memcpy(&series->value, &bits, sizeof bits);
+        break;
+    case PT_FAMILY_HISTOGRAM:
+        read_histogram(m, source->slot);
+        break;
+    }
+}
+
+static void read_all(struct pt_metrics *m) {
+    pt_region_find_blocks(&m->region, &m->blocks);
+    for (size_t i = 0; i < m->series_count; i++)
+        read_series(m, &m->sources[i], &m->series[i]);
+}
+
+/* Behind the others. Returns how many families there are now. */
+static size_t add_dropped(struct pt_metrics *m) {
+    uint64_t dropped = pt_region_dropped(&m->region);
+    if (dropped == 0)
+        return m->family_count;
+    struct pt_series *series = &m->series[m->series_count];
+    *series = (struct pt_series){ .labels = PT_STR(""), .integer = dropped, .is_integer = true };
+    m->families[m->family_count] = (struct pt_family){
+        .name = PT_STR("pitot_dropped"),
+        .help = PT_STR("Spans, names and metrics that found no room"),
+        .unit = PT_STR(""),
+        .kind = PT_FAMILY_COUNTER,
+        .series = series,
+        .series_count = 1,
+    };
+    return m->family_count + 1u;
+}
+
+/* The lock is held. */
+static int group_if_changed(struct pt_metrics *m, const struct pt_region *region) {
+    uint32_t metric_count = pt_region_metric_count(region);
+    if (m->region.at == region->at && m->metric_count == metric_count)
+        return 0;
+    return group(m, region, metric_count);
+}
+
+int pt_metrics_read(struct pt_metrics_view *view) {
+    struct pt_region region;
+    pthread_once(&once, prepare);
+    pt_components_feed();
+    pthread_mutex_lock(&lock);
+    *view = (struct pt_metrics_view){ .metrics = &metrics };
+    if (!pt_history_region(&region))
+        return 0;
+    int rc = group_if_changed(&metrics, &region);
+    if (rc) {
+        pt_metrics_release(view);
+        return rc;
+    }
+    read_all(&metrics);
+    view->families = metrics.families;
+    view->family_count = add_dropped(&metrics);
+    return 0;
+}
+
+void pt_metrics_release(struct pt_metrics_view *view) {
+    if (view->metrics)
+        pthread_mutex_unlock(&lock);
+    *view = (struct pt_metrics_view){ 0 };
+}

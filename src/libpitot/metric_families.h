@@ -1,0 +1,22 @@
+/* libpitot/metric_families.h -- all metrics of this process at one instant, in families.
+ *
+ * Series of one name stand together, wherever they were registered. */
+#ifndef PT_LIBPITOT_METRIC_FAMILIES_H
+#define PT_LIBPITOT_METRIC_FAMILIES_H
+
+#include "format/metrics/family.h"
+
+struct pt_metrics; /* what is behind the families */
+
+struct pt_metrics_view {
+    const struct pt_family *families;
+    size_t family_count;
+    struct pt_metrics *metrics;
+};
+
+/* 0 or -ENOMEM. Without a region there are no families. Only one thread has a view at a time: the
+ * others wait. */
+int pt_metrics_read(struct pt_metrics_view *view) PT_MUST_CHECK;
+void pt_metrics_release(struct pt_metrics_view *view);
+
+#endif

@@ -1,0 +1,11 @@
+/* libpitot/monitor_lock.h -- the one lock of settings, steps, costs and monitors.
+ *
+ * fork() waits for it, so that a child always finds it free. Nothing of the probe, the ticker or
+ * the program is called while it is held: those have locks of their own. */
+#ifndef PT_LIBPITOT_MONITOR_LOCK_H
+#define PT_LIBPITOT_MONITOR_LOCK_H
+
+void pt_guard_lock(void);
+void pt_guard_unlock(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* libpitot/requests.h -- what the health needs of the requests. */
+#ifndef PT_LIBPITOT_REQUESTS_H
+#define PT_LIBPITOT_REQUESTS_H
+
+#include "analyze/latency.h"
+
+/* Those of the last five to ten minutes. */
+void pt_requests_window(struct pt_latency_counts *window);
+
+#endif

@@ -1,0 +1,142 @@
+/* profile/heap/heap.h -- from what processes with libpitot-heap.so recorded to a profile: who
+ * allocated how much, what is live, what was at the peak, what was freed at once, and how it grew.
+ *
+ * A sample stands for more than itself: with the chance p = 1 - exp(-size / mean) of being one, it
+ * counts for size / p bytes and 1 / p allocations. Such sums are right on average (Horvitz and
+ * Thompson) and their variance is estimated by the sum of (1 - p) (size / p)^2. */
+#ifndef PT_PROFILE_HEAP_HEAP_H
+#define PT_PROFILE_HEAP_HEAP_H
+
+#include "profile/heap/heap_live.h"
+#include "profile/sample/preload_source.h"
+#include "profile/sample/recording.h"
+
+#define PT_HEAP_WINDOWS   32 /* of the time line; an even number */
+#define PT_HEAP_PROCESSES 65536
+
+enum pt_heap_metric { PT_HEAP_LIVE, PT_HEAP_PEAK, PT_HEAP_ALLOCATED, PT_HEAP_TEMPORARIES };
+
+struct pt_heap_sum {
+    double bytes, count;
+    double variance; /* of the bytes */
+};
+
+/* Live bytes at the end of each window. All windows are equally long, and twice as long once they
+ * would be too many. */
+struct pt_heap_series {
+    float at[PT_HEAP_WINDOWS];
+    uint32_t filled;
+};
+
+/* The same of all together, in finer steps, for people. */
+struct pt_heap_line {
+    double at[PT_PROFILE_STEPS_MAX];
+    size_t filled;
+    int64_t step_ns;
+};
+
+/* What was allocated from one stack by one thread. */
+struct pt_heap_group {
+    uint32_t stack, thread;
+    struct pt_heap_sum allocated, temporary;
+    struct pt_heap_sum live; /* in processes that run */
+    struct pt_heap_sum left; /* not freed when their process ended */
+    struct pt_heap_sum peak; /* live when all together was most */
+    uint64_t peak_number;    /* the peak that `peak` is of; not used in mode "every" */
+    struct pt_heap_series series;
+};
+
+/* Of mode "every": what is known of a stack of a process. */
+struct pt_heap_counted {
+    uint32_t group; /* plus one; 0 = not seen yet */
+    struct pt_heap_sum allocated, live, temporary;
+};
+
+struct pt_heap_process {
+    int32_t pid;
+    bool may_refresh; /* its maps: once in each batch */
+    bool is_gone;     /* found out while refreshing: what is left waits for its last maps */
+    bool is_every;
+    bool has_unknown_python;
+    struct pt_heap_losses losses;
+    uint32_t *codes; /* of Python: by their number in the file, plus one; 0 = not seen */
+    size_t code_capacity;
+    struct pt_heap_counted *counted;
+    size_t counted_capacity;
+    int64_t counted_ns; /* when they were looked at last */
+};
+
+struct pt_heap {
+    struct pt_recording recording; /* its profile is the result */
+    struct pt_pythons pythons;     /* only their code objects */
+    struct pt_buf entries;         /* frames of Python of the sample at hand */
+    double mean_bytes;
+    bool is_every;
+    struct pt_heap_group *groups;
+    size_t group_count, group_capacity;
+    struct pt_intern group_index;
+    struct pt_heap_live live;
+    struct pt_heap_live_entry last_freed[16]; /* realloc may take one back */
+    size_t last_freed_next;
+    struct pt_heap_process *processes;
+    size_t process_count, process_capacity;
+    struct pt_heap_sum total_live, total_allocated, total_peak;
+    uint64_t peak_number;
+    int64_t peak_mono_ns, start_mono_ns, now_mono_ns, window_ns;
+    struct pt_heap_series total_series;
+    struct pt_heap_line line;
+    int64_t sample_count;
+    int64_t thinned_count; /* samples that were drawn with a larger mean: the ring was filling up */
+};
+
+void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs);
+void pt_heap_release(struct pt_heap *h);
+
+/* A file of a process that was opened: its number. */
+uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s);
+/* Reads what is new. `is_final`: the process has ended, and what it has not freed is left. */
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+                  int64_t now_ns);
+
+/* Makes the profile as it is now: a sample for each stack and thread; without names, which come
+ * last. `first` is its first column. */
+void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first);
+/* The same with names, once: nothing can be read after it. */
+void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first);
+
+/* Puts the columns of a metric first, in a profile that was read. False: it has no such column. */
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first);
+
+/* The weight of a sample of so many bytes. */
+struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes);
+
+/* Adds what was so until now; for tests of growth. */
+void pt_heap_advance(struct pt_heap *h, int64_t mono_ns);
+
+/* Between the files of this: the number of a group, and changes of what is live in it. */
+uint32_t pt_heap_group_of(struct pt_heap *h, uint32_t stack, uint32_t thread);
+void pt_heap_change_live(struct pt_heap *h, uint32_t group, const struct pt_heap_sum *by,
+                         double sign);
+static inline void pt_heap_sum_add(struct pt_heap_sum *to, const struct pt_heap_sum *what,
+                                   double sign) {
+    to->bytes += sign * what->bytes;
+    to->count += sign * what->count;
+    to->variance += sign * what->variance;
+}
+struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
+                                        const struct pt_heap_event *e);
+
+/* Frames of Python with the numbers of their code in the profile; until the next call. */
+struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
+                                     struct pt_str frames);
+
+/* heap_every.c: the sums of mode "every". */
+void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
+                        const struct pt_heap_event *e);
+void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
+                        const struct pt_heap_source *s, bool is_final, int64_t now_ns);
+
+struct pt_heap_losses pt_heap_losses(const struct pt_heap *h);
+const char *pt_heap_metric_name(size_t index);
+
+#endif

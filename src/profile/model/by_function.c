@@ -1,0 +1,165 @@
+#include "profile/model/by_function.h"
+
+#include "base/utf8.h"
+#include "profile/model/tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Adds a path of names; `last` has, for each name, the node it was counted for last, and one. */
+static void count_node(struct pt_top *t, const struct pt_tree *tree, uint32_t leaf, int64_t value,
+                       uint32_t *last) {
+    t->rows[tree->nodes[leaf].name].self += value;
+    for (uint32_t node = leaf; node != PT_PROFILE_NONE; node = tree->nodes[node].parent) {
+        uint32_t name = tree->nodes[node].name;
+        if (last[name] == leaf + 1)
+            continue;
+        last[name] = leaf + 1;
+        t->rows[name].total += value;
+    }
+}
+
+static int by_self(const void *a, const void *b) {
+    const struct pt_top_row *x = a, *y = b;
+    if (x->self != y->self)
+        return x->self > y->self ? -1 : 1;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static void count_samples(struct pt_top *t, const struct pt_profile *p,
+                          const struct pt_tree *tree) {
+    int64_t *values = pt_calloc(tree->count + 1, sizeof *values);
+    uint32_t *last = pt_calloc(tree->name_count + 1, sizeof *last);
+    for (size_t i = 0; i < p->samples.count; i++) {
+        uint32_t stack = p->samples.at[i].stack;
+        int64_t value = pt_profile_value(p, i, 0);
+        t->sum += value;
+        if (stack != PT_PROFILE_NONE)
+            values[tree->of_stack[stack]] += value;
+    }
+    for (uint32_t node = 0; node < tree->count; node++)
+        if (values[node] != 0)
+            count_node(t, tree, node, values[node], last);
+    pt_free(values);
+    pt_free(last);
+}
+
+void pt_top_make(struct pt_top *t, const struct pt_profile *p) {
+    struct pt_tree tree;
+    pt_tree_make(&tree, p);
+    *t = (struct pt_top){ .count = tree.name_count };
+    t->rows = pt_calloc(t->count + 1, sizeof *t->rows);
+    for (size_t i = 0; i < t->count; i++)
+        t->rows[i].frame = tree.name_frames[i];
+    count_samples(t, p, &tree);
+    if (t->count > 1)
+        qsort(t->rows, t->count, sizeof *t->rows, by_self);
+    while (t->count > 0 && t->rows[t->count - 1].total == 0)
+        t->count--; /* names of frames that no sample has */
+    pt_tree_release(&tree);
+}
+
+void pt_top_release(struct pt_top *t) {
+    pt_free(t->rows);
+    *t = (struct pt_top){ 0 };
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static struct pt_str module_name(const struct pt_profile *p, uint32_t frame) {
+    uint32_t module = p->frames.at[frame].module;
+    if (module == PT_PROFILE_NONE)
+        return PT_STR("");
+    struct pt_str path = pt_profile_text(p, p->modules.at[module].path);
+    const char *slash = memrchr(path.at, '/', path.len);
+    return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
+}
+
+struct pt_top_style pt_top_style_of(int fd) {
+    struct pt_top_style style = { 0 };
+    struct winsize size;
+    if (!isatty(fd))
+        return style;
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    style.has_colors = term && strcmp(term, "dumb") != 0 && !(no_color && no_color[0]);
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+        style.columns = size.ws_col;
+    return style;
+}
+
+/* The colours of the flame graph, as near as 16 colours come. */
+static const char *color_of(enum pt_profile_kind kind) {
+    static const char *const colors[PT_KIND_COUNT] = {
+        [PT_KIND_UNKNOWN] = "\033[90m", [PT_KIND_NATIVE] = "\033[36m",
+        [PT_KIND_KERNEL] = "\033[31m",  [PT_KIND_PYTHON] = "\033[33m",
+        [PT_KIND_JIT] = "\033[35m",     [PT_KIND_MARKER] = "\033[90m",
+    };
+    return colors[kind];
+}
+
+#define NUMBERS_WIDTH 17 /* of both percentages */
+#define NARROWEST     8  /* a name is not cut further */
+
+/* Cut at the end, with a mark. */
+static void print_cut(struct pt_out *out, struct pt_str text, size_t room) {
+    if (text.len <= room) {
+        pt_out_utf8(out, text);
+        return;
+    }
+    text.len = room > 2 ? room - 2 : 0;
+    text.len = pt_utf8_valid_length(text);
+    pt_out_utf8(out, text);
+    pt_out_text(out, "..");
+}
+
+static void print_row(const struct pt_top_row *row, const struct pt_profile *p,
+                      const struct pt_top_style *style, struct pt_out *out) {
+    char buffer[PT_PROFILE_NAME_BYTES];
+    struct pt_str name = pt_profile_frame_name(p, row->frame, buffer);
+    struct pt_str module = module_name(p, row->frame);
+    bool has_module = module.len > 0 && p->frames.at[row->frame].function != PT_PROFILE_NONE;
+    size_t room = SIZE_MAX;
+    if (style->columns > 0)
+        room =
+            style->columns > NUMBERS_WIDTH + NARROWEST ? style->columns - NUMBERS_WIDTH : NARROWEST;
+    has_module &= name.len <= room && room - name.len >= module.len + 4;
+    if (style->has_colors)
+        pt_out_text(out, color_of(pt_profile_frame_kind(p, row->frame)));
+    print_cut(out, name, room);
+    if (style->has_colors)
+        pt_out_text(out, "\033[0m");
+    if (has_module) {
+        pt_out_text(out, "  (");
+        pt_out_utf8(out, module);
+        pt_out_text(out, ")");
+    }
+    pt_out_char(out, '\n');
+}
+
+void pt_top_print(const struct pt_top *t, const struct pt_profile *p, size_t limit,
+                  const struct pt_top_style *style, struct pt_out *out) {
+    pt_out_text(out, "   self   total  function\n");
+    for (size_t i = 0; i < t->count && i < limit; i++) {
+        pt_out_printf(out, "%5.1f %% %5.1f %%  ", percent(t->rows[i].self, t->sum),
+                      percent(t->rows[i].total, t->sum));
+        print_row(&t->rows[i], p, style, out);
+    }
+    if (t->count > limit)
+        pt_out_printf(out, "%zu more functions\n", t->count - limit);
+}
+
+void pt_top_print_gil(const struct pt_profile *p, struct pt_out *out) {
+    const struct pt_profile_meta *m = &p->meta;
+    if (m->gil_known > 0)
+        pt_out_printf(out,
+                      "GIL: held in %.1f %% of %" PRId64
+                      " samples inside Python, wanted by others meanwhile in %.1f %%\n",
+                      percent(m->gil_held, m->gil_known), m->gil_known,
+                      percent(m->gil_contended, m->gil_known));
+}

@@ -1,0 +1,16 @@
+/* profile/model/by_thread.h -- the samples of a profile, thread by thread, each in the order of
+ * time. */
+#ifndef PT_PROFILE_MODEL_BY_THREAD_H
+#define PT_PROFILE_MODEL_BY_THREAD_H
+
+#include "profile/model/profile.h"
+
+struct pt_by_thread {
+    uint32_t *samples; /* numbers of samples */
+    size_t *starts; /* of each thread in `samples`; then of those without a thread; then the end */
+};
+
+void pt_by_thread_init(struct pt_by_thread *b, const struct pt_profile *p);
+void pt_by_thread_release(struct pt_by_thread *b);
+
+#endif

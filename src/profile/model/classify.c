@@ -1,0 +1,154 @@
+#include "profile/model/classify.h"
+
+#define LEAF_FRAMES 24 /* so near to the leaf a name counts */
+
+/* A name that ends with '*' stands for all that start so. Of several that match, the first row
+ * wins: what the program asked for stands above how the C library and the kernel do it. */
+struct row {
+    const char *name;
+    enum pt_profile_state state;
+    bool spins; /* counts while it runs, too */
+};
+
+static const struct row rows[] = {
+    { "cudaStreamSynchronize*", PT_STATE_GPU, true },
+    { "cudaDeviceSynchronize*", PT_STATE_GPU, true },
+    { "cudaEventSynchronize*", PT_STATE_GPU, true },
+    { "cuStreamSynchronize*", PT_STATE_GPU, true },
+    { "cuEventSynchronize*", PT_STATE_GPU, true },
+    { "cuCtxSynchronize*", PT_STATE_GPU, true },
+    { "cuMemcpyDtoH*", PT_STATE_GPU, true },
+    { "hipStreamSynchronize*", PT_STATE_GPU, true },
+    { "hipDeviceSynchronize*", PT_STATE_GPU, true },
+    { "hipEventSynchronize*", PT_STATE_GPU, true },
+    { "hsa_signal_wait*", PT_STATE_GPU, true },
+    { "zeEventHostSynchronize", PT_STATE_GPU, true },
+    { "zeCommandQueueSynchronize", PT_STATE_GPU, true },
+    { "nccl*", PT_STATE_COLLECTIVE, true },
+    { "rccl*", PT_STATE_COLLECTIVE, true },
+    { "gloo::*", PT_STATE_COLLECTIVE, true },
+    { "MPI_Allreduce", PT_STATE_COLLECTIVE, true },
+    { "MPI_Barrier", PT_STATE_COLLECTIVE, true },
+    { "MPI_Wait*", PT_STATE_COLLECTIVE, true },
+    { "take_gil", PT_STATE_LOCK, false },
+    { "PyThread_acquire_lock*", PT_STATE_LOCK, false },
+    { "pthread_cond_wait*", PT_STATE_IDLE, false },
+    { "pthread_cond_timedwait*", PT_STATE_IDLE, false },
+    { "pthread_cond_clockwait*", PT_STATE_IDLE, false },
+    { "__futex_abstimed_wait_cancelable*", PT_STATE_IDLE, false },
+    { "sem_wait*", PT_STATE_IDLE, false },
+    { "sem_timedwait*", PT_STATE_IDLE, false },
+    { "sem_clockwait*", PT_STATE_IDLE, false },
+    { "epoll_wait*", PT_STATE_IDLE, false },
+    { "epoll_pwait*", PT_STATE_IDLE, false },
+    { "do_epoll_wait", PT_STATE_IDLE, false },
+    { "ppoll", PT_STATE_IDLE, false },
+    { "poll", PT_STATE_IDLE, false },
+    { "__poll", PT_STATE_IDLE, false },
+    { "do_sys_poll", PT_STATE_IDLE, false },
+    { "select", PT_STATE_IDLE, false },
+    { "__select", PT_STATE_IDLE, false },
+    { "do_select", PT_STATE_IDLE, false },
+    { "hrtimer_nanosleep", PT_STATE_IDLE, false },
+    { "clock_nanosleep*", PT_STATE_IDLE, false },
+    { "do_wait", PT_STATE_IDLE, false },
+    { "do_sigtimedwait*", PT_STATE_IDLE, false },
+    { "pipe_read", PT_STATE_IO, false },
+    { "pipe_write", PT_STATE_IO, false },
+    { "anon_pipe_read", PT_STATE_IO, false },
+    { "anon_pipe_write", PT_STATE_IO, false },
+    { "sock_recvmsg*", PT_STATE_NETWORK, false },
+    { "sock_sendmsg*", PT_STATE_NETWORK, false },
+    { "inet_csk_accept", PT_STATE_NETWORK, false },
+    { "unix_stream_*", PT_STATE_NETWORK, false },
+    { "tcp_recvmsg*", PT_STATE_NETWORK, false },
+    { "tcp_sendmsg*", PT_STATE_NETWORK, false },
+    { "io_schedule*", PT_STATE_IO, false },
+    { "folio_wait_*", PT_STATE_IO, false },
+    { "vfs_read", PT_STATE_IO, false },
+    { "vfs_write", PT_STATE_IO, false },
+    { "vfs_fsync*", PT_STATE_IO, false },
+    { "pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "__pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "___pthread_mutex_lock*", PT_STATE_LOCK, false },
+    { "pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "__pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "___pthread_mutex_unlock*", PT_STATE_LOCK, false },
+    { "pthread_rwlock_*", PT_STATE_LOCK, false },
+    { "__lll_lock_wait*", PT_STATE_LOCK, false },
+    { "pthread_spin_lock", PT_STATE_LOCK, true },
+    { "native_queued_spin_lock_slowpath", PT_STATE_LOCK, true },
+    { "futex_wait*", PT_STATE_LOCK, false },
+    { "rwsem_down_*", PT_STATE_LOCK, false },
+    { "__mutex_lock*", PT_STATE_LOCK, false },
+};
+
+static bool matches(const char *pattern, struct pt_str name) {
+    size_t n = strlen(pattern);
+    if (pattern[n - 1] == '*')
+        return name.len >= n - 1 && memcmp(name.at, pattern, n - 1) == 0;
+    return name.len == n && memcmp(name.at, pattern, n) == 0;
+}
+
+/* The number of the first row that fits; PT_COUNT(rows) if none. */
+static size_t row_of(struct pt_str name, bool is_on_cpu) {
+    for (size_t i = 0; i < PT_COUNT(rows); i++)
+        if ((rows[i].spins || !is_on_cpu) && matches(rows[i].name, name))
+            return i;
+    return PT_COUNT(rows);
+}
+
+/* Names are compared once for each function. */
+struct classes {
+    uint8_t *rows; /* by function: number + 1; 0 = not known yet */
+    bool is_on_cpu;
+};
+_Static_assert(PT_COUNT(rows) < 254, "a row and one has to fit into a byte");
+
+static size_t row_of_function(const struct pt_profile *p, struct classes *c, uint32_t function) {
+    if (function == PT_PROFILE_NONE)
+        return PT_COUNT(rows);
+    if (c->rows[function] == 0) {
+        enum pt_profile_kind kind = p->functions.at[function].kind;
+        bool is_code = kind == PT_KIND_NATIVE || kind == PT_KIND_KERNEL;
+        struct pt_str name = pt_profile_text(p, p->functions.at[function].name);
+        c->rows[function] = (uint8_t)((is_code ? row_of(name, c->is_on_cpu) : PT_COUNT(rows)) + 1);
+    }
+    return c->rows[function] - 1u;
+}
+
+static enum pt_profile_state classify(const struct pt_profile *p, struct classes *c,
+                                      uint32_t stack) {
+    size_t best = PT_COUNT(rows);
+    for (int i = 0; stack != PT_PROFILE_NONE && i < LEAF_FRAMES; i++) {
+        const struct pt_profile_frame *f = &p->frames.at[p->stacks.at[stack].frame];
+        size_t row = row_of_function(p, c, f->function);
+        best = row < best ? row : best;
+        stack = p->stacks.at[stack].parent;
+    }
+    if (best < PT_COUNT(rows))
+        return rows[best].state;
+    return c->is_on_cpu ? PT_STATE_ON_CPU : PT_STATE_IDLE;
+}
+
+enum pt_profile_state pt_classify_stack(const struct pt_profile *p, uint32_t stack,
+                                        bool is_on_cpu) {
+    struct classes c = { pt_calloc(p->functions.count + 1, 1), is_on_cpu };
+    enum pt_profile_state state = classify(p, &c, stack);
+    pt_free(c.rows);
+    return state;
+}
+
+void pt_classify_stacks(const struct pt_profile *p, uint8_t *states) {
+    struct classes c = { pt_calloc(p->functions.count + 1, 1), false };
+    for (uint32_t i = 0; i < p->stacks.count; i++)
+        states[i] = (uint8_t)classify(p, &c, i);
+    pt_free(c.rows);
+}
+
+void pt_classify(struct pt_profile *p, bool is_on_cpu) {
+    struct classes c = { pt_calloc(p->functions.count + 1, 1), is_on_cpu };
+    for (size_t i = 0; i < p->samples.count; i++)
+        p->samples.at[i].state = (uint16_t)classify(p, &c, p->samples.at[i].stack);
+    pt_free(c.rows);
+}

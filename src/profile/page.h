@@ -1,7 +1,0 @@
-/* profile/page.h -- the page of web/flame, cut where its data go; made by tools/embed-page. */
-#ifndef PT_PROFILE_PAGE_H
-#define PT_PROFILE_PAGE_H
-
-extern const char pt_flame_page_head[], pt_flame_page_tail[];
-
-#endif

@@ -1,0 +1,25 @@
+/* profile/run/heap_profile.h -- the life of a profile of memory: of a command from its start to
+ * its end, with libpitot-heap.so in it and in all it starts. */
+#ifndef PT_PROFILE_RUN_HEAP_PROFILE_H
+#define PT_PROFILE_RUN_HEAP_PROFILE_H
+
+#include "profile/run/profile_files.h"
+#include "base/fs.h"
+#include "profile/heap/heap.h"
+
+struct pt_heap_profile_options {
+    struct pt_fs fs;
+    char *const *command; /* argv, NULL-terminated */
+    uint64_t mean_bytes;  /* between samples; 0: every allocation */
+    size_t stack_bytes;
+    enum pt_heap_metric metric;
+    struct pt_profile_files files;
+    size_t top_rows;   /* of the tables on stderr; 0 = none */
+    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
+    bool wants_leaks, counts_mmap, wants_python_malloc;
+};
+
+/* Records, writes the files, prints what was found. Returns the exit code of the process. */
+int pt_heap_profile_run(const struct pt_heap_profile_options *options);
+
+#endif

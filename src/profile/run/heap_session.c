@@ -1,0 +1,169 @@
+#include "profile/run/heap_session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "profile/heap/leaks.h"
+#include "profile/files/profile_writers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <uuid.h>
+
+#define LIBRARY       "libpitot-heap"
+#define READ_EVERY_MS 10  /* the ring of a process must not be full before */
+#define BUSY          0.1 /* so full it is read again at once */
+#define FIRST_SAVE_NS PT_NS_PER_SECOND
+#define SAVE_EVERY_NS (5 * PT_NS_PER_SECOND)
+#define SAVE_SHARE    50 /* saving takes at most one part of so many */
+
+static uint32_t add_process(void *state, const struct pt_heap_source *s) {
+    return pt_heap_add_process(state, s);
+}
+
+static void read_process(void *state, uint32_t process, struct pt_heap_source *s, bool is_over) {
+    pt_heap_read(state, process, s, is_over, pt_mono_ns());
+}
+
+int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session_options *o,
+                         struct pt_err *err) {
+    uuid_t uuid;
+    char name[37];
+    *s = (struct pt_heap_session){ .o = *o, .stop_fd = -1 };
+    int rc = pt_preload_find(LIBRARY, s->library, sizeof s->library, err);
+    if (rc)
+        return rc;
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, name);
+    pt_regions_make(&s->regions, name);
+    if (!s->regions.path[0])
+        return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
+    pt_heap_init(&s->heap, o->fs);
+    pt_heap_files_init(&s->files, s->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
+                       (struct pt_heap_files_reader){ add_process, read_process, &s->heap });
+    s->is_open = true;
+    return 0;
+}
+
+void pt_heap_session_set(const struct pt_heap_session *s, struct pt_environment *e) {
+    pt_environment_preload(e, s->library);
+    pt_environment_set(e, pt_asprintf(PT_HEAP_DIRECTORY "=%s", s->regions.path));
+    pt_environment_set(e, pt_asprintf(PT_HEAP_MEAN "=%" PRIu64, s->o.mean_bytes));
+    pt_environment_set(e, pt_asprintf(PT_HEAP_STACK "=%zu", s->o.stack_bytes));
+    pt_environment_set(e, pt_asprintf(PT_HEAP_ARENAS "=%d", s->o.counts_mmap));
+    if (s->o.wants_python_malloc)
+        pt_environment_set(e, pt_asprintf("PYTHONMALLOC=malloc"));
+}
+
+static void describe(struct pt_heap_session *s) {
+    struct pt_profile_meta *meta = &s->heap.recording.profile.meta;
+    char mean[PT_LEAKS_BYTES_TEXT];
+    pt_profile_set_command(meta, s->o.command);
+    if (s->o.mean_bytes == 0)
+        snprintf(meta->way, sizeof meta->way, "preload: every allocation");
+    else
+        snprintf(meta->way, sizeof meta->way, "preload: a sample for each %s on average",
+                 pt_leaks_bytes_text((double)s->o.mean_bytes, mean));
+    meta->start_wall_ns = s->files.first_wall_ns;
+}
+
+/* As it is now, without names: looking them up takes long and happens once, at the end. */
+static void save(struct pt_heap_session *s, int64_t now_ns) {
+    struct pt_err err;
+    struct pt_profile *p = &s->heap.recording.profile;
+    int64_t cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    describe(s);
+    pt_heap_make(&s->heap, PT_HEAP_LIVE);
+    p->meta.unnamed = 1;
+    if (pt_profile_write(p, s->o.save_path, &err))
+        pt_log(PT_LOG_DEBUG, "%s", err.text); /* the last time will tell */
+    p->meta.unnamed = 0;
+    int64_t pause_ns = SAVE_SHARE * (pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+    s->next_save_ns = now_ns + (pause_ns > SAVE_EVERY_NS ? pause_ns : SAVE_EVERY_NS);
+}
+
+static void save_if_due(struct pt_heap_session *s) {
+    int64_t now_ns = pt_mono_ns();
+    if (s->o.save_path && s->heap.sample_count > 0 && now_ns >= s->next_save_ns)
+        save(s, now_ns);
+}
+
+static void *run(void *state) {
+    struct pt_heap_session *s = state;
+    struct pollfd stop = { .fd = s->stop_fd, .events = POLLIN };
+    bool is_busy = false;
+    s->next_save_ns = pt_mono_ns() + FIRST_SAVE_NS;
+    while (poll(&stop, 1, is_busy ? 0 : READ_EVERY_MS) <= 0) {
+        pt_heap_files_look(&s->files);
+        pt_heap_files_read(&s->files, false);
+        is_busy = pt_heap_files_fill(&s->files) > BUSY;
+        save_if_due(s);
+    }
+    s->cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return NULL;
+}
+
+int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) {
+    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->stop_fd < 0)
+        return pt_fail(err, -errno, "cannot make an eventfd: %s", strerror(errno));
+    int rc = pt_thread_start(&s->thread, run, s);
+    s->is_running = rc == 0;
+    return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
+}
+
+int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s) {
+    return s->is_running ? pt_thread_cpu_ns(s->thread) : s->cpu_ns;
+}
+
+void pt_heap_session_stop(struct pt_heap_session *s) {
+    if (!s->is_running)
+        return;
+    uint64_t one = 1;
+    ssize_t n = write(s->stop_fd, &one, sizeof one);
+    (void)n; /* the counter of an eventfd has room for one */
+    pthread_join(s->thread, NULL);
+    s->is_running = false;
+    pt_heap_files_look(&s->files);
+    pt_heap_files_read(&s->files, true);
+    pt_heap_advance(&s->heap, pt_mono_ns());
+}
+
+const char *pt_heap_session_nothing(const struct pt_heap_session *s) {
+    if (s->files.seen_count == 0)
+        return "nothing was recorded: the program is static, or setuid, or did not load "
+               "libpitot-heap.so";
+    if (s->heap.sample_count > 0)
+        return NULL;
+    if (s->files.own_malloc_count == s->files.seen_count)
+        return "nothing was recorded: the program brings its own malloc, which cannot be replaced";
+    return s->o.mean_bytes == 0
+               ? "nothing was recorded: nothing was allocated"
+               : "no sample was taken: too little was allocated by malloc; use --heap all";
+}
+
+void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric) {
+    if (s->files.own_malloc_count > 0)
+        pt_log(PT_LOG_WARNING, "%zu of %zu processes bring their own malloc and are missing",
+               s->files.own_malloc_count, s->files.seen_count);
+    describe(s);
+    pt_heap_finish(&s->heap, metric);
+}
+
+void pt_heap_session_release(struct pt_heap_session *s) {
+    if (!s->is_open)
+        return;
+    pt_heap_session_stop(s);
+    pt_heap_files_release(&s->files);
+    pt_regions_remove(&s->regions);
+    pt_heap_release(&s->heap);
+    if (s->stop_fd >= 0)
+        close(s->stop_fd);
+    s->is_open = false;
+}

@@ -1,0 +1,56 @@
+/* profile/run/heap_session.h -- a profile of memory while it is taken: where the processes with
+ * libpitot-heap.so leave what they record, and the thread that reads it.
+ *
+ * Their files are in memory (launch/regions.h), so that no write to a disk holds up a malloc. What
+ * was read of them is only here; so the profile may be saved from time to time, and a Pitot that is
+ * killed leaves it as it was then. */
+#ifndef PT_PROFILE_RUN_HEAP_SESSION_H
+#define PT_PROFILE_RUN_HEAP_SESSION_H
+
+#include "launch/environment.h"
+#include "profile/sample/preload_files.h"
+#include "launch/regions.h"
+#include "profile/heap/heap.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+struct pt_heap_session_options {
+    const struct pt_fs *fs; /* borrowed */
+    uint64_t mean_bytes;    /* between samples; 0: every allocation */
+    size_t stack_bytes;
+    bool counts_mmap, wants_python_malloc;
+    char *const *command;  /* argv, NULL-terminated; borrowed */
+    const char *save_path; /* where it is saved from time to time; borrowed, or NULL: nowhere */
+};
+
+struct pt_heap_session {
+    struct pt_heap_session_options o;
+    char library[PATH_MAX];
+    struct pt_regions regions;
+    struct pt_heap heap; /* the thread's while it runs */
+    struct pt_heap_files files;
+    pthread_t thread;
+    int stop_fd;
+    bool is_open, is_running;
+    int64_t cpu_ns;       /* of the thread, once it has ended */
+    int64_t next_save_ns; /* of the thread */
+};
+
+/* 0 or -errno with words. */
+int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session_options *o,
+                         struct pt_err *err) PT_MUST_CHECK;
+/* What the command must have in its environment. */
+void pt_heap_session_set(const struct pt_heap_session *s, struct pt_environment *e);
+int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) PT_MUST_CHECK;
+int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s);
+/* Reads the rest; whatever still runs is not waited for. */
+void pt_heap_session_stop(struct pt_heap_session *s);
+
+/* Why there is nothing to show; NULL if there is. */
+const char *pt_heap_session_nothing(const struct pt_heap_session *s);
+/* Makes the profile, `heap.recording.profile`, with names. Says what is missing in it. */
+void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric);
+void pt_heap_session_release(struct pt_heap_session *s);
+
+#endif

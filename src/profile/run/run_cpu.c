@@ -1,0 +1,109 @@
+#include "profile/run/run_cpu.h"
+
+#include "base/log.h"
+#include "profile/files/profile_writers.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define STACK_BYTES (32u << 10)
+
+const char *pt_run_profile_kind(size_t index) {
+    static const char *const kinds[] = { PT_RUN_PROFILE_CPU, PT_RUN_PROFILE_HEAP };
+    return index < PT_COUNT(kinds) ? kinds[index] : NULL;
+}
+
+static struct pt_cpu_sampling_options sampling_options(const struct pt_run_profile_options *o) {
+    return (struct pt_cpu_sampling_options){
+        .fs = o->fs,
+        .how = { .rate_hz = o->rate_hz, .stack_bytes = STACK_BYTES, .wants_python = true },
+        .method = o->method,
+        .program = o->program
+    };
+}
+
+static void give_up(const struct pt_run_profile *p) {
+    pt_log(PT_LOG_ERROR, "no CPU profile: %s; the recording goes on without", p->reason.text);
+}
+
+void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o) {
+    struct pt_cpu_sampling_options options = sampling_options(o);
+    int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
+                     o->name, PT_RUN_PROFILE_CPU);
+    int rc = n < (int)sizeof p->path ? pt_elf_check(&p->reason)
+                                     : pt_fail(&p->reason, -ENAMETOOLONG, "its path is too long");
+    p->sampling.o = options;
+    if (!rc && o->program)
+        rc = pt_cpu_sampling_choose(&p->sampling, &options, &p->reason);
+    p->is_chosen = rc == 0;
+    if (rc)
+        give_up(p);
+}
+
+void pt_run_profile_prepare(const struct pt_run_profile *p, struct pt_environment *e) {
+    if (p->is_chosen)
+        pt_cpu_sampling_prepare(&p->sampling, e);
+}
+
+void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t count) {
+    struct pt_cpu_sampling_options options = p->sampling.o;
+    if (!p->is_chosen)
+        return;
+    int rc = options.program
+                 ? pt_cpu_sampling_start(&p->sampling, pids[0], &p->reason)
+                 : pt_cpu_sampling_attach(&p->sampling, &options, pids, count, &p->reason);
+    p->is_started = rc == 0;
+    if (rc)
+        give_up(p);
+}
+
+static const struct pt_recording *recording_of(const struct pt_run_profile *p) {
+    return pt_cpu_sampling_recording((struct pt_cpu_sampling *)&p->sampling);
+}
+
+int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p) {
+    return p->is_started ? pt_cpu_sampling_cpu_ns(&p->sampling) : 0;
+}
+
+void pt_run_profile_stop(struct pt_run_profile *p) {
+    pt_cpu_sampling_stop(&p->sampling);
+}
+
+int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,
+                        size_t count) {
+    if (!p->is_started)
+        return 0;
+    struct pt_recording *r = pt_cpu_sampling_recording(&p->sampling);
+    pt_recording_finish(r, command, pids, count);
+    int rc = pt_cpu_sampling_check(&p->sampling, &p->reason);
+    if (!rc)
+        rc = pt_profile_write(&r->profile, p->path, &p->reason);
+    p->is_saved = rc == 0;
+    if (rc)
+        pt_log(PT_LOG_ERROR, "%s", p->reason.text);
+    return rc;
+}
+
+/* A profile that is not whole says so. */
+void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out) {
+    if (!p->is_saved) {
+        if (p->reason.text[0])
+            pt_out_printf(out, "CPU profile: none (%s)\n", p->reason.text);
+        return;
+    }
+    const struct pt_profile *profile = &recording_of(p)->profile;
+    const struct pt_profile_meta *m = &profile->meta;
+    pt_out_printf(out, "CPU profile: %s (%zu samples, lost %" PRId64, p->path,
+                  profile->samples.count, m->lost + m->dropped);
+    if (m->unwound > 0)
+        pt_out_printf(out, "; %.1f %% of the stacks reach the root",
+                      100.0 * (double)m->rooted / (double)m->unwound);
+    pt_out_text(out, ")\n");
+}
+
+void pt_run_profile_release(struct pt_run_profile *p) {
+    pt_cpu_sampling_release(&p->sampling);
+    p->is_started = p->is_chosen = false;
+}

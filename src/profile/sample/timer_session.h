@@ -1,0 +1,57 @@
+/* profile/sample/timer_session.h -- sampling by timers inside the processes of a command, where
+ * perf events are forbidden: libpitot-cpu.so is preloaded into them and writes registers and
+ * stacks into files; a thread of ours reads those, reads frames of Python and unwinds. */
+#ifndef PT_PROFILE_SAMPLE_TIMER_SESSION_H
+#define PT_PROFILE_SAMPLE_TIMER_SESSION_H
+
+#include "launch/environment.h"
+#include "profile/sample/preload_files.h"
+#include "launch/regions.h"
+#include "inside/preload/cpu_layout.h"
+#include "profile/sample/perf_event.h"
+#include "profile/sample/recording.h"
+
+#include <limits.h>
+
+/* A process whose file was found. */
+struct pt_timer_process {
+    int32_t pid;
+    bool may_refresh; /* its maps: once in each batch */
+    uint64_t dropped; /* samples for which its ring had no room */
+};
+
+struct pt_timer_session {
+    struct pt_recording recording;
+    struct pt_pythons pythons;
+    struct pt_buf python_entries;
+    struct pt_regions regions;
+    struct pt_heap_files files;
+    uint32_t files_seen; /* of those the bell counts */
+    struct pt_timer_process *processes;
+    size_t process_count, process_capacity;
+    struct pt_cpu_bell *bell;
+    char library[PATH_MAX];
+    int64_t period_ns;
+    size_t stack_bytes;
+    pthread_t reader;
+    int64_t reader_cpu_ns; /* at its end */
+    bool is_opened, is_running;
+    uint32_t must_stop; /* atomic */
+};
+
+/* Before the command is made. 0 or -errno with words; then there is nothing to release. */
+int pt_timer_session_open(struct pt_timer_session *s, const struct pt_fs *fs,
+                          const struct pt_perf_options *o, const char *program,
+                          struct pt_err *err) PT_MUST_CHECK;
+/* What the command needs to be sampled. */
+void pt_timer_session_prepare(const struct pt_timer_session *s, struct pt_environment *e);
+int pt_timer_session_start(struct pt_timer_session *s, struct pt_err *err) PT_MUST_CHECK;
+int64_t pt_timer_session_cpu_ns(const struct pt_timer_session *s);
+/* Ends sampling; what still runs goes on without. */
+void pt_timer_session_stop(struct pt_timer_session *s);
+/* After that: -ENODATA with words if no program had the library in it; warns of what was left
+ * out. */
+int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) PT_MUST_CHECK;
+void pt_timer_session_release(struct pt_timer_session *s);
+
+#endif

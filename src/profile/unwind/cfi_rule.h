@@ -1,0 +1,42 @@
+/* profile/unwind/cfi_rule.h -- DWARF call frame rules of one address, as libdw gives them, to a
+ * rule of the unwinder. Compilers use few of the forms DWARF allows:
+ *
+ *     breg7 48                                           rsp + 48
+ *     call_frame_cfa, plus_uconst -16                    saved at the frame address - 16
+ *     breg6 -8, deref                                    *(rbp - 8): a realigned stack
+ *     breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus    a stub of the PLT
+ */
+#ifndef PT_PROFILE_UNWIND_CFI_RULE_H
+#define PT_PROFILE_UNWIND_CFI_RULE_H
+
+#include "profile/unwind/unwind.h"
+
+enum pt_machine { PT_MACHINE_X86_64, PT_MACHINE_ARM64 };
+
+struct pt_cfi_op {
+    uint8_t atom; /* DW_OP_* */
+    int64_t number, number2;
+};
+
+enum pt_cfi_form { PT_CFI_SAME, PT_CFI_UNDEFINED, PT_CFI_OPS };
+
+struct pt_cfi_value {
+    enum pt_cfi_form form;
+    const struct pt_cfi_op *ops; /* where it is saved; of the frame address: what it is */
+    size_t count;
+};
+
+struct pt_cfi {
+    enum pt_machine machine;
+    bool is_signal;
+    struct pt_cfi_value frame, return_address;
+    struct pt_cfi_value saved[PT_RULE_SAVED]; /* of FP and those after it */
+};
+
+/* The number DWARF has for a register of ours; -1: it has none. */
+int pt_cfi_dwarf_register(enum pt_machine machine, unsigned number);
+
+/* PT_RULE_NONE if it says something we cannot follow. */
+struct pt_unwind_rule pt_cfi_rule(const struct pt_cfi *cfi);
+
+#endif

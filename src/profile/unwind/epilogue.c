@@ -1,0 +1,187 @@
+#include "profile/unwind/epilogue.h"
+
+#include "profile/unwind/x86.h"
+
+#define FRAME_MAX (1 << 20)
+
+enum { RBX = 3, RSP = 4, RBP = 5, R10 = 10, R12 = 12, R15 = 15 };
+enum {
+    COMPARISONS = 0x38, /* opcodes below compute */
+    PUSH = 0x50,
+    POP = 0x58,
+    PUSH_LONG = 0x68,
+    PUSH_BYTE = 0x6a,
+    ARITHMETIC = 0x81,
+    ARITHMETIC_BYTE = 0x83,
+    EXCHANGE = 0x87,
+    MOVE_TO = 0x89,
+    MOVE_FROM = 0x8b,
+    LOAD_ADDRESS = 0x8d,
+    POP_MEMORY = 0x8f,
+    PUSH_FLAGS = 0x9c,
+    POP_FLAGS = 0x9d,
+    MOVE_LONG_NUMBER = 0xb8,
+    RETURN_AND_POP = 0xc2,
+    RETURN = 0xc3,
+    MOVE_NUMBER = 0xc7,
+    ENTER = 0xc8,
+    LEAVE = 0xc9,
+    GROUP = 0xff
+};
+enum { ADD = 0, SUBTRACT = 5, PUSH_OF_GROUP = 6 };
+
+/* Where the stack pointer is, from that at the beginning on or from the frame pointer. */
+struct reading {
+    bool is_from_fp, is_over;
+    int64_t depth;
+    int64_t saved[PT_RULE_SAVED]; /* depth at which a register lies */
+    bool has_saved[PT_RULE_SAVED];
+};
+
+/* Of our own numbers; 0: it is none that is followed. */
+static unsigned own_register(unsigned number) {
+    return number == RBP                    ? PT_REGISTER_FP
+           : number == RBX                  ? PT_REGISTER_3
+           : number >= R12 && number <= R15 ? PT_REGISTER_4 + (number - R12)
+           : number == R10                  ? PT_REGISTER_8
+                                            : 0;
+}
+
+/* What was pushed on the way is not the caller's. */
+static void pop(struct reading *r, unsigned number) {
+    unsigned own = own_register(number);
+    if (own && (r->is_from_fp || r->depth >= 0)) {
+        r->saved[own - PT_REGISTER_FP] = r->depth;
+        r->has_saved[own - PT_REGISTER_FP] = true;
+    }
+    r->depth += 8;
+}
+
+static void use_frame_pointer(struct reading *r, int32_t offset) {
+    r->is_from_fp = true;
+    r->depth = offset;
+}
+
+/* add, sub; others of the group leave it nobody knows where */
+static bool add_to_pointer(struct reading *r, const struct pt_x86 *x) {
+    if (x->reg != ADD && x->reg != SUBTRACT)
+        return x->reg == 7; /* a comparison */
+    if (x->immediate > FRAME_MAX || x->immediate < -FRAME_MAX)
+        return false;
+    r->depth += x->reg == ADD ? x->immediate : -x->immediate;
+    return true;
+}
+
+static bool load_pointer(struct reading *r, const struct pt_x86 *x) {
+    if (x->displacement > FRAME_MAX || x->displacement < -FRAME_MAX)
+        return false;
+    if (x->target == RSP)
+        r->depth += x->displacement;
+    else if (x->target == RBP)
+        use_frame_pointer(r, x->displacement);
+    else
+        return false;
+    return true;
+}
+
+static bool move_to_pointer(struct reading *r, unsigned from) {
+    use_frame_pointer(r, 0);
+    return from == RBP;
+}
+
+static bool follow_stack(struct reading *r, const struct pt_x86 *x) {
+    switch (x->opcode & 0xf8) {
+    case PUSH:
+        r->depth -= 8;
+        return true;
+    case POP:
+        pop(r, x->target);
+        return x->target != RSP;
+    default:
+        break;
+    }
+    switch (x->opcode) {
+    case PUSH_LONG:
+    case PUSH_BYTE:
+    case PUSH_FLAGS:
+        r->depth -= 8;
+        return true;
+    case POP_MEMORY:
+    case POP_FLAGS:
+        r->depth += 8;
+        return true;
+    case LEAVE:
+        use_frame_pointer(r, 0);
+        pop(r, RBP);
+        return true;
+    case RETURN:
+    case RETURN_AND_POP:
+        r->is_over = true;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* By what cannot be followed: a register that is added to it, a number, an exchange. */
+static bool is_lost(const struct pt_x86 *x) {
+    bool is_target = !x->is_memory && x->target == RSP, is_reg = x->reg == RSP;
+    if (x->opcode < COMPARISONS)
+        return (x->opcode & 7) < 4 && (x->opcode & 2 ? is_reg : is_target);
+    if (x->opcode == EXCHANGE)
+        return is_reg || is_target;
+    return x->opcode == ENTER ||
+           (is_target && (x->opcode == MOVE_NUMBER || (x->opcode & 0xf8) == MOVE_LONG_NUMBER));
+}
+
+/* False: the stack pointer is lost. */
+static bool follow(struct reading *r, const struct pt_x86 *x) {
+    bool is_pointer = !x->is_memory && x->target == RSP, is_from_pointer = x->reg == RSP;
+    if (!x->is_plain)
+        return true;
+    if (is_lost(x))
+        return false;
+    switch (x->opcode) {
+    case ARITHMETIC:
+    case ARITHMETIC_BYTE:
+        return !is_pointer || add_to_pointer(r, x);
+    case MOVE_TO:
+        return !is_pointer || move_to_pointer(r, x->reg);
+    case MOVE_FROM:
+        return !is_from_pointer || (!x->is_memory && move_to_pointer(r, x->target));
+    case LOAD_ADDRESS:
+        return !is_from_pointer || load_pointer(r, x);
+    case GROUP:
+        r->depth -= (x->reg & 7) == PUSH_OF_GROUP ? 8 : 0;
+        return true;
+    default:
+        return follow_stack(r, x);
+    }
+}
+
+/* The return address is where the stack pointer is then. */
+static bool make_rule(const struct reading *r, struct pt_unwind_rule *rule) {
+    int64_t frame = r->depth + 8;
+    if (frame < 8 || frame > FRAME_MAX || frame % 8 != 0)
+        return false;
+    *rule = (struct pt_unwind_rule){ .kind = PT_RULE_OFFSET,
+                                     .base = r->is_from_fp ? PT_REGISTER_FP : PT_REGISTER_SP,
+                                     .offset = (int32_t)frame,
+                                     .return_slot = 1 };
+    for (unsigned i = 0; i < PT_RULE_SAVED; i++) {
+        int64_t slot = r->has_saved[i] ? (frame - r->saved[i]) / 8 : PT_SAVED_SAME;
+        if (slot < 0 || slot >= PT_SAVED_LOST)
+            return false;
+        rule->saved[i] = (uint8_t)slot;
+    }
+    return true;
+}
+
+bool pt_epilogue_rule(const uint8_t *code, size_t size, struct pt_unwind_rule *rule) {
+    struct reading r = { 0 };
+    struct pt_x86 x;
+    for (size_t at = 0; at < size && !r.is_over; at += x.length)
+        if (!pt_x86_parse(code + at, size - at, &x) || !follow(&r, &x))
+            return false;
+    return r.is_over && make_rule(&r, rule);
+}

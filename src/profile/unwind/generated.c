@@ -1,0 +1,47 @@
+#include "profile/unwind/generated.h"
+
+#include "base/mem.h"
+#include "profile/unwind/call_site.h"
+#include "profile/unwind/epilogue.h"
+
+#include <sys/uio.h>
+
+static const struct pt_unwind_rule by_frame_pointer = {
+    .kind = PT_RULE_OFFSET, .base = PT_REGISTER_FP, .offset = 16, .return_slot = 1, .saved = { 2 }
+};
+
+static size_t read_code(int32_t pid, uint64_t address, uint8_t *into, size_t size) {
+    struct iovec local = { into, size }, remote = { (void *)(uintptr_t)address, size };
+    ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool follows_call(const struct pt_space *space, uint64_t address) {
+    uint8_t code[PT_CALL_BYTES];
+    return pt_space_find(space, address - 1) &&
+           read_code(space->pid, address - sizeof code, code, sizeof code) == sizeof code &&
+           pt_call_before(code, sizeof code) != PT_CALL_NONE;
+}
+
+static bool fits(const struct pt_space *space, const struct pt_unwind_state *s,
+                 const struct pt_unwind_rule *rule) {
+    struct pt_unwind_state caller = *s;
+    return pt_unwind_step(&caller, rule) == PT_UNWIND_MORE &&
+           follows_call(space, caller.registers[PT_REGISTER_PC]);
+}
+
+static bool read_rule(int32_t pid, uint64_t pc, struct pt_unwind_rule *rule) {
+    uint8_t *code = pt_malloc(PT_EPILOGUE_BYTES);
+    size_t size = read_code(pid, pc, code, PT_EPILOGUE_BYTES);
+    bool is_read = pt_epilogue_rule(code, size, rule);
+    pt_free(code);
+    return is_read;
+}
+
+bool pt_generated_rule(const struct pt_space *space, const struct pt_unwind_state *s,
+                       struct pt_unwind_rule *rule) {
+    if (read_rule(space->pid, s->registers[PT_REGISTER_PC], rule) && fits(space, s, rule))
+        return true;
+    *rule = by_frame_pointer;
+    return fits(space, s, rule);
+}

@@ -1,0 +1,201 @@
+/* The files of a run besides its journal, and what is printed at its end. */
+#include "record/recorder_state.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/gpu.h"
+#include "report/report_page.h"
+#include "report/summary.h"
+#include "store/static_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define PUSH_GRACE_NS (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
+
+static void note_file(struct pt_recorder *r, const char *key, const char *path) {
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
+    if (!pt_fs_read(AT_FDCWD, path, &text, &scan))
+        pt_recorder_note_write(r, pt_ring_note(&r->ring, pt_str_from(key), pt_scan_rest(&scan)));
+    pt_text_release(&text);
+}
+
+/* Of a collector that is on, or NULL. */
+static void *collector_state(const struct pt_sampler *s, const struct pt_collector *type) {
+    for (int i = 0; i < s->collector_count; i++)
+        if (s->collectors[i].type == type && s->collectors[i].is_on)
+            return s->collectors[i].state;
+    return NULL;
+}
+
+void pt_recorder_write_static(struct pt_recorder *r) {
+    const struct pt_recorder_options *o = r->o;
+    const char *collectors[PT_SAMPLER_COLLECTORS + 1] = { 0 };
+    const char *formats[PT_EXPORT_FORMATS + 1] = { 0 };
+    char directory[PATH_MAX];
+    for (int i = 0, n = 0; pt_collectors[i]; i++)
+        if (o->is_enabled[i])
+            collectors[n++] = pt_collectors[i]->name;
+    for (int i = 0; i < o->formats.count; i++)
+        formats[i] = o->formats.types[i]->name;
+    const char **tags = pt_calloc(o->tag_count + 1, sizeof *tags);
+    if (o->tag_count > 0)
+        memcpy(tags, o->tags, o->tag_count * sizeof *tags);
+    struct pt_static_options options = {
+        .fs = &o->fs,
+        .uuid = r->uuid_text,
+        .start_wall_ns = r->start_wall_ns,
+        .interval_ns = o->interval_ns,
+        .own_argv = o->own_argv,
+        .command = o->command,
+        .working_directory = getcwd(directory, sizeof directory),
+        .environment = o->command ? environ : NULL,
+        .own_environment = environ,
+        .collectors = collectors,
+        .formats = formats,
+        .tags = tags,
+        .put_gpus = pt_gpu_put_static,
+        .gpus = collector_state(&r->sampler, &pt_gpu_collector),
+        .put_engines = pt_engine_infos_put,
+        .engines = &r->engines,
+    };
+    struct pt_out out;
+    struct pt_err err;
+    int rc = pt_out_create(&out, r->static_path, &err);
+    if (!rc) {
+        pt_static_write(&out, &options);
+        rc = pt_out_close(&out);
+        pt_fail(&err, rc, "cannot write %s: %s", r->static_path, strerror(-rc));
+    }
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        r->has_lost = true;
+    } else {
+        note_file(r, "static", r->static_path);
+    }
+    pt_free(tags);
+}
+
+struct ending {
+    struct pt_recorder *recorder;
+    struct pt_summary summary;
+};
+
+static void begin_summary(void *user, const struct pt_journal_reader *reader) {
+    struct ending *e = user;
+    pt_summary_init(&e->summary, &reader->schema);
+}
+
+static void add_to_summary(void *user, const struct pt_sample *sample) {
+    struct ending *e = user;
+    pt_summary_add(&e->summary, sample);
+}
+
+static void describe_command(const struct pt_recorder *r, char *into, size_t capacity) {
+    struct pt_cause cause;
+    pt_death_find(&r->death, r->child.wait_status, &cause);
+    if (!r->o->command)
+        snprintf(into, capacity, "%s", r->end_reason ? r->end_reason : "");
+    else if (!r->child.has_ended)
+        snprintf(into, capacity, "the command still runs");
+    else if (cause.kind == PT_CAUSE_NONE)
+        snprintf(into, capacity, "the command exited with 0");
+    else
+        snprintf(into, capacity, "%s", cause.text);
+}
+
+static void print_summary(void *user, const struct pt_journal_reader *reader) {
+    struct ending *e = user;
+    struct pt_recorder *r = e->recorder;
+    if (!r->o->is_quiet && pt_log_is_ready(PT_LOG_PATIENCE_MS)) {
+        struct pt_out out;
+        char what[sizeof(struct pt_cause)];
+        double seconds = (double)(e->summary.last_mono_ns - e->summary.first_mono_ns) / 1e9;
+        describe_command(r, what, sizeof what);
+        e->summary.energy_basis = r->energy;
+        pt_out_borrow(&out, STDERR_FILENO);
+        pt_out_printf(&out, "\nRecorded %.1f s, %llu samples; %s.\n", seconds,
+                      (unsigned long long)e->summary.sample_count, what);
+        if (reader->lost_sample_count > 0)
+            pt_out_printf(&out, "%llu samples could not be written.\n",
+                          (unsigned long long)reader->lost_sample_count);
+        pt_summary_print(&e->summary, &out, strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+        pt_out_close(&out);
+    }
+    pt_summary_release(&e->summary);
+}
+
+/* The run is whole without the page: what keeps it from being written is told, no more. */
+static bool write_report(struct pt_recorder *r) {
+    struct pt_err err = { "" };
+    char path[PATH_MAX];
+    if (!r->o->wants_report)
+        return false;
+    struct pt_report_options options = { .journal = r->journal_path, .path = path };
+    int rc = snprintf(path, sizeof path, "%s/%s.html", r->o->directory, r->uuid_text) < PATH_MAX
+                 ? pt_report_write(&options, &err)
+                 : pt_fail(&err, -ENAMETOOLONG, "the path of the report is too long");
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s", err.text);
+        r->has_lost = true;
+    }
+    return !rc;
+}
+
+/* Of a black box nothing else is made: its other formats would have no bound. */
+static const struct pt_export_formats *formats_of(const struct pt_recorder *r) {
+    static const struct pt_export_formats none = { .count = 0 };
+    return r->o->blackbox.bound_bytes > 0 ? &none : &r->o->formats;
+}
+
+static void print_files(const struct pt_recorder *r, bool has_report) {
+    if (r->o->is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
+        return;
+    const struct pt_export_formats *formats = formats_of(r);
+    char list[128];
+    snprintf(list, sizeof list, r->o->blackbox.bound_bytes > 0 ? "ring" : "pitot");
+    for (int i = 0; i < formats->count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", formats->types[i]->name);
+    if (has_report)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", html");
+    struct pt_out out;
+    pt_out_borrow(&out, STDERR_FILENO);
+    pt_out_printf(&out, "Files: %s/%s.* (%s)\n", r->o->directory, r->uuid_text, list);
+    pt_run_profile_print(&r->profile, &out);
+    pt_run_heap_print(&r->heap, &out);
+    pt_gpu_trace_print(&r->gpu, r->o->gpu_rows, &out);
+    (void)pt_out_close(&out);
+}
+
+void pt_recorder_finish(struct pt_recorder *r) {
+    pt_status_release(&r->status);
+    struct pt_str reason = pt_str_from(r->end_reason ? r->end_reason : "");
+    pt_recorder_note_write(r, pt_ring_note(&r->ring, PT_STR("end"), reason));
+    int rc = pt_ring_close(&r->ring);
+    if (rc && rc != r->write_error)
+        pt_log(PT_LOG_ERROR, "cannot write %s: %s", r->journal_path, strerror(-rc));
+    r->has_lost |= rc != 0;
+    r->has_lost |= pt_gpu_trace_import(&r->gpu, r->journal_path) != 0;
+
+    struct ending ending = { .recorder = r };
+    struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
+    struct pt_export_result result;
+    struct pt_err err = { "" };
+    rc = pt_export(r->journal_path, formats_of(r), r->o->directory, r->uuid_text, &observer,
+                   &result, &err);
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s; the journal %s is kept: pitot export makes the files from it",
+               err.text, r->journal_path);
+        r->has_lost = true;
+    }
+    r->has_lost |= pt_run_profile_save(&r->profile, r->o->command, r->target.pids,
+                                       (size_t)r->target.pid_count) != 0;
+    r->has_lost |= pt_run_heap_save(&r->heap) != 0;
+    print_files(r, write_report(r));
+    pt_push_close(r->push, pt_mono_ns() + PUSH_GRACE_NS);
+    r->push = NULL;
+}

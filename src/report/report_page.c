@@ -1,0 +1,367 @@
+#include "report/report_page.h"
+
+#include "analyze/death.h"
+#include "analyze/straggler.h"
+#include "base/json.h"
+#include "profile/files/profile_writers.h"
+#include "report/charts.h"
+#include "report/energy_text.h"
+#include "report/events.h"
+#include "report/explain_text.h"
+#include "report/figures.h"
+#include "report/report_page_parts.h"
+#include "report/processes.h"
+#include "report/ranks.h"
+#include "report/run_profile.h"
+#include "report/spans.h"
+#include "gputrace/gpu_tables.h"
+#include "store/journal.h"
+#include "store/rank.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uuid.h>
+
+/* A page stays below 5 MB: at worst, noise in every column, a value takes three bytes. */
+#define VALUES_MOST    1200000
+#define STRETCHES_MOST 2000
+#define STRETCHES_MIN  250
+
+struct report {
+    const struct pt_report_options *o;
+    struct pt_journal_reader reader; /* of the first pass; its schema is that of all parts */
+    struct pt_charts *charts;        /* one for each table of the schema */
+    struct pt_curve_axis axis;
+    struct pt_energy_basis basis;
+    struct pt_report_figures figures;
+    struct pt_report_spans spans;
+    struct pt_report_events events;
+    struct pt_ranks ranks; /* of a merged run */
+    struct pt_stragglers stragglers;
+    struct pt_blob blob;
+    struct pt_profile_file *profile, *heap; /* or NULL: there is none */
+    uint64_t sample_count;
+    int64_t first_ns, last_ns, first_wall_ns;
+    double *times; /* of samples, in seconds; only if each has a stretch of its own */
+};
+
+int pt_report_check(struct pt_err *err) {
+    if (pt_report_page_head)
+        return 0;
+    return pt_fail(err, -ENOENT,
+                   "this build has no report page: its charts (uPlot) come from the npm registry "
+                   "at build time; install npm, then `make clean` and build again");
+}
+
+/* Spans and events have their own pictures; what GPUs did is for traces. */
+static bool is_charted(const struct pt_table *table) {
+    for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
+        if (strcmp(table->name, pt_timeline_tables[i]->name) == 0)
+            return false;
+    return strcmp(table->name, "span") != 0 && !pt_report_events_has(table);
+}
+
+static void survey_sample(struct report *r, const struct pt_sample *sample) {
+    if (r->sample_count++ == 0) {
+        r->first_ns = sample->mono_ns;
+        r->first_wall_ns = sample->wall_ns;
+    }
+    if (sample->mono_ns > r->last_ns)
+        r->last_ns = sample->mono_ns;
+    for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
+        if (is_charted(r->reader.schema.tables[i]))
+            pt_charts_survey(&r->charts[i], &sample->batches[i], sample->mono_ns);
+}
+
+static int cannot_read(const struct report *r, int rc, struct pt_err *err) {
+    return pt_fail(err, rc, "cannot read %s: %s", r->o->journal, strerror(-rc));
+}
+
+static int survey(struct report *r, struct pt_err *err) {
+    struct pt_sample sample;
+    int rc = pt_journal_open(&r->reader, r->o->journal, err);
+    if (rc)
+        return rc;
+    const struct pt_schema *schema = &r->reader.schema;
+    r->charts = pt_calloc(schema->table_count, sizeof *r->charts);
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        pt_charts_init(&r->charts[i], schema->tables[i]);
+    pt_sample_init(&sample, schema);
+    while ((rc = pt_journal_next(&r->reader, &sample)) > 0)
+        survey_sample(r, &sample);
+    pt_sample_release(&sample);
+    if (rc < 0)
+        return cannot_read(r, rc, err);
+    pt_ranks_read(&r->ranks, &r->reader);
+    if (r->sample_count == 0)
+        return pt_fail(err, -ENODATA, "%s has no samples yet", r->o->journal);
+    return 0;
+}
+
+/* The more curves there are, the coarser they get. */
+static void choose(struct report *r) {
+    uint64_t curves = 1;
+    for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
+        curves += pt_charts_choose(&r->charts[i]);
+    uint64_t most = VALUES_MOST / 2 / curves;
+    most = most < STRETCHES_MOST ? most : STRETCHES_MOST;
+    most = most > STRETCHES_MIN ? most : STRETCHES_MIN;
+    pt_curve_axis_init(&r->axis, r->first_ns, r->last_ns, r->sample_count, (uint32_t)most);
+}
+
+/* What was given when recording, and over it what is given now. */
+static void make_basis(struct report *r) {
+    const struct pt_journal_note *note = pt_journal_note_find(&r->reader, PT_ENERGY_NOTE);
+    struct pt_buf text = { 0 };
+    if (note)
+        pt_energy_basis_read(&r->basis, (struct pt_str){ note->text, note->text_len });
+    if (!r->o->assumed)
+        return;
+    if (r->o->assumed->region[0])
+        r->basis.carbon_intensity = (struct pt_given){ 0 };
+    pt_energy_basis_write(r->o->assumed, &text);
+    pt_energy_basis_read(&r->basis, pt_buf_as_str(&text));
+    pt_buf_release(&text);
+}
+
+static void begin_drawing(struct report *r) {
+    const struct pt_schema *schema = &r->reader.schema;
+    make_basis(r);
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        pt_charts_begin(&r->charts[i], &r->axis);
+    pt_report_figures_init(&r->figures, schema, &r->axis, &r->basis, &r->ranks);
+    pt_stragglers_init(&r->stragglers, schema);
+    pt_report_spans_init(&r->spans, schema);
+    r->times = pt_calloc(r->axis.is_whole ? r->sample_count : 1, sizeof *r->times);
+}
+
+static void draw_sample(struct report *r, uint64_t index, const struct pt_sample *sample) {
+    uint32_t stretch = pt_curve_axis_at(&r->axis, index, sample->mono_ns);
+    if (r->axis.is_whole)
+        r->times[index] = (double)(sample->mono_ns - r->first_ns) / 1e9;
+    for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
+        if (is_charted(r->reader.schema.tables[i]))
+            pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, stretch);
+    pt_report_figures_add(&r->figures, sample, stretch);
+    pt_stragglers_add(&r->stragglers, sample);
+    pt_report_spans_add(&r->spans, sample);
+    pt_report_events_add(&r->events, sample);
+}
+
+/* A run that is still being recorded has more by now: only what was surveyed is drawn. */
+static int draw(struct report *r, struct pt_err *err) {
+    struct pt_journal_reader reader = { 0 };
+    struct pt_sample sample;
+    int rc = pt_journal_open(&reader, r->o->journal, err);
+    if (rc)
+        return rc;
+    begin_drawing(r);
+    pt_sample_init(&sample, &reader.schema);
+    for (uint64_t i = 0; i < r->sample_count && (rc = pt_journal_next(&reader, &sample)) > 0; i++)
+        draw_sample(r, i, &sample);
+    pt_report_figures_end(&r->figures);
+    pt_stragglers_finish(&r->stragglers);
+    pt_sample_release(&sample);
+    pt_journal_reader_close(&reader);
+    return rc < 0 ? cannot_read(r, rc, err) : 0;
+}
+
+/* A profile that lies beside the journal, or is `given`; none is fine. */
+static int read_profiles(struct report *r, struct pt_err *err) {
+    int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
+                           : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
+    return rc ? rc : pt_run_profile_read(&r->heap, r->o->journal, "heap", err);
+}
+
+static void write_run(const struct report *r, struct pt_json *j) {
+    const struct pt_journal_reader *reader = &r->reader;
+    const struct pt_journal_note *end = pt_journal_note_find(reader, "end");
+    struct pt_cause cause;
+    pt_cause_read(&cause, reader);
+    char uuid[37];
+    uuid_unparse_lower(reader->uuid, uuid);
+    pt_json_object(j, "run");
+    pt_json_text(j, "uuid", uuid);
+    pt_json_f64(j, "start", (double)r->first_wall_ns / 1e9);
+    pt_json_f64(j, "seconds", (double)(r->last_ns - r->first_ns) / 1e9);
+    pt_json_i64(j, "samples", (int64_t)r->sample_count);
+    pt_json_bool(j, "is_complete", reader->is_complete);
+    pt_json_i64(j, "lost_samples", (int64_t)reader->lost_sample_count);
+    pt_json_i64(j, "skipped_samples", (int64_t)reader->skipped_sample_count);
+    pt_json_i64(j, "skipped_bytes", (int64_t)reader->skipped_bytes);
+    pt_json_text(j, "end", cause.kind ? cause.text : end ? end->text : NULL);
+    pt_json_text(j, "currency", r->basis.currency[0] ? r->basis.currency : NULL);
+    pt_json_end(j);
+}
+
+static void write_axis(struct report *r, struct pt_json *j) {
+    pt_json_object(j, "axis");
+    pt_json_i64(j, "count", r->axis.count);
+    pt_json_bool(j, "is_whole", r->axis.is_whole);
+    if (r->axis.is_whole)
+        pt_json_i64(j, "times",
+                    (int64_t)pt_blob_add(&r->blob, r->times, r->axis.count, 1, 0, PT_BLOB_EXACT));
+    pt_json_end(j);
+}
+
+/* JSON as text: the page parses it, and what is wrong in it harms nothing else. */
+static void write_static(const struct report *r, struct pt_json *j) {
+    const struct pt_journal_note *note = pt_journal_note_find(&r->reader, "static");
+    if (note)
+        pt_json_str(j, "static", (struct pt_str){ note->text, note->text_len });
+    else
+        pt_json_null(j, "static");
+}
+
+static void write_energy(const struct report *r, struct pt_json *j) {
+    struct pt_energy_report report;
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    char uuid[37];
+    uuid_unparse_lower(r->reader.uuid, uuid);
+    pt_energy_report_make(&report, pt_report_figures_meter(&r->figures), &r->basis);
+    pt_out_memory(&out, &text);
+    pt_energy_print_json(&report, uuid, &out);
+    if (!pt_out_close(&out))
+        pt_json_raw(j, "energy", pt_buf_as_str(&text));
+    pt_energy_report_release(&report);
+    pt_buf_release(&text);
+}
+
+/* As `pitot explain --json` has it. */
+static void write_explanation(const struct report *r, struct pt_json *j) {
+    struct pt_explained_run run;
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    if (pt_explain_run(&run, r->o->journal, NULL))
+        return;
+    pt_out_memory(&out, &text);
+    pt_explain_print_json(&run, &out);
+    if (!pt_out_close(&out))
+        pt_json_raw(j, "explanation", pt_buf_as_str(&text));
+    pt_buf_release(&text);
+}
+
+static int64_t first_sample_ns(const struct pt_profile *p) {
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < p->samples.count; i++)
+        first = p->samples.at[i].time_ns < first ? p->samples.at[i].time_ns : first;
+    return first;
+}
+
+/* Its times count from its first sample, which is `offset` seconds after that of the run. */
+static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
+                        struct pt_json *j) {
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    if (!file || file->profile.samples.count == 0) {
+        pt_json_null(j, key);
+        return;
+    }
+    pt_out_memory(&out, &text);
+    pt_profile_write_page_data(&file->profile, &out);
+    (void)pt_out_close(&out); /* memory does not fail */
+    pt_json_object(j, key);
+    pt_json_f64(j, "offset", (double)(first_sample_ns(&file->profile) - r->first_ns) / 1e9);
+    pt_json_raw(j, "data", pt_buf_as_str(&text));
+    pt_json_end(j);
+    pt_buf_release(&text);
+}
+
+static void write_data(struct report *r, struct pt_json *j) {
+    const struct pt_schema *schema = &r->reader.schema;
+    int processes = pt_schema_find(schema, "process");
+    pt_json_object(j, NULL);
+    pt_json_text(j, "format", "pitot-report");
+    pt_json_i64(j, "version", 1);
+    pt_json_text(j, "pitot", PITOT_VERSION);
+    write_run(r, j);
+    write_axis(r, j);
+    write_static(r, j);
+    pt_report_ranks_write(&r->reader, &r->stragglers, j);
+    pt_report_figures_write(&r->figures, j, &r->blob);
+    pt_json_array(j, "tables");
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        if (is_charted(schema->tables[i]))
+            pt_charts_write(&r->charts[i], j, &r->blob);
+    pt_json_end(j);
+    pt_report_events_write(&r->events, r->first_ns, j);
+    pt_report_spans_write(&r->spans, r->first_ns, j, &r->blob);
+    pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
+    write_energy(r, j);
+    write_explanation(r, j);
+    write_flame(r, "flame", r->profile, j);
+    write_flame(r, "heap", r->heap, j);
+    pt_json_end(j);
+}
+
+/* Inside of <script> a "<" could end it; in JSON it stands in strings only. */
+static void write_escaped(struct pt_out *out, struct pt_str json) {
+    for (size_t i = 0; i < json.len; i++)
+        if (json.at[i] == '<')
+            pt_out_text(out, "\\u003c");
+        else
+            pt_out_char(out, json.at[i]);
+}
+
+static int write_page(struct report *r, struct pt_err *err) {
+    struct pt_buf data = { 0 };
+    struct pt_out memory, out;
+    struct pt_json j = { .out = &memory };
+    int rc = pt_out_create(&out, r->o->path, err);
+    if (rc)
+        return rc;
+    pt_out_memory(&memory, &data);
+    write_data(r, &j);
+    rc = pt_out_close(&memory);
+    pt_out_text(&out, pt_report_page_head);
+    write_escaped(&out, pt_buf_as_str(&data));
+    pt_out_text(&out, pt_report_page_middle);
+    if (!rc)
+        rc = pt_blob_write(&r->blob, &out);
+    pt_out_text(&out, pt_report_page_tail);
+    pt_buf_release(&data);
+    if (rc)
+        pt_out_discard(&out);
+    else
+        rc = pt_out_close(&out);
+    return rc ? pt_fail(err, rc, "cannot write %s: %s", r->o->path, strerror(-rc)) : 0;
+}
+
+static void release(struct report *r) {
+    for (uint32_t i = 0; r->charts && i < r->reader.schema.table_count; i++)
+        pt_charts_release(&r->charts[i]);
+    pt_free(r->charts);
+    if (r->figures.list) {
+        pt_report_figures_release(&r->figures);
+        pt_report_spans_release(&r->spans);
+        pt_stragglers_release(&r->stragglers);
+    }
+    pt_ranks_release(&r->ranks);
+    pt_run_profile_free(r->profile);
+    pt_run_profile_free(r->heap);
+    pt_report_events_release(&r->events);
+    pt_blob_release(&r->blob);
+    pt_free(r->times);
+    pt_journal_reader_close(&r->reader);
+}
+
+int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
+    struct report r = { .o = o };
+    int rc = pt_report_check(err);
+    if (!rc)
+        rc = survey(&r, err);
+    if (!rc) {
+        choose(&r);
+        rc = draw(&r, err);
+    }
+    if (!rc)
+        rc = read_profiles(&r, err);
+    if (!rc)
+        rc = write_page(&r, err);
+    release(&r);
+    return rc;
+}

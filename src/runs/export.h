@@ -1,0 +1,41 @@
+/* runs/export.h -- makes every other format from a journal, during a run, after it or after a
+ * crash. */
+#ifndef PT_RUNS_EXPORT_H
+#define PT_RUNS_EXPORT_H
+
+#include "format/rows/sink.h"
+#include "store/journal.h"
+
+#define PT_EXPORT_FORMATS 16
+
+struct pt_export_formats {
+    const struct pt_sink_type *types[PT_EXPORT_FORMATS];
+    int count;
+};
+
+/* "parquet,csv"; an unknown one is refused with a list of those there are. */
+int pt_export_formats_parse(struct pt_export_formats *f, const char *list,
+                            struct pt_err *err) PT_MUST_CHECK;
+
+struct pt_export_result {
+    uint64_t sample_count;
+    uint64_t tail_bytes, skipped_bytes, skipped_sample_count;
+    bool is_complete;
+    char uuid[37];
+};
+
+/* Somebody who wants to see the samples while they pass. Any function may be NULL. */
+struct pt_export_observer {
+    void *user;
+    void (*begin)(void *user, const struct pt_journal_reader *reader);
+    void (*sample)(void *user, const struct pt_sample *sample);
+    void (*end)(void *user, const struct pt_journal_reader *reader);
+};
+
+/* Reads the journal once and writes all formats into `directory` under `name`; a format that
+ * fails does not stop the others. 0 or the first error with words. */
+int pt_export(const char *journal, const struct pt_export_formats *formats, const char *directory,
+              const char *name, const struct pt_export_observer *observer,
+              struct pt_export_result *result, struct pt_err *err) PT_MUST_CHECK;
+
+#endif

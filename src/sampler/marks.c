@@ -1,0 +1,101 @@
+#include "sampler/marks.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "What was marked")
+PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Marks on the time axis, set by `pitot mark`",
+         MARK_COLUMNS, "pitot mark");
+
+const struct pt_table *const pt_mark_table = &mark_table;
+
+static char *control_path(const char *journal) {
+    struct pt_str stem = pt_run_stem(pt_str_from(journal));
+    return pt_asprintf("%.*s.ctl", (int)stem.len, stem.at);
+}
+
+void pt_marks_open(struct pt_marks *m, const char *journal) {
+    *m = (struct pt_marks){ .fd = -1, .path = control_path(journal) };
+    if (mkfifo(m->path, 0600)) {
+        pt_log(PT_LOG_INFO, "no marks in this run: cannot create %s: %s", m->path, strerror(errno));
+        pt_free(m->path);
+        m->path = NULL;
+        return;
+    }
+    /* Open for writing too: a FIFO without writers would always be readable. */
+    m->fd = open(m->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+void pt_marks_close(struct pt_marks *m) {
+    if (m->fd >= 0)
+        close(m->fd);
+    if (m->path)
+        unlink(m->path);
+    pt_free(m->path);
+    *m = (struct pt_marks){ .fd = -1 };
+}
+
+static void read_more(struct pt_marks *m) {
+    ssize_t n =
+        m->fd < 0 ? 0 : read(m->fd, m->line + m->line_length, sizeof m->line - m->line_length);
+    if (n > 0)
+        m->line_length += (size_t)n;
+}
+
+bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MAX + 1]) {
+    char *newline = memchr(m->line, '\n', m->line_length);
+    if (!newline) {
+        read_more(m);
+        newline = memchr(m->line, '\n', m->line_length);
+    }
+    if (!newline) {
+        if (m->line_length == sizeof m->line)
+            m->line_length = 0; /* somebody else's noise */
+        return false;
+    }
+    struct pt_str line = { m->line, (size_t)(newline - m->line) };
+    pt_str_copy(into, PT_MARK_MAX + 1, line);
+    m->line_length -= line.len + 1;
+    memmove(m->line, newline + 1, m->line_length);
+    *text = pt_str_from(into);
+    return true;
+}
+
+void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text) {
+    pt_sample_clear(sample);
+    sample->mono_ns = pt_mono_ns();
+    sample->wall_ns = pt_wall_ns();
+    struct pt_batch *b = &sample->batches[table];
+    pt_batch_add_row(b);
+    pt_set_time(b, 0, sample->mono_ns);
+    pt_set_str(b, mark_text, text);
+}
+
+int pt_mark_send(const char *journal, const char *text, bool must_keep, struct pt_err *err) {
+    size_t length = strlen(text);
+    if (length == 0 || length >= PT_MARK_MAX || strchr(text, '\n'))
+        return pt_fail(err, -EINVAL, "a mark is one line of 1 to %d bytes", PT_MARK_MAX);
+    char *path = control_path(journal);
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    pt_free(path);
+    if (fd < 0 && (errno == ENXIO || errno == ENOENT))
+        return pt_fail(err, -ENXIO, "the recording %s is not running", journal);
+    if (fd < 0)
+        return pt_fail(err, -errno, "cannot reach the recording %s: %s", journal, strerror(errno));
+    char line[PT_MARK_MAX + 2];
+    int written =
+        snprintf(line, sizeof line, "%s%s\n", must_keep ? (char[]){ PT_MARK_KEEP, 0 } : "", text);
+    ssize_t n = write(fd, line, (size_t)written);
+    int rc = n == written
+                 ? 0
+                 : pt_fail(err, -EAGAIN, "the recording %s takes no marks just now", journal);
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,435 @@
+#include "sampler/sampler.h"
+
+#include "sampler/alerts.h"
+#include "sampler/marks.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "push/push.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define COLLECTOR_COLUMNS(X, t)                                                                 \
+    X(t, name, "colName", KEY, STRING, NONE, 0,                                                 \
+      "Collector, or 'pitot' for the whole, or 'governor', 'clock', 'journal' for an event")    \
+    X(t, action, "colAction", INFO, STRING, NONE, 0, "What was done or happened, in words")     \
+    X(t, calls, "colCalls", COUNTER, I64, COUNT, 0, "Times it was asked")                       \
+    X(t, rows, "colRows", COUNTER, I64, COUNT, 0, "Rows it gave")                               \
+    X(t, took, "colTime", COUNTER, I64, NANOSECONDS, 0, "Wall time of its calls")               \
+    X(t, worst, "colWorst", GAUGE, I64, NANOSECONDS, 0, "Longest call since the last row")      \
+    X(t, errors, "colErrors", COUNTER, I64, COUNT, 0, "Calls that failed")                      \
+    X(t, status, "colStatus", GAUGE, I64, NONE, 0, "Last result: 0 or an errno")                \
+    X(t, level, "colLevel", GAUGE, I64, NONE, 0, "Thinning: asked at every 2^level-th tick")    \
+    X(t, cpu, "colCpuTime", COUNTER, I64, NANOSECONDS, 0, "CPU time of all of Pitot")           \
+    X(t, rss, "colRss", GAUGE, I64, BYTES, 0, "Memory of Pitot")                                \
+    X(t, fds, "colDescriptors", GAUGE, I64, COUNT, 0, "File descriptors Pitot keeps open")      \
+    X(t, late, "colLateTicks", COUNTER, I64, COUNT, 0, "Ticks skipped because they came late")  \
+    X(t, dropped, "colDroppedTicks", COUNTER, I64, COUNT, 0,                                    \
+      "Ticks dropped because samples could not be written fast enough")                         \
+    X(t, lateness, "colLateness", GAUGE, I64, NANOSECONDS, 0, "Largest delay of a tick so far") \
+    X(t, kernel, "colKernelMemory", GAUGE, I64, BYTES, 0,                                       \
+      "Kernel memory of the files kept open, estimated")
+
+PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "What Pitot itself costs, and what it did",
+         COLLECTOR_COLUMNS, "Pitot");
+
+#define GOVERN_PERIOD_NS PT_NS_PER_SECOND
+#define REPORT_PERIOD_NS (10 * PT_NS_PER_SECOND)
+#define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock: worth an event */
+/* An open /proc or cgroup file holds a struct file, an inode, a dentry and a
+ * seq_file with a page once read. */
+#define KERNEL_BYTES_PER_FD 5600
+
+uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
+    uint32_t n = 0;
+    for (int i = 0; pt_collectors[i]; i++)
+        for (int k = 0; k < PT_COLLECTOR_TABLES && pt_collectors[i]->tables[k]; k++)
+            tables[n++] = pt_collectors[i]->tables[k];
+    tables[n++] = &collector_table;
+    tables[n++] = pt_mark_table;
+    tables[n++] = pt_alert_table;
+    tables[n++] = pt_push_table;
+    return n;
+}
+
+static void add_collectors(struct pt_sampler *s) {
+    uint32_t table = 0;
+    for (int i = 0; pt_collectors[i]; i++) {
+        struct pt_sampler_collector *c = &s->collectors[s->collector_count++];
+        c->type = pt_collectors[i];
+        c->first_table = table;
+        c->is_on = s->options.is_enabled[i];
+        for (int k = 0; k < PT_COLLECTOR_TABLES && c->type->tables[k]; k++)
+            table++;
+    }
+    s->self_table = table;
+    s->schema = (struct pt_schema){ s->tables, pt_sampler_tables(s->tables) };
+}
+
+static int open_collectors(struct pt_sampler *s, struct pt_err *err) {
+    for (int i = 0; i < s->collector_count; i++) {
+        struct pt_sampler_collector *c = &s->collectors[i];
+        c->state = pt_calloc(1, c->type->state_size + 1);
+        int rc = c->is_on && c->type->open ? c->type->open(c->state, &s->context, err) : 0;
+        if (rc == -ENODATA)
+            c->is_on = false;
+        else if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
+                    struct pt_err *err) {
+    *s = (struct pt_sampler){ .options = *options, .timer_fd = -1 };
+    add_collectors(s);
+    s->context = (struct pt_context){ .fs = options->fs,
+                                      .text = &s->text,
+                                      .target = options->target,
+                                      .thinning = &s->thinning,
+                                      .engines = options->engines,
+                                      .regions = options->regions,
+                                      .part_costs = &s->part_costs,
+                                      .interval_ns = options->interval_ns,
+                                      .fd_budget = options->fd_budget };
+    pt_governor_init(&s->governor, options->budget);
+    int rc = pt_sample_queue_init(&s->queue, &s->schema);
+    if (rc)
+        return pt_fail(err, rc, "cannot make a queue: %s", strerror(-rc));
+    return open_collectors(s, err);
+}
+
+static void note_status(struct pt_sampler_collector *c, int rc) {
+    c->error_count += rc != 0 && rc != -ENODATA;
+    if (rc == -ENODATA) {
+        c->is_on = false;
+        pt_log(PT_LOG_INFO, "%s: this machine has none, switched off", c->type->name);
+    } else if (rc && rc != c->status) {
+        pt_log(PT_LOG_WARNING, "%s: %s; its values are missing until it works again", c->type->name,
+               strerror(-rc));
+    }
+    c->status = rc;
+}
+
+static void ask_collector(struct pt_sampler *s, struct pt_sampler_collector *c,
+                          struct pt_sample *sample) {
+    bool is_its_turn = (s->context.tick & ((UINT64_C(1) << c->level) - 1)) == 0;
+    if (!c->is_on || !is_its_turn)
+        return;
+    int64_t before_ns = pt_mono_ns();
+    struct pt_batch *rows = &sample->batches[c->first_table];
+    note_status(c, c->type->collect(c->state, &s->context, rows));
+    int64_t took_ns = pt_mono_ns() - before_ns;
+    c->took_ns += took_ns;
+    if (took_ns > c->worst_ns)
+        c->worst_ns = took_ns;
+    c->call_count++;
+    for (int k = 0; k < PT_COLLECTOR_TABLES && c->type->tables[k]; k++)
+        c->row_count += rows[k].row_count;
+}
+
+static void add_self_row(struct pt_sampler *s, struct pt_sample *sample, const char *name) {
+    struct pt_batch *b = &sample->batches[s->self_table];
+    pt_batch_add_row(b);
+    pt_set_time(b, 0, sample->mono_ns);
+    pt_set_str(b, collector_name, pt_str_from(name));
+}
+
+static void add_event(struct pt_sampler *s, struct pt_sample *sample, const char *name,
+                      const char *text) {
+    add_self_row(s, sample, name);
+    pt_set_str(&sample->batches[s->self_table], collector_action, pt_str_from(text));
+    pt_log(PT_LOG_INFO, "%s: %s", name, text);
+}
+
+static void report_collector(struct pt_sampler *s, struct pt_sampler_collector *c,
+                             struct pt_sample *sample) {
+    struct pt_batch *b = &sample->batches[s->self_table];
+    add_self_row(s, sample, c->type->name);
+    pt_set_i64(b, collector_calls, (int64_t)c->call_count);
+    pt_set_i64(b, collector_rows, (int64_t)c->row_count);
+    pt_set_i64(b, collector_took, c->took_ns);
+    pt_set_i64(b, collector_worst, c->worst_ns);
+    pt_set_i64(b, collector_errors, (int64_t)c->error_count);
+    pt_set_i64(b, collector_status, -c->status);
+    pt_set_i64(b, collector_level, c->level);
+    c->worst_ns = 0;
+}
+
+/* Since Linux 6.2 the directory's size is their number; before, they have to be counted. */
+static int64_t open_descriptors(const struct pt_fs *fs) {
+    struct stat st;
+    if (!fs->is_live || fstatat(fs->proc, "self/fd", &st, 0))
+        return -1;
+    if (st.st_size > 0)
+        return st.st_size;
+    DIR *directory = pt_fs_list(fs->proc, "self/fd");
+    int64_t count = -1; /* without the one that reads them */
+    for (struct dirent *e; directory && (e = readdir(directory));)
+        count += e->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+static void report_memory(struct pt_sampler *s, struct pt_batch *b) {
+    struct rusage usage;
+    int64_t resident_pages;
+    char statm[128];
+    if (s->options.fs->is_live &&
+        !pt_fs_read_line(s->options.fs->proc, "self/statm", statm, sizeof statm)) {
+        struct pt_scan text = pt_scan_of(pt_str_from(statm));
+        pt_scan_skip(&text, 1);
+        resident_pages = pt_scan_i64(&text);
+        if (!text.failed)
+            pt_set_i64(b, collector_rss, resident_pages * sysconf(_SC_PAGESIZE));
+    } else if (!getrusage(RUSAGE_SELF, &usage)) {
+        pt_set_i64(b, collector_rss, usage.ru_maxrss * 1024);
+    }
+    int64_t fds = open_descriptors(s->options.fs);
+    if (fds >= 0) {
+        pt_set_i64(b, collector_fds, fds);
+        pt_set_i64(b, collector_kernel, fds * KERNEL_BYTES_PER_FD);
+    }
+}
+
+static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
+    struct pt_batch *b = &sample->batches[s->self_table];
+    add_self_row(s, sample, "pitot");
+    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
+    pt_set_i64(b, collector_cpu, cpu_ns);
+    pt_set_i64(b, collector_late, (int64_t)s->late_count);
+    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
+    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    report_memory(s, b);
+}
+
+static bool knob_slows(const struct pt_governor_knob_info *knob, const struct pt_collector *type) {
+    for (int i = 0; knob->collectors[i]; i++)
+        if (strcmp(knob->collectors[i], type->name) == 0)
+            return true;
+    return false;
+}
+
+static void apply(struct pt_sampler *s, const struct pt_governor_action *action) {
+    s->thinning.no_pss = s->governor.levels[PT_KNOB_PSS] > 0;
+    s->thinning.no_command_lines = s->governor.levels[PT_KNOB_COMMAND_LINES] > 0;
+    const struct pt_governor_knob_info *knob = &pt_governor_knobs[action->knob];
+    if (knob->level_count == 1)
+        return;
+    for (int i = 0; i < s->collector_count; i++)
+        if (knob_slows(knob, s->collectors[i].type))
+            s->collectors[i].level = action->level;
+}
+
+static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double seconds,
+                          double used) {
+    double cost[PT_KNOB_COUNT] = {
+        [PT_KNOB_PSS] = (double)s->part_costs.pss_ns / 1e9,
+        [PT_KNOB_COMMAND_LINES] = (double)s->part_costs.command_lines_ns / 1e9,
+    };
+    for (int k = 0; k < PT_KNOB_COUNT; k++)
+        for (int i = 0; i < s->collector_count; i++) {
+            const struct pt_sampler_collector *c = &s->collectors[i];
+            if (c->is_on && knob_slows(&pt_governor_knobs[k], c->type))
+                cost[k] += (double)(c->took_ns - c->governed_ns) / 1e9;
+        }
+    struct pt_governor_action action;
+    if (!pt_governor_step(&s->governor, seconds, used, cost, &action))
+        return;
+    apply(s, &action);
+    char text[160];
+    const struct pt_governor_knob_info *knob = &pt_governor_knobs[action.knob];
+    if (knob->level_count == 1)
+        snprintf(text, sizeof text, "%s %s: Pitot used %.1f %% of one CPU, budget %.1f %%",
+                 knob->name, action.is_restored ? "on again" : "off", s->governor.mean * 100,
+                 s->governor.budget * 100);
+    else
+        snprintf(text, sizeof text,
+                 "%s at every %d. tick: Pitot used %.1f %% of one CPU, budget %.1f %%", knob->name,
+                 1 << action.level, s->governor.mean * 100, s->governor.budget * 100);
+    add_event(s, sample, "governor", text);
+}
+
+static int64_t governed_cpu_ns(const struct pt_sampler *s) {
+    int64_t all_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return s->options.other_cpu_ns ? all_ns - s->options.other_cpu_ns(s->options.other) : all_ns;
+}
+
+/* Once a second. */
+static void govern(struct pt_sampler *s, struct pt_sample *sample) {
+    int64_t elapsed_ns = sample->mono_ns - s->last_govern_ns;
+    if (s->last_govern_ns && elapsed_ns < GOVERN_PERIOD_NS)
+        return;
+    int64_t cpu_ns = governed_cpu_ns(s);
+    if (s->last_govern_ns)
+        step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
+    for (int i = 0; i < s->collector_count; i++)
+        s->collectors[i].governed_ns = s->collectors[i].took_ns;
+    s->part_costs = (struct pt_part_costs){ 0 };
+    s->last_govern_ns = sample->mono_ns;
+    s->last_cpu_ns = cpu_ns;
+}
+
+/* Every ten seconds, at the first tick and at the last: what each collector and all of Pitot
+ * cost. */
+static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
+    if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS &&
+        !s->must_stop)
+        return;
+    for (int i = 0; i < s->collector_count; i++)
+        if (s->collectors[i].is_on || s->collectors[i].call_count > 0)
+            report_collector(s, &s->collectors[i], sample);
+    report_self(s, sample, pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    s->last_report_ns = sample->mono_ns;
+}
+
+/* Reads all clocks at one instant: false if the thread was held up between them every time, so
+ * that their differences mean nothing. */
+static bool read_clocks(struct pt_sample *sample, int64_t *boot_ns) {
+    for (int attempt = 0; attempt < 3; attempt++) {
+        sample->mono_ns = pt_mono_ns();
+        sample->wall_ns = pt_wall_ns();
+        *boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
+        if (pt_mono_ns() - sample->mono_ns < PT_NS_PER_MS)
+            return true;
+    }
+    return false;
+}
+
+/* Suspend moves CLOCK_BOOTTIME but not CLOCK_MONOTONIC; a set clock moves only the wall. */
+static void watch_clocks(struct pt_sampler *s, struct pt_sample *sample, int64_t boot_ns) {
+    int64_t boot_offset = boot_ns - sample->mono_ns;
+    int64_t wall_offset = sample->wall_ns - sample->mono_ns;
+    int64_t slept = s->boot_offset_ns ? boot_offset - s->boot_offset_ns : 0;
+    int64_t jumped = s->wall_offset_ns ? wall_offset - s->wall_offset_ns - slept : 0;
+    char text[96];
+    if (slept > JUMP_NS) {
+        snprintf(text, sizeof text, "the machine was suspended for %.1f s", (double)slept / 1e9);
+        add_event(s, sample, "clock", text);
+    } else {
+        slept = 0;
+    }
+    if (llabs(jumped) > JUMP_NS) {
+        snprintf(text, sizeof text, "the wall clock jumped by %+.3f s", (double)jumped / 1e9);
+        add_event(s, sample, "clock", text);
+    }
+    s->wall_offset_ns = wall_offset;
+    if (slept || !s->boot_offset_ns)
+        s->boot_offset_ns = boot_offset;
+}
+
+void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
+    int64_t boot_ns;
+    if (read_clocks(sample, &boot_ns))
+        watch_clocks(s, sample, boot_ns);
+    s->context.now_ns = sample->mono_ns;
+    s->context.is_last = s->must_stop;
+    for (int i = 0; i < s->collector_count; i++)
+        ask_collector(s, &s->collectors[i], sample);
+    govern(s, sample);
+    report_cost(s, sample);
+    s->context.tick++;
+}
+
+/* Waking the main thread costs about as much as a whole host tick. Samples that come faster than
+ * this are handed over in groups; a recorder that is killed then loses the last group. */
+#define WAKE_PERIOD_NS (5 * PT_NS_PER_MS)
+
+static void take_sample(struct pt_sampler *s) {
+    struct pt_sample *sample = pt_sample_queue_take_free(&s->queue);
+    if (!sample) {
+        s->dropped_count++;
+        s->context.tick++;
+        return;
+    }
+    pt_sampler_tick(s, sample);
+    s->taken_count++;
+    bool must_wake = s->must_stop || s->options.interval_ns >= WAKE_PERIOD_NS ||
+                     sample->mono_ns - s->last_wake_ns >= WAKE_PERIOD_NS;
+    if (must_wake)
+        s->last_wake_ns = sample->mono_ns;
+    pt_sample_queue_put(&s->queue, sample, must_wake);
+}
+
+static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {
+    *ticks += expirations;
+    s->late_count += expirations - 1;
+    int64_t lateness = pt_mono_ns() - (s->start_ns + (int64_t)*ticks * s->options.interval_ns);
+    if (lateness > s->worst_lateness_ns)
+        s->worst_lateness_ns = lateness;
+}
+
+static void *run(void *user) {
+    struct pt_sampler *s = user;
+    uint64_t expirations, ticks = 0;
+    pthread_setname_np(pthread_self(), "pitot-sampler");
+    take_sample(s);
+    while (!s->must_stop) {
+        if (read(s->timer_fd, &expirations, sizeof expirations) != sizeof expirations)
+            continue;
+        if (s->must_stop)
+            break;
+        note_lateness(s, expirations, &ticks);
+        take_sample(s);
+    }
+    uint64_t due = (uint64_t)((pt_mono_ns() - s->start_ns) / s->options.interval_ns);
+    s->late_count += due > ticks ? due - ticks : 0;
+    take_sample(s);
+    return NULL;
+}
+
+static struct timespec timespec_of(int64_t ns) {
+    return (struct timespec){ ns / PT_NS_PER_SECOND, ns % PT_NS_PER_SECOND };
+}
+
+int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
+    s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    if (s->timer_fd < 0)
+        return pt_fail(err, -errno, "cannot make a timer: %s", strerror(errno));
+    s->start_ns = pt_mono_ns();
+    struct itimerspec schedule = { .it_value = timespec_of(s->start_ns + s->options.interval_ns),
+                                   .it_interval = timespec_of(s->options.interval_ns) };
+    timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &schedule, NULL);
+    int rc = pt_thread_start(&s->thread, run, s);
+    if (rc)
+        return pt_fail(err, rc, "cannot start the sampler thread: %s", strerror(-rc));
+    s->is_running = true;
+    return 0;
+}
+
+/* Gives back descriptors and memory that only ticks need. */
+static void close_collectors(struct pt_sampler *s) {
+    for (int i = 0; i < s->collector_count; i++) {
+        struct pt_sampler_collector *c = &s->collectors[i];
+        if (c->state && c->type->close)
+            c->type->close(c->state);
+        pt_free(c->state);
+        c->state = NULL;
+    }
+}
+
+void pt_sampler_stop(struct pt_sampler *s) {
+    if (!s->is_running)
+        return;
+    s->must_stop = true;
+    struct itimerspec now = { .it_value = { 0, 1 } }; /* wakes the thread */
+    timerfd_settime(s->timer_fd, 0, &now, NULL);
+    pthread_join(s->thread, NULL);
+    s->is_running = false;
+    close_collectors(s);
+}
+
+void pt_sampler_release(struct pt_sampler *s) {
+    close_collectors(s);
+    pt_text_release(&s->text);
+    pt_sample_queue_release(&s->queue);
+    if (s->timer_fd >= 0)
+        close(s->timer_fd);
+}

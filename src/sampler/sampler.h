@@ -1,0 +1,89 @@
+/* sampler/sampler.h -- the thread that takes the samples.
+ *
+ * The first sample is taken at once, the others at start + k x interval; a
+ * tick that comes too late is skipped and counted, never shifted. A last one is
+ * taken when the sampler is stopped. The thread never waits for a disk or for
+ * the consumer of its samples. */
+#ifndef PT_SAMPLER_SAMPLER_H
+#define PT_SAMPLER_SAMPLER_H
+
+#include "sampler/governor.h"
+#include "sampler/sample_queue.h"
+#include "collect/collector.h"
+
+#include <stdatomic.h>
+
+#define PT_SAMPLER_COLLECTORS 32
+
+#define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 4)
+
+/* All tables of a run in the order of every output: those of the collectors, what Pitot itself
+ * costs, marks. Returns how many. */
+uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]);
+
+struct pt_sampler_collector {
+    const struct pt_collector *type;
+    void *state;
+    uint32_t first_table; /* of its tables in the schema */
+    bool is_on;           /* asked for, and the machine has it */
+    int status;           /* of the last call: 0 or -errno */
+    int level;            /* asked every 2^level ticks */
+    int64_t took_ns;      /* wall time of all calls */
+    int64_t worst_ns;     /* since it was last reported */
+    int64_t governed_ns;  /* took_ns when the governor last looked */
+    uint64_t call_count, row_count, error_count;
+};
+
+struct pt_sampler_options {
+    int64_t interval_ns;
+    double budget; /* share of one CPU */
+    const struct pt_fs *fs;
+    const struct pt_target *target;
+    const struct pt_engine_options *engines; /* or NULL */
+    const char *regions;                     /* see struct pt_context */
+    int fd_budget;
+    /* CPU time of threads that no thinning makes cheaper, which the governor leaves out; or NULL.
+     * Called by the sampler thread. */
+    int64_t (*other_cpu_ns)(const void *other);
+    const void *other;
+    bool is_enabled[PT_SAMPLER_COLLECTORS]; /* by index in pt_collectors */
+};
+
+struct pt_sampler {
+    struct pt_sampler_options options;
+    struct pt_schema schema;
+    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    struct pt_sampler_collector collectors[PT_SAMPLER_COLLECTORS];
+    int collector_count;
+    uint32_t self_table; /* index in the schema */
+    struct pt_context context;
+    struct pt_text text; /* of the context */
+    struct pt_thinning thinning;
+    struct pt_part_costs part_costs; /* since the governor last looked */
+    struct pt_governor governor;
+    struct pt_sample_queue queue;
+    pthread_t thread;
+    bool is_running;
+    int timer_fd;
+    atomic_bool must_stop;
+    /* Written by the sampler thread, read by others for display. */
+    _Atomic uint64_t taken_count, late_count, dropped_count;
+    _Atomic int64_t worst_lateness_ns;
+
+    /* Of the sampler thread alone. */
+    int64_t start_ns, last_report_ns, last_govern_ns, last_cpu_ns, last_wake_ns;
+    int64_t wall_offset_ns, boot_offset_ns;
+};
+
+/* Opens the collectors; no thread yet. */
+int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
+                    struct pt_err *err) PT_MUST_CHECK;
+int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) PT_MUST_CHECK;
+/* Takes the last sample, ends the thread and closes the collectors. */
+void pt_sampler_stop(struct pt_sampler *s);
+void pt_sampler_release(struct pt_sampler *s);
+
+/* One tick into `sample`, without thread, queue or schedule (also for tests and benchmarks). */
+void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample);
+
+#endif

@@ -1,0 +1,43 @@
+/* serve/engine_probe.h -- a real test generation, sent to an engine at intervals and timed.
+ *
+ *     POST /v1/completions {"model": ..., "prompt": "test", "max_tokens": 1}
+ *
+ * The model is the first that /v1/models names. It runs on a thread of its own: an engine that
+ * hangs is a failed probe, and nothing else waits for it. */
+#ifndef PT_SERVE_ENGINE_PROBE_H
+#define PT_SERVE_ENGINE_PROBE_H
+
+#include "analyze/latency.h"
+#include "base/err.h"
+
+#include <pthread.h>
+
+struct pt_probe_result {
+    bool has_run, has_failed; /* the last one */
+    double seconds;           /* it took; NAN: there was none yet */
+    char words[128];          /* why it failed */
+    struct pt_latency_counts recent;
+};
+
+struct pt_probe {
+    char base[256]; /* http://127.0.0.1:8000 */
+    int64_t interval_ns;
+    pthread_t thread;
+    bool is_running;
+    struct pt_latency *latency;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Below: guarded by the lock. */
+    bool must_stop;
+    struct pt_probe_result last; /* but for `recent` */
+};
+
+/* `url` names a server, http://HOST:PORT. -EINVAL with words if it does not. */
+int pt_probe_start(struct pt_probe *p, const char *url, int64_t interval_ns,
+                   struct pt_err *err) PT_MUST_CHECK;
+/* Waits for a probe under way. */
+void pt_probe_stop(struct pt_probe *p);
+/* False if there is no probe. */
+bool pt_probe_read(struct pt_probe *p, struct pt_probe_result *result);
+
+#endif

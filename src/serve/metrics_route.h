@@ -1,0 +1,53 @@
+/* serve/metrics_route.h -- /metrics: the latest sample as scrapers read it, and what the server
+ * itself did. Made once for each sample and format, when somebody first asks. */
+#ifndef PT_SERVE_METRICS_ROUTE_H
+#define PT_SERVE_METRICS_ROUTE_H
+
+#include "http/server.h"
+#include "format/metrics/families.h"
+#include "format/metrics/exposition.h"
+
+#include <pthread.h>
+
+#define PT_METRICS_FORMATS 4 /* of enum pt_exposition_format */
+#define PT_METRICS_PATHS   32
+#define PT_METRICS_CODES   6 /* 1xx ... 5xx, and none */
+
+struct pt_service;
+
+/* Requests of one route. */
+struct pt_path_counts {
+    const char *path;
+    uint64_t codes[PT_METRICS_CODES];
+};
+
+struct pt_metrics {
+    struct pt_families families;
+    struct pt_http_content *contents[PT_METRICS_FORMATS];
+    uint64_t rendered_sample[PT_METRICS_FORMATS]; /* number of the sample they show */
+    size_t rendered_bytes[PT_METRICS_FORMATS];
+    struct pt_bounds bounds;
+    struct pt_buf labels;
+    int64_t start_wall_ns;
+
+    pthread_mutex_t lock;
+    /* Below: guarded by this lock of its own; requests end on the server's thread. */
+    struct pt_path_counts paths[PT_METRICS_PATHS];
+    size_t path_count;
+    uint64_t request_count, buckets[PT_BUCKET_COUNT]; /* of all, streams apart */
+    struct pt_bucket_range used;
+    double request_seconds;
+};
+
+/* Single processes are left out: their number has no bound. */
+void pt_metrics_init(struct pt_metrics *m, const struct pt_schema *schema);
+void pt_metrics_release(struct pt_metrics *m, const struct pt_http_server *http);
+
+/* A request has ended. */
+void pt_metrics_count(struct pt_metrics *m, const char *path, unsigned status, int64_t took_ns);
+
+/* Borrowed until the next call; NULL: there is no sample yet. Called with the service's lock. */
+struct pt_http_content *pt_metrics_content(struct pt_metrics *m, struct pt_service *s,
+                                           enum pt_exposition_format format);
+
+#endif

@@ -1,7 +1,0 @@
-/* serve/page.h -- the parts of web/dashboard; made by tools/embed-dashboard. */
-#ifndef PT_SERVE_PAGE_H
-#define PT_SERVE_PAGE_H
-
-extern const char pt_dashboard_html[], pt_dashboard_css[], pt_dashboard_js[];
-
-#endif

@@ -1,0 +1,125 @@
+#include "source/engine/discover.h"
+
+#include "base/mem.h"
+#include "source/kernel/pid.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const uint16_t usual_ports[] = { 8000, 8002, 8080, 30000 };
+
+#define TREE_DEPTH 64
+
+void pt_discovery_release(struct pt_discovery *d) {
+    pt_tcp_sockets_release(&d->sockets);
+    pt_pid_list_release(&d->pids);
+    pt_text_release(&d->text);
+    *d = (struct pt_discovery){ 0 };
+}
+
+static void add_port(struct pt_discovery *d, uint16_t port, bool is_ipv6) {
+    for (size_t i = 0; i < d->port_count; i++)
+        if (d->ports[i].port == port) {
+            d->ports[i].is_ipv6_only &= is_ipv6;
+            return;
+        }
+    if (d->port_count < PT_DISCOVER_PORTS)
+        d->ports[d->port_count++] = (struct pt_discovered_port){ port, is_ipv6 };
+}
+
+static void add_socket(void *user, const struct pt_tcp_socket *socket) {
+    if (socket->is_reachable_on_loopback)
+        add_port(user, socket->port, socket->is_ipv6);
+}
+
+static uint64_t hash_sockets(const struct pt_tcp_sockets *s) {
+    uint64_t hash = s->count + 1;
+    for (size_t i = 0; i < s->count; i++)
+        hash =
+            (hash ^ s->at[i].inode ^ (uint64_t)s->at[i].port << 48) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+/* Children of our own are of the recorded command: those whose parents have ended come to us. */
+static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
+                     int root_count) {
+    struct pt_pid_stat stat;
+    for (int depth = 0; pid > 0 && depth < TREE_DEPTH; depth++) {
+        if (pid == getpid())
+            return true;
+        for (int i = 0; i < root_count; i++)
+            if (roots[i] == pid)
+                return true;
+        pid = pt_pid_read_stat(fs->proc, pid, &d->text, &stat) ? 0 : (pid_t)stat.parent;
+    }
+    return false;
+}
+
+/* Where a process lives; empty if nobody knows. */
+static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid) {
+    char path[32];
+    struct pt_scan scan;
+    struct pt_str cgroup;
+    snprintf(path, sizeof path, "%d/cgroup", (int)pid);
+    if (pt_fs_read(fs->proc, path, &d->text, &scan) || pt_pid_parse_cgroup(scan, &cgroup))
+        return PT_STR("");
+    return cgroup;
+}
+
+/* A command mostly gets a cgroup of its own, /.../pitot-4f1e..., which holds also those processes
+ * whose parents have ended. Any other cgroup may hold anybody. */
+static void find_cgroup(struct pt_discovery *d, const struct pt_fs *fs, pid_t root) {
+    pt_str_copy(d->cgroup, sizeof d->cgroup, cgroup_of(d, fs, root));
+    const char *last = strrchr(d->cgroup, '/');
+    if (!last || strncmp(last, "/pitot-", 7) != 0)
+        d->cgroup[0] = 0;
+}
+
+static bool is_recorded(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid,
+                        const pid_t *roots, int root_count) {
+    return is_below(d, fs, pid, roots, root_count) ||
+           (d->cgroup[0] && pt_str_starts(cgroup_of(d, fs, pid), pt_str_from(d->cgroup)));
+}
+
+/* In a network namespace of its own a process is not on our loopback interface. */
+static bool shares_network(const struct pt_fs *fs, pid_t pid) {
+    char path[32], ours[64], theirs[64];
+    snprintf(path, sizeof path, "%d/ns/net", (int)pid);
+    return pt_fs_readlink(fs->proc, "self/ns/net", ours, sizeof ours) ||
+           pt_fs_readlink(fs->proc, path, theirs, sizeof theirs) || strcmp(ours, theirs) == 0;
+}
+
+static void look_at_processes(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
+                              int root_count) {
+    int proc = openat(fs->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t count = proc >= 0 && !pt_pid_list_read(&d->pids, proc) ? d->pids.count : 0;
+    if (proc >= 0)
+        close(proc);
+    if (root_count > 0)
+        find_cgroup(d, fs, roots[0]);
+    for (size_t i = 0; i < count; i++) {
+        pid_t pid = d->pids.at[i];
+        if (pid == getpid() || (root_count > 0 && !is_recorded(d, fs, pid, roots, root_count)) ||
+            !shares_network(fs, pid))
+            continue;
+        (void)pt_tcp_sockets_of(&d->sockets, fs, pid, add_socket, d);
+    }
+}
+
+bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
+                       int root_count) {
+    if (pt_tcp_sockets_read(&d->sockets, fs, 0, &d->text))
+        return false;
+    uint64_t hash = hash_sockets(&d->sockets);
+    if (hash == d->sockets_hash)
+        return false;
+    d->sockets_hash = hash;
+    d->port_count = 0;
+    look_at_processes(d, fs, roots, root_count);
+    for (size_t i = 0; root_count == 0 && i < PT_COUNT(usual_ports); i++)
+        for (size_t k = 0; k < d->sockets.count; k++)
+            if (d->sockets.at[k].port == usual_ports[i])
+                add_socket(d, &d->sockets.at[k]);
+    return true;
+}

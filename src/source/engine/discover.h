@@ -1,0 +1,37 @@
+/* source/engine/discover.h -- which loopback ports belong to the recorded tree, or to anybody.
+ *
+ * The listening sockets of the machine are read first; only when they have changed are the
+ * descriptors of processes looked through. */
+#ifndef PT_SOURCE_ENGINE_DISCOVER_H
+#define PT_SOURCE_ENGINE_DISCOVER_H
+
+#include "source/kernel/pid_list.h"
+#include "source/kernel/tcp_listen.h"
+
+#define PT_DISCOVER_PORTS 64
+
+struct pt_discovered_port {
+    uint16_t port;
+    bool is_ipv6_only;
+};
+
+/* {0} is empty. */
+struct pt_discovery {
+    struct pt_tcp_sockets sockets;
+    struct pt_pid_list pids;
+    struct pt_text text;
+    char cgroup[256];      /* of the recorded command alone, or "" */
+    uint64_t sockets_hash; /* of the last look */
+    struct pt_discovered_port ports[PT_DISCOVER_PORTS];
+    size_t port_count;
+};
+
+void pt_discovery_release(struct pt_discovery *d);
+
+/* Fills `ports` anew: those of the processes `roots`, of all below them or us, and of those in the
+ * command's cgroup; with no roots those of every visible process and the usual ports of engines.
+ * True if they may have changed. */
+bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
+                       int root_count);
+
+#endif

@@ -1,0 +1,56 @@
+/* source/engine/engine_histogram.h -- classic histograms: cumulative counts by upper edge, summed
+ * over series.
+ *
+ *     vllm:time_to_first_token_seconds_bucket{le="0.1",engine="0"} 7.0
+ *     vllm:time_to_first_token_seconds_bucket{le="0.1",engine="1"} 5.0      -> 0.1: 12
+ *     vllm:time_to_first_token_seconds_bucket{le="+Inf",engine="0"} 9.0     -> +Inf: ...
+ *
+ * Series with different edges are summed at the edges that all of them have: there the sum is
+ * exact, elsewhere nobody knows. Quantiles are those of an interval, from the difference of two
+ * scrapes, by linear interpolation in a bucket; how wide the bucket is says how sure that is. */
+#ifndef PT_SOURCE_ENGINE_ENGINE_HISTOGRAM_H
+#define PT_SOURCE_ENGINE_ENGINE_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_histogram_bucket {
+    double le; /* upper edge, inclusive; the last is +Inf */
+    double cumulative;
+    uint32_t series_count;
+};
+
+struct pt_histogram {
+    struct pt_histogram_bucket *buckets; /* by edge */
+    size_t count, capacity;
+    size_t next; /* where the next edge is expected: they come in order */
+};
+
+void pt_histogram_release(struct pt_histogram *h);
+void pt_histogram_clear(struct pt_histogram *h); /* keeps the memory */
+
+/* Adds one bucket of one series. NaN edges and values are left out. */
+void pt_histogram_add(struct pt_histogram *h, double le, double cumulative);
+/* After the last bucket: drops edges that some series lack. Without a bucket +Inf `total`, the
+ * count of events, stands in for it; NaN if that is unknown too. */
+void pt_histogram_finish(struct pt_histogram *h, double total);
+/* Adds a finished one, then finish() again; or copies. */
+void pt_histogram_merge(struct pt_histogram *into, const struct pt_histogram *from);
+void pt_histogram_copy(struct pt_histogram *into, const struct pt_histogram *from);
+
+struct pt_quantile {
+    bool is_present;     /* false: nothing happened in the interval, or nobody knows */
+    bool is_at_or_above; /* beyond the highest finite edge, which is the value */
+    double value;
+    double uncertainty; /* width of the bucket; infinite if at or above */
+};
+
+/* Fewer events at some edge than before: the process was restarted. */
+bool pt_histogram_was_reset(const struct pt_histogram *before, const struct pt_histogram *now);
+
+/* Of the events between two scrapes, at the edges that both have. `which` are from 0 to 1. */
+void pt_histogram_quantiles(const struct pt_histogram *before, const struct pt_histogram *now,
+                            const double *which, struct pt_quantile *out, size_t count);
+
+#endif

@@ -1,0 +1,88 @@
+/* source/engine/reading.h -- what one scrape of an inference engine says, in the common schema.
+ *
+ *     struct pt_engine_parser parser = { 0 };
+ *     struct pt_engine_reading reading = { .mono_ns = before };
+ *     rc = pt_engine_parse(&parser, body, &reading, &err);
+ *     if (pt_engine_has(&reading, PT_ENGINE_KV_USAGE)) ...
+ *
+ * Series of one field are summed (counters, requests), averaged (ratios) or the highest is taken.
+ * Ranks that tell the same scheduler's story (tp_rank, pp_rank) and series shown twice count once.
+ * Parser and reading keep their memory: a steady scrape allocates nothing. */
+#ifndef PT_SOURCE_ENGINE_READING_H
+#define PT_SOURCE_ENGINE_READING_H
+
+#include "base/buf.h"
+#include "source/engine/alias.h"
+#include "source/engine/engine_histogram.h"
+#include "source/engine/promtext.h"
+
+/* A label that describes the engine. Of cache_config_info{block_size="16"}: family
+ * "cache_config", key "block_size". Labels such as model_name have no family. */
+struct pt_engine_info {
+    struct pt_str family, key, value;
+};
+
+struct pt_engine_info_place {
+    enum pt_engine_kind kind;
+    uint32_t offset, family_len, key_len, value_len;
+};
+
+struct pt_engine_reading {
+    enum pt_engine_kind kind;
+    int64_t mono_ns; /* set by the caller; parsing does not touch it */
+    uint32_t series_count;
+    uint32_t engine_count; /* 1, or how many were combined */
+    uint64_t present;      /* a bit per field */
+    double values[PT_ENGINE_FIELD_COUNT];
+    struct pt_histogram latencies[PT_ENGINE_LATENCY_COUNT]; /* without buckets: unknown */
+    struct pt_engine_info_place *infos;
+    size_t info_count, info_capacity;
+    struct pt_buf info_text;
+};
+
+void pt_engine_reading_release(struct pt_engine_reading *r);
+
+static inline bool pt_engine_has(const struct pt_engine_reading *r, enum pt_engine_field field) {
+    return r->present >> field & 1;
+}
+
+/* Borrows from the reading. */
+struct pt_engine_info pt_engine_info(const struct pt_engine_reading *r, size_t index);
+
+/* Fields (a bit each) that engines of this kind have names for and should show, but this one does
+ * not. */
+uint64_t pt_engine_missing(const struct pt_engine_reading *r);
+
+/* A series that no field takes; the text of its labels is what stands between the braces. */
+typedef void pt_engine_raw_fn(void *user, struct pt_str name, struct pt_str labels, double value);
+
+/* A series that some field takes. */
+struct pt_engine_entry {
+    uint64_t key; /* of the series: its row of the table and its labels but for the ranks */
+    double value, le;
+    uint8_t kind, rank;
+    uint8_t target; /* a field, or PT_ENGINE_FIELD_COUNT + the latency of a bucket */
+};
+
+struct pt_engine_parser {
+    struct pt_str content_type;       /* of the body; empty: the text decides */
+    struct pt_promtext_limits limits; /* zero: the defaults */
+    pt_engine_raw_fn *raw;            /* or NULL */
+    void *raw_user;
+
+    struct pt_promtext text;
+    struct pt_engine_entry *entries;
+    size_t entry_count, entry_capacity;
+    uint32_t *slots; /* hash table: index of an entry plus one */
+    size_t slot_count;
+    uint32_t kinds_seen; /* a bit each */
+};
+
+void pt_engine_parser_release(struct pt_engine_parser *p);
+
+/* 0; -EINVAL or -E2BIG with line, column and reason, and then the reading is empty: half a scrape
+ * would give sums that are too small. A text of no engine is fine: PT_ENGINE_UNKNOWN. */
+int pt_engine_parse(struct pt_engine_parser *p, struct pt_str body, struct pt_engine_reading *out,
+                    struct pt_err *err) PT_MUST_CHECK;
+
+#endif

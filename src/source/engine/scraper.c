@@ -1,0 +1,593 @@
+#include "source/engine/scraper.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mask.h"
+#include "base/mem.h"
+#include "http/client.h"
+#include "source/engine/discover.h"
+#include "source/engine/sniff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND        /* for new sockets */
+#define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND) /* a server may answer before its engine is ready */
+#define SNIFF_TIMES    30
+#define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
+#define FAILURES_GONE  5
+#define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* between scrapes of one that is gone */
+#define RAW_ROWS_MAX   100000
+#define RAW_TEXT_MAX   ((size_t)64 << 20)
+#define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
+
+struct endpoint {
+    struct pt_http_request request;
+    char url[PT_SCRAPE_URL_BYTES], unix_path[PT_SCRAPE_UNIX_BYTES];
+    bool is_known; /* it was an engine once; given ones are scraped before that */
+    bool is_due, has_warned;
+    int failure_count;
+    int64_t tried_ns;
+    struct pt_engine_reading now, before;
+    struct pt_engine_delta delta;
+    struct pt_scraped shown; /* under the lock */
+};
+
+/* A port that answered nothing we know, or not yet. */
+struct suspect {
+    uint16_t port;
+    int sniffed_count;
+    int64_t sniffed_ns;
+};
+
+/* Series that no field takes. */
+struct raw {
+    struct pt_scraped_raw *rows;
+    size_t count, capacity;
+    struct pt_buf text;
+};
+
+struct pt_scraper {
+    struct pt_scrape_options o;
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock; /* of what is shown, raw rows and the end */
+    pthread_cond_t wake, last_is_there;
+    bool must_stop, has_last;
+    int64_t last_by_ns; /* a last scrape is wanted by then; 0: none is */
+
+    struct endpoint endpoints[PT_SCRAPE_ENGINES];
+    size_t endpoint_count; /* written by the thread under the lock */
+    struct pt_scraped all; /* under the lock */
+
+    struct raw raw; /* under the lock */
+
+    /* Of the thread alone. */
+    struct pt_http_client client;
+    bool has_client, has_no_client;
+    struct pt_engine_parser parser;
+    struct pt_engine_reading combined_now, combined_before;
+    struct pt_discovery discovery;
+    int64_t looked_ns;
+    struct suspect suspects[PT_DISCOVER_PORTS];
+    size_t suspect_count;
+    struct raw fresh; /* of the answer being parsed */
+    uint32_t raw_engine;
+};
+
+bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
+                   size_t unix_capacity) {
+    int n;
+    unix_path[0] = 0;
+    if (strncmp(given, "unix:", 5) == 0) {
+        n = snprintf(unix_path, unix_capacity, "%s", given + 5);
+        return n > 0 && (size_t)n < unix_capacity &&
+               (size_t)snprintf(url, capacity, "http://localhost/metrics") < capacity;
+    }
+    const char *scheme = strstr(given, "://");
+    const char *host = scheme ? scheme + 3 : given;
+    const char *path = strchr(host, '/');
+    bool has_path = path && path[1], is_port = *given && !given[strspn(given, "0123456789")];
+    if (scheme && strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)
+        return false;
+    const char *missing = scheme ? "" : is_port ? "http://127.0.0.1:" : "http://";
+    n = snprintf(url, capacity, "%s%.*s%s", missing,
+                 has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
+                 given, has_path ? "" : "/metrics");
+    return *host && path != host && n > 0 && (size_t)n < capacity;
+}
+
+/* What is stored and logged: without the password that a URL may have. */
+static void show_url(struct endpoint *e, const char *url) {
+    struct pt_buf masked = { 0 };
+    pt_mask_text(&masked, pt_str_from(url));
+    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
+    pt_buf_release(&masked);
+}
+
+static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
+    if (s->endpoint_count == PT_SCRAPE_ENGINES)
+        return NULL;
+    struct endpoint *e = &s->endpoints[s->endpoint_count];
+    *e = (struct endpoint){ 0 };
+    if (!pt_scrape_url(given, e->url, sizeof e->url, e->unix_path, sizeof e->unix_path))
+        return NULL;
+    e->request = (struct pt_http_request){ .url = e->url,
+                                           .unix_path = e->unix_path[0] ? e->unix_path : NULL,
+                                           .accept = ACCEPT };
+    show_url(e, e->unix_path[0] ? given : e->url);
+    pthread_mutex_lock(&s->lock);
+    s->endpoint_count++;
+    pthread_mutex_unlock(&s->lock);
+    return e;
+}
+
+static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
+    char text[16];
+    snprintf(text, sizeof text, ":%u/", port);
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (strstr(s->endpoints[i].url, text))
+            return true;
+    return false;
+}
+
+static struct suspect *suspect_of(struct pt_scraper *s, uint16_t port) {
+    for (size_t i = 0; i < s->suspect_count; i++)
+        if (s->suspects[i].port == port)
+            return &s->suspects[i];
+    struct suspect *place = &s->suspects[0];
+    if (s->suspect_count < PT_DISCOVER_PORTS)
+        place = &s->suspects[s->suspect_count++];
+    else /* the one that was left alone for longest */
+        for (size_t i = 1; i < s->suspect_count; i++)
+            if (s->suspects[i].sniffed_ns < place->sniffed_ns)
+                place = &s->suspects[i];
+    *place = (struct suspect){ .port = port };
+    return place;
+}
+
+static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p, int64_t now_ns) {
+    static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
+    struct suspect *suspect = suspect_of(s, p->port);
+    if (suspect->sniffed_count >= SNIFF_TIMES ||
+        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
+        return;
+    suspect->sniffed_count++;
+    suspect->sniffed_ns = now_ns;
+    for (size_t i = 0; i < PT_COUNT(paths); i++) {
+        int rc = pt_sniff(p->port, p->is_ipv6_only, paths[i], SNIFF_TIMEOUT);
+        if (rc < 0)
+            return;
+        if (rc == 0)
+            continue;
+        char url[128];
+        snprintf(url, sizeof url, "http://%s:%u%s", p->is_ipv6_only ? "[::1]" : "127.0.0.1",
+                 p->port, paths[i]);
+        if (add_endpoint(s, url))
+            pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
+        return;
+    }
+}
+
+/* Ports that say nothing (those of a collective library, say) must not keep us from scraping: the
+ * rest of them waits for the next round. */
+static void discover(struct pt_scraper *s, int64_t now_ns) {
+    if (!s->o.must_discover)
+        return;
+    if (!s->looked_ns || now_ns - s->looked_ns >= LOOK_PERIOD_NS) {
+        s->looked_ns = now_ns;
+        (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
+    }
+    for (size_t i = 0; i < s->discovery.port_count && pt_mono_ns() - now_ns < SNIFF_TIMEOUT; i++)
+        if (!has_endpoint(s, s->discovery.ports[i].port))
+            sniff_port(s, &s->discovery.ports[i], now_ns);
+}
+
+static bool open_client(struct pt_scraper *s) {
+    struct pt_err err = { "" };
+    if (!s->has_client && !s->has_no_client) {
+        s->has_client = pt_http_client_open(&s->client, &err) == 0;
+        s->has_no_client = !s->has_client;
+        if (s->has_no_client)
+            pt_log(PT_LOG_WARNING, "inference engines are not recorded: %s", err.text);
+    }
+    return s->has_client;
+}
+
+static void keep_raw(void *user, struct pt_str name, struct pt_str labels, double value) {
+    struct pt_scraper *s = user;
+    struct raw *raw = &s->fresh;
+    if (raw->count == RAW_ROWS_MAX)
+        return;
+    pt_grow(&raw->rows, &raw->capacity, raw->count + 1, sizeof *raw->rows);
+    raw->rows[raw->count++] = (struct pt_scraped_raw){
+        .engine = s->raw_engine,
+        .name = (uint32_t)raw->text.len,
+        .name_len = (uint32_t)name.len,
+        .labels = (uint32_t)(raw->text.len + name.len),
+        .labels_len = (uint32_t)labels.len,
+        .value = value,
+    };
+    pt_buf_str(&raw->text, name);
+    pt_buf_str(&raw->text, labels);
+}
+
+static void clear_raw(struct raw *raw) {
+    raw->count = 0;
+    raw->text.len = 0;
+}
+
+static void release_raw(struct raw *raw) {
+    pt_free(raw->rows);
+    pt_buf_release(&raw->text);
+}
+
+/* Under the lock. What nobody takes is dropped, by whole scrapes. */
+static void show_raw(struct pt_scraper *s) {
+    const struct raw *from = &s->fresh;
+    struct raw *to = &s->raw;
+    if (to->count + from->count > RAW_ROWS_MAX || to->text.len + from->text.len > RAW_TEXT_MAX)
+        return;
+    pt_grow(&to->rows, &to->capacity, to->count + from->count, sizeof *to->rows);
+    for (size_t i = 0; i < from->count; i++) {
+        struct pt_scraped_raw *row = &to->rows[to->count++];
+        *row = from->rows[i];
+        row->name += (uint32_t)to->text.len;
+        row->labels += (uint32_t)to->text.len;
+    }
+    pt_buf_str(&to->text, pt_buf_as_str(&from->text));
+}
+
+/* "model_name=x, cache_config.block_size=16" */
+static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown) {
+    size_t used = 0;
+    for (size_t i = 0; i < r->info_count; i++) {
+        struct pt_engine_info info = pt_engine_info(r, i);
+        if (info.family.len == 0 && pt_str_eq(info.key, PT_STR("model_name")))
+            pt_str_copy(shown->model, sizeof shown->model, info.value);
+        int n = snprintf(shown->config + used, sizeof shown->config - used, "%s%.*s%s%.*s=%.*s",
+                         used ? ", " : "", (int)info.family.len, info.family.at,
+                         info.family.len ? "." : "", (int)info.key.len, info.key.at,
+                         (int)info.value.len, info.value.at);
+        if (n < 0 || used + (size_t)n >= sizeof shown->config) {
+            shown->config[used] = 0;
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
+static void show_reading(struct pt_scraped *shown, const struct pt_engine_reading *r,
+                         const struct pt_engine_delta *d) {
+    shown->kind = r->kind;
+    shown->mono_ns = r->mono_ns;
+    shown->present = r->present;
+    memcpy(shown->values, r->values, sizeof shown->values);
+    memcpy(shown->quantiles, d->quantiles, sizeof shown->quantiles);
+}
+
+static void warn_of_missing(struct endpoint *e) {
+    uint64_t missing = pt_engine_missing(&e->now);
+    if (!missing || e->has_warned)
+        return;
+    e->has_warned = true;
+    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
+        if (missing >> i & 1)
+            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->shown.url,
+                   pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
+}
+
+static void swap_readings(struct pt_engine_reading *a, struct pt_engine_reading *b) {
+    struct pt_engine_reading kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The body of a good answer; false: it was none. */
+static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem, size_t capacity) {
+    struct pt_err err = { "" };
+    swap_readings(&e->now, &e->before);
+    s->parser.content_type = pt_str_from(e->request.content_type);
+    s->parser.raw = s->o.wants_raw ? keep_raw : NULL;
+    s->parser.raw_user = s;
+    s->raw_engine = (uint32_t)(e - s->endpoints);
+    clear_raw(&s->fresh);
+    e->now.mono_ns = e->request.end_ns;
+    if (!pt_engine_parse(&s->parser, pt_buf_as_str(&e->request.body), &e->now, &err)) {
+        if (e->now.kind != PT_ENGINE_UNKNOWN || e->is_known)
+            return true;
+        snprintf(err.text, sizeof err.text, "no known engine");
+    }
+    swap_readings(&e->now, &e->before);
+    snprintf(problem, capacity, "%s", err.text);
+    return false;
+}
+
+static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *problem) {
+    e->failure_count++;
+    pthread_mutex_lock(&s->lock);
+    enum pt_scrape_state state =
+        e->failure_count < FAILURES_GONE ? PT_SCRAPE_FAILING : PT_SCRAPE_GONE;
+    bool has_gone = state == PT_SCRAPE_GONE && e->shown.state != PT_SCRAPE_GONE;
+    e->shown.state = state;
+    pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
+    pthread_mutex_unlock(&s->lock);
+    if (has_gone)
+        pt_log(PT_LOG_WARNING, "the engine at %s cannot be read: %s", e->shown.url, problem);
+}
+
+/* Histograms have columns for their quantiles only: the buckets themselves are raw series. */
+static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r) {
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
+        const struct pt_histogram *h = &r->latencies[l];
+        char name[64], label[48];
+        snprintf(name, sizeof name, "latency_%s_s_bucket", pt_engine_latency_names[l]);
+        for (size_t i = 0; i < h->count; i++) {
+            if (isinf(h->buckets[i].le))
+                snprintf(label, sizeof label, "le=\"+Inf\"");
+            else
+                snprintf(label, sizeof label, "le=\"%.15g\"", h->buckets[i].le);
+            keep_raw(s, pt_str_from(name), pt_str_from(label), h->buckets[i].cumulative);
+        }
+    }
+}
+
+static void take_answer(struct pt_scraper *s, struct endpoint *e) {
+    char problem[128];
+    if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
+        fail_endpoint(s, e, e->request.error ? e->request.words : problem);
+        return;
+    }
+    if (e->failure_count >= FAILURES_GONE)
+        pt_log(PT_LOG_INFO, "the engine at %s answers again", e->shown.url);
+    e->failure_count = 0;
+    bool is_first = !e->is_known;
+    e->is_known = true;
+    pt_engine_delta(&e->before, &e->now, &e->delta);
+    warn_of_missing(e);
+    if (s->o.wants_raw)
+        keep_buckets(s, &e->now);
+    pthread_mutex_lock(&s->lock);
+    e->shown.state = PT_SCRAPE_UP;
+    e->shown.problem[0] = 0;
+    e->shown.took_ns = e->request.end_ns - e->request.start_ns;
+    show_reading(&e->shown, &e->now, &e->delta);
+    if (is_first)
+        describe(&e->now, &e->shown);
+    show_raw(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* One that fails for a moment stays in with what it said last: counters of the sum must not go
+ * back and forth. */
+static void combine(struct pt_scraper *s) {
+    const struct pt_engine_reading *readings[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    bool is_any_up = false;
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        const struct endpoint *e = &s->endpoints[i];
+        if (!e->is_known || e->shown.state == PT_SCRAPE_GONE)
+            continue;
+        readings[count++] = &e->now;
+        is_any_up |= e->shown.state == PT_SCRAPE_UP;
+    }
+    swap_readings(&s->combined_now, &s->combined_before);
+    pt_engine_combine(readings, count, &s->combined_now);
+    struct pt_engine_delta delta;
+    pt_engine_delta(&s->combined_before, &s->combined_now, &delta);
+    pthread_mutex_lock(&s->lock);
+    show_reading(&s->all, &s->combined_now, &delta);
+    if (!is_any_up)
+        s->all.mono_ns = 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The client runs an array of requests; those of the endpoints go there and back. */
+static void ask(struct pt_scraper *s, struct endpoint *const *asked, size_t count,
+                int64_t timeout_ns) {
+    struct pt_http_request requests[PT_SCRAPE_ENGINES];
+    for (size_t i = 0; i < count; i++) {
+        requests[i] = asked[i]->request;
+        requests[i].timeout_ns = timeout_ns;
+    }
+    pt_http_client_run(&s->client, requests, count);
+    for (size_t i = 0; i < count; i++)
+        asked[i]->request = requests[i];
+}
+
+static void scrape(struct pt_scraper *s, int64_t now_ns) {
+    struct endpoint *asked[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        struct endpoint *e = &s->endpoints[i];
+        if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS)
+            continue;
+        e->tried_ns = now_ns;
+        asked[count++] = e;
+    }
+    if (count == 0 || !open_client(s))
+        return;
+    ask(s, asked, count, 0);
+    for (size_t i = 0; i < count; i++)
+        take_answer(s, asked[i]);
+    combine(s);
+}
+
+/* An engine that went with its command is no failure: what it said last stays. */
+static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
+    struct endpoint *asked[PT_SCRAPE_ENGINES];
+    size_t count = 0;
+    bool is_any_new = false;
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (s->endpoints[i].shown.state == PT_SCRAPE_UP)
+            asked[count++] = &s->endpoints[i];
+    if (count == 0 || timeout_ns <= 0)
+        return;
+    ask(s, asked, count, timeout_ns);
+    for (size_t i = 0; i < count; i++) {
+        if (asked[i]->request.error)
+            continue;
+        take_answer(s, asked[i]);
+        is_any_new = true;
+    }
+    if (is_any_new)
+        combine(s);
+}
+
+static void finish(struct pt_scraper *s) {
+    pthread_mutex_lock(&s->lock);
+    int64_t last_by_ns = s->last_by_ns;
+    pthread_mutex_unlock(&s->lock);
+    if (last_by_ns)
+        scrape_last(s, last_by_ns - pt_mono_ns());
+    pthread_mutex_lock(&s->lock);
+    s->has_last = true;
+    pthread_cond_signal(&s->last_is_there);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static struct timespec timespec_of(int64_t ns) {
+    return (struct timespec){ ns / PT_NS_PER_SECOND, ns % PT_NS_PER_SECOND };
+}
+
+/* Under the lock. */
+static bool is_ending(const struct pt_scraper *s) {
+    return s->must_stop || s->last_by_ns;
+}
+
+static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
+    struct timespec at = timespec_of(wake_ns);
+    pthread_mutex_lock(&s->lock);
+    while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool goes_on(struct pt_scraper *s) {
+    pthread_mutex_lock(&s->lock);
+    bool is_over = is_ending(s);
+    pthread_mutex_unlock(&s->lock);
+    return !is_over;
+}
+
+static void *run(void *user) {
+    struct pt_scraper *s = user;
+    pthread_setname_np(pthread_self(), "pitot-engines");
+    for (int64_t next_ns = pt_mono_ns(); goes_on(s);) {
+        int64_t now_ns = pt_mono_ns();
+        discover(s, now_ns);
+        scrape(s, now_ns);
+        next_ns += s->o.period_ns;
+        if (next_ns < pt_mono_ns())
+            next_ns = pt_mono_ns();
+        wait_until(s, next_ns);
+    }
+    finish(s);
+    return NULL;
+}
+
+int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
+                   struct pt_err *err) {
+    if (!o->must_discover && o->url_count == 0)
+        return -ENODATA;
+    struct pt_scraper *s = pt_calloc(1, sizeof *s);
+    s->o = *o;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &monotonic);
+    pthread_cond_init(&s->last_is_there, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&s->lock, NULL);
+    for (size_t i = 0; i < o->url_count; i++)
+        if (!add_endpoint(s, o->urls[i])) {
+            pt_scraper_free(s);
+            return pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many",
+                           o->urls[i]);
+        }
+    int rc = pthread_create(&s->thread, NULL, run, s);
+    s->has_thread = rc == 0;
+    if (rc) {
+        pt_scraper_free(s);
+        return pt_fail(err, -rc, "cannot start a thread: %s", strerror(rc));
+    }
+    *scraper = s;
+    return 0;
+}
+
+void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns) {
+    bool is_any_up = false;
+    int64_t by_ns = pt_mono_ns() + patience_ns;
+    struct timespec at = timespec_of(by_ns);
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        is_any_up |= s->endpoints[i].shown.state == PT_SCRAPE_UP;
+    if (is_any_up) {
+        s->last_by_ns = by_ns;
+        pthread_cond_signal(&s->wake);
+    }
+    while (is_any_up && !s->has_last &&
+           pthread_cond_timedwait(&s->last_is_there, &s->lock, &at) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void stop_thread(struct pt_scraper *s) {
+    if (!s->has_thread)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->must_stop = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+}
+
+void pt_scraper_free(struct pt_scraper *s) {
+    if (!s)
+        return;
+    stop_thread(s);
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        pt_http_request_release(&s->endpoints[i].request);
+        pt_engine_reading_release(&s->endpoints[i].now);
+        pt_engine_reading_release(&s->endpoints[i].before);
+    }
+    if (s->has_client)
+        pt_http_client_close(&s->client);
+    pt_engine_reading_release(&s->combined_now);
+    pt_engine_reading_release(&s->combined_before);
+    pt_engine_parser_release(&s->parser);
+    pt_discovery_release(&s->discovery);
+    release_raw(&s->raw);
+    release_raw(&s->fresh);
+    pthread_cond_destroy(&s->wake);
+    pthread_cond_destroy(&s->last_is_there);
+    pthread_mutex_destroy(&s->lock);
+    pt_free(s);
+}
+
+size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
+                       struct pt_scraped *all) {
+    pthread_mutex_lock(&s->lock);
+    size_t count = s->endpoint_count;
+    for (size_t i = 0; i < count; i++)
+        engines[i] = s->endpoints[i].shown;
+    *all = s->all;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
+                           struct pt_buf *text) {
+    struct raw given = { .rows = *rows, .capacity = *capacity, .text = *text };
+    clear_raw(&given);
+    pthread_mutex_lock(&s->lock);
+    struct raw taken = s->raw;
+    s->raw = given;
+    pthread_mutex_unlock(&s->lock);
+    *rows = taken.rows;
+    *capacity = taken.capacity;
+    *text = taken.text;
+    return taken.count;
+}

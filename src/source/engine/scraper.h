@@ -1,0 +1,85 @@
+/* source/engine/scraper.h -- finds inference engines and scrapes them, on a thread of its own.
+ *
+ * The sampler takes the latest complete readings and never waits: a hanging, slow or huge endpoint
+ * only makes its reading older. The HTTP client (libcurl, a module) is loaded when the first engine
+ * is found. */
+#ifndef PT_SOURCE_ENGINE_SCRAPER_H
+#define PT_SOURCE_ENGINE_SCRAPER_H
+
+#include "base/err.h"
+#include "base/fs.h"
+#include "source/engine/delta.h"
+
+#include <sys/types.h>
+
+#define PT_SCRAPE_ENGINES    16
+#define PT_SCRAPE_URL_BYTES  256
+#define PT_SCRAPE_UNIX_BYTES 108 /* of sockaddr_un */
+
+struct pt_scrape_options {
+    const struct pt_fs *fs;
+    bool must_discover;      /* look for engines on the loopback interface */
+    const char *const *urls; /* given by the user; borrowed as long as the scraper */
+    size_t url_count;
+    const pid_t *roots; /* of the recorded tree, borrowed; none: everybody's ports */
+    int root_count;
+    int64_t period_ns; /* between two scrapes of an engine */
+    bool wants_raw;    /* keep series that no field takes */
+};
+
+enum pt_scrape_state {
+    PT_SCRAPE_ASKED, /* no answer yet */
+    PT_SCRAPE_UP,
+    PT_SCRAPE_FAILING, /* known, but the last scrape failed */
+    PT_SCRAPE_GONE,    /* did not answer for a while */
+};
+
+/* What is known of one engine, as the sampler takes it: no pointers into the scraper. */
+struct pt_scraped {
+    char url[PT_SCRAPE_URL_BYTES];
+    char model[128];
+    char config[1024]; /* labels that describe it, "key=value, ..." */
+    char problem[128]; /* of the last scrape; "" if it went well */
+    enum pt_scrape_state state;
+    enum pt_engine_kind kind;
+    int64_t mono_ns; /* when the answer was complete; 0: never */
+    int64_t took_ns;
+    uint64_t present; /* bit per field */
+    double values[PT_ENGINE_FIELD_COUNT];
+    struct pt_quantile quantiles[PT_ENGINE_LATENCY_COUNT][PT_ENGINE_QUANTILE_COUNT];
+};
+
+/* A series that is no field of ours; its texts are in the buffer of pt_scraper_take_raw(). */
+struct pt_scraped_raw {
+    uint32_t engine; /* index */
+    uint32_t name, name_len, labels, labels_len;
+    double value;
+};
+
+struct pt_scraper; /* opaque */
+
+/* Starts the thread. -ENODATA: nothing is asked for. */
+int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
+                   struct pt_err *err) PT_MUST_CHECK;
+/* To be called once, before the last take: those that are up are scraped once more. Waits at most
+ * `patience_ns`, and not at all if none is up. Who does not answer keeps what it said before. */
+void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns);
+/* Ends the thread; waits for a scrape under way, half a second at most. */
+void pt_scraper_free(struct pt_scraper *s);
+
+/* Copies the latest readings; returns how many. `*all` is all engines taken as one; without any
+ * that is up its `mono_ns` is 0. */
+size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
+                       struct pt_scraped *all);
+
+/* Raw series of scrapes since the last call; `rows` and `text` are swapped for those given, which
+ * are reused. Returns how many. */
+size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
+                           struct pt_buf *text);
+
+/* "localhost:8000" -> "http://localhost:8000/metrics"; "8000" is a port of this machine,
+ * "unix:/path" a socket. False: too long, or another protocol. */
+bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
+                   size_t unix_capacity);
+
+#endif

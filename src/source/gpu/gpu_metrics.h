@@ -1,0 +1,16 @@
+/* source/gpu/gpu_metrics.h -- the binary file gpu_metrics of amdgpu.
+ *
+ * It starts with its size (u16), a format (u8: 1 GPUs, 2 and 3 APUs) and a content
+ * revision (u8). Revisions are no extensions of each other, and some kept their number
+ * when they grew, so that a field is known by format, revision and size. All ones means
+ * that the chip does not tell. Fields whose unit depends on the chip are left out. */
+#ifndef PT_SOURCE_GPU_GPU_METRICS_H
+#define PT_SOURCE_GPU_GPU_METRICS_H
+
+#include "source/gpu/gpu_device.h"
+
+/* Fills in what the device does not have yet. 0, or -EINVAL if this is no such file, or -ENODATA
+ * if its revision is not known. */
+int pt_gpu_metrics_parse(struct pt_str blob, struct pt_gpu_device *d) PT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,13 @@
+/* source/kernel/tcp_diag.h -- listening TCP sockets by asking the kernel (netlink, sock_diag).
+ *
+ * /proc/net/tcp walks the hash table of all connections: milliseconds, whatever is in it. Asked for
+ * listening sockets only, the kernel answers in microseconds. */
+#ifndef PT_SOURCE_KERNEL_TCP_DIAG_H
+#define PT_SOURCE_KERNEL_TCP_DIAG_H
+
+#include "source/kernel/tcp_listen.h"
+
+/* Adds those of our own network namespace. 0 or -errno: the kernel does not answer this. */
+int pt_tcp_diag_read(struct pt_tcp_sockets *s) PT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,423 @@
+#include "top/top_view.h"
+
+#include "analyze/window.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+void pt_view_init(struct pt_view *v, const struct pt_schema *schema) {
+    *v = (struct pt_view){ .with_cores = true, .screen_columns = 80 };
+    pt_panels_init(&v->panels, schema);
+    v->orders = pt_calloc((size_t)v->panels.count, sizeof *v->orders);
+    for (int i = 0; i < v->panels.count; i++) {
+        const struct pt_panel *p = &v->panels.list[i];
+        if (p->sort < 0)
+            continue;
+        v->orders[i].sort = &p->chosen.list[p->sort];
+        const struct pt_column *c = &schema->tables[p->table]->columns[v->orders[i].sort->column];
+        v->orders[i].is_rising = c->kind == PT_KEY;
+    }
+}
+
+void pt_view_release(struct pt_view *v) {
+    pt_free(v->detail_curves);
+    pt_free(v->orders);
+    pt_list_release(&v->list);
+    pt_panels_release(&v->panels);
+    *v = (struct pt_view){ 0 };
+}
+
+const struct pt_panel *pt_view_panel(const struct pt_view *v) {
+    return &v->panels.list[v->panel];
+}
+
+const struct pt_panel_columns *pt_view_columns(const struct pt_view *v) {
+    const struct pt_panel *p = pt_view_panel(v);
+    return v->is_all || p->chosen.count == 0 ? &p->all : &p->chosen;
+}
+
+bool pt_view_is_detail(const struct pt_view *v) {
+    return v->has_detail || pt_view_panel(v)->is_single;
+}
+
+char *pt_view_filter(struct pt_view *v) {
+    return pt_view_is_detail(v) ? v->detail_filter : v->filter;
+}
+
+bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row) {
+    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_view_panel(v)->table);
+    char key[sizeof v->detail_key];
+    for (*row = 0; *row < rows->row_count; ++*row) {
+        pt_row_key(rows, *row, key, sizeof key);
+        if (!v->has_detail || strcmp(key, v->detail_key) == 0)
+            return true;
+    }
+    return false;
+}
+
+void pt_view_list(struct pt_view *v, const struct pt_top_model *m) {
+    const struct pt_view_order *order = &v->orders[v->panel];
+    struct pt_list_options options = { order->sort, order->is_rising, v->filter, v->is_tree,
+                                       v->is_own };
+    pt_list_make(&v->list, pt_view_panel(v), &m->rates, &options);
+}
+
+static void forget_detail(struct pt_view *v) {
+    pt_free(v->detail_curves);
+    v->detail_curves = NULL;
+    v->has_detail = false;
+    v->detail_filter[0] = 0;
+    v->selected = v->first = 0;
+}
+
+void pt_view_forget(struct pt_view *v) {
+    pt_free(v->detail_curves);
+    v->detail_curves = NULL;
+}
+
+static void go_to_panel(struct pt_view *v, int panel) {
+    v->panel = panel;
+    v->first_column = 0;
+    forget_detail(v);
+}
+
+bool pt_view_choose_panel(struct pt_view *v, const struct pt_schema *schema, const char *name) {
+    int found = pt_panels_find(&v->panels, schema, name);
+    if (found >= 0)
+        go_to_panel(v, found);
+    return found >= 0;
+}
+
+/* Numbers from the largest down, texts and ids from the first up. */
+static void sort_by(struct pt_view *v, const struct pt_schema *schema,
+                    const struct pt_panel_column *column) {
+    const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
+    v->orders[v->panel] =
+        (struct pt_view_order){ column, c->type == PT_STRING || c->kind == PT_KEY };
+}
+
+static bool is_named(const struct pt_panel_column *column, const struct pt_schema *schema,
+                     const char *name) {
+    const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
+    return strcasecmp(column->heading, name) == 0 || strcasecmp(c->name, name) == 0;
+}
+
+bool pt_view_sort_by(struct pt_view *v, const struct pt_schema *schema, const char *name) {
+    const struct pt_panel *p = pt_view_panel(v);
+    const struct pt_panel_columns *sets[] = { &p->chosen, &p->all };
+    for (size_t s = 0; s < PT_COUNT(sets); s++)
+        for (int i = 0; i < sets[s]->count; i++)
+            if (is_named(&sets[s]->list[i], schema, name)) {
+                sort_by(v, schema, &sets[s]->list[i]);
+                return true;
+            }
+    return false;
+}
+
+void pt_view_see(struct pt_view *v, const struct pt_top_model *m) {
+    const struct pt_panel *p = pt_view_panel(v);
+    uint32_t row;
+    if (!pt_view_is_detail(v) || !pt_view_detail_row(v, m, &row))
+        return;
+    int count = m->rates.schema->tables[p->table]->column_count;
+    if (!v->detail_curves)
+        v->detail_curves = pt_calloc((size_t)count, sizeof *v->detail_curves);
+    for (int c = 0; c < count; c++)
+        pt_trail_add(&v->detail_curves[c], pt_rates_at(&m->rates, p->table, row, c));
+}
+
+/* What keys do. */
+
+static void toggle_help(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->with_help = !v->with_help;
+}
+
+static void type_filter(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->is_typing = true;
+}
+
+/* One thing at a time: the details, then the filter. */
+static void step_back(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    if (v->has_detail)
+        forget_detail(v);
+    else
+        pt_view_filter(v)[0] = 0;
+}
+
+static void move_panel(struct pt_view *v, const struct pt_top_model *m, int step) {
+    int at = v->panel;
+    for (int i = 0; i < v->panels.count; i++) {
+        at = (at + step + v->panels.count) % v->panels.count;
+        if (pt_panel_has_rows(&v->panels.list[at], &m->rates))
+            break;
+    }
+    go_to_panel(v, at);
+}
+
+static void next_panel(struct pt_view *v, const struct pt_top_model *m) {
+    move_panel(v, m, 1);
+}
+
+static void previous_panel(struct pt_view *v, const struct pt_top_model *m) {
+    move_panel(v, m, -1);
+}
+
+static void show_detail(struct pt_view *v, const struct pt_top_model *m) {
+    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_view_panel(v)->table);
+    if (pt_view_is_detail(v) || v->selected >= v->list.count)
+        return;
+    uint32_t row = v->list.items[v->selected].row;
+    if (row >= rows->row_count)
+        return;
+    forget_detail(v);
+    pt_row_key(rows, row, v->detail_key, sizeof v->detail_key);
+    v->has_detail = true;
+    pt_view_see(v, m);
+}
+
+static bool is_sorted_by(const struct pt_view *v, const struct pt_panel_column *c) {
+    const struct pt_panel_column *sort = v->orders[v->panel].sort;
+    return sort && sort->table == c->table && sort->column == c->column;
+}
+
+static void move_sort(struct pt_view *v, const struct pt_top_model *m, int step) {
+    const struct pt_panel_columns *columns = pt_view_columns(v);
+    int at = step > 0 ? -1 : 0;
+    for (int i = 0; i < columns->count; i++)
+        if (is_sorted_by(v, &columns->list[i]))
+            at = i;
+    for (int i = 0; i < columns->count; i++) {
+        at = (at + step + columns->count) % columns->count;
+        if (pt_panel_shows(&columns->list[at], &m->rates, v->screen_columns))
+            break;
+    }
+    if (columns->count > 0)
+        sort_by(v, m->rates.schema, &columns->list[at]);
+}
+
+static void sort_next(struct pt_view *v, const struct pt_top_model *m) {
+    move_sort(v, m, 1);
+}
+
+static void sort_previous(struct pt_view *v, const struct pt_top_model *m) {
+    move_sort(v, m, -1);
+}
+
+static void reverse(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->orders[v->panel].is_rising = !v->orders[v->panel].is_rising;
+}
+
+static void sort_by_any(struct pt_view *v, const struct pt_top_model *m,
+                        const char *const names[3]) {
+    for (int i = 0; i < 3; i++)
+        if (pt_view_sort_by(v, m->rates.schema, names[i]))
+            return;
+}
+
+static void sort_cpu(struct pt_view *v, const struct pt_top_model *m) {
+    sort_by_any(v, m, (const char *const[]){ "pCpuTimeNs", "cCpuTime", "gSmUtil" });
+}
+
+static void sort_memory(struct pt_view *v, const struct pt_top_model *m) {
+    sort_by_any(v, m, (const char *const[]){ "pResidentSetSize", "cMemoryUsed", "gUsedMemoryMb" });
+}
+
+static void sort_id(struct pt_view *v, const struct pt_top_model *m) {
+    sort_by_any(v, m, (const char *const[]){ "pId", "cId", "gGpuIndex" });
+}
+
+static void toggle_tree(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->is_tree = !v->is_tree;
+}
+
+static void toggle_own(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->is_own = !v->is_own;
+}
+
+static void toggle_all(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->is_all = !v->is_all;
+    v->first_column = 0;
+}
+
+static void toggle_cores(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->with_cores = !v->with_cores;
+}
+
+/* Drawing keeps it inside of the list. */
+static void move_selection(struct pt_view *v, int64_t lines) {
+    if (lines < 0 && (uint64_t)-lines > v->selected)
+        v->selected = 0;
+    else
+        v->selected += (size_t)lines;
+}
+
+static void move_up(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    move_selection(v, -1);
+}
+
+static void move_down(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    move_selection(v, 1);
+}
+
+static void page_up(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    move_selection(v, -v->page_rows);
+}
+
+static void page_down(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    move_selection(v, v->page_rows);
+}
+
+static void go_to_first(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->selected = 0;
+}
+
+static void go_to_last(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    v->selected = UINT32_MAX;
+}
+
+static void columns_left(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    if (v->first_column > 0)
+        v->first_column--;
+}
+
+static void columns_right(struct pt_view *v, const struct pt_top_model *m) {
+    (void)m;
+    if (v->first_column + 1 < pt_view_columns(v)->count)
+        v->first_column++;
+}
+
+/* What keys do, in the order of the help page. */
+const struct pt_binding pt_bindings[] = {
+    { { '?', 'h', PT_KEY_F1 }, "? h F1", "this page", PT_WISH_NONE, toggle_help, 0 },
+    { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_WISH_QUIT, NULL, 0 },
+    { { ' ' }, "space", "pause, go on", PT_WISH_PAUSE, NULL, 0 },
+    { { PT_KEY_TAB }, "Tab", "next panel; shift: the one before", PT_WISH_NONE, next_panel, 0 },
+    { { PT_KEY_BACK_TAB }, NULL, NULL, PT_WISH_NONE, previous_panel, 0 },
+    { { PT_KEY_UP, 'k' },
+      "arrows",
+      "select a line; also j, k, page keys, Home, End",
+      PT_WISH_NONE,
+      move_up,
+      0 },
+    { { PT_KEY_DOWN, 'j' }, NULL, NULL, PT_WISH_NONE, move_down, 0 },
+    { { PT_KEY_PAGE_UP }, NULL, NULL, PT_WISH_NONE, page_up, 0 },
+    { { PT_KEY_PAGE_DOWN }, NULL, NULL, PT_WISH_NONE, page_down, 0 },
+    { { PT_KEY_HOME }, NULL, NULL, PT_WISH_NONE, go_to_first, 0 },
+    { { PT_KEY_END }, NULL, NULL, PT_WISH_NONE, go_to_last, 0 },
+    { { PT_KEY_ENTER },
+      "Enter",
+      "all that is known of the selected line; Esc: back",
+      PT_WISH_NONE,
+      show_detail,
+      0 },
+    { { PT_KEY_ESCAPE }, NULL, NULL, PT_WISH_NONE, step_back, 0 },
+    { { '/', PT_KEY_F1 + 2, PT_KEY_F1 + 3 },
+      "/ F4",
+      "filter: lines with this text; Esc: all",
+      PT_WISH_NONE,
+      type_filter,
+      0 },
+    { { '>', 's', PT_KEY_F1 + 5 },
+      "< > s F6",
+      "sort by the column before or after",
+      PT_WISH_NONE,
+      sort_next,
+      0 },
+    { { '<' }, NULL, NULL, PT_WISH_NONE, sort_previous, 0 },
+    { { 'r', 'I' }, "r", "reverse the order", PT_WISH_NONE, reverse, 0 },
+    { { 'P' }, "P M N", "sort by CPU, memory, id", PT_WISH_NONE, sort_cpu, 0 },
+    { { 'M' }, NULL, NULL, PT_WISH_NONE, sort_memory, 0 },
+    { { 'N' }, NULL, NULL, PT_WISH_NONE, sort_id, 0 },
+    { { 't', PT_KEY_F1 + 4 }, "t F5", "processes as a tree", PT_WISH_NONE, toggle_tree, 0 },
+    { { 'o' },
+      "o",
+      "only the recorded tree: --pid, or the command of a run",
+      PT_WISH_NONE,
+      toggle_own,
+      0 },
+    { { 'a' }, "a", "all columns of the table, or the chosen ones", PT_WISH_NONE, toggle_all, 0 },
+    { { '[' }, "[ ]", "columns to the left or right", PT_WISH_NONE, columns_left, 0 },
+    { { ']' }, NULL, NULL, PT_WISH_NONE, columns_right, 0 },
+    { { '1' }, "1", "a bar for each CPU", PT_WISH_NONE, toggle_cores, 0 },
+    { { PT_KEY_LEFT }, NULL, NULL, PT_WISH_NONE, columns_left, PT_LIVE_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_NONE, columns_right, PT_LIVE_ONLY },
+    { { PT_KEY_LEFT },
+      "left right",
+      "10 s back, on; with shift, or ( ), a minute",
+      PT_WISH_BACK,
+      NULL,
+      PT_REPLAY_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_ON, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_LEFT, '(' }, NULL, NULL, PT_WISH_FAR_BACK, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_RIGHT, ')' }, NULL, NULL, PT_WISH_FAR_ON, NULL, PT_REPLAY_ONLY },
+    { { ',' }, ", .", "one sample back, on", PT_WISH_STEP_BACK, NULL, PT_REPLAY_ONLY },
+    { { '.' }, NULL, NULL, PT_WISH_STEP, NULL, PT_REPLAY_ONLY },
+    { { 'b' }, "b e", "to the beginning, the end", PT_WISH_START, NULL, PT_REPLAY_ONLY },
+    { { 'e' }, NULL, NULL, PT_WISH_END, NULL, PT_REPLAY_ONLY },
+    { { '+', '=' }, "+ -", "faster, slower", PT_WISH_FASTER, NULL, PT_REPLAY_ONLY },
+    { { '-' }, NULL, NULL, PT_WISH_SLOWER, NULL, PT_REPLAY_ONLY },
+};
+const size_t pt_binding_count = PT_COUNT(pt_bindings);
+
+/* Of more than ASCII the filter needs nothing. */
+static void type_key(struct pt_view *v, int key) {
+    char *filter = pt_view_filter(v);
+    size_t length = strlen(filter);
+    if (key == PT_KEY_ENTER) {
+        v->is_typing = false;
+    } else if (key == PT_KEY_ESCAPE) {
+        v->is_typing = false;
+        filter[0] = 0;
+    } else if (key == PT_KEY_BACKSPACE && length > 0) {
+        filter[length - 1] = 0;
+    } else if (key >= ' ' && key < 0x7f && length + 1 < PT_VIEW_FILTER) {
+        filter[length] = (char)key;
+        filter[length + 1] = 0;
+    }
+    v->selected = v->first = 0;
+}
+
+static bool has_key(const struct pt_binding *b, int key, bool is_replay) {
+    if (b->where != PT_ANY_SOURCE && (b->where == PT_REPLAY_ONLY) != is_replay)
+        return false;
+    for (size_t i = 0; i < PT_COUNT(b->keys); i++)
+        if (b->keys[i] == key)
+            return true;
+    return false;
+}
+
+enum pt_view_wish pt_view_press(struct pt_view *v, const struct pt_top_model *m, bool is_replay,
+                                int key) {
+    if (key == PT_KEY_NONE)
+        return PT_WISH_NONE;
+    if (v->is_typing) {
+        type_key(v, key);
+        return PT_WISH_NONE;
+    }
+    bool had_help = v->with_help;
+    v->with_help = false;
+    for (size_t i = 0; i < PT_COUNT(pt_bindings); i++) {
+        const struct pt_binding *b = &pt_bindings[i];
+        if (!has_key(b, key, is_replay))
+            continue;
+        if (b->act && !(had_help && b->act == toggle_help))
+            b->act(v, m);
+        return b->wish;
+    }
+    return PT_WISH_NONE;
+}

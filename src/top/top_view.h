@@ -1,0 +1,124 @@
+/* top/top_view.h -- what is on the screen: which panel, its order and filter, the selected row;
+ * what keys do to it, and how it is drawn. Knows no terminal. */
+#ifndef PT_TOP_TOP_VIEW_H
+#define PT_TOP_TOP_VIEW_H
+
+#include "top/list.h"
+#include "top/top_model.h"
+
+/* Keys that are no characters; characters are their Unicode. */
+enum pt_key {
+    PT_KEY_NONE = 0,
+    PT_KEY_TAB = 9,
+    PT_KEY_ENTER = 10,
+    PT_KEY_ESCAPE = 27,
+    PT_KEY_UP = 0x110000,
+    PT_KEY_DOWN,
+    PT_KEY_LEFT,
+    PT_KEY_RIGHT,
+    PT_KEY_FAR_LEFT, /* with shift */
+    PT_KEY_FAR_RIGHT,
+    PT_KEY_PAGE_UP,
+    PT_KEY_PAGE_DOWN,
+    PT_KEY_HOME,
+    PT_KEY_END,
+    PT_KEY_BACK_TAB,
+    PT_KEY_BACKSPACE,
+    PT_KEY_F1, /* the others follow, up to F12 */
+    PT_KEY_F12 = PT_KEY_F1 + 11,
+};
+
+/* What a key asks of whoever brings the samples. */
+enum pt_view_wish {
+    PT_WISH_NONE,
+    PT_WISH_QUIT,
+    PT_WISH_PAUSE, /* or go on */
+    PT_WISH_BACK,
+    PT_WISH_ON,
+    PT_WISH_FAR_BACK,
+    PT_WISH_FAR_ON,
+    PT_WISH_START,
+    PT_WISH_END,
+    PT_WISH_STEP_BACK,
+    PT_WISH_STEP,
+    PT_WISH_FASTER,
+    PT_WISH_SLOWER,
+};
+
+/* Where the samples come from, for the first line. */
+struct pt_view_source {
+    const char *name; /* of the machine or the run */
+    bool is_replay, is_paused, is_at_end;
+    double speed;
+    int64_t position_ns, length_ns; /* in the run */
+};
+
+struct pt_view_order {
+    const struct pt_panel_column *sort; /* NULL: as the rows come */
+    bool is_rising;
+};
+
+#define PT_VIEW_FILTER 64
+
+struct pt_view {
+    struct pt_panels panels;
+    struct pt_view_order *orders; /* one for each panel */
+    struct pt_list list;
+    int panel;                                                  /* of panels */
+    char filter[PT_VIEW_FILTER], detail_filter[PT_VIEW_FILTER]; /* "": none */
+    bool is_typing;                                             /* a filter */
+    bool is_tree, is_own;
+    bool is_all; /* columns, not only the chosen ones */
+    bool with_cores, with_help;
+    bool is_plain;          /* for no terminal: no tabs, no keys */
+    size_t selected, first; /* lines of the list */
+    int first_column;
+    int page_rows, screen_columns; /* as last drawn */
+    bool has_detail;               /* of one row: every column is a line */
+    char detail_key[256];
+    struct pt_trail *detail_curves; /* one for each column of the panel's table, or NULL */
+};
+
+void pt_view_init(struct pt_view *v, const struct pt_schema *schema);
+void pt_view_release(struct pt_view *v);
+
+/* By title or table; by heading or name of the column. false: there is none. */
+bool pt_view_choose_panel(struct pt_view *v, const struct pt_schema *schema, const char *name);
+bool pt_view_sort_by(struct pt_view *v, const struct pt_schema *schema, const char *column);
+
+/* After each sample that the model got. */
+void pt_view_see(struct pt_view *v, const struct pt_top_model *m);
+/* Before samples of another time come. */
+void pt_view_forget(struct pt_view *v);
+enum pt_view_wish pt_view_press(struct pt_view *v, const struct pt_top_model *m, bool is_replay,
+                                int key);
+
+/* Draws all; returns how many rows are used. top_draw.c */
+int pt_view_draw(struct pt_view *v, const struct pt_top_model *m,
+                 const struct pt_view_source *source, struct pt_canvas *c);
+/* Rows of a canvas that holds everything. top_draw.c */
+int pt_view_rows(struct pt_view *v, const struct pt_top_model *m);
+
+/* For top_draw.c. */
+struct pt_binding {
+    int keys[4];
+    const char *shown, *help; /* NULL: the line before tells */
+    enum pt_view_wish wish;
+    void (*act)(struct pt_view *v, const struct pt_top_model *m);
+    enum { PT_ANY_SOURCE, PT_LIVE_ONLY, PT_REPLAY_ONLY } where;
+};
+
+extern const struct pt_binding pt_bindings[];
+extern const size_t pt_binding_count;
+
+const struct pt_panel *pt_view_panel(const struct pt_view *v);
+const struct pt_panel_columns *pt_view_columns(const struct pt_view *v);
+bool pt_view_is_detail(const struct pt_view *v);
+/* The filter of what is shown: rows of a list, or lines of details. */
+char *pt_view_filter(struct pt_view *v);
+/* The row whose details are shown; false: it is gone. */
+bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row);
+/* Fills the list anew. */
+void pt_view_list(struct pt_view *v, const struct pt_top_model *m);
+
+#endif
