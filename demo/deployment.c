@@ -65,7 +65,7 @@ int pt_deployment_open(struct pt_deployment *d, const struct pt_deployment_optio
     int rc = load_model(d, &o, err);
     if (rc)
         return rc;
-    struct pt_engine_options engine = {
+    struct pt_demo_engine_options engine = {
         .model = &d->model,
         .worker_count = o.worker_count,
         .running_max = RUNNING_MAX,

@@ -123,8 +123,8 @@ static bool plan_step(struct pt_engine *e) {
     return goes_on;
 }
 
-static void observe(struct pt_latency *latency, int64_t from_ns, int64_t to_ns) {
-    pt_latency_observe(latency, to_ns - from_ns);
+static void observe(struct pt_latency_histogram *latency, int64_t from_ns, int64_t to_ns) {
+    pt_latency_histogram_observe(latency, to_ns - from_ns);
 }
 
 static void count_token(struct pt_engine_stats *stats, const struct pt_request *r) {
@@ -234,8 +234,8 @@ static void *engine_main(void *argument) {
     return NULL;
 }
 
-static void init(struct pt_engine *e, const struct pt_engine_options *o) {
-    const struct pt_latency request = { .scale = &pt_latency_request };
+static void init(struct pt_engine *e, const struct pt_demo_engine_options *o) {
+    const struct pt_latency_histogram request = { .scale = &pt_latency_request };
     size_t row_max = o->chunk_max > o->running_max ? o->chunk_max : o->running_max;
     *e = (struct pt_engine){
         .model = o->model,
@@ -263,7 +263,7 @@ static void init(struct pt_engine *e, const struct pt_engine_options *o) {
     pthread_cond_init(&e->has_ended, NULL);
 }
 
-int pt_engine_new(struct pt_engine **engine, const struct pt_engine_options *o,
+int pt_engine_new(struct pt_engine **engine, const struct pt_demo_engine_options *o,
                   struct pt_err *err) {
     *engine = NULL;
     if (!o->worker_count || !o->running_max || !o->block_count || !o->prefill_max || !o->chunk_max)

@@ -15,7 +15,7 @@
 #include "demo/latency.h"
 #include "demo/model.h"
 
-struct pt_engine_options {
+struct pt_demo_engine_options {
     const struct pt_model *model; /* borrowed for the life of the engine */
     size_t worker_count;
     size_t running_max; /* requests in a step */
@@ -61,14 +61,15 @@ struct pt_engine_stats {
     uint64_t preemptions;
     uint64_t steps;
     uint64_t finished[PT_FINISH_COUNT];
-    struct pt_latency first_token, inter_token;               /* while they happen */
-    struct pt_latency e2e, queue, prefill, decode, inference; /* of requests with a token, at end */
+    struct pt_latency_histogram first_token, inter_token; /* while they happen */
+    struct pt_latency_histogram e2e, queue, prefill, decode,
+        inference; /* of requests with a token, at end */
 };
 
 struct pt_engine;
 struct pt_request;
 
-int pt_engine_new(struct pt_engine **engine, const struct pt_engine_options *options,
+int pt_engine_new(struct pt_engine **engine, const struct pt_demo_engine_options *options,
                   struct pt_err *err) PT_MUST_CHECK;
 /* Aborts what is still there, calling on_end, and joins all threads. Submitting fails then. */
 void pt_engine_stop(struct pt_engine *e);

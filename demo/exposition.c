@@ -86,7 +86,8 @@ static void write_edge(struct pt_out *out, int64_t edge_ms) {
         pt_out_text(out, ".0");
 }
 
-static void write_histogram(struct pt_out *out, const char *name, const struct pt_latency *l) {
+static void write_histogram(struct pt_out *out, const char *name,
+                            const struct pt_latency_histogram *l) {
     uint64_t count = 0;
     for (size_t i = 0; i < l->scale->edge_count; i++) {
         count += l->buckets[i];

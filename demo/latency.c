@@ -21,7 +21,7 @@ const struct pt_latency_scale pt_latency_request = {
                   60000, 120000, 240000, 480000, 960000, 1920000, 7680000 },
 };
 
-void pt_latency_observe(struct pt_latency *l, int64_t ns) {
+void pt_latency_histogram_observe(struct pt_latency_histogram *l, int64_t ns) {
     size_t bucket = 0;
     while (bucket < l->scale->edge_count && ns > l->scale->edges_ms[bucket] * PT_NS_PER_MS)
         bucket++;

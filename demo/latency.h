@@ -15,7 +15,7 @@ struct pt_latency_scale {
 extern const struct pt_latency_scale pt_latency_first_token, pt_latency_inter_token,
     pt_latency_request;
 
-struct pt_latency {
+struct pt_latency_histogram {
     const struct pt_latency_scale *scale;
     uint64_t count;
     int64_t sum_ns;
@@ -23,6 +23,6 @@ struct pt_latency {
         buckets[PT_LATENCY_EDGES_MAX + 1]; /* up to each edge from the one before, and beyond */
 };
 
-void pt_latency_observe(struct pt_latency *l, int64_t ns);
+void pt_latency_histogram_observe(struct pt_latency_histogram *l, int64_t ns);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-void pt_schedule_init(struct pt_schedule *s, const struct pt_engine_options *options) {
+void pt_schedule_init(struct pt_schedule *s, const struct pt_demo_engine_options *options) {
     size_t max = options->running_max;
     *s = (struct pt_schedule){
         .running = pt_calloc(max, sizeof *s->running),

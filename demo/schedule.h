@@ -15,7 +15,7 @@ struct pt_schedule {
     size_t prefill_count, decode_count;
 };
 
-void pt_schedule_init(struct pt_schedule *s, const struct pt_engine_options *options);
+void pt_schedule_init(struct pt_schedule *s, const struct pt_demo_engine_options *options);
 void pt_schedule_release(struct pt_schedule *s);
 
 /* Lets waiting requests in, in order, as long as places and blocks last; then plans a step:

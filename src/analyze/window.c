@@ -169,7 +169,7 @@ static void add_table(struct pt_windows *w, int table, const struct pt_sample *s
 static void merge_points(struct pt_window_series *s) {
     size_t count = (s->point_count + 1) / 2;
     for (size_t i = 0; i < count; i++) {
-        struct pt_point merged = s->points[2 * i];
+        struct pt_window_point merged = s->points[2 * i];
         if (2 * i + 1 < s->point_count) {
             merged.sum += s->points[2 * i + 1].sum;
             merged.weight += s->points[2 * i + 1].weight;

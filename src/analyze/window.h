@@ -18,13 +18,13 @@
 #define PT_WINDOW_SERIES_MAX   4096
 
 /* Of one window: the value is sum / weight. */
-struct pt_point {
+struct pt_window_point {
     double sum, weight;
 };
 
 struct pt_window_series {
-    int column;              /* of the table */
-    struct pt_point *points; /* `point_count` of them; later windows have none */
+    int column;                     /* of the table */
+    struct pt_window_point *points; /* `point_count` of them; later windows have none */
     size_t point_count, point_capacity;
     double last_value;
     int64_t last_time_ns;

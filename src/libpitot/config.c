@@ -32,36 +32,36 @@ static const pt_config *get(void) {
 
 void pt_config_get_(pt_config *config, size_t size) {
     memset(config, 0, size);
-    pt_guard_lock();
+    pt_monitor_lock();
     memcpy(config, get(), size < sizeof in_force ? size : sizeof in_force);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     config->size = (uint32_t)size;
     config->enable_metrics = !pt_is_off_(PT_METRICS_ON_);
 }
 
 int64_t pt_settings_gpu_interval_ns(void) {
-    pt_guard_lock();
+    pt_monitor_lock();
     double seconds = get()->gpu_monitor_interval;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return (int64_t)(seconds * (double)PT_NS_PER_SECOND);
 }
 
 static bool begin_move(int64_t *to_ns, bool *is_watched) {
-    pt_guard_lock();
+    pt_monitor_lock();
     bool has_to = !gpu.is_moving && gpu.wanted_ns != gpu.held_ns;
     gpu.is_moving |= has_to;
     *to_ns = gpu.wanted_ns;
     *is_watched = gpu.is_watched;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return has_to;
 }
 
 static void end_move(int64_t to_ns, bool is_watched) {
-    pt_guard_lock();
+    pt_monitor_lock();
     gpu.held_ns = to_ns;
     gpu.is_watched = is_watched;
     gpu.is_moving = false;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 void pt_settings_catch_up(void) {
@@ -116,7 +116,7 @@ static int apply(const pt_config *config) {
 
 static void put(const pt_config *config) {
     size_t size = config->size < sizeof in_force ? config->size : sizeof in_force;
-    pt_guard_lock();
+    pt_monitor_lock();
     (void)get();
     memcpy(&in_force, config, size);
     in_force.size = sizeof in_force;
@@ -127,14 +127,14 @@ static void put(const pt_config *config) {
                         ? (int64_t)(in_force.gpu_monitor_interval * (double)PT_NS_PER_SECOND)
                         : 0;
     version++;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 static uint64_t copy(pt_config *config) {
-    pt_guard_lock();
+    pt_monitor_lock();
     *config = *get();
     uint64_t copied = version;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return copied;
 }
 

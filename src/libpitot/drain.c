@@ -8,7 +8,7 @@
 #define GZIP  (15 + 16)
 
 int pt_drain_memory(void *memory, const void *bytes, size_t n) {
-    struct pt_memory *m = memory;
+    struct pt_text_memory *m = memory;
     if (m->length + n > m->capacity) {
         size_t capacity = m->capacity ? m->capacity : n;
         while (capacity < m->length + n)

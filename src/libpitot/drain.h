@@ -1,6 +1,6 @@
 /* libpitot/drain.h -- where an output inside the program goes: memory, a file, a compressed file.
  *
- *     struct pt_memory m = { 0 };
+ *     struct pt_text_memory m = { 0 };
  *     pt_out_through(&out, buffer, pt_drain_memory, &m);
  *
  * Lack of memory and of space are errors that stick to the output. */
@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 /* Plain malloc(): the caller of the library frees it. */
-struct pt_memory {
+struct pt_text_memory {
     char *at;
     size_t length, capacity;
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 char *pt_json_text_new(pt_json_function *write, const void *what) {
-    struct pt_memory text = { 0 };
+    struct pt_text_memory text = { 0 };
     struct pt_out out;
     char *buffer = malloc(PT_OUT_BUFFER);
     if (!buffer)

@@ -19,34 +19,34 @@ static char kept[512]; /* the first warning that there was no callback for */
 
 void pt_set_log(pt_log_function *log, void *arg) {
     char text[sizeof kept] = "";
-    pt_guard_lock();
+    pt_monitor_lock();
     callback = log;
     callback_arg = arg;
     if (log) {
         memcpy(text, kept, sizeof text);
         kept[0] = '\0';
     }
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (text[0])
         log(arg, PT_LEVEL_WARNING, text);
 }
 
 bool pt_monitor_is_logging(void) {
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_logging = callback;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return is_logging;
 }
 
 static void say(int level, const char *format, va_list args) {
     char text[sizeof kept];
     vsnprintf(text, sizeof text, format, args);
-    pt_guard_lock();
+    pt_monitor_lock();
     pt_log_function *call = callback;
     void *arg = callback_arg;
     if (!call && level >= PT_LEVEL_WARNING && !kept[0])
         memcpy(kept, text, sizeof kept);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (call)
         call(arg, level, text);
 }

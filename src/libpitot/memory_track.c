@@ -20,32 +20,32 @@ static struct {
 
 void pt_memory_track_sample(void *unused) {
     (void)unused;
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_on = track.interval_ns > 0;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (!is_on || !pt_overhead_allows(PT_PART_MEMORY))
         return;
     struct pt_memory_point point = { pt_mono_ns(), pt_process_ram_mb() };
     pt_overhead_add_memory(pt_mono_ns() - point.time_ns);
     if (isnan(point.mb))
         return;
-    pt_guard_lock();
+    pt_monitor_lock();
     track.points[track.end++ % POINTS_KEPT] = point;
     if (track.end - track.first > POINTS_KEPT)
         track.first = track.end - POINTS_KEPT;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 /* Sets the interval; the ticker's entry, which is not to be called under the guard. */
 static int exchange(int64_t interval_ns) {
-    pt_guard_lock();
+    pt_monitor_lock();
     int id = track.tick_id;
     if (interval_ns == 0) {
         track.tick_id = 0;
         track.first = track.end;
     }
     track.interval_ns = interval_ns;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return id;
 }
 
@@ -54,11 +54,11 @@ static int begin(int64_t interval_ns) {
     int id = pt_ticker_add(pt_memory_track_sample, NULL, interval_ns);
     if (id < 0)
         return id;
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_needed = track.interval_ns > 0 && track.tick_id == 0;
     if (is_needed)
         track.tick_id = id;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (!is_needed)
         pt_ticker_remove(id);
     return 0;
@@ -78,10 +78,10 @@ int pt_memory_track_set(int64_t interval_ns) {
 size_t pt_memory_track_read(uint64_t from, struct pt_memory_point *into, size_t capacity,
                             uint64_t *next) {
     size_t count = 0;
-    pt_guard_lock();
+    pt_monitor_lock();
     for (from = from < track.first ? track.first : from; from < track.end && count < capacity;)
         into[count++] = track.points[from++ % POINTS_KEPT];
-    pt_guard_unlock();
+    pt_monitor_unlock();
     *next = from;
     return count;
 }

@@ -35,7 +35,7 @@ struct source {
 
 /* What is grouped stays so while the region has the same metrics: then only numbers are read, and
  * of the region, which is large, only those. */
-struct pt_metrics {
+struct pt_metric_families {
     struct pt_region region; /* closed: nothing is grouped */
     struct pt_region_blocks blocks;
     uint32_t metric_count; /* of the region, when they were grouped */
@@ -58,7 +58,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct pt_bounds default_bounds;
 static struct pt_bounds *bounds_of[PT_REGION_HISTOGRAMS]; /* NULL: the default */
-static struct pt_metrics metrics;
+static struct pt_metric_families metrics;
 
 static void before_fork(void) {
     pthread_mutex_lock(&lock);
@@ -126,7 +126,8 @@ static uint32_t hash(struct pt_str name) {
 }
 
 /* Its place in the hash table: that of the family, or the free one it belongs to. */
-static uint16_t *find_place(struct pt_metrics *m, struct pt_str name, enum pt_family_kind kind) {
+static uint16_t *find_place(struct pt_metric_families *m, struct pt_str name,
+                            enum pt_family_kind kind) {
     for (uint32_t at = hash(name);; at++) {
         uint16_t *place = &m->places[at % PLACES];
         if (*place == NONE ||
@@ -135,7 +136,7 @@ static uint16_t *find_place(struct pt_metrics *m, struct pt_str name, enum pt_fa
     }
 }
 
-static uint16_t add_family(struct pt_metrics *m, const struct pt_region_metric *metric,
+static uint16_t add_family(struct pt_metric_families *m, const struct pt_region_metric *metric,
                            struct pt_str name) {
     m->families[m->family_count] = (struct pt_family){
         .name = name,
@@ -147,7 +148,7 @@ static uint16_t add_family(struct pt_metrics *m, const struct pt_region_metric *
     return m->family_count++;
 }
 
-static void add_member(struct pt_metrics *m, const struct pt_region_metric *metric) {
+static void add_member(struct pt_metric_families *m, const struct pt_region_metric *metric) {
     struct pt_str name = family_name(metric);
     uint16_t *place = find_place(m, name, kind_of(metric));
     if (*place == NONE)
@@ -170,7 +171,8 @@ static bool is_whole(const struct pt_region_metric *metric) {
 }
 
 /* Labels were checked when the metric was made, but not their UTF-8, and `le` is ours. */
-static struct pt_str add_labels(struct pt_metrics *m, const struct pt_region_metric *metric) {
+static struct pt_str add_labels(struct pt_metric_families *m,
+                                const struct pt_region_metric *metric) {
     const char *reserved = metric->kind == PT_REGION_HISTOGRAM ? "le" : NULL;
     char *at = m->labels + m->labels_length;
     size_t length = pt_labels_clean(at, pt_str_from(metric->labels), reserved);
@@ -179,13 +181,13 @@ static struct pt_str add_labels(struct pt_metrics *m, const struct pt_region_met
 }
 
 /* Anew: what was in it may have been of another region. */
-static int prepare_histogram(struct pt_metrics *m, uint32_t slot) {
+static int prepare_histogram(struct pt_metric_families *m, uint32_t slot) {
     free(m->histograms[slot]);
     m->histograms[slot] = calloc(1, sizeof *m->histograms[slot]);
     return m->histograms[slot] ? 0 : -ENOMEM;
 }
 
-static int add_series(struct pt_metrics *m, const struct pt_region_metric *metric) {
+static int add_series(struct pt_metric_families *m, const struct pt_region_metric *metric) {
     struct pt_series *series = &m->series[m->series_count];
     *series = (struct pt_series){ .labels = add_labels(m, metric),
                                   .is_integer = metric->kind == PT_REGION_COUNTER };
@@ -200,7 +202,7 @@ static int add_series(struct pt_metrics *m, const struct pt_region_metric *metri
 }
 
 /* The series of a family stand together. */
-static int add_all_series(struct pt_metrics *m) {
+static int add_all_series(struct pt_metric_families *m) {
     int rc = 0;
     for (uint16_t i = 0; i < m->family_count; i++) {
         m->families[i].series = &m->series[m->series_count];
@@ -210,7 +212,8 @@ static int add_all_series(struct pt_metrics *m) {
     return rc;
 }
 
-static int group(struct pt_metrics *m, const struct pt_region *region, uint32_t metric_count) {
+static int group(struct pt_metric_families *m, const struct pt_region *region,
+                 uint32_t metric_count) {
     m->region = (struct pt_region){ 0 };
     m->member_count = m->family_count = 0;
     m->series_count = m->labels_length = 0;
@@ -226,7 +229,7 @@ static int group(struct pt_metrics *m, const struct pt_region *region, uint32_t 
     return 0;
 }
 
-static void read_histogram(const struct pt_metrics *m, uint32_t slot) {
+static void read_histogram(const struct pt_metric_families *m, uint32_t slot) {
     struct histogram *h = m->histograms[slot];
     struct pt_distribution *d = &h->distribution;
     d->buckets = h->buckets;
@@ -234,7 +237,7 @@ static void read_histogram(const struct pt_metrics *m, uint32_t slot) {
     d->count = pt_region_histogram(&m->region, &m->blocks, slot, h->buckets, &d->used, &d->sum);
 }
 
-static void read_series(const struct pt_metrics *m, const struct source *source,
+static void read_series(const struct pt_metric_families *m, const struct source *source,
                         struct pt_series *series) {
     uint64_t bits;
     switch (source->kind) {
@@ -251,14 +254,14 @@ static void read_series(const struct pt_metrics *m, const struct source *source,
     }
 }
 
-static void read_all(struct pt_metrics *m) {
+static void read_all(struct pt_metric_families *m) {
     pt_region_find_blocks(&m->region, &m->blocks);
     for (size_t i = 0; i < m->series_count; i++)
         read_series(m, &m->sources[i], &m->series[i]);
 }
 
 /* Behind the others. Returns how many families there are now. */
-static size_t add_dropped(struct pt_metrics *m) {
+static size_t add_dropped(struct pt_metric_families *m) {
     uint64_t dropped = pt_region_dropped(&m->region);
     if (dropped == 0)
         return m->family_count;
@@ -276,24 +279,24 @@ static size_t add_dropped(struct pt_metrics *m) {
 }
 
 /* The lock is held. */
-static int group_if_changed(struct pt_metrics *m, const struct pt_region *region) {
+static int group_if_changed(struct pt_metric_families *m, const struct pt_region *region) {
     uint32_t metric_count = pt_region_metric_count(region);
     if (m->region.at == region->at && m->metric_count == metric_count)
         return 0;
     return group(m, region, metric_count);
 }
 
-int pt_metrics_read(struct pt_metrics_view *view) {
+int pt_metric_families_read(struct pt_metric_families_view *view) {
     struct pt_region region;
     pthread_once(&once, prepare);
     pt_components_feed();
     pthread_mutex_lock(&lock);
-    *view = (struct pt_metrics_view){ .metrics = &metrics };
+    *view = (struct pt_metric_families_view){ .metrics = &metrics };
     if (!pt_history_region(&region))
         return 0;
     int rc = group_if_changed(&metrics, &region);
     if (rc) {
-        pt_metrics_release(view);
+        pt_metric_families_release(view);
         return rc;
     }
     read_all(&metrics);
@@ -302,8 +305,8 @@ int pt_metrics_read(struct pt_metrics_view *view) {
     return 0;
 }
 
-void pt_metrics_release(struct pt_metrics_view *view) {
+void pt_metric_families_release(struct pt_metric_families_view *view) {
     if (view->metrics)
         pthread_mutex_unlock(&lock);
-    *view = (struct pt_metrics_view){ 0 };
+    *view = (struct pt_metric_families_view){ 0 };
 }

@@ -6,17 +6,17 @@
 
 #include "format/metrics/family.h"
 
-struct pt_metrics; /* what is behind the families */
+struct pt_metric_families; /* what is behind the families */
 
-struct pt_metrics_view {
+struct pt_metric_families_view {
     const struct pt_family *families;
     size_t family_count;
-    struct pt_metrics *metrics;
+    struct pt_metric_families *metrics;
 };
 
 /* 0 or -ENOMEM. Without a region there are no families. Only one thread has a view at a time: the
  * others wait. */
-int pt_metrics_read(struct pt_metrics_view *view) PT_MUST_CHECK;
-void pt_metrics_release(struct pt_metrics_view *view);
+int pt_metric_families_read(struct pt_metric_families_view *view) PT_MUST_CHECK;
+void pt_metric_families_release(struct pt_metric_families_view *view);
 
 #endif

@@ -51,9 +51,9 @@ void pt_monitor_free(pt_monitor *monitor) {
 int pt_monitor_set_capacity(pt_monitor *monitor, size_t values) {
     if (values == 0 || values > CAPACITY_LIMIT)
         return -EINVAL;
-    pt_guard_lock();
+    pt_monitor_lock();
     int rc = pt_monitor_series_set_capacity(&monitor->series, values);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return rc;
 }
 
@@ -66,16 +66,16 @@ int pt_monitor_record(pt_monitor *monitor, const char *name, double value, doubl
     struct pt_monitor_series_point point = { isnan(timestamp) ? seconds_of(pt_wall_ns())
                                                               : timestamp,
                                              value };
-    pt_guard_lock();
+    pt_monitor_lock();
     int rc = pt_monitor_series_add(&monitor->series, name, point);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     errno = saved_errno;
     return rc;
 }
 
 size_t pt_monitor_values(pt_monitor *monitor, const char *name, double *timestamps, double *values,
                          size_t capacity) {
-    pt_guard_lock();
+    pt_monitor_lock();
     const struct pt_monitor_series *series = pt_monitor_series_find(&monitor->series, name);
     size_t count = series ? series->count : 0;
     for (size_t i = 0; i < count && i < capacity; i++) {
@@ -83,21 +83,21 @@ size_t pt_monitor_values(pt_monitor *monitor, const char *name, double *timestam
         timestamps[i] = point.timestamp;
         values[i] = point.value;
     }
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return count;
 }
 
 /* Begins to watch the GPU with the first question. The search is dear only where there is one. */
 static void watch_gpu(pt_monitor *monitor) {
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_first = !monitor->watches_gpu;
     monitor->watches_gpu = true;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (!is_first || !pt_gpu_watch_start(pt_settings_gpu_interval_ns()))
         return;
-    pt_guard_lock();
+    pt_monitor_lock();
     monitor->watches_gpu = false;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 void pt_monitor_gpu(pt_monitor *monitor, pt_gpu_metrics *metrics) {
@@ -124,17 +124,17 @@ static void wait_until(int64_t ns) {
  * waits until there is a window to speak of. */
 static double cpu_percent(pt_monitor *monitor) {
     struct pt_machine_usage cpu;
-    pt_guard_lock();
+    pt_monitor_lock();
     int64_t due_ns = monitor->cpu_ns + CPU_WINDOW_NS;
     bool is_first = isnan(monitor->cpu_percent) && !isnan(monitor->cpu.total_ticks);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (is_first)
         wait_until(due_ns);
     int64_t now_ns = pt_mono_ns();
     bool is_due = now_ns >= due_ns;
     if (is_due)
         pt_machine_read_ticks(&cpu);
-    pt_guard_lock();
+    pt_monitor_lock();
     if (is_due && now_ns >= monitor->cpu_ns + CPU_WINDOW_NS) {
         double percent = pt_machine_cpu_percent(&monitor->cpu, &cpu);
         monitor->cpu_percent = isnan(percent) ? monitor->cpu_percent : percent;
@@ -142,7 +142,7 @@ static double cpu_percent(pt_monitor *monitor) {
         monitor->cpu_ns = now_ns;
     }
     double percent = monitor->cpu_percent;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return percent;
 }
 
@@ -202,38 +202,38 @@ int pt_monitor_add_rule(pt_monitor *monitor, const pt_alert_rule *rule) {
     pt_str_copy(added.metric, sizeof added.metric, pt_str_from(rule->metric));
     pt_str_copy(added.text, sizeof added.text, pt_str_from(rule->text));
     int rc = -ENOSPC;
-    pt_guard_lock();
+    pt_monitor_lock();
     if (monitor->rule_count < PT_MONITOR_RULES) {
         monitor->rules[monitor->rule_count++] = added;
         rc = 0;
     }
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return rc;
 }
 
 void pt_monitor_clear_rules(pt_monitor *monitor) {
-    pt_guard_lock();
+    pt_monitor_lock();
     monitor->rule_count = 0;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 void pt_monitor_on_alert(pt_monitor *monitor, pt_alert_function *call, void *arg) {
-    pt_guard_lock();
+    pt_monitor_lock();
     monitor->on_alert = call;
     monitor->on_alert_arg = arg;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 /* What the rules need: nobody waits for a CPU window or a driver that no rule asks for. */
 static void look(pt_monitor *monitor, struct pt_monitor_now *now) {
     bool needs_gpu = false, needs_system = false;
-    pt_guard_lock();
+    pt_monitor_lock();
     for (size_t i = 0; i < monitor->rule_count; i++) {
         int known = monitor->rules[i].known;
         needs_gpu |= known >= 0 && known_metrics[known].is_of_gpu;
         needs_system |= known >= 0 && !known_metrics[known].is_of_gpu;
     }
-    pt_guard_unlock();
+    pt_monitor_unlock();
     *now = (struct pt_monitor_now){ .gpu = { false, NAN, NAN, NAN, NAN, NAN },
                                     .system = { NAN, NAN, NAN, NAN } };
     if (needs_gpu)
@@ -310,12 +310,12 @@ size_t pt_monitor_check_with(pt_monitor *monitor, struct pt_monitor_now *now,
     size_t change_count = 0;
     now->gpu_memory_usage =
         now->gpu.gpu_memory_total > 0 ? now->gpu.gpu_memory_used / now->gpu.gpu_memory_total : NAN;
-    pt_guard_lock();
+    pt_monitor_lock();
     step_rules(monitor, now, alerts, changes, &change_count);
     step_regressions(monitor, alerts, changes, &change_count);
     pt_alert_function *call = monitor->on_alert;
     void *arg = monitor->on_alert_arg;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     for (size_t i = 0; call && i < change_count; i++)
         call(arg, &changes[i].alert, changes[i].is_on);
     return alerts->count;

@@ -17,11 +17,11 @@ static void prepare(void) {
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-void pt_guard_lock(void) {
+void pt_monitor_lock(void) {
     pthread_once(&once, prepare);
     pthread_mutex_lock(&lock);
 }
 
-void pt_guard_unlock(void) {
+void pt_monitor_unlock(void) {
     pthread_mutex_unlock(&lock);
 }

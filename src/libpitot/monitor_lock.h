@@ -5,7 +5,7 @@
 #ifndef PT_LIBPITOT_MONITOR_LOCK_H
 #define PT_LIBPITOT_MONITOR_LOCK_H
 
-void pt_guard_lock(void);
-void pt_guard_unlock(void);
+void pt_monitor_lock(void);
+void pt_monitor_unlock(void);
 
 #endif

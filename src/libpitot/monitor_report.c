@@ -8,9 +8,9 @@
 
 /* Series are only added meanwhile: a report may lack the newest ones. */
 static pt_monitor_report *make(const pt_monitor *monitor, const struct pt_monitor_alerts *alerts) {
-    pt_guard_lock();
+    pt_monitor_lock();
     size_t summary_count = monitor->series.count;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     pt_monitor_report *report = calloc(1, sizeof *report + alerts->count * sizeof(pt_alert) +
                                               summary_count * sizeof(pt_series_summary));
     if (!report)
@@ -19,12 +19,12 @@ static pt_monitor_report *make(const pt_monitor *monitor, const struct pt_monito
     report->alerts = (pt_alert *)(report + 1);
     memcpy(report->alerts, alerts->at, alerts->count * sizeof *alerts->at);
     report->metric_summaries = (pt_series_summary *)(report->alerts + alerts->count);
-    pt_guard_lock();
+    pt_monitor_lock();
     const struct pt_monitor_series *series = monitor->series.first;
     for (; series && report->summary_count < summary_count; series = series->next)
         if (series->count > 0)
             pt_monitor_series_summarize(series, &report->metric_summaries[report->summary_count++]);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return report;
 }
 

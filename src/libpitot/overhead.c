@@ -125,9 +125,9 @@ static unsigned parts(void) {
 }
 
 static unsigned get_parts(void) {
-    pt_guard_lock();
+    pt_monitor_lock();
     unsigned now = parts();
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return now;
 }
 
@@ -175,15 +175,15 @@ static void apply_action(const struct pt_budget_action *action, double mean, dou
 }
 
 static void calibrate_once(void) {
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_done = state.costs.span_seconds > 0;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     struct pt_costs costs;
     if (is_done || pt_is_off_(PT_METRICS_ON_) || pt_calibrate(&costs))
         return;
-    pt_guard_lock();
+    pt_monitor_lock();
     state.costs = costs;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 void pt_overhead_look(void *unused) {
@@ -193,7 +193,7 @@ void pt_overhead_look(void *unused) {
     struct pt_budget_action action;
     calibrate_once();
     read_totals(&now);
-    pt_guard_lock();
+    pt_monitor_lock();
     measure(&now, &window);
     state.last = now;
     state.cost_seconds += pt_budget_cost(&window);
@@ -201,7 +201,7 @@ void pt_overhead_look(void *unused) {
     bool is_taken = pt_budget_step(&state.budget, &window, &action);
     state.action_count += is_taken;
     double mean = state.budget.mean, limit = state.budget.limit;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (is_taken)
         apply_action(&action, mean, limit);
 }
@@ -215,10 +215,10 @@ static void prepare_budget(double limit, bool may_act) {
 void pt_overhead_begin(void) {
     struct totals now;
     pt_config config;
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_first = !state.is_begun;
     state.is_begun = true;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (!is_first) {
         pt_ticker_wake();
         return;
@@ -226,10 +226,10 @@ void pt_overhead_begin(void) {
     calibrate_once();
     read_totals(&now);
     pt_config_get(&config);
-    pt_guard_lock();
+    pt_monitor_lock();
     prepare_budget(config.performance_threshold, config.auto_disable_on_slow);
     state.last = now;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     int id = pt_ticker_add(pt_overhead_look, NULL, WINDOW_NS);
     if (id < 0)
         pt_monitor_log(PT_LEVEL_WARNING, "the cost of measuring is not watched: %s", strerror(-id));
@@ -237,23 +237,23 @@ void pt_overhead_begin(void) {
 
 /* New limits begin anew, with all parts on. */
 void pt_overhead_configure(const pt_config *config) {
-    pt_guard_lock();
+    pt_monitor_lock();
     prepare_budget(config->performance_threshold, config->auto_disable_on_slow);
     state.wanted = PT_PROBE_ALL;
     if (!config->collect_timing && !config->collect_throughput)
         state.wanted &= ~(unsigned)PT_SPANS_ON_;
-    pt_guard_unlock();
-    pt_guard_lock();
+    pt_monitor_unlock();
+    pt_monitor_lock();
     bool is_slow = state.budget.is_off[PT_PART_GPU];
-    pt_guard_unlock();
+    pt_monitor_unlock();
     apply_parts();
     pt_gpu_watch_slow(is_slow);
 }
 
 bool pt_overhead_allows(enum pt_part part) {
-    pt_guard_lock();
+    pt_monitor_lock();
     bool is_on = !state.budget.is_off[part];
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return is_on;
 }
 
@@ -267,7 +267,7 @@ void pt_overhead_get(pt_overhead *overhead) {
     pt_overhead_begin();
     calibrate_once();
     read_totals(&now);
-    pt_guard_lock();
+    pt_monitor_lock();
     const bool *is_off = state.budget.is_off;
     bool is_calibrated = state.costs.span_seconds > 0;
     *overhead = (pt_overhead){
@@ -285,6 +285,6 @@ void pt_overhead_get(pt_overhead *overhead) {
         .gpu_on = !is_off[PT_PART_GPU],
         .actions = state.action_count,
     };
-    pt_guard_unlock();
+    pt_monitor_unlock();
     errno = saved_errno;
 }

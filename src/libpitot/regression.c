@@ -42,7 +42,7 @@ static bool note_change(struct watched *w, enum pt_shift shift, uint64_t number,
 
 bool pt_regression_step(const char *name, uint64_t number, int64_t now_ns, pt_regression *found) {
     bool is_new = false;
-    pt_guard_lock();
+    pt_monitor_lock();
     struct watched *w = find(name);
     if (w && w->last_ns) {
         struct pt_change_point change;
@@ -53,7 +53,7 @@ bool pt_regression_step(const char *name, uint64_t number, int64_t now_ns, pt_re
     }
     if (w)
         w->last_ns = now_ns;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return is_new;
 }
 
@@ -75,9 +75,9 @@ uint32_t pt_regression_list(pt_regression into[PT_REGRESSION_NAMES]) {
 size_t pt_regressions(pt_regression *into, size_t capacity) {
     pt_regression all[PT_REGRESSION_NAMES];
     size_t count = 0;
-    pt_guard_lock();
+    pt_monitor_lock();
     uint32_t on = pt_regression_list(all);
-    pt_guard_unlock();
+    pt_monitor_unlock();
     for (size_t i = 0; i < PT_REGRESSION_NAMES; i++) {
         if (!(on >> i & 1))
             continue;

@@ -19,15 +19,15 @@ static char buffer[PT_OUT_BUFFER];
 static size_t last_length; /* of a text, with its zero */
 
 /* As much as last time and some more: memory that grows is copied, and its pages are new. */
-static int reserve(struct pt_memory *into) {
+static int reserve(struct pt_text_memory *into) {
     size_t capacity = last_length + last_length / 16;
     into->at = capacity > 0 ? malloc(capacity) : NULL;
     into->capacity = into->at ? capacity : 0;
     return into->at || capacity == 0 ? 0 : -ENOMEM;
 }
 
-static int write_families(struct pt_memory *into, enum pt_exposition_format format,
-                          const struct pt_metrics_view *view) {
+static int write_families(struct pt_text_memory *into, enum pt_exposition_format format,
+                          const struct pt_metric_families_view *view) {
     struct pt_out out;
     struct pt_exposition e;
     int rc = reserve(into);
@@ -44,22 +44,22 @@ static int write_families(struct pt_memory *into, enum pt_exposition_format form
     return out.error;
 }
 
-static int render(struct pt_memory *into, enum pt_exposition_format format) {
-    struct pt_metrics_view view;
-    int rc = pt_metrics_read(&view);
+static int render(struct pt_text_memory *into, enum pt_exposition_format format) {
+    struct pt_metric_families_view view;
+    int rc = pt_metric_families_read(&view);
     if (rc)
         return rc;
     rc = write_families(into, format, &view);
-    pt_metrics_release(&view);
+    pt_metric_families_release(&view);
     return rc;
 }
 
 char *pt_render(enum pt_exposition_format format, size_t *length) {
     int saved_errno = errno;
-    struct pt_memory text = { 0 };
+    struct pt_text_memory text = { 0 };
     if (render(&text, format)) {
         free(text.at);
-        text = (struct pt_memory){ .length = 1 };
+        text = (struct pt_text_memory){ .length = 1 };
     }
     if (length)
         *length = text.length - 1;

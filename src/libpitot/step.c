@@ -45,9 +45,9 @@ static pt_memory_sample sample_memory(void) {
 }
 
 static void keep_memory(pt_memory_sample sample) {
-    pt_guard_lock();
+    pt_monitor_lock();
     steps.memory[steps.memory_count++ % MEMORY_SAMPLES] = sample;
-    pt_guard_unlock();
+    pt_monitor_unlock();
 }
 
 size_t pt_recent_memory(pt_memory_sample *into, size_t capacity) {
@@ -55,22 +55,22 @@ size_t pt_recent_memory(pt_memory_sample *into, size_t capacity) {
     pt_config_get(&config);
     if (!config.collect_memory_basic)
         return 0;
-    pt_guard_lock();
+    pt_monitor_lock();
     size_t count = steps.memory_count < MEMORY_SAMPLES ? steps.memory_count : MEMORY_SAMPLES;
     count = count < capacity ? count : capacity;
     for (size_t i = 0; i < count; i++)
         into[i] = steps.memory[(steps.memory_count - count + i) % MEMORY_SAMPLES];
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return count;
 }
 
 /* Memory at the last `count` steps; how many there are. */
 static size_t copy_ram(double *mb, size_t count) {
-    pt_guard_lock();
+    pt_monitor_lock();
     count = count < steps.memory_count ? count : steps.memory_count;
     for (size_t i = 0; i < count; i++)
         mb[i] = steps.memory[(steps.memory_count - count + i) % MEMORY_SAMPLES].ram_mb;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return count;
 }
 
@@ -90,10 +90,10 @@ static void look_for_leak(const pt_config *config, uint64_t number) {
 /* Where the line before ended; the next one begins here. */
 static struct pt_step_since begin_line(uint64_t number) {
     struct pt_step_since now = { number, pt_mono_ns(), pt_history_end() };
-    pt_guard_lock();
+    pt_monitor_lock();
     struct pt_step_since before = steps.log;
     steps.log = now;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     return before;
 }
 
@@ -138,10 +138,10 @@ static void export_trace(const pt_config *config, const char *name, uint64_t num
     snprintf(path, sizeof path, "%s/%s_step_%llu.json", config->profiler_trace_dir, safe,
              (unsigned long long)number);
     uint64_t end = pt_history_end();
-    pt_guard_lock();
+    pt_monitor_lock();
     uint64_t from = steps.export_span;
     steps.export_span = end;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     int rc = make_directory(config->profiler_trace_dir);
     if (!rc)
         rc = pt_trace_write_since(path, from);
@@ -153,9 +153,9 @@ static void export_trace(const pt_config *config, const char *name, uint64_t num
 
 /* The first line speaks of the time since the first step. */
 static uint64_t next_number(void) {
-    pt_guard_lock();
+    pt_monitor_lock();
     uint64_t number = ++steps.number;
-    pt_guard_unlock();
+    pt_monitor_unlock();
     if (number == 1)
         (void)begin_line(number);
     return number;

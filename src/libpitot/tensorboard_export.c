@@ -131,14 +131,14 @@ static void put_series(struct pt_out *out, const struct pt_family *family,
 
 int pt_tensorboard_metrics(pt_tensorboard *board, int64_t step) {
     const struct pt_event event = { .wall_time = wall_time(), .step = step };
-    struct pt_metrics_view view;
-    int rc = board ? pt_metrics_read(&view) : -EINVAL;
+    struct pt_metric_families_view view;
+    int rc = board ? pt_metric_families_read(&view) : -EINVAL;
     if (rc)
         return rc;
     for (size_t i = 0; i < view.family_count; i++)
         for (size_t k = 0; k < view.families[i].series_count; k++)
             put_series(&board->out, &view.families[i], &view.families[i].series[k], event);
-    pt_metrics_release(&view);
+    pt_metric_families_release(&view);
     return board->out.error;
 }
 

@@ -154,15 +154,15 @@ static void write_metric(struct trace *t, int64_t now_ns, struct pt_str family,
 
 /* Counters and gauges as they are now. */
 static void write_metrics(struct trace *t, int64_t now_ns) {
-    struct pt_metrics_view view;
-    if (pt_metrics_read(&view))
+    struct pt_metric_families_view view;
+    if (pt_metric_families_read(&view))
         return;
     for (size_t i = 0; i < view.family_count; i++) {
         const struct pt_family *family = &view.families[i];
         for (size_t k = 0; k < family->series_count && family->kind != PT_FAMILY_HISTOGRAM; k++)
             write_metric(t, now_ns, family->name, &family->series[k]);
     }
-    pt_metrics_release(&view);
+    pt_metric_families_release(&view);
 }
 
 static void write_events(struct trace *t, struct pt_out *out, uint64_t from) {

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void pt_guard_init(struct pt_guard *g) {
-    *g = (struct pt_guard){ 0 };
+void pt_access_init(struct pt_access *g) {
+    *g = (struct pt_access){ 0 };
     pthread_mutex_init(&g->lock, NULL);
 }
 
-void pt_guard_release(struct pt_guard *g) {
+void pt_access_release(struct pt_access *g) {
     explicit_bzero(g->token, sizeof g->token);
     pthread_mutex_destroy(&g->lock);
 }
@@ -53,7 +53,7 @@ static int read_token(int fd, const char *path, char token[PT_TOKEN_MAX + 2], st
                    PT_TOKEN_MIN, PT_TOKEN_MAX);
 }
 
-int pt_guard_load(struct pt_guard *g, const char *path, struct pt_err *err) {
+int pt_access_load(struct pt_access *g, const char *path, struct pt_err *err) {
     char token[PT_TOKEN_MAX + 2];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -79,7 +79,7 @@ bool pt_token_is(const char *token, const char *given) {
     return difference == 0;
 }
 
-static bool has_token(struct pt_guard *g, const char *authorization) {
+static bool has_token(struct pt_access *g, const char *authorization) {
     struct pt_str bearer = PT_STR("Bearer ");
     if (!authorization || strncasecmp(authorization, bearer.at, bearer.len) != 0)
         return false;
@@ -89,8 +89,9 @@ static bool has_token(struct pt_guard *g, const char *authorization) {
     return is_it;
 }
 
-unsigned pt_guard_admits(struct pt_guard *g, enum pt_guard_level level, const char *authorization) {
-    if (level == PT_GUARD_OPEN || (level == PT_GUARD_READ && g->is_loopback) ||
+unsigned pt_access_admits(struct pt_access *g, enum pt_access_level level,
+                          const char *authorization) {
+    if (level == PT_ACCESS_OPEN || (level == PT_ACCESS_READ && g->is_loopback) ||
         has_token(g, authorization))
         return 0;
     pthread_mutex_lock(&g->lock);

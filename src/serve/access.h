@@ -14,25 +14,26 @@
 #define PT_TOKEN_MAX 256
 
 /* What a route needs. */
-enum pt_guard_level {
-    PT_GUARD_OPEN, /* nothing: pages without data, is it alive */
-    PT_GUARD_READ, /* the token, but for those who listen on this machine only */
-    PT_GUARD_ACT,  /* the token, always: what starts or stops something */
+enum pt_access_level {
+    PT_ACCESS_OPEN, /* nothing: pages without data, is it alive */
+    PT_ACCESS_READ, /* the token, but for those who listen on this machine only */
+    PT_ACCESS_ACT,  /* the token, always: what starts or stops something */
 };
 
-struct pt_guard {
+struct pt_access {
     pthread_mutex_t lock;
     char token[PT_TOKEN_MAX + 1]; /* guarded by it; "" if there is none */
     bool is_loopback;             /* the server cannot be reached from elsewhere */
 };
 
-void pt_guard_init(struct pt_guard *g);
-void pt_guard_release(struct pt_guard *g);
+void pt_access_init(struct pt_access *g);
+void pt_access_release(struct pt_access *g);
 /* Reads the file; with words the old token stays. */
-int pt_guard_load(struct pt_guard *g, const char *path, struct pt_err *err) PT_MUST_CHECK;
+int pt_access_load(struct pt_access *g, const char *path, struct pt_err *err) PT_MUST_CHECK;
 
 /* 0, 401 (no or another token) or 403 (there is none that would do). */
-unsigned pt_guard_admits(struct pt_guard *g, enum pt_guard_level level, const char *authorization);
+unsigned pt_access_admits(struct pt_access *g, enum pt_access_level level,
+                          const char *authorization);
 
 /* Takes the same time whatever `given` is; both are cut at PT_TOKEN_MAX. */
 bool pt_token_is(const char *token, const char *given);

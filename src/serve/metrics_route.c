@@ -6,15 +6,15 @@
 
 #include <stdio.h>
 
-void pt_metrics_init(struct pt_metrics *m, const struct pt_schema *schema) {
-    *m = (struct pt_metrics){ .start_wall_ns = pt_wall_ns() };
+void pt_metrics_route_init(struct pt_metrics_route *m, const struct pt_schema *schema) {
+    *m = (struct pt_metrics_route){ .start_wall_ns = pt_wall_ns() };
     struct pt_families_options options = { 0 };
     pt_families_init(&m->families, schema, &options);
     pt_bounds_set_default(&m->bounds);
     pthread_mutex_init(&m->lock, NULL);
 }
 
-void pt_metrics_release(struct pt_metrics *m, const struct pt_http_server *http) {
+void pt_metrics_route_release(struct pt_metrics_route *m, const struct pt_http_server *http) {
     for (size_t i = 0; i < PT_METRICS_FORMATS; i++)
         if (m->contents[i])
             pt_http_content_free(http, m->contents[i]);
@@ -24,7 +24,7 @@ void pt_metrics_release(struct pt_metrics *m, const struct pt_http_server *http)
 }
 
 /* Called with the lock held. Routes are few, and their paths are never freed. */
-static struct pt_path_counts *counts_of(struct pt_metrics *m, const char *path) {
+static struct pt_path_counts *counts_of(struct pt_metrics_route *m, const char *path) {
     for (size_t i = 0; i < m->path_count; i++)
         if (strcmp(m->paths[i].path, path) == 0)
             return &m->paths[i];
@@ -39,7 +39,7 @@ static bool is_stream(const char *path) {
     return strcmp(path, "/api/stream") == 0;
 }
 
-static void add_time(struct pt_metrics *m, double seconds) {
+static void add_time(struct pt_metrics_route *m, double seconds) {
     uint32_t bucket = pt_bucket_of(seconds);
     m->buckets[bucket]++;
     if (m->request_count == 0 || bucket < m->used.first)
@@ -50,7 +50,8 @@ static void add_time(struct pt_metrics *m, double seconds) {
     m->request_count++;
 }
 
-void pt_metrics_count(struct pt_metrics *m, const char *path, unsigned status, int64_t took_ns) {
+void pt_metrics_route_count(struct pt_metrics_route *m, const char *path, unsigned status,
+                            int64_t took_ns) {
     double seconds = (double)took_ns / (double)PT_NS_PER_SECOND;
     pthread_mutex_lock(&m->lock);
     struct pt_path_counts *c = counts_of(m, *path ? path : "other");
@@ -73,7 +74,7 @@ static void put_one(struct pt_exposition *e, const char *name, const char *help,
     pt_exposition_family(e, &family);
 }
 
-static void put_process(const struct pt_metrics *m, struct pt_exposition *e) {
+static void put_process(const struct pt_metrics_route *m, struct pt_exposition *e) {
     put_one(e, "pitot_build_info", "Version of Pitot", "", PT_FAMILY_GAUGE,
             PT_STR("version=\"" PITOT_VERSION "\""), 1);
     put_one(e, "process_cpu_seconds", "CPU time of Pitot", "s", PT_FAMILY_COUNTER, PT_STR(""),
@@ -131,7 +132,8 @@ static void put_labelled(struct pt_exposition *e, struct labelled *l, const char
     pt_buf_clear(l->text);
 }
 
-static void put_request_counts(struct pt_metrics *m, struct pt_exposition *e, struct labelled *l) {
+static void put_request_counts(struct pt_metrics_route *m, struct pt_exposition *e,
+                               struct labelled *l) {
     static const char *const classes[] = { "none", "1xx", "2xx", "3xx", "4xx", "5xx" };
     for (size_t i = 0; i < m->path_count; i++)
         for (size_t k = 0; k < PT_METRICS_CODES; k++) {
@@ -146,7 +148,7 @@ static void put_request_counts(struct pt_metrics *m, struct pt_exposition *e, st
     put_labelled(e, l, "pitot_http_requests", "Requests that have ended", "", PT_FAMILY_COUNTER);
 }
 
-static void put_request_times(struct pt_metrics *m, struct pt_exposition *e) {
+static void put_request_times(struct pt_metrics_route *m, struct pt_exposition *e) {
     struct pt_distribution all = { .count = m->request_count,
                                    .sum = m->request_seconds,
                                    .buckets = m->buckets,
@@ -186,7 +188,7 @@ static void put_family(void *user, const struct pt_family *family) {
     pt_exposition_family(user, family);
 }
 
-static void render(struct pt_metrics *m, struct pt_service *s, struct pt_exposition *e) {
+static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_exposition *e) {
     struct labelled l;
     l.text = &m->labels;
     l.count = 0; /* its arrays are large, and filled as far as it says */
@@ -203,7 +205,7 @@ static void render(struct pt_metrics *m, struct pt_service *s, struct pt_exposit
 
 /* Room for a little more than the last one had, so that it grows at most once; one that fits into
  * the buffer of `out` needs none. */
-static struct pt_http_content *make(struct pt_metrics *m, struct pt_service *s,
+static struct pt_http_content *make(struct pt_metrics_route *m, struct pt_service *s,
                                     enum pt_exposition_format format) {
     struct pt_buf body = { 0 };
     struct pt_out out;
@@ -223,8 +225,8 @@ static struct pt_http_content *make(struct pt_metrics *m, struct pt_service *s,
     return content;
 }
 
-struct pt_http_content *pt_metrics_content(struct pt_metrics *m, struct pt_service *s,
-                                           enum pt_exposition_format format) {
+struct pt_http_content *pt_metrics_route_content(struct pt_metrics_route *m, struct pt_service *s,
+                                                 enum pt_exposition_format format) {
     uint64_t number = s->latest.sample_count;
     if (number == 0)
         return NULL;

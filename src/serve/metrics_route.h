@@ -21,7 +21,7 @@ struct pt_path_counts {
     uint64_t codes[PT_METRICS_CODES];
 };
 
-struct pt_metrics {
+struct pt_metrics_route {
     struct pt_families families;
     struct pt_http_content *contents[PT_METRICS_FORMATS];
     uint64_t rendered_sample[PT_METRICS_FORMATS]; /* number of the sample they show */
@@ -40,14 +40,15 @@ struct pt_metrics {
 };
 
 /* Single processes are left out: their number has no bound. */
-void pt_metrics_init(struct pt_metrics *m, const struct pt_schema *schema);
-void pt_metrics_release(struct pt_metrics *m, const struct pt_http_server *http);
+void pt_metrics_route_init(struct pt_metrics_route *m, const struct pt_schema *schema);
+void pt_metrics_route_release(struct pt_metrics_route *m, const struct pt_http_server *http);
 
 /* A request has ended. */
-void pt_metrics_count(struct pt_metrics *m, const char *path, unsigned status, int64_t took_ns);
+void pt_metrics_route_count(struct pt_metrics_route *m, const char *path, unsigned status,
+                            int64_t took_ns);
 
 /* Borrowed until the next call; NULL: there is no sample yet. Called with the service's lock. */
-struct pt_http_content *pt_metrics_content(struct pt_metrics *m, struct pt_service *s,
-                                           enum pt_exposition_format format);
+struct pt_http_content *pt_metrics_route_content(struct pt_metrics_route *m, struct pt_service *s,
+                                                 enum pt_exposition_format format);
 
 #endif

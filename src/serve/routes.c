@@ -47,7 +47,7 @@ static void tell_metrics(void *user, struct pt_http_exchange *x) {
     struct pt_service *s = user;
     enum pt_exposition_format format = pt_exposition_negotiate(pt_http_request_header(x, "Accept"));
     pthread_mutex_lock(&s->lock);
-    struct pt_http_content *content = pt_metrics_content(&s->metrics, s, format);
+    struct pt_http_content *content = pt_metrics_route_content(&s->metrics, s, format);
     if (content)
         pt_http_reply_content(x, content);
     pthread_mutex_unlock(&s->lock);
@@ -111,26 +111,26 @@ static void tell_alerts(void *user, struct pt_http_exchange *x) {
 }
 
 const struct pt_http_route pt_routes[] = {
-    { "GET", "/", show_page, PT_GUARD_OPEN },
-    { "GET", "/dashboard.css", show_style, PT_GUARD_OPEN },
-    { "GET", "/dashboard.js", show_script, PT_GUARD_OPEN },
-    { "GET", "/metrics", tell_metrics, PT_GUARD_READ },
-    { "GET", "/health", pt_health_tell, PT_GUARD_READ },
-    { "GET", "/health/live", pt_health_tell_live, PT_GUARD_OPEN },
-    { "GET", "/health/ready", pt_health_tell_ready, PT_GUARD_OPEN },
-    { "GET", "/-/healthy", pt_health_tell_live, PT_GUARD_OPEN },
-    { "GET", "/-/ready", pt_health_tell_ready, PT_GUARD_OPEN },
-    { "GET", "/api/schema", tell_schema, PT_GUARD_READ },
-    { "GET", "/api/history", tell_history, PT_GUARD_READ },
-    { "GET", "/api/stream", begin_stream, PT_GUARD_READ },
-    { "GET", "/api/alerts", tell_alerts, PT_GUARD_READ },
-    { "GET", "/api/runs", pt_runs_tell, PT_GUARD_READ },
-    { "GET", "/api/report", pt_runs_report, PT_GUARD_READ },
-    { "GET", "/api/recording", pt_actions_tell_recording, PT_GUARD_READ },
-    { "POST", "/api/recording/start", pt_actions_start_recording, PT_GUARD_ACT },
-    { "POST", "/api/recording/stop", pt_actions_stop_recording, PT_GUARD_ACT },
-    { "GET", "/api/profile", pt_actions_tell_profile, PT_GUARD_READ },
-    { "POST", "/api/profile/start", pt_actions_start_profile, PT_GUARD_ACT },
-    { "GET", "/api/profile/latest", pt_actions_show_profile, PT_GUARD_READ },
+    { "GET", "/", show_page, PT_ACCESS_OPEN },
+    { "GET", "/dashboard.css", show_style, PT_ACCESS_OPEN },
+    { "GET", "/dashboard.js", show_script, PT_ACCESS_OPEN },
+    { "GET", "/metrics", tell_metrics, PT_ACCESS_READ },
+    { "GET", "/health", pt_health_tell, PT_ACCESS_READ },
+    { "GET", "/health/live", pt_health_tell_live, PT_ACCESS_OPEN },
+    { "GET", "/health/ready", pt_health_tell_ready, PT_ACCESS_OPEN },
+    { "GET", "/-/healthy", pt_health_tell_live, PT_ACCESS_OPEN },
+    { "GET", "/-/ready", pt_health_tell_ready, PT_ACCESS_OPEN },
+    { "GET", "/api/schema", tell_schema, PT_ACCESS_READ },
+    { "GET", "/api/history", tell_history, PT_ACCESS_READ },
+    { "GET", "/api/stream", begin_stream, PT_ACCESS_READ },
+    { "GET", "/api/alerts", tell_alerts, PT_ACCESS_READ },
+    { "GET", "/api/runs", pt_runs_tell, PT_ACCESS_READ },
+    { "GET", "/api/report", pt_runs_report, PT_ACCESS_READ },
+    { "GET", "/api/recording", pt_actions_tell_recording, PT_ACCESS_READ },
+    { "POST", "/api/recording/start", pt_actions_start_recording, PT_ACCESS_ACT },
+    { "POST", "/api/recording/stop", pt_actions_stop_recording, PT_ACCESS_ACT },
+    { "GET", "/api/profile", pt_actions_tell_profile, PT_ACCESS_READ },
+    { "POST", "/api/profile/start", pt_actions_start_profile, PT_ACCESS_ACT },
+    { "GET", "/api/profile/latest", pt_actions_show_profile, PT_ACCESS_READ },
 };
 const size_t pt_route_count = PT_COUNT(pt_routes);

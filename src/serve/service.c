@@ -29,12 +29,12 @@
 
 static unsigned admits(void *user, const struct pt_http_route *route, const char *authorization) {
     struct pt_service *s = user;
-    return pt_guard_admits(&s->guard, (enum pt_guard_level)route->guard, authorization);
+    return pt_access_admits(&s->guard, (enum pt_access_level)route->guard, authorization);
 }
 
 static void count_request(void *user, const char *path, unsigned status, int64_t took_ns) {
     struct pt_service *s = user;
-    pt_metrics_count(&s->metrics, path, status, took_ns);
+    pt_metrics_route_count(&s->metrics, path, status, took_ns);
 }
 
 static void on_problem(void *user, const char *text) {
@@ -74,7 +74,7 @@ static bool is_for_this_machine(const struct pt_service_options *o, int handed_o
 }
 
 static int open_guard(struct pt_service *s, int handed_over, struct pt_err *err) {
-    int rc = s->o->token_file ? pt_guard_load(&s->guard, s->o->token_file, err) : 0;
+    int rc = s->o->token_file ? pt_access_load(&s->guard, s->o->token_file, err) : 0;
     if (rc)
         return rc;
     s->guard.is_loopback = is_for_this_machine(s->o, handed_over);
@@ -149,7 +149,7 @@ static int open_parts(struct pt_service *s, struct pt_err *err) {
     int rc = pt_alerts_open(&s->alerts, s->o->alerts, schema, err);
     pt_alert_log_init(&s->alert_log);
     pt_latest_init(&s->latest, schema);
-    pt_metrics_init(&s->metrics, schema);
+    pt_metrics_route_init(&s->metrics, schema);
     pt_stream_init(&s->stream, schema);
     pt_actions_init(&s->actions, s->o->runs_directory, s->o->state_directory);
     if (!rc)
@@ -246,7 +246,7 @@ static void reload(struct pt_service *s) {
     struct pt_err err = { "" };
     if (s->o->alerts)
         reload_alerts(s);
-    if (s->o->token_file && pt_guard_load(&s->guard, s->o->token_file, &err))
+    if (s->o->token_file && pt_access_load(&s->guard, s->o->token_file, &err))
         pt_log(PT_LOG_ERROR, "%s; the token stays as it was", err.text);
     pt_log(PT_LOG_WARNING, "read anew: alert rules and the token; everything else, options and "
                            "certificates too, needs a restart");
@@ -306,7 +306,7 @@ static void stop(struct pt_service *s) {
     if (s->latest.now.batches) {
         pt_actions_release(&s->actions);
         pt_stream_release(&s->stream);
-        pt_metrics_release(&s->metrics, &http);
+        pt_metrics_route_release(&s->metrics, &http);
         pt_latest_release(&s->latest);
         pt_alert_log_release(&s->alert_log);
         pt_alerts_close(&s->alerts);
@@ -314,7 +314,7 @@ static void stop(struct pt_service *s) {
     pt_segments_close(&s->segments);
     if (s->sampler.collector_count > 0)
         pt_sampler_release(&s->sampler);
-    pt_guard_release(&s->guard);
+    pt_access_release(&s->guard);
     if (s->signal_fd >= 0)
         close(s->signal_fd);
     pthread_mutex_destroy(&s->lock);
@@ -335,7 +335,7 @@ int pt_service_run(const struct pt_service_options *options) {
     s->signal_fd = -1;
     s->alert_command = (struct pt_alert_command){ .command = options->alert_command, .run = "" };
     pthread_mutex_init(&s->lock, NULL);
-    pt_guard_init(&s->guard);
+    pt_access_init(&s->guard);
     int rc = start(s, &err);
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err.text);

@@ -54,7 +54,7 @@ struct pt_service {
     struct pt_segments segments;
     struct pt_stream stream;
     struct pt_worker worker;
-    struct pt_guard guard;
+    struct pt_access guard;
     struct pt_probe probe;
     struct pt_alert_command alert_command; /* of the main thread */
     struct pt_webhook webhook;
@@ -67,7 +67,7 @@ struct pt_service {
     struct pt_latest latest;
     struct pt_alerts alerts;
     struct pt_alert_log alert_log;
-    struct pt_metrics metrics;
+    struct pt_metrics_route metrics;
 
     int signal_fd;
     bool must_stop, has_history;

@@ -17,11 +17,11 @@ static enum pt_coding coding_of(const struct pt_column *c) {
 }
 
 static void add_to_spans(struct pt_delta_table *t, uint16_t column) {
-    struct pt_span *last = t->span_count > 0 ? &t->spans[t->span_count - 1] : NULL;
+    struct pt_column_range *last = t->span_count > 0 ? &t->spans[t->span_count - 1] : NULL;
     if (last && last->first + last->count == column)
         last->count++;
     else
-        t->spans[t->span_count++] = (struct pt_span){ column, 1 };
+        t->spans[t->span_count++] = (struct pt_column_range){ column, 1 };
 }
 
 static void init_columns(struct pt_delta_table *t) {

@@ -30,7 +30,7 @@ enum pt_row_code {
     PT_ROW_NEW,     /* argument + 1 rows that were not known */
 };
 
-struct pt_span {
+struct pt_column_range {
     uint16_t first, count;
 };
 
@@ -58,10 +58,10 @@ struct pt_key_index {
 struct pt_delta_table {
     const struct pt_table *table;
     uint32_t bitmap_words, slot_words;
-    uint8_t *codings;      /* enum pt_coding per column */
-    uint64_t *string_bits; /* bitmap of the string columns */
-    uint16_t *keys;        /* key columns */
-    struct pt_span *spans; /* columns that are not strings, in runs */
+    uint8_t *codings;              /* enum pt_coding per column */
+    uint64_t *string_bits;         /* bitmap of the string columns */
+    uint16_t *keys;                /* key columns */
+    struct pt_column_range *spans; /* columns that are not strings, in runs */
     uint16_t key_count, span_count;
 
     uint64_t *slots;

@@ -78,7 +78,7 @@ static bool is_same_row(const struct pt_delta_table *t, const struct pt_batch *b
         return false;
     const union pt_cell *now = pt_batch_cells(b, row), *was = pt_slot_cells(t, slot);
     for (uint16_t i = 0; i < t->span_count; i++) {
-        struct pt_span span = t->spans[i];
+        struct pt_column_range span = t->spans[i];
         if (memcmp(now + span.first, was + span.first, span.count * sizeof *now) != 0)
             return false;
     }

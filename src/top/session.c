@@ -38,8 +38,8 @@ struct session {
     struct pt_alerts alerts;    /* of the sampler's samples */
     struct pt_replay replay;
     struct pt_top_model model;
-    struct pt_view view;
-    struct pt_view_source source;
+    struct pt_top_view view;
+    struct pt_top_view_source source;
     struct pt_canvas canvas;
     const struct pt_screen *screen; /* NULL: text */
     struct pt_out out;
@@ -108,7 +108,7 @@ static void draw_screen(struct session *s) {
     tell_position(s);
     s->screen->size(&rows, &columns);
     pt_canvas_clear(&s->canvas, rows, columns);
-    pt_view_draw(&s->view, &s->model, &s->source, &s->canvas);
+    pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
     s->screen->show(&s->canvas);
 }
 
@@ -122,8 +122,8 @@ static int plain_columns(void) {
 
 static void print_text(struct session *s) {
     tell_position(s);
-    pt_canvas_clear(&s->canvas, pt_view_rows(&s->view, &s->model), plain_columns());
-    int rows = pt_view_draw(&s->view, &s->model, &s->source, &s->canvas);
+    pt_canvas_clear(&s->canvas, pt_top_view_rows(&s->view, &s->model), plain_columns());
+    int rows = pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
     if (s->shown_count > 0)
         pt_out_char(&s->out, '\n');
     pt_canvas_print(&s->canvas, rows, &s->out);
@@ -134,7 +134,7 @@ static void print_text(struct session *s) {
 
 static void see(struct session *s, const struct pt_sample *sample) {
     pt_top_model_add(&s->model, sample);
-    pt_view_see(&s->view, &s->model);
+    pt_top_view_see(&s->view, &s->model);
 }
 
 /* Live. */
@@ -178,7 +178,7 @@ static void seek(struct session *s, int64_t mono_ns) {
     if (mono_ns < s->replay.first_ns)
         mono_ns = s->replay.first_ns;
     pt_top_model_clear(&s->model);
-    pt_view_forget(&s->view);
+    pt_top_view_forget(&s->view);
     pt_replay_seek(&s->replay, mono_ns);
     feed_until(s, mono_ns);
     s->play_ns = mono_ns;
@@ -235,7 +235,7 @@ static void change_speed(struct session *s, double factor) {
         s->source.speed = speed;
 }
 
-static void grant(struct session *s, enum pt_view_wish wish) {
+static void grant(struct session *s, enum pt_top_view_wish wish) {
     switch (wish) {
     case PT_WISH_NONE:
         return;
@@ -282,7 +282,7 @@ static void grant(struct session *s, enum pt_view_wish wish) {
 static void take_keys(struct session *s) {
     int key;
     while (!s->must_quit && (key = s->screen->key()) != PT_KEY_NONE) {
-        grant(s, pt_view_press(&s->view, &s->model, s->source.is_replay, key));
+        grant(s, pt_top_view_press(&s->view, &s->model, s->source.is_replay, key));
         s->must_draw = true;
     }
 }
@@ -401,15 +401,15 @@ static int set_view(struct session *s, struct pt_err *err) {
     const struct pt_top_options *o = s->o;
     const struct pt_schema *schema = schema_of(s);
     pt_top_model_init(&s->model, schema);
-    pt_view_init(&s->view, schema);
+    pt_top_view_init(&s->view, schema);
     s->view.is_plain = !s->screen;
     s->view.is_tree = o->is_tree;
     s->view.is_own = o->target.pid_count > 0;
-    if (o->panel && !pt_view_choose_panel(&s->view, schema, o->panel))
+    if (o->panel && !pt_top_view_choose_panel(&s->view, schema, o->panel))
         return pt_fail(err, -EINVAL, "--panel: there is no table '%s'; pitot schema lists them",
                        o->panel);
-    snprintf(pt_view_filter(&s->view), PT_VIEW_FILTER, "%s", o->filter ? o->filter : "");
-    if (o->sort && !pt_view_sort_by(&s->view, schema, o->sort))
+    snprintf(pt_top_view_filter(&s->view), PT_VIEW_FILTER, "%s", o->filter ? o->filter : "");
+    if (o->sort && !pt_top_view_sort_by(&s->view, schema, o->sort))
         return pt_fail(err, -EINVAL,
                        "--sort: there is no column '%s' in this panel; pitot schema "
                        "lists them",
@@ -452,7 +452,7 @@ static void release(struct session *s) {
     tell_messages(s);
     /* these borrow the schema of what comes after them */
     if (s->view.orders) {
-        pt_view_release(&s->view);
+        pt_top_view_release(&s->view);
         pt_top_model_release(&s->model);
     }
     if (s->sampler) {
@@ -472,7 +472,7 @@ int pt_top_run(const struct pt_top_options *options, struct pt_err *err) {
     struct session *s = pt_calloc(1, sizeof *s);
     s->o = options;
     s->signal_fd = s->stderr_copy = s->messages_fd = -1;
-    s->source = (struct pt_view_source){ .name = s->name, .speed = 1 };
+    s->source = (struct pt_top_view_source){ .name = s->name, .speed = 1 };
     s->canvas.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     pt_out_borrow(&s->out, STDOUT_FILENO);
     int rc = is_terminal() ? pt_screen_load(&s->screen, err) : 0;

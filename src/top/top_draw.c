@@ -18,9 +18,9 @@
 #define EVENT_SHOWN_NS (15 * PT_NS_PER_SECOND)
 
 struct painter {
-    struct pt_view *view;
+    struct pt_top_view *view;
     const struct pt_top_model *model;
-    const struct pt_view_source *source;
+    const struct pt_top_view_source *source;
     struct pt_canvas *canvas;
     int row; /* the next to draw */
 };
@@ -32,7 +32,7 @@ static void print_clock(int64_t ns, char *into, size_t capacity) {
 }
 
 static int draw_replay_state(const struct painter *p, int column) {
-    const struct pt_view_source *s = p->source;
+    const struct pt_top_view_source *s = p->source;
     char position[32], length[32];
     print_clock(s->position_ns, position, sizeof position);
     print_clock(s->length_ns, length, sizeof length);
@@ -56,7 +56,7 @@ static bool has_rows(const struct painter *p, const char *table) {
 }
 
 static void draw_title(struct painter *p) {
-    const struct pt_view_source *s = p->source;
+    const struct pt_top_view_source *s = p->source;
     time_t seconds = p->model->rates.wall_ns / PT_NS_PER_SECOND;
     struct tm when;
     char clock[32];
@@ -123,7 +123,7 @@ static int rows_left(const struct painter *p) {
 }
 
 /* Keeps the selected line on the screen. */
-static void scroll(struct pt_view *v, size_t count, int rows) {
+static void scroll(struct pt_top_view *v, size_t count, int rows) {
     v->page_rows = rows > 0 ? rows : 1;
     if (v->selected >= count)
         v->selected = count > 0 ? count - 1 : 0;
@@ -139,7 +139,7 @@ typedef void draw_column_function(const struct painter *p, const struct pt_panel
 
 static void each_column(const struct painter *p, const struct pt_list_item *item,
                         draw_column_function *draw) {
-    const struct pt_panel_columns *columns = pt_view_columns(p->view);
+    const struct pt_panel_columns *columns = pt_top_view_columns(p->view);
     int x = 0;
     for (int i = p->view->first_column; i < columns->count; i++) {
         const struct pt_panel_column *c = &columns->list[i];
@@ -190,7 +190,7 @@ static int draw_branches(const struct painter *p, const struct pt_list_item *ite
 
 static void draw_cell(const struct painter *p, const struct pt_panel_column *c, int x, int width,
                       const struct pt_list_item *item) {
-    const struct pt_panel *panel = pt_view_panel(p->view);
+    const struct pt_panel *panel = pt_top_view_panel(p->view);
     const struct pt_rates *r = &p->model->rates;
     char text[64];
     if (pt_panel_is_text(c, r)) {
@@ -206,7 +206,7 @@ static void draw_cell(const struct painter *p, const struct pt_panel_column *c, 
 }
 
 static enum pt_style line_style(const struct painter *p, size_t index) {
-    const struct pt_panel *panel = pt_view_panel(p->view);
+    const struct pt_panel *panel = pt_top_view_panel(p->view);
     if (p->view->is_plain)
         return PT_STYLE_PLAIN;
     if (index == p->view->selected)
@@ -218,8 +218,8 @@ static enum pt_style line_style(const struct painter *p, size_t index) {
 }
 
 static void draw_list(struct painter *p) {
-    struct pt_view *v = p->view;
-    pt_view_list(v, p->model);
+    struct pt_top_view *v = p->view;
+    pt_top_view_list(v, p->model);
     pt_canvas_style(p->canvas, p->row, 0, p->canvas->columns, PT_STYLE_HEADING);
     each_column(p, NULL, draw_heading);
     p->row++;
@@ -239,7 +239,7 @@ static void draw_list(struct painter *p) {
 
 static void draw_detail_line(const struct painter *p, uint32_t row, int column) {
     const struct pt_rates *r = &p->model->rates;
-    int table = pt_view_panel(p->view)->table, x = DETAIL_NAME + 1;
+    int table = pt_top_view_panel(p->view)->table, x = DETAIL_NAME + 1;
     const struct pt_batch *rows = pt_rates_rows(r, table);
     const struct pt_column *c = &rows->table->columns[column];
     char text[64];
@@ -272,10 +272,10 @@ static size_t matching_columns(const struct pt_table *table, const char *filter)
 }
 
 static void draw_detail(struct painter *p) {
-    struct pt_view *v = p->view;
-    const struct pt_table *table = p->model->rates.schema->tables[pt_view_panel(v)->table];
+    struct pt_top_view *v = p->view;
+    const struct pt_table *table = p->model->rates.schema->tables[pt_top_view_panel(v)->table];
     uint32_t row;
-    bool is_there = pt_view_detail_row(v, p->model, &row);
+    bool is_there = pt_top_view_detail_row(v, p->model, &row);
     pt_canvas_style(p->canvas, p->row, 0, p->canvas->columns, PT_STYLE_HEADING);
     pt_canvas_printf(p->canvas, p->row++, 0, PT_STYLE_HEADING, "%s %s%s", table->name,
                      v->has_detail ? v->detail_key : table->help, is_there ? "" : " is gone");
@@ -328,7 +328,7 @@ static void draw_footer(struct painter *p) {
                                        { "<>", "sort" },       { "t", "tree" },
                                        { "Enter", "details" }, { "space", "pause" } },
                              replay[] = { { "arrows", "seek" }, { "+-", "speed" } };
-    const char *filter = pt_view_filter(p->view);
+    const char *filter = pt_top_view_filter(p->view);
     p->row = p->canvas->rows - 1;
     int x = 0;
     if (p->view->is_typing) {
@@ -347,8 +347,8 @@ static void draw_footer(struct painter *p) {
     draw_hints(p, any, PT_COUNT(any), x);
 }
 
-int pt_view_draw(struct pt_view *v, const struct pt_top_model *m,
-                 const struct pt_view_source *source, struct pt_canvas *c) {
+int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
+                     const struct pt_top_view_source *source, struct pt_canvas *c) {
     struct painter p = { v, m, source, c, 0 };
     v->screen_columns = c->columns;
     if (v->with_help) {
@@ -359,7 +359,7 @@ int pt_view_draw(struct pt_view *v, const struct pt_top_model *m,
     draw_meters(&p);
     if (!v->is_plain)
         draw_tabs(&p);
-    if (pt_view_is_detail(v))
+    if (pt_top_view_is_detail(v))
         draw_detail(&p);
     else
         draw_list(&p);
@@ -368,10 +368,10 @@ int pt_view_draw(struct pt_view *v, const struct pt_top_model *m,
     return v->is_plain ? p.row : c->rows;
 }
 
-int pt_view_rows(struct pt_view *v, const struct pt_top_model *m) {
-    const struct pt_panel *panel = pt_view_panel(v);
-    pt_view_list(v, m);
-    size_t lines =
-        pt_view_is_detail(v) ? m->rates.schema->tables[panel->table]->column_count : v->list.count;
+int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m) {
+    const struct pt_panel *panel = pt_top_view_panel(v);
+    pt_top_view_list(v, m);
+    size_t lines = pt_top_view_is_detail(v) ? m->rates.schema->tables[panel->table]->column_count
+                                            : v->list.count;
     return METERS_MOST + 4 + (int)lines;
 }

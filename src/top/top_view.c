@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-void pt_view_init(struct pt_view *v, const struct pt_schema *schema) {
-    *v = (struct pt_view){ .with_cores = true, .screen_columns = 80 };
+void pt_top_view_init(struct pt_top_view *v, const struct pt_schema *schema) {
+    *v = (struct pt_top_view){ .with_cores = true, .screen_columns = 80 };
     pt_panels_init(&v->panels, schema);
     v->orders = pt_calloc((size_t)v->panels.count, sizeof *v->orders);
     for (int i = 0; i < v->panels.count; i++) {
@@ -19,33 +19,34 @@ void pt_view_init(struct pt_view *v, const struct pt_schema *schema) {
     }
 }
 
-void pt_view_release(struct pt_view *v) {
+void pt_top_view_release(struct pt_top_view *v) {
     pt_free(v->detail_curves);
     pt_free(v->orders);
     pt_list_release(&v->list);
     pt_panels_release(&v->panels);
-    *v = (struct pt_view){ 0 };
+    *v = (struct pt_top_view){ 0 };
 }
 
-const struct pt_panel *pt_view_panel(const struct pt_view *v) {
+const struct pt_panel *pt_top_view_panel(const struct pt_top_view *v) {
     return &v->panels.list[v->panel];
 }
 
-const struct pt_panel_columns *pt_view_columns(const struct pt_view *v) {
-    const struct pt_panel *p = pt_view_panel(v);
+const struct pt_panel_columns *pt_top_view_columns(const struct pt_top_view *v) {
+    const struct pt_panel *p = pt_top_view_panel(v);
     return v->is_all || p->chosen.count == 0 ? &p->all : &p->chosen;
 }
 
-bool pt_view_is_detail(const struct pt_view *v) {
-    return v->has_detail || pt_view_panel(v)->is_single;
+bool pt_top_view_is_detail(const struct pt_top_view *v) {
+    return v->has_detail || pt_top_view_panel(v)->is_single;
 }
 
-char *pt_view_filter(struct pt_view *v) {
-    return pt_view_is_detail(v) ? v->detail_filter : v->filter;
+char *pt_top_view_filter(struct pt_top_view *v) {
+    return pt_top_view_is_detail(v) ? v->detail_filter : v->filter;
 }
 
-bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row) {
-    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_view_panel(v)->table);
+bool pt_top_view_detail_row(const struct pt_top_view *v, const struct pt_top_model *m,
+                            uint32_t *row) {
+    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_top_view_panel(v)->table);
     char key[sizeof v->detail_key];
     for (*row = 0; *row < rows->row_count; ++*row) {
         pt_row_key(rows, *row, key, sizeof key);
@@ -55,14 +56,14 @@ bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, u
     return false;
 }
 
-void pt_view_list(struct pt_view *v, const struct pt_top_model *m) {
-    const struct pt_view_order *order = &v->orders[v->panel];
+void pt_top_view_list(struct pt_top_view *v, const struct pt_top_model *m) {
+    const struct pt_top_view_order *order = &v->orders[v->panel];
     struct pt_list_options options = { order->sort, order->is_rising, v->filter, v->is_tree,
                                        v->is_own };
-    pt_list_make(&v->list, pt_view_panel(v), &m->rates, &options);
+    pt_list_make(&v->list, pt_top_view_panel(v), &m->rates, &options);
 }
 
-static void forget_detail(struct pt_view *v) {
+static void forget_detail(struct pt_top_view *v) {
     pt_free(v->detail_curves);
     v->detail_curves = NULL;
     v->has_detail = false;
@@ -70,18 +71,19 @@ static void forget_detail(struct pt_view *v) {
     v->selected = v->first = 0;
 }
 
-void pt_view_forget(struct pt_view *v) {
+void pt_top_view_forget(struct pt_top_view *v) {
     pt_free(v->detail_curves);
     v->detail_curves = NULL;
 }
 
-static void go_to_panel(struct pt_view *v, int panel) {
+static void go_to_panel(struct pt_top_view *v, int panel) {
     v->panel = panel;
     v->first_column = 0;
     forget_detail(v);
 }
 
-bool pt_view_choose_panel(struct pt_view *v, const struct pt_schema *schema, const char *name) {
+bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *schema,
+                              const char *name) {
     int found = pt_panels_find(&v->panels, schema, name);
     if (found >= 0)
         go_to_panel(v, found);
@@ -89,11 +91,11 @@ bool pt_view_choose_panel(struct pt_view *v, const struct pt_schema *schema, con
 }
 
 /* Numbers from the largest down, texts and ids from the first up. */
-static void sort_by(struct pt_view *v, const struct pt_schema *schema,
+static void sort_by(struct pt_top_view *v, const struct pt_schema *schema,
                     const struct pt_panel_column *column) {
     const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
     v->orders[v->panel] =
-        (struct pt_view_order){ column, c->type == PT_STRING || c->kind == PT_KEY };
+        (struct pt_top_view_order){ column, c->type == PT_STRING || c->kind == PT_KEY };
 }
 
 static bool is_named(const struct pt_panel_column *column, const struct pt_schema *schema,
@@ -102,8 +104,8 @@ static bool is_named(const struct pt_panel_column *column, const struct pt_schem
     return strcasecmp(column->heading, name) == 0 || strcasecmp(c->name, name) == 0;
 }
 
-bool pt_view_sort_by(struct pt_view *v, const struct pt_schema *schema, const char *name) {
-    const struct pt_panel *p = pt_view_panel(v);
+bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *name) {
+    const struct pt_panel *p = pt_top_view_panel(v);
     const struct pt_panel_columns *sets[] = { &p->chosen, &p->all };
     for (size_t s = 0; s < PT_COUNT(sets); s++)
         for (int i = 0; i < sets[s]->count; i++)
@@ -114,10 +116,10 @@ bool pt_view_sort_by(struct pt_view *v, const struct pt_schema *schema, const ch
     return false;
 }
 
-void pt_view_see(struct pt_view *v, const struct pt_top_model *m) {
-    const struct pt_panel *p = pt_view_panel(v);
+void pt_top_view_see(struct pt_top_view *v, const struct pt_top_model *m) {
+    const struct pt_panel *p = pt_top_view_panel(v);
     uint32_t row;
-    if (!pt_view_is_detail(v) || !pt_view_detail_row(v, m, &row))
+    if (!pt_top_view_is_detail(v) || !pt_top_view_detail_row(v, m, &row))
         return;
     int count = m->rates.schema->tables[p->table]->column_count;
     if (!v->detail_curves)
@@ -128,26 +130,26 @@ void pt_view_see(struct pt_view *v, const struct pt_top_model *m) {
 
 /* What keys do. */
 
-static void toggle_help(struct pt_view *v, const struct pt_top_model *m) {
+static void toggle_help(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->with_help = !v->with_help;
 }
 
-static void type_filter(struct pt_view *v, const struct pt_top_model *m) {
+static void type_filter(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->is_typing = true;
 }
 
 /* One thing at a time: the details, then the filter. */
-static void step_back(struct pt_view *v, const struct pt_top_model *m) {
+static void step_back(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     if (v->has_detail)
         forget_detail(v);
     else
-        pt_view_filter(v)[0] = 0;
+        pt_top_view_filter(v)[0] = 0;
 }
 
-static void move_panel(struct pt_view *v, const struct pt_top_model *m, int step) {
+static void move_panel(struct pt_top_view *v, const struct pt_top_model *m, int step) {
     int at = v->panel;
     for (int i = 0; i < v->panels.count; i++) {
         at = (at + step + v->panels.count) % v->panels.count;
@@ -157,17 +159,17 @@ static void move_panel(struct pt_view *v, const struct pt_top_model *m, int step
     go_to_panel(v, at);
 }
 
-static void next_panel(struct pt_view *v, const struct pt_top_model *m) {
+static void next_panel(struct pt_top_view *v, const struct pt_top_model *m) {
     move_panel(v, m, 1);
 }
 
-static void previous_panel(struct pt_view *v, const struct pt_top_model *m) {
+static void previous_panel(struct pt_top_view *v, const struct pt_top_model *m) {
     move_panel(v, m, -1);
 }
 
-static void show_detail(struct pt_view *v, const struct pt_top_model *m) {
-    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_view_panel(v)->table);
-    if (pt_view_is_detail(v) || v->selected >= v->list.count)
+static void show_detail(struct pt_top_view *v, const struct pt_top_model *m) {
+    const struct pt_batch *rows = pt_rates_rows(&m->rates, pt_top_view_panel(v)->table);
+    if (pt_top_view_is_detail(v) || v->selected >= v->list.count)
         return;
     uint32_t row = v->list.items[v->selected].row;
     if (row >= rows->row_count)
@@ -175,16 +177,16 @@ static void show_detail(struct pt_view *v, const struct pt_top_model *m) {
     forget_detail(v);
     pt_row_key(rows, row, v->detail_key, sizeof v->detail_key);
     v->has_detail = true;
-    pt_view_see(v, m);
+    pt_top_view_see(v, m);
 }
 
-static bool is_sorted_by(const struct pt_view *v, const struct pt_panel_column *c) {
+static bool is_sorted_by(const struct pt_top_view *v, const struct pt_panel_column *c) {
     const struct pt_panel_column *sort = v->orders[v->panel].sort;
     return sort && sort->table == c->table && sort->column == c->column;
 }
 
-static void move_sort(struct pt_view *v, const struct pt_top_model *m, int step) {
-    const struct pt_panel_columns *columns = pt_view_columns(v);
+static void move_sort(struct pt_top_view *v, const struct pt_top_model *m, int step) {
+    const struct pt_panel_columns *columns = pt_top_view_columns(v);
     int at = step > 0 ? -1 : 0;
     for (int i = 0; i < columns->count; i++)
         if (is_sorted_by(v, &columns->list[i]))
@@ -198,106 +200,106 @@ static void move_sort(struct pt_view *v, const struct pt_top_model *m, int step)
         sort_by(v, m->rates.schema, &columns->list[at]);
 }
 
-static void sort_next(struct pt_view *v, const struct pt_top_model *m) {
+static void sort_next(struct pt_top_view *v, const struct pt_top_model *m) {
     move_sort(v, m, 1);
 }
 
-static void sort_previous(struct pt_view *v, const struct pt_top_model *m) {
+static void sort_previous(struct pt_top_view *v, const struct pt_top_model *m) {
     move_sort(v, m, -1);
 }
 
-static void reverse(struct pt_view *v, const struct pt_top_model *m) {
+static void reverse(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->orders[v->panel].is_rising = !v->orders[v->panel].is_rising;
 }
 
-static void sort_by_any(struct pt_view *v, const struct pt_top_model *m,
+static void sort_by_any(struct pt_top_view *v, const struct pt_top_model *m,
                         const char *const names[3]) {
     for (int i = 0; i < 3; i++)
-        if (pt_view_sort_by(v, m->rates.schema, names[i]))
+        if (pt_top_view_sort_by(v, m->rates.schema, names[i]))
             return;
 }
 
-static void sort_cpu(struct pt_view *v, const struct pt_top_model *m) {
+static void sort_cpu(struct pt_top_view *v, const struct pt_top_model *m) {
     sort_by_any(v, m, (const char *const[]){ "pCpuTimeNs", "cCpuTime", "gSmUtil" });
 }
 
-static void sort_memory(struct pt_view *v, const struct pt_top_model *m) {
+static void sort_memory(struct pt_top_view *v, const struct pt_top_model *m) {
     sort_by_any(v, m, (const char *const[]){ "pResidentSetSize", "cMemoryUsed", "gUsedMemoryMb" });
 }
 
-static void sort_id(struct pt_view *v, const struct pt_top_model *m) {
+static void sort_id(struct pt_top_view *v, const struct pt_top_model *m) {
     sort_by_any(v, m, (const char *const[]){ "pId", "cId", "gGpuIndex" });
 }
 
-static void toggle_tree(struct pt_view *v, const struct pt_top_model *m) {
+static void toggle_tree(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->is_tree = !v->is_tree;
 }
 
-static void toggle_own(struct pt_view *v, const struct pt_top_model *m) {
+static void toggle_own(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->is_own = !v->is_own;
 }
 
-static void toggle_all(struct pt_view *v, const struct pt_top_model *m) {
+static void toggle_all(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->is_all = !v->is_all;
     v->first_column = 0;
 }
 
-static void toggle_cores(struct pt_view *v, const struct pt_top_model *m) {
+static void toggle_cores(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->with_cores = !v->with_cores;
 }
 
 /* Drawing keeps it inside of the list. */
-static void move_selection(struct pt_view *v, int64_t lines) {
+static void move_selection(struct pt_top_view *v, int64_t lines) {
     if (lines < 0 && (uint64_t)-lines > v->selected)
         v->selected = 0;
     else
         v->selected += (size_t)lines;
 }
 
-static void move_up(struct pt_view *v, const struct pt_top_model *m) {
+static void move_up(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     move_selection(v, -1);
 }
 
-static void move_down(struct pt_view *v, const struct pt_top_model *m) {
+static void move_down(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     move_selection(v, 1);
 }
 
-static void page_up(struct pt_view *v, const struct pt_top_model *m) {
+static void page_up(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     move_selection(v, -v->page_rows);
 }
 
-static void page_down(struct pt_view *v, const struct pt_top_model *m) {
+static void page_down(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     move_selection(v, v->page_rows);
 }
 
-static void go_to_first(struct pt_view *v, const struct pt_top_model *m) {
+static void go_to_first(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->selected = 0;
 }
 
-static void go_to_last(struct pt_view *v, const struct pt_top_model *m) {
+static void go_to_last(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     v->selected = UINT32_MAX;
 }
 
-static void columns_left(struct pt_view *v, const struct pt_top_model *m) {
+static void columns_left(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     if (v->first_column > 0)
         v->first_column--;
 }
 
-static void columns_right(struct pt_view *v, const struct pt_top_model *m) {
+static void columns_right(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
-    if (v->first_column + 1 < pt_view_columns(v)->count)
+    if (v->first_column + 1 < pt_top_view_columns(v)->count)
         v->first_column++;
 }
 
@@ -375,8 +377,8 @@ const struct pt_binding pt_bindings[] = {
 const size_t pt_binding_count = PT_COUNT(pt_bindings);
 
 /* Of more than ASCII the filter needs nothing. */
-static void type_key(struct pt_view *v, int key) {
-    char *filter = pt_view_filter(v);
+static void type_key(struct pt_top_view *v, int key) {
+    char *filter = pt_top_view_filter(v);
     size_t length = strlen(filter);
     if (key == PT_KEY_ENTER) {
         v->is_typing = false;
@@ -401,8 +403,8 @@ static bool has_key(const struct pt_binding *b, int key, bool is_replay) {
     return false;
 }
 
-enum pt_view_wish pt_view_press(struct pt_view *v, const struct pt_top_model *m, bool is_replay,
-                                int key) {
+enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
+                                        bool is_replay, int key) {
     if (key == PT_KEY_NONE)
         return PT_WISH_NONE;
     if (v->is_typing) {

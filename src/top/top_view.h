@@ -29,7 +29,7 @@ enum pt_key {
 };
 
 /* What a key asks of whoever brings the samples. */
-enum pt_view_wish {
+enum pt_top_view_wish {
     PT_WISH_NONE,
     PT_WISH_QUIT,
     PT_WISH_PAUSE, /* or go on */
@@ -46,23 +46,23 @@ enum pt_view_wish {
 };
 
 /* Where the samples come from, for the first line. */
-struct pt_view_source {
+struct pt_top_view_source {
     const char *name; /* of the machine or the run */
     bool is_replay, is_paused, is_at_end;
     double speed;
     int64_t position_ns, length_ns; /* in the run */
 };
 
-struct pt_view_order {
+struct pt_top_view_order {
     const struct pt_panel_column *sort; /* NULL: as the rows come */
     bool is_rising;
 };
 
 #define PT_VIEW_FILTER 64
 
-struct pt_view {
+struct pt_top_view {
     struct pt_panels panels;
-    struct pt_view_order *orders; /* one for each panel */
+    struct pt_top_view_order *orders; /* one for each panel */
     struct pt_list list;
     int panel;                                                  /* of panels */
     char filter[PT_VIEW_FILTER], detail_filter[PT_VIEW_FILTER]; /* "": none */
@@ -79,46 +79,48 @@ struct pt_view {
     struct pt_trail *detail_curves; /* one for each column of the panel's table, or NULL */
 };
 
-void pt_view_init(struct pt_view *v, const struct pt_schema *schema);
-void pt_view_release(struct pt_view *v);
+void pt_top_view_init(struct pt_top_view *v, const struct pt_schema *schema);
+void pt_top_view_release(struct pt_top_view *v);
 
 /* By title or table; by heading or name of the column. false: there is none. */
-bool pt_view_choose_panel(struct pt_view *v, const struct pt_schema *schema, const char *name);
-bool pt_view_sort_by(struct pt_view *v, const struct pt_schema *schema, const char *column);
+bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *schema,
+                              const char *name);
+bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *column);
 
 /* After each sample that the model got. */
-void pt_view_see(struct pt_view *v, const struct pt_top_model *m);
+void pt_top_view_see(struct pt_top_view *v, const struct pt_top_model *m);
 /* Before samples of another time come. */
-void pt_view_forget(struct pt_view *v);
-enum pt_view_wish pt_view_press(struct pt_view *v, const struct pt_top_model *m, bool is_replay,
-                                int key);
+void pt_top_view_forget(struct pt_top_view *v);
+enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
+                                        bool is_replay, int key);
 
 /* Draws all; returns how many rows are used. top_draw.c */
-int pt_view_draw(struct pt_view *v, const struct pt_top_model *m,
-                 const struct pt_view_source *source, struct pt_canvas *c);
+int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
+                     const struct pt_top_view_source *source, struct pt_canvas *c);
 /* Rows of a canvas that holds everything. top_draw.c */
-int pt_view_rows(struct pt_view *v, const struct pt_top_model *m);
+int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m);
 
 /* For top_draw.c. */
 struct pt_binding {
     int keys[4];
     const char *shown, *help; /* NULL: the line before tells */
-    enum pt_view_wish wish;
-    void (*act)(struct pt_view *v, const struct pt_top_model *m);
+    enum pt_top_view_wish wish;
+    void (*act)(struct pt_top_view *v, const struct pt_top_model *m);
     enum { PT_ANY_SOURCE, PT_LIVE_ONLY, PT_REPLAY_ONLY } where;
 };
 
 extern const struct pt_binding pt_bindings[];
 extern const size_t pt_binding_count;
 
-const struct pt_panel *pt_view_panel(const struct pt_view *v);
-const struct pt_panel_columns *pt_view_columns(const struct pt_view *v);
-bool pt_view_is_detail(const struct pt_view *v);
+const struct pt_panel *pt_top_view_panel(const struct pt_top_view *v);
+const struct pt_panel_columns *pt_top_view_columns(const struct pt_top_view *v);
+bool pt_top_view_is_detail(const struct pt_top_view *v);
 /* The filter of what is shown: rows of a list, or lines of details. */
-char *pt_view_filter(struct pt_view *v);
+char *pt_top_view_filter(struct pt_top_view *v);
 /* The row whose details are shown; false: it is gone. */
-bool pt_view_detail_row(const struct pt_view *v, const struct pt_top_model *m, uint32_t *row);
+bool pt_top_view_detail_row(const struct pt_top_view *v, const struct pt_top_model *m,
+                            uint32_t *row);
 /* Fills the list anew. */
-void pt_view_list(struct pt_view *v, const struct pt_top_model *m);
+void pt_top_view_list(struct pt_top_view *v, const struct pt_top_model *m);
 
 #endif

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define STACKS_OFFSET (sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES)
+#define STACKS_OFFSET (sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES)
 #define NODES_OFFSET  (STACKS_OFFSET + PT_HEAP_STACKS * sizeof(struct pt_heap_stack))
 #define WHOLE         (NODES_OFFSET + PT_HEAP_NODES * sizeof(struct pt_heap_node))
 #define REACHED       16384u /* of each part */
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Large and mostly zero: made once, the parts that inputs reach are cleared each time. */
 static uint8_t *cleared_file(void) {
     static uint8_t *file;
-    const size_t starts[] = { 0, sizeof(struct pt_heap_header), STACKS_OFFSET, NODES_OFFSET };
+    const size_t starts[] = { 0, sizeof(struct pt_preload_header), STACKS_OFFSET, NODES_OFFSET };
     if (!file)
         file = pt_calloc(1, WHOLE);
     for (size_t i = 0; i < PT_COUNT(starts); i++)
@@ -26,29 +26,29 @@ static uint8_t *cleared_file(void) {
     return file;
 }
 
-static void fill_header(struct pt_heap_header *h, bool is_every) {
-    *h = (struct pt_heap_header){ .magic = PT_HEAP_MAGIC,
-                                  .version = PT_HEAP_VERSION,
-                                  .header_size = sizeof *h,
-                                  .size = is_every ? WHOLE : STACKS_OFFSET,
-                                  .ring_offset = sizeof *h,
-                                  .ring_size = PT_HEAP_RING_BYTES,
-                                  .stacks_offset = is_every ? STACKS_OFFSET : 0,
-                                  .nodes_offset = is_every ? NODES_OFFSET : 0,
-                                  .mean_bytes = is_every ? 0 : 65536,
-                                  .pid = INT32_MAX,
-                                  .flags = is_every ? PT_HEAP_EVERY : 0,
-                                  .stack_count = 64 };
+static void fill_header(struct pt_preload_header *h, bool is_every) {
+    *h = (struct pt_preload_header){ .magic = PT_PRELOAD_MAGIC,
+                                     .version = PT_PRELOAD_VERSION,
+                                     .header_size = sizeof *h,
+                                     .size = is_every ? WHOLE : STACKS_OFFSET,
+                                     .ring_offset = sizeof *h,
+                                     .ring_size = PT_PRELOAD_RING_BYTES,
+                                     .stacks_offset = is_every ? STACKS_OFFSET : 0,
+                                     .nodes_offset = is_every ? NODES_OFFSET : 0,
+                                     .mean_bytes = is_every ? 0 : 65536,
+                                     .pid = INT32_MAX,
+                                     .flags = is_every ? PT_PRELOAD_EVERY : 0,
+                                     .stack_count = 64 };
 }
 
 /* Records: their kind, flags and length, then their content; stamped so that they are read. */
-static void write_records(struct pt_heap_header *h, const uint8_t *data, size_t size) {
+static void write_records(struct pt_preload_header *h, const uint8_t *data, size_t size) {
     uint8_t *ring = (uint8_t *)(h + 1);
     while (size >= 3 && h->claimed + 512 <= REACHED) {
         size_t length = (size_t)data[2] * 2 < size - 3 ? (size_t)data[2] * 2 : size - 3;
-        size_t whole = (sizeof(struct pt_heap_record) + length + 15) & ~(size_t)15;
-        struct pt_heap_record r = { h->claimed ^ PT_HEAP_STAMP, (uint32_t)whole,
-                                    (uint16_t)(data[0] % 8), data[1] };
+        size_t whole = (sizeof(struct pt_preload_record) + length + 15) & ~(size_t)15;
+        struct pt_preload_record r = { h->claimed ^ PT_PRELOAD_STAMP, (uint32_t)whole,
+                                       (uint16_t)(data[0] % 8), data[1] };
         memcpy(ring + h->claimed, &r, sizeof r);
         memcpy(ring + h->claimed + sizeof r, data + 3, length);
         h->claimed += whole;
@@ -70,8 +70,8 @@ static void check(struct pt_heap *h) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *file = cleared_file();
-    struct pt_heap_header *header = (struct pt_heap_header *)(void *)file;
-    struct pt_heap_source s;
+    struct pt_preload_header *header = (struct pt_preload_header *)(void *)file;
+    struct pt_preload_source s;
     struct pt_heap h;
     /* no process of these numbers: nothing of this machine is read */
     struct pt_fs fs = { .proc = -1, .sys = -1, .root = -1 };
@@ -87,14 +87,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_records(header, data + 1, size - 1);
     if (data[0] & 2)
         memcpy((uint8_t *)header + 128, data + 1, size - 1 < 256 ? size - 1 : 256);
-    if (pt_heap_source_attach(&s, file, WHOLE))
+    if (pt_preload_source_attach(&s, file, WHOLE))
         return 0;
     pt_heap_init(&h, &fs);
     uint32_t process = pt_heap_add_process(&h, &s);
     pt_heap_read(&h, process, &s, data[0] & 4, 1000000);
     pt_heap_read(&h, process, &s, true, 3000000000);
     check(&h);
-    pt_heap_source_close(&s);
+    pt_preload_source_close(&s);
     pt_heap_release(&h);
     return 0;
 }

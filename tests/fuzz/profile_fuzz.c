@@ -93,7 +93,7 @@ static size_t read_garbage(void *state, const struct pt_memory_piece *pieces, si
     return count;
 }
 
-static void look_at_gil(const struct pt_python_layout *l, const struct pt_memory *m) {
+static void look_at_gil(const struct pt_python_layout *l, const struct pt_memory_reader *m) {
     struct pt_gil_form form = { 0 };
     for (uint64_t thread = 0x2000; thread < 0x2400; thread += 0x100) {
         uint64_t gil = pt_python_find_gil(l, m, 0x1000, thread);
@@ -103,7 +103,7 @@ static void look_at_gil(const struct pt_python_layout *l, const struct pt_memory
     }
 }
 
-static void walk(const struct pt_python_layout *l, const struct pt_memory *m) {
+static void walk(const struct pt_python_layout *l, const struct pt_memory_reader *m) {
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     struct pt_buf text = { 0 };
     uint8_t code[PT_PYTHON_CODE_BYTES] = { 0 };
@@ -119,7 +119,7 @@ static void walk(const struct pt_python_layout *l, const struct pt_memory *m) {
 }
 
 static void fuzz_python(struct pt_str text) {
-    struct pt_memory m = { read_garbage, &text };
+    struct pt_memory_reader m = { read_garbage, &text };
     uint8_t head[PT_PYTHON_DEBUG_BYTES] = { 0 };
     struct pt_python_layout own;
     memcpy(head, text.at, text.len < sizeof head ? text.len : sizeof head);

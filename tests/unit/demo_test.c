@@ -381,7 +381,7 @@ static void text_comes_back_from_its_tokens(void **state) {
 static struct pt_engine *engine_of(size_t workers, size_t running, size_t blocks, size_t chunk) {
     struct pt_engine *e;
     struct pt_err err = { 0 };
-    struct pt_engine_options options = { &model, workers, running, blocks, 2 * chunk, chunk };
+    struct pt_demo_engine_options options = { &model, workers, running, blocks, 2 * chunk, chunk };
     if (pt_engine_new(&e, &options, &err))
         fail_msg("%s", err.text);
     return e;
@@ -471,7 +471,7 @@ static void another_seed_gives_other_tokens(void **state) {
     pt_engine_free(e);
 }
 
-static uint64_t bucket_sum(const struct pt_latency *l) {
+static uint64_t bucket_sum(const struct pt_latency_histogram *l) {
     uint64_t sum = 0;
     for (size_t i = 0; i <= l->scale->edge_count; i++)
         sum += l->buckets[i];
@@ -480,12 +480,12 @@ static uint64_t bucket_sum(const struct pt_latency *l) {
 
 static void a_latency_on_an_edge_belongs_below_it(void **state) {
     (void)state;
-    struct pt_latency l = { .scale = &pt_latency_first_token };
-    pt_latency_observe(&l, 0);
-    pt_latency_observe(&l, 1000000);
-    pt_latency_observe(&l, 1000001);
-    pt_latency_observe(&l, INT64_C(2560000000000));
-    pt_latency_observe(&l, INT64_C(2560000000001));
+    struct pt_latency_histogram l = { .scale = &pt_latency_first_token };
+    pt_latency_histogram_observe(&l, 0);
+    pt_latency_histogram_observe(&l, 1000000);
+    pt_latency_histogram_observe(&l, 1000001);
+    pt_latency_histogram_observe(&l, INT64_C(2560000000000));
+    pt_latency_histogram_observe(&l, INT64_C(2560000000001));
     assert_int_equal(l.buckets[0], 2);
     assert_int_equal(l.buckets[1], 1);
     assert_int_equal(l.buckets[21], 1);
@@ -659,7 +659,7 @@ static void what_can_never_run_is_refused(void **state) {
         pt_request_free(r);
     }
     pt_engine_free(e);
-    assert_int_equal(pt_engine_new(&e, &(struct pt_engine_options){ &model }, NULL), -EINVAL);
+    assert_int_equal(pt_engine_new(&e, &(struct pt_demo_engine_options){ &model }, NULL), -EINVAL);
 }
 
 static void the_end_token_stops_a_request_that_asks_for_it(void **state) {
@@ -690,7 +690,7 @@ static struct pt_request *prompt_of(size_t count) {
 
 static void a_step_shares_its_prompt_tokens_out_in_order(void **state) {
     (void)state;
-    struct pt_engine_options options = { &model, 1, 4, 16, 8, 5 };
+    struct pt_demo_engine_options options = { &model, 1, 4, 16, 8, 5 };
     struct pt_schedule s;
     struct pt_request *r[3] = { prompt_of(20), prompt_of(20), prompt_of(20) };
     pt_schedule_init(&s, &options);
@@ -712,7 +712,7 @@ static void a_step_shares_its_prompt_tokens_out_in_order(void **state) {
 
 static void the_newest_gives_way_when_blocks_run_out(void **state) {
     (void)state;
-    struct pt_engine_options options = { &model, 1, 4, 5, 64, 64 };
+    struct pt_demo_engine_options options = { &model, 1, 4, 5, 64, 64 };
     struct pt_schedule s;
     struct pt_request *old = prompt_of(32), *young = prompt_of(32), *last = prompt_of(1);
     pt_schedule_init(&s, &options);

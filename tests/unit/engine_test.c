@@ -283,7 +283,7 @@ static void captured_expositions_give_the_published_values(void **state) {
     assert_int_equal(cases, 14);
 }
 
-static void assert_bucket(const struct pt_histogram *h, size_t index, double le,
+static void assert_bucket(const struct pt_engine_histogram *h, size_t index, double le,
                           double cumulative) {
     assert_true(index < h->count);
     assert_true(h->buckets[index].le == le);
@@ -295,7 +295,7 @@ static void buckets_of_several_series_are_summed_by_edge(void **state) {
     int directory = open_directory("tests/fixtures/engines");
     struct pt_engine_reading r = { 0 };
     parse_file(directory, "vllm-0.11.prom", &r);
-    const struct pt_histogram *h = &r.latencies[PT_ENGINE_INTER_TOKEN];
+    const struct pt_engine_histogram *h = &r.latencies[PT_ENGINE_INTER_TOKEN];
     assert_int_equal(h->count, 3);
     assert_bucket(h, 0, 0.01, 15);
     assert_bucket(h, 1, 0.025, 29);
@@ -319,7 +319,7 @@ static void series_with_other_edges_meet_where_they_can(void **state) {
                "vllm:time_to_first_token_seconds_bucket{m=\"b\",le=\"5e0\"} 20\n"
                "vllm:time_to_first_token_seconds_bucket{m=\"b\",le=\"+Inf\"} 21\n",
                &r);
-    const struct pt_histogram *h = &r.latencies[PT_ENGINE_TTFT];
+    const struct pt_engine_histogram *h = &r.latencies[PT_ENGINE_TTFT];
     assert_int_equal(h->count, 2);
     assert_bucket(h, 0, 1, 12);
     assert_bucket(h, 1, INFINITY, 26);
@@ -339,11 +339,11 @@ static void the_count_stands_in_for_a_missing_last_bucket(void **state) {
     pt_engine_reading_release(&r);
 }
 
-static void fill(struct pt_histogram *h, const double (*buckets)[2], size_t count) {
-    pt_histogram_clear(h);
+static void fill(struct pt_engine_histogram *h, const double (*buckets)[2], size_t count) {
+    pt_engine_histogram_clear(h);
     for (size_t i = 0; i < count; i++)
-        pt_histogram_add(h, buckets[i][0], buckets[i][1]);
-    pt_histogram_finish(h, NAN);
+        pt_engine_histogram_add(h, buckets[i][0], buckets[i][1]);
+    pt_engine_histogram_finish(h, NAN);
 }
 
 #define FILL(h, ...)                                         \
@@ -352,10 +352,10 @@ static void fill(struct pt_histogram *h, const double (*buckets)[2], size_t coun
         fill(h, buckets_, PT_COUNT(buckets_));               \
     } while (0)
 
-static struct pt_quantile quantile(const struct pt_histogram *before,
-                                   const struct pt_histogram *now, double which) {
+static struct pt_quantile quantile(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now, double which) {
     struct pt_quantile q;
-    pt_histogram_quantiles(before, now, &which, &q, 1);
+    pt_engine_histogram_quantiles(before, now, &which, &q, 1);
     return q;
 }
 
@@ -368,7 +368,7 @@ static void assert_quantile(struct pt_quantile q, double value, double uncertain
 /* In the interval 10 events up to 0.1, 20 up to 0.2, 10 up to 0.5, 10 above. */
 static void quantiles_are_interpolated_from_what_is_new(void **state) {
     (void)state;
-    struct pt_histogram before = { 0 }, now = { 0 };
+    struct pt_engine_histogram before = { 0 }, now = { 0 };
     FILL(&before, { 0.1, 1000 }, { 0.2, 1000 }, { 0.5, 1000 }, { INFINITY, 1000 });
     FILL(&now, { 0.1, 1010 }, { 0.2, 1030 }, { 0.5, 1040 }, { INFINITY, 1050 });
     assert_quantile(quantile(&before, &now, 0.1), 0.05, 0.1);  /* rank 5 of 10 in 0..0.1 */
@@ -378,60 +378,60 @@ static void quantiles_are_interpolated_from_what_is_new(void **state) {
     struct pt_quantile above = quantile(&before, &now, 0.99);
     assert_true(above.is_present && above.is_at_or_above);
     assert_true(above.value == 0.5 && isinf(above.uncertainty));
-    pt_histogram_release(&before);
-    pt_histogram_release(&now);
+    pt_engine_histogram_release(&before);
+    pt_engine_histogram_release(&now);
 }
 
 static void no_traffic_or_a_reset_is_no_quantile(void **state) {
     (void)state;
-    struct pt_histogram before = { 0 }, now = { 0 }, empty = { 0 };
+    struct pt_engine_histogram before = { 0 }, now = { 0 }, empty = { 0 };
     FILL(&before, { 0.1, 5 }, { INFINITY, 7 });
     assert_false(quantile(&before, &before, 0.5).is_present);
     assert_false(quantile(&empty, &before, 0.5).is_present);
     assert_false(quantile(&before, &empty, 0.5).is_present);
     FILL(&now, { 0.1, 3 }, { INFINITY, 9 });
-    assert_true(pt_histogram_was_reset(&before, &now));
+    assert_true(pt_engine_histogram_was_reset(&before, &now));
     assert_false(quantile(&before, &now, 0.5).is_present);
     FILL(&now, { 0.1, 9 });
     assert_false(quantile(&before, &now, 0.5).is_present); /* nobody counted the rest */
-    pt_histogram_release(&before);
-    pt_histogram_release(&now);
+    pt_engine_histogram_release(&before);
+    pt_engine_histogram_release(&now);
 }
 
 static void scrapes_with_other_edges_are_compared_at_common_ones(void **state) {
     (void)state;
-    struct pt_histogram before = { 0 }, now = { 0 };
+    struct pt_engine_histogram before = { 0 }, now = { 0 };
     FILL(&before, { 0.1, 0 }, { 0.3, 0 }, { 1, 0 }, { INFINITY, 0 });
     FILL(&now, { 0.2, 1 }, { 0.3, 2 }, { 1, 4 }, { INFINITY, 4 });
     assert_quantile(quantile(&before, &now, 0.5), 0.3, 0.3);
     assert_quantile(quantile(&before, &now, 0.75), 0.65, 0.7);
     FILL(&before, { 7, 0 }, { INFINITY, 0 });
     assert_false(quantile(&before, &now, 0.5).is_present);
-    pt_histogram_release(&before);
-    pt_histogram_release(&now);
+    pt_engine_histogram_release(&before);
+    pt_engine_histogram_release(&now);
 }
 
 /* Scrapes are not atomic: 4 events up to 0.2, but only 3 up to 0.5. */
 static void buckets_that_lag_behind_do_no_harm(void **state) {
     (void)state;
-    struct pt_histogram before = { 0 }, now = { 0 };
+    struct pt_engine_histogram before = { 0 }, now = { 0 };
     FILL(&before, { 0.2, 10 }, { 0.5, 11 }, { 1, 11 }, { INFINITY, 11 });
     FILL(&now, { 0.2, 14 }, { 0.5, 14 }, { 1, 19 }, { INFINITY, 19 });
     assert_quantile(quantile(&before, &now, 0.5), 0.2, 0.2);
     assert_quantile(quantile(&before, &now, 0.75), 0.75, 0.5); /* rank 6: 2 of 4 in 0.5..1 */
-    pt_histogram_release(&before);
-    pt_histogram_release(&now);
+    pt_engine_histogram_release(&before);
+    pt_engine_histogram_release(&now);
 }
 
 static void negative_edges_are_handled(void **state) {
     (void)state;
-    struct pt_histogram before = { 0 }, now = { 0 };
+    struct pt_engine_histogram before = { 0 }, now = { 0 };
     FILL(&before, { -1, 0 }, { 1, 0 }, { INFINITY, 0 });
     FILL(&now, { -1, 2 }, { 1, 4 }, { INFINITY, 4 });
     assert_quantile(quantile(&before, &now, 0.25), -1, 0);
     assert_quantile(quantile(&before, &now, 0.75), 0, 2);
-    pt_histogram_release(&before);
-    pt_histogram_release(&now);
+    pt_engine_histogram_release(&before);
+    pt_engine_histogram_release(&now);
 }
 
 static void an_interval_has_growth_rates_and_quantiles(void **state) {

@@ -23,51 +23,51 @@ struct made_file {
     uint64_t position;
 };
 
-static struct pt_heap_header *header_of(const struct made_file *f) {
-    return (struct pt_heap_header *)(void *)f->at;
+static struct pt_preload_header *header_of(const struct made_file *f) {
+    return (struct pt_preload_header *)(void *)f->at;
 }
 
 static struct made_file make_file(uint64_t position) {
-    struct made_file f = { .size = sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES,
+    struct made_file f = { .size = sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES,
                            .position = position };
     f.at = pt_calloc(1, f.size);
-    *header_of(&f) = (struct pt_heap_header){ .magic = PT_HEAP_MAGIC,
-                                              .version = PT_HEAP_VERSION,
-                                              .header_size = sizeof(struct pt_heap_header),
-                                              .size = f.size,
-                                              .ring_offset = sizeof(struct pt_heap_header),
-                                              .ring_size = PT_HEAP_RING_BYTES,
-                                              .mean_bytes = (uint64_t)MEAN,
-                                              .start_mono_ns = 1000,
-                                              .pid = INT32_MAX,
-                                              .claimed = position,
-                                              .read = position };
+    *header_of(&f) = (struct pt_preload_header){ .magic = PT_PRELOAD_MAGIC,
+                                                 .version = PT_PRELOAD_VERSION,
+                                                 .header_size = sizeof(struct pt_preload_header),
+                                                 .size = f.size,
+                                                 .ring_offset = sizeof(struct pt_preload_header),
+                                                 .ring_size = PT_PRELOAD_RING_BYTES,
+                                                 .mean_bytes = (uint64_t)MEAN,
+                                                 .start_mono_ns = 1000,
+                                                 .pid = INT32_MAX,
+                                                 .claimed = position,
+                                                 .read = position };
     return f;
 }
 
-static void append(struct made_file *f, void *record, size_t size, enum pt_heap_kind kind,
+static void append(struct made_file *f, void *record, size_t size, enum pt_preload_kind kind,
                    unsigned flags) {
-    struct pt_heap_record *r = record;
-    uint8_t *ring = f->at + sizeof(struct pt_heap_header);
-    *r = (struct pt_heap_record){ f->position ^ PT_HEAP_STAMP, (uint32_t)size, (uint16_t)kind,
-                                  (uint16_t)flags };
+    struct pt_preload_record *r = record;
+    uint8_t *ring = f->at + sizeof(struct pt_preload_header);
+    *r = (struct pt_preload_record){ f->position ^ PT_PRELOAD_STAMP, (uint32_t)size, (uint16_t)kind,
+                                     (uint16_t)flags };
     for (size_t i = 0; i < size; i++)
-        ring[(f->position + i) % PT_HEAP_RING_BYTES] = ((uint8_t *)record)[i];
+        ring[(f->position + i) % PT_PRELOAD_RING_BYTES] = ((uint8_t *)record)[i];
     f->position += size;
     header_of(f)->claimed = f->position;
 }
 
 static void append_allocation(struct made_file *f, int64_t time_ns, uint64_t address,
                               uint64_t bytes) {
-    struct pt_heap_allocation a = {
+    struct pt_preload_sample a = {
         .mono_ns = time_ns, .address = address, .bytes = bytes, .thread = 5, .name = "worker"
     };
-    append(f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+    append(f, &a, sizeof a, PT_PRELOAD_ALLOCATION, 0);
 }
 
 static void append_free(struct made_file *f, int64_t time_ns, uint64_t address,
-                        enum pt_heap_kind kind, unsigned flags) {
-    struct pt_heap_free r = { .mono_ns = time_ns, .address = address };
+                        enum pt_preload_kind kind, unsigned flags) {
+    struct pt_preload_free r = { .mono_ns = time_ns, .address = address };
     append(f, &r, sizeof r, kind, flags);
 }
 
@@ -79,22 +79,22 @@ static struct pt_fs open_fs(void) {
 }
 
 static void read_file(struct pt_heap *h, struct made_file *f, bool is_final) {
-    struct pt_heap_source s;
-    assert_int_equal(pt_heap_source_attach(&s, f->at, f->size), 0);
+    struct pt_preload_source s;
+    assert_int_equal(pt_preload_source_attach(&s, f->at, f->size), 0);
     uint32_t process = pt_heap_add_process(h, &s);
     pt_heap_read(h, process, &s, is_final, 0);
-    pt_heap_source_close(&s);
+    pt_preload_source_close(&s);
 }
 
 /* As the library does at the end of a process. */
 static void append_maps(struct made_file *f, const char *text) {
     struct {
-        struct pt_heap_maps maps;
+        struct pt_preload_maps maps;
         char text[64];
     } r = { .maps = { .mono_ns = 3000, .thread = 5, .text_size = (uint32_t)strlen(text) } };
     assert_true(strlen(text) < sizeof r.text);
     memcpy(r.text, text, strlen(text));
-    append(f, &r, sizeof r, PT_HEAP_MAPS, 0);
+    append(f, &r, sizeof r, PT_PRELOAD_MAPS, 0);
 }
 
 static void assert_near(double value, double expected) {
@@ -123,16 +123,16 @@ static void test_sums(void **state) {
     struct pt_fs fs = open_fs();
     struct pt_heap h;
     /* the last record goes around the end of the ring */
-    struct made_file f = make_file(PT_HEAP_RING_BYTES - 32 * 6 - 48);
+    struct made_file f = make_file(PT_PRELOAD_RING_BYTES - 32 * 6 - 48);
     double one = pt_heap_weight(1000, MEAN).bytes, two = pt_heap_weight(2000, MEAN).bytes;
     append_allocation(&f, 1000, 0x1000, 1000);
     append_allocation(&f, 2000, 0x2000, 2000);
-    append_free(&f, 3000, 0x1000, PT_HEAP_FREE, PT_HEAP_TEMPORARY);
-    append_free(&f, 3000, 0x9000, PT_HEAP_FREE, 0); /* nobody knows it */
+    append_free(&f, 3000, 0x1000, PT_PRELOAD_FREE, PT_PRELOAD_TEMPORARY);
+    append_free(&f, 3000, 0x9000, PT_PRELOAD_FREE, 0); /* nobody knows it */
     append_allocation(&f, 4000, 0x1000, 1000);
-    append_free(&f, 5000, 0x2000, PT_HEAP_FREE, 0);
-    append_free(&f, 6000, 0x2000, PT_HEAP_RESTORE, 0);
-    append_free(&f, 7000, 0x1000, PT_HEAP_FREE, 0);
+    append_free(&f, 5000, 0x2000, PT_PRELOAD_FREE, 0);
+    append_free(&f, 6000, 0x2000, PT_PRELOAD_RESTORE, 0);
+    append_free(&f, 7000, 0x1000, PT_PRELOAD_FREE, 0);
     pt_heap_init(&h, &fs);
     read_file(&h, &f, true);
     assert_int_equal(h.sample_count, 3);
@@ -157,10 +157,10 @@ static void test_sums(void **state) {
 }
 
 static void append_drawn(struct made_file *f, uint64_t address, uint64_t bytes, uint32_t shift) {
-    struct pt_heap_allocation a = {
+    struct pt_preload_sample a = {
         .mono_ns = 1000, .address = address, .bytes = bytes, .thread = 5, .mean_shift = shift
     };
-    append(f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+    append(f, &a, sizeof a, PT_PRELOAD_ALLOCATION, 0);
 }
 
 static void test_thinned(void **state) {
@@ -187,7 +187,7 @@ static void test_thinned(void **state) {
 /* "größe" of Latin-1 in "a.py"; bytecode of 8 bytes is of line 12. */
 static void append_code(struct made_file *f, uint32_t number) {
     struct {
-        struct pt_heap_code code;
+        struct pt_preload_code code;
         char text[16];
     } r = { .code = { .number = number,
                       .first_line = 11,
@@ -200,7 +200,7 @@ static void append_code(struct made_file *f, uint32_t number) {
             .text = "gr\xf6\xdf"
                     "ea.py"
                     "\x00\x01" };
-    append(f, &r, sizeof r, PT_HEAP_CODE, 0);
+    append(f, &r, sizeof r, PT_PRELOAD_CODE, 0);
 }
 
 static void test_python(void **state) {
@@ -209,8 +209,8 @@ static void test_python(void **state) {
     struct pt_heap h;
     struct made_file f = make_file(0);
     struct {
-        struct pt_heap_allocation a;
-        struct pt_heap_python_frame frames[4];
+        struct pt_preload_sample a;
+        struct pt_preload_python_frame frames[4];
     } r = {
         .a = { .mono_ns = 1000, .address = 0x1000, .bytes = 1000, .thread = 5, .python_count = 3 },
         .frames = { { 77, 4, PT_PYTHON_IS_LAST },
@@ -218,9 +218,9 @@ static void test_python(void **state) {
                     { UINT32_MAX, 0, PT_PYTHON_IS_LAST | PT_PYTHON_IS_SHIM } }
     };
     append_code(&f, 77); /* of 78 nothing is known */
-    append(&f, &r, sizeof r, PT_HEAP_ALLOCATION, 0);
+    append(&f, &r, sizeof r, PT_PRELOAD_ALLOCATION, 0);
     r.a.python_count = 5; /* more than there are: not a record */
-    append(&f, &r, sizeof r, PT_HEAP_ALLOCATION, 0);
+    append(&f, &r, sizeof r, PT_PRELOAD_ALLOCATION, 0);
     pt_heap_init(&h, &fs);
     read_file(&h, &f, true);
     assert_int_equal(h.sample_count, 1);
@@ -276,7 +276,7 @@ static void test_metric(void **state) {
     struct pt_heap h;
     struct made_file f = make_file(0);
     append_allocation(&f, 1000, 0x1000, 1000);
-    append_free(&f, 3000, 0x1000, PT_HEAP_FREE, PT_HEAP_TEMPORARY);
+    append_free(&f, 3000, 0x1000, PT_PRELOAD_FREE, PT_PRELOAD_TEMPORARY);
     pt_heap_init(&h, &fs);
     read_file(&h, &f, true);
     pt_heap_finish(&h, PT_HEAP_LIVE);
@@ -308,7 +308,7 @@ static void test_torn(void **state) {
     uint64_t torn = f.position;
     append_allocation(&f, 2000, 0x2000, 1000);
     append_allocation(&f, 3000, 0x3000, 1000);
-    memset(f.at + sizeof(struct pt_heap_header) + torn, 0, 8); /* its writer was killed */
+    memset(f.at + sizeof(struct pt_preload_header) + torn, 0, 8); /* its writer was killed */
     pt_heap_init(&h, &fs);
     read_file(&h, &f, false);
     assert_int_equal(h.sample_count, 1);
@@ -322,14 +322,14 @@ static void test_torn(void **state) {
 
 static void test_garbage(void **state) {
     (void)state;
-    struct pt_heap_source s;
+    struct pt_preload_source s;
     struct made_file f = make_file(0);
     header_of(&f)->magic = 0;
-    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), -EAGAIN);
-    header_of(&f)->magic = PT_HEAP_MAGIC;
-    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size - 1), -EINVAL);
+    assert_int_equal(pt_preload_source_attach(&s, f.at, f.size), -EAGAIN);
+    header_of(&f)->magic = PT_PRELOAD_MAGIC;
+    assert_int_equal(pt_preload_source_attach(&s, f.at, f.size - 1), -EINVAL);
     header_of(&f)->version++;
-    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), -EINVAL);
+    assert_int_equal(pt_preload_source_attach(&s, f.at, f.size), -EINVAL);
     pt_free(f.at);
 }
 
@@ -339,15 +339,15 @@ static void test_cut(void **state) {
     char path[] = "/dev/shm/pitot-heap-test-XXXXXX";
     int fd = mkstemp(path);
     struct made_file f = make_file(0);
-    struct pt_heap_source s;
-    struct pt_heap_event e;
+    struct pt_preload_source s;
+    struct pt_preload_event e;
     append_allocation(&f, 1000, 0x1000, 1000);
     assert_int_equal(write(fd, f.at, f.size), f.size);
-    assert_int_equal(pt_heap_source_open(&s, AT_FDCWD, path), 0);
+    assert_int_equal(pt_preload_source_open(&s, AT_FDCWD, path), 0);
     assert_int_equal(ftruncate(fd, 100), 0);
     uint64_t position = 0;
-    assert_false(pt_heap_source_next(&s, &position, true, 0, &e));
-    pt_heap_source_close(&s);
+    assert_false(pt_preload_source_next(&s, &position, true, 0, &e));
+    pt_preload_source_close(&s);
     close(fd);
     unlink(path);
     pt_free(f.at);
@@ -449,13 +449,13 @@ static void take_files(const char *directory, struct pt_heap *h) {
     DIR *d = opendir(directory);
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));) {
-        struct pt_heap_source s;
+        struct pt_preload_source s;
         if (e->d_name[0] == '.')
             continue;
-        assert_int_equal(pt_heap_source_open(&s, dirfd(d), e->d_name), 0);
+        assert_int_equal(pt_preload_source_open(&s, dirfd(d), e->d_name), 0);
         uint32_t process = pt_heap_add_process(h, &s);
         pt_heap_read(h, process, &s, true, 1000);
-        pt_heap_source_close(&s);
+        pt_preload_source_close(&s);
         unlinkat(dirfd(d), e->d_name, 0);
     }
     closedir(d);
@@ -486,7 +486,7 @@ static void test_estimates(void **state) {
         snprintf(seed, sizeof seed, "%d", i);
         run_workload(directory, "sampled", "524288", seed);
         take_files(directory, &h);
-        assert_int_equal(pt_heap_losses(&h).allocations, 0);
+        assert_int_equal(pt_preload_losses(&h).allocations, 0);
         assert_true(fabs(h.total_live.bytes) < 1e-3);
         double z = (h.total_allocated.bytes - exact) / sqrt(h.total_allocated.variance);
         near += fabs(z) <= 3;
@@ -508,16 +508,16 @@ static void test_last_maps(void **state) {
     (void)state;
     struct pt_fs fs = open_fs();
     struct pt_heap h;
-    struct pt_heap_source s;
+    struct pt_preload_source s;
     struct made_file f = make_file(0);
-    struct pt_heap_allocation a = { .mono_ns = 2000, .address = 1, .bytes = 1000, .thread = 5 };
-    for (int i = 0; i < PT_HEAP_REGISTERS; i++)
+    struct pt_preload_sample a = { .mono_ns = 2000, .address = 1, .bytes = 1000, .thread = 5 };
+    for (int i = 0; i < PT_PRELOAD_REGISTERS; i++)
         a.registers[i] = 0x401001; /* leads nowhere */
-    append_free(&f, 1000, 0x9000, PT_HEAP_FREE, 0);
+    append_free(&f, 1000, 0x9000, PT_PRELOAD_FREE, 0);
     uint64_t before = f.position;
-    append(&f, &a, sizeof a, PT_HEAP_ALLOCATION, 0);
+    append(&f, &a, sizeof a, PT_PRELOAD_ALLOCATION, 0);
     pt_heap_init(&h, &fs);
-    assert_int_equal(pt_heap_source_attach(&s, f.at, f.size), 0);
+    assert_int_equal(pt_preload_source_attach(&s, f.at, f.size), 0);
     uint32_t process = pt_heap_add_process(&h, &s);
     pt_heap_read(&h, process, &s, false, 0);
     assert_int_equal(h.sample_count, 0); /* it waits */
@@ -528,7 +528,7 @@ static void test_last_maps(void **state) {
     pt_heap_read(&h, process, &s, true, 0);
     assert_int_equal(h.sample_count, 1);
     assert_int_equal(header_of(&f)->read, f.position);
-    pt_heap_source_close(&s);
+    pt_preload_source_close(&s);
     pt_heap_release(&h);
     pt_free(f.at);
     pt_fs_close(&fs);

@@ -695,7 +695,7 @@ static void touch_cut_page(void) {
     struct sigaction standard = { .sa_handler = SIG_DFL };
     setrlimit(RLIMIT_CORE, &none);
     sigaction(SIGBUS, &standard, NULL); /* not that of cmocka */
-    expect(pt_guard_add(&guarded, sizeof guarded) == 0);
+    expect(pt_sigbus_guard_add(&guarded, sizeof guarded) == 0);
     int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
     expect(fd >= 0 && ftruncate(fd, 4096) == 0);
     volatile char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -720,7 +720,7 @@ static void cut_under_a_thread(void) {
     int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
     expect(fd >= 0 && ftruncate(fd, 4096) == 0);
     char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    expect(at != MAP_FAILED && pt_guard_add(at, 4096) == 0);
+    expect(at != MAP_FAILED && pt_sigbus_guard_add(at, 4096) == 0);
     *at = 1;
     expect(ftruncate(fd, 0) == 0);
     pthread_t thread;

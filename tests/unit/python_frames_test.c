@@ -58,7 +58,7 @@ static void make_311(struct fake *f) {
 static void test_frames_311(void **state) {
     (void)state;
     struct fake f;
-    struct pt_memory m = { read_fake, &f };
+    struct pt_memory_reader m = { read_fake, &f };
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     const struct pt_python_layout *l = pt_python_layout(11);
     make_311(&f);
@@ -76,7 +76,7 @@ static void test_frames_311(void **state) {
 static void test_circle(void **state) {
     (void)state;
     struct fake f;
-    struct pt_memory m = { read_fake, &f };
+    struct pt_memory_reader m = { read_fake, &f };
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     const struct pt_python_layout *l = pt_python_layout(11);
     make_311(&f);
@@ -91,7 +91,7 @@ static void test_circle(void **state) {
 static void test_texts(void **state) {
     (void)state;
     struct fake f = { 0 };
-    struct pt_memory m = { read_fake, &f };
+    struct pt_memory_reader m = { read_fake, &f };
     struct pt_buf text = { 0 };
     put(&f, TEXT + 16, 4, 8);
     put(&f, TEXT + 32, 1 << 2 | 1 << 5 | 1 << 6, 4); /* one byte each, compact, ASCII */
@@ -155,7 +155,7 @@ static void make_gil(struct fake *f, uint64_t holder, uint32_t first, uint32_t s
 }
 
 static uint32_t read_gil(struct fake *f, struct pt_gil_form *form) {
-    struct pt_memory m = { read_fake, f };
+    struct pt_memory_reader m = { read_fake, f };
     return pt_python_read_gil(pt_python_layout(11), &m, GIL, THREAD, form);
 }
 
@@ -201,7 +201,7 @@ static void test_gil_forms(void **state) {
 static void test_gil_places(void **state) {
     (void)state;
     struct fake f = { 0 };
-    struct pt_memory m = { read_fake, &f };
+    struct pt_memory_reader m = { read_fake, &f };
     struct pt_python_layout none = *pt_python_layout(12);
     assert_int_equal(pt_python_find_gil(pt_python_layout(9), &m, RUNTIME, THREAD), RUNTIME + 352);
     assert_int_equal(pt_python_find_gil(pt_python_layout(11), &m, RUNTIME, THREAD), RUNTIME + 360);

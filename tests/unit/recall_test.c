@@ -34,8 +34,8 @@ static int read_all(struct fake *f, struct pt_recall *r, const unsigned *offsets
                     uint8_t *into) {
     static uint8_t bytes[PT_RECALL_BYTES];
     f->calls = 0;
-    pt_recall_begin(r, (struct pt_memory){ read_fake, f }, bytes);
-    const struct pt_memory m = { pt_recall_read, r };
+    pt_recall_begin(r, (struct pt_memory_reader){ read_fake, f }, bytes);
+    const struct pt_memory_reader m = { pt_recall_read, r };
     for (size_t i = 0; i < count; i++)
         if (!pt_memory_read(&m, BASE + offsets[i], &into[i], 1))
             into[i] = 0xff;
@@ -106,7 +106,7 @@ static void test_pieces(void **state) {
     for (unsigned i = 0; i < 4; i++)
         pieces[i] = (struct pt_memory_piece){ BASE + 10 * (i + 1), &found[i], 1 };
     for (int round = 0; round < 3; round++) {
-        pt_recall_begin(&r, (struct pt_memory){ read_fake, &f }, bytes);
+        pt_recall_begin(&r, (struct pt_memory_reader){ read_fake, &f }, bytes);
         assert_int_equal(pt_recall_read(&r, pieces, 4), 2);
         assert_int_equal(pt_recall_read(&r, pieces + 3, 1), 1);
         pt_recall_end(&r);

@@ -404,25 +404,25 @@ static void write_token(const char *path, const char *text, mode_t mode) {
 static void routes_ask_for_the_token_they_need(void **state) {
     (void)state;
     char path[80];
-    struct pt_guard g;
+    struct pt_access g;
     struct pt_err err;
     const char *right = "Bearer 0123456789abcdef";
     snprintf(path, sizeof path, "%s/token", tree.root);
-    pt_guard_init(&g);
+    pt_access_init(&g);
     g.is_loopback = true;
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, NULL), 0);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, NULL), 403);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, "Bearer "), 403);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, NULL), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, NULL), 403);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Bearer "), 403);
     write_token(path, "0123456789abcdef\n", 0600);
-    assert_int_equal(pt_guard_load(&g, path, &err), 0);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, NULL), 401);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, "Basic 0123456789abcdef"), 401);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, "Bearer 0123456789abcdeg"), 401);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_ACT, right), 0);
+    assert_int_equal(pt_access_load(&g, path, &err), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, NULL), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Basic 0123456789abcdef"), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Bearer 0123456789abcdeg"), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, right), 0);
     g.is_loopback = false;
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, NULL), 401);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, right), 0);
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_OPEN, NULL), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, NULL), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, right), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_OPEN, NULL), 0);
 
     static const struct {
         const char *text;
@@ -434,12 +434,12 @@ static void routes_ask_for_the_token_they_need(void **state) {
                   { "0123456789 abcdef\n", 0600 } };
     for (size_t i = 0; i < PT_COUNT(wrong); i++) {
         write_token(path, wrong[i].text, wrong[i].mode);
-        assert_true(pt_guard_load(&g, path, &err) < 0);
+        assert_true(pt_access_load(&g, path, &err) < 0);
         assert_true(strlen(err.text) > 0);
     }
-    assert_int_equal(pt_guard_admits(&g, PT_GUARD_READ, right), 0); /* the old one stays */
-    assert_true(pt_guard_load(&g, tree.root, &err) < 0);
-    pt_guard_release(&g);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, right), 0); /* the old one stays */
+    assert_true(pt_access_load(&g, tree.root, &err) < 0);
+    pt_access_release(&g);
 }
 
 static void health_is_that_of_the_probe_or_of_the_engine(void **state) {

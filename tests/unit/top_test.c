@@ -26,7 +26,7 @@ struct fixture {
     struct pt_schema schema;
     struct pt_sample sample;
     struct pt_top_model model;
-    struct pt_view view;
+    struct pt_top_view view;
     struct pt_canvas canvas;
     struct pt_buf text;
 };
@@ -38,7 +38,7 @@ static int open_fixture(void **state) {
     f->schema = (struct pt_schema){ f->tables, pt_sampler_tables(f->tables) };
     pt_sample_init(&f->sample, &f->schema);
     pt_top_model_init(&f->model, &f->schema);
-    pt_view_init(&f->view, &f->schema);
+    pt_top_view_init(&f->view, &f->schema);
     *state = f;
     return 0;
 }
@@ -47,7 +47,7 @@ static int close_fixture(void **state) {
     struct fixture *f = *state;
     pt_buf_release(&f->text);
     pt_canvas_release(&f->canvas);
-    pt_view_release(&f->view);
+    pt_top_view_release(&f->view);
     pt_top_model_release(&f->model);
     pt_sample_release(&f->sample);
     pt_free(f);
@@ -150,14 +150,14 @@ static void fill(struct fixture *f, int n, bool with_gpu) {
 static void feed(struct fixture *f, int n, bool with_gpu) {
     fill(f, n, with_gpu);
     pt_top_model_add(&f->model, &f->sample);
-    pt_view_see(&f->view, &f->model);
+    pt_top_view_see(&f->view, &f->model);
 }
 
 static const char *draw(struct fixture *f, int rows, int columns) {
-    struct pt_view_source source = { .name = "host", .speed = 1 };
+    struct pt_top_view_source source = { .name = "host", .speed = 1 };
     struct pt_out out;
     pt_canvas_clear(&f->canvas, rows, columns);
-    int used = pt_view_draw(&f->view, &f->model, &source, &f->canvas);
+    int used = pt_top_view_draw(&f->view, &f->model, &source, &f->canvas);
     pt_buf_clear(&f->text);
     pt_out_memory(&out, &f->text);
     pt_canvas_print(&f->canvas, used, &out);
@@ -176,11 +176,11 @@ static const char *line_of(struct fixture *f, int row) {
 
 static void press(struct fixture *f, const char *keys) {
     for (; *keys; keys++)
-        assert_int_equal(pt_view_press(&f->view, &f->model, false, *keys), PT_WISH_NONE);
+        assert_int_equal(pt_top_view_press(&f->view, &f->model, false, *keys), PT_WISH_NONE);
 }
 
 static void type(struct fixture *f, int key) {
-    assert_int_equal(pt_view_press(&f->view, &f->model, false, key), PT_WISH_NONE);
+    assert_int_equal(pt_top_view_press(&f->view, &f->model, false, key), PT_WISH_NONE);
 }
 
 static double value_at(struct fixture *f, const char *table, uint32_t row, const char *column) {
@@ -342,9 +342,9 @@ static void a_curve_has_its_newest_value_at_the_right(void **state) {
 
 static const char *commands(struct fixture *f) {
     static char text[256];
-    const struct pt_panel *p = pt_view_panel(&f->view);
+    const struct pt_panel *p = pt_top_view_panel(&f->view);
     text[0] = 0;
-    pt_view_list(&f->view, &f->model);
+    pt_top_view_list(&f->view, &f->model);
     for (size_t i = 0; i < f->view.list.count; i++) {
         const struct pt_list_item *item = &f->view.list.items[i];
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d:%.0f", i ? " " : "",
@@ -364,9 +364,9 @@ static void processes_are_sorted_the_busiest_first(void **state) {
     assert_string_equal(commands(f), "0:40 0:41 0:30 0:1");
     press(f, "N");
     assert_string_equal(commands(f), "0:1 0:30 0:40 0:41");
-    assert_true(pt_view_sort_by(&f->view, &f->schema, "command"));
+    assert_true(pt_top_view_sort_by(&f->view, &f->schema, "command"));
     assert_string_equal(commands(f), "0:1 0:40 0:41 0:30");
-    assert_false(pt_view_sort_by(&f->view, &f->schema, "no such column"));
+    assert_false(pt_top_view_sort_by(&f->view, &f->schema, "no such column"));
 }
 
 static void what_is_unknown_comes_last(void **state) {
@@ -522,7 +522,7 @@ static void gpus_and_their_processes_show(void **state) {
     assert_non_null(strstr(text, "GPU GPU MEM COMMAND"));
     assert_non_null(strstr(text, " 60.0%    2.0G python worker"));
     assert_non_null(strstr(text, "     -       - python serve.py"));
-    assert_true(pt_view_choose_panel(&f->view, &f->schema, "gpu processes"));
+    assert_true(pt_top_view_choose_panel(&f->view, &f->schema, "gpu processes"));
     assert_non_null(strstr(draw(f, 24, 80), "  0      41"));
 }
 
@@ -556,10 +556,10 @@ static void every_table_has_a_panel_and_empty_ones_are_passed_over(void **state)
     static const char *const expected[] = { "cpu", "core", "mem", "disk", "net", "processes" };
     for (size_t i = 0; i < PT_COUNT(expected); i++) {
         type(f, PT_KEY_TAB);
-        assert_string_equal(pt_view_panel(&f->view)->title, expected[i]);
+        assert_string_equal(pt_top_view_panel(&f->view)->title, expected[i]);
     }
     type(f, PT_KEY_BACK_TAB);
-    assert_string_equal(pt_view_panel(&f->view)->title, "net");
+    assert_string_equal(pt_top_view_panel(&f->view)->title, "net");
 }
 
 static void details_show_every_column_of_a_row(void **state) {
@@ -629,14 +629,14 @@ static void the_selected_line_stays_on_the_screen(void **state) {
 
 static void the_help_page_lists_every_key(void **state) {
     struct fixture *f = *state;
-    struct pt_view_source replay = { .name = "run", .is_replay = true, .speed = 1 };
+    struct pt_top_view_source replay = { .name = "run", .is_replay = true, .speed = 1 };
     press(f, "?");
     const char *text = draw(f, 24, 80);
     for (size_t i = 0; i < pt_binding_count; i++)
         if (pt_bindings[i].shown)
             assert_int_equal(strstr(text, pt_bindings[i].help) != NULL,
                              pt_bindings[i].where != PT_REPLAY_ONLY);
-    int used = pt_view_draw(&f->view, &f->model, &replay, &f->canvas);
+    int used = pt_top_view_draw(&f->view, &f->model, &replay, &f->canvas);
     struct pt_out out;
     pt_buf_clear(&f->text);
     pt_out_memory(&out, &f->text);
@@ -652,7 +652,7 @@ static void keys_ask_for_what_only_the_source_can_do(void **state) {
     struct fixture *f = *state;
     static const struct {
         int key;
-        enum pt_view_wish live, replay;
+        enum pt_top_view_wish live, replay;
     } cases[] = {
         { 'q', PT_WISH_QUIT, PT_WISH_QUIT },         { PT_KEY_F1 + 9, PT_WISH_QUIT, PT_WISH_QUIT },
         { ' ', PT_WISH_PAUSE, PT_WISH_PAUSE },       { PT_KEY_LEFT, PT_WISH_NONE, PT_WISH_BACK },
@@ -663,8 +663,10 @@ static void keys_ask_for_what_only_the_source_can_do(void **state) {
         { PT_KEY_NONE, PT_WISH_NONE, PT_WISH_NONE },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        assert_int_equal(pt_view_press(&f->view, &f->model, false, cases[i].key), cases[i].live);
-        assert_int_equal(pt_view_press(&f->view, &f->model, true, cases[i].key), cases[i].replay);
+        assert_int_equal(pt_top_view_press(&f->view, &f->model, false, cases[i].key),
+                         cases[i].live);
+        assert_int_equal(pt_top_view_press(&f->view, &f->model, true, cases[i].key),
+                         cases[i].replay);
     }
 }
 
@@ -676,7 +678,7 @@ static void text_for_no_terminal_has_all_rows_and_no_keys(void **state) {
         add_process(f, START + SECOND, pid, 1, "many", 0, pid);
     pt_top_model_add(&f->model, &f->sample);
     f->view.is_plain = true;
-    const char *text = draw(f, pt_view_rows(&f->view, &f->model), 80);
+    const char *text = draw(f, pt_top_view_rows(&f->view, &f->model), 80);
     assert_non_null(strstr(text, "    199 S"));
     assert_null(strstr(text, "help"));
     assert_null(strstr(text, "[processes]"));

@@ -4,21 +4,21 @@
 #ifndef PT_INSIDE_PRELOAD_CAPTURE_REGISTERS_H
 #define PT_INSIDE_PRELOAD_CAPTURE_REGISTERS_H
 
-#include "inside/preload/heap_layout.h"
+#include "inside/preload/preload.h"
 
 #include <ucontext.h>
 
 /* Those a walk starts from. */
-struct pt_heap_place {
+struct pt_preload_place {
     uint64_t pc, sp, fp;
 };
 
 #if defined __x86_64__
 
-#define PT_HEAP_REGISTER_SP 2
+#define PT_PRELOAD_REGISTER_SP 2
 
-__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
-    struct pt_heap_place p;
+__attribute__((always_inline)) static inline struct pt_preload_place pt_preload_here(void) {
+    struct pt_preload_place p;
     __asm__ volatile("leaq (%%rip), %0\n\t"
                      "movq %%rsp, %1\n\t"
                      "movq %%rbp, %2\n\t"
@@ -27,7 +27,7 @@ __attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(v
 }
 
 __attribute__((always_inline)) static inline void
-pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
+pt_preload_registers(uint64_t into[PT_PRELOAD_REGISTERS]) {
     __asm__ volatile("movq %%rbx, 0(%0)\n\t"
                      "movq %%rbp, 8(%0)\n\t"
                      "movq %%rsp, 16(%0)\n\t"
@@ -43,20 +43,20 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
                      : "rax", "memory");
 }
 
-static inline void pt_heap_interrupted(const ucontext_t *context,
-                                       uint64_t into[PT_HEAP_REGISTERS]) {
-    static const int numbers[PT_HEAP_REGISTERS] = { REG_RBX, REG_RBP, REG_RSP, REG_RIP, REG_R10,
-                                                    REG_R12, REG_R13, REG_R14, REG_R15 };
-    for (int i = 0; i < PT_HEAP_REGISTERS; i++)
+static inline void pt_preload_interrupted(const ucontext_t *context,
+                                          uint64_t into[PT_PRELOAD_REGISTERS]) {
+    static const int numbers[PT_PRELOAD_REGISTERS] = { REG_RBX, REG_RBP, REG_RSP, REG_RIP, REG_R10,
+                                                       REG_R12, REG_R13, REG_R14, REG_R15 };
+    for (int i = 0; i < PT_PRELOAD_REGISTERS; i++)
         into[i] = (uint64_t)context->uc_mcontext.gregs[numbers[i]];
 }
 
 #elif defined __aarch64__
 
-#define PT_HEAP_REGISTER_SP 7
+#define PT_PRELOAD_REGISTER_SP 7
 
-__attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(void) {
-    struct pt_heap_place p;
+__attribute__((always_inline)) static inline struct pt_preload_place pt_preload_here(void) {
+    struct pt_preload_place p;
     __asm__ volatile("adr %0, .\n\t"
                      "mov %1, sp\n\t"
                      "mov %2, x29\n\t"
@@ -65,7 +65,7 @@ __attribute__((always_inline)) static inline struct pt_heap_place pt_heap_here(v
 }
 
 __attribute__((always_inline)) static inline void
-pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
+pt_preload_registers(uint64_t into[PT_PRELOAD_REGISTERS]) {
     __asm__ volatile("stp x19, x20, [%0]\n\t"
                      "stp x21, x22, [%0, #16]\n\t"
                      "stp x23, x29, [%0, #32]\n\t"
@@ -78,12 +78,12 @@ pt_heap_registers(uint64_t into[PT_HEAP_REGISTERS]) {
                      : "x9", "memory");
 }
 
-static inline void pt_heap_interrupted(const ucontext_t *context,
-                                       uint64_t into[PT_HEAP_REGISTERS]) {
+static inline void pt_preload_interrupted(const ucontext_t *context,
+                                          uint64_t into[PT_PRELOAD_REGISTERS]) {
     static const int numbers[] = { 19, 20, 21, 22, 23, 29, 30 };
     for (int i = 0; i < 7; i++)
         into[i] = context->uc_mcontext.regs[numbers[i]];
-    into[PT_HEAP_REGISTER_SP] = context->uc_mcontext.sp;
+    into[PT_PRELOAD_REGISTER_SP] = context->uc_mcontext.sp;
     into[8] = context->uc_mcontext.pc;
 }
 

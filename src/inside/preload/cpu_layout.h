@@ -1,7 +1,6 @@
-/* inside/preload/cpu_layout.h -- what libpitot-cpu.so and the recorder share besides the file of
- * each process, which is as that of the heap (inside/preload/heap_layout.h) with records
- * PT_HEAP_CPU: one page that all processes of a command map, by which they wake the recorder and
- * it ends the sampling. */
+/* inside/preload/cpu_layout.h -- what libpitot-cpu.so and the recorder share besides the records of
+ * each process (inside/preload/record_layout.h, kind PT_PRELOAD_CPU): one page that all processes
+ * of a command map. They wake the recorder through it, and the recorder ends the sampling. */
 #ifndef PT_INSIDE_PRELOAD_CPU_LAYOUT_H
 #define PT_INSIDE_PRELOAD_CPU_LAYOUT_H
 

@@ -59,8 +59,9 @@ static void *run_thread(void *state) {
     return run(argument);
 }
 
-PT_HEAP_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
-                                  void *(*run)(void *), void *restrict argument) {
+PT_PRELOAD_EXPORT int pthread_create(pthread_t *restrict thread,
+                                     const pthread_attr_t *restrict attr, void *(*run)(void *),
+                                     void *restrict argument) {
     struct start *s = pt_cpu_signal() ? claim_start() : NULL;
     if (!s)
         return pt_cpu_next()->create(thread, attr, run, argument);
@@ -86,26 +87,26 @@ static void end_process(void) {
 }
 
 static bool open_bell(void) {
-    int fd = pt_heap_open(PT_CPU_BELL);
+    int fd = pt_preload_open(PT_CPU_BELL);
     if (fd < 0)
         return false;
-    pt_cpu.bell = pt_heap_map_part(fd, NULL, 0, sizeof *pt_cpu.bell);
+    pt_cpu.bell = pt_preload_map_part(fd, NULL, 0, sizeof *pt_cpu.bell);
     close(fd);
     return pt_cpu.bell;
 }
 
 static void read_settings(void) {
-    pt_cpu.period_ns = pt_heap_number(secure_getenv(PT_CPU_PERIOD), DEFAULT_PERIOD_NS);
-    uint64_t stack = pt_heap_number(secure_getenv(PT_CPU_STACK), DEFAULT_STACK);
-    pt_heap_file.stack_bytes =
-        (uint32_t)(stack < PT_HEAP_STACK_MAX ? stack & ~UINT64_C(15) : PT_HEAP_STACK_MAX);
+    pt_cpu.period_ns = pt_preload_number(secure_getenv(PT_CPU_PERIOD), DEFAULT_PERIOD_NS);
+    uint64_t stack = pt_preload_number(secure_getenv(PT_CPU_STACK), DEFAULT_STACK);
+    pt_preload_file.stack_bytes =
+        (uint32_t)(stack < PT_PRELOAD_STACK_MAX ? stack & ~UINT64_C(15) : PT_PRELOAD_STACK_MAX);
 }
 
 __attribute__((constructor)) static void start(void) {
     int error = errno;
-    if (pt_heap_find_directory(PT_CPU_DIRECTORY) && open_bell()) {
+    if (pt_preload_find_directory(PT_CPU_DIRECTORY) && open_bell()) {
         read_settings();
-        pt_heap_before_end = end_process;
+        pt_preload_before_end = end_process;
         pt_cpu_count(&pt_cpu.bell->loaded);
         has_key = !pthread_key_create(&at_exit, end_thread);
         if (pt_cpu_sample_prepare() && !pthread_atfork(NULL, NULL, start_child) &&

@@ -13,7 +13,7 @@
 #define PT_INSIDE_PRELOAD_CPU_PRELOAD_H
 
 #include "inside/preload/cpu_layout.h"
-#include "inside/preload/heap_preload.h"
+#include "inside/preload/preload.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -15,114 +15,114 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define FILE_BYTES (sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES)
+#define FILE_BYTES (sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES)
 
-PT_HEAP_TLS struct pt_heap_thread pt_heap_self;
-struct pt_heap_file pt_heap_file;
-_Alignas(4096) struct pt_heap_guard pt_heap_guard;
+PT_PRELOAD_TLS struct pt_preload_thread pt_preload_self;
+struct pt_preload_file pt_preload_file;
+_Alignas(4096) struct pt_preload_process pt_preload_process;
 char pt_cpu_signature;
 
 bool pt_cpu_sample_prepare(void) {
-    return !madvise(&pt_heap_guard, sizeof pt_heap_guard, MADV_WIPEONFORK);
+    return !madvise(&pt_preload_process, sizeof pt_preload_process, MADV_WIPEONFORK);
 }
 
-static void fill_header(struct pt_heap_header *h, uint32_t pid) {
-    h->version = PT_HEAP_VERSION;
+static void fill_header(struct pt_preload_header *h, uint32_t pid) {
+    h->version = PT_PRELOAD_VERSION;
     h->header_size = sizeof *h;
     h->size = FILE_BYTES;
     h->ring_offset = sizeof *h;
-    h->ring_size = PT_HEAP_RING_BYTES;
+    h->ring_size = PT_PRELOAD_RING_BYTES;
     h->mean_bytes = pt_cpu.period_ns;
-    h->start_mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
-    h->start_wall_ns = pt_heap_clock_ns(CLOCK_REALTIME);
+    h->start_mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
+    h->start_wall_ns = pt_preload_clock_ns(CLOCK_REALTIME);
     h->pid = pid;
     /* Release: whoever sees the magic sees the rest. */
-    __atomic_store_n(&h->magic, PT_HEAP_MAGIC, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->magic, PT_PRELOAD_MAGIC, __ATOMIC_RELEASE);
 }
 
 static bool map_file(int fd) {
-    struct pt_heap_file *f = &pt_heap_file;
-    if (ftruncate(fd, FILE_BYTES) || !pt_heap_give_memory(fd, 0, sizeof *f->header))
+    struct pt_preload_file *f = &pt_preload_file;
+    if (ftruncate(fd, FILE_BYTES) || !pt_preload_give_memory(fd, 0, sizeof *f->header))
         return false;
-    f->header = pt_heap_map_part(fd, NULL, 0, sizeof *f->header);
-    f->ring = pt_heap_map_ring(fd, sizeof *f->header);
+    f->header = pt_preload_map_part(fd, NULL, 0, sizeof *f->header);
+    f->ring = pt_preload_map_ring(fd, sizeof *f->header);
     return f->header && f->ring;
 }
 
 static void unmap_parent(void) {
-    struct pt_heap_file *f = &pt_heap_file;
+    struct pt_preload_file *f = &pt_preload_file;
     if (f->header)
         syscall(SYS_munmap, f->header, sizeof *f->header);
     if (f->ring)
-        syscall(SYS_munmap, f->ring, 2 * PT_HEAP_RING_BYTES);
+        syscall(SYS_munmap, f->ring, 2 * PT_PRELOAD_RING_BYTES);
     f->header = NULL;
     f->ring = NULL;
 }
 
 static bool open_file(void) {
     uint32_t pid = (uint32_t)getpid();
-    int fd = pt_heap_fits_limit(FILE_BYTES) ? pt_heap_create(pid, PT_CPU_FILE_ENDING) : -1;
+    int fd = pt_preload_fits_limit(FILE_BYTES) ? pt_preload_create(pid, PT_CPU_FILE_ENDING) : -1;
     if (fd < 0)
         return false;
     bool is_done = map_file(fd);
     close(fd);
     if (is_done)
-        fill_header(pt_heap_file.header, pid);
+        fill_header(pt_preload_file.header, pid);
     else
-        pt_heap_remove();
+        pt_preload_remove();
     return is_done;
 }
 
 /* One thread makes it; samples of the others are not written until it is done. */
 static bool has_file(bool *is_new) {
     uint32_t none = 0;
-    if (__atomic_load_n(&pt_heap_guard.is_open, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&pt_preload_process.is_open, __ATOMIC_ACQUIRE))
         return true;
-    if (!__atomic_compare_exchange_n(&pt_heap_guard.is_opening, &none, 1, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&pt_preload_process.is_opening, &none, 1, false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
     unmap_parent();
     if (!open_file())
         return false;
-    __atomic_store_n(&pt_heap_guard.is_open, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_preload_process.is_open, 1, __ATOMIC_RELEASE);
     pt_cpu_count(&pt_cpu.bell->files);
     *is_new = true;
     return true;
 }
 
-static struct pt_heap_allocation *claim(size_t stack_bytes, uint64_t *position, size_t *size) {
-    *size = (sizeof(struct pt_heap_allocation) + stack_bytes + PT_HEAP_ALIGNMENT - 1) &
-            ~(size_t)(PT_HEAP_ALIGNMENT - 1);
-    struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES, position);
+static struct pt_preload_sample *claim(size_t stack_bytes, uint64_t *position, size_t *size) {
+    *size = (sizeof(struct pt_preload_sample) + stack_bytes + PT_PRELOAD_ALIGNMENT - 1) &
+            ~(size_t)(PT_PRELOAD_ALIGNMENT - 1);
+    struct pt_preload_record *r = pt_preload_claim(*size, PT_PRELOAD_RING_BYTES, position);
     if (!r)
-        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
-    return (struct pt_heap_allocation *)(void *)r;
+        __atomic_add_fetch(&pt_preload_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    return (struct pt_preload_sample *)(void *)r;
 }
 
 static void write_sample(const ucontext_t *context, uint64_t periods) {
-    uint64_t registers[PT_HEAP_REGISTERS], position;
-    pt_heap_interrupted(context, registers);
-    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t size, bytes = pt_heap_stack_size(sp);
-    struct pt_heap_allocation *a = claim(bytes, &position, &size);
+    uint64_t registers[PT_PRELOAD_REGISTERS], position;
+    pt_preload_interrupted(context, registers);
+    uint64_t sp = registers[PT_PRELOAD_REGISTER_SP];
+    size_t size, bytes = pt_preload_stack_size(sp);
+    struct pt_preload_sample *a = claim(bytes, &position, &size);
     if (!a)
         return;
-    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     a->address = 0;
     a->bytes = periods;
-    a->thread = pt_heap_thread_id();
+    a->thread = pt_preload_thread_id();
     a->stack = a->mean_shift = a->python_count = 0;
-    pt_heap_thread_name(a->name);
+    pt_preload_thread_name(a->name);
     memcpy(a->registers, registers, sizeof registers);
-    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
-    pt_heap_publish(&a->record, position, size, PT_HEAP_CPU, 0);
+    a->stack_size = (uint32_t)pt_preload_copy_stack((uint8_t *)(a + 1), sp, bytes);
+    pt_preload_publish(&a->record, position, size, PT_PRELOAD_CPU, 0);
 }
 
 static bool is_ring_filling(void) {
-    const struct pt_heap_header *h = pt_heap_file.header;
+    const struct pt_preload_header *h = pt_preload_file.header;
     uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
                     __atomic_load_n(&h->read, __ATOMIC_RELAXED);
-    return used > PT_HEAP_RING_BYTES / 2;
+    return used > PT_PRELOAD_RING_BYTES / 2;
 }
 
 /* The recorder comes by itself from time to time; sooner if a new process wants to be known, or if
@@ -136,14 +136,14 @@ static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
 static void write_rest(pid_t tid, uint64_t periods) {
     uint64_t position;
     size_t size;
-    struct pt_heap_allocation *a = claim(0, &position, &size);
+    struct pt_preload_sample *a = claim(0, &position, &size);
     if (!a)
         return;
     memset((uint8_t *)a + sizeof a->record, 0, sizeof *a - sizeof a->record);
-    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    a->mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     a->bytes = periods;
     a->thread = (uint32_t)tid;
-    pt_heap_publish(&a->record, position, size, PT_HEAP_CPU_REST, 0);
+    pt_preload_publish(&a->record, position, size, PT_PRELOAD_CPU_REST, 0);
 }
 
 /* This is no handler: all signals wait here, too. */

@@ -73,8 +73,8 @@ static void give_up(void) {
     pt_cpu_count(&pt_cpu.bell->taken);
 }
 
-PT_HEAP_EXPORT int sigaction(int number, const struct sigaction *restrict new,
-                             struct sigaction *restrict old) {
+PT_PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict new,
+                                struct sigaction *restrict old) {
     if (number == 0 || number != pt_cpu_signal())
         return pt_cpu_next()->action(number, new, old);
     struct sigaction was = apparent;
@@ -94,7 +94,7 @@ PT_HEAP_EXPORT int sigaction(int number, const struct sigaction *restrict new,
 typedef void (*pt_cpu_handler)(int);
 pt_cpu_handler pt_cpu_set_handler(int number, pt_cpu_handler handler) __asm__("signal");
 
-PT_HEAP_EXPORT pt_cpu_handler pt_cpu_set_handler(int number, pt_cpu_handler handler) {
+PT_PRELOAD_EXPORT pt_cpu_handler pt_cpu_set_handler(int number, pt_cpu_handler handler) {
     struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
     if (number == 0 || number != pt_cpu_signal())
         return pt_cpu_next()->handler(number, handler);
@@ -110,28 +110,29 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy) {
     return copy;
 }
 
-PT_HEAP_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
+PT_PRELOAD_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set,
+                                      sigset_t *restrict old) {
     sigset_t copy;
     return pt_cpu_next()->thread_mask(how, without_ours(set, &copy), old);
 }
 
-PT_HEAP_EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
+PT_PRELOAD_EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
     sigset_t copy;
     return pt_cpu_next()->mask(how, without_ours(set, &copy), old);
 }
 
-PT_HEAP_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number) {
+PT_PRELOAD_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number) {
     sigset_t copy;
     return pt_cpu_next()->wait(without_ours(set, &copy), number);
 }
 
-PT_HEAP_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info) {
+PT_PRELOAD_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info) {
     sigset_t copy;
     return pt_cpu_next()->wait_info(without_ours(set, &copy), info);
 }
 
-PT_HEAP_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
-                                const struct timespec *restrict timeout) {
+PT_PRELOAD_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                                   const struct timespec *restrict timeout) {
     sigset_t copy;
     return pt_cpu_next()->wait_timed(without_ours(set, &copy), info, timeout);
 }

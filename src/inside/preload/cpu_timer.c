@@ -22,7 +22,7 @@ struct timer {
 static struct timer timers[TIMERS_MAX];
 static uint32_t timers_used; /* none above was ever used */
 static pid_t owner;
-static PT_HEAP_TLS uint32_t own_slot; /* plus one */
+static PT_PRELOAD_TLS uint32_t own_slot; /* plus one */
 
 static uint32_t claim_slot(void) {
     for (uint32_t i = 0; i < TIMERS_MAX; i++) {
@@ -64,7 +64,7 @@ static uint64_t take_periods(struct timer *t, uint64_t now_ns, bool is_last) {
 }
 
 uint64_t pt_cpu_take_periods(void) {
-    uint64_t now_ns = (uint64_t)pt_heap_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t now_ns = (uint64_t)pt_preload_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return own_slot ? take_periods(&timers[own_slot - 1], now_ns, false) : 0;
 }
 
@@ -75,7 +75,8 @@ static uint64_t tick_ns(void) {
 }
 
 static uint64_t random_of(uint64_t seed) {
-    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC);
+    uint64_t z =
+        seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pt_preload_clock_ns(CLOCK_MONOTONIC);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -109,7 +110,7 @@ static bool start_timer(uint32_t slot) {
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
         return false;
     t->tid = tid;
-    t->began_ns = (uint64_t)pt_heap_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    t->began_ns = (uint64_t)pt_preload_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     __atomic_store_n(&t->due_ns, t->began_ns + first, __ATOMIC_RELAXED);
     note_slot(slot);
     __atomic_store_n(&t->number, (uint32_t)timer + 1, __ATOMIC_SEQ_CST);
@@ -149,7 +150,7 @@ static void write_rest(struct timer *t) {
     uint32_t number = __atomic_load_n(&t->number, __ATOMIC_ACQUIRE);
     if (number == 0 || number == UINT32_MAX)
         return;
-    int64_t now_ns = pt_heap_clock_ns(OTHER_THREAD(t->tid));
+    int64_t now_ns = pt_preload_clock_ns(OTHER_THREAD(t->tid));
     if (now_ns <= 0 || (uint64_t)now_ns < t->began_ns + tick_ns())
         return;
     uint64_t periods = take_periods(t, (uint64_t)now_ns, true);

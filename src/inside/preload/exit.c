@@ -1,6 +1,6 @@
 /* The end of a process. Libraries that it has loaded since its start are known to whoever reads its
  * file last, also if it ends without destructors, as children that Python has forked do. */
-#include "inside/preload/heap_preload.h"
+#include "inside/preload/preload.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void (*pt_heap_before_end)(void);
+void (*pt_preload_before_end)(void);
 static void (*next_exit)(int);
 
 __attribute__((constructor)) static void find_next(void) {
@@ -21,23 +21,23 @@ __attribute__((constructor)) static void find_next(void) {
 
 /* A child after vfork runs in its parent's memory: that file is not its own. */
 static bool has_own_file(void) {
-    return pt_heap_guard.is_open && pt_heap_file.header->ring_given &&
-           pt_heap_file.header->pid == (uint32_t)getpid();
+    return pt_preload_process.is_open && pt_preload_file.header->ring_given &&
+           pt_preload_file.header->pid == (uint32_t)getpid();
 }
 
 __attribute__((destructor)) static void end(void) {
     int error = errno;
-    bool was_inside = pt_heap_self.is_inside;
-    pt_heap_self.is_inside = true;
-    if (pt_heap_before_end)
-        pt_heap_before_end();
+    bool was_inside = pt_preload_self.is_inside;
+    pt_preload_self.is_inside = true;
+    if (pt_preload_before_end)
+        pt_preload_before_end();
     if (has_own_file())
-        pt_heap_write_maps();
-    pt_heap_self.is_inside = was_inside;
+        pt_preload_write_maps();
+    pt_preload_self.is_inside = was_inside;
     errno = error;
 }
 
-PT_HEAP_EXPORT void _exit(int status) {
+PT_PRELOAD_EXPORT void _exit(int status) {
     end();
     if (next_exit)
         next_exit(status);
@@ -45,6 +45,6 @@ PT_HEAP_EXPORT void _exit(int status) {
         syscall(SYS_exit_group, status);
 }
 
-PT_HEAP_EXPORT void _Exit(int status) {
+PT_PRELOAD_EXPORT void _Exit(int status) {
     _exit(status);
 }

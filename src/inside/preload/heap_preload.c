@@ -15,14 +15,14 @@
 #define NEVER          (UINT64_MAX / 2)
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
 #define FRACTION_BITS  24
-#define ROOM_FOR_FREES (PT_HEAP_RING_BYTES / 4) /* a lost free would look like a leak */
-#define CALM_BYTES     (PT_HEAP_RING_BYTES / 4) /* of the ring may wait without consequence */
-#define SHIFT_BYTES    (PT_HEAP_RING_BYTES / 32)
+#define ROOM_FOR_FREES (PT_PRELOAD_RING_BYTES / 4) /* a lost free would look like a leak */
+#define CALM_BYTES     (PT_PRELOAD_RING_BYTES / 4) /* of the ring may wait without consequence */
+#define SHIFT_BYTES    (PT_PRELOAD_RING_BYTES / 32)
 #define MAX_SHIFT      16u
 
 /* splitmix64 */
 static uint64_t next_random(void) {
-    uint64_t z = pt_heap_self.random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = pt_preload_self.random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -46,7 +46,7 @@ static uint64_t minus_log2(uint64_t u) {
 /* The fuller the ring, the rarer samples become: by half for each part of it. Each says what it was
  * drawn with, so the sums stay right on average, which they would not if samples were dropped. */
 static uint32_t choose_shift(void) {
-    const struct pt_heap_header *h = pt_heap_file.header;
+    const struct pt_preload_header *h = pt_preload_file.header;
     uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
                     __atomic_load_n(&h->read, __ATOMIC_RELAXED);
     uint64_t shift = used > CALM_BYTES ? (used - CALM_BYTES) / SHIFT_BYTES : 0;
@@ -55,30 +55,31 @@ static uint32_t choose_shift(void) {
 
 static uint64_t draw_gap(void) {
     unsigned __int128 nats = (unsigned __int128)minus_log2(next_random()) * LN2_Q32;
-    pt_heap_self.mean_shift = choose_shift();
-    nats *= pt_heap_file.mean_bytes;
-    return (uint64_t)(nats << pt_heap_self.mean_shift >> (FRACTION_BITS + 32)) + 1;
+    pt_preload_self.mean_shift = choose_shift();
+    nats *= pt_preload_file.mean_bytes;
+    return (uint64_t)(nats << pt_preload_self.mean_shift >> (FRACTION_BITS + 32)) + 1;
 }
 
-static void start_thread(struct pt_heap_thread *t) {
-    uint32_t number = __atomic_add_fetch(&pt_heap_file.header->thread_count, 1, __ATOMIC_RELAXED);
-    t->random = pt_heap_file.seed + number * UINT64_C(0xd1b54a32d192ed03);
+static void start_thread(struct pt_preload_thread *t) {
+    uint32_t number =
+        __atomic_add_fetch(&pt_preload_file.header->thread_count, 1, __ATOMIC_RELAXED);
+    t->random = pt_preload_file.seed + number * UINT64_C(0xd1b54a32d192ed03);
     t->random = next_random(); /* numbers in a row have nothing in common */
     t->is_ready = true;
     t->left = draw_gap();
 }
 
 bool pt_heap_is_sample(size_t bytes) {
-    struct pt_heap_thread *t = &pt_heap_self;
+    struct pt_preload_thread *t = &pt_preload_self;
     t->was_asked = true;
     if (t->is_inside)
         return false;
-    if (!pt_heap_file_is_open()) {
-        if (pt_heap_file.is_off)
+    if (!pt_preload_file_is_open()) {
+        if (pt_preload_file.is_off)
             t->left = NEVER;
         return false;
     }
-    if (pt_heap_file.is_every)
+    if (pt_preload_file.is_every)
         return true;
     if (!t->is_ready) {
         start_thread(t);
@@ -92,87 +93,88 @@ bool pt_heap_is_sample(size_t bytes) {
     return true;
 }
 
-static void fill(struct pt_heap_allocation *a, const void *p, size_t bytes, uint32_t stack) {
-    a->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+static void fill(struct pt_preload_sample *a, const void *p, size_t bytes, uint32_t stack) {
+    a->mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     a->address = (uintptr_t)p;
     a->bytes = bytes;
-    a->thread = pt_heap_thread_id();
+    a->thread = pt_preload_thread_id();
     a->stack = stack;
-    a->mean_shift = pt_heap_self.sample_shift;
+    a->mean_shift = pt_preload_self.sample_shift;
     a->python_count = 0;
     memset(a->reserved, 0, sizeof a->reserved);
-    pt_heap_thread_name(a->name);
+    pt_preload_thread_name(a->name);
 }
 
-static struct pt_heap_allocation *claim(size_t stack_bytes, uint32_t python_count,
-                                        uint64_t *position, size_t *size) {
-    size_t python_bytes = python_count * sizeof(struct pt_heap_python_frame);
+static struct pt_preload_sample *claim(size_t stack_bytes, uint32_t python_count,
+                                       uint64_t *position, size_t *size) {
+    size_t python_bytes = python_count * sizeof(struct pt_preload_python_frame);
     *size =
-        (sizeof(struct pt_heap_allocation) + stack_bytes + python_bytes + PT_HEAP_ALIGNMENT - 1) &
-        ~(size_t)(PT_HEAP_ALIGNMENT - 1);
-    struct pt_heap_record *r = pt_heap_claim(*size, PT_HEAP_RING_BYTES - ROOM_FOR_FREES, position);
+        (sizeof(struct pt_preload_sample) + stack_bytes + python_bytes + PT_PRELOAD_ALIGNMENT - 1) &
+        ~(size_t)(PT_PRELOAD_ALIGNMENT - 1);
+    struct pt_preload_record *r =
+        pt_preload_claim(*size, PT_PRELOAD_RING_BYTES - ROOM_FOR_FREES, position);
     if (!r)
-        __atomic_add_fetch(&pt_heap_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
-    return (struct pt_heap_allocation *)(void *)r;
+        __atomic_add_fetch(&pt_preload_file.header->dropped_allocations, 1, __ATOMIC_RELAXED);
+    return (struct pt_preload_sample *)(void *)r;
 }
 
 __attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
-    uint64_t registers[PT_HEAP_REGISTERS], position;
-    pt_heap_registers(registers);
-    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t size, bytes = pt_heap_stack_size(sp);
-    struct pt_heap_allocation *a = claim(bytes, 0, &position, &size);
+    uint64_t registers[PT_PRELOAD_REGISTERS], position;
+    pt_preload_registers(registers);
+    uint64_t sp = registers[PT_PRELOAD_REGISTER_SP];
+    size_t size, bytes = pt_preload_stack_size(sp);
+    struct pt_preload_sample *a = claim(bytes, 0, &position, &size);
     if (!a)
         return;
     fill(a, NULL, 0, stack);
     memcpy(a->registers, registers, sizeof a->registers);
-    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, bytes);
-    pt_heap_publish(&a->record, position, size, PT_HEAP_STACK_COPY, 0);
+    a->stack_size = (uint32_t)pt_preload_copy_stack((uint8_t *)(a + 1), sp, bytes);
+    pt_preload_publish(&a->record, position, size, PT_PRELOAD_STACK_COPY, 0);
 }
 
 /* Not inlined: the registers are those of this function, whose frame stays while it copies. */
 __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, unsigned flags) {
-    uint64_t registers[PT_HEAP_REGISTERS], position;
-    pt_heap_registers(registers);
-    uint64_t sp = registers[PT_HEAP_REGISTER_SP];
-    size_t size, copied = pt_heap_stack_size(sp);
-    uint32_t frames = pt_heap_python_frames(NULL, PT_HEAP_PYTHON_MAX);
-    struct pt_heap_allocation *a = claim(copied, frames, &position, &size);
+    uint64_t registers[PT_PRELOAD_REGISTERS], position;
+    pt_preload_registers(registers);
+    uint64_t sp = registers[PT_PRELOAD_REGISTER_SP];
+    size_t size, copied = pt_preload_stack_size(sp);
+    uint32_t frames = pt_heap_python_frames(NULL, PT_PRELOAD_PYTHON_MAX);
+    struct pt_preload_sample *a = claim(copied, frames, &position, &size);
     if (!a)
         return;
     if (pt_heap_live_add(p, 0)) {
         pt_heap_filter_count(p, 1);
     } else {
-        __atomic_add_fetch(&pt_heap_file.header->untracked, 1, __ATOMIC_RELAXED);
-        flags |= PT_HEAP_UNTRACKED;
+        __atomic_add_fetch(&pt_preload_file.header->untracked, 1, __ATOMIC_RELAXED);
+        flags |= PT_PRELOAD_UNTRACKED;
     }
     fill(a, p, bytes, 0);
     memcpy(a->registers, registers, sizeof registers);
-    a->stack_size = (uint32_t)pt_heap_copy_stack((uint8_t *)(a + 1), sp, copied);
+    a->stack_size = (uint32_t)pt_preload_copy_stack((uint8_t *)(a + 1), sp, copied);
     if (frames > 0)
         a->python_count = pt_heap_python_frames(
-            (struct pt_heap_python_frame *)(void *)((uint8_t *)(a + 1) + a->stack_size), frames);
-    pt_heap_publish(&a->record, position, size, PT_HEAP_ALLOCATION, flags);
+            (struct pt_preload_python_frame *)(void *)((uint8_t *)(a + 1) + a->stack_size), frames);
+    pt_preload_publish(&a->record, position, size, PT_PRELOAD_ALLOCATION, flags);
 }
 
-static void write_free(const void *p, enum pt_heap_kind kind, unsigned flags) {
+static void write_free(const void *p, enum pt_preload_kind kind, unsigned flags) {
     uint64_t position;
-    struct pt_heap_free *f =
-        (struct pt_heap_free *)(void *)pt_heap_claim(sizeof *f, PT_HEAP_RING_BYTES, &position);
+    struct pt_preload_free *f = (struct pt_preload_free *)(void *)pt_preload_claim(
+        sizeof *f, PT_PRELOAD_RING_BYTES, &position);
     if (!f) {
-        __atomic_add_fetch(&pt_heap_file.header->dropped_frees, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&pt_preload_file.header->dropped_frees, 1, __ATOMIC_RELAXED);
         return;
     }
-    f->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    f->mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     f->address = (uintptr_t)p;
-    pt_heap_publish(&f->record, position, sizeof *f, kind, flags);
+    pt_preload_publish(&f->record, position, sizeof *f, kind, flags);
 }
 
-PT_HEAP_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
-    struct pt_heap_thread *t = &pt_heap_self;
+PT_PRELOAD_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
+    struct pt_preload_thread *t = &pt_preload_self;
     if (!p || t->is_inside)
         return p;
-    if (pt_heap_file.is_every)
+    if (pt_preload_file.is_every)
         return pt_heap_count(p, bytes);
     int error = errno;
     t->is_inside = true;
@@ -186,20 +188,20 @@ PT_HEAP_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
 
 /* Nothing was allocated by this thread since: an allocation that could have been saved. */
 static bool is_temporary(const void *p) {
-    const struct pt_heap_thread *t = &pt_heap_self;
+    const struct pt_preload_thread *t = &pt_preload_self;
     return t->last == (uintptr_t)p && t->last_left == t->left;
 }
 
 bool pt_heap_freed(void *p) {
-    struct pt_heap_thread *t = &pt_heap_self;
+    struct pt_preload_thread *t = &pt_preload_self;
     uint64_t value;
-    if (t->is_inside || !pt_heap_file_is_open() || pt_heap_file.is_every ||
+    if (t->is_inside || !pt_preload_file_is_open() || pt_preload_file.is_every ||
         !pt_heap_live_take(p, &value))
         return false;
     int error = errno;
     t->is_inside = true;
     pt_heap_filter_count(p, -1);
-    write_free(p, PT_HEAP_FREE, is_temporary(p) ? PT_HEAP_TEMPORARY : 0);
+    write_free(p, PT_PRELOAD_FREE, is_temporary(p) ? PT_PRELOAD_TEMPORARY : 0);
     t->last = 0;
     t->is_inside = false;
     errno = error;
@@ -207,12 +209,12 @@ bool pt_heap_freed(void *p) {
 }
 
 void pt_heap_restored(void *p) {
-    struct pt_heap_thread *t = &pt_heap_self;
+    struct pt_preload_thread *t = &pt_preload_self;
     int error = errno;
     t->is_inside = true;
     if (pt_heap_live_add(p, 0)) {
         pt_heap_filter_count(p, 1);
-        write_free(p, PT_HEAP_RESTORE, 0);
+        write_free(p, PT_PRELOAD_RESTORE, 0);
     }
     t->is_inside = false;
     errno = error;

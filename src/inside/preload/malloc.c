@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 
-PT_HEAP_TLS struct pt_heap_thread pt_heap_self;
+PT_PRELOAD_TLS struct pt_preload_thread pt_preload_self;
 
 static inline bool is_plain(size_t bytes) {
-    if (PT_HEAP_LIKELY(bytes < pt_heap_self.left)) {
-        pt_heap_self.left -= bytes;
+    if (PT_PRELOAD_LIKELY(bytes < pt_preload_self.left)) {
+        pt_preload_self.left -= bytes;
         return true;
     }
     return !pt_heap_is_counting() && !pt_heap_is_sample(bytes);
@@ -25,15 +25,15 @@ static inline void *noted(void *p, size_t bytes) {
 
 /* A function of its own: the short way must not save registers for it. */
 __attribute__((noinline)) static void *slow_malloc(size_t bytes) {
-    if (PT_HEAP_LIKELY(pt_heap_is_counting()))
+    if (PT_PRELOAD_LIKELY(pt_heap_is_counting()))
         return pt_heap_count(pt_heap_next.malloc(bytes), bytes);
     return is_plain(bytes) ? pt_heap_next.malloc(bytes) : noted(pt_heap_next.malloc(bytes), bytes);
 }
 
-PT_HEAP_EXPORT void *malloc(size_t bytes) {
-    if (!PT_HEAP_LIKELY(bytes < pt_heap_self.left))
+PT_PRELOAD_EXPORT void *malloc(size_t bytes) {
+    if (!PT_PRELOAD_LIKELY(bytes < pt_preload_self.left))
         return slow_malloc(bytes);
-    pt_heap_self.left -= bytes;
+    pt_preload_self.left -= bytes;
     return pt_heap_next.malloc(bytes);
 }
 
@@ -50,7 +50,7 @@ static inline struct block forget(void *p) {
 }
 
 __attribute__((noinline)) static void free_known(void *p) {
-    if (PT_HEAP_LIKELY(pt_heap_is_counting())) {
+    if (PT_PRELOAD_LIKELY(pt_heap_is_counting())) {
         pt_heap_free_counted(p);
         return;
     }
@@ -59,14 +59,14 @@ __attribute__((noinline)) static void free_known(void *p) {
     pt_heap_next.free(p);
 }
 
-PT_HEAP_EXPORT void free(void *p) {
-    if (PT_HEAP_LIKELY(!pt_heap_may_be_live(p)))
+PT_PRELOAD_EXPORT void free(void *p) {
+    if (PT_PRELOAD_LIKELY(!pt_heap_may_be_live(p)))
         pt_heap_next.free(p);
     else
         free_known(p);
 }
 
-PT_HEAP_EXPORT void *calloc(size_t count, size_t bytes) {
+PT_PRELOAD_EXPORT void *calloc(size_t count, size_t bytes) {
     size_t all;
     if (__builtin_mul_overflow(count, bytes, &all) || is_plain(all))
         return pt_heap_next.calloc(count, bytes);
@@ -88,23 +88,23 @@ static void *realloc_known(void *old, size_t bytes, bool is_sample) {
     return p && is_sample ? noted(p, bytes) : p;
 }
 
-static PT_HEAP_COLD void *realloc_early(void *old, size_t bytes) {
+static PT_PRELOAD_COLD void *realloc_early(void *old, size_t bytes) {
     size_t had = pt_heap_next_early_size(old);
     void *p = malloc(bytes);
     return p ? memcpy(p, old, had < bytes ? had : bytes) : NULL;
 }
 
-PT_HEAP_EXPORT void *realloc(void *old, size_t bytes) {
+PT_PRELOAD_EXPORT void *realloc(void *old, size_t bytes) {
     bool may_be_live = pt_heap_may_be_live(old);
     if (may_be_live && pt_heap_next_is_early(old))
         return realloc_early(old, bytes);
     bool is_sample = !is_plain(bytes);
-    if (PT_HEAP_LIKELY(!is_sample && !may_be_live))
+    if (PT_PRELOAD_LIKELY(!is_sample && !may_be_live))
         return pt_heap_next.realloc(old, bytes);
     return realloc_known(old, bytes, is_sample);
 }
 
-PT_HEAP_EXPORT void *reallocarray(void *old, size_t count, size_t bytes) {
+PT_PRELOAD_EXPORT void *reallocarray(void *old, size_t count, size_t bytes) {
     size_t all;
     if (!__builtin_mul_overflow(count, bytes, &all))
         return realloc(old, all);
@@ -112,19 +112,19 @@ PT_HEAP_EXPORT void *reallocarray(void *old, size_t count, size_t bytes) {
     return NULL;
 }
 
-PT_HEAP_EXPORT void *memalign(size_t alignment, size_t bytes) {
+PT_PRELOAD_EXPORT void *memalign(size_t alignment, size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.memalign(alignment, bytes);
     return noted(pt_heap_next.memalign(alignment, bytes), bytes);
 }
 
-PT_HEAP_EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
+PT_PRELOAD_EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.aligned_alloc(alignment, bytes);
     return noted(pt_heap_next.aligned_alloc(alignment, bytes), bytes);
 }
 
-PT_HEAP_EXPORT int posix_memalign(void **into, size_t alignment, size_t bytes) {
+PT_PRELOAD_EXPORT int posix_memalign(void **into, size_t alignment, size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.posix_memalign(into, alignment, bytes);
     int rc = pt_heap_next.posix_memalign(into, alignment, bytes);
@@ -133,19 +133,19 @@ PT_HEAP_EXPORT int posix_memalign(void **into, size_t alignment, size_t bytes) {
     return rc;
 }
 
-PT_HEAP_EXPORT void *valloc(size_t bytes) {
+PT_PRELOAD_EXPORT void *valloc(size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.valloc(bytes);
     return noted(pt_heap_next.valloc(bytes), bytes);
 }
 
-PT_HEAP_EXPORT void *pvalloc(size_t bytes) {
+PT_PRELOAD_EXPORT void *pvalloc(size_t bytes) {
     if (is_plain(bytes))
         return pt_heap_next.pvalloc(bytes);
     return noted(pt_heap_next.pvalloc(bytes), bytes);
 }
 
-PT_HEAP_EXPORT size_t malloc_usable_size(void *p) {
+PT_PRELOAD_EXPORT size_t malloc_usable_size(void *p) {
     if (pt_heap_may_be_live(p) && pt_heap_next_is_early(p))
         return pt_heap_next_early_size(p);
     return pt_heap_next.malloc_usable_size(p);
@@ -153,16 +153,16 @@ PT_HEAP_EXPORT size_t malloc_usable_size(void *p) {
 
 /* Memory of a program's own allocator; address space that is only set aside is none. */
 static bool is_arena(int rights, int flags) {
-    return pt_heap_file.counts_mmap && rights & PROT_WRITE && flags & MAP_ANONYMOUS &&
+    return pt_preload_file.counts_mmap && rights & PROT_WRITE && flags & MAP_ANONYMOUS &&
            flags & MAP_PRIVATE && !(flags & (MAP_NORESERVE | MAP_FIXED | MAP_STACK));
 }
 
 static void *map(void *at, size_t bytes, int rights, int flags, int fd, off_t offset) {
     void *p = pt_heap_next.mmap(at, bytes, rights, flags, fd, offset);
-    if (p == MAP_FAILED || !is_arena(rights, flags) || pt_heap_self.is_inside || is_plain(bytes))
+    if (p == MAP_FAILED || !is_arena(rights, flags) || pt_preload_self.is_inside || is_plain(bytes))
         return p;
     return pt_heap_is_counting() ? pt_heap_count(p, bytes)
-                                 : pt_heap_allocated(p, bytes, PT_HEAP_IS_MMAP);
+                                 : pt_heap_allocated(p, bytes, PT_PRELOAD_IS_MMAP);
 }
 
 /* Of the two names, the headers let a program see one, as the other. */
@@ -171,18 +171,18 @@ void *pt_heap_mmap(void *at, size_t bytes, int rights, int flags, int fd,
 void *pt_heap_mmap64(void *at, size_t bytes, int rights, int flags, int fd,
                      off_t offset) __asm__("mmap64");
 
-PT_HEAP_EXPORT void *pt_heap_mmap(void *at, size_t bytes, int rights, int flags, int fd,
-                                  off_t offset) {
+PT_PRELOAD_EXPORT void *pt_heap_mmap(void *at, size_t bytes, int rights, int flags, int fd,
+                                     off_t offset) {
     return map(at, bytes, rights, flags, fd, offset);
 }
 
-PT_HEAP_EXPORT void *pt_heap_mmap64(void *at, size_t bytes, int rights, int flags, int fd,
-                                    off_t offset) {
+PT_PRELOAD_EXPORT void *pt_heap_mmap64(void *at, size_t bytes, int rights, int flags, int fd,
+                                       off_t offset) {
     return map(at, bytes, rights, flags, fd, offset);
 }
 
-PT_HEAP_EXPORT int munmap(void *p, size_t bytes) {
-    if (pt_heap_file.counts_mmap && pt_heap_may_be_live(p))
+PT_PRELOAD_EXPORT int munmap(void *p, size_t bytes) {
+    if (pt_preload_file.counts_mmap && pt_heap_may_be_live(p))
         (void)forget(p);
     return pt_heap_next.munmap(p, bytes);
 }

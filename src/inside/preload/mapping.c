@@ -1,6 +1,6 @@
 /* Files in the directory of the recorder, and their memory; what the libraries share. Nothing here
  * allocates: it runs inside malloc and inside signal handlers. */
-#include "inside/preload/heap_preload.h"
+#include "inside/preload/preload.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,13 +14,13 @@
 
 static char directory[PATH_MAX], path[PATH_MAX];
 
-int64_t pt_heap_clock_ns(int id) {
+int64_t pt_preload_clock_ns(int id) {
     struct timespec t = { 0 };
     clock_gettime(id, &t);
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-uint64_t pt_heap_number(const char *text, uint64_t otherwise) {
+uint64_t pt_preload_number(const char *text, uint64_t otherwise) {
     uint64_t number = 0;
     if (!text || !*text)
         return otherwise;
@@ -29,7 +29,7 @@ uint64_t pt_heap_number(const char *text, uint64_t otherwise) {
     return *text ? otherwise : number;
 }
 
-bool pt_heap_find_directory(const char *variable) {
+bool pt_preload_find_directory(const char *variable) {
     const char *in = secure_getenv(variable);
     if (!in || !*in || strlen(in) >= sizeof directory - 64)
         return false;
@@ -58,19 +58,19 @@ static bool make_path(uint32_t pid, const char *ending) {
     at = put_text(at, end, "/");
     at = put_number(at, end, pid);
     at = put_text(at, end, "-");
-    at = put_number(at, end, (uint64_t)pt_heap_clock_ns(CLOCK_MONOTONIC));
+    at = put_number(at, end, (uint64_t)pt_preload_clock_ns(CLOCK_MONOTONIC));
     at = put_text(at, end, ending);
     *at = '\0';
     return at < end;
 }
 
-int pt_heap_create(uint32_t pid, const char *ending) {
+int pt_preload_create(uint32_t pid, const char *ending) {
     return make_path(pid, ending)
                ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
                : -1;
 }
 
-int pt_heap_open(const char *name) {
+int pt_preload_open(const char *name) {
     char *end = path + PATH_MAX - 1, *at = put_text(path, end, directory);
     at = put_text(at, end, "/");
     at = put_text(at, end, name);
@@ -78,12 +78,12 @@ int pt_heap_open(const char *name) {
     return at < end ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
 }
 
-void pt_heap_remove(void) {
+void pt_preload_remove(void) {
     unlink(path);
 }
 
 /* A limit of file sizes would answer with a signal. */
-bool pt_heap_fits_limit(uint64_t size) {
+bool pt_preload_fits_limit(uint64_t size) {
     struct rlimit limit;
     return !getrlimit(RLIMIT_FSIZE, &limit) &&
            (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
@@ -95,26 +95,26 @@ static void *map(void *at, uint64_t size, int rights, int flags, int fd, uint64_
     return p == -1 ? NULL : (void *)(uintptr_t)p;
 }
 
-void *pt_heap_map_part(int fd, void *at, uint64_t offset, uint64_t size) {
+void *pt_preload_map_part(int fd, void *at, uint64_t offset, uint64_t size) {
     return map(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, offset);
 }
 
-uint8_t *pt_heap_map_ring(int fd, uint64_t offset) {
-    uint8_t *at = map(NULL, 2 * PT_HEAP_RING_BYTES, PROT_NONE,
+uint8_t *pt_preload_map_ring(int fd, uint64_t offset) {
+    uint8_t *at = map(NULL, 2 * PT_PRELOAD_RING_BYTES, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!at || !pt_heap_map_part(fd, at, offset, PT_HEAP_RING_BYTES) ||
-        !pt_heap_map_part(fd, at + PT_HEAP_RING_BYTES, offset, PT_HEAP_RING_BYTES))
+    if (!at || !pt_preload_map_part(fd, at, offset, PT_PRELOAD_RING_BYTES) ||
+        !pt_preload_map_part(fd, at + PT_PRELOAD_RING_BYTES, offset, PT_PRELOAD_RING_BYTES))
         return NULL;
     return at;
 }
 
-bool pt_heap_give_memory(int fd, uint64_t offset, uint64_t size) {
+bool pt_preload_give_memory(int fd, uint64_t offset, uint64_t size) {
     return !posix_fallocate(fd, (off_t)offset, (off_t)size);
 }
 
-bool pt_heap_file_give(uint64_t offset, uint64_t size) {
+bool pt_preload_file_give(uint64_t offset, uint64_t size) {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool is_given = fd >= 0 && pt_heap_give_memory(fd, offset, size);
+    bool is_given = fd >= 0 && pt_preload_give_memory(fd, offset, size);
     if (fd >= 0)
         close(fd);
     return is_given;

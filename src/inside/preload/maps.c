@@ -1,5 +1,5 @@
 /* What is mapped and executable, as lines of /proc/self/maps; unwinding outside needs it. */
-#include "inside/preload/heap_preload.h"
+#include "inside/preload/preload.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -12,18 +12,18 @@ static char input[8192], text[TEXT_BYTES];
 
 static void write_record(size_t bytes) {
     uint64_t position;
-    size_t size = (sizeof(struct pt_heap_maps) + bytes + PT_HEAP_ALIGNMENT - 1) &
-                  ~(size_t)(PT_HEAP_ALIGNMENT - 1);
-    struct pt_heap_maps *m =
-        (struct pt_heap_maps *)(void *)pt_heap_claim(size, PT_HEAP_RING_BYTES, &position);
+    size_t size = (sizeof(struct pt_preload_maps) + bytes + PT_PRELOAD_ALIGNMENT - 1) &
+                  ~(size_t)(PT_PRELOAD_ALIGNMENT - 1);
+    struct pt_preload_maps *m =
+        (struct pt_preload_maps *)(void *)pt_preload_claim(size, PT_PRELOAD_RING_BYTES, &position);
     if (!m)
         return;
-    m->mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
-    m->thread = pt_heap_thread_id();
+    m->mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
+    m->thread = pt_preload_thread_id();
     m->text_size = (uint32_t)bytes;
-    pt_heap_thread_name(m->name);
+    pt_preload_thread_name(m->name);
     memcpy(m + 1, text, bytes);
-    pt_heap_publish(&m->record, position, size, PT_HEAP_MAPS, 0);
+    pt_preload_publish(&m->record, position, size, PT_PRELOAD_MAPS, 0);
 }
 
 /* "55d0c8a00000-55d0c8c1f000 r-xp ..." */
@@ -60,14 +60,14 @@ static void copy_lines(int fd) {
 
 /* One thread at a time; another finds it taken and goes on: the maps are being written. The path is
  * not a root that can be moved: it is this very process. */
-void pt_heap_write_maps(void) {
+void pt_preload_write_maps(void) {
     static const char own_maps[] = "/proc/self/maps";
-    if (__atomic_exchange_n(&pt_heap_guard.is_writing_maps, 1, __ATOMIC_ACQUIRE))
+    if (__atomic_exchange_n(&pt_preload_process.is_writing_maps, 1, __ATOMIC_ACQUIRE))
         return;
     int fd = open(own_maps, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         copy_lines(fd);
         close(fd);
     }
-    __atomic_store_n(&pt_heap_guard.is_writing_maps, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_preload_process.is_writing_maps, 0, __ATOMIC_RELEASE);
 }

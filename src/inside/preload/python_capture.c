@@ -56,7 +56,7 @@ static size_t read_own(void *state, const struct pt_memory_piece *pieces, size_t
     return count;
 }
 
-static const struct pt_memory own_memory = { read_own, NULL };
+static const struct pt_memory_reader own_memory = { read_own, NULL };
 
 /* "3.11.2 (main, ...)": 11. */
 static unsigned minor_of(const char *version) {
@@ -80,7 +80,7 @@ static bool find_layout(const char *version) {
 }
 
 static bool open_codes(void) {
-    size_t size = PT_HEAP_CODES * sizeof *python.codes;
+    size_t size = PT_PRELOAD_CODES * sizeof *python.codes;
     void *at = pt_heap_next.mmap(NULL, size, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED || madvise(at, size, MADV_WIPEONFORK))
@@ -105,21 +105,21 @@ void pt_heap_python_find(void) {
     python.code_size = pt_python_code_size(&python.layout);
     is_known = is_known && python.frame_size <= PT_PYTHON_FRAME_BYTES &&
                python.code_size <= PT_PYTHON_CODE_BYTES;
-    python.found = is_known ? PT_HEAP_PYTHON : PT_HEAP_PYTHON_UNKNOWN;
+    python.found = is_known ? PT_PRELOAD_PYTHON : PT_PRELOAD_PYTHON_UNKNOWN;
     python.this_thread = is_known ? this_thread : NULL;
     pt_heap_has_python = is_known;
 }
 
 void pt_heap_python_start(void) {
-    pt_heap_file.header->python = python.found;
+    pt_preload_file.header->python = python.found;
 }
 
 /* Where a layout has proved right, this is one chain that makes no sense, no more. */
-static PT_HEAP_COLD void give_up(void) {
+static PT_PRELOAD_COLD void give_up(void) {
     if (python.proofs >= PROOFS)
         return;
     pt_heap_has_python = false;
-    python.found = pt_heap_file.header->python = PT_HEAP_PYTHON_UNKNOWN;
+    python.found = pt_preload_file.header->python = PT_PRELOAD_PYTHON_UNKNOWN;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -148,10 +148,10 @@ static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
         return false;
     size_t name = (size_t)p.name.length * p.name.width, file = (size_t)p.file.length * p.file.width;
     size_t size =
-        (sizeof(struct pt_heap_code) + name + file + p.lines_size + PT_HEAP_ALIGNMENT - 1) &
-        ~(size_t)(PT_HEAP_ALIGNMENT - 1);
-    struct pt_heap_code *c =
-        (struct pt_heap_code *)(void *)pt_heap_claim(size, PT_HEAP_RING_BYTES, &position);
+        (sizeof(struct pt_preload_code) + name + file + p.lines_size + PT_PRELOAD_ALIGNMENT - 1) &
+        ~(size_t)(PT_PRELOAD_ALIGNMENT - 1);
+    struct pt_preload_code *c =
+        (struct pt_preload_code *)(void *)pt_preload_claim(size, PT_PRELOAD_RING_BYTES, &position);
     if (!c)
         return false;
     c->number = number;
@@ -169,7 +169,7 @@ static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
                                    p.lines_size);
     if (!is_whole)
         c->name_length = c->file_length = c->lines_size = 0;
-    pt_heap_publish(&c->record, position, size, PT_HEAP_CODE, 0);
+    pt_preload_publish(&c->record, position, size, PT_PRELOAD_CODE, 0);
     return is_whole;
 }
 
@@ -177,7 +177,7 @@ static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
 static uint32_t number_of(uint64_t address, const struct pt_python_code_key *key) {
     uint64_t hash = mix(mix(mix(0, address), key->name), key->lines);
     for (uint32_t i = 0; i < CODE_PROBES; i++) {
-        uint32_t number = ((uint32_t)(hash >> 32) + i) % PT_HEAP_CODES;
+        uint32_t number = ((uint32_t)(hash >> 32) + i) % PT_PRELOAD_CODES;
         struct known_code *c = &python.codes[number];
         uint64_t state = __atomic_load_n(&c->state, __ATOMIC_ACQUIRE), none = CODE_FREE;
         if (state == CODE_KNOWN && c->address == address && memcmp(&c->key, key, sizeof *key) == 0)
@@ -207,7 +207,7 @@ static bool find_code(uint64_t address, uint32_t *number) {
 }
 
 /* Returns the address of the caller's frame; fails on what is no frame. */
-static uint64_t take_frame(uint64_t at, struct pt_heap_python_frame *into, bool *failed) {
+static uint64_t take_frame(uint64_t at, struct pt_preload_python_frame *into, bool *failed) {
     uint8_t bytes[PT_PYTHON_FRAME_BYTES];
     struct pt_python_frame frame;
     uint32_t number = UINT32_MAX;
@@ -216,12 +216,12 @@ static uint64_t take_frame(uint64_t at, struct pt_heap_python_frame *into, bool 
         return 0;
     uint64_t caller = pt_python_parse_frame(&python.layout, bytes, &frame);
     *failed = !(frame.flags & PT_PYTHON_IS_SHIM) && !find_code(frame.code, &number);
-    *into = (struct pt_heap_python_frame){ number, frame.instruction, frame.flags };
+    *into = (struct pt_preload_python_frame){ number, frame.instruction, frame.flags };
     return caller;
 }
 
-uint32_t pt_heap_python_frames(struct pt_heap_python_frame *into, uint32_t capacity) {
-    struct pt_heap_python_frame frame;
+uint32_t pt_heap_python_frames(struct pt_preload_python_frame *into, uint32_t capacity) {
+    struct pt_preload_python_frame frame;
     uint32_t count = 0;
     bool failed = false;
     void *thread = pt_heap_has_python ? python.this_thread() : NULL;

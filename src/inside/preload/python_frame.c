@@ -2,11 +2,11 @@
 
 #define TEXT_FLAGS 32
 
-bool pt_memory_read(const struct pt_memory *m, uint64_t address, void *into, size_t size) {
+bool pt_memory_read(const struct pt_memory_reader *m, uint64_t address, void *into, size_t size) {
     return m->read(m->state, &(struct pt_memory_piece){ address, into, size }, 1) == 1;
 }
 
-uint64_t pt_memory_pointer(const struct pt_memory *m, uint64_t address) {
+uint64_t pt_memory_pointer(const struct pt_memory_reader *m, uint64_t address) {
     uint64_t value;
     return pt_memory_read(m, address, &value, sizeof value) ? value : 0;
 }
@@ -30,7 +30,7 @@ size_t pt_python_code_size(const struct pt_python_layout *l) {
     return most(ends, sizeof ends / sizeof *ends);
 }
 
-uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t thread) {
     bool fits = pt_python_frame_size(l) <= PT_PYTHON_FRAME_BYTES;
     uint64_t at = fits ? pt_memory_pointer(m, thread + l->thread_frame) : 0;
@@ -85,7 +85,7 @@ struct pt_python_code_key pt_python_code_key(const struct pt_python_layout *l,
     return key;
 }
 
-bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_python_text *into) {
     uint8_t head[PT_PYTHON_TEXT_BYTES];
     if (!object || !pt_memory_read(m, object, head, sizeof head))

@@ -24,15 +24,15 @@ struct pt_memory_piece {
 };
 
 /* Memory of a process. */
-struct pt_memory {
+struct pt_memory_reader {
     /* How many of the pieces could be read whole, from the first on. */
     size_t (*read)(void *state, const struct pt_memory_piece *pieces, size_t count);
     void *state;
 };
 
-bool pt_memory_read(const struct pt_memory *m, uint64_t address, void *into, size_t size);
+bool pt_memory_read(const struct pt_memory_reader *m, uint64_t address, void *into, size_t size);
 /* 0 if it cannot be read. */
-uint64_t pt_memory_pointer(const struct pt_memory *m, uint64_t address);
+uint64_t pt_memory_pointer(const struct pt_memory_reader *m, uint64_t address);
 
 static inline uint64_t pt_python_u64(const uint8_t *bytes, size_t offset) {
     uint64_t value;
@@ -58,7 +58,7 @@ struct pt_python_frame {
 };
 
 /* The address of the frame that a thread runs, by its state; 0: none, or it cannot be read. */
-uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t thread);
 /* How many bytes of a frame and of a code object the functions below look at: less than there are
  * for certain. */
@@ -85,7 +85,7 @@ struct pt_python_text {
 };
 
 /* False: it is none, or too long. */
-bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_python_text *into);
 
 #endif

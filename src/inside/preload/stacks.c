@@ -73,7 +73,7 @@ static bool has_memory(uint32_t number, uint32_t *given, void *array, size_t ele
     if (number < __atomic_load_n(given, __ATOMIC_ACQUIRE))
         return true;
     uint64_t first = (number & ~(PT_HEAP_CHUNK - 1)) * element;
-    if (!pt_heap_give((uint8_t *)array + first, PT_HEAP_CHUNK * element, offset + first))
+    if (!pt_preload_give((uint8_t *)array + first, PT_HEAP_CHUNK * element, offset + first))
         return false;
     __atomic_store_n(given, (number | (PT_HEAP_CHUNK - 1)) + 1, __ATOMIC_RELEASE);
     return true;
@@ -91,20 +91,20 @@ static uint32_t take_number(uint32_t *counter, uint32_t limit) {
 }
 
 bool pt_heap_stacks_start(void) {
-    const struct pt_heap_header *h = pt_heap_file.header;
-    return has_memory(0, &tables->stacks_given, pt_heap_file.stacks, sizeof *pt_heap_file.stacks,
-                      h->stacks_offset) &&
-           has_memory(0, &tables->nodes_given, pt_heap_file.nodes, sizeof *pt_heap_file.nodes,
+    const struct pt_preload_header *h = pt_preload_file.header;
+    return has_memory(0, &tables->stacks_given, pt_preload_file.stacks,
+                      sizeof *pt_preload_file.stacks, h->stacks_offset) &&
+           has_memory(0, &tables->nodes_given, pt_preload_file.nodes, sizeof *pt_preload_file.nodes,
                       h->nodes_offset);
 }
 
 static uint32_t add_node(uint32_t parent, uint64_t pc) {
-    struct pt_heap_header *h = pt_heap_file.header;
+    struct pt_preload_header *h = pt_preload_file.header;
     uint32_t number = take_number(&h->node_count, PT_HEAP_NODES);
-    if (!number || !has_memory(number, &tables->nodes_given, pt_heap_file.nodes,
-                               sizeof *pt_heap_file.nodes, h->nodes_offset))
+    if (!number || !has_memory(number, &tables->nodes_given, pt_preload_file.nodes,
+                               sizeof *pt_preload_file.nodes, h->nodes_offset))
         return 0;
-    pt_heap_file.nodes[number] = (struct pt_heap_node){ .pc = pc, .parent = parent };
+    pt_preload_file.nodes[number] = (struct pt_heap_node){ .pc = pc, .parent = parent };
     return number;
 }
 
@@ -117,7 +117,7 @@ static uint32_t node_of(uint32_t parent, uint64_t pc) {
         /* Acquire: paired with the release below; the node is whole. */
         uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE), none = 0;
         if (number) {
-            const struct pt_heap_node *n = &pt_heap_file.nodes[number];
+            const struct pt_heap_node *n = &pt_preload_file.nodes[number];
             if (n->pc == pc && n->parent == parent)
                 return number;
             continue;
@@ -132,20 +132,20 @@ static uint32_t node_of(uint32_t parent, uint64_t pc) {
 }
 
 static uint32_t add_stack(uint32_t node) {
-    struct pt_heap_header *h = pt_heap_file.header;
+    struct pt_preload_header *h = pt_preload_file.header;
     uint32_t number = take_number(&h->stack_count, PT_HEAP_STACKS);
-    if (!number || !has_memory(number, &tables->stacks_given, pt_heap_file.stacks,
-                               sizeof *pt_heap_file.stacks, h->stacks_offset))
+    if (!number || !has_memory(number, &tables->stacks_given, pt_preload_file.stacks,
+                               sizeof *pt_preload_file.stacks, h->stacks_offset))
         return 0;
-    pt_heap_file.stacks[number].thread = pt_heap_thread_id();
+    pt_preload_file.stacks[number].thread = pt_preload_thread_id();
     /* Release: the reader sees the path of nodes as well. */
-    __atomic_store_n(&pt_heap_file.stacks[number].node, node, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_preload_file.stacks[number].node, node, __ATOMIC_RELEASE);
     return number;
 }
 
 /* The stack that ends at a node; 0: there is no room. */
 static uint32_t stack_at(uint32_t node, bool *is_new) {
-    uint32_t *stack = &pt_heap_file.nodes[node].stack;
+    uint32_t *stack = &pt_preload_file.nodes[node].stack;
     uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
     if (number)
         return number;
@@ -168,23 +168,23 @@ static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
 }
 
 static bool is_whole(uint32_t stack) {
-    uint32_t node = pt_heap_file.stacks[stack].node;
+    uint32_t node = pt_preload_file.stacks[stack].node;
     while (node >= PT_HEAP_FIRST_NODE)
-        node = pt_heap_file.nodes[node].parent;
+        node = pt_preload_file.nodes[node].parent;
     return node == PT_HEAP_WHOLE;
 }
 
 /* The same stack with what Python runs in it; one that could not be walked stays as it is, as its
  * copy goes by its number. */
 static __attribute__((noinline)) uint32_t with_python(uint32_t stack) {
-    struct pt_heap_python_frame frames[PT_HEAP_DEPTH];
+    struct pt_preload_python_frame frames[PT_HEAP_DEPTH];
     bool is_new = false;
     uint32_t count = pt_heap_python_frames(frames, PT_HEAP_DEPTH);
     if (count == 0 || stack == 0 || !is_whole(stack))
         return stack;
-    uint32_t node = pt_heap_file.stacks[stack].node;
+    uint32_t node = pt_preload_file.stacks[stack].node;
     for (uint32_t i = count; i > 0 && node; i--)
-        node = node_of(node, pt_heap_python_pc(frames[i - 1]));
+        node = node_of(node, pt_preload_python_pc(frames[i - 1]));
     uint32_t number = node ? stack_at(node, &is_new) : 0;
     return number ? number : stack;
 }
@@ -195,8 +195,8 @@ static uint32_t set_of(uint64_t caller, uint64_t sp) {
 
 /* All words lie between the stack pointer and the end of the stack, which are the same: they can be
  * read. */
-static inline bool is_same(const struct known *k, uint64_t caller, const struct pt_heap_place *here,
-                           uint64_t stack_end) {
+static inline bool is_same(const struct known *k, uint64_t caller,
+                           const struct pt_preload_place *here, uint64_t stack_end) {
     if (k->caller != caller || k->sp != here->sp || k->stack_end != stack_end ||
         (k->uses_fp && k->fp != here->fp))
         return false;
@@ -212,7 +212,7 @@ static inline bool is_same(const struct known *k, uint64_t caller, const struct 
 }
 
 static inline uint32_t recall(const struct known *k, uint64_t caller,
-                              const struct pt_heap_place *here, uint64_t stack_end) {
+                              const struct pt_preload_place *here, uint64_t stack_end) {
     uint32_t version = __atomic_load_n(&k->version, __ATOMIC_ACQUIRE);
     if (version & 1 || version == 0 || !is_same(k, caller, here, stack_end))
         return 0;
@@ -221,7 +221,7 @@ static inline uint32_t recall(const struct known *k, uint64_t caller,
     return __atomic_load_n(&k->version, __ATOMIC_RELAXED) == version ? stack : 0;
 }
 
-static void remember(uint32_t set, uint64_t caller, const struct pt_heap_place *from,
+static void remember(uint32_t set, uint64_t caller, const struct pt_preload_place *from,
                      const struct pt_walk *w, uint32_t stack) {
     uint32_t way = __atomic_fetch_add(&tables->next_way[set], 1, __ATOMIC_RELAXED) % WAYS;
     struct known *k = &tables->known[set][way];
@@ -245,8 +245,8 @@ static void remember(uint32_t set, uint64_t caller, const struct pt_heap_place *
 }
 
 /* What could not be walked to its end is copied, once, for a better unwinder. */
-static PT_HEAP_COLD uint32_t walk(const struct pt_heap_place *from, uint64_t caller,
-                                  uint64_t stack_end) {
+static PT_PRELOAD_COLD uint32_t walk(const struct pt_preload_place *from, uint64_t caller,
+                                     uint64_t stack_end) {
     struct pt_walk w;
     bool is_new;
     int error = errno;
@@ -268,8 +268,8 @@ static PT_HEAP_COLD uint32_t walk(const struct pt_heap_place *from, uint64_t cal
 
 /* Walks start in the function that this becomes part of. */
 __attribute__((always_inline)) static inline uint32_t find(uint64_t caller) {
-    struct pt_heap_place here = pt_heap_here();
-    uint64_t stack_end = pt_heap_stack_end(here.sp);
+    struct pt_preload_place here = pt_preload_here();
+    uint64_t stack_end = pt_preload_stack_end(here.sp);
     const struct known *set = tables->known[set_of(caller, here.sp)];
     for (uint32_t way = 0; way < WAYS; way++) {
         uint32_t stack = recall(&set[way], caller, &here, stack_end);
@@ -279,23 +279,23 @@ __attribute__((always_inline)) static inline uint32_t find(uint64_t caller) {
     return walk(&here, caller, stack_end);
 }
 
-static PT_HEAP_COLD void take_peak(struct pt_heap_header *h, uint64_t live) {
+static PT_PRELOAD_COLD void take_peak(struct pt_preload_header *h, uint64_t live) {
     if (__atomic_exchange_n(&tables->is_taking_peak, 1, __ATOMIC_ACQUIRE))
         return;
     uint32_t given = __atomic_load_n(&tables->stacks_given, __ATOMIC_ACQUIRE);
     uint32_t used = __atomic_load_n(&h->stack_count, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < used && i < given; i++) {
-        struct pt_heap_stack *s = &pt_heap_file.stacks[i];
+        struct pt_heap_stack *s = &pt_preload_file.stacks[i];
         s->peak_count = s->allocated_count - s->freed_count;
         s->peak_bytes = s->allocated_bytes - s->freed_bytes;
     }
-    h->peak_mono_ns = pt_heap_clock_ns(CLOCK_MONOTONIC);
+    h->peak_mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     tables->next_peak = live + (live / PEAK_STEP > MIN_STEP ? live / PEAK_STEP : MIN_STEP);
     __atomic_store_n(&tables->is_taking_peak, 0, __ATOMIC_RELEASE);
 }
 
 static inline void grow(uint64_t bytes, bool is_alone) {
-    struct pt_heap_header *h = pt_heap_file.header;
+    struct pt_preload_header *h = pt_preload_file.header;
     count(&h->live_bytes, bytes, is_alone);
     uint64_t live = h->live_bytes;
     if (live <= h->peak_bytes || live > INT64_MAX)
@@ -310,12 +310,12 @@ static inline void grow(uint64_t bytes, bool is_alone) {
 #define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
 static inline void count_free(uint64_t value, bool is_temporary) {
-    struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
+    struct pt_heap_stack *s = &pt_preload_file.stacks[value >> SIZE_BITS];
     uint64_t bytes = value & SIZE_MASK;
     bool is_alone = __libc_single_threaded;
     count(&s->freed_count, 1, is_alone);
     count(&s->freed_bytes, bytes, is_alone);
-    count(&pt_heap_file.header->live_bytes, -bytes, is_alone);
+    count(&pt_preload_file.header->live_bytes, -bytes, is_alone);
     if (!is_temporary)
         return;
     count(&s->temporary_count, 1, is_alone);
@@ -323,30 +323,30 @@ static inline void count_free(uint64_t value, bool is_temporary) {
 }
 
 /* Its end will not be seen: it must not look live for ever. */
-static PT_HEAP_COLD void lose(uint64_t value) {
+static PT_PRELOAD_COLD void lose(uint64_t value) {
     count_free(value, false);
-    count(&pt_heap_file.header->untracked, 1, false);
+    count(&pt_preload_file.header->untracked, 1, false);
 }
 
 __attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
     if (!p || bytes > SIZE_MASK)
         return p;
-    pt_heap_self.is_inside = true;
+    pt_preload_self.is_inside = true;
     uint32_t number = find((uint64_t)(uintptr_t)__builtin_return_address(0));
     if (pt_heap_has_python)
         number = with_python(number);
-    struct pt_heap_stack *s = &pt_heap_file.stacks[number];
+    struct pt_heap_stack *s = &pt_preload_file.stacks[number];
     bool is_alone = __libc_single_threaded;
     if (number == 0)
-        count(&pt_heap_file.header->lost_stacks, 1, is_alone);
+        count(&pt_preload_file.header->lost_stacks, 1, is_alone);
     count(&s->allocated_count, 1, is_alone);
     count(&s->allocated_bytes, bytes, is_alone);
     grow(bytes, is_alone);
     uint64_t value = (uint64_t)number << SIZE_BITS | bytes;
     if (!pt_heap_live_add(p, value))
         lose(value);
-    pt_heap_self.last = (uintptr_t)p;
-    pt_heap_self.is_inside = false;
+    pt_preload_self.last = (uintptr_t)p;
+    pt_preload_self.is_inside = false;
     return p;
 }
 
@@ -354,21 +354,21 @@ __attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
 bool pt_heap_uncount(const void *p, uint64_t *value) {
     if (!pt_heap_live_take(p, value))
         return false;
-    count_free(*value, pt_heap_self.last == (uintptr_t)p);
+    count_free(*value, pt_preload_self.last == (uintptr_t)p);
     return true;
 }
 
 void pt_heap_free_counted(void *p) {
     uint64_t value;
-    if (PT_HEAP_LIKELY(pt_heap_live_take(p, &value)))
-        count_free(value, pt_heap_self.last == (uintptr_t)p);
+    if (PT_PRELOAD_LIKELY(pt_heap_live_take(p, &value)))
+        count_free(value, pt_preload_self.last == (uintptr_t)p);
     else if (pt_heap_next_is_early(p))
         return;
     pt_heap_next.free(p);
 }
 
 void pt_heap_recount(const void *p, uint64_t value) {
-    struct pt_heap_stack *s = &pt_heap_file.stacks[value >> SIZE_BITS];
+    struct pt_heap_stack *s = &pt_preload_file.stacks[value >> SIZE_BITS];
     count(&s->freed_count, -UINT64_C(1), false);
     count(&s->freed_bytes, -(value & SIZE_MASK), false);
     grow(value & SIZE_MASK, false);

@@ -1,5 +1,5 @@
 /* The thread that is being recorded: its number, its name, its stack. */
-#include "inside/preload/heap_preload.h"
+#include "inside/preload/preload.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -14,11 +14,11 @@ extern void *__libc_stack_end; /* of the first thread; glibc */
 
 /* A thread has its own data at the upper end of its stack; a stack that is neither that nor the
  * first (of a coroutine, of signals) has no end that we know. */
-uint64_t pt_heap_find_stack_end(uint64_t sp) {
+uint64_t pt_preload_find_stack_end(uint64_t sp) {
     const uint64_t ends[] = { (uint64_t)(uintptr_t)__libc_stack_end, (uint64_t)pthread_self() };
     for (size_t i = 0; i < 2; i++)
-        if (ends[i] - sp - 1 < PT_HEAP_STACK_SPAN)
-            return pt_heap_self.stack_end = ends[i];
+        if (ends[i] - sp - 1 < PT_PRELOAD_STACK_SPAN)
+            return pt_preload_self.stack_end = ends[i];
     return 0;
 }
 
@@ -30,17 +30,17 @@ static size_t copy_unknown(uint8_t *into, uint64_t sp, size_t bytes) {
 }
 
 /* Names change seldom. */
-void pt_heap_thread_name(char name[16]) {
-    struct pt_heap_thread *t = &pt_heap_self;
+void pt_preload_thread_name(char name[16]) {
+    struct pt_preload_thread *t = &pt_preload_self;
     if (t->name_age++ % NAME_EVERY == 0 && prctl(PR_GET_NAME, t->name, 0, 0, 0))
         t->name[0] = '\0';
     memcpy(name, t->name, sizeof t->name);
 }
 
 /* Asked for once, and again in a child after fork, whose file has another number. */
-uint32_t pt_heap_thread_id(void) {
-    struct pt_heap_thread *t = &pt_heap_self;
-    uint32_t pid = pt_heap_file.header->pid;
+uint32_t pt_preload_thread_id(void) {
+    struct pt_preload_thread *t = &pt_preload_self;
+    uint32_t pid = pt_preload_file.header->pid;
     if (t->pid != pid) {
         t->id = (uint32_t)syscall(SYS_gettid);
         t->pid = pid;
@@ -48,15 +48,15 @@ uint32_t pt_heap_thread_id(void) {
     return t->id;
 }
 
-size_t pt_heap_copy_stack(uint8_t *into, uint64_t sp, size_t bytes) {
-    if (!pt_heap_stack_end(sp))
+size_t pt_preload_copy_stack(uint8_t *into, uint64_t sp, size_t bytes) {
+    if (!pt_preload_stack_end(sp))
         return copy_unknown(into, sp, bytes);
     memcpy(into, (const void *)(uintptr_t)sp, bytes);
     return bytes;
 }
 
 /* How much of the stack there is to copy, at most. */
-size_t pt_heap_stack_size(uint64_t sp) {
-    uint64_t end = pt_heap_stack_end(sp), most = pt_heap_file.stack_bytes;
+size_t pt_preload_stack_size(uint64_t sp) {
+    uint64_t end = pt_preload_stack_end(sp), most = pt_preload_file.stack_bytes;
     return end && end - sp < most ? (end - sp) & ~UINT64_C(7) : most;
 }

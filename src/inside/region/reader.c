@@ -37,7 +37,7 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
 }
 
 static void unmap(struct pt_region_layout *at) {
-    pt_guard_remove(at);
+    pt_sigbus_guard_remove(at);
     munmap(at, sizeof *at);
 }
 
@@ -51,7 +51,7 @@ static int map(struct pt_region *r, int fd) {
         mmap(NULL, sizeof(struct pt_region_layout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return -errno;
-    int rc = pt_guard_add(at, sizeof(struct pt_region_layout));
+    int rc = pt_sigbus_guard_add(at, sizeof(struct pt_region_layout));
     if (!rc)
         rc = pt_region_attach(r, at, (size_t)st.st_size);
     if (rc)

@@ -16,7 +16,7 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous;
 
-/* Acquire: paired with the release in pt_guard_add(). */
+/* Acquire: paired with the release in pt_sigbus_guard_add(). */
 static uintptr_t start_of(size_t index) {
     return __atomic_load_n(&mappings[index].at, __ATOMIC_ACQUIRE);
 }
@@ -68,7 +68,7 @@ static int add(uintptr_t at, size_t size) {
     return -ENOSPC;
 }
 
-int pt_guard_add(void *at, size_t size) {
+int pt_sigbus_guard_add(void *at, size_t size) {
     pthread_mutex_lock(&lock);
     int rc = install();
     if (!rc)
@@ -77,7 +77,7 @@ int pt_guard_add(void *at, size_t size) {
     return rc;
 }
 
-void pt_guard_remove(const void *at) {
+void pt_sigbus_guard_remove(const void *at) {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < MAPPINGS_MAX; i++)
         if (start_of(i) == (uintptr_t)at)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* 0, -ENOSPC or -errno. */
-int pt_guard_add(void *at, size_t size) PT_MUST_CHECK;
-void pt_guard_remove(const void *at);
+int pt_sigbus_guard_add(void *at, size_t size) PT_MUST_CHECK;
+void pt_sigbus_guard_remove(const void *at);
 
 #endif

@@ -147,7 +147,7 @@ void pt_heap_change_live(struct pt_heap *h, uint32_t group, const struct pt_heap
     h->peak_number++;
 }
 
-uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s) {
+uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_preload_source *s) {
     if (h->process_count >= PT_HEAP_PROCESSES)
         return UINT32_MAX;
     pt_grow(&h->processes, &h->process_capacity, h->process_count + 1, sizeof *h->processes);
@@ -186,7 +186,7 @@ static char *text_of(struct pt_str bytes, size_t width) {
 }
 
 static void take_code(struct pt_heap *h, struct pt_heap_process *p,
-                      const struct pt_heap_event_code *c) {
+                      const struct pt_preload_event_code *c) {
     size_t before = p->code_capacity;
     struct pt_python_code code = { .name = text_of(c->name, c->name_width),
                                    .file = text_of(c->file, c->file_width),
@@ -203,9 +203,9 @@ static void take_code(struct pt_heap *h, struct pt_heap_process *p,
 struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
                                      struct pt_str frames) {
     pt_buf_clear(&h->entries);
-    for (size_t at = 0; at + sizeof(struct pt_heap_python_frame) <= frames.len;
-         at += sizeof(struct pt_heap_python_frame)) {
-        struct pt_heap_python_frame f;
+    for (size_t at = 0; at + sizeof(struct pt_preload_python_frame) <= frames.len;
+         at += sizeof(struct pt_preload_python_frame)) {
+        struct pt_preload_python_frame f;
         memcpy(&f, frames.at + at, sizeof f);
         struct pt_python_entry entry = { f.code < p->code_capacity ? p->codes[f.code] - 1
                                                                    : UINT32_MAX,
@@ -218,7 +218,7 @@ struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_pro
 /* What the recording makes of it is one sample; its stack, without our own library, and thread are
  * all we want. */
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
-                                        const struct pt_heap_event *e) {
+                                        const struct pt_preload_event *e) {
     struct pt_recording *r = &h->recording;
     struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
@@ -245,7 +245,7 @@ static void drop_live(struct pt_heap *h, const struct pt_heap_live_entry *e) {
     pt_heap_change_live(h, e->group, &weight, -1);
 }
 
-static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt_preload_event *e) {
     struct pt_heap_process *p = &h->processes[process];
     struct pt_heap_live_entry replaced;
     pt_preloaded_name(&h->recording, p->pid, e);
@@ -272,7 +272,7 @@ static void take_allocation(struct pt_heap *h, uint32_t process, const struct pt
         pt_heap_change_live(h, group, &weight, 1);
 }
 
-static void take_free(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+static void take_free(struct pt_heap *h, uint32_t process, const struct pt_preload_event *e) {
     struct pt_heap_live_entry gone;
     if (!pt_heap_live_remove(&h->live, process, e->address, &gone))
         return;
@@ -283,7 +283,7 @@ static void take_free(struct pt_heap *h, uint32_t process, const struct pt_heap_
         pt_heap_sum_add(&h->groups[gone.group].temporary, &weight, 1);
 }
 
-static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_preload_event *e) {
     struct pt_heap_live_entry replaced;
     for (size_t i = 0; i < PT_COUNT(h->last_freed); i++) {
         struct pt_heap_live_entry *f = &h->last_freed[i];
@@ -297,24 +297,24 @@ static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_he
     }
 }
 
-static void take(struct pt_heap *h, uint32_t process, const struct pt_heap_event *e) {
+static void take(struct pt_heap *h, uint32_t process, const struct pt_preload_event *e) {
     if (e->mono_ns > 0)
         pt_heap_advance(h, e->mono_ns);
     switch (e->kind) {
-    case PT_HEAP_ALLOCATION:
+    case PT_PRELOAD_ALLOCATION:
         take_allocation(h, process, e);
         break;
-    case PT_HEAP_FREE:
+    case PT_PRELOAD_FREE:
         take_free(h, process, e);
         break;
-    case PT_HEAP_RESTORE:
+    case PT_PRELOAD_RESTORE:
         take_restore(h, process, e);
         break;
-    case PT_HEAP_STACK_COPY:
+    case PT_PRELOAD_STACK_COPY:
         pt_preloaded_name(&h->recording, h->processes[process].pid, e);
         pt_heap_every_copy(h, &h->processes[process], e);
         break;
-    case PT_HEAP_CODE:
+    case PT_PRELOAD_CODE:
         take_code(h, &h->processes[process], &e->code);
         break;
     default:
@@ -335,39 +335,39 @@ static void leave(struct pt_heap *h, uint32_t process) {
 }
 
 /* Maps first: they are older than what needs them, or were written because of it. */
-static void read_maps(struct pt_heap *h, uint32_t process, struct pt_heap_source *s,
+static void read_maps(struct pt_heap *h, uint32_t process, struct pt_preload_source *s,
                       bool is_final) {
-    struct pt_heap_event e;
-    uint64_t position = pt_heap_source_position(s);
-    while (pt_heap_source_next(s, &position, is_final, PT_HEAP_MAPS, &e))
+    struct pt_preload_event e;
+    uint64_t position = pt_preload_source_position(s);
+    while (pt_preload_source_next(s, &position, is_final, PT_PRELOAD_MAPS, &e))
         pt_preloaded_maps(&h->recording, h->processes[process].pid, &e);
 }
 
-void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_preload_source *s, bool is_final,
                   int64_t now_ns) {
-    struct pt_heap_event e;
+    struct pt_preload_event e;
     if (process >= h->process_count)
         return;
     struct pt_heap_process *p = &h->processes[process];
     read_maps(h, process, s, is_final);
     p->may_refresh = !is_final;
     p->is_gone = false;
-    uint64_t position = pt_heap_source_position(s);
-    while (!p->is_gone && pt_heap_source_next(s, &position, is_final, 0, &e)) {
+    uint64_t position = pt_preload_source_position(s);
+    while (!p->is_gone && pt_preload_source_next(s, &position, is_final, 0, &e)) {
         take(h, process, &e);
         if (!p->is_gone)
-            pt_heap_source_consume(s, position);
+            pt_preload_source_consume(s, position);
     }
-    p->losses = pt_heap_source_losses(s);
-    p->has_unknown_python = pt_heap_source_has_unknown_python(s);
+    p->losses = pt_preload_source_losses(s);
+    p->has_unknown_python = pt_preload_source_has_unknown_python(s);
     if (s->is_every)
         pt_heap_every_read(h, p, s, is_final, now_ns);
     if (is_final)
         leave(h, process);
 }
 
-struct pt_heap_losses pt_heap_losses(const struct pt_heap *h) {
-    struct pt_heap_losses all = { 0 };
+struct pt_preload_losses pt_preload_losses(const struct pt_heap *h) {
+    struct pt_preload_losses all = { 0 };
     for (size_t i = 0; i < h->process_count; i++) {
         all.allocations += h->processes[i].losses.allocations;
         all.frees += h->processes[i].losses.frees;
@@ -418,7 +418,7 @@ static int64_t error_of(const struct pt_heap_sum *sum) {
 }
 
 static void fill_meta(const struct pt_heap *h, struct pt_profile_meta *m) {
-    struct pt_heap_losses lost = pt_heap_losses(h);
+    struct pt_preload_losses lost = pt_preload_losses(h);
     struct pt_heap_sum left = { 0 };
     for (size_t i = 0; i < h->group_count; i++) {
         pt_heap_sum_add(&left, &h->groups[i].live, 1);

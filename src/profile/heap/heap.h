@@ -58,7 +58,7 @@ struct pt_heap_process {
     bool is_gone;     /* found out while refreshing: what is left waits for its last maps */
     bool is_every;
     bool has_unknown_python;
-    struct pt_heap_losses losses;
+    struct pt_preload_losses losses;
     uint32_t *codes; /* of Python: by their number in the file, plus one; 0 = not seen */
     size_t code_capacity;
     struct pt_heap_counted *counted;
@@ -93,9 +93,9 @@ void pt_heap_init(struct pt_heap *h, const struct pt_fs *fs);
 void pt_heap_release(struct pt_heap *h);
 
 /* A file of a process that was opened: its number. */
-uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_heap_source *s);
+uint32_t pt_heap_add_process(struct pt_heap *h, const struct pt_preload_source *s);
 /* Reads what is new. `is_final`: the process has ended, and what it has not freed is left. */
-void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_heap_source *s, bool is_final,
+void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_preload_source *s, bool is_final,
                   int64_t now_ns);
 
 /* Makes the profile as it is now: a sample for each stack and thread; without names, which come
@@ -124,7 +124,7 @@ static inline void pt_heap_sum_add(struct pt_heap_sum *to, const struct pt_heap_
     to->variance += sign * what->variance;
 }
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
-                                        const struct pt_heap_event *e);
+                                        const struct pt_preload_event *e);
 
 /* Frames of Python with the numbers of their code in the profile; until the next call. */
 struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
@@ -132,11 +132,11 @@ struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_pro
 
 /* heap_every.c: the sums of mode "every". */
 void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
-                        const struct pt_heap_event *e);
+                        const struct pt_preload_event *e);
 void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
-                        const struct pt_heap_source *s, bool is_final, int64_t now_ns);
+                        const struct pt_preload_source *s, bool is_final, int64_t now_ns);
 
-struct pt_heap_losses pt_heap_losses(const struct pt_heap *h);
+struct pt_preload_losses pt_preload_losses(const struct pt_heap *h);
 const char *pt_heap_metric_name(size_t index);
 
 #endif

@@ -77,7 +77,7 @@ static uint32_t thread_of(struct pt_heap *h, const struct pt_heap_process *p, ui
 }
 
 void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
-                        const struct pt_heap_event *e) {
+                        const struct pt_preload_event *e) {
     struct pt_heap_counted *c = counted_of(p, e->stack_number);
     if (!c || c->group)
         return;
@@ -90,12 +90,12 @@ void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
 /* A stack that could not be walked waits for its copy as long as it may come, and one whose code is
  * not known for the maps that the process writes at its end: it may have ended right now. */
 static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_heap_counted *c,
-                       const struct pt_heap_source *source, const struct pt_heap_stack *s,
+                       const struct pt_preload_source *source, const struct pt_heap_stack *s,
                        bool is_final) {
     struct pt_heap_path path;
     if (c->group)
         return true;
-    pt_heap_source_path(source, s->node, &path);
+    pt_preload_source_path(source, s->node, &path);
     if (!path.is_whole && path.depth > 0 && !is_final)
         return false;
     if (!is_final && !are_mapped(h, p, &path))
@@ -121,7 +121,7 @@ static struct pt_heap_sum live_of(const struct pt_heap_stack *s) {
 }
 
 static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
-                       const struct pt_heap_source *source, uint32_t number,
+                       const struct pt_preload_source *source, uint32_t number,
                        const struct pt_heap_stack *s, bool is_final) {
     struct pt_heap_counted *c = counted_of(p, number);
     if (s->allocated_count == 0 || !c || !find_group(h, p, c, source, s, is_final))
@@ -147,20 +147,20 @@ static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
 }
 
 void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
-                        const struct pt_heap_source *s, bool is_final, int64_t now_ns) {
+                        const struct pt_preload_source *s, bool is_final, int64_t now_ns) {
     struct pt_heap_stack stack;
-    uint32_t count = pt_heap_source_stack_count(s);
+    uint32_t count = pt_preload_source_stack_count(s);
     int64_t pause_ns = count < MANY_STACKS ? LOOK_EVERY_NS : 10 * LOOK_EVERY_NS;
     if (!is_final && now_ns - p->counted_ns < pause_ns)
         return;
     p->counted_ns = now_ns;
     pt_heap_advance(h, now_ns);
     for (uint32_t i = 0; i < count; i++)
-        if (pt_heap_source_stack(s, i, &stack))
+        if (pt_preload_source_stack(s, i, &stack))
             take_stack(h, p, s, i, &stack, is_final);
     if (!is_final)
         return;
     /* peaks of several processes are added, though they may be of different times */
-    h->total_peak.bytes += (double)pt_heap_source_peak_bytes(s);
-    h->peak_mono_ns = pt_heap_source_peak_ns(s);
+    h->total_peak.bytes += (double)pt_preload_source_peak_bytes(s);
+    h->peak_mono_ns = pt_preload_source_peak_ns(s);
 }

@@ -23,11 +23,11 @@
 #define SAVE_EVERY_NS (5 * PT_NS_PER_SECOND)
 #define SAVE_SHARE    50 /* saving takes at most one part of so many */
 
-static uint32_t add_process(void *state, const struct pt_heap_source *s) {
+static uint32_t add_process(void *state, const struct pt_preload_source *s) {
     return pt_heap_add_process(state, s);
 }
 
-static void read_process(void *state, uint32_t process, struct pt_heap_source *s, bool is_over) {
+static void read_process(void *state, uint32_t process, struct pt_preload_source *s, bool is_over) {
     pt_heap_read(state, process, s, is_over, pt_mono_ns());
 }
 
@@ -45,8 +45,8 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     if (!s->regions.path[0])
         return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
     pt_heap_init(&s->heap, o->fs);
-    pt_heap_files_init(&s->files, s->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
-                       (struct pt_heap_files_reader){ add_process, read_process, &s->heap });
+    pt_preload_files_init(&s->files, s->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
+                          (struct pt_preload_files_reader){ add_process, read_process, &s->heap });
     s->is_open = true;
     return 0;
 }
@@ -100,9 +100,9 @@ static void *run(void *state) {
     bool is_busy = false;
     s->next_save_ns = pt_mono_ns() + FIRST_SAVE_NS;
     while (poll(&stop, 1, is_busy ? 0 : READ_EVERY_MS) <= 0) {
-        pt_heap_files_look(&s->files);
-        pt_heap_files_read(&s->files, false);
-        is_busy = pt_heap_files_fill(&s->files) > BUSY;
+        pt_preload_files_look(&s->files);
+        pt_preload_files_read(&s->files, false);
+        is_busy = pt_preload_files_fill(&s->files) > BUSY;
         save_if_due(s);
     }
     s->cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -130,8 +130,8 @@ void pt_heap_session_stop(struct pt_heap_session *s) {
     (void)n; /* the counter of an eventfd has room for one */
     pthread_join(s->thread, NULL);
     s->is_running = false;
-    pt_heap_files_look(&s->files);
-    pt_heap_files_read(&s->files, true);
+    pt_preload_files_look(&s->files);
+    pt_preload_files_read(&s->files, true);
     pt_heap_advance(&s->heap, pt_mono_ns());
 }
 
@@ -160,7 +160,7 @@ void pt_heap_session_release(struct pt_heap_session *s) {
     if (!s->is_open)
         return;
     pt_heap_session_stop(s);
-    pt_heap_files_release(&s->files);
+    pt_preload_files_release(&s->files);
     pt_regions_remove(&s->regions);
     pt_heap_release(&s->heap);
     if (s->stop_fd >= 0)

@@ -29,7 +29,7 @@ struct pt_heap_session {
     char library[PATH_MAX];
     struct pt_regions regions;
     struct pt_heap heap; /* the thread's while it runs */
-    struct pt_heap_files files;
+    struct pt_preload_files files;
     pthread_t thread;
     int stop_fd;
     bool is_open, is_running;

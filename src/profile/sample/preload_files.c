@@ -12,32 +12,32 @@
 
 #define FILES_MAX 4096 /* at a time; those beyond wait in the directory */
 
-void pt_heap_files_init(struct pt_heap_files *f, int directory, const char *ending,
-                        struct pt_heap_files_reader reader) {
-    *f = (struct pt_heap_files){ .directory = directory, .ending = ending, .reader = reader };
+void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *ending,
+                           struct pt_preload_files_reader reader) {
+    *f = (struct pt_preload_files){ .directory = directory, .ending = ending, .reader = reader };
 }
 
-void pt_heap_files_release(struct pt_heap_files *f) {
+void pt_preload_files_release(struct pt_preload_files *f) {
     for (size_t i = 0; i < f->count; i++)
-        pt_heap_source_close(&f->at[i].source);
+        pt_preload_source_close(&f->at[i].source);
     pt_free(f->at);
-    *f = (struct pt_heap_files){ 0 };
+    *f = (struct pt_preload_files){ 0 };
 }
 
-static bool is_known(const struct pt_heap_files *f, const char *name) {
+static bool is_known(const struct pt_preload_files *f, const char *name) {
     for (size_t i = 0; i < f->count; i++)
         if (strcmp(f->at[i].name, name) == 0)
             return true;
     return false;
 }
 
-static void note(struct pt_heap_files *f, const char *name) {
+static void note(struct pt_preload_files *f, const char *name) {
     struct pt_str text = pt_str_from(name);
     if (f->count >= FILES_MAX || text.len >= sizeof f->at->name ||
         !pt_str_ends(text, pt_str_from(f->ending)) || is_known(f, name))
         return;
     pt_grow(&f->at, &f->capacity, f->count + 1, sizeof *f->at);
-    f->at[f->count] = (struct pt_heap_file_state){ .is_open = false };
+    f->at[f->count] = (struct pt_preload_file_state){ .is_open = false };
     pt_str_copy(f->at[f->count++].name, sizeof f->at->name, text);
 }
 
@@ -49,12 +49,12 @@ static uint64_t time_of(const char *name) {
 }
 
 static int by_time(const void *a, const void *b) {
-    const struct pt_heap_file_state *x = a, *y = b;
+    const struct pt_preload_file_state *x = a, *y = b;
     uint64_t first = time_of(x->name), second = time_of(y->name);
     return first < second ? -1 : first > second;
 }
 
-void pt_heap_files_look(struct pt_heap_files *f) {
+void pt_preload_files_look(struct pt_preload_files *f) {
     DIR *d = pt_fs_list(f->directory, ".");
     for (struct dirent *e; d && (e = readdir(d));)
         note(f, e->d_name);
@@ -64,10 +64,10 @@ void pt_heap_files_look(struct pt_heap_files *f) {
         qsort(f->at, f->count, sizeof *f->at, by_time);
 }
 
-static void open_new(struct pt_heap_files *f, struct pt_heap_file_state *s) {
+static void open_new(struct pt_preload_files *f, struct pt_preload_file_state *s) {
     if (s->is_open)
         return;
-    int rc = pt_heap_source_open(&s->source, f->directory, s->name);
+    int rc = pt_preload_source_open(&s->source, f->directory, s->name);
     if (rc) {
         if (rc != -EAGAIN)
             pt_log(PT_LOG_DEBUG, "%s: %s", s->name, strerror(-rc));
@@ -82,32 +82,32 @@ static void open_new(struct pt_heap_files *f, struct pt_heap_file_state *s) {
 }
 
 /* Another program under the same number has taken its place (exec), or it is gone. */
-static bool is_over(const struct pt_heap_files *f, size_t index) {
-    const struct pt_heap_file_state *s = &f->at[index];
+static bool is_over(const struct pt_preload_files *f, size_t index) {
+    const struct pt_preload_file_state *s = &f->at[index];
     for (size_t i = index + 1; i < f->count; i++)
         if (f->at[i].is_open && f->at[i].source.pid == s->source.pid)
             return true;
     return kill(s->source.pid, 0) != 0 && errno == ESRCH;
 }
 
-static void remove_at(struct pt_heap_files *f, size_t index) {
-    pt_heap_source_close(&f->at[index].source);
+static void remove_at(struct pt_preload_files *f, size_t index) {
+    pt_preload_source_close(&f->at[index].source);
     unlinkat(f->directory, f->at[index].name, 0);
     f->count--;
     memmove(&f->at[index], &f->at[index + 1], (f->count - index) * sizeof *f->at);
 }
 
-double pt_heap_files_fill(const struct pt_heap_files *f) {
+double pt_preload_files_fill(const struct pt_preload_files *f) {
     double most = 0;
     for (size_t i = 0; i < f->count; i++)
         if (f->at[i].is_open)
-            most = fmax(most, pt_heap_source_fill(&f->at[i].source));
+            most = fmax(most, pt_preload_source_fill(&f->at[i].source));
     return most;
 }
 
-void pt_heap_files_read(struct pt_heap_files *f, bool is_final) {
+void pt_preload_files_read(struct pt_preload_files *f, bool is_final) {
     for (size_t i = 0; i < f->count;) {
-        struct pt_heap_file_state *s = &f->at[i];
+        struct pt_preload_file_state *s = &f->at[i];
         /* a file before it may be of the same process: it is read to its end first */
         open_new(f, s);
         bool is_last = s->is_open && (is_final || is_over(f, i));

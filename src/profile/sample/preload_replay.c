@@ -7,18 +7,18 @@ void pt_preloaded_begin(struct pt_recording *r, int32_t pid) {
     pt_recording_take(r, &exec, NULL);
 }
 
-void pt_preloaded_name(struct pt_recording *r, int32_t pid, const struct pt_heap_event *e) {
+void pt_preloaded_name(struct pt_recording *r, int32_t pid, const struct pt_preload_event *e) {
     struct pt_perf_record record = { .kind = PT_PERF_COMM, .pid = pid, .tid = e->thread };
     record.comm.name = pt_str_from(e->name);
     pt_recording_take(r, &record, NULL);
 }
 
-void pt_preloaded_maps(struct pt_recording *r, int32_t pid, const struct pt_heap_event *e) {
+void pt_preloaded_maps(struct pt_recording *r, int32_t pid, const struct pt_preload_event *e) {
     pt_preloaded_name(r, pid, e);
     pt_recording_add_maps(r, pid, pt_scan_of(e->maps));
 }
 
-struct pt_perf_record pt_preloaded_sample(int32_t pid, const struct pt_heap_event *e) {
+struct pt_perf_record pt_preloaded_sample(int32_t pid, const struct pt_preload_event *e) {
     struct pt_perf_record record = {
         .kind = PT_PERF_SAMPLE, .pid = pid, .tid = e->thread, .time_ns = e->mono_ns
     };

@@ -12,45 +12,45 @@
 
 #define MEAN_SHIFT_MAX 24u /* of any that we would believe */
 
-static struct pt_heap_header *header_of(const struct pt_heap_source *s) {
-    return (struct pt_heap_header *)(void *)s->at;
+static struct pt_preload_header *header_of(const struct pt_preload_source *s) {
+    return (struct pt_preload_header *)(void *)s->at;
 }
 
-static bool is_layout(const struct pt_heap_header *h, size_t size) {
-    uint64_t stacks = sizeof *h + PT_HEAP_RING_BYTES;
+static bool is_layout(const struct pt_preload_header *h, size_t size) {
+    uint64_t stacks = sizeof *h + PT_PRELOAD_RING_BYTES;
     uint64_t nodes = stacks + PT_HEAP_STACKS * sizeof(struct pt_heap_stack);
     uint64_t whole = nodes + PT_HEAP_NODES * sizeof(struct pt_heap_node);
-    bool is_every = h->flags & PT_HEAP_EVERY;
-    return h->version == PT_HEAP_VERSION && h->header_size == sizeof *h &&
-           h->ring_offset == sizeof *h && h->ring_size == PT_HEAP_RING_BYTES &&
+    bool is_every = h->flags & PT_PRELOAD_EVERY;
+    return h->version == PT_PRELOAD_VERSION && h->header_size == sizeof *h &&
+           h->ring_offset == sizeof *h && h->ring_size == PT_PRELOAD_RING_BYTES &&
            h->size == (is_every ? whole : stacks) && size >= h->size &&
            h->stacks_offset == (is_every ? stacks : 0) &&
            h->nodes_offset == (is_every ? nodes : 0) && h->pid > 0 && h->pid <= INT32_MAX &&
            is_every == (h->mean_bytes == 0);
 }
 
-int pt_heap_source_attach(struct pt_heap_source *s, void *at, size_t size) {
-    *s = (struct pt_heap_source){ .at = at, .size = size };
-    if (size < sizeof(struct pt_heap_header))
+int pt_preload_source_attach(struct pt_preload_source *s, void *at, size_t size) {
+    *s = (struct pt_preload_source){ .at = at, .size = size };
+    if (size < sizeof(struct pt_preload_header))
         return -EAGAIN;
     /* Acquire: paired with the release of who made the file. */
-    if (__atomic_load_n(&header_of(s)->magic, __ATOMIC_ACQUIRE) != PT_HEAP_MAGIC)
+    if (__atomic_load_n(&header_of(s)->magic, __ATOMIC_ACQUIRE) != PT_PRELOAD_MAGIC)
         return -EAGAIN;
-    struct pt_heap_header h = *header_of(s);
+    struct pt_preload_header h = *header_of(s);
     if (!is_layout(&h, size))
         return -EINVAL;
     s->pid = (int32_t)h.pid;
     s->mean_bytes = h.mean_bytes;
     s->start_mono_ns = h.start_mono_ns;
     s->start_wall_ns = h.start_wall_ns;
-    s->is_every = h.flags & PT_HEAP_EVERY;
-    s->has_own_malloc = h.flags & PT_HEAP_OWN_MALLOC;
+    s->is_every = h.flags & PT_PRELOAD_EVERY;
+    s->has_own_malloc = h.flags & PT_PRELOAD_OWN_MALLOC;
     return 0;
 }
 
-int pt_heap_source_open(struct pt_heap_source *s, int directory, const char *name) {
+int pt_preload_source_open(struct pt_preload_source *s, int directory, const char *name) {
     struct stat st;
-    *s = (struct pt_heap_source){ 0 };
+    *s = (struct pt_preload_source){ 0 };
     int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return -errno;
@@ -61,64 +61,66 @@ int pt_heap_source_open(struct pt_heap_source *s, int directory, const char *nam
     if (rc || at == MAP_FAILED)
         return rc ? rc : -EAGAIN;
     /* the program may cut its file at any time */
-    rc = pt_guard_add(at, size);
+    rc = pt_sigbus_guard_add(at, size);
     if (rc) {
         munmap(at, size);
         return rc;
     }
-    rc = pt_heap_source_attach(s, at, size);
+    rc = pt_preload_source_attach(s, at, size);
     s->is_mapped = true;
     if (rc)
-        pt_heap_source_close(s);
+        pt_preload_source_close(s);
     return rc;
 }
 
-void pt_heap_source_close(struct pt_heap_source *s) {
+void pt_preload_source_close(struct pt_preload_source *s) {
     if (s->is_mapped) {
-        pt_guard_remove(s->at);
+        pt_sigbus_guard_remove(s->at);
         munmap(s->at, s->size);
     }
     pt_buf_release(&s->record);
-    *s = (struct pt_heap_source){ 0 };
+    *s = (struct pt_preload_source){ 0 };
 }
 
-uint64_t pt_heap_source_position(const struct pt_heap_source *s) {
+uint64_t pt_preload_source_position(const struct pt_preload_source *s) {
     return __atomic_load_n(&header_of(s)->read, __ATOMIC_RELAXED);
 }
 
-void pt_heap_source_consume(struct pt_heap_source *s, uint64_t position) {
-    /* Release: paired with the acquire in pt_heap_claim; the bytes are no longer needed. */
+void pt_preload_source_consume(struct pt_preload_source *s, uint64_t position) {
+    /* Release: paired with the acquire in pt_preload_claim; the bytes are no longer needed. */
     __atomic_store_n(&header_of(s)->read, position, __ATOMIC_RELEASE);
 }
 
-static const struct pt_heap_record *record_at(const struct pt_heap_source *s, uint64_t position) {
-    const uint8_t *ring = s->at + sizeof(struct pt_heap_header);
-    return (const struct pt_heap_record *)(const void *)(ring + position % PT_HEAP_RING_BYTES);
+static const struct pt_preload_record *record_at(const struct pt_preload_source *s,
+                                                 uint64_t position) {
+    const uint8_t *ring = s->at + sizeof(struct pt_preload_header);
+    return (const struct pt_preload_record *)(const void *)(ring +
+                                                            position % PT_PRELOAD_RING_BYTES);
 }
 
-/* Acquire: paired with the release in pt_heap_publish. */
-static bool is_published(const struct pt_heap_source *s, uint64_t position) {
+/* Acquire: paired with the release in pt_preload_publish. */
+static bool is_published(const struct pt_preload_source *s, uint64_t position) {
     return __atomic_load_n(&record_at(s, position)->stamp, __ATOMIC_ACQUIRE) ==
-           (position ^ PT_HEAP_STAMP);
+           (position ^ PT_PRELOAD_STAMP);
 }
 
 /* Records may go around the end of the ring. */
-static void copy_record(struct pt_heap_source *s, uint64_t position, size_t size) {
-    const uint8_t *ring = s->at + sizeof(struct pt_heap_header);
-    size_t start = position % PT_HEAP_RING_BYTES, first = PT_HEAP_RING_BYTES - start;
+static void copy_record(struct pt_preload_source *s, uint64_t position, size_t size) {
+    const uint8_t *ring = s->at + sizeof(struct pt_preload_header);
+    size_t start = position % PT_PRELOAD_RING_BYTES, first = PT_PRELOAD_RING_BYTES - start;
     first = first < size ? first : size;
     pt_buf_clear(&s->record);
     pt_buf_bytes(&s->record, ring + start, first);
     pt_buf_bytes(&s->record, ring, size - first);
 }
 
-static bool parse_allocation(const struct pt_buf *b, struct pt_heap_event *e) {
-    struct pt_heap_allocation a;
+static bool parse_allocation(const struct pt_buf *b, struct pt_preload_event *e) {
+    struct pt_preload_sample a;
     if (b->len < sizeof a)
         return false;
     memcpy(&a, b->at, sizeof a);
-    size_t python_size = a.python_count * sizeof(struct pt_heap_python_frame);
-    if (a.stack_size > b->len - sizeof a || a.python_count > PT_HEAP_PYTHON_MAX ||
+    size_t python_size = a.python_count * sizeof(struct pt_preload_python_frame);
+    if (a.stack_size > b->len - sizeof a || a.python_count > PT_PRELOAD_PYTHON_MAX ||
         python_size > b->len - sizeof a - a.stack_size || a.thread == 0 || a.thread > INT32_MAX)
         return false;
     e->mono_ns = a.mono_ns;
@@ -134,8 +136,8 @@ static bool parse_allocation(const struct pt_buf *b, struct pt_heap_event *e) {
     return true;
 }
 
-static bool parse_free(const struct pt_buf *b, struct pt_heap_event *e) {
-    struct pt_heap_free f;
+static bool parse_free(const struct pt_buf *b, struct pt_preload_event *e) {
+    struct pt_preload_free f;
     if (b->len < sizeof f)
         return false;
     memcpy(&f, b->at, sizeof f);
@@ -144,8 +146,8 @@ static bool parse_free(const struct pt_buf *b, struct pt_heap_event *e) {
     return true;
 }
 
-static bool parse_maps(const struct pt_buf *b, struct pt_heap_event *e) {
-    struct pt_heap_maps m;
+static bool parse_maps(const struct pt_buf *b, struct pt_preload_event *e) {
+    struct pt_preload_maps m;
     if (b->len < sizeof m)
         return false;
     memcpy(&m, b->at, sizeof m);
@@ -162,61 +164,61 @@ static bool is_width(uint32_t width) {
     return width == 1 || width == 2 || width == 4;
 }
 
-static bool parse_code(const struct pt_buf *b, struct pt_heap_event *e) {
-    struct pt_heap_code c;
+static bool parse_code(const struct pt_buf *b, struct pt_preload_event *e) {
+    struct pt_preload_code c;
     if (b->len < sizeof c)
         return false;
     memcpy(&c, b->at, sizeof c);
     uint64_t name = (uint64_t)c.name_length * c.name_width;
     uint64_t file = (uint64_t)c.file_length * c.file_width;
-    if (c.number >= PT_HEAP_CODES || !is_width(c.name_width) || !is_width(c.file_width) ||
+    if (c.number >= PT_PRELOAD_CODES || !is_width(c.name_width) || !is_width(c.file_width) ||
         c.lines_form > PT_PYTHON_LOCATIONS || name + file + c.lines_size > b->len - sizeof c)
         return false;
     const char *at = (const char *)b->at + sizeof c;
-    e->code = (struct pt_heap_event_code){ .number = c.number,
-                                           .first_line = c.first_line,
-                                           .name_width = c.name_width,
-                                           .file_width = c.file_width,
-                                           .lines_form = c.lines_form,
-                                           .name = { at, name },
-                                           .file = { at + name, file },
-                                           .lines = { at + name + file, c.lines_size } };
+    e->code = (struct pt_preload_event_code){ .number = c.number,
+                                              .first_line = c.first_line,
+                                              .name_width = c.name_width,
+                                              .file_width = c.file_width,
+                                              .lines_form = c.lines_form,
+                                              .name = { at, name },
+                                              .file = { at + name, file },
+                                              .lines = { at + name + file, c.lines_size } };
     return true;
 }
 
-static bool parse(const struct pt_buf *b, struct pt_heap_event *e) {
-    struct pt_heap_record r;
+static bool parse(const struct pt_buf *b, struct pt_preload_event *e) {
+    struct pt_preload_record r;
     memcpy(&r, b->at, sizeof r);
-    *e = (struct pt_heap_event){ .kind = (enum pt_heap_kind)r.kind,
-                                 .is_temporary = r.flags & PT_HEAP_TEMPORARY,
-                                 .is_untracked = r.flags & PT_HEAP_UNTRACKED,
-                                 .is_mmap = r.flags & PT_HEAP_IS_MMAP };
+    *e = (struct pt_preload_event){ .kind = (enum pt_preload_kind)r.kind,
+                                    .is_temporary = r.flags & PT_PRELOAD_TEMPORARY,
+                                    .is_untracked = r.flags & PT_PRELOAD_UNTRACKED,
+                                    .is_mmap = r.flags & PT_PRELOAD_IS_MMAP };
     switch (e->kind) {
-    case PT_HEAP_ALLOCATION:
-    case PT_HEAP_STACK_COPY:
-    case PT_HEAP_CPU:
-    case PT_HEAP_CPU_REST:
+    case PT_PRELOAD_ALLOCATION:
+    case PT_PRELOAD_STACK_COPY:
+    case PT_PRELOAD_CPU:
+    case PT_PRELOAD_CPU_REST:
         return parse_allocation(b, e);
-    case PT_HEAP_FREE:
-    case PT_HEAP_RESTORE:
+    case PT_PRELOAD_FREE:
+    case PT_PRELOAD_RESTORE:
         return parse_free(b, e);
-    case PT_HEAP_MAPS:
+    case PT_PRELOAD_MAPS:
         return parse_maps(b, e);
-    case PT_HEAP_CODE:
+    case PT_PRELOAD_CODE:
         return parse_code(b, e);
     }
     return false;
 }
 
 static bool is_size(uint64_t size, uint64_t room) {
-    return size >= sizeof(struct pt_heap_record) && size <= PT_HEAP_RECORD_MAX && size <= room &&
-           size % PT_HEAP_ALIGNMENT == 0;
+    return size >= sizeof(struct pt_preload_record) && size <= PT_PRELOAD_RECORD_MAX &&
+           size <= room && size % PT_PRELOAD_ALIGNMENT == 0;
 }
 
-bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_final, unsigned kind,
-                         struct pt_heap_event *event) {
+bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, bool is_final,
+                            unsigned kind, struct pt_preload_event *event) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
-    if (claimed - *position > PT_HEAP_RING_BYTES || *position % PT_HEAP_ALIGNMENT)
+    if (claimed - *position > PT_PRELOAD_RING_BYTES || *position % PT_PRELOAD_ALIGNMENT)
         return false; /* no ring has this */
     while (*position < claimed) {
         bool is_there = is_published(s, *position);
@@ -224,7 +226,7 @@ bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_f
             return false;
         uint32_t size = record_at(s, *position)->size;
         if (!is_there || !is_size(size, claimed - *position)) {
-            *position += PT_HEAP_ALIGNMENT;
+            *position += PT_PRELOAD_ALIGNMENT;
             continue;
         }
         bool is_wanted = kind == 0 || record_at(s, *position)->kind == kind;
@@ -237,9 +239,9 @@ bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_f
     return false;
 }
 
-struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s) {
-    const struct pt_heap_header *h = header_of(s);
-    return (struct pt_heap_losses){
+struct pt_preload_losses pt_preload_source_losses(const struct pt_preload_source *s) {
+    const struct pt_preload_header *h = header_of(s);
+    return (struct pt_preload_losses){
         .allocations = __atomic_load_n(&h->dropped_allocations, __ATOMIC_RELAXED),
         .frees = __atomic_load_n(&h->dropped_frees, __ATOMIC_RELAXED),
         .untracked = __atomic_load_n(&h->untracked, __ATOMIC_RELAXED),
@@ -247,37 +249,37 @@ struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s) {
     };
 }
 
-bool pt_heap_source_has_unknown_python(const struct pt_heap_source *s) {
-    return __atomic_load_n(&header_of(s)->python, __ATOMIC_RELAXED) == PT_HEAP_PYTHON_UNKNOWN;
+bool pt_preload_source_has_unknown_python(const struct pt_preload_source *s) {
+    return __atomic_load_n(&header_of(s)->python, __ATOMIC_RELAXED) == PT_PRELOAD_PYTHON_UNKNOWN;
 }
 
-double pt_heap_source_fill(const struct pt_heap_source *s) {
+double pt_preload_source_fill(const struct pt_preload_source *s) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
-    return (double)(claimed - pt_heap_source_position(s)) / PT_HEAP_RING_BYTES;
+    return (double)(claimed - pt_preload_source_position(s)) / PT_PRELOAD_RING_BYTES;
 }
 
-uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s) {
+uint64_t pt_preload_source_peak_bytes(const struct pt_preload_source *s) {
     return __atomic_load_n(&header_of(s)->peak_bytes, __ATOMIC_RELAXED);
 }
 
-int64_t pt_heap_source_peak_ns(const struct pt_heap_source *s) {
+int64_t pt_preload_source_peak_ns(const struct pt_preload_source *s) {
     return __atomic_load_n(&header_of(s)->peak_mono_ns, __ATOMIC_RELAXED);
 }
 
-uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s) {
+uint32_t pt_preload_source_stack_count(const struct pt_preload_source *s) {
     uint32_t count = __atomic_load_n(&header_of(s)->stack_count, __ATOMIC_ACQUIRE);
     return !s->is_every ? 0 : count < PT_HEAP_STACKS ? count : PT_HEAP_STACKS;
 }
 
-static const struct pt_heap_stack *stack_at(const struct pt_heap_source *s, uint32_t number) {
+static const struct pt_heap_stack *stack_at(const struct pt_preload_source *s, uint32_t number) {
     const struct pt_heap_stack *all =
-        (const void *)(s->at + sizeof(struct pt_heap_header) + PT_HEAP_RING_BYTES);
+        (const void *)(s->at + sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES);
     return &all[number];
 }
 
-bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
-                          struct pt_heap_stack *into) {
-    if (number >= pt_heap_source_stack_count(s))
+bool pt_preload_source_stack(const struct pt_preload_source *s, uint32_t number,
+                             struct pt_heap_stack *into) {
+    if (number >= pt_preload_source_stack_count(s))
         return false;
     /* Acquire: paired with the release of who made it, so that its nodes are there. */
     uint32_t node = __atomic_load_n(&stack_at(s, number)->node, __ATOMIC_ACQUIRE);
@@ -290,7 +292,7 @@ bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
 static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
     if (pc & PT_HEAP_PYTHON_NODE) {
         if (path->python_count < PT_HEAP_DEPTH)
-            path->python[path->python_count++] = pt_heap_python_frame_of(pc);
+            path->python[path->python_count++] = pt_preload_python_frame_of(pc);
         return true;
     }
     if (path->depth < PT_HEAP_DEPTH)
@@ -298,7 +300,8 @@ static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
     return path->depth < PT_HEAP_DEPTH;
 }
 
-void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into) {
+void pt_preload_source_path(const struct pt_preload_source *s, uint32_t node,
+                            struct pt_heap_path *into) {
     const struct pt_heap_node *nodes = (const void *)stack_at(s, PT_HEAP_STACKS);
     into->depth = into->python_count = 0;
     while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES) {

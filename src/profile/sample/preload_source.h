@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "inside/preload/heap_layout.h"
 
-struct pt_heap_source {
+struct pt_preload_source {
     uint8_t *at; /* the file */
     size_t size;
     bool is_mapped; /* else borrowed */
@@ -20,70 +20,72 @@ struct pt_heap_source {
 };
 
 /* Bytes that the process has counted instead of writing them. */
-struct pt_heap_losses {
+struct pt_preload_losses {
     uint64_t allocations, frees, untracked, stacks;
 };
 
 /* A code object of Python; borrowed like the rest. */
-struct pt_heap_event_code {
+struct pt_preload_event_code {
     uint32_t number, first_line, name_width, file_width, lines_form;
     struct pt_str name, file, lines;
 };
 
-struct pt_heap_event {
-    enum pt_heap_kind kind;
+struct pt_preload_event {
+    enum pt_preload_kind kind;
     bool is_temporary, is_untracked, is_mmap;
     int64_t mono_ns;
     uint64_t address, bytes;
     int32_t thread;
-    uint32_t stack_number; /* of PT_HEAP_STACK_COPY */
+    uint32_t stack_number; /* of PT_PRELOAD_STACK_COPY */
     uint32_t mean_shift;
     char name[17]; /* of the thread */
-    uint64_t registers[PT_HEAP_REGISTERS];
-    struct pt_str stack;            /* borrowed until the next event */
-    struct pt_str maps;             /* likewise */
-    struct pt_str python;           /* likewise: frames of pt_heap_python_frame */
-    struct pt_heap_event_code code; /* of PT_HEAP_CODE */
+    uint64_t registers[PT_PRELOAD_REGISTERS];
+    struct pt_str stack;               /* borrowed until the next event */
+    struct pt_str maps;                /* likewise */
+    struct pt_str python;              /* likewise: frames of pt_preload_python_frame */
+    struct pt_preload_event_code code; /* of PT_PRELOAD_CODE */
 };
 
 /* 0 or -errno; -EAGAIN: it is still being made. */
-int pt_heap_source_open(struct pt_heap_source *s, int directory, const char *name) PT_MUST_CHECK;
+int pt_preload_source_open(struct pt_preload_source *s, int directory,
+                           const char *name) PT_MUST_CHECK;
 /* Borrows the bytes. */
-int pt_heap_source_attach(struct pt_heap_source *s, void *at, size_t size) PT_MUST_CHECK;
-void pt_heap_source_close(struct pt_heap_source *s);
+int pt_preload_source_attach(struct pt_preload_source *s, void *at, size_t size) PT_MUST_CHECK;
+void pt_preload_source_close(struct pt_preload_source *s);
 
 /* Where reading goes on; of the ring, always growing. */
-uint64_t pt_heap_source_position(const struct pt_heap_source *s);
+uint64_t pt_preload_source_position(const struct pt_preload_source *s);
 /* The next record from `*position` on, which moves behind it; of one kind only, or of any (0).
  * `is_final`: nobody writes any more, so what was not finished is stepped over. False: there is
  * none. */
-bool pt_heap_source_next(struct pt_heap_source *s, uint64_t *position, bool is_final, unsigned kind,
-                         struct pt_heap_event *event);
+bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, bool is_final,
+                            unsigned kind, struct pt_preload_event *event);
 /* What is before `position` has been read: the process may use it again. */
-void pt_heap_source_consume(struct pt_heap_source *s, uint64_t position);
+void pt_preload_source_consume(struct pt_preload_source *s, uint64_t position);
 
-struct pt_heap_losses pt_heap_source_losses(const struct pt_heap_source *s);
+struct pt_preload_losses pt_preload_source_losses(const struct pt_preload_source *s);
 /* Is Python in it, whose frames cannot be told? */
-bool pt_heap_source_has_unknown_python(const struct pt_heap_source *s);
+bool pt_preload_source_has_unknown_python(const struct pt_preload_source *s);
 /* How much of the ring waits to be read, from 0 to 1. */
-double pt_heap_source_fill(const struct pt_heap_source *s);
+double pt_preload_source_fill(const struct pt_preload_source *s);
 
 /* Of mode "every": the most bytes that were live, and when. */
-uint64_t pt_heap_source_peak_bytes(const struct pt_heap_source *s);
-int64_t pt_heap_source_peak_ns(const struct pt_heap_source *s);
+uint64_t pt_preload_source_peak_bytes(const struct pt_preload_source *s);
+int64_t pt_preload_source_peak_ns(const struct pt_preload_source *s);
 
 /* How many stacks there are, and one of them. False: it is not there yet. */
-uint32_t pt_heap_source_stack_count(const struct pt_heap_source *s);
-bool pt_heap_source_stack(const struct pt_heap_source *s, uint32_t number,
-                          struct pt_heap_stack *into);
+uint32_t pt_preload_source_stack_count(const struct pt_preload_source *s);
+bool pt_preload_source_stack(const struct pt_preload_source *s, uint32_t number,
+                             struct pt_heap_stack *into);
 
 struct pt_heap_path {
     uint64_t frames[PT_HEAP_DEPTH]; /* return addresses, leaf first */
     uint32_t depth;
-    struct pt_heap_python_frame python[PT_HEAP_DEPTH]; /* likewise */
+    struct pt_preload_python_frame python[PT_HEAP_DEPTH]; /* likewise */
     uint32_t python_count;
     bool is_whole; /* it reaches the root */
 };
-void pt_heap_source_path(const struct pt_heap_source *s, uint32_t node, struct pt_heap_path *into);
+void pt_preload_source_path(const struct pt_preload_source *s, uint32_t node,
+                            struct pt_heap_path *into);
 
 #endif

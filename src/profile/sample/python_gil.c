@@ -18,7 +18,7 @@ static const uint8_t count_at[] = { 36, 28 };
 #define FLAGS_MASK 7u
 #define FLAGS      2u
 
-uint64_t pt_python_find_gil(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_find_gil(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                             uint64_t runtime, uint64_t thread) {
     if (!l->gil_condition)
         return 0;
@@ -49,7 +49,7 @@ static bool count_waiters(const uint8_t *conditions, struct pt_gil_form *form, u
     return possible == 1;
 }
 
-uint32_t pt_python_read_gil(const struct pt_python_layout *l, const struct pt_memory *m,
+uint32_t pt_python_read_gil(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                             uint64_t gil, uint64_t thread, struct pt_gil_form *form) {
     uint8_t bytes[GIL_BYTES];
     uint32_t waiters = 0;

@@ -15,11 +15,11 @@ struct pt_gil_form {
 };
 
 /* Its address, by the state of a thread. 0: it is not known. */
-uint64_t pt_python_find_gil(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_find_gil(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                             uint64_t runtime, uint64_t thread);
 
 /* PT_GIL_* of the thread; 0: it cannot be told. */
-uint32_t pt_python_read_gil(const struct pt_python_layout *l, const struct pt_memory *m,
+uint32_t pt_python_read_gil(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                             uint64_t gil, uint64_t thread, struct pt_gil_form *form);
 
 #endif

@@ -143,7 +143,8 @@ static size_t read_process(void *state, const struct pt_memory_piece *pieces, si
 }
 
 /* Py_Version is 0x030b02f0 for 3.11.2. */
-static unsigned minor_of(const struct pt_python_process *process, const struct pt_memory *m) {
+static unsigned minor_of(const struct pt_python_process *process,
+                         const struct pt_memory_reader *m) {
     uint32_t version;
     if (process->place.version_address &&
         pt_memory_read(m, process->place.version_address, &version, sizeof version) &&
@@ -153,7 +154,7 @@ static unsigned minor_of(const struct pt_python_process *process, const struct p
 }
 
 /* While the program loads there is nothing to read yet. */
-static bool find_layout(struct pt_python_process *process, const struct pt_memory *m) {
+static bool find_layout(struct pt_python_process *process, const struct pt_memory_reader *m) {
     uint8_t head[PT_PYTHON_DEBUG_BYTES];
     if (process->has_layout || process->is_hopeless)
         return process->has_layout;
@@ -180,7 +181,7 @@ static bool must_look_again(struct known_thread *known) {
 }
 
 /* Is it one of Python's? */
-static bool find_thread(const struct pt_python_process *process, const struct pt_memory *m,
+static bool find_thread(const struct pt_python_process *process, const struct pt_memory_reader *m,
                         int32_t tid, struct known_thread *known) {
     const struct pt_python_layout *l = &process->layout;
     uint64_t runtime = process->place.runtime;
@@ -205,7 +206,7 @@ static bool is_known(const void *owner, uint32_t number, const void *key) {
     return process->codes[number].address == *address;
 }
 
-static char *read_name(const struct pt_python_process *process, const struct pt_memory *m,
+static char *read_name(const struct pt_python_process *process, const struct pt_memory_reader *m,
                        uint64_t object) {
     struct pt_buf text = { 0 };
     bool is_text = pt_python_read_text(&process->layout, m, object, &text);
@@ -227,7 +228,7 @@ static uint32_t add_code(struct pt_pythons *p, struct pt_python_code code) {
 }
 
 static uint32_t read_code(struct pt_pythons *p, const struct pt_python_process *process,
-                          const struct pt_memory *m, const struct pt_python_code_key *key) {
+                          const struct pt_memory_reader *m, const struct pt_python_code_key *key) {
     if (p->code_count >= PT_PYTHON_CODES_MAX)
         return UINT32_MAX;
     struct pt_python_code code = { .name = read_name(process, m, key->name),
@@ -239,7 +240,7 @@ static uint32_t read_code(struct pt_pythons *p, const struct pt_python_process *
 }
 
 static uint32_t number_of(struct pt_pythons *p, struct pt_python_process *process,
-                          const struct pt_memory *m, uint64_t address,
+                          const struct pt_memory_reader *m, uint64_t address,
                           const struct pt_python_code_key *key) {
     if (key->name == 0 || key->filename == 0)
         return UINT32_MAX;
@@ -262,7 +263,7 @@ static uint32_t number_of(struct pt_pythons *p, struct pt_python_process *proces
 
 /* All code objects of a stack in as few calls as can be. */
 static void add_entries(struct pt_pythons *p, struct pt_python_process *process,
-                        const struct pt_memory *m, const struct pt_python_frame *frames,
+                        const struct pt_memory_reader *m, const struct pt_python_frame *frames,
                         size_t count, struct pt_buf *into) {
     uint8_t bytes[FRAMES_PER_READ][PT_PYTHON_CODE_BYTES];
     struct pt_memory_piece pieces[FRAMES_PER_READ];
@@ -285,8 +286,8 @@ static void add_entries(struct pt_pythons *p, struct pt_python_process *process,
 }
 
 static size_t read_thread(struct pt_pythons *p, struct pt_python_process *process,
-                          const struct pt_memory *m, int32_t tid, struct known_thread *thread,
-                          struct pt_buf *into) {
+                          const struct pt_memory_reader *m, int32_t tid,
+                          struct known_thread *thread, struct pt_buf *into) {
     struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
     if (!find_thread(process, m, tid, thread))
         return 0;
@@ -304,7 +305,7 @@ static size_t read_thread(struct pt_pythons *p, struct pt_python_process *proces
 
 static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process, int32_t tid,
                          struct pt_buf *into) {
-    struct pt_memory memory = { read_process, process };
+    struct pt_memory_reader memory = { read_process, process };
     if (!find_layout(process, &memory))
         return 0;
     struct known_thread *thread = &process->threads[(uint32_t)tid % THREADS_KNOWN];
@@ -313,7 +314,7 @@ static size_t read_stack(struct pt_pythons *p, struct pt_python_process *process
     if (!thread->recall)
         thread->recall = pt_calloc(1, sizeof *thread->recall);
     pt_recall_begin(thread->recall, memory, p->recalled);
-    const struct pt_memory m = { pt_recall_read, thread->recall };
+    const struct pt_memory_reader m = { pt_recall_read, thread->recall };
     size_t count = read_thread(p, process, &m, tid, thread, into);
     pt_recall_end(thread->recall);
     return count;

@@ -6,7 +6,7 @@
 #define PTHREAD_TID      720 /* glibc: where a pthread_t has the id of the kernel */
 
 /* 3.9 and 3.10 know the handle of pthreads only, which leads to the C library's own note. */
-static bool has_tid(const struct pt_python_layout *l, const struct pt_memory *m,
+static bool has_tid(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                     const uint8_t thread[THREAD_BYTES], int32_t tid) {
     if (l->thread_native)
         return l->thread_native + 8u <= THREAD_BYTES &&
@@ -17,13 +17,13 @@ static bool has_tid(const struct pt_python_layout *l, const struct pt_memory *m,
            found == tid;
 }
 
-bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t thread, int32_t tid) {
     uint8_t bytes[THREAD_BYTES];
     return pt_memory_read(m, thread, bytes, sizeof bytes) && has_tid(l, m, bytes, tid);
 }
 
-uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t runtime, int32_t tid) {
     uint8_t bytes[THREAD_BYTES];
     uint64_t interpreter = pt_memory_pointer(m, runtime + l->runtime_interpreters);
@@ -54,13 +54,13 @@ static bool is_inside(const struct page *p, uint64_t address, size_t size) {
     return p->is_read && offset <= PAGE_BYTES && size <= PAGE_BYTES - offset;
 }
 
-static bool read_page(struct page *p, const struct pt_memory *m, uint64_t address) {
+static bool read_page(struct page *p, const struct pt_memory_reader *m, uint64_t address) {
     p->start = address & ~(uint64_t)(PAGE_BYTES - 1);
     p->is_read = pt_memory_read(m, p->start, p->bytes, PAGE_BYTES);
     return p->is_read;
 }
 
-static bool read_frame(struct page *p, const struct pt_memory *m, uint64_t address,
+static bool read_frame(struct page *p, const struct pt_memory_reader *m, uint64_t address,
                        uint8_t bytes[PT_PYTHON_FRAME_BYTES]) {
     if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES) && !read_page(p, m, address))
         return false;
@@ -70,7 +70,7 @@ static bool read_frame(struct page *p, const struct pt_memory *m, uint64_t addre
     return true;
 }
 
-size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory *m,
+size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                         uint64_t thread, struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX]) {
     struct page page = { .is_read = false };
     uint8_t bytes[PT_PYTHON_FRAME_BYTES];
@@ -107,7 +107,7 @@ void pt_python_add_text(struct pt_buf *into, const uint8_t *text, size_t length,
     }
 }
 
-bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_buf *into) {
     uint8_t text[PT_PYTHON_TEXT_MAX * 4];
     struct pt_python_text found;
@@ -120,7 +120,7 @@ bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memor
     return true;
 }
 
-bool pt_python_read_bytes(const struct pt_memory *m, uint64_t object, struct pt_buf *into) {
+bool pt_python_read_bytes(const struct pt_memory_reader *m, uint64_t object, struct pt_buf *into) {
     uint64_t length;
     if (!object || !pt_memory_read(m, object + PT_PYTHON_SIZE, &length, sizeof length) ||
         length > PT_PYTHON_LINES_MAX)

@@ -11,23 +11,23 @@
 #define PT_PYTHON_THREADS_MAX 4096
 
 /* Finds the state of a thread by its id of the kernel. 0: Python does not know it. */
-uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory *m,
+uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t runtime, int32_t tid);
 
 /* Is this still the state of that thread? */
-bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t thread, int32_t tid);
 
 /* Frames, leaf first; how many. */
-size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory *m,
+size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                         uint64_t thread, struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX]);
 
 /* Characters of `width` bytes as UTF-8. */
 void pt_python_add_text(struct pt_buf *into, const uint8_t *text, size_t length, size_t width);
 
 /* Appends a str as UTF-8, or the payload of a bytes object. False: it is not one. */
-bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory *m,
+bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_buf *into);
-bool pt_python_read_bytes(const struct pt_memory *m, uint64_t object, struct pt_buf *into);
+bool pt_python_read_bytes(const struct pt_memory_reader *m, uint64_t object, struct pt_buf *into);
 
 #endif

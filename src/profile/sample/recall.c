@@ -3,7 +3,7 @@
 #define AGE_MAX     8
 #define PIECE_BYTES 4096 /* what is larger is not asked for again */
 
-void pt_recall_begin(struct pt_recall *r, struct pt_memory from, uint8_t *bytes) {
+void pt_recall_begin(struct pt_recall *r, struct pt_memory_reader from, uint8_t *bytes) {
     struct pt_memory_piece pieces[PT_RECALL_PIECES];
     r->from = from;
     r->bytes = bytes;

@@ -22,12 +22,12 @@ struct pt_recall {
     uint32_t read_count; /* of those, in this round */
     uint32_t next;       /* probably asked for next */
     uint8_t *bytes;
-    struct pt_memory from;
+    struct pt_memory_reader from;
 };
 
 /* A round begins. Until its end, pt_recall_read() with the recall as its state is a reader, which
  * asks `from` only for what it has not got. `bytes`: PT_RECALL_BYTES, borrowed for the round. */
-void pt_recall_begin(struct pt_recall *r, struct pt_memory from, uint8_t *bytes);
+void pt_recall_begin(struct pt_recall *r, struct pt_memory_reader from, uint8_t *bytes);
 size_t pt_recall_read(void *recall, const struct pt_memory_piece *pieces, size_t count);
 void pt_recall_end(struct pt_recall *r);
 

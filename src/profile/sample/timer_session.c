@@ -39,7 +39,7 @@ static int open_bell(struct pt_timer_session *s, struct pt_err *err) {
     if (at == MAP_FAILED)
         return pt_fail(err, rc ? rc : -ENOMEM, "no memory in %s", s->regions.path);
     /* the program may cut it at any time */
-    rc = pt_guard_add(at, sizeof *s->bell);
+    rc = pt_sigbus_guard_add(at, sizeof *s->bell);
     if (rc) {
         munmap(at, sizeof *s->bell);
         return pt_fail(err, rc, "cannot guard what the command writes: %s", strerror(-rc));
@@ -71,7 +71,7 @@ static struct pt_timer_process *process_at(struct pt_timer_session *s, uint32_t 
     return number < s->process_count ? &s->processes[number] : NULL;
 }
 
-static uint32_t add_process(void *state, const struct pt_heap_source *source) {
+static uint32_t add_process(void *state, const struct pt_preload_source *source) {
     struct pt_timer_session *s = state;
     pt_preloaded_begin(&s->recording, source->pid);
     pt_recording_add_names(&s->recording, source->pid);
@@ -82,10 +82,10 @@ static uint32_t add_process(void *state, const struct pt_heap_source *source) {
 
 /* Maps first: they are older than what needs them, or were written because of it. */
 static void read_maps(struct pt_timer_session *s, const struct pt_timer_process *p,
-                      struct pt_heap_source *source, bool is_over) {
-    struct pt_heap_event e;
-    uint64_t position = pt_heap_source_position(source);
-    while (pt_heap_source_next(source, &position, is_over, PT_HEAP_MAPS, &e))
+                      struct pt_preload_source *source, bool is_over) {
+    struct pt_preload_event e;
+    uint64_t position = pt_preload_source_position(source);
+    while (pt_preload_source_next(source, &position, is_over, PT_PRELOAD_MAPS, &e))
         pt_preloaded_maps(&s->recording, p->pid, &e);
 }
 
@@ -97,12 +97,12 @@ static struct pt_str read_python(struct pt_timer_session *s, int32_t pid, int32_
     return pt_buf_as_str(&s->python_entries);
 }
 
-static uint64_t missed_before(const struct pt_heap_event *e) {
+static uint64_t missed_before(const struct pt_preload_event *e) {
     return e->bytes > 0 && e->bytes <= PERIODS_MAX ? e->bytes - 1 : 0;
 }
 
 static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
-                        const struct pt_heap_event *e) {
+                        const struct pt_preload_event *e) {
     struct pt_recording *r = &s->recording;
     struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
                                      .python = read_python(s, p->pid, e->thread) };
@@ -121,7 +121,7 @@ static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
 
 /* CPU time that no tick of the kernel saw; it is that of the stack before. */
 static void take_rest(struct pt_timer_session *s, const struct pt_timer_process *p,
-                      const struct pt_heap_event *e) {
+                      const struct pt_preload_event *e) {
     struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     record.cpu = UINT16_MAX;
     record.sample.is_rest = true;
@@ -129,24 +129,24 @@ static void take_rest(struct pt_timer_session *s, const struct pt_timer_process 
     pt_recording_take(&s->recording, &record, NULL);
 }
 
-static void read_process(void *state, uint32_t number, struct pt_heap_source *source,
+static void read_process(void *state, uint32_t number, struct pt_preload_source *source,
                          bool is_over) {
     struct pt_timer_session *s = state;
     struct pt_timer_process *p = process_at(s, number);
-    struct pt_heap_event e;
+    struct pt_preload_event e;
     if (!p)
         return;
     read_maps(s, p, source, is_over);
     p->may_refresh = !is_over;
-    uint64_t position = pt_heap_source_position(source);
-    while (pt_heap_source_next(source, &position, is_over, 0, &e)) {
-        if (e.kind == PT_HEAP_CPU)
+    uint64_t position = pt_preload_source_position(source);
+    while (pt_preload_source_next(source, &position, is_over, 0, &e)) {
+        if (e.kind == PT_PRELOAD_CPU)
             take_sample(s, p, &e);
-        else if (e.kind == PT_HEAP_CPU_REST)
+        else if (e.kind == PT_PRELOAD_CPU_REST)
             take_rest(s, p, &e);
-        pt_heap_source_consume(source, position);
+        pt_preload_source_consume(source, position);
     }
-    p->dropped = pt_heap_source_losses(source).allocations;
+    p->dropped = pt_preload_source_losses(source).allocations;
 }
 
 /* To be woken by each sample is worth it for Python, which has to be read at once. */
@@ -160,9 +160,9 @@ static void wait_for_samples(struct pt_timer_session *s, uint32_t rings) {
 static void read_files(struct pt_timer_session *s, bool is_final) {
     uint32_t files = counted(&s->bell->files);
     if (files != s->files_seen)
-        pt_heap_files_look(&s->files);
+        pt_preload_files_look(&s->files);
     s->files_seen = files;
-    pt_heap_files_read(&s->files, is_final);
+    pt_preload_files_read(&s->files, is_final);
 }
 
 static void *run_reader(void *state) {
@@ -189,8 +189,8 @@ static void start_recording(struct pt_timer_session *s, const struct pt_fs *fs,
     meta->rate_hz = o->rate_hz;
     snprintf(meta->way, sizeof meta->way, "timer: CPU clocks of threads, user only, %zu KiB stacks",
              o->stack_bytes >> 10);
-    pt_heap_files_init(&s->files, s->regions.fd_plus_one - 1, PT_CPU_FILE_ENDING,
-                       (struct pt_heap_files_reader){ add_process, read_process, s });
+    pt_preload_files_init(&s->files, s->regions.fd_plus_one - 1, PT_CPU_FILE_ENDING,
+                          (struct pt_preload_files_reader){ add_process, read_process, s });
     s->is_opened = true;
 }
 
@@ -279,8 +279,8 @@ void pt_timer_session_release(struct pt_timer_session *s) {
         return;
     if (s->is_running)
         pt_timer_session_stop(s);
-    pt_heap_files_release(&s->files);
-    pt_guard_remove(s->bell);
+    pt_preload_files_release(&s->files);
+    pt_sigbus_guard_remove(s->bell);
     munmap(s->bell, sizeof *s->bell);
     pt_regions_remove(&s->regions);
     pt_recording_release(&s->recording);

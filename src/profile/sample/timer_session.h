@@ -25,7 +25,7 @@ struct pt_timer_session {
     struct pt_pythons pythons;
     struct pt_buf python_entries;
     struct pt_regions regions;
-    struct pt_heap_files files;
+    struct pt_preload_files files;
     uint32_t files_seen; /* of those the bell counts */
     struct pt_timer_process *processes;
     size_t process_count, process_capacity;

@@ -24,7 +24,7 @@ static bool was_reset(const struct pt_engine_reading *before, const struct pt_en
             return true;
     }
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        if (pt_histogram_was_reset(&before->latencies[i], &now->latencies[i]))
+        if (pt_engine_histogram_was_reset(&before->latencies[i], &now->latencies[i]))
             return true;
     return false;
 }
@@ -46,8 +46,9 @@ void pt_engine_delta(const struct pt_engine_reading *before, const struct pt_eng
         out->rates[i] = out->growth[i] / out->seconds;
     }
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_histogram_quantiles(&before->latencies[i], &now->latencies[i], pt_engine_quantiles,
-                               out->quantiles[i], PT_ENGINE_QUANTILE_COUNT);
+        pt_engine_histogram_quantiles(&before->latencies[i], &now->latencies[i],
+                                      pt_engine_quantiles, out->quantiles[i],
+                                      PT_ENGINE_QUANTILE_COUNT);
 }
 
 static void combine_field(const struct pt_engine_reading *const *readings, size_t count,
@@ -79,7 +80,7 @@ void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t c
     out->info_count = 0;
     pt_buf_clear(&out->info_text);
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_histogram_clear(&out->latencies[i]);
+        pt_engine_histogram_clear(&out->latencies[i]);
     for (size_t i = 0; i < count; i++) {
         const struct pt_engine_reading *r = readings[i];
         out->engine_count += r->engine_count;
@@ -89,10 +90,10 @@ void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t c
         if (r->kind != out->kind)
             out->kind = PT_ENGINE_UNKNOWN;
         for (int j = 0; j < PT_ENGINE_LATENCY_COUNT; j++)
-            pt_histogram_merge(&out->latencies[j], &r->latencies[j]);
+            pt_engine_histogram_merge(&out->latencies[j], &r->latencies[j]);
     }
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         combine_field(readings, count, (enum pt_engine_field)i, out);
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_histogram_finish(&out->latencies[i], NAN);
+        pt_engine_histogram_finish(&out->latencies[i], NAN);
 }

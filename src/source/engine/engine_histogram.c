@@ -4,17 +4,17 @@
 
 #include <math.h>
 
-void pt_histogram_release(struct pt_histogram *h) {
+void pt_engine_histogram_release(struct pt_engine_histogram *h) {
     pt_free(h->buckets);
-    *h = (struct pt_histogram){ 0 };
+    *h = (struct pt_engine_histogram){ 0 };
 }
 
-void pt_histogram_clear(struct pt_histogram *h) {
+void pt_engine_histogram_clear(struct pt_engine_histogram *h) {
     h->count = h->next = 0;
 }
 
 /* Index of the first edge that is not below `le`. */
-static size_t find_edge(const struct pt_histogram *h, double le) {
+static size_t find_edge(const struct pt_engine_histogram *h, double le) {
     size_t low = 0, high = h->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -26,32 +26,34 @@ static size_t find_edge(const struct pt_histogram *h, double le) {
     return low;
 }
 
-static struct pt_histogram_bucket *insert(struct pt_histogram *h, size_t index, double le) {
+static struct pt_engine_histogram_bucket *insert(struct pt_engine_histogram *h, size_t index,
+                                                 double le) {
     pt_grow(&h->buckets, &h->capacity, h->count + 1, sizeof *h->buckets);
-    struct pt_histogram_bucket *at = &h->buckets[index];
+    struct pt_engine_histogram_bucket *at = &h->buckets[index];
     memmove(at + 1, at, (h->count - index) * sizeof *at);
     h->count++;
-    *at = (struct pt_histogram_bucket){ .le = le };
+    *at = (struct pt_engine_histogram_bucket){ .le = le };
     return at;
 }
 
-static void add(struct pt_histogram *h, double le, double cumulative, uint32_t series_count) {
+static void add(struct pt_engine_histogram *h, double le, double cumulative,
+                uint32_t series_count) {
     size_t index = h->next;
     if (index >= h->count || h->buckets[index].le != le)
         index = find_edge(h, le);
     bool is_known = index < h->count && h->buckets[index].le == le;
-    struct pt_histogram_bucket *b = is_known ? &h->buckets[index] : insert(h, index, le);
+    struct pt_engine_histogram_bucket *b = is_known ? &h->buckets[index] : insert(h, index, le);
     b->cumulative += cumulative;
     b->series_count += series_count;
     h->next = index + 1;
 }
 
-void pt_histogram_add(struct pt_histogram *h, double le, double cumulative) {
+void pt_engine_histogram_add(struct pt_engine_histogram *h, double le, double cumulative) {
     if (!isnan(le) && isfinite(cumulative))
         add(h, le, cumulative, 1);
 }
 
-void pt_histogram_finish(struct pt_histogram *h, double total) {
+void pt_engine_histogram_finish(struct pt_engine_histogram *h, double total) {
     uint32_t series_count = 0;
     for (size_t i = 0; i < h->count; i++)
         if (h->buckets[i].series_count > series_count)
@@ -67,14 +69,16 @@ void pt_histogram_finish(struct pt_histogram *h, double total) {
         add(h, INFINITY, total, series_count);
 }
 
-void pt_histogram_merge(struct pt_histogram *into, const struct pt_histogram *from) {
+void pt_engine_histogram_merge(struct pt_engine_histogram *into,
+                               const struct pt_engine_histogram *from) {
     into->next = 0;
     for (size_t i = 0; i < from->count; i++)
         add(into, from->buckets[i].le, from->buckets[i].cumulative, from->buckets[i].series_count);
 }
 
-void pt_histogram_copy(struct pt_histogram *into, const struct pt_histogram *from) {
-    pt_histogram_clear(into);
+void pt_engine_histogram_copy(struct pt_engine_histogram *into,
+                              const struct pt_engine_histogram *from) {
+    pt_engine_histogram_clear(into);
     pt_grow(&into->buckets, &into->capacity, from->count, sizeof *into->buckets);
     if (from->count > 0)
         memcpy(into->buckets, from->buckets, from->count * sizeof *into->buckets);
@@ -83,15 +87,15 @@ void pt_histogram_copy(struct pt_histogram *into, const struct pt_histogram *fro
 
 /* Walks over the edges that both scrapes have. */
 struct walk {
-    const struct pt_histogram *before, *now;
+    const struct pt_engine_histogram *before, *now;
     size_t i, j;
     double le, growth; /* events up to this edge since the scrape before */
 };
 
 static bool walk_next(struct walk *w) {
     while (w->i < w->before->count && w->j < w->now->count) {
-        const struct pt_histogram_bucket *a = &w->before->buckets[w->i],
-                                         *b = &w->now->buckets[w->j];
+        const struct pt_engine_histogram_bucket *a = &w->before->buckets[w->i],
+                                                *b = &w->now->buckets[w->j];
         w->i += a->le <= b->le;
         w->j += b->le <= a->le;
         if (a->le == b->le) {
@@ -103,7 +107,8 @@ static bool walk_next(struct walk *w) {
     return false;
 }
 
-bool pt_histogram_was_reset(const struct pt_histogram *before, const struct pt_histogram *now) {
+bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now) {
     struct walk w = { .before = before, .now = now };
     while (walk_next(&w))
         if (w.growth < 0)
@@ -112,11 +117,12 @@ bool pt_histogram_was_reset(const struct pt_histogram *before, const struct pt_h
 }
 
 /* All events of the interval; 0 if unknown, as there is no edge +Inf to count them. */
-static double total_growth(const struct pt_histogram *before, const struct pt_histogram *now) {
+static double total_growth(const struct pt_engine_histogram *before,
+                           const struct pt_engine_histogram *now) {
     if (before->count == 0 || now->count == 0)
         return 0;
-    const struct pt_histogram_bucket *a = &before->buckets[before->count - 1],
-                                     *b = &now->buckets[now->count - 1];
+    const struct pt_engine_histogram_bucket *a = &before->buckets[before->count - 1],
+                                            *b = &now->buckets[now->count - 1];
     return a->le == INFINITY && b->le == INFINITY ? b->cumulative - a->cumulative : 0;
 }
 
@@ -129,8 +135,8 @@ static struct pt_quantile interpolated(double rank, double low_edge, double high
                                  .uncertainty = width };
 }
 
-static struct pt_quantile quantile(const struct pt_histogram *before,
-                                   const struct pt_histogram *now, double rank) {
+static struct pt_quantile quantile(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now, double rank) {
     struct walk w = { .before = before, .now = now };
     double edge = 0, below = 0;
     bool is_first = true;
@@ -151,9 +157,10 @@ static struct pt_quantile quantile(const struct pt_histogram *before,
     return (struct pt_quantile){ 0 };
 }
 
-void pt_histogram_quantiles(const struct pt_histogram *before, const struct pt_histogram *now,
-                            const double *which, struct pt_quantile *out, size_t count) {
-    double total = pt_histogram_was_reset(before, now) ? 0 : total_growth(before, now);
+void pt_engine_histogram_quantiles(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now, const double *which,
+                                   struct pt_quantile *out, size_t count) {
+    double total = pt_engine_histogram_was_reset(before, now) ? 0 : total_growth(before, now);
     for (size_t i = 0; i < count; i++)
         out[i] = total > 0 ? quantile(before, now, which[i] * total) : (struct pt_quantile){ 0 };
 }

@@ -15,29 +15,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pt_histogram_bucket {
+struct pt_engine_histogram_bucket {
     double le; /* upper edge, inclusive; the last is +Inf */
     double cumulative;
     uint32_t series_count;
 };
 
-struct pt_histogram {
-    struct pt_histogram_bucket *buckets; /* by edge */
+struct pt_engine_histogram {
+    struct pt_engine_histogram_bucket *buckets; /* by edge */
     size_t count, capacity;
     size_t next; /* where the next edge is expected: they come in order */
 };
 
-void pt_histogram_release(struct pt_histogram *h);
-void pt_histogram_clear(struct pt_histogram *h); /* keeps the memory */
+void pt_engine_histogram_release(struct pt_engine_histogram *h);
+void pt_engine_histogram_clear(struct pt_engine_histogram *h); /* keeps the memory */
 
 /* Adds one bucket of one series. NaN edges and values are left out. */
-void pt_histogram_add(struct pt_histogram *h, double le, double cumulative);
+void pt_engine_histogram_add(struct pt_engine_histogram *h, double le, double cumulative);
 /* After the last bucket: drops edges that some series lack. Without a bucket +Inf `total`, the
  * count of events, stands in for it; NaN if that is unknown too. */
-void pt_histogram_finish(struct pt_histogram *h, double total);
+void pt_engine_histogram_finish(struct pt_engine_histogram *h, double total);
 /* Adds a finished one, then finish() again; or copies. */
-void pt_histogram_merge(struct pt_histogram *into, const struct pt_histogram *from);
-void pt_histogram_copy(struct pt_histogram *into, const struct pt_histogram *from);
+void pt_engine_histogram_merge(struct pt_engine_histogram *into,
+                               const struct pt_engine_histogram *from);
+void pt_engine_histogram_copy(struct pt_engine_histogram *into,
+                              const struct pt_engine_histogram *from);
 
 struct pt_quantile {
     bool is_present;     /* false: nothing happened in the interval, or nobody knows */
@@ -47,10 +49,12 @@ struct pt_quantile {
 };
 
 /* Fewer events at some edge than before: the process was restarted. */
-bool pt_histogram_was_reset(const struct pt_histogram *before, const struct pt_histogram *now);
+bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now);
 
 /* Of the events between two scrapes, at the edges that both have. `which` are from 0 to 1. */
-void pt_histogram_quantiles(const struct pt_histogram *before, const struct pt_histogram *now,
-                            const double *which, struct pt_quantile *out, size_t count);
+void pt_engine_histogram_quantiles(const struct pt_engine_histogram *before,
+                                   const struct pt_engine_histogram *now, const double *which,
+                                   struct pt_quantile *out, size_t count);
 
 #endif

@@ -17,7 +17,7 @@ static const struct pt_str model_labels[] = {
 
 void pt_engine_reading_release(struct pt_engine_reading *r) {
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_histogram_release(&r->latencies[i]);
+        pt_engine_histogram_release(&r->latencies[i]);
     pt_free(r->infos);
     pt_buf_release(&r->info_text);
     *r = (struct pt_engine_reading){ 0 };
@@ -35,7 +35,7 @@ static void reading_clear(struct pt_engine_reading *r) {
     r->engine_count = 1;
     r->present = 0;
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_histogram_clear(&r->latencies[i]);
+        pt_engine_histogram_clear(&r->latencies[i]);
     r->info_count = 0;
     pt_buf_clear(&r->info_text);
 }
@@ -287,14 +287,16 @@ static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r
         if (e->target < PT_ENGINE_FIELD_COUNT)
             combine(r, e->target, e->value, counts);
         else
-            pt_histogram_add(&r->latencies[e->target - PT_ENGINE_FIELD_COUNT], e->le, e->value);
+            pt_engine_histogram_add(&r->latencies[e->target - PT_ENGINE_FIELD_COUNT], e->le,
+                                    e->value);
     }
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         if (pt_engine_fields[i].rule == PT_ENGINE_RATIO && counts[i] > 0)
             r->values[i] /= counts[i];
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++) {
         enum pt_engine_field count = pt_engine_count_of((enum pt_engine_latency)i);
-        pt_histogram_finish(&r->latencies[i], pt_engine_has(r, count) ? r->values[count] : NAN);
+        pt_engine_histogram_finish(&r->latencies[i],
+                                   pt_engine_has(r, count) ? r->values[count] : NAN);
     }
 }
 

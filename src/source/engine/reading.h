@@ -34,7 +34,7 @@ struct pt_engine_reading {
     uint32_t engine_count; /* 1, or how many were combined */
     uint64_t present;      /* a bit per field */
     double values[PT_ENGINE_FIELD_COUNT];
-    struct pt_histogram latencies[PT_ENGINE_LATENCY_COUNT]; /* without buckets: unknown */
+    struct pt_engine_histogram latencies[PT_ENGINE_LATENCY_COUNT]; /* without buckets: unknown */
     struct pt_engine_info_place *infos;
     size_t info_count, info_capacity;
     struct pt_buf info_text;

@@ -321,7 +321,7 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
 /* Histograms have columns for their quantiles only: the buckets themselves are raw series. */
 static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r) {
     for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
-        const struct pt_histogram *h = &r->latencies[l];
+        const struct pt_engine_histogram *h = &r->latencies[l];
         char name[64], label[48];
         snprintf(name, sizeof name, "latency_%s_s_bucket", pt_engine_latency_names[l]);
         for (size_t i = 0; i < h->count; i++) {
