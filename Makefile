@@ -1,10 +1,11 @@
 # What people do here, by name; Meson does the work underneath. `make help` lists the targets.
 # PYTHON is a comma list of CPythons for `make python`; without it, all that are found.
+# WERROR=true makes warnings errors in a new build directory; `make check` and .ci/run do so.
 # Each target first installs the Debian packages it needs, if they are missing.
 
 MESON        ?= $(firstword $(wildcard /usr/bin/meson) meson)
 PREFIX       ?= /usr/local
-WERROR       ?= true
+WERROR       ?= false
 FUZZ_SECONDS ?= 60
 PYTHON       ?=
 DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
@@ -25,7 +26,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
         verdicts python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
-	@ninja -C build
+	@ninja -C build program
 
 demo: all ## record the demo workload and print what was seen
 	$(DEMO)
@@ -48,7 +49,8 @@ fuzz: build-fuzz/build.ninja ## libFuzzer on every parser, FUZZ_SECONDS each
 
 check: check-source check-clang check-arm64 ## format, layers, style, docs, clang, arm64
 
-check-source: all | deps-check
+check-source: build/with-werror | deps-check
+	@ninja -C build
 	@tools/check-format
 	@tools/check-layers
 	@tools/check-style
@@ -62,7 +64,7 @@ check-arm64: build-arm64/build.ninja
 	@ninja -C build-arm64
 	@tools/run-tests build-arm64:--suite=unit,--suite=fuzz
 
-bench: all | deps-bench ## measure against the reference programs
+bench: build/with-tests | deps-bench ## measure against the reference programs
 	@bench/run build
 
 verdicts: build/with-tests | deps-verdicts ## how often `explain` and `diff` are right
@@ -76,16 +78,18 @@ python: build-python/build.ninja ## wheels of the Python package, in dist/
 	@ninja -C build-python wheels
 	@mkdir -p dist && cp build-python/python/*.whl dist/ && ls dist/*.whl
 
-golden-update: all ## record the command-line cases and the generated pages anew
+golden-update: build/with-tests ## record the command-line cases and the generated pages again
+	@ninja -C build
 	@tests/cli/run --update build/pitot
 	@tools/check-docs --update build/pitot
 
 format: | deps-check ## let clang-format rewrite the sources
 	@tools/check-format --fix
 
-install: all ## install below PREFIX (/usr/local), or below DESTDIR/PREFIX
+install: build/build.ninja ## install below PREFIX (/usr/local), or below DESTDIR/PREFIX
 	@$(MESON) configure build -Dprefix=$(abspath $(PREFIX))
-	@DESTDIR='$(DESTDIR)' $(MESON) install -C build
+	@ninja -C build program
+	@DESTDIR='$(DESTDIR)' $(MESON) install -C build --no-rebuild
 
 dist: all ## source tarball of the last commit, in dist/
 	@$(MESON) dist -C build --no-tests --formats gztar --allow-dirty
@@ -110,6 +114,10 @@ build/with-tests: | build/build.ninja deps-test deps-python
 	$(MESON) configure build -Dtests=enabled
 	@touch $@
 
+build/with-werror: | build/with-tests
+	$(MESON) configure build -Dwerror=true
+	@touch $@
+
 build-asan/build.ninja: | deps-build deps-test
 	$(MESON) setup build-asan $(SANITIZE)=address,undefined
 
@@ -124,11 +132,11 @@ build-python/build.ninja: | deps-build deps-python
 	$(MESON) setup build-python -Dpython=enabled
 
 build-clang/build.ninja: | deps-build deps-test deps-check
-	CC=clang $(MESON) setup build-clang -Dwerror=$(WERROR) -Dtests=enabled
+	CC=clang $(MESON) setup build-clang -Dwerror=true -Dtests=enabled
 
 build-arm64/build.ninja: | build-arm64-root/root.cross deps-build deps-check
 	$(MESON) setup build-arm64 --cross-file build-arm64-root/root.cross \
-		--cross-file tools/arm64.cross -Dwerror=$(WERROR) -Dtests=enabled
+		--cross-file tools/arm64.cross -Dwerror=true -Dtests=enabled
 
 build-arm64-root/root.cross: tools/arm64-root
 	tools/arm64-root build-arm64-root

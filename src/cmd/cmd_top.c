@@ -31,23 +31,24 @@ static int check(const struct pt_command_options *o, struct pt_top_options *top,
     return rc;
 }
 
-static int show_run(const char *run, struct pt_top_options *top, struct pt_err *err) {
+/* Both take a copy of the options, because they add pointers to what lives only as long as they. */
+static int show_run(const char *run, struct pt_top_options top, struct pt_err *err) {
     char journal[PATH_MAX];
     int rc = pt_command_find_run(run, journal, err);
-    top->journal = journal;
-    return rc ? rc : pt_top_run(top, err);
+    top.journal = journal;
+    return rc ? rc : pt_top_run(&top, err);
 }
 
-static int show_now(const struct pt_command_options *o, struct pt_top_options *top,
+static int show_now(const struct pt_command_options *o, struct pt_top_options top,
                     struct pt_err *err) {
     struct pt_fs fs;
     int rc = pt_fs_open(&fs, o->procfs, o->sysfs, o->rootfs, err);
     if (rc)
         return rc;
-    top->fs = &fs;
-    rc = fs.is_live ? check_pids(&top->target, err) : 0;
+    top.fs = &fs;
+    rc = fs.is_live ? check_pids(&top.target, err) : 0;
     if (!rc)
-        rc = pt_top_run(top, err);
+        rc = pt_top_run(&top, err);
     pt_fs_close(&fs);
     return rc;
 }
@@ -74,7 +75,7 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
         return pt_command_misused(PT_COMMAND_TOP, "--at is for a recorded run");
     if (check(o, &top, &url, &err))
         return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
-    int rc = operands[0] ? show_run(operands[0], &top, &err) : show_now(o, &top, &err);
+    int rc = operands[0] ? show_run(operands[0], top, &err) : show_now(o, top, &err);
     if (rc == -EINVAL)
         return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
     if (rc)
