@@ -26,22 +26,35 @@ const struct pt_module_info pt_module_infos[] = {
 /* Relative to the directory of the program. */
 static const char *const places[] = { "modules", "../lib/pitot", "../" PITOT_LIBDIR "/pitot" };
 
-static bool is_there(char *path, size_t capacity, const char *directory, const char *place,
+static int try_place(char *path, size_t capacity, const char *directory, const char *place,
                      const char *name) {
     int n = snprintf(path, capacity, "%s/%s/%s.so", directory, place, name);
-    return n > 0 && (size_t)n < capacity && access(path, R_OK) == 0;
+    if (n <= 0 || (size_t)n >= capacity)
+        return -ENAMETOOLONG;
+    if (access(path, R_OK) == 0)
+        return 0;
+    return errno == EACCES ? -EACCES : -ENOENT;
 }
 
 int pt_module_find(const char *name, char *path, size_t capacity) {
     const char *given = secure_getenv("PITOT_MODULES");
     if (given && *given)
-        return is_there(path, capacity, given, ".", name) ? 0 : -ENOENT;
+        return try_place(path, capacity, given, ".", name);
     char own[PATH_MAX];
     int rc = pt_fs_own_directory(own, sizeof own);
-    for (size_t i = 0; !rc && i < PT_COUNT(places); i++)
-        if (is_there(path, capacity, own, places[i], name))
+    if (rc) {
+        snprintf(path, capacity, "of a program whose own path is unknown");
+        return rc;
+    }
+    const char *forbidden = NULL;
+    for (size_t i = 0; i < PT_COUNT(places); i++) {
+        rc = try_place(path, capacity, own, places[i], name);
+        if (rc == 0)
             return 0;
-    return rc ? rc : -ENOENT;
+        if (rc == -EACCES && !forbidden)
+            forbidden = places[i];
+    }
+    return forbidden ? try_place(path, capacity, own, forbidden, name) : -ENOENT;
 }
 
 static const struct pt_module_info *find_info(const char *name) {
@@ -65,9 +78,11 @@ int pt_module_look(const char *name, const struct pt_module **module, struct pt_
     char path[PATH_MAX];
     *module = NULL;
     int rc = pt_module_find(name, path, sizeof path);
-    if (rc)
+    if (rc == -ENOENT)
         return pt_fail(err, rc, "the module %s.so is not installed; it needs the package %s", name,
                        info->package);
+    if (rc)
+        return pt_fail(err, rc, "cannot read the module %s: %s", path, strerror(-rc));
     /* never closed: libraries below leave threads, handlers at exit and thread data behind */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)

@@ -1,14 +1,19 @@
 /* The check of a private module: whether it is installed, with the library it stands on. */
 #include "doctor/doctor_finding.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 void pt_check_module(const struct pt_module_info *info, struct pt_finding *f) {
     const struct pt_module *module;
     struct pt_err err;
     char remedy[96];
-    if (pt_module_look(info->name, &module, &err)) {
-        snprintf(remedy, sizeof remedy, "apt-get install %s", info->package);
+    int rc = pt_module_look(info->name, &module, &err);
+    if (rc) {
+        if (rc == -EACCES)
+            snprintf(remedy, sizeof remedy, "give this user the right to read the file");
+        else
+            snprintf(remedy, sizeof remedy, "apt-get install %s", info->package);
         pt_finding_bad(f, PT_DOCTOR_MISSING, remedy, "%s", err.text);
         return;
     }

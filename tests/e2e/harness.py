@@ -25,11 +25,11 @@ class Skip(Exception):
     """The machine does not allow this test."""
 
 
-def start(*arguments, wrapper=(), **options):
+def start(*arguments, wrapper=(), program=PITOT, **options):
     """Pitot as a process, started by the words of `wrapper` if there are any."""
     options = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE,
                'env': ENVIRONMENT, 'text': True} | options
-    return subprocess.Popen([*wrapper, PITOT, *map(str, arguments)], **options)
+    return subprocess.Popen([*wrapper, program, *map(str, arguments)], **options)
 
 
 def end(process, timeout=180):

@@ -12,26 +12,25 @@ import shutil
 import subprocess
 import sys
 
-from profiles import (again, busy_machine, check_gil, cpu_ticks, hottest, interpreters, merged,
-                      near, order, read_folded, rooted, share)
+from profiles import (again, as_nobody, busy_machine, check_gil, cpu_ticks, hottest, interpreters,
+                      merged, near, order, public, read_folded, rooted, share)
 from harness import Skip, WORKLOAD, contains, end, equal, main, need_root, run, start, wait_until
 
 PLUGIN, FORBID, SIGNALS, STATIC = map(os.path.abspath, sys.argv[3:7])
 PROGRAM = pathlib.Path(__file__).with_name('workload.py')
 PYTHON = '/usr/bin/python3'
 RATE = 1999
-NOBODY = ['setpriv', '--reuid', '65534', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
 
 
 def forbidding(*calls):
     return [FORBID, *calls, '--']
 
 
-def profile(directory, *command, method='timer', options=(), code=3, wrapper=()):
+def profile(directory, *command, method='timer', options=(), code=3, **how):
     """The stacks of a command, what it said, what Pitot said."""
     path = directory / 'profile.folded'
     got, out, err = run('cpu', '--rate', RATE, '--method', method, *options, '-o', path, '--',
-                        *command, wrapper=wrapper)
+                        *command, **how)
     equal(got, code, err)
     return read_folded(path), out, err
 
@@ -180,17 +179,32 @@ def chosen_timer(directory):
 
 def chosen_user(directory):
     """C241: an ordinary user gets perf events in user code, or timers"""
-    need_root()
-    if not shutil.which('setpriv'):
-        raise Skip('no setpriv here')
-    os.chmod(directory, 0o777)
-    stacks, _, err = profile(directory, WORKLOAD, 'shares', method='auto', wrapper=NOBODY)
+    how, program = as_nobody(directory), public(directory, WORKLOAD)
+    stacks, _, err = profile(directory, program, 'shares', method='auto', **how)
     near(share(stacks, 'three_quarters'), 3 / 4, 'three_quarters')
     assert 'user only' in err or 'user and kernel' in err, err
-    stacks, _, err = profile(directory, WORKLOAD, 'shares', method='auto',
-                             wrapper=NOBODY + forbidding('perf_event_open'))
+    how = as_nobody(directory, public(directory, FORBID), 'perf_event_open', '--')
+    stacks, _, err = profile(directory, program, 'shares', method='auto', **how)
     near(share(stacks, 'three_quarters'), 3 / 4, 'three_quarters')
     contains(err, 'cpu: timer: ')
+
+
+def unreadable(directory):
+    """C241: a module or library that the user may not read is not called missing"""
+    how = as_nobody(directory)
+    modules = pathlib.Path(how['env']['PITOT_MODULES'])
+    words = ('cpu', '--method', 'timer', '-o', directory / 'x.folded', '--', 'true')
+    for name, where in (('libpitot-cpu.so', modules / 'libpitot-cpu.so'),
+                        ('elf.so', modules / 'elf.so'), ('elf.so', modules)):
+        mode = where.stat().st_mode
+        where.chmod(0o600)
+        code, _, err = run(*words, **how)
+        found = run('doctor', **how)[1]
+        where.chmod(mode)
+        equal(code, 125, err)
+        contains(err, 'cannot read ')
+        contains(err, f'{name}: Permission denied')
+        assert name != 'elf.so' or 'give this user the right to read the file' in found, found
 
 
 def unpreloadable(directory):
@@ -376,7 +390,7 @@ def recorded_without(directory):
 EXACT = (all_time, children, busy, borrowed_memory, programs)
 TESTS = (
     shares, stacks_of_timers, loaded_later, threads, unnoticed, churning, blocked, taken, killed,
-    duration, chosen_timer, chosen_user, unpreloadable, all_static, python_by_timer,
+    duration, chosen_timer, chosen_user, unreadable, unpreloadable, all_static, python_by_timer,
     python_unreadable, python_alone, python_alone_leaves, python_alone_threads, python_gil,
     attached, no_way, not_python, exit_codes, doctor, recorded, recorded_without,
 )

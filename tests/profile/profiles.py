@@ -9,9 +9,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
-from harness import ENVIRONMENT, Skip
+from harness import ENVIRONMENT, PITOT, Skip, need_root
 
 ENVIRONMENT['PITOT_MODULES'] = os.environ.get('PITOT_MODULES', '')
+NOBODY = ['setpriv', '--reuid', '65534', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
 
 
 def again(test):
@@ -40,6 +41,28 @@ def busy_machine(program):
             other.stdin.close()
         for other in others:
             other.wait(20)
+
+
+def public(directory, path):
+    """A copy in the directory of the test that every user may read and run: the tree may be in a
+    home that only its owner can enter."""
+    os.chmod(directory, 0o777)
+    copy = directory / 'public' / os.path.basename(path)
+    if not copy.exists():
+        copy.parent.mkdir(exist_ok=True)
+        (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, copy)
+        subprocess.run(['chmod', '-R', 'a+rX', copy.parent], check=True)
+    return str(copy)
+
+
+def as_nobody(directory, *wrapper):
+    """Options of run() for Pitot as a user without rights; `wrapper` are words before it."""
+    need_root()
+    if not shutil.which('setpriv'):
+        raise Skip('setpriv is missing')
+    modules = ENVIRONMENT['PITOT_MODULES'] or os.path.join(os.path.dirname(PITOT), 'modules')
+    return {'wrapper': [*NOBODY, *wrapper], 'program': public(directory, PITOT),
+            'env': ENVIRONMENT | {'PITOT_MODULES': public(directory, modules)}}
 
 
 def need_perf(code, words):
