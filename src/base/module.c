@@ -23,12 +23,13 @@ const struct pt_module_info pt_module_infos[] = {
     { 0 },
 };
 
-/* Relative to the directory of the program. */
-static const char *const places[] = { "modules", "../lib/pitot", "../" PITOT_LIBDIR "/pitot" };
+/* Relative to the directory of the program; the last is for the demo engine, which is beside the
+ * modules. */
+static const char *const places[] = { "modules", "../lib/pitot", "../" PITOT_LIBDIR "/pitot", "." };
 
 static int try_place(char *path, size_t capacity, const char *directory, const char *place,
-                     const char *name) {
-    int n = snprintf(path, capacity, "%s/%s/%s.so", directory, place, name);
+                     const char *file) {
+    int n = snprintf(path, capacity, "%s/%s/%s", directory, place, file);
     if (n <= 0 || (size_t)n >= capacity)
         return -ENAMETOOLONG;
     if (access(path, R_OK) == 0)
@@ -36,10 +37,10 @@ static int try_place(char *path, size_t capacity, const char *directory, const c
     return errno == EACCES ? -EACCES : -ENOENT;
 }
 
-int pt_module_find(const char *name, char *path, size_t capacity) {
+int pt_module_find(const char *file, char *path, size_t capacity) {
     const char *given = secure_getenv("PITOT_MODULES");
     if (given && *given)
-        return try_place(path, capacity, given, ".", name);
+        return try_place(path, capacity, given, ".", file);
     char own[PATH_MAX];
     int rc = pt_fs_own_directory(own, sizeof own);
     if (rc) {
@@ -48,13 +49,13 @@ int pt_module_find(const char *name, char *path, size_t capacity) {
     }
     const char *forbidden = NULL;
     for (size_t i = 0; i < PT_COUNT(places); i++) {
-        rc = try_place(path, capacity, own, places[i], name);
+        rc = try_place(path, capacity, own, places[i], file);
         if (rc == 0)
             return 0;
         if (rc == -EACCES && !forbidden)
             forbidden = places[i];
     }
-    return forbidden ? try_place(path, capacity, own, forbidden, name) : -ENOENT;
+    return forbidden ? try_place(path, capacity, own, forbidden, file) : -ENOENT;
 }
 
 static const struct pt_module_info *find_info(const char *name) {
@@ -75,9 +76,10 @@ static int of_another_program(const struct pt_module *module, const char *name,
 
 int pt_module_look(const char *name, const struct pt_module **module, struct pt_err *err) {
     const struct pt_module_info *info = find_info(name);
-    char path[PATH_MAX];
+    char file[64], path[PATH_MAX];
     *module = NULL;
-    int rc = pt_module_find(name, path, sizeof path);
+    snprintf(file, sizeof file, "%s.so", name);
+    int rc = pt_module_find(file, path, sizeof path);
     if (rc == -ENOENT)
         return pt_fail(err, rc, "the module %s.so is not installed; it needs the package %s", name,
                        info->package);

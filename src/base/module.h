@@ -49,8 +49,8 @@ int pt_module_look(const char *name, const struct pt_module **module,
  * back from the page cache. */
 void pt_module_settle(void);
 
-/* Where NAME.so is: a module, or a library that is preloaded into other programs. 0; -ENOENT; or
- * another -errno with the path of what could not be read. */
-int pt_module_find(const char *name, char *path, size_t capacity) PT_MUST_CHECK;
+/* Finds a file beside the modules: a module, a library that is preloaded into other programs, the
+ * demo engine. 0; -ENOENT; or another -errno with the path of what could not be read. */
+int pt_module_find(const char *file, char *path, size_t capacity) PT_MUST_CHECK;
 
 #endif

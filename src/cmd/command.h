@@ -3,6 +3,7 @@
 #define PT_CMD_COMMAND_H
 
 #include "base/options.h"
+#include "demo/settings.h"
 #include "push/push_settings.h"
 
 #include <sys/types.h>
@@ -44,9 +45,7 @@ struct pt_command_options {
     bool must_keep;
     struct pt_option_list gates, baselines;
     double minimum_change_percent;
-    int64_t demo_seconds_ns, demo_threads, demo_requests, demo_concurrency;
-    bool demo_serve, demo_self_load;
-    const char *demo_listen, *demo_load;
+    struct pt_demo_settings demo;
     struct pt_option_list profile_outputs, debug_directories;
     const char *lines;
     const char *profile; /* kind of the one to export; file of the one to report */

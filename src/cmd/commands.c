@@ -38,6 +38,8 @@
 #define ALL          ((1u << PT_COMMAND_COUNT) - 1)
 
 #define AT(member)   offsetof(struct pt_command_options, member)
+#define DEMO_ROW(name, kind, field, default_text, argument, help) \
+    { name, 0, kind, DEMO, AT(demo.field), default_text, argument, help },
 
 const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, RECORD, AT(output), "./profiler-output", "DIR",
@@ -194,25 +196,11 @@ const struct pt_option pt_command_option_list[] = {
       "recording to mark; the one around this command, else the newest here" },
     { "keep", 0, PT_OPTION_FLAG, MARK, AT(must_keep), NULL, NULL,
       "keep what a recording with --blackbox has of the minutes before" },
-    { "seconds", 0, PT_OPTION_S, DEMO, AT(demo_seconds_ns), NULL, "TIME",
-      "how long to run: 5; a server until Ctrl+C" },
-    { "threads", 0, PT_OPTION_I64, DEMO, AT(demo_threads), "0", "N",
-      "worker threads; 0 = one for each CPU" },
-    { "serve", 0, PT_OPTION_FLAG, DEMO, AT(demo_serve), NULL, NULL,
-      "be a server with /v1/completions and vLLM's /metrics" },
-    { "listen", 0, PT_OPTION_TEXT, DEMO, AT(demo_listen), "127.0.0.1:0", "ADDRESS",
-      "of the server: PORT, 127.0.0.1:PORT, [::1]:PORT, unix:PATH" },
-    { "load", 0, PT_OPTION_TEXT, DEMO, AT(demo_load), NULL, "URL",
-      "send completions to a server of this machine" },
-    { "self-load", 0, PT_OPTION_FLAG, DEMO, AT(demo_self_load), NULL, NULL,
-      "with --serve: load the server from here, then end" },
-    { "requests", 0, PT_OPTION_I64, DEMO, AT(demo_requests), "0", "N",
-      "end after so many requests; 0 = no limit" },
-    { "concurrency", 0, PT_OPTION_I64, DEMO, AT(demo_concurrency), "16", "N",
-      "requests at a time, up to 64" },
-    { "listen", 0, PT_OPTION_TEXT, SERVE, AT(listen), "127.0.0.1:" PT_SERVICE_PORT, "ADDRESS",
-      "where to listen: PORT, ADDRESS:PORT, [::1]:PORT, unix:PATH; others than this machine need a "
-      "token" },
+    PT_DEMO_OPTIONS(DEMO_ROW){ "listen", 0, PT_OPTION_TEXT, SERVE, AT(listen),
+                               "127.0.0.1:" PT_SERVICE_PORT, "ADDRESS",
+                               "where to listen: PORT, ADDRESS:PORT, [::1]:PORT, unix:PATH; others "
+                               "than this machine need a "
+                               "token" },
     { "token-file", 0, PT_OPTION_TEXT, SERVE, AT(token_file), NULL, "FILE",
       "a line that clients send as Authorization: Bearer; nobody else may read the file" },
     { "tls-cert", 0, PT_OPTION_TEXT, SERVE, AT(tls_certificate), NULL, "FILE",

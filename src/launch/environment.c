@@ -58,7 +58,7 @@ void pt_environment_release(struct pt_environment *e) {
 int pt_preload_find(const char *library, char *into, size_t capacity, struct pt_err *err) {
     int rc = pt_module_find(library, into, capacity);
     if (rc == -ENOENT)
-        return pt_fail(err, rc, "%s.so is not installed", library);
+        return pt_fail(err, rc, "%s is not installed", library);
     if (rc)
         return pt_fail(err, rc, "cannot read %s: %s", into, strerror(-rc));
     if (strpbrk(into, ": "))

@@ -35,7 +35,7 @@ extern PT_PRELOAD_TLS struct pt_preload_thread pt_preload_self;
 /* record_file.c */
 struct pt_preload_file {
     struct pt_preload_header *header; /* NULL: nothing is recorded */
-    uint8_t *ring;                 /* mapped twice in a row: records never wrap */
+    uint8_t *ring;                    /* mapped twice in a row: records never wrap */
     struct pt_heap_stack *stacks;
     struct pt_heap_node *nodes;
     uint64_t mean_bytes, seed;
@@ -85,7 +85,7 @@ bool pt_preload_give(void *at, size_t size, uint64_t offset);
  * no room. It is there for the reader once it is published. */
 struct pt_preload_record *pt_preload_claim(size_t size, size_t limit, uint64_t *position);
 void pt_preload_publish(struct pt_preload_record *r, uint64_t position, size_t size,
-                     enum pt_preload_kind kind, unsigned flags);
+                        enum pt_preload_kind kind, unsigned flags);
 
 /* maps.c. What is mapped now and may be run goes into the ring. */
 void pt_preload_write_maps(void);

@@ -15,17 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PT_PRELOAD_MAGIC   UINT64_C(0x50414548544f5450) /* "PTOTHEAP" */
-#define PT_PRELOAD_VERSION 2
-#define PT_PRELOAD_STAMP   UINT64_C(0x9d1c3a5e77b20f43)
+#define PT_PRELOAD_MAGIC      UINT64_C(0x50414548544f5450) /* "PTOTHEAP" */
+#define PT_PRELOAD_VERSION    2
+#define PT_PRELOAD_STAMP      UINT64_C(0x9d1c3a5e77b20f43)
 
-#define PT_PRELOAD_RING_BYTES  (4u << 20) /* a power of two */
-#define PT_PRELOAD_ALIGNMENT   16u        /* of records */
-#define PT_PRELOAD_RECORD_MAX  (128u << 10)
-#define PT_PRELOAD_STACK_MAX   (64u << 10)
-#define PT_PRELOAD_REGISTERS   9           /* in the order of profile/unwind/registers.c */
-#define PT_PRELOAD_PYTHON_MAX  512         /* frames of Python that go with an allocation */
-#define PT_PRELOAD_CODES       (64u << 10) /* of Python; a power of two */
+#define PT_PRELOAD_RING_BYTES (4u << 20) /* a power of two */
+#define PT_PRELOAD_ALIGNMENT  16u        /* of records */
+#define PT_PRELOAD_RECORD_MAX (128u << 10)
+#define PT_PRELOAD_STACK_MAX  (64u << 10)
+#define PT_PRELOAD_REGISTERS  9           /* in the order of profile/unwind/registers.c */
+#define PT_PRELOAD_PYTHON_MAX 512         /* frames of Python that go with an allocation */
+#define PT_PRELOAD_CODES      (64u << 10) /* of Python; a power of two */
 
 enum { PT_PRELOAD_EVERY = 1, PT_PRELOAD_OWN_MALLOC = 2 };
 

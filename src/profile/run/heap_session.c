@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#define LIBRARY       "libpitot-heap"
+#define LIBRARY       "libpitot-heap.so"
 #define READ_EVERY_MS 10  /* the ring of a process must not be full before */
 #define BUSY          0.1 /* so full it is read again at once */
 #define FIRST_SAVE_NS PT_NS_PER_SECOND

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#define LIBRARY       "libpitot-cpu"
+#define LIBRARY       "libpitot-cpu.so"
 #define READ_EVERY_NS (100 * PT_NS_PER_MS) /* and whenever the bell rings */
 #define PERIODS_MAX   100000               /* of one sample; more is no number of ours */
 
@@ -266,7 +266,7 @@ int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err)
     bool has_gaps = counted(&s->bell->taken) > 0 || counted(&s->bell->untimed) > 0;
     if (counted(&s->bell->loaded) == 0)
         return pt_fail(err, -ENODATA,
-                       "nothing was sampled: no program of the command loaded " LIBRARY ".so "
+                       "nothing was sampled: no program of the command loaded " LIBRARY " "
                        "(static and setuid programs do not)");
     warn_of_gaps(s);
     if (s->recording.profile.samples.count == 0 && has_gaps)
