@@ -2,7 +2,6 @@
 #include "base/attr.h"
 #include "profile/unwind/cfi_rule.h"
 #include "profile/model/classify.h"
-#include "profile/names/demangle.h"
 #include "profile/unwind/eh_index.h"
 #include "profile/names/jit_map.h"
 #include "profile/names/kallsyms.h"
@@ -239,29 +238,6 @@ static void test_jit_map(void **state) {
     assert_int_equal(found[3].name.len, 0);
 }
 
-static void test_demangle(void **state) {
-    (void)state;
-    struct pt_buf name = { 0 };
-    pt_demangle("main", &name);
-    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("main")));
-    pt_demangle("__GI___poll", &name);
-    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("__poll")));
-    pt_demangle("_Z99not_a_name", &name);
-    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("_Z99not_a_name")));
-    pt_demangle("_ZN2at6matmulEi", &name);
-    if (pt_str_eq(pt_buf_as_str(&name), PT_STR("_ZN2at6matmulEi")))
-        skip(); /* no libstdc++ here */
-    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("at::matmul(int)")));
-    pt_demangle("_ZN4core3fmt5write17h0123456789abcdefE", &name);
-    assert_true(pt_str_eq(pt_buf_as_str(&name), PT_STR("core::fmt::write")));
-    pt_demangle("_ZN61_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$"
-                "3fmt17h0123456789abcdefE",
-                &name);
-    assert_true(
-        pt_str_eq(pt_buf_as_str(&name), PT_STR("<alloc::vec::Vec<T> as core::fmt::Debug>::fmt")));
-    pt_buf_release(&name);
-}
-
 static uint32_t stack_of(struct pt_profile *p, const char *const *names, size_t count) {
     uint32_t stack = PT_PROFILE_NONE;
     for (size_t i = 0; i < count; i++) {
@@ -340,7 +316,6 @@ int main(void) {
         { "C242: functions of stripped files start where their rules do", test_eh_index },
         { "C241: kernel addresses have the name that stands before them", test_kallsyms },
         { "C241: a JIT's later names win", test_jit_map },
-        { "C241: C++ and Rust names are readable", test_demangle },
         { "C241: waiting is told from work", test_classify },
         { "C243: a function that calls itself counts once in total", test_top },
     };
