@@ -1,5 +1,6 @@
 /* Rules of unwinding: translated from DWARF, and followed through stacks made by hand. */
 #include "base/attr.h"
+#include "inside/preload/dwarf.h"
 #include "profile/unwind/cfi_rule.h"
 #include "profile/model/classify.h"
 #include "profile/unwind/eh_index.h"
@@ -12,24 +13,18 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-enum { DEREF = 0x06, AND = 0x1a, PLUS = 0x22, PLUS_UCONST = 0x23, SHL = 0x24, GE = 0x2a };
-enum { LIT0 = 0x30, BREG0 = 0x70, CALL_FRAME_CFA = 0x9c };
-
-static const struct pt_cfi_op rsp_48[] = { { BREG0 + 7, 48, 0 } };
-static const struct pt_cfi_op below_8[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -8, 0 } };
-static const struct pt_cfi_op below_16[] = { { CALL_FRAME_CFA, 0, 0 }, { PLUS_UCONST, -16, 0 } };
-static const struct pt_cfi_op rbp_8_deref[] = { { BREG0 + 6, -8, 0 }, { DEREF, 0, 0 } };
-static const struct pt_cfi_op at_rbp[] = { { CALL_FRAME_CFA, 0, 0 }, { BREG0 + 6, 0, 0 } };
-static const struct pt_cfi_op rbp_24[] = { { BREG0 + 6, -24, 0 } };
-static const struct pt_cfi_op plt[] = { { BREG0 + 7, 8, 0 },
-                                        { BREG0 + 16, 0, 0 },
-                                        { LIT0 + 15 },
-                                        { AND },
-                                        { LIT0 + 11 },
-                                        { GE },
-                                        { LIT0 + 3 },
-                                        { SHL },
-                                        { PLUS } };
+static const struct pt_cfi_op rsp_48[] = { { DW_OP_breg7, 48, 0 } };
+static const struct pt_cfi_op below_8[] = { { DW_OP_call_frame_cfa, 0, 0 },
+                                            { DW_OP_plus_uconst, -8, 0 } };
+static const struct pt_cfi_op below_16[] = { { DW_OP_call_frame_cfa, 0, 0 },
+                                             { DW_OP_plus_uconst, -16, 0 } };
+static const struct pt_cfi_op rbp_8_deref[] = { { DW_OP_breg6, -8, 0 }, { DW_OP_deref, 0, 0 } };
+static const struct pt_cfi_op at_rbp[] = { { DW_OP_call_frame_cfa, 0, 0 }, { DW_OP_breg6, 0, 0 } };
+static const struct pt_cfi_op rbp_24[] = { { DW_OP_breg6, -24, 0 } };
+static const struct pt_cfi_op plt[] = {
+    { DW_OP_breg7, 8, 0 }, { DW_OP_breg16, 0, 0 }, { DW_OP_lit15 }, { DW_OP_and }, { DW_OP_lit11 },
+    { DW_OP_ge },          { DW_OP_lit3 },         { DW_OP_shl },   { DW_OP_plus }
+};
 
 #define OPS(ops) ((struct pt_cfi_value){ PT_CFI_OPS, (ops), PT_COUNT(ops) })
 
@@ -84,7 +79,7 @@ static void test_other_rules(void **state) {
 
 static void test_arm_rules(void **state) {
     (void)state;
-    static const struct pt_cfi_op sp_32[] = { { BREG0 + 31, 32, 0 } };
+    static const struct pt_cfi_op sp_32[] = { { DW_OP_breg31, 32, 0 } };
     struct pt_cfi cfi = { .machine = PT_MACHINE_ARM64, .frame = OPS(sp_32) };
     struct pt_unwind_rule rule =
         pt_cfi_rule(&cfi); /* a leaf: the return address is in a register */

@@ -7,6 +7,8 @@
  */
 #include "inside/preload/eh_frame.h"
 
+#include "inside/preload/dwarf.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,9 +19,7 @@ enum { DWARF_FP = 6, DWARF_SP = 7, DWARF_RETURN = 16 };
 enum { DWARF_FP = 29, DWARF_SP = 31, DWARF_RETURN = 30 };
 #endif
 
-#define STATES      8
-#define HDR_TABLE   0x3b /* pairs of 4 signed bytes, relative to the section */
-#define COUNT_UDATA 0x03
+#define STATES 8
 
 /* Since glibc 2.35; without it there are no rules. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
@@ -64,27 +64,27 @@ static int64_t read_sleb(struct reader *r) {
     return (int64_t)value;
 }
 
-/* A pointer in one of the forms DW_EH_PE_*. */
-static uint64_t read_pointer(struct reader *r, uint8_t form, bool is_size) {
+static uint64_t read_pointer(struct reader *r, uint8_t encoding, bool is_size) {
     uint64_t here = (uint64_t)(uintptr_t)r->at, value;
-    switch (form & 0x0f) {
-    case 0x00:
-    case 0x04:
-    case 0x0c:
+    switch (encoding & DW_EH_PE_FORMAT_MASK) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
         value = read_bytes(r, 8);
         break;
-    case 0x03:
+    case DW_EH_PE_udata4:
         value = read_bytes(r, 4);
         break;
-    case 0x0b:
+    case DW_EH_PE_sdata4:
         value = (uint64_t)(int64_t)(int32_t)read_bytes(r, 4);
         break;
     default:
         r->failed = true;
         return 0;
     }
-    bool is_relative = (form & 0x70) == 0x10;
-    if ((form & 0x80) || (!is_relative && (form & 0x70)))
+    uint8_t relative = encoding & DW_EH_PE_RELATIVE_MASK;
+    bool is_relative = relative == DW_EH_PE_pcrel;
+    if ((encoding & DW_EH_PE_indirect) || (!is_relative && relative))
         r->failed = true;
     return is_relative && !is_size ? value + here : value;
 }
@@ -101,7 +101,7 @@ struct cie {
     struct reader program;
     uint64_t code_alignment;
     int64_t data_alignment;
-    uint8_t pointer_form;
+    uint8_t pointer_encoding;
     bool is_signal, has_size;
 };
 
@@ -110,14 +110,14 @@ static void read_augmentation(struct cie *c, struct reader *r, const char *lette
     const uint8_t *end = r->at + size;
     for (; *letters && !r->failed; letters++) {
         if (*letters == 'R')
-            c->pointer_form = (uint8_t)read_bytes(r, 1);
+            c->pointer_encoding = (uint8_t)read_bytes(r, 1);
         else if (*letters == 'L')
             (void)read_bytes(r, 1);
         else if (*letters == 'S')
             c->is_signal = true;
         else if (*letters == 'P') {
-            uint8_t form = (uint8_t)read_bytes(r, 1);
-            (void)read_pointer(r, form & 0x0f, true);
+            uint8_t encoding = (uint8_t)read_bytes(r, 1);
+            (void)read_pointer(r, encoding & DW_EH_PE_FORMAT_MASK, true);
         }
     }
     r->at = end;
@@ -178,16 +178,15 @@ static void restore(struct machine *m, uint64_t number) {
         *s = *saved_of(&m->first, number);
 }
 
-#define BREG_FP (0x70 + DWARF_FP)
-#define DEREF   0x06
+#define DW_OP_BREG_FP (DW_OP_breg0 + DWARF_FP)
 
 /* breg FP n, deref: the frame address is kept beside the frame pointer. */
 static void frame_expression(struct machine *m, struct reader *r) {
     uint64_t size = read_uleb(r);
     struct reader e = { r->at, r->at + size, r->failed };
-    bool is_fp = read_bytes(&e, 1) == BREG_FP;
+    bool is_fp = read_bytes(&e, 1) == DW_OP_BREG_FP;
     int64_t offset = read_sleb(&e);
-    m->row.is_kept = is_fp && read_bytes(&e, 1) == DEREF && e.at == e.end && !e.failed;
+    m->row.is_kept = is_fp && read_bytes(&e, 1) == DW_OP_deref && e.at == e.end && !e.failed;
     m->row.is_bad = !m->row.is_kept;
     m->row.base = DWARF_FP;
     m->row.offset = offset;
@@ -198,7 +197,7 @@ static void frame_expression(struct machine *m, struct reader *r) {
 static void saved_expression(struct machine *m, struct reader *r, bool is_value) {
     uint64_t number = read_uleb(r), size = read_uleb(r);
     struct reader e = { r->at, r->at + size, r->failed };
-    bool is_fp = read_bytes(&e, 1) == BREG_FP;
+    bool is_fp = read_bytes(&e, 1) == DW_OP_BREG_FP;
     int64_t offset = read_sleb(&e);
     bool is_known = is_fp && !is_value && e.at == e.end && !e.failed;
     set_saved(m, number, is_known ? PT_EH_NEAR_FP : PT_EH_GONE, offset);
@@ -215,80 +214,81 @@ static void extended(struct machine *m, struct reader *r, uint8_t op) {
     uint64_t number;
     int64_t align = m->cie->data_alignment;
     switch (op) {
-    case 0x00: /* nop */
-    case 0x2d: /* the return address is signed from here on, or not */
+    case DW_CFA_nop:
+    case DW_CFA_AARCH64_negate_ra_state:
         break;
-    case 0x01:
-        m->location = read_pointer(r, m->cie->pointer_form, false);
+    case DW_CFA_set_loc:
+        m->location = read_pointer(r, m->cie->pointer_encoding, false);
         break;
-    case 0x02:
-    case 0x03:
-    case 0x04:
-        m->location += read_bytes(r, (size_t)1 << (op - 2)) * m->cie->code_alignment;
+    case DW_CFA_advance_loc1:
+    case DW_CFA_advance_loc2:
+    case DW_CFA_advance_loc4:
+        m->location +=
+            read_bytes(r, (size_t)1 << (op - DW_CFA_advance_loc1)) * m->cie->code_alignment;
         break;
-    case 0x05:
+    case DW_CFA_offset_extended:
         number = read_uleb(r);
         set_saved(m, number, PT_EH_IN_FRAME, (int64_t)read_uleb(r) * align);
         break;
-    case 0x06:
+    case DW_CFA_restore_extended:
         restore(m, read_uleb(r));
         break;
-    case 0x07:
+    case DW_CFA_undefined:
         set_saved(m, read_uleb(r), PT_EH_GONE, 0);
         break;
-    case 0x08:
+    case DW_CFA_same_value:
         set_saved(m, read_uleb(r), PT_EH_SAME, 0);
         break;
-    case 0x09: /* in another register */
+    case DW_CFA_register:
         set_saved(m, read_uleb(r), PT_EH_GONE, 0);
         (void)read_uleb(r);
         break;
-    case 0x0a:
+    case DW_CFA_remember_state:
         if (m->kept_count < STATES)
             m->kept[m->kept_count++] = m->row;
         else
             r->failed = true;
         break;
-    case 0x0b:
+    case DW_CFA_restore_state:
         if (m->kept_count > 0)
             m->row = m->kept[--m->kept_count];
         else
             r->failed = true;
         break;
-    case 0x0c:
+    case DW_CFA_def_cfa:
         number = read_uleb(r);
         define_frame(m, number, (int64_t)read_uleb(r));
         break;
-    case 0x0d:
+    case DW_CFA_def_cfa_register:
         define_frame(m, read_uleb(r), m->row.offset);
         break;
-    case 0x0e:
+    case DW_CFA_def_cfa_offset:
         define_frame(m, m->row.base, (int64_t)read_uleb(r));
         break;
-    case 0x0f:
+    case DW_CFA_def_cfa_expression:
         frame_expression(m, r);
         break;
-    case 0x10:
-    case 0x16:
-        saved_expression(m, r, op == 0x16);
+    case DW_CFA_expression:
+    case DW_CFA_val_expression:
+        saved_expression(m, r, op == DW_CFA_val_expression);
         break;
-    case 0x11:
+    case DW_CFA_offset_extended_sf:
         number = read_uleb(r);
         set_saved(m, number, PT_EH_IN_FRAME, read_sleb(r) * align);
         break;
-    case 0x12:
+    case DW_CFA_def_cfa_sf:
         number = read_uleb(r);
         define_frame(m, number, read_sleb(r) * align);
         break;
-    case 0x13:
+    case DW_CFA_def_cfa_offset_sf:
         define_frame(m, m->row.base, read_sleb(r) * align);
         break;
-    case 0x14:
-    case 0x15:
+    case DW_CFA_val_offset:
+    case DW_CFA_val_offset_sf:
         set_saved(m, read_uleb(r), PT_EH_GONE, 0);
         (void)read_uleb(r);
         break;
-    case 0x2e:
+    case DW_CFA_GNU_args_size:
         (void)read_uleb(r);
         break;
     default:
@@ -301,13 +301,14 @@ static bool run(struct machine *m, struct reader r, uint64_t pc) {
     while (r.at < r.end && !r.failed) {
         struct row before = m->row;
         uint64_t was = m->location;
-        uint8_t op = (uint8_t)read_bytes(&r, 1), low = op & 0x3f;
-        if (op >> 6 == 1)
-            m->location += low * m->cie->code_alignment;
-        else if (op >> 6 == 2)
-            set_saved(m, low, PT_EH_IN_FRAME, (int64_t)read_uleb(&r) * m->cie->data_alignment);
-        else if (op >> 6 == 3)
-            restore(m, low);
+        uint8_t op = (uint8_t)read_bytes(&r, 1), operand = op & DW_CFA_OPERAND_MASK;
+        uint8_t primary = op & DW_CFA_PRIMARY_MASK;
+        if (primary == DW_CFA_advance_loc)
+            m->location += operand * m->cie->code_alignment;
+        else if (primary == DW_CFA_offset)
+            set_saved(m, operand, PT_EH_IN_FRAME, (int64_t)read_uleb(&r) * m->cie->data_alignment);
+        else if (primary == DW_CFA_restore)
+            restore(m, operand);
         else
             extended(m, &r, op);
         if (m->location != was && m->location > pc) {
@@ -350,8 +351,8 @@ static struct pt_eh_rule read_fde(const uint8_t *at, uint64_t pc) {
     if (r.failed || distance == 0 || !read_cie(back - distance, &cie))
         return none;
     struct machine m = { .cie = &cie };
-    m.location = read_pointer(&r, cie.pointer_form, false);
-    uint64_t size = read_pointer(&r, cie.pointer_form & 0x0f, true);
+    m.location = read_pointer(&r, cie.pointer_encoding, false);
+    uint64_t size = read_pointer(&r, cie.pointer_encoding & DW_EH_PE_FORMAT_MASK, true);
     if (cie.has_size) {
         uint64_t skipped = read_uleb(&r);
         r.at += skipped;
@@ -371,7 +372,8 @@ static struct pt_eh_rule read_fde(const uint8_t *at, uint64_t pc) {
 static const uint8_t *find_fde(const uint8_t *header, uint64_t pc) {
     struct reader r = { header + 4, header + 16, false };
     uint32_t count;
-    if (header[0] != 1 || header[2] != COUNT_UDATA || header[3] != HDR_TABLE)
+    if (header[0] != PT_EH_HDR_VERSION || header[2] != PT_EH_HDR_COUNT_ENCODING ||
+        header[3] != PT_EH_HDR_TABLE_ENCODING)
         return NULL;
     (void)read_pointer(&r, header[1], false);
     count = (uint32_t)read_bytes(&r, 4);

@@ -1,21 +1,7 @@
 #include "profile/unwind/cfi_rule.h"
 
 #include "base/attr.h"
-
-/* Of DWARF 5, section 7.7.1. */
-enum {
-    OP_DEREF = 0x06,
-    OP_AND = 0x1a,
-    OP_PLUS = 0x22,
-    OP_PLUS_UCONST = 0x23,
-    OP_SHL = 0x24,
-    OP_GE = 0x2a,
-    OP_LIT0 = 0x30,
-    OP_BREG0 = 0x70,
-    OP_BREG31 = 0x8f,
-    OP_BREGX = 0x92,
-    OP_CALL_FRAME_CFA = 0x9c,
-};
+#include "inside/preload/dwarf.h"
 
 static const int8_t dwarf_registers[][PT_REGISTER_COUNT] = {
     [PT_MACHINE_X86_64] = { 16, 7, 6, 3, 12, 13, 14, 15, 10 },
@@ -36,10 +22,10 @@ static int own_register(enum pt_machine machine, int64_t dwarf) {
 /* "breg7 48": a register and what is added to it. */
 static bool is_register_plus(enum pt_machine machine, const struct pt_cfi_op *op, int *number,
                              int64_t *offset) {
-    if (op->atom >= OP_BREG0 && op->atom <= OP_BREG31) {
-        *number = own_register(machine, op->atom - OP_BREG0);
+    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+        *number = own_register(machine, op->atom - DW_OP_breg0);
         *offset = op->number;
-    } else if (op->atom == OP_BREGX) {
+    } else if (op->atom == DW_OP_bregx) {
         *number = own_register(machine, op->number);
         *offset = op->number2;
     } else {
@@ -49,14 +35,14 @@ static bool is_register_plus(enum pt_machine machine, const struct pt_cfi_op *op
 }
 
 static bool is_plt(const struct pt_cfi_value *v) {
-    static const uint8_t atoms[] = { OP_BREG0 + 7, OP_BREG0 + 16, OP_LIT0 + 15, OP_AND, 0,
-                                     OP_GE,        OP_LIT0 + 3,   OP_SHL,       OP_PLUS };
+    static const uint8_t atoms[] = { DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+                                     DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,   DW_OP_plus };
     if (v->count != sizeof atoms || v->ops[0].number < 0 || v->ops[0].number > 0xffff)
         return false;
     for (size_t i = 0; i < sizeof atoms; i++)
         if (atoms[i] && v->ops[i].atom != atoms[i])
             return false;
-    return v->ops[4].atom >= OP_LIT0 && v->ops[4].atom <= OP_LIT0 + 15;
+    return v->ops[4].atom >= DW_OP_lit0 && v->ops[4].atom <= DW_OP_lit15;
 }
 
 static bool set_frame(const struct pt_cfi *cfi, struct pt_unwind_rule *rule) {
@@ -68,10 +54,10 @@ static bool set_frame(const struct pt_cfi *cfi, struct pt_unwind_rule *rule) {
     if (cfi->machine == PT_MACHINE_X86_64 && is_plt(v)) {
         rule->kind = PT_RULE_PLT;
         rule->base = PT_REGISTER_SP;
-        rule->offset = (int32_t)(v->ops[0].number | (v->ops[4].atom - OP_LIT0) << 16);
+        rule->offset = (int32_t)(v->ops[0].number | (v->ops[4].atom - DW_OP_lit0) << 16);
         return true;
     }
-    bool is_indirect = v->count == 2 && v->ops[1].atom == OP_DEREF;
+    bool is_indirect = v->count == 2 && v->ops[1].atom == DW_OP_deref;
     if ((v->count != 1 && !is_indirect) ||
         !is_register_plus(cfi->machine, &v->ops[0], &base, &offset))
         return false;
@@ -89,8 +75,8 @@ static uint8_t slot_of(int64_t bytes_below) {
 
 /* "call_frame_cfa, plus_uconst -16": below the frame address. */
 static uint8_t frame_slot(const struct pt_cfi_value *v) {
-    if (v->count != 2 || v->ops[0].atom != OP_CALL_FRAME_CFA || v->ops[1].atom != OP_PLUS_UCONST ||
-        v->ops[1].number < INT32_MIN)
+    if (v->count != 2 || v->ops[0].atom != DW_OP_call_frame_cfa ||
+        v->ops[1].atom != DW_OP_plus_uconst || v->ops[1].number < INT32_MIN)
         return PT_SAVED_LOST;
     return slot_of(-v->ops[1].number);
 }
@@ -98,7 +84,7 @@ static uint8_t frame_slot(const struct pt_cfi_value *v) {
 /* "breg6 -24": below FP, and one. By DWARF the frame address is on the stack of the expression
  * before it begins, and libdw says so: "call_frame_cfa, breg6 -24". */
 static uint8_t fp_slot(enum pt_machine machine, const struct pt_cfi_value *v) {
-    size_t first = v->count == 2 && v->ops[0].atom == OP_CALL_FRAME_CFA;
+    size_t first = v->count == 2 && v->ops[0].atom == DW_OP_call_frame_cfa;
     int number;
     int64_t offset;
     if (v->count != first + 1 || !is_register_plus(machine, &v->ops[first], &number, &offset) ||

@@ -1,5 +1,7 @@
 #include "profile/unwind/eh_index.h"
 
+#include "inside/preload/dwarf.h"
+
 #define HEADER_BYTES 12
 #define PAIR_BYTES   8
 
@@ -9,11 +11,12 @@ static int64_t start_at(struct pt_str section, size_t pair) {
     return start;
 }
 
-/* How many pairs there are; 0 if the table has another form than all linkers write. */
+/* 0 if the table is not in the format that all linkers write. */
 static size_t pair_count(struct pt_str section) {
-    static const uint8_t forms[] = { 1, 0x1b, 0x03, 0x3b };
+    static const uint8_t start[] = { PT_EH_HDR_VERSION, PT_EH_HDR_FRAME_ENCODING,
+                                     PT_EH_HDR_COUNT_ENCODING, PT_EH_HDR_TABLE_ENCODING };
     uint32_t count;
-    if (section.len < HEADER_BYTES || memcmp(section.at, forms, sizeof forms) != 0)
+    if (section.len < HEADER_BYTES || memcmp(section.at, start, sizeof start) != 0)
         return 0;
     memcpy(&count, section.at + 8, sizeof count);
     return count <= (section.len - HEADER_BYTES) / PAIR_BYTES ? count : 0;
