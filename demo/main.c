@@ -23,7 +23,7 @@ struct all_settings {
     int64_t verbosity;
 };
 
-#define ROW(name, kind, field, default_text, argument, help)                                      \
+#define ROW(name, kind, field, default_text, argument, help) \
     { name, 0, kind, 1, offsetof(struct all_settings, demo.field), default_text, argument, help },
 static const struct pt_option options[] = {
     PT_DEMO_OPTIONS(ROW){ "quiet", 'q', PT_OPTION_FLAG, 1, offsetof(struct all_settings, is_quiet),

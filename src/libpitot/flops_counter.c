@@ -18,12 +18,34 @@ struct pt_flops_event {
     double weight;
 };
 
-/* Umasks of the same weight are one event. */
+#define RAW_EVENT(event, umask) ((umask) << 8 | (event))
+
+/* Events of Intel and AMD, and what they count. */
+enum { FP_ARITH_INST_RETIRED = 0xc7, RETIRED_SSE_AVX_FLOPS = 0x03 };
+enum {
+    SCALAR_DOUBLE = 0x01,
+    SCALAR_SINGLE = 0x02,
+    PACKED_128_DOUBLE = 0x04,
+    PACKED_128_SINGLE = 0x08,
+    PACKED_256_DOUBLE = 0x10,
+    PACKED_256_SINGLE = 0x20,
+    PACKED_512_DOUBLE = 0x40,
+    PACKED_512_SINGLE = 0x80,
+    ALL_FLOPS = 0xff,
+};
+
+/* The weight is the number of operations of one instruction; umasks of the same weight are one
+ * event. */
 static const struct kind {
     uint64_t config;
     double weight;
-} intel[] = { { 0x03c7, 1 }, { 0x04c7, 2 }, { 0x18c7, 4 }, { 0x60c7, 8 }, { 0x80c7, 16 } },
-  amd[] = { { 0xff03, 1 } };
+} intel[] = {
+    { RAW_EVENT(FP_ARITH_INST_RETIRED, SCALAR_DOUBLE | SCALAR_SINGLE), 1 },
+    { RAW_EVENT(FP_ARITH_INST_RETIRED, PACKED_128_DOUBLE), 2 },
+    { RAW_EVENT(FP_ARITH_INST_RETIRED, PACKED_128_SINGLE | PACKED_256_DOUBLE), 4 },
+    { RAW_EVENT(FP_ARITH_INST_RETIRED, PACKED_256_SINGLE | PACKED_512_DOUBLE), 8 },
+    { RAW_EVENT(FP_ARITH_INST_RETIRED, PACKED_512_SINGLE), 16 },
+}, amd[] = { { RAW_EVENT(RETIRED_SSE_AVX_FLOPS, ALL_FLOPS), 1 } };
 
 struct kinds {
     const struct kind *at;

@@ -281,7 +281,7 @@ static void instructions_have_lengths(void **state) {
     ASSERT_LENGTH("\xc5\xfc\x10\xa7\x80\x00\x00\x00\x90", 8);          /* vmovups */
     ASSERT_LENGTH("\x62\xf1\x7c\x48\x10\x47\x01\x90", 7); /* vmovups zmm0, [rdi + 64] */
     assert_true(pt_x86_parse((const uint8_t *)"\x48\x83\xc4\x08", 4, &x));
-    assert_true(x.is_plain && !x.is_memory && x.opcode == 0x83 && x.reg == 0 && x.target == 4);
+    assert_true(x.is_one_byte && !x.is_memory && x.opcode == 0x83 && x.reg == 0 && x.rm == 4);
     assert_int_equal(x.immediate, 8);
     assert_false(pt_x86_parse((const uint8_t *)"\x48\x83\xc4", 3, &x));
     assert_false(pt_x86_parse((const uint8_t *)"\x48\x8b\x05\x01", 4, &x));

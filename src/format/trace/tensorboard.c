@@ -29,8 +29,10 @@ struct value {
     double scalar;
 };
 
+#define TFRECORD_MASK_DELTA 0xa282ead8u
+
 static uint32_t mask(uint32_t crc) {
-    return (crc >> 15 | crc << 17) + 0xa282ead8;
+    return (crc >> 15 | crc << 17) + TFRECORD_MASK_DELTA;
 }
 
 static void put_u32(struct pt_out *out, uint32_t value) {

@@ -1,6 +1,6 @@
-/* inside/preload/dwarf.h -- the numbers of DWARF 5 and of the LSB's .eh_frame that Pitot uses, by their
- * names in the standard. <dwarf.h> of elfutils has them too, but the preloaded libraries and the
- * program are built without it. */
+/* inside/preload/dwarf.h -- the numbers of DWARF 5 and of the LSB's .eh_frame that Pitot uses,
+ * by their names in the standard. <dwarf.h> of elfutils has them too, but the preloaded
+ * libraries and the program are built without it. */
 #ifndef PT_INSIDE_PRELOAD_DWARF_H
 #define PT_INSIDE_PRELOAD_DWARF_H
 

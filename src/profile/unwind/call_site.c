@@ -2,10 +2,10 @@
 
 #include "profile/unwind/x86.h"
 
-enum { CALL = 0xe8, CALL_BYTES = 5, GROUP = 0xff, CALL_OF_GROUP = 2 };
+enum { CALL = 0xe8, CALL_BYTES = 5, GROUP5 = 0xff, GROUP5_CALL = 2 };
 
 static bool is_indirect(const uint8_t *at, size_t size) {
-    return at[0] == GROUP && (at[1] >> 3 & 7) == CALL_OF_GROUP &&
+    return at[0] == GROUP5 && (at[1] >> 3 & 7) == GROUP5_CALL &&
            1 + pt_x86_operand_bytes(at[1], size > 2 ? at[2] : 0) == size;
 }
 

@@ -6,29 +6,30 @@
 
 enum { RBX = 3, RSP = 4, RBP = 5, R10 = 10, R12 = 12, R15 = 15 };
 enum {
-    COMPARISONS = 0x38, /* opcodes below compute */
+    CMP = 0x38, /* opcodes below it compute: add, or, adc, sbb, and, sub, xor */
     PUSH = 0x50,
     POP = 0x58,
-    PUSH_LONG = 0x68,
-    PUSH_BYTE = 0x6a,
-    ARITHMETIC = 0x81,
-    ARITHMETIC_BYTE = 0x83,
-    EXCHANGE = 0x87,
-    MOVE_TO = 0x89,
-    MOVE_FROM = 0x8b,
-    LOAD_ADDRESS = 0x8d,
-    POP_MEMORY = 0x8f,
-    PUSH_FLAGS = 0x9c,
-    POP_FLAGS = 0x9d,
-    MOVE_LONG_NUMBER = 0xb8,
-    RETURN_AND_POP = 0xc2,
-    RETURN = 0xc3,
-    MOVE_NUMBER = 0xc7,
+    PUSH_IMM32 = 0x68,
+    PUSH_IMM8 = 0x6a,
+    GROUP1_IMM32 = 0x81,
+    GROUP1_IMM8 = 0x83,
+    XCHG = 0x87,
+    MOV_TO_RM = 0x89,
+    MOV_TO_REG = 0x8b,
+    LEA = 0x8d,
+    POP_RM = 0x8f,
+    PUSHF = 0x9c,
+    POPF = 0x9d,
+    MOV_REG_IMM = 0xb8,
+    RET_IMM16 = 0xc2,
+    RET = 0xc3,
+    MOV_RM_IMM32 = 0xc7,
     ENTER = 0xc8,
     LEAVE = 0xc9,
-    GROUP = 0xff
+    GROUP5 = 0xff,
 };
-enum { ADD = 0, SUBTRACT = 5, PUSH_OF_GROUP = 6 };
+#define OPCODE_MASK 0xf8 /* of opcodes whose lower three bits are a register */
+enum { GROUP1_ADD = 0, GROUP1_SUB = 5, GROUP1_CMP = 7, GROUP5_PUSH = 6 };
 
 /* Where the stack pointer is, from that at the beginning on or from the frame pointer. */
 struct reading {
@@ -64,20 +65,20 @@ static void use_frame_pointer(struct reading *r, int32_t offset) {
 
 /* add, sub; others of the group leave it nobody knows where */
 static bool add_to_pointer(struct reading *r, const struct pt_x86 *x) {
-    if (x->reg != ADD && x->reg != SUBTRACT)
-        return x->reg == 7; /* a comparison */
+    if (x->reg != GROUP1_ADD && x->reg != GROUP1_SUB)
+        return x->reg == GROUP1_CMP;
     if (x->immediate > FRAME_MAX || x->immediate < -FRAME_MAX)
         return false;
-    r->depth += x->reg == ADD ? x->immediate : -x->immediate;
+    r->depth += x->reg == GROUP1_ADD ? x->immediate : -x->immediate;
     return true;
 }
 
 static bool load_pointer(struct reading *r, const struct pt_x86 *x) {
     if (x->displacement > FRAME_MAX || x->displacement < -FRAME_MAX)
         return false;
-    if (x->target == RSP)
+    if (x->rm == RSP)
         r->depth += x->displacement;
-    else if (x->target == RBP)
+    else if (x->rm == RBP)
         use_frame_pointer(r, x->displacement);
     else
         return false;
@@ -90,32 +91,32 @@ static bool move_to_pointer(struct reading *r, unsigned from) {
 }
 
 static bool follow_stack(struct reading *r, const struct pt_x86 *x) {
-    switch (x->opcode & 0xf8) {
+    switch (x->opcode & OPCODE_MASK) {
     case PUSH:
         r->depth -= 8;
         return true;
     case POP:
-        pop(r, x->target);
-        return x->target != RSP;
+        pop(r, x->rm);
+        return x->rm != RSP;
     default:
         break;
     }
     switch (x->opcode) {
-    case PUSH_LONG:
-    case PUSH_BYTE:
-    case PUSH_FLAGS:
+    case PUSH_IMM32:
+    case PUSH_IMM8:
+    case PUSHF:
         r->depth -= 8;
         return true;
-    case POP_MEMORY:
-    case POP_FLAGS:
+    case POP_RM:
+    case POPF:
         r->depth += 8;
         return true;
     case LEAVE:
         use_frame_pointer(r, 0);
         pop(r, RBP);
         return true;
-    case RETURN:
-    case RETURN_AND_POP:
+    case RET:
+    case RET_IMM16:
         r->is_over = true;
         return true;
     default:
@@ -125,34 +126,34 @@ static bool follow_stack(struct reading *r, const struct pt_x86 *x) {
 
 /* By what cannot be followed: a register that is added to it, a number, an exchange. */
 static bool is_lost(const struct pt_x86 *x) {
-    bool is_target = !x->is_memory && x->target == RSP, is_reg = x->reg == RSP;
-    if (x->opcode < COMPARISONS)
-        return (x->opcode & 7) < 4 && (x->opcode & 2 ? is_reg : is_target);
-    if (x->opcode == EXCHANGE)
-        return is_reg || is_target;
+    bool is_rm = !x->is_memory && x->rm == RSP, is_reg = x->reg == RSP;
+    if (x->opcode < CMP)
+        return (x->opcode & 7) < 4 && (x->opcode & 2 ? is_reg : is_rm);
+    if (x->opcode == XCHG)
+        return is_reg || is_rm;
     return x->opcode == ENTER ||
-           (is_target && (x->opcode == MOVE_NUMBER || (x->opcode & 0xf8) == MOVE_LONG_NUMBER));
+           (is_rm && (x->opcode == MOV_RM_IMM32 || (x->opcode & OPCODE_MASK) == MOV_REG_IMM));
 }
 
 /* False: the stack pointer is lost. */
 static bool follow(struct reading *r, const struct pt_x86 *x) {
-    bool is_pointer = !x->is_memory && x->target == RSP, is_from_pointer = x->reg == RSP;
-    if (!x->is_plain)
+    bool is_pointer = !x->is_memory && x->rm == RSP, is_from_pointer = x->reg == RSP;
+    if (!x->is_one_byte)
         return true;
     if (is_lost(x))
         return false;
     switch (x->opcode) {
-    case ARITHMETIC:
-    case ARITHMETIC_BYTE:
+    case GROUP1_IMM32:
+    case GROUP1_IMM8:
         return !is_pointer || add_to_pointer(r, x);
-    case MOVE_TO:
+    case MOV_TO_RM:
         return !is_pointer || move_to_pointer(r, x->reg);
-    case MOVE_FROM:
-        return !is_from_pointer || (!x->is_memory && move_to_pointer(r, x->target));
-    case LOAD_ADDRESS:
+    case MOV_TO_REG:
+        return !is_from_pointer || (!x->is_memory && move_to_pointer(r, x->rm));
+    case LEA:
         return !is_from_pointer || load_pointer(r, x);
-    case GROUP:
-        r->depth -= (x->reg & 7) == PUSH_OF_GROUP ? 8 : 0;
+    case GROUP5:
+        r->depth -= (x->reg & 7) == GROUP5_PUSH ? 8 : 0;
         return true;
     default:
         return follow_stack(r, x);

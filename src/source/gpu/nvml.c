@@ -8,8 +8,6 @@
 
 #define MIG_COUNT_MAX 64 /* 7 on any known GPU */
 
-enum { CLOCK_GRAPHICS, CLOCK_SM, CLOCK_MEMORY };
-
 enum pt_nvml_outcome pt_nvml_outcome_of(int code) {
     switch (code) {
     case PT_NVML_SUCCESS:
@@ -213,9 +211,9 @@ static void nvml_describe(void *state, int index, int first, struct pt_gpu_info 
     read_text(s->api.uuid, unit->handle, info->uuid, sizeof info->uuid);
     describe_place(s, unit->parent >= 0 ? s->units[unit->parent].handle : unit->handle, info);
     info->memory_total_bytes = read_total_memory(s, unit->handle);
-    info->max_graphics_mhz = read_max_clock(s, unit->handle, CLOCK_GRAPHICS);
-    info->max_sm_mhz = read_max_clock(s, unit->handle, CLOCK_SM);
-    info->max_memory_mhz = read_max_clock(s, unit->handle, CLOCK_MEMORY);
+    info->max_graphics_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_GRAPHICS);
+    info->max_sm_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_SM);
+    info->max_memory_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_MEM);
 }
 
 static void nvml_close(void *state) {

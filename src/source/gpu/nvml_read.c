@@ -133,11 +133,15 @@ static int64_t throttle_of(uint64_t reasons) {
         uint64_t reason;
         enum pt_gpu_throttle means;
     } meanings[] = {
-        { 0x1, PT_GPU_THROTTLE_IDLE },      { 0x2, PT_GPU_THROTTLE_SETTING },
-        { 0x4, PT_GPU_THROTTLE_POWER },     { 0x8, PT_GPU_THROTTLE_HARDWARE },
-        { 0x10, PT_GPU_THROTTLE_SYNC },     { 0x20, PT_GPU_THROTTLE_THERMAL },
-        { 0x40, PT_GPU_THROTTLE_THERMAL },  { 0x80, PT_GPU_THROTTLE_HARDWARE },
-        { 0x100, PT_GPU_THROTTLE_SETTING },
+        { PT_NVML_CLOCKS_REASON_GPU_IDLE, PT_GPU_THROTTLE_IDLE },
+        { PT_NVML_CLOCKS_REASON_APPLICATIONS_SETTING, PT_GPU_THROTTLE_SETTING },
+        { PT_NVML_CLOCKS_REASON_SW_POWER_CAP, PT_GPU_THROTTLE_POWER },
+        { PT_NVML_CLOCKS_REASON_HW_SLOWDOWN, PT_GPU_THROTTLE_HARDWARE },
+        { PT_NVML_CLOCKS_REASON_SYNC_BOOST, PT_GPU_THROTTLE_SYNC },
+        { PT_NVML_CLOCKS_REASON_SW_THERMAL_SLOWDOWN, PT_GPU_THROTTLE_THERMAL },
+        { PT_NVML_CLOCKS_REASON_HW_THERMAL_SLOWDOWN, PT_GPU_THROTTLE_THERMAL },
+        { PT_NVML_CLOCKS_REASON_HW_POWER_BRAKE, PT_GPU_THROTTLE_HARDWARE },
+        { PT_NVML_CLOCKS_REASON_DISPLAY_SETTING, PT_GPU_THROTTLE_SETTING },
     };
     int64_t throttle = 0;
     for (size_t i = 0; i < PT_COUNT(meanings); i++)
@@ -168,7 +172,7 @@ static int read_bar1(const struct call *c, struct pt_nvml_state *s, struct pt_nv
     return code;
 }
 
-/* `which` is two bits: corrected or not, since the driver was loaded or ever. */
+/* `which` is ECC(): the type of the error, and whether since the driver was loaded or ever. */
 static int read_ecc(const struct call *c, struct pt_nvml_state *s, struct pt_nvml_unit *unit,
                     struct pt_gpu_device *d) {
     unsigned long long errors = UINT64_MAX;
@@ -224,12 +228,12 @@ static const struct field {
     enum pt_gpu_field field;
     int64_t factor;
 } fields[] = {
-    { 82, 0, PT_GPU_FAST, PT_GPU_MEMORY_TEMPERATURE_C, 1 },
-    { 138, ALL_LINKS, PT_GPU_SLOW, PT_GPU_NVLINK_TX_BYTES, 1024 },
-    { 139, ALL_LINKS, PT_GPU_SLOW, PT_GPU_NVLINK_RX_BYTES, 1024 },
-    { 186, 0, PT_GPU_SLOW, PT_GPU_POWER_INSTANT_MW, 1 },
-    { 197, 0, PT_GPU_SLOW, PT_GPU_PCIE_TX_BYTES, 1 },
-    { 198, 0, PT_GPU_SLOW, PT_GPU_PCIE_RX_BYTES, 1 },
+    { PT_NVML_FI_MEMORY_TEMP, 0, PT_GPU_FAST, PT_GPU_MEMORY_TEMPERATURE_C, 1 },
+    { PT_NVML_FI_NVLINK_DATA_TX, ALL_LINKS, PT_GPU_SLOW, PT_GPU_NVLINK_TX_BYTES, 1024 },
+    { PT_NVML_FI_NVLINK_DATA_RX, ALL_LINKS, PT_GPU_SLOW, PT_GPU_NVLINK_RX_BYTES, 1024 },
+    { PT_NVML_FI_POWER_INSTANT, 0, PT_GPU_SLOW, PT_GPU_POWER_INSTANT_MW, 1 },
+    { PT_NVML_FI_PCIE_TX_BYTES, 0, PT_GPU_SLOW, PT_GPU_PCIE_TX_BYTES, 1 },
+    { PT_NVML_FI_PCIE_RX_BYTES, 0, PT_GPU_SLOW, PT_GPU_PCIE_RX_BYTES, 1 },
 };
 
 /* False for what is no count: negative, too large, of an unknown type. */
@@ -306,9 +310,15 @@ static int read_nvlinks(const struct call *c, struct pt_nvml_state *s, struct pt
 }
 
 static const unsigned gpm_ids[PT_GPM_COUNT] = {
-    [PT_GPM_GRAPHICS] = 1, [PT_GPM_SM_ACTIVE] = 2, [PT_GPM_SM_OCCUPANCY] = 3,
-    [PT_GPM_INTEGER] = 4,  [PT_GPM_TENSOR] = 5,    [PT_GPM_DRAM_BANDWIDTH] = 10,
-    [PT_GPM_FP64] = 11,    [PT_GPM_FP32] = 12,     [PT_GPM_FP16] = 13,
+    [PT_GPM_GRAPHICS] = PT_NVML_GPM_GRAPHICS_UTIL,
+    [PT_GPM_SM_ACTIVE] = PT_NVML_GPM_SM_UTIL,
+    [PT_GPM_SM_OCCUPANCY] = PT_NVML_GPM_SM_OCCUPANCY,
+    [PT_GPM_INTEGER] = PT_NVML_GPM_INTEGER_UTIL,
+    [PT_GPM_TENSOR] = PT_NVML_GPM_ANY_TENSOR_UTIL,
+    [PT_GPM_DRAM_BANDWIDTH] = PT_NVML_GPM_DRAM_BW_UTIL,
+    [PT_GPM_FP64] = PT_NVML_GPM_FP64_UTIL,
+    [PT_GPM_FP32] = PT_NVML_GPM_FP32_UTIL,
+    [PT_GPM_FP16] = PT_NVML_GPM_FP16_UTIL,
 };
 
 static int prepare_gpm(struct pt_nvml_state *s, struct pt_nvml_unit *unit) {
@@ -376,19 +386,23 @@ static int read_gpm(const struct call *c, struct pt_nvml_state *s, struct pt_nvm
     return had_sample ? compare_gpm(s, unit, before, after, d) : PT_NVML_SUCCESS;
 }
 
-#define MEMBER(name) offsetof(struct pt_nvml_api, name)
+#define MEMBER(name)       offsetof(struct pt_nvml_api, name)
+#define ECC(type, counter) (PT_NVML_MEMORY_ERROR_##type | PT_NVML_##counter##_ECC << 1)
 
 static const struct call calls[] = {
     { read_utilization, PT_GPU_FAST, 0, PT_GPU_UTILIZATION_PERCENT, 100, 0 },
     { read_memory, PT_GPU_FAST, 0, PT_GPU_MEMORY_USED_BYTES, INT64_MAX, 0 },
-    { read_u32_of, PT_GPU_FAST, MEMBER(temperature), PT_GPU_TEMPERATURE_C, 1000, 0 },
+    { read_u32_of, PT_GPU_FAST, MEMBER(temperature), PT_GPU_TEMPERATURE_C, 1000,
+      PT_NVML_TEMPERATURE_GPU },
     { read_u32, PT_GPU_FAST, MEMBER(power), PT_GPU_POWER_MW, 100000000, 0 },
     { read_u32, PT_GPU_FAST, MEMBER(power_limit), PT_GPU_POWER_LIMIT_MW, 100000000, 0 },
     { read_u64, PT_GPU_FAST, MEMBER(energy), PT_GPU_ENERGY_MJ, INT64_MAX, 0 },
-    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_GRAPHICS_MHZ, 100000, 0 },
-    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_SM_MHZ, 100000, 1 },
-    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_MEMORY_MHZ, 100000, 2 },
-    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_VIDEO_MHZ, 100000, 3 },
+    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_GRAPHICS_MHZ, 100000,
+      PT_NVML_CLOCK_GRAPHICS },
+    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_SM_MHZ, 100000, PT_NVML_CLOCK_SM },
+    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_MEMORY_MHZ, 100000, PT_NVML_CLOCK_MEM },
+    { read_u32_of, PT_GPU_FAST, MEMBER(clock), PT_GPU_CLOCK_VIDEO_MHZ, 100000,
+      PT_NVML_CLOCK_VIDEO },
     { read_u32, PT_GPU_FAST, MEMBER(perf_state), PT_GPU_PERF_STATE, 15, 0 },
     { read_u32, PT_GPU_FAST, MEMBER(fan), PT_GPU_FAN_PERCENT, 1000, 0 },
     { read_clock_reasons, PT_GPU_FAST, MEMBER(clock_reasons), PT_GPU_THROTTLE_RAW, INT64_MAX, 0 },
@@ -398,21 +412,31 @@ static const struct call calls[] = {
     { read_u32, PT_GPU_SLOW, MEMBER(pcie_generation), PT_GPU_PCIE_GENERATION, 100, 0 },
     { read_u32, PT_GPU_SLOW, MEMBER(pcie_width), PT_GPU_PCIE_WIDTH, 1000, 0 },
     { read_u32, PT_GPU_SLOW, MEMBER(pcie_replays), PT_GPU_PCIE_REPLAYS, UINT32_MAX - 1, 0 },
-    { read_u32_of, PT_GPU_SLOW, MEMBER(pcie_throughput), PT_GPU_PCIE_TX_KBPS, UINT32_MAX - 1, 0 },
-    { read_u32_of, PT_GPU_SLOW, MEMBER(pcie_throughput), PT_GPU_PCIE_RX_KBPS, UINT32_MAX - 1, 1 },
+    { read_u32_of, PT_GPU_SLOW, MEMBER(pcie_throughput), PT_GPU_PCIE_TX_KBPS, UINT32_MAX - 1,
+      PT_NVML_PCIE_UTIL_TX_BYTES },
+    { read_u32_of, PT_GPU_SLOW, MEMBER(pcie_throughput), PT_GPU_PCIE_RX_KBPS, UINT32_MAX - 1,
+      PT_NVML_PCIE_UTIL_RX_BYTES },
     { read_bar1, PT_GPU_SLOW, 0, PT_GPU_BAR1_USED_BYTES, INT64_MAX, 0 },
-    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_SINGLE, INT64_MAX, 0 },
-    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_DOUBLE, INT64_MAX, 1 },
-    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_SINGLE_LIFETIME, INT64_MAX, 2 },
-    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_DOUBLE_LIFETIME, INT64_MAX, 3 },
-    { read_retired, PT_GPU_SLOW, 0, PT_GPU_RETIRED_SINGLE, UINT32_MAX - 1, 0 },
-    { read_retired, PT_GPU_SLOW, 0, PT_GPU_RETIRED_DOUBLE, UINT32_MAX - 1, 1 },
+    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_SINGLE, INT64_MAX, ECC(CORRECTED, VOLATILE) },
+    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_DOUBLE, INT64_MAX, ECC(UNCORRECTED, VOLATILE) },
+    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_SINGLE_LIFETIME, INT64_MAX, ECC(CORRECTED, AGGREGATE) },
+    { read_ecc, PT_GPU_SLOW, 0, PT_GPU_ECC_DOUBLE_LIFETIME, INT64_MAX,
+      ECC(UNCORRECTED, AGGREGATE) },
+    { read_retired, PT_GPU_SLOW, 0, PT_GPU_RETIRED_SINGLE, UINT32_MAX - 1,
+      PT_NVML_RETIREMENT_SINGLE_BIT_ERRORS },
+    { read_retired, PT_GPU_SLOW, 0, PT_GPU_RETIRED_DOUBLE, UINT32_MAX - 1,
+      PT_NVML_RETIREMENT_DOUBLE_BIT_ERROR },
     { read_remapped, PT_GPU_SLOW, 0, PT_GPU_REMAPPED_CORRECTABLE, UINT32_MAX - 1, 0 },
-    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_POWER_NS, INT64_MAX, 0 },
-    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_THERMAL_NS, INT64_MAX, 1 },
-    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_SYNC_NS, INT64_MAX, 2 },
-    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_BOARD_NS, INT64_MAX, 3 },
-    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_RELIABILITY_NS, INT64_MAX, 5 },
+    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_POWER_NS, INT64_MAX,
+      PT_NVML_PERF_POLICY_POWER },
+    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_THERMAL_NS, INT64_MAX,
+      PT_NVML_PERF_POLICY_THERMAL },
+    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_SYNC_NS, INT64_MAX,
+      PT_NVML_PERF_POLICY_SYNC_BOOST },
+    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_BOARD_NS, INT64_MAX,
+      PT_NVML_PERF_POLICY_BOARD_LIMIT },
+    { read_violation, PT_GPU_SLOW, 0, PT_GPU_VIOLATION_RELIABILITY_NS, INT64_MAX,
+      PT_NVML_PERF_POLICY_RELIABILITY },
     { read_fields, PT_GPU_SLOW, 0, PT_GPU_NVLINK_TX_BYTES, INT64_MAX, 0 },
     { read_nvlinks, PT_GPU_SLOW, 0, PT_GPU_NVLINK_ACTIVE, NVLINK_LINKS, 0 },
     { read_gpm, PT_GPU_SLOW, 0, PT_GPU_UTILIZATION_PERCENT, 0, 0 },

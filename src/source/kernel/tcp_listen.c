@@ -4,11 +4,10 @@
 #include "source/kernel/tcp_diag.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define STATE_LISTEN 0x0a
 
 /* Addresses are words in the byte order of the machine: 127.0.0.1 is 0100007F. */
 static bool reaches_loopback(struct pt_str address) {
@@ -35,7 +34,7 @@ bool pt_tcp_listen_next(struct pt_scan *text, bool is_ipv6, struct pt_tcp_socket
         uint64_t state = pt_scan_hex(&line);
         pt_scan_skip(&line, 5);
         uint64_t inode = pt_scan_u64(&line);
-        if (line.failed || state != STATE_LISTEN || port > UINT16_MAX)
+        if (line.failed || state != TCP_LISTEN || port > UINT16_MAX)
             continue;
         *socket =
             (struct pt_tcp_socket){ inode, (uint16_t)port, is_ipv6, reaches_loopback(address) };
