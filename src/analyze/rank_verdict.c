@@ -72,10 +72,10 @@ static bool find_straggler(const struct pt_stragglers *s, const struct pt_signal
     const struct pt_straggling *worst = pt_stragglers_worst(s);
     *v = (struct pt_verdict){ .rule = rule };
     if (!worst)
-        return rule->evaluate(workers, v);
+        return rule->evaluate(rule, workers, v);
     struct pt_str rank = s->ranks.list[worst->rank], name = s->names.list[worst->name];
     v->share = worst->slowest_share;
-    v->confidence = 0.6 + 0.3 * fmin(1, (worst->pace - 1.1) / 0.4);
+    v->confidence = pt_straggler_confidence(&rule->forms[PT_STRAGGLER_RANKS], worst->pace);
     if (worst->is_collective)
         v->confidence = 0.7; /* all wait for it; what it does meanwhile is not seen */
     const struct pt_verdict_signal signals[] = {

@@ -57,7 +57,6 @@ const struct pt_rule pt_rules_cpu[] = {
     {
         .id = "gil-bound",
         .title = "Threads of a Python process wait for each other's interpreter lock",
-        /* a thread that wants the lock wakes every 5 ms, so that 200 switches a second are one */
         .forms = { { { { S(PYTHON_SWITCHES), '>', 120, 400 },
                        { S(PYTHON_CPU), '>', 0.8, 0.97 },
                        { S(PYTHON_CPU), '<', 1.3, 1.3 },
@@ -69,6 +68,8 @@ const struct pt_rule pt_rules_cpu[] = {
             "Processes instead of threads (multiprocessing, engine workers, data-loader workers), "
             "or code that gives the lock up: NumPy, torch, a C extension, a free-threaded Python. "
             "Work that is all Python gains as many times as there are CPUs.",
+        .note = "A thread that waits for the GIL wakes every 5 ms: 200 switches per second are one "
+                "such thread.",
         .explains = { "single-thread-bound", "cpu-bound", "lock-contention" },
     },
     {

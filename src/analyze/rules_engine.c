@@ -1,4 +1,5 @@
 /* analyze/rules_engine.c -- inference engines: queue, KV cache, batch, prefill, client, workers. */
+#include "analyze/straggler.h"
 #include "analyze/verdict.h"
 
 #include <math.h>
@@ -7,7 +8,6 @@
 
 #define S(name)     PT_SIGNAL_##name
 
-#define WORKERS_MIN 3
 #define WORKERS_MAX 64
 
 struct worker {
@@ -52,18 +52,24 @@ static size_t find_workers(const struct pt_signals *s, struct worker workers[WOR
 }
 
 /* The slowest of several engines is much slower per token than the middle one, and makes less. */
-static bool find_straggler(const struct pt_signals *s, struct pt_verdict *v) {
+static bool find_straggler(const struct pt_rule *rule, const struct pt_signals *s,
+                           struct pt_verdict *v) {
     struct worker workers[WORKERS_MAX];
     size_t count = find_workers(s, workers);
-    if (count < WORKERS_MIN)
+    if (count == 0)
         return false;
     qsort(workers, count, sizeof *workers, by_pace);
     const struct worker *slowest = &workers[count - 1], *middle = &workers[(count - 1) / 2];
     double slower = slowest->pace / middle->pace, less = slowest->rate / middle->rate;
-    if (slower < 1.3 || less > 0.85)
+    struct pt_facts facts;
+    pt_facts_init(&facts);
+    facts.values[S(WORKER_COUNT)] = (double)count;
+    facts.values[S(WORKER_PACE)] = slower;
+    facts.values[S(WORKER_RATE)] = less;
+    if (!pt_form_holds(&rule->forms[PT_STRAGGLER_WORKERS], &facts))
         return false;
     v->share = 1;
-    v->confidence = 0.6 + 0.3 * fmin(1, (slower - 1.3) / 0.7);
+    v->confidence = pt_straggler_confidence(&rule->forms[PT_STRAGGLER_WORKERS], slower);
     v->signals[v->signal_count++] = (struct pt_verdict_signal){
         .signal = S(WORKER_PACE), .value = slower, .from = 0, .to = s->seconds
     };
@@ -156,6 +162,16 @@ const struct pt_rule pt_rules_engine[] = {
         .title = "One worker is slower than the others",
         .evaluate = find_straggler,
         .looks_at = S(ENGINE_TOKENS),
+        .forms = { [PT_STRAGGLER_WORKERS] = { { { S(WORKER_PACE), PT_AT_LEAST, 1.3, 2 },
+                                                { S(WORKER_RATE), '<', 0.85, 0.85 },
+                                                { S(WORKER_COUNT), PT_AT_LEAST, 3, 3 } } },
+                   [PT_STRAGGLER_RANKS] = { { { S(RANK_PACE), PT_AT_LEAST, 1.1, 1.5 },
+                                              { S(RANK_EXCESS), PT_AT_LEAST, 0.5, 0.5 },
+                                              { S(RANK_STEPS), PT_AT_LEAST, PT_STRAGGLER_STEPS_MIN,
+                                                PT_STRAGGLER_STEPS_MIN } } } },
+        .note = "The second form is for the ranks of a [merged run](MERGE.md). In a collective "
+                "operation, where all ranks wait for the slowest, the slowest one is there for the "
+                "shortest time: rank.pace is then inverted.",
         /* other reasons to be slow now and then, which may meet one worker more than the others */
         .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0 } },
         .advice =

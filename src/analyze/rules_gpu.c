@@ -108,11 +108,15 @@ const struct pt_rule pt_rules_gpu[] = {
         .title = "GPU memory grows steadily and does not come back",
         .evaluate = pt_find_gpu_leak,
         .looks_at = S(GPU_MEMORY),
+        .forms = PT_LEAK_FORMS,
+        .never = PT_LEAK_NEVER,
         .against = { { S(OWN_IO_PRESSURE), '>', 0.1, 0.1 }, { S(ENGINE_WAITING), '>', 1, 1 } },
         .advice =
             "Look for tensors that are kept (losses with their graph, caches without a limit, "
             "captured CUDA graphs); torch.cuda.memory_snapshot() shows who allocated them. "
             "Restart before it is full. With it gone, memory stays level.",
+        .note = "The trend is that of gpu.memory, without the first quarter of the run. The count "
+                "made elsewhere is gpu.process_memory.",
     },
     { 0 },
 };

@@ -2,81 +2,28 @@
 #include "analyze/leak.h"
 #include "analyze/verdict.h"
 
-#include <math.h>
-
 #define S(name) PT_SIGNAL_##name
 
-/* The highest value of a signal, and when. */
-static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *window) {
-    double peak = NAN;
-    for (size_t i = 0; i < s->count; i++)
-        if (s->values[id][i] > peak || isnan(peak)) {
-            peak = s->values[id][i];
-            *window = i;
-        }
-    return peak;
-}
-
-static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double value, size_t window,
-                     struct pt_verdict *v) {
-    const struct pt_window *w = &s->windows->windows[window];
-    v->signals[v->signal_count++] = (struct pt_verdict_signal){
-        .signal = id,
-        .value = value,
-        .from = (double)(w->start_ns - s->windows->first_mono_ns) / 1e9,
-        .to = (double)(w->end_ns - s->windows->first_mono_ns) / 1e9,
-    };
-}
-
-/* How many there were: signals are rates. */
-static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
-    double count = 0;
-    for (size_t i = 0; i < s->count; i++)
-        if (!isnan(s->values[id][i]))
-            count += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
-    return round(count);
-}
-
-/* A kill, and one more sign that it was for memory: a full limit or machine, hits of the limit. */
-static bool find_oom_kill(const struct pt_signals *s, struct pt_verdict *v) {
-    static const struct {
-        enum pt_signal_id signal;
-        char direction;
-        double threshold;
-    } signs[] = {
-        { S(OWN_MEMORY_SHARE), '>', 0.8 },
-        { S(OWN_LIMIT_HITS), '>', 0 },
-        { S(OWN_MEMORY_PRESSURE), '>', 0.02 },
-        { S(MEM_PRESSURE), '>', 0.05 },
-    };
-    enum pt_signal_id kills = S(OWN_OOM_KILLS);
-    size_t window = 0;
-    double rate = peak_of(s, kills, &window);
-    if (!(rate > 0)) {
-        kills = S(MEM_OOM_KILLS);
-        rate = peak_of(s, kills, &window);
+/* That memory was short: a full limit or machine, hits of the limit. */
+#define SHORTAGE                                                          \
+    {                                                                     \
+        { S(OWN_MEMORY_SHARE), '>', 0.8 }, { S(OWN_LIMIT_HITS), '>', 0 }, \
+            { S(OWN_MEMORY_PRESSURE), '>', 0.02 }, {                      \
+            S(MEM_PRESSURE), '>', 0.05                                    \
+        }                                                                 \
     }
-    if (!(rate > 0))
-        return false;
-    add_peak(s, kills, count_of(s, kills), window, v);
-    v->share = pt_window_seconds(&s->windows->windows[window]) / s->seconds;
-    for (size_t i = 0; i < PT_COUNT(signs) && v->signal_count < 3; i++) {
-        double value = peak_of(s, signs[i].signal, &window);
-        if (value > signs[i].threshold)
-            add_peak(s, signs[i].signal, value, window, v);
-    }
-    /* a kill elsewhere on the machine is not ours */
-    v->confidence = v->signal_count < 2 ? 0.4 : kills == S(OWN_OOM_KILLS) ? 0.97 : 0.5;
-    return true;
-}
 
 const struct pt_rule pt_rules_memory[] = {
     {
         .id = "oom-killed",
         .title = "The kernel killed a process of it because memory ran out",
         .is_event = true,
-        .evaluate = find_oom_kill,
         .looks_at = S(MEM_OOM_KILLS),
+        .forms = { { .needs = { { S(OWN_OOM_KILLS), '>', 0 } }, SHORTAGE, 0.97 },
+                   { .needs = { { S(OWN_OOM_KILLS), '>', 0 } }, .ceiling = 0.4 },
+                   /* a kill elsewhere on the machine is not ours */
+                   { .needs = { { S(MEM_OOM_KILLS), '>', 0 } }, SHORTAGE, 0.5 },
+                   { .needs = { { S(MEM_OOM_KILLS), '>', 0 } }, .ceiling = 0.4 } },
         .advice = "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
                   "MemoryMax=), or need less: smaller batches, fewer workers, a shorter context, "
                   "lower-precision weights. With room above its peak it is not killed; at the same "
@@ -137,12 +84,17 @@ const struct pt_rule pt_rules_memory[] = {
         .title = "Its memory grows steadily and does not come back",
         .evaluate = pt_find_memory_leak,
         .looks_at = S(OWN_RSS),
+        .forms = PT_LEAK_FORMS,
+        .never = PT_LEAK_NEVER,
         /* what loads grows, and what waits in a queue is kept for a reason */
         .against = { { S(OWN_IO_PRESSURE), '>', 0.1, 0.1 }, { S(ENGINE_WAITING), '>', 1, 1 } },
         .advice =
             "Find what is kept: `pitot record --heap` names the stack that allocates it; look at "
             "caches without a limit, lists of results, unfreed tensors. Until then restart it "
             "before the limit is reached. With it gone, memory stays level.",
+        .note =
+            "The trend is that of own.rss, without the first quarter of the run. The count made "
+            "elsewhere is own.anon, or mem.anon if own.anon does not confirm it.",
     },
     { 0 },
 };

@@ -430,6 +430,21 @@ void pt_signals_release(struct pt_signals *s) {
     *s = (struct pt_signals){ 0 };
 }
 
+const char *pt_signal_option(enum pt_signal_id id) {
+    static const struct {
+        enum pt_signal_id signal;
+        const char *option;
+    } options[] = {
+        { S(OWN_HOTTEST), "-p" },    { S(OWN_SWITCHES), "-p" },    { S(PYTHON_CPU), "-p" },
+        { S(PYTHON_THREADS), "-p" }, { S(PYTHON_SWITCHES), "-p" }, { S(PROFILE_LOCK), "--cpu" },
+        { S(PROFILE_GIL), "--cpu" },
+    };
+    for (size_t i = 0; i < PT_COUNT(options); i++)
+        if (options[i].signal == id)
+            return options[i].option;
+    return NULL;
+}
+
 bool pt_signal_is_known(const struct pt_signals *s, enum pt_signal_id id) {
     for (size_t i = 0; i < s->count; i++)
         if (!isnan(s->values[id][i]))

@@ -72,10 +72,14 @@
     X(ENGINE_PREFILL_SHARE, "engine.prefill_share", PERCENT, "prefill, of the work on requests")  \
     X(ENGINE_TTFT, "engine.ttft", SECONDS, "median time to the first token")                      \
     X(ENGINE_TOKEN_SPREAD, "engine.inter_token_spread", PLAIN, "p99 over median between tokens")  \
+    X(WORKER_COUNT, "worker.count", PLAIN, "engines with work")                                   \
     X(WORKER_PACE, "worker.pace", PLAIN, "time between tokens of the slowest, over the median")   \
     X(WORKER_RATE, "worker.rate", PLAIN, "tokens of the slowest, over the median")                \
     X(RANK_PACE, "rank.pace", PLAIN, "step time of the slowest rank, over the median of others")  \
     X(RANK_SLOWEST, "rank.slowest", PERCENT, "steps in which it was the slowest")                 \
+    X(RANK_STEPS, "rank.steps", PLAIN, "steps that most ranks have")                              \
+    X(RANK_EXCESS, "rank.slowest_excess", PERCENT,                                                \
+      "rank.slowest, scaled: 0 is chance, 100 is always")                                         \
     X(GPU_UTIL, "gpu.util", PERCENT, "time in which some kernel ran")                             \
     X(GPU_MEM_UTIL, "gpu.memory_util", PERCENT, "time in which GPU memory was in use")            \
     X(GPU_DRAM, "gpu.dram_bandwidth", PERCENT, "memory bandwidth, of the most possible")          \
@@ -93,6 +97,18 @@
     X(GPU_CLOCK_SHARE, "gpu.clock_share", PERCENT, "clock, of its highest in the run")            \
     X(GPU_TEMPERATURE, "gpu.temperature", PLAIN, "degrees Celsius, hottest GPU")                  \
     X(GPU_PCIE_SHARE, "gpu.pcie_share", PERCENT, "PCIe traffic, of what the link carries")        \
+    X(TREND_GROWTH, "trend.growth", BYTES, "growth of the memory along its trend line")           \
+    X(TREND_GROWTH_SHARE, "trend.growth_share", PERCENT,                                          \
+      "trend.growth, of the memory at its start")                                                 \
+    X(TREND_FIT, "trend.fit", PLAIN, "R² of the trend line: 1 is a straight line")                \
+    X(TREND_EVENNESS, "trend.slowest_quarter", PERCENT,                                           \
+      "growth of its slowest quarter, of the mean of all")                                        \
+    X(TREND_SECONDS, "trend.time", SECONDS, "length of the trend line")                           \
+    X(WITNESS_FIT, "witness.fit", PLAIN, "R² of the memory as counted elsewhere")                 \
+    X(WITNESS_DISAGREEMENT, "witness.disagreement", PLAIN,                                        \
+      "faster over slower growth of the two counts")                                              \
+    X(WITNESS_CHANGE, "witness.change", PERCENT,                                                  \
+      "growth or decline as counted elsewhere, of the growth")                                    \
     X(PITOT_CPU, "pitot.cpu", PERCENT, "CPU time of Pitot, of one CPU")                           \
     X(PITOT_SHARE, "pitot.share", PERCENT, "CPU time of Pitot, of all that it watches")           \
     X(PITOT_LATE, "pitot.late_ticks", PER_S, "ticks of Pitot that came late or were dropped")     \
@@ -123,6 +139,8 @@ bool pt_signal_wants(const struct pt_table *table, const struct pt_column *colum
 void pt_signals_make(struct pt_signals *s, const struct pt_windows *w, double link_bytes_per_s);
 void pt_signals_release(struct pt_signals *s);
 
+/* The option without which it is not recorded: "-p"; or NULL. */
+const char *pt_signal_option(enum pt_signal_id id);
 bool pt_signal_is_known(const struct pt_signals *s, enum pt_signal_id id); /* in any window */
 /* "97.3 %" */
 void pt_signal_print(enum pt_signal_id id, double value, char *into, size_t capacity);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PACE_MIN 1.1 /* less than 10 % behind is not worth a word */
-
 void pt_stragglers_init(struct pt_stragglers *s, const struct pt_schema *schema) {
     *s = (struct pt_stragglers){ .table = pt_schema_find(schema, "span") };
     if (s->table < 0)
@@ -212,9 +210,19 @@ static void measure_pace(struct group *g, size_t stream, struct pt_straggling *f
     pt_free(medians);
 }
 
-static bool is_straggler(const struct pt_straggling *s) {
-    bool is_behind = s->is_collective ? s->pace <= 1 / PACE_MIN : s->pace >= PACE_MIN;
-    return is_behind && s->slowest_share >= 0.5 + 0.5 / (double)s->rank_count;
+/* `slowest`: steps in which it was. By chance that is the number of steps over that of ranks. */
+static bool is_straggler(const struct pt_straggling *s, size_t slowest) {
+    double steps = (double)s->step_count, ranks = (double)s->rank_count;
+    struct pt_facts facts;
+    pt_facts_init(&facts);
+    facts.values[PT_SIGNAL_RANK_STEPS] = steps;
+    facts.values[PT_SIGNAL_RANK_PACE] = s->is_collective ? 1 / s->pace : s->pace;
+    facts.values[PT_SIGNAL_RANK_EXCESS] = ((double)slowest * ranks - steps) / (steps * (ranks - 1));
+    return pt_form_holds(&pt_rule_find("straggler")->forms[PT_STRAGGLER_RANKS], &facts);
+}
+
+double pt_straggler_confidence(const struct pt_rule_form *form, double pace) {
+    return 0.6 + 0.3 * pt_condition_strength(&form->needs[0], pace);
 }
 
 static bool judge(struct group *g, struct pt_straggling *found) {
@@ -227,7 +235,7 @@ static bool judge(struct group *g, struct pt_straggling *found) {
         found->is_collective = g->is_collective;
         found->slowest_share = (double)slowest[most] / (double)found->step_count;
         measure_pace(g, most, found);
-        found->is_straggler = is_straggler(found);
+        found->is_straggler = is_straggler(found, slowest[most]);
     }
     pt_free(slowest);
     return is_enough;

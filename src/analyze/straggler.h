@@ -7,11 +7,15 @@
 #ifndef PT_ANALYZE_STRAGGLER_H
 #define PT_ANALYZE_STRAGGLER_H
 
+#include "analyze/verdict.h"
 #include "base/names.h"
 #include "model/sample.h"
 
 #define PT_STRAGGLER_SPANS_MAX 1000000
 #define PT_STRAGGLER_STEPS_MIN 10
+
+/* Forms of the rule "straggler": engines side by side, or ranks of a merged run. */
+enum { PT_STRAGGLER_WORKERS, PT_STRAGGLER_RANKS };
 
 struct pt_rank_span {
     uint32_t name, rank;
@@ -54,5 +58,7 @@ void pt_stragglers_add_span(struct pt_stragglers *s, struct pt_str rank, struct 
 void pt_stragglers_finish(struct pt_stragglers *s);
 /* The straggler that costs most, or NULL. */
 const struct pt_straggling *pt_stragglers_worst(const struct pt_stragglers *s);
+/* By its pace, the first condition of either form. */
+double pt_straggler_confidence(const struct pt_rule_form *form, double pace);
 
 #endif

@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WINDOWS_MIN 4
-#define SECONDS_MIN 1.5
-/* Held windows below which a verdict is not sure of itself. */
-#define WINDOWS_SURE 5
-#define REPORTED     0.25 /* confidence below which a verdict is not worth a line */
+#define EVENT_SIGNALS 3 /* told of an event: enough to believe it */
 
 static const struct pt_rule *const families[] = {
     pt_rules_cpu, pt_rules_memory, pt_rules_disk,     pt_rules_network,
@@ -23,26 +19,47 @@ const struct pt_rule *pt_rule_at(size_t index) {
     return NULL;
 }
 
+const struct pt_rule *pt_rule_find(const char *id) {
+    const struct pt_rule *rule;
+    for (size_t i = 0; (rule = pt_rule_at(i)); i++)
+        if (strcmp(rule->id, id) == 0)
+            return rule;
+    return NULL;
+}
+
+/* NAN is neither above nor below. */
 bool pt_condition_holds(const struct pt_condition *c, double value) {
-    return c->direction == '>' ? value > c->threshold : value < c->threshold; /* NAN: false */
+    return c->direction == '>'   ? value > c->threshold
+           : c->direction == '<' ? value < c->threshold
+                                 : value >= c->threshold;
 }
 
 void pt_condition_print(const struct pt_condition *c, char *into, size_t capacity) {
     char limit[32];
     pt_signal_print(c->signal, c->threshold, limit, sizeof limit);
     snprintf(into, capacity, "%s %s %s", pt_signal_infos[c->signal].name,
-             c->direction == '>' ? "above" : "below", limit);
+             c->direction == '>'   ? "above"
+             : c->direction == '<' ? "below"
+                                   : "at least",
+             limit);
 }
 
-static int condition_count(const struct pt_condition *conditions) {
+int pt_condition_count(const struct pt_condition *conditions, int most) {
     int count = 0;
-    while (count < PT_RULE_CONDITIONS && conditions[count].direction)
+    while (count < most && conditions[count].direction)
         count++;
     return count;
 }
 
-/* 0 at the threshold, 1 where there is no doubt. */
-static double strength(const struct pt_condition *c, double value) {
+static int need_count(const struct pt_rule_form *form) {
+    return pt_condition_count(form->needs, PT_RULE_CONDITIONS);
+}
+
+static int against_count(const struct pt_rule *rule) {
+    return pt_condition_count(rule->against, PT_RULE_CONDITIONS);
+}
+
+double pt_condition_strength(const struct pt_condition *c, double value) {
     return fmax(0, fmin(1, (value - c->threshold) / (c->certain - c->threshold)));
 }
 
@@ -50,8 +67,22 @@ static bool is_precondition(const struct pt_condition *c) {
     return c->threshold == c->certain;
 }
 
+void pt_facts_init(struct pt_facts *f) {
+    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+        f->values[id] = NAN;
+}
+
+bool pt_form_holds(const struct pt_rule_form *form, const struct pt_facts *f) {
+    int count = need_count(form);
+    for (int i = 0; i < count; i++)
+        if (!pt_condition_holds(&form->needs[i], f->values[form->needs[i].signal]))
+            return false;
+    return count > 0;
+}
+
+/* In one window. */
 static bool form_holds(const struct pt_rule_form *form, const struct pt_signals *s, size_t window) {
-    int count = condition_count(form->needs);
+    int count = need_count(form);
     for (int i = 0; i < count; i++)
         if (!pt_condition_holds(&form->needs[i], s->values[form->needs[i].signal][window]))
             return false;
@@ -101,7 +132,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
                             const struct holding *h, struct pt_verdict *v) {
     double strengths = 0;
     int counted = 0;
-    v->signal_count = condition_count(form->needs);
+    v->signal_count = need_count(form);
     for (int c = 0; c < v->signal_count; c++) {
         const struct pt_condition *need = &form->needs[c];
         double sum = 0;
@@ -115,7 +146,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
             .to = since_start(s, s->windows->windows[h->longest_to - 1].end_ns),
         };
         if (!is_precondition(need)) {
-            strengths += strength(need, sum / (double)h->windows);
+            strengths += pt_condition_strength(need, sum / (double)h->windows);
             counted++;
         }
     }
@@ -125,7 +156,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
 /* In the windows where the form holds; in all of them without a form. */
 static void look_against(const struct pt_rule_form *form, const struct pt_signals *s,
                          struct pt_verdict *v) {
-    int count = condition_count(v->rule->against);
+    int count = against_count(v->rule);
     for (int c = 0; c < count; c++) {
         const struct pt_condition *against = &v->rule->against[c];
         size_t known = 0, found = 0;
@@ -142,14 +173,14 @@ static void look_against(const struct pt_rule_form *form, const struct pt_signal
 
 static double worst_against(const struct pt_verdict *v) {
     double worst = 0;
-    for (int c = 0; c < condition_count(v->rule->against); c++)
+    for (int c = 0; c < against_count(v->rule); c++)
         worst = fmax(worst, v->against[c]);
     return worst;
 }
 
 void pt_verdict_look_against(struct pt_verdict *v, const struct pt_signals *s) {
     look_against(NULL, s, v);
-    v->confidence *= 1 - 0.6 * worst_against(v);
+    v->confidence *= 1 - (1 - PT_VERDICT_AGAINST) * worst_against(v);
 }
 
 static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form *form,
@@ -160,25 +191,86 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
     *v = (struct pt_verdict){ .rule = rule, .share = h.seconds / s->seconds };
     double speaks = weigh_signals(form, s, &h, v);
     look_against(form, s, v);
-    v->confidence = 0.6 + 0.39 * speaks;
-    if (h.windows < WINDOWS_SURE)
-        v->confidence *= 0.6;
-    v->confidence *= 1 - 0.6 * worst_against(v);
+    v->confidence = PT_VERDICT_LEAST + (PT_VERDICT_MOST - PT_VERDICT_LEAST) * speaks;
+    if (h.windows < PT_VERDICT_WINDOWS)
+        v->confidence *= PT_VERDICT_RARE;
+    v->confidence *= 1 - (1 - PT_VERDICT_AGAINST) * worst_against(v);
     if (form->ceiling > 0)
         v->confidence = fmin(v->confidence, form->ceiling);
     return true;
+}
+
+/* The highest value of a signal, and when. */
+static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *window) {
+    double peak = NAN;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->values[id][i] > peak || isnan(peak)) {
+            peak = s->values[id][i];
+            *window = i;
+        }
+    return peak;
+}
+
+static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double value, size_t window,
+                     struct pt_verdict *v) {
+    v->signals[v->signal_count++] = (struct pt_verdict_signal){
+        .signal = id,
+        .value = value,
+        .from = since_start(s, s->windows->windows[window].start_ns),
+        .to = since_start(s, s->windows->windows[window].end_ns),
+    };
+}
+
+/* How many there were: signals are rates. */
+static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
+    double count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (!isnan(s->values[id][i]))
+            count += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
+    return round(count);
+}
+
+/* The form of an event: its one need is what happened, which is counted; then signs of it. */
+static bool evaluate_event_form(const struct pt_rule_form *form, const struct pt_signals *s,
+                                struct pt_verdict *v) {
+    const struct pt_condition *need = &form->needs[0];
+    int sign_count = pt_condition_count(form->signs, PT_RULE_SIGNS);
+    size_t window = 0;
+    *v = (struct pt_verdict){ .confidence = form->ceiling };
+    if (!pt_condition_holds(need, peak_of(s, need->signal, &window)))
+        return false;
+    add_peak(s, need->signal, count_of(s, need->signal), window, v);
+    v->share = pt_window_seconds(&s->windows->windows[window]) / s->seconds;
+    for (int i = 0; i < sign_count && v->signal_count < EVENT_SIGNALS; i++) {
+        double value = peak_of(s, form->signs[i].signal, &window);
+        if (pt_condition_holds(&form->signs[i], value))
+            add_peak(s, form->signs[i].signal, value, window, v);
+    }
+    return sign_count == 0 || v->signal_count > 1;
+}
+
+static bool evaluate_event(const struct pt_rule *rule, const struct pt_signals *s,
+                           struct pt_verdict *v) {
+    for (int f = 0; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
+        if (evaluate_event_form(&rule->forms[f], s, v))
+            return true;
+    return false;
 }
 
 static double rank(const struct pt_verdict *v) {
     return v->confidence * (v->rule->is_event ? 1 : 0.4 + 0.6 * fmin(1, v->share));
 }
 
+static bool is_of_whole_run(const struct pt_rule *rule) {
+    return rule->is_event || rule->evaluate;
+}
+
 static bool evaluate(const struct pt_rule *rule, const struct pt_signals *s,
                      struct pt_verdict *best) {
     bool holds = false;
-    if (rule->evaluate) {
-        *best = (struct pt_verdict){ .rule = rule };
-        holds = rule->evaluate(s, best);
+    if (is_of_whole_run(rule)) {
+        *best = (struct pt_verdict){ 0 };
+        holds = rule->is_event ? evaluate_event(rule, s, best) : rule->evaluate(rule, s, best);
         best->rule = rule;
         if (holds)
             pt_verdict_look_against(best, s);
@@ -196,11 +288,11 @@ static bool evaluate(const struct pt_rule *rule, const struct pt_signals *s,
 
 /* One form with all its signals is enough. */
 static bool is_checkable(const struct pt_rule *rule, const struct pt_signals *s) {
-    if (rule->evaluate)
+    if (is_of_whole_run(rule))
         return pt_signal_is_known(s, rule->looks_at);
     for (int f = 0; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++) {
         bool has_all = true;
-        for (int c = 0; c < condition_count(rule->forms[f].needs); c++)
+        for (int c = 0; c < need_count(&rule->forms[f]); c++)
             has_all &= pt_signal_is_known(s, rule->forms[f].needs[c].signal);
         if (has_all)
             return true;
@@ -222,8 +314,8 @@ static void lower_explained(struct pt_explanation *x) {
         for (int e = 0; e < (int)PT_COUNT(x->verdicts[i].rule->explains) && explains[e]; e++)
             for (int k = 0; k < x->verdict_count; k++)
                 if (strcmp(x->verdicts[k].rule->id, explains[e]) == 0 &&
-                    x->verdicts[k].confidence >= x->verdicts[i].confidence * 0.9)
-                    x->verdicts[k].confidence = x->verdicts[i].confidence * 0.9;
+                    x->verdicts[k].confidence >= x->verdicts[i].confidence * PT_VERDICT_EXPLAINED)
+                    x->verdicts[k].confidence = x->verdicts[i].confidence * PT_VERDICT_EXPLAINED;
     }
 }
 
@@ -253,11 +345,11 @@ void pt_explanation_decide(struct pt_explanation *x) {
 void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
     const struct pt_rule *rule;
     *x = (struct pt_explanation){ .seconds = s->seconds, .window_count = s->count };
-    if (s->count < WINDOWS_MIN || s->seconds < SECONDS_MIN) {
+    if (s->count < PT_EXPLAIN_WINDOWS || s->seconds < PT_EXPLAIN_SECONDS) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
         snprintf(x->because, sizeof x->because,
                  "the run is too short, %.1f s in %zu windows; %.1f s in %d are needed", s->seconds,
-                 s->count, SECONDS_MIN, WINDOWS_MIN);
+                 s->count, PT_EXPLAIN_SECONDS, PT_EXPLAIN_WINDOWS);
         return;
     }
     if (!pt_signal_is_known(s, PT_SIGNAL_CPU_BUSY)) {
@@ -269,7 +361,7 @@ void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
         struct pt_verdict v;
         if (!is_checkable(rule, s))
             x->not_checked[x->not_checked_count++] = rule->id;
-        else if (evaluate(rule, s, &v) && v.confidence >= REPORTED &&
+        else if (evaluate(rule, s, &v) && v.confidence >= PT_VERDICT_REPORTED &&
                  (rule->is_event || v.share >= PT_VERDICT_SHARE))
             x->verdicts[x->verdict_count++] = v;
     }

@@ -10,24 +10,44 @@
 
 #include "analyze/signal.h"
 
-#define PT_RULE_CONDITIONS   5
-#define PT_RULE_FORMS        4
-#define PT_VERDICTS_MAX      32
-#define PT_VERDICT_CONFIDENT 0.6
-#define PT_VERDICT_SHARE     0.25 /* of the run: less holds nothing back */
+#define PT_RULE_CONDITIONS 7
+#define PT_RULE_SIGNS      4
+#define PT_RULE_FORMS      4
+#define PT_VERDICTS_MAX    32
+
+/* Numbers that hold for all rules; `pitot docs explain` prints them. */
+#define PT_EXPLAIN_WINDOWS   4    /* a run with fewer windows is too short */
+#define PT_EXPLAIN_SECONDS   1.5  /* so is a shorter one */
+#define PT_VERDICT_SHARE     0.25 /* of the run: a verdict that holds for less is not reported */
+#define PT_VERDICT_REPORTED  0.25 /* confidence below which a verdict is not reported */
+#define PT_VERDICT_CONFIDENT 0.6  /* confidence from which a verdict is an answer */
+#define PT_VERDICT_LEAST     0.6  /* confidence with every signal at its threshold */
+#define PT_VERDICT_MOST      0.99 /* confidence with every signal beyond doubt */
+#define PT_VERDICT_WINDOWS   5    /* a verdict that holds in fewer windows is less certain: */
+#define PT_VERDICT_RARE      0.6  /* its confidence is multiplied by this */
+#define PT_VERDICT_AGAINST   0.4  /* and by this if evidence against it holds all the time */
+#define PT_VERDICT_EXPLAINED 0.9  /* highest confidence, relative to a verdict that explains it */
 
 /* Signal above (or below) a threshold; at `certain` it leaves no doubt. A condition whose two
- * numbers are the same is only a precondition: it holds or not, and adds no confidence. */
+ * numbers are the same is only a precondition: it holds or not, and adds no confidence. The same
+ * row is evaluated and printed. */
 struct pt_condition {
     enum pt_signal_id signal;
-    char direction; /* '>' or '<'; 0 ends the list */
+    char direction; /* '>', '<' or PT_AT_LEAST; 0 ends the list */
     double threshold, certain;
 };
+enum { PT_AT_LEAST = 'a' };
 
 /* One way to see it: all conditions in the same window; at least two of independent sources. */
 struct pt_rule_form {
     struct pt_condition needs[PT_RULE_CONDITIONS];
+    struct pt_condition signs[PT_RULE_SIGNS]; /* of an event: at least one of these, if any */
     double ceiling; /* of its confidence, where it cannot tell for sure; 0: none */
+};
+
+/* Numbers of a whole run, by signal; NAN: unknown. */
+struct pt_facts {
+    double values[PT_SIGNAL_COUNT];
 };
 
 struct pt_verdict_signal {
@@ -53,13 +73,19 @@ struct pt_rule {
     const char *id;    /* cpu-bound */
     const char *title; /* one sentence that says what it means */
     struct pt_rule_form forms[PT_RULE_FORMS];
+    struct pt_condition never; /* rules it out, with `evaluate` */
     struct pt_condition against[PT_RULE_CONDITIONS];
     const char *advice;      /* the knob and what to expect */
+    const char *note;        /* how to read the conditions; or NULL */
     const char *explains[5]; /* ids of more general verdicts that it explains */
-    bool is_event;           /* that it happened at all counts, not for how long */
-    /* Instead of the forms; fills everything but `rule` and `against`. False: it does not hold. */
-    bool (*evaluate)(const struct pt_signals *signals, struct pt_verdict *verdict);
-    /* With `evaluate`: are there the signals it looks at? */
+    /* That it happened at all counts, not for how long: the forms are compared with the peaks of
+     * the run, and the first that holds is taken, with its `ceiling` as confidence. */
+    bool is_event;
+    /* Compares the forms with numbers of the whole run instead of each window; fills everything but
+     * `rule` and `against`. False: it does not hold. */
+    bool (*evaluate)(const struct pt_rule *rule, const struct pt_signals *signals,
+                     struct pt_verdict *verdict);
+    /* Of an event and with `evaluate`: the signal that must be known. */
     enum pt_signal_id looks_at;
 };
 
@@ -82,6 +108,7 @@ extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], 
 
 /* The rule at an index over all families; NULL after the last. */
 const struct pt_rule *pt_rule_at(size_t index);
+const struct pt_rule *pt_rule_find(const char *id); /* NULL: there is none */
 
 void pt_explain(struct pt_explanation *x, const struct pt_signals *signals);
 /* What speaks against a verdict of the whole run, which lowers its confidence. */
@@ -90,6 +117,12 @@ void pt_verdict_look_against(struct pt_verdict *v, const struct pt_signals *sign
 void pt_explanation_decide(struct pt_explanation *x);
 
 bool pt_condition_holds(const struct pt_condition *c, double value);
+/* 0 at the threshold, 1 where there is no doubt. */
+double pt_condition_strength(const struct pt_condition *c, double value);
+/* Conditions before the one that ends the list. */
+int pt_condition_count(const struct pt_condition *conditions, int most);
+void pt_facts_init(struct pt_facts *f); /* all unknown */
+bool pt_form_holds(const struct pt_rule_form *form, const struct pt_facts *f);
 /* "all CPUs together below 80 %": the condition in words. */
 void pt_condition_print(const struct pt_condition *c, char *into, size_t capacity);
 

@@ -1,11 +1,13 @@
 /* cmd/cmd_docs.c -- pages made of the program's own tables: man page and shell completion of
- * commands and options; metrics, dashboard and rules of the schema; the names of OpenTelemetry. */
+ * commands and options; metrics, dashboard and rules of the schema; the names of OpenTelemetry; the
+ * conditions of verdicts. */
 #include "sampler/sampler.h"
 #include "analyze/watch.h"
 #include "cmd/command.h"
 #include "push/otel_names.h"
 #include "report/grafana.h"
 #include "report/prometheus_rules.h"
+#include "report/rules_page.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -161,8 +163,13 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         const char *name;
         void (*print)(struct pt_out *out);
     } pages[] = {
-        { "man", pt_docs_man },   { "bash", pt_docs_bash },       { "metrics", pt_schema_markdown },
-        { "otel", pt_docs_otel }, { "grafana", print_dashboard }, { "rules", print_rules }
+        { "man", pt_docs_man },
+        { "bash", pt_docs_bash },
+        { "metrics", pt_schema_markdown },
+        { "otel", pt_docs_otel },
+        { "grafana", print_dashboard },
+        { "rules", print_rules },
+        { "explain", pt_rules_page_print },
     };
     (void)o;
     (void)has_dashes;
@@ -176,5 +183,5 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         return pt_command_close(&out, 0);
     }
     return pt_command_misused(PT_COMMAND_DOCS,
-                              "give one of man, bash, metrics, otel, grafana, rules");
+                              "give one of man, bash, metrics, otel, grafana, rules, explain");
 }

@@ -425,7 +425,7 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                             pt_cmd_doctor, doctor_details, 2 },
     [PT_COMMAND_DEMO] = { "demo", "", "run the demo workload: a small transformer decoder",
                           pt_cmd_demo, demo_details, 2 },
-    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics|otel|grafana|rules",
+    [PT_COMMAND_DOCS] = { "docs", "man|bash|metrics|otel|grafana|rules|explain",
                           "print a page that is made of the program's tables", pt_cmd_docs, NULL,
                           2 },
     [PT_COMMAND_VERSION] = { "version", "", "print the version", pt_cmd_version, NULL, 2 },

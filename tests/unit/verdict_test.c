@@ -8,6 +8,7 @@
 #include "report/cpu_places.h"
 #include "report/explain_text.h"
 #include "report/leak_stack.h"
+#include "report/rules_page.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -636,7 +637,7 @@ static void every_rule_is_whole(void **state) {
     const struct pt_rule *rule, *other;
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
         assert_true(rule->title && rule->advice);
-        assert_true(rule->evaluate || rule->forms[0].needs[1].direction);
+        assert_true(rule->forms[0].needs[1].direction || rule->forms[0].signs[0].direction);
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(pt_rule_at(k)->id, rule->id);
         for (int e = 0; e < (int)PT_COUNT(rule->explains) && rule->explains[e]; e++) {
@@ -653,50 +654,46 @@ static void every_rule_is_whole(void **state) {
     }
 }
 
-/* Text of a page as one line, with one blank between words. */
-static void join_lines(const char *text, char *words) {
-    for (; *text; text++)
-        if (*text != '\n')
-            *words++ = *text;
-        else
-            for (*words++ = ' '; text[1] == ' ' || text[1] == '\n';)
-                text++;
-    *words = 0;
-}
-
-static void look_for_doubts(const char *words, const struct pt_rule *rule) {
-    char all[1024] = "against it: ";
-    for (int i = 0; i < PT_RULE_CONDITIONS && rule->against[i].direction; i++) {
-        char one[128];
-        pt_condition_print(&rule->against[i], one, sizeof one);
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i > 0 ? "; " : "", one);
+static void look_for_conditions(const char *page, const struct pt_condition *list, int most) {
+    for (int i = 0; i < most && list[i].direction; i++) {
+        const char *name = pt_signal_infos[list[i].signal].name;
+        char words[128], row[160];
+        pt_condition_print(&list[i], words, sizeof words);
+        snprintf(row, sizeof row, "| `%s` |%s |", name, words + strlen(name));
+        if (!strstr(page, row))
+            fail_msg("the page does not have %s", row);
     }
-    if (rule->against[0].direction && !strstr(words, all))
-        fail_msg("docs/EXPLAIN.md: %s has %s", rule->id, all);
 }
 
-static void the_page_has_every_verdict_and_its_advice(void **state) {
+static void the_page_has_every_verdict_with_its_conditions(void **state) {
     (void)state;
-    char path[4096];
-    static char page[200000], words[200000];
+    struct pt_buf text = { 0 };
+    struct pt_out out;
     const struct pt_rule *rule;
-    snprintf(path, sizeof path, "%s/docs/EXPLAIN.md", getenv("PITOT_SOURCE"));
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    page[fread(page, 1, sizeof page - 1, file)] = 0;
-    fclose(file);
-    join_lines(page, words);
+    pt_out_memory(&out, &text);
+    pt_rules_page_print(&out);
+    pt_out_char(&out, 0);
+    assert_int_equal(pt_out_close(&out), 0);
+    const char *page = (const char *)text.at;
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {
         char heading[64];
         snprintf(heading, sizeof heading, "\n### %s\n", rule->id);
-        if (!strstr(page, heading) || !strstr(page, rule->title))
-            fail_msg("docs/EXPLAIN.md does not have %s", rule->id);
-        if (!strstr(words, rule->advice))
-            fail_msg("docs/EXPLAIN.md has another advice for %s", rule->id);
-        look_for_doubts(words, rule);
+        const char *section = strstr(page, heading);
+        assert_non_null(section);
+        const char *end = strstr(section + 1, "\n### ");
+        char *own = end ? strndup(section, (size_t)(end - section)) : strdup(section);
+        assert_true(strstr(own, rule->title) && strstr(own, rule->advice));
+        for (int f = 0; f < PT_RULE_FORMS; f++) {
+            look_for_conditions(own, rule->forms[f].needs, PT_RULE_CONDITIONS);
+            look_for_conditions(own, rule->forms[f].signs, PT_RULE_SIGNS);
+        }
+        look_for_conditions(own, &rule->never, 1);
+        look_for_conditions(own, rule->against, PT_RULE_CONDITIONS);
+        free(own);
     }
     for (int i = 0; i < PT_SIGNAL_COUNT; i++)
         assert_non_null(strstr(page, pt_signal_infos[i].name));
+    pt_buf_release(&text);
 }
 
 /* A profile of memory beside a journal: one stack that grows, or none. */
@@ -724,20 +721,12 @@ static void write_heap(const char *path, bool has_leak) {
     pt_profile_release(&p);
 }
 
-static const struct pt_rule *rule_of(const char *id) {
-    const struct pt_rule *rule;
-    for (size_t i = 0; (rule = pt_rule_at(i)); i++)
-        if (strcmp(rule->id, id) == 0)
-            return rule;
-    return NULL;
-}
-
 static void a_leak_is_told_by_its_stack(void **state) {
     (void)state;
     char directory[] = "/tmp/pitot-leak-XXXXXX", journal[64], heap[64];
     struct pt_explanation x = { .verdict_count = 2 };
-    x.verdicts[0].rule = rule_of("cpu-bound");
-    x.verdicts[1].rule = rule_of("memory-leak");
+    x.verdicts[0].rule = pt_rule_find("cpu-bound");
+    x.verdicts[1].rule = pt_rule_find("memory-leak");
     assert_non_null(mkdtemp(directory));
     snprintf(journal, sizeof journal, "%s/run.pitot", directory);
     snprintf(heap, sizeof heap, "%s/run.heap.pitotprof", directory);
@@ -875,8 +864,9 @@ int main(void) {
         PT_TEST(a_leak_is_told_by_its_pace, "C234: a leak is told by how fast memory grows"),
         PT_TEST(every_rule_is_whole,
                 "C236: every rule has a title, advice, two signals and a test"),
-        PT_TEST(the_page_has_every_verdict_and_its_advice,
-                "C238: docs/EXPLAIN.md has every verdict and signal"),
+        PT_TEST(
+            the_page_has_every_verdict_with_its_conditions,
+            "C238: the page of verdicts has every verdict with its conditions, and every signal"),
         PT_TEST(
             rates_are_growth_over_time_and_resets_are_unknown,
             "the rate of a counter is its growth over its own time; after a reset it is unknown"),

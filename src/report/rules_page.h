@@ -1,0 +1,10 @@
+/* report/rules_page.h -- `pitot docs explain`: the verdicts of `pitot explain` with the conditions
+ * that its rules evaluate, as Markdown. */
+#ifndef PT_REPORT_RULES_PAGE_H
+#define PT_REPORT_RULES_PAGE_H
+
+#include "base/out.h"
+
+void pt_rules_page_print(struct pt_out *out);
+
+#endif
