@@ -5,16 +5,15 @@
 #include "analyze/verdict.h"
 
 /* A trend that counts as a leak. */
-#define PT_LEAK_GROWS                                                                              \
-    { PT_SIGNAL_TREND_GROWTH, '>', 8 << 20, 8 << 20 },                                             \
-        { PT_SIGNAL_TREND_GROWTH_SHARE, '>', 0.1, 0.1 }, { PT_SIGNAL_TREND_FIT, '>', 0.85, 0.85 }, \
-    {                                                                                              \
-        PT_SIGNAL_TREND_EVENNESS, '>', 0.4, 0.4                                                    \
+#define PT_LEAK_GROWS                                                                     \
+    { PT_SIGNAL_TREND_GROWTH, '>', 8 << 20 }, { PT_SIGNAL_TREND_GROWTH_SHARE, '>', 0.1 }, \
+        { PT_SIGNAL_TREND_FIT, '>', 0.85 }, {                                             \
+        PT_SIGNAL_TREND_EVENNESS, '>', 0.4                                                \
     }
 /* A second count, made elsewhere, grows at about the same pace. */
-#define PT_LEAK_CONFIRMED                                 \
-    { PT_SIGNAL_WITNESS_FIT, PT_AT_LEAST, 0.85, 0.85 }, { \
-        PT_SIGNAL_WITNESS_DISAGREEMENT, '<', 2, 2         \
+#define PT_LEAK_CONFIRMED                           \
+    { PT_SIGNAL_WITNESS_FIT, PT_AT_LEAST, 0.85 }, { \
+        PT_SIGNAL_WITNESS_DISAGREEMENT, '<', 2      \
     }
 /* A short run may just be loading. */
 #define PT_LEAK_FORMS                                                            \
@@ -28,7 +27,7 @@
     }
 /* The second count is level: what grows is not memory of its own, but files that it reads. */
 #define PT_LEAK_NEVER \
-    { PT_SIGNAL_WITNESS_CHANGE, '<', 0.2, 0.2 }
+    { PT_SIGNAL_WITNESS_CHANGE, '<', 0.2 }
 
 bool pt_find_memory_leak(const struct pt_rule *rule, const struct pt_signals *s,
                          struct pt_verdict *v);

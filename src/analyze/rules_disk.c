@@ -14,10 +14,10 @@ const struct pt_rule pt_rules_disk[] = {
                    { { { S(IO_PRESSURE), '>', 0.4, 0.7 },
                        { S(DISK_BUSY), '>', 0.7, 0.95 },
                        { S(MACHINE_BUSY), '<', 0.5, 0.3 } } } },
-        .against = { { S(OWN_CPU_SHARE), '>', 0.75, 0.75 },
-                     { S(OWN_MEMORY_PRESSURE), '>', 0.25, 0.25 },
-                     { S(MEM_SWAP), '>', 100, 100 },
-                     { S(OWN_IO_PRESSURE), '<', 0.05, 0.05 } },
+        .against = { { S(OWN_CPU_SHARE), '>', 0.75 },
+                     { S(OWN_MEMORY_PRESSURE), '>', 0.25 },
+                     { S(MEM_SWAP), '>', 100 },
+                     { S(OWN_IO_PRESSURE), '<', 0.05 } },
         .advice = "Read less or from nearer: keep weights in the page cache (a warm-up read, more "
                   "memory), on local NVMe, in larger sequential reads (readahead, safetensors, "
                   "direct I/O); write logs and checkpoints asynchronously. A second start from the "

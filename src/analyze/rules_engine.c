@@ -87,10 +87,10 @@ const struct pt_rule pt_rules_engine[] = {
         .forms = { { { { S(ENGINE_WAITING), '>', 1, 4 },
                        { S(ENGINE_QUEUE_SHARE), '>', 0.2, 0.5 } } },
                    { { { S(ENGINE_WAITING), '>', 2, 16 },
-                       { S(ENGINE_RUNNING), '>', 1, 1 },
+                       { S(ENGINE_RUNNING), '>', 1 },
                        { S(ENGINE_TTFT), '>', 0.5, 2 } } } },
         /* an engine that makes nothing is stuck or starting, not too small */
-        .against = { { S(ENGINE_TOKENS), '<', 1, 1 } },
+        .against = { { S(ENGINE_TOKENS), '<', 1 } },
         .advice = "More capacity or fewer requests: another replica, larger --max-num-seqs where "
                   "memory allows, admission control in front. Queue time is what a user would no "
                   "longer wait.",
@@ -100,7 +100,7 @@ const struct pt_rule pt_rules_engine[] = {
         .title = "The KV cache is full: requests are stopped and started again",
         .forms = { { { { S(ENGINE_KV), '>', 0.9, 0.98 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0.5 } } },
                    { { { S(ENGINE_KV), '>', 0.95, 0.99 }, { S(ENGINE_WAITING), '>', 1, 8 } } } },
-        .against = { { S(ENGINE_TOKENS), '<', 1, 1 }, { S(ENGINE_WAITING), '<', 0.5, 0.5 } },
+        .against = { { S(ENGINE_TOKENS), '<', 1 }, { S(ENGINE_WAITING), '<', 0.5 } },
         .advice = "Room for the cache: higher --gpu-memory-utilization, shorter --max-model-len, "
                   "--kv-cache-dtype fp8, more tensor parallelism, or fewer at a time "
                   "(--max-num-seqs). Work that was preempted is no longer done twice.",
@@ -111,10 +111,10 @@ const struct pt_rule pt_rules_engine[] = {
         .title = "Long prompts interrupt the generation of others",
         .forms = { { { { S(ENGINE_TOKEN_SPREAD), '>', 4, 10 },
                        { S(ENGINE_PREFILL_SHARE), '>', 0.2, 0.5 },
-                       { S(ENGINE_RUNNING), '>', 1, 1 } } } },
-        .against = { { S(OWN_CPU_PRESSURE), '>', 0.5, 0.5 },
-                     { S(OWN_THROTTLED), '>', 0.1, 0.1 },
-                     { S(ENGINE_PREEMPTIONS), '>', 0, 0 } },
+                       { S(ENGINE_RUNNING), '>', 1 } } } },
+        .against = { { S(OWN_CPU_PRESSURE), '>', 0.5 },
+                     { S(OWN_THROTTLED), '>', 0.1 },
+                     { S(ENGINE_PREEMPTIONS), '>', 0 } },
         .advice =
             "Smaller steps of prefill: --enable-chunked-prefill with a lower "
             "--max-num-batched-tokens, --enable-prefix-caching, or prefill on other GPUs "
@@ -126,11 +126,11 @@ const struct pt_rule pt_rules_engine[] = {
         .title = "Requests wait although there is room for more at a time",
         .forms = { { { { S(ENGINE_WAITING), '>', 1, 4 },
                        { S(ENGINE_RUNNING), '<', 9, 5 },
-                       { S(ENGINE_RUNNING), '>', 0.5, 0.5 },
+                       { S(ENGINE_RUNNING), '>', 0.5 },
                        { S(ENGINE_KV), '<', 0.5, 0.25 } } } },
-        .against = { { S(ENGINE_PREEMPTIONS), '>', 0, 0 },
-                     { S(GPU_TENSOR), '>', 0.6, 0.6 },
-                     { S(CPU_BUSY), '>', 0.9, 0.9 } },
+        .against = { { S(ENGINE_PREEMPTIONS), '>', 0 },
+                     { S(GPU_TENSOR), '>', 0.6 },
+                     { S(CPU_BUSY), '>', 0.9 } },
         .advice =
             "Let more run at a time: raise --max-num-seqs (or the engine's batch size) until the "
             "KV cache or the latency limit is reached. Decoding reads the weights once for "
@@ -149,9 +149,9 @@ const struct pt_rule pt_rules_engine[] = {
                    { { { S(ENGINE_WAITING), '<', 0.5, 0.1 },
                        { S(ENGINE_RUNNING), '<', 1, 0.3 },
                        { S(OWN_CPU_SHARE), '<', 0.4, 0.1 } } } },
-        .against = { { S(OWN_CPU_PRESSURE), '>', 0.5, 0.5 },
-                     { S(OWN_THROTTLED), '>', 0.1, 0.1 },
-                     { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 } },
+        .against = { { S(OWN_CPU_PRESSURE), '>', 0.5 },
+                     { S(OWN_THROTTLED), '>', 0.1 },
+                     { S(OWN_IO_PRESSURE), '>', 0.3 } },
         .advice =
             "More load: raise the concurrency or the rate of the client, or look at what is "
             "between it and the engine (gateway, tokenizer, network). Throughput grows with the "
@@ -163,17 +163,17 @@ const struct pt_rule pt_rules_engine[] = {
         .evaluate = find_straggler,
         .looks_at = S(ENGINE_TOKENS),
         .forms = { [PT_STRAGGLER_WORKERS] = { { { S(WORKER_PACE), PT_AT_LEAST, 1.3, 2 },
-                                                { S(WORKER_RATE), '<', 0.85, 0.85 },
-                                                { S(WORKER_COUNT), PT_AT_LEAST, 3, 3 } } },
+                                                { S(WORKER_RATE), '<', 0.85 },
+                                                { S(WORKER_COUNT), PT_AT_LEAST, 3 } } },
                    [PT_STRAGGLER_RANKS] = { { { S(RANK_PACE), PT_AT_LEAST, 1.1, 1.5 },
-                                              { S(RANK_EXCESS), PT_AT_LEAST, 0.5, 0.5 },
-                                              { S(RANK_STEPS), PT_AT_LEAST, PT_STRAGGLER_STEPS_MIN,
+                                              { S(RANK_EXCESS), PT_AT_LEAST, 0.5 },
+                                              { S(RANK_STEPS), PT_AT_LEAST,
                                                 PT_STRAGGLER_STEPS_MIN } } } },
         .note = "The second form is for the ranks of a [merged run](MERGE.md). In a collective "
                 "operation, where all ranks wait for the slowest, the slowest one is there for the "
                 "shortest time: rank.pace is then inverted.",
         /* other reasons to be slow now and then, which may meet one worker more than the others */
-        .against = { { S(OWN_THROTTLED), '>', 0.1, 0.1 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0 } },
+        .against = { { S(OWN_THROTTLED), '>', 0.1 }, { S(ENGINE_PREEMPTIONS), '>', 0 } },
         .advice =
             "Look at that worker alone: its clocks, temperature, PCIe link, neighbours and NUMA "
             "node; until it is well send it less. Where all wait for the slowest, all become "

@@ -38,8 +38,7 @@ const struct pt_rule pt_rules_memory[] = {
                    { { { S(OWN_MEMORY_SHARE), '>', 0.85, 0.95 },
                        { S(OWN_MEMORY_PRESSURE), '>', 0.02, 0.2 } } } },
         /* what was dropped is needed by nobody; or it is the machine that is too small */
-        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.01, 0.01 },
-                     { S(MEM_AVAILABLE), '<', 0.03, 0.03 } },
+        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.01 }, { S(MEM_AVAILABLE), '<', 0.03 } },
         .advice =
             "Raise the memory limit (Kubernetes limits.memory, docker --memory, systemd "
             "MemoryMax=), or keep less: smaller caches, batches, fewer workers. Page cache that "
@@ -56,8 +55,7 @@ const struct pt_rule pt_rules_memory[] = {
                    { { { S(MEM_PRESSURE), '>', 0.1, 0.4 }, { S(MEM_AVAILABLE), '<', 0.1, 0.03 } } },
                    { { { S(OWN_MEMORY_PRESSURE), '>', 0.1, 0.4 },
                        { S(OWN_LIMIT_HITS), '>', 1, 50 } } } },
-        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.02, 0.02 },
-                     { S(MEM_AVAILABLE), '>', 0.9, 0.9 } },
+        .against = { { S(OWN_MEMORY_PRESSURE), '<', 0.02 }, { S(MEM_AVAILABLE), '>', 0.9 } },
         .advice =
             "More memory (a larger machine, limits.memory, MemoryMax=), or less in it: smaller "
             "batches and caches, fewer workers (num_workers, engine replicas), other programs "
@@ -72,7 +70,7 @@ const struct pt_rule pt_rules_memory[] = {
                    { { { S(MEM_SWAP), '>', 100, 2000 },
                        { S(MEM_SWAP_USED), '>', 1 << 20, 64 << 20 },
                        { S(MEM_MAJOR_FAULTS), '>', 50, 500 } } } },
-        .against = { { S(MEM_AVAILABLE), '>', 0.5, 0.5 } },
+        .against = { { S(MEM_AVAILABLE), '>', 0.5 } },
         .advice =
             "More memory or less use of it; for latency turn swap off for this service "
             "(memory.swap.max=0) or lock its pages. Work that waits for swap is a thousand times "
@@ -87,7 +85,7 @@ const struct pt_rule pt_rules_memory[] = {
         .forms = PT_LEAK_FORMS,
         .never = PT_LEAK_NEVER,
         /* what loads grows, and what waits in a queue is kept for a reason */
-        .against = { { S(OWN_IO_PRESSURE), '>', 0.1, 0.1 }, { S(ENGINE_WAITING), '>', 1, 1 } },
+        .against = { { S(OWN_IO_PRESSURE), '>', 0.1 }, { S(ENGINE_WAITING), '>', 1 } },
         .advice =
             "Find what is kept: `pitot record --heap` names the stack that allocates it; look at "
             "caches without a limit, lists of results, unfreed tensors. Until then restart it "

@@ -17,9 +17,9 @@ const struct pt_rule pt_rules_network[] = {
                    { { { S(NET_DROPS), '>', 1, 50 },
                        { S(NET_RATE), '>', 8 << 20, 64 << 20 },
                        { S(CPU_BUSY), '<', 0.8, 0.5 } } } },
-        .against = { { S(OWN_CPU_SHARE), '>', 0.75, 0.75 },
-                     { S(OWN_IO_PRESSURE), '>', 0.3, 0.3 },
-                     { S(OWN_CPU_PRESSURE), '>', 0.5, 0.5 } },
+        .against = { { S(OWN_CPU_SHARE), '>', 0.75 },
+                     { S(OWN_IO_PRESSURE), '>', 0.3 },
+                     { S(OWN_CPU_PRESSURE), '>', 0.5 } },
         .advice = "Send less or over more: compression, larger messages, weights from a nearer "
                   "mirror, a faster or second interface, larger MTU and socket buffers. The link's "
                   "speed is the limit: at 90 % of it only sending less helps.",

@@ -64,7 +64,7 @@ double pt_condition_strength(const struct pt_condition *c, double value) {
 }
 
 static bool is_precondition(const struct pt_condition *c) {
-    return c->threshold == c->certain;
+    return c->certain == 0;
 }
 
 void pt_facts_init(struct pt_facts *f) {

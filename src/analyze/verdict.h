@@ -28,13 +28,12 @@
 #define PT_VERDICT_AGAINST   0.4  /* and by this if evidence against it holds all the time */
 #define PT_VERDICT_EXPLAINED 0.9  /* highest confidence, relative to a verdict that explains it */
 
-/* Signal above (or below) a threshold; at `certain` it leaves no doubt. A condition whose two
- * numbers are the same is only a precondition: it holds or not, and adds no confidence. The same
- * row is evaluated and printed. */
+/* Signal above (or below) a threshold. The same row is evaluated and printed. */
 struct pt_condition {
     enum pt_signal_id signal;
     char direction; /* '>', '<' or PT_AT_LEAST; 0 ends the list */
-    double threshold, certain;
+    double threshold;
+    double certain; /* leaves no doubt; 0: a precondition, which adds no confidence */
 };
 enum { PT_AT_LEAST = 'a' };
 

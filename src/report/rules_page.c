@@ -25,12 +25,11 @@ static void print_limits(struct pt_out *out) {
                   PT_VERDICT_EXPLAINED * 100);
 }
 
-static void print_condition(struct pt_out *out, const char *lead, const struct pt_condition *c,
-                            bool has_certain) {
+static void print_condition(struct pt_out *out, const char *lead, const struct pt_condition *c) {
     const char *name = pt_signal_infos[c->signal].name;
     char text[128], certain[32] = "";
     pt_condition_print(c, text, sizeof text);
-    if (has_certain && c->certain != c->threshold)
+    if (c->certain != 0)
         pt_signal_print(c->signal, c->certain, certain, sizeof certain);
     pt_out_printf(out, "| %s | `%s` |%s | %s%s|\n", lead, name, text + strlen(name), certain,
                   *certain ? " " : "");
@@ -45,10 +44,10 @@ static void print_form(struct pt_out *out, const struct pt_rule *rule, int index
                  ", confidence %s%.2f:", rule->is_event ? "" : "at most ", form->ceiling);
     int need_count = pt_condition_count(form->needs, PT_RULE_CONDITIONS);
     for (int i = 0; i < need_count; i++)
-        print_condition(out, i == 0 ? lead : "and", &form->needs[i], !rule->is_event);
+        print_condition(out, i == 0 ? lead : "and", &form->needs[i]);
     int sign_count = pt_condition_count(form->signs, PT_RULE_SIGNS);
     for (int i = 0; i < sign_count; i++)
-        print_condition(out, "and one of", &form->signs[i], false);
+        print_condition(out, "and one of", &form->signs[i]);
 }
 
 static void print_rule(struct pt_out *out, const struct pt_rule *rule) {
@@ -57,10 +56,10 @@ static void print_rule(struct pt_out *out, const struct pt_rule *rule) {
     for (int f = 0; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
         print_form(out, rule, f);
     if (rule->never.direction)
-        print_condition(out, "never if", &rule->never, false);
+        print_condition(out, "never if", &rule->never);
     int against_count = pt_condition_count(rule->against, PT_RULE_CONDITIONS);
     for (int i = 0; i < against_count; i++)
-        print_condition(out, "against", &rule->against[i], false);
+        print_condition(out, "against", &rule->against[i]);
     pt_out_char(out, '\n');
     if (rule->is_event)
         pt_out_text(out, "An event: the highest value of each signal counts.\n");
