@@ -1,5 +1,5 @@
 /* Rows of containers on captured trees, and on cgroups made for the test where allowed. */
-#include "test.h"
+#include "capture.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,6 +18,7 @@ extern const struct pt_collector pt_container_collector;
 #define ID1 "b29faf21b7eff959f64b4192c34d5d67a707fe8561e9eaa608cb27693fba4242"
 #define ID2 "7c3e8f1d2a4b5c6d7e8f9012a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6"
 #define ID3 "1f0e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+#define ID4 "5d41402abc4b2a76b9719d911017c592ae3f9d0c4b5e6f708192a3b4c5d6e7f8"
 #define UID "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 
 /* A collector that runs on one tree. */
@@ -669,26 +670,46 @@ static void a_group_that_is_made_later_appears(void **state) {
 
 static void a_captured_docker_host_is_read(void **state) {
     (void)state;
-    const char *source = getenv("PITOT_SOURCE");
-    char *root = pt_asprintf("%s/../shared/fixtures/cgroup/elastic-docker", source ? source : ".");
-    char *proc = pt_asprintf("%s/proc", root), *sys = pt_asprintf("%s/sys", root);
-    if (access(root, F_OK)) {
-        pt_free(root);
+    static const struct {
+        const char *root, *id;
+        pid_t pid;
+        int64_t cpu_time_ns;
+    } cases[] = {
+        { OURS "captured-docker", ID4, 12946, 476257169 },
+        { THEIRS "cgroup/elastic-docker", ID1, 985, 95996653175 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        char root[PATH_MAX];
+        if (!find_capture(cases[i].root, root))
+            continue;
+        char *proc = pt_asprintf("%s/proc", root), *sys = pt_asprintf("%s/sys", root);
+        struct run run = { .target = { .pids = { cases[i].pid }, .pid_count = 1 } };
+        struct pt_err err;
+        start_on(&run, proc, sys, root);
+        assert_int_equal(pt_container_collector.open(run.state, &run.context, &err), 0);
+        tick_after(&run, 0);
+        assert_text(&run, cases[i].id, "cRuntime", "docker");
+        assert_cell(&run, cases[i].id, "cIsRecorded", 1);
+        assert_cell(&run, cases[i].id, "cCpuTime", cases[i].cpu_time_ns);
+        stop(&run);
         pt_free(proc);
         pt_free(sys);
-        skip();
     }
-    struct run run = { .target = { .pids = { 985 }, .pid_count = 1 } };
-    struct pt_err err;
-    start_on(&run, proc, sys, root);
-    assert_int_equal(pt_container_collector.open(run.state, &run.context, &err), 0);
+}
+
+/* The limits that the container was started with, and what it had used of them. */
+static void a_captured_container_has_its_limits(void **state) {
+    (void)state;
+    struct run run = { .target = { .pids = { 12946 }, .pid_count = 1 } };
+    assert_int_equal(start(&run, "captured-docker"), 0);
     tick_after(&run, 0);
-    assert_text(&run, ID1, "cRuntime", "docker");
-    assert_cell(&run, ID1, "cCpuTime", 95996653175);
+    assert_cores(&run, ID4, "cCpuLimit", 0.5);
+    assert_cell(&run, ID4, "cCpuThrottledPeriods", 3);
+    assert_cell(&run, ID4, "cMemoryUsed", 8929280);
+    assert_cell(&run, ID4, "cMemoryLimit", 67108864);
+    assert_cell(&run, ID4, "cMemoryMaxUsed", 10301440);
+    assert_cell(&run, ID4, "cNumProcesses", 1);
     stop(&run);
-    pt_free(root);
-    pt_free(proc);
-    pt_free(sys);
 }
 
 #define LIVE_TEST(function, sentence) \
@@ -732,6 +753,8 @@ int main(void) {
             "C086 C096 C098: CPU time of a real v2 group is exact; once removed it has no row"),
         LIVE_TEST(a_group_that_is_made_later_appears, "C097: a group that is made later appears"),
         PT_TEST(a_captured_docker_host_is_read, "C086 C095: a captured docker host is read"),
+        PT_TEST(a_captured_container_has_its_limits,
+                "C089 C090 C095: a captured container has its limits"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

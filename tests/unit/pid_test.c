@@ -1,4 +1,5 @@
 /* Parsers of /proc/PID, lists of pids, messages about births and deaths. */
+#include "capture.h"
 #include "tree.h"
 
 #include "source/kernel/pid.h"
@@ -178,24 +179,31 @@ static void the_cgroup_that_says_most_is_taken(void **state) {
 
 static void a_captured_proc_is_parsed_whole(void **state) {
     (void)state;
-    const char *source = getenv("PITOT_SOURCE");
-    char path[4096], text[4096];
-    snprintf(path, sizeof path, "%s/../shared/fixtures/procfs/prometheus-procfs/proc/26231/stat",
-             source ? source : ".");
-    int fd = open(path, O_RDONLY);
-    if (fd < 0)
-        skip();
-    ssize_t n = read(fd, text, sizeof text);
-    close(fd);
-    assert_true(n > 0);
-    struct pt_pid_stat s;
-    assert_int_equal(pt_pid_parse_stat(scan((struct pt_str){ text, (size_t)n }), &s), 0);
-    assert_str_eq(s.name, "vim");
-    assert_int_equal(s.parent, 5392);
-    assert_int_equal(s.user_ticks, 1677);
-    assert_int_equal(s.kernel_ticks, 44);
-    assert_int_equal(s.start_ticks, 82375);
-    assert_int_equal(s.virtual_bytes, 56274944);
+    static const struct {
+        const char *path, *name;
+        int64_t parent, user_ticks, kernel_ticks, start_ticks, virtual_bytes;
+    } cases[] = {
+        { OURS "captured-vm/proc/10619/stat", "a) b (c", 10612, 50, 26, 70973, 294035456 },
+        { THEIRS "procfs/prometheus-procfs/proc/26231/stat", "vim", 5392, 1677, 44, 82375,
+          56274944 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        char path[PATH_MAX], text[4096];
+        if (!find_capture(cases[i].path, path))
+            continue;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = read(fd, text, sizeof text);
+        close(fd);
+        assert_true(n > 0);
+        struct pt_pid_stat s;
+        assert_int_equal(pt_pid_parse_stat(scan((struct pt_str){ text, (size_t)n }), &s), 0);
+        assert_str_eq(s.name, cases[i].name);
+        assert_int_equal(s.parent, cases[i].parent);
+        assert_int_equal(s.user_ticks, cases[i].user_ticks);
+        assert_int_equal(s.kernel_ticks, cases[i].kernel_ticks);
+        assert_int_equal(s.start_ticks, cases[i].start_ticks);
+        assert_int_equal(s.virtual_bytes, cases[i].virtual_bytes);
+    }
 }
 
 static void lists_of_pids_ascend_without_doubles(void **state) {

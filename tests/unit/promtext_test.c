@@ -1,5 +1,5 @@
 /* Decimal numbers, the text format of metrics endpoints, and the public conformance cases. */
-#include "test.h"
+#include "capture.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -342,30 +342,29 @@ static void a_steady_parse_allocates_nothing(void **state) {
     assert_true(pt_mem_allocation_count() == before);
 }
 
-/* Public cases, read where they are. */
+/* Cases of ours and of others. */
 
-static int open_shared(const char *path) {
-    const char *source = getenv("PITOT_SOURCE");
-    char *full = pt_asprintf("%s/../shared/fixtures/promtext/%s", source ? source : ".", path);
-    int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    pt_free(full);
-    if (fd < 0)
-        skip();
+/* The directory of a capture, or -1 for one of others that is not there. */
+static int open_captured(const char *name) {
+    char path[PATH_MAX];
+    if (!find_capture(name, path))
+        return -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
     return fd;
 }
 
-static struct pt_str read_shared(int directory, const char *path, struct pt_text *into) {
+static struct pt_str read_captured(int directory, const char *path, struct pt_text *into) {
     struct pt_scan text;
     assert_int_equal(pt_fs_read(directory, path, into, &text), 0);
     return pt_scan_rest(&text);
 }
 
-static void openmetrics_cases_get_their_published_verdict(void **state) {
-    (void)state;
-    int directory = open_shared("");
+/* Returns how many cases the index has. */
+static int check_openmetrics_cases(int directory) {
     struct pt_text index_memory = { 0 }, memory = { 0 };
     struct pt_scan index =
-                       pt_scan_of(read_shared(directory, "openmetrics-index.tsv", &index_memory)),
+                       pt_scan_of(read_captured(directory, "openmetrics-index.tsv", &index_memory)),
                    line;
     int wrong = 0, cases = 0;
     assert_true(pt_scan_line(&index, &line));
@@ -373,7 +372,7 @@ static void openmetrics_cases_get_their_published_verdict(void **state) {
         struct pt_str name = pt_scan_word(&line), verdict = pt_scan_word(&line);
         char *path = pt_asprintf("openmetrics/%.*s.om", (int)name.len, name.at);
         struct pt_err err = { "" };
-        int rc = pt_promcheck_text(read_shared(directory, path, &memory), true, &err);
+        int rc = pt_promcheck_text(read_captured(directory, path, &memory), true, &err);
         if ((rc == 0) != pt_str_eq(verdict, PT_STR("yes"))) {
             print_error("%s: %s\n", path, rc ? err.text : "taken, but must not be");
             wrong++;
@@ -385,19 +384,27 @@ static void openmetrics_cases_get_their_published_verdict(void **state) {
     pt_text_release(&memory);
     close(directory);
     assert_int_equal(wrong, 0);
-    assert_int_equal(cases, 106);
+    return cases;
 }
 
-static void seeds_of_the_expfmt_fuzzer_get_their_verdict(void **state) {
+static void openmetrics_cases_get_their_published_verdict(void **state) {
     (void)state;
-    DIR *directory = fdopendir(open_shared("expfmt-fuzz"));
+    assert_int_equal(check_openmetrics_cases(open_captured(OURS "promtext")), 64);
+    int theirs = open_captured(THEIRS "promtext");
+    if (theirs >= 0)
+        assert_int_equal(check_openmetrics_cases(theirs), 106);
+}
+
+/* Files whose name says "_error_" must be refused. Returns how many files there are. */
+static int check_text_cases(int fd) {
+    DIR *directory = fdopendir(fd);
     struct pt_text memory = { 0 };
     int cases = 0, wrong = 0;
     for (struct dirent *entry; (entry = readdir(directory));) {
         if (entry->d_name[0] == '.')
             continue;
         struct pt_err err = { "" };
-        struct pt_str body = read_shared(dirfd(directory), entry->d_name, &memory);
+        struct pt_str body = read_captured(dirfd(directory), entry->d_name, &memory);
         int rc = pt_promcheck_text(body, false, &err);
         if ((rc == 0) != !strstr(entry->d_name, "_error_")) {
             print_error("%s: %s\n", entry->d_name, rc ? err.text : "taken, but must not be");
@@ -408,18 +415,28 @@ static void seeds_of_the_expfmt_fuzzer_get_their_verdict(void **state) {
     closedir(directory);
     pt_text_release(&memory);
     assert_int_equal(wrong, 0);
-    assert_int_equal(cases, 13);
+    return cases;
+}
+
+static void text_cases_get_their_verdict(void **state) {
+    (void)state;
+    assert_int_equal(check_text_cases(open_captured(OURS "promtext/text-cases")), 24);
+    int theirs = open_captured(THEIRS "promtext/expfmt-fuzz");
+    if (theirs >= 0)
+        assert_int_equal(check_text_cases(theirs), 13);
 }
 
 /* Deviation: alltypes has a _sum beside buckets with negative edges. Prometheus lets it pass, the
  * specification ("MUST NOT") does not, and neither does the check here; its grammar is fine. */
-static void whole_expositions_are_taken(void **state) {
-    (void)state;
-    static const struct {
-        const char *path;
-        uint32_t sample_count;
-        const char *complaint;
-    } cases[] = {
+static const struct whole_exposition {
+    const char *path;
+    uint32_t sample_count;
+    const char *complaint;
+} our_expositions[] = {
+    { "demo-idle.prom", 177, NULL },     { "demo-loaded.prom", 177, NULL },
+    { "node-exporter.prom", 39, NULL },  { "prometheus.prom", 273, NULL },
+    { "python-client.prom", 23, NULL },  { "python-client.om", 23, NULL },
+}, their_expositions[] = {
         { "expfmt-text.prom", 248, NULL },
         { "beats-naninf.prom", 26, NULL },
         { "telegraf-benchmark.prom", 2, NULL },
@@ -432,11 +449,13 @@ static void whole_expositions_are_taken(void **state) {
         { "telegraf-valid_summary.prom", 5, NULL },
         { "textparse-1histogram.om", 42, NULL },
         { "textparse-alltypes-5mfs.om", 53, "a counter below zero" },
-    };
-    int directory = open_shared("");
+};
+
+static void check_whole_expositions(int directory, const struct whole_exposition *cases,
+                                    size_t count) {
     struct pt_text memory = { 0 };
-    for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        struct pt_str body = read_shared(directory, cases[i].path, &memory);
+    for (size_t i = 0; i < count; i++) {
+        struct pt_str body = read_captured(directory, cases[i].path, &memory);
         bool is_openmetrics = pt_promtext_is_openmetrics(PT_STR(""), body);
         assert_int_equal(is_openmetrics, strstr(cases[i].path, ".om") != NULL);
         struct pt_promtext p;
@@ -455,6 +474,15 @@ static void whole_expositions_are_taken(void **state) {
     }
     pt_text_release(&memory);
     close(directory);
+}
+
+static void whole_expositions_are_taken(void **state) {
+    (void)state;
+    check_whole_expositions(open_captured(OURS "promtext"), our_expositions,
+                            PT_COUNT(our_expositions));
+    int theirs = open_captured(THEIRS "promtext");
+    if (theirs >= 0)
+        check_whole_expositions(theirs, their_expositions, PT_COUNT(their_expositions));
 }
 
 static void families_of_0_0_4_are_checked(void **state) {
@@ -511,9 +539,8 @@ int main(void) {
         PT_TEST(families_of_0_0_4_are_checked, "C125: families of 0.0.4 are checked"),
         PT_TEST(openmetrics_cases_get_their_published_verdict,
                 "C125: the OpenMetrics cases get their published verdict"),
-        PT_TEST(seeds_of_the_expfmt_fuzzer_get_their_verdict,
-                "C125: the seeds of the expfmt fuzzer get their verdict"),
-        PT_TEST(whole_expositions_are_taken, "C125: whole expositions of others are taken"),
+        PT_TEST(text_cases_get_their_verdict, "C125: cases of the text format get their verdict"),
+        PT_TEST(whole_expositions_are_taken, "C125: whole expositions of other programs are taken"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

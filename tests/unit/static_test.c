@@ -1,4 +1,5 @@
 /* The static file: known answers on two small trees, valid on foreign trees and on this machine. */
+#include "capture.h"
 #include "json_text.h"
 
 #include "base/attr.h"
@@ -250,23 +251,32 @@ static void no_secret_is_anywhere_in_the_file_of_this_machine(void **state) {
     pt_free(text);
 }
 
+/* Trees with a few files of a real /proc and nothing of /sys. */
 static void foreign_trees_give_valid_files(void **state) {
     (void)state;
-    char proc[PATH_MAX];
-    const char *source = getenv("PITOT_SOURCE");
-    snprintf(proc, sizeof proc, "%s/../shared/fixtures/procfs/prometheus-procfs/proc", source);
-    if (access(proc, R_OK))
-        skip();
-    char *text = written(proc, proc, proc, example);
-    json_t *j = parsed(text);
-    assert_number(j, "host.vNumProcessors", 8);
-    assert_text(j, "host.vCpuType", "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz");
-    assert_number(j, "cpu_cores", 4);
-    assert_null_at(j, "vId");
-    assert_null_at(j, "host.hostname");
-    assert_null_at(j, "cgroup.version");
-    json_decref(j);
-    pt_free(text);
+    static const struct {
+        const char *proc, *processor;
+        int processors, cores;
+    } cases[] = {
+        { OURS "captured-vm/proc", "Intel(R) Xeon(R) Processor", 2, 2 },
+        { THEIRS "procfs/prometheus-procfs/proc", "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz", 8,
+          4 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        char proc[PATH_MAX];
+        if (!find_capture(cases[i].proc, proc))
+            continue;
+        char *text = written(proc, proc, proc, example);
+        json_t *j = parsed(text);
+        assert_number(j, "host.vNumProcessors", cases[i].processors);
+        assert_text(j, "host.vCpuType", cases[i].processor);
+        assert_number(j, "cpu_cores", cases[i].cores);
+        assert_null_at(j, "vId");
+        assert_null_at(j, "host.hostname");
+        assert_null_at(j, "cgroup.version");
+        json_decref(j);
+        pt_free(text);
+    }
 }
 
 static void odd_processor_texts_leave_fields_empty(void **state) {

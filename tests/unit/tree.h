@@ -83,13 +83,4 @@ static inline void tree_generate(struct tree *t) {
     assert_int_equal(status, 0);
 }
 
-/* A folder of captured data beside the project; skips the test where it is not there. */
-static inline const char *fixture(const char *name, char path[PATH_MAX]) {
-    const char *source = getenv("PITOT_SOURCE");
-    snprintf(path, PATH_MAX, "%s/../shared/fixtures/%s", source ? source : ".", name);
-    if (access(path, R_OK))
-        skip();
-    return path;
-}
-
 #endif
