@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Generated code in profiles. Arguments: pitot, the JIT."""
-import shutil
+import pathlib
 import subprocess
 
 from profiles import again, near, need_perf, read_folded, share
 from harness import Skip, WORKLOAD, equal, main, run
 
 RATE = 1999
+INTERPRETERS = pathlib.Path(__file__).resolve().parents[2] / 'python/interpreters'
 
 
 def dump(directory):
@@ -22,13 +23,13 @@ def dump(directory):
 
 def perf_python():
     """A CPython with trampolines: 3.12 or later."""
-    for name in ('python3', 'python3.14', 'python3.13', 'python3.12'):
-        python = shutil.which(name)
-        if python and subprocess.run([python, '-X', 'perf', '-c', 'import sys; sys.exit('
-                                      'not getattr(sys, "is_stack_trampoline_active", bool)())'],
-                                     capture_output=True).returncode == 0:
+    listed = subprocess.run([INTERPRETERS], capture_output=True, text=True, check=True).stdout
+    for python in [line.rpartition('|')[2] for line in listed.splitlines()]:
+        if subprocess.run([python, '-X', 'perf', '-c', 'import sys; sys.exit('
+                           'not getattr(sys, "is_stack_trampoline_active", bool)())'],
+                          capture_output=True).returncode == 0:
             return python
-    raise Skip('no CPython with -X perf')
+    raise Skip('no CPython 3.12 or later')
 
 
 def trampolines(directory):
