@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 
 import pitot
-from support import TestCase, python, recording
+from support import TestCase, needs, python, recording
 
 
 def trace_events(name='trace.json'):
@@ -31,12 +31,10 @@ class ExportTest(TestCase):
             self.assertIn('export_test', json.dumps(json.loads(pitot.metrics_text('json'))))
             self.assertRaisesRegex(ValueError, 'prometheus, openmetrics', pitot.metrics_text, 'xml')
 
+    @needs('prometheus_client')
     def test_parser(self):
         """the parser of prometheus_client finds the same values"""
-        try:
-            from prometheus_client.parser import text_string_to_metric_families
-        except ImportError:
-            self.skipTest('no prometheus_client')
+        from prometheus_client.parser import text_string_to_metric_families
         with recording():
             pitot.counter('parsed_total', 'A "quoted" help', path='a\\b"c\nd').inc(7)
             pitot.gauge('parsed_gauge').set(-2.5)

@@ -166,24 +166,44 @@ class LinesTest(TestCase):
                 raises()
         self.assertEqual(hits(profiler.get_line_profile(), 'raises'), {'return 1 / 0': 1})
 
-    def test_places(self):
-        """C276: where other tools have all places, an operation has no lines, and no error"""
-        monitoring = getattr(sys, 'monitoring', None)
-        if monitoring is None:
-            self.skipTest('before 3.12 there are no places')
-        taken = [tool for tool in (2, 3, 4) if monitoring.get_tool(tool) is None]
-        for tool in taken:
-            monitoring.use_tool_id(tool, 'test')
-        try:
-            profiler = PerformanceProfiler(enable_line_profiling=True)
-            with profiler.profile('x'):
-                pass
-            self.assertRaisesRegex(RuntimeError, 'other tools', LineProfile(inner).start)
-        finally:
+    if hasattr(sys, 'monitoring'): # from 3.12 on tools have places; before, one trace function
+        def test_places(self):
+            """C276: where other tools have all places, an operation has no lines, and no error"""
+            taken = [tool for tool in (2, 3, 4) if sys.monitoring.get_tool(tool) is None]
             for tool in taken:
-                monitoring.free_tool_id(tool)
-        self.assertTrue(profiler.has_results())
-        self.assertRaises(LookupError, profiler.get_line_profile)
+                sys.monitoring.use_tool_id(tool, 'test')
+            try:
+                profiler = PerformanceProfiler(enable_line_profiling=True)
+                with profiler.profile('x'):
+                    pass
+                self.assertRaisesRegex(RuntimeError, 'other tools', LineProfile(inner).start)
+            finally:
+                for tool in taken:
+                    sys.monitoring.free_tool_id(tool)
+            self.assertTrue(profiler.has_results())
+            self.assertRaises(LookupError, profiler.get_line_profile)
+    else:
+        def test_trace_function(self):
+            """C276: where another tool traces, an operation has its lines; the tool goes on"""
+            seen = []
+
+            def other_tool(frame, event, _):
+                seen.append((frame.f_code.co_name, event))
+
+            before = sys.gettrace()
+            sys.settrace(other_tool)
+            try:
+                profiler = PerformanceProfiler(enable_line_profiling=True)
+                profiler.profile_lines_of(inner)
+                with profiler.profile('x'):
+                    inner(3)
+                self.assertIs(sys.gettrace(), other_tool)
+                seen.clear()
+                inner(1)
+            finally:
+                sys.settrace(before)
+            self.assertIn(('inner', 'call'), seen)
+            self.assertEqual(hits(profiler.get_line_profile('x'), 'inner')['total += i'], 3)
 
     def test_no_source(self):
         """C291: code without a file has numbers, and no text"""

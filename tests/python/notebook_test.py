@@ -4,7 +4,7 @@ import io
 
 from pitot.ipython import CellCost, sparkline
 from pitot.measure import PerformanceProfiler
-from support import TestCase
+from support import TestCase, needs
 
 
 class NotebookTest(TestCase):
@@ -15,12 +15,10 @@ class NotebookTest(TestCase):
         self.assertEqual(sparkline([]), '')
         self.assertEqual(len(sparkline(list(range(1000)))), 40)
 
+    @needs('IPython')
     def test_magic(self):
         """%%pitot runs a cell in the names of the notebook and shows what it took"""
-        try:
-            from IPython.core.interactiveshell import InteractiveShell
-        except ImportError:
-            self.skipTest('no IPython')
+        from IPython.core.interactiveshell import InteractiveShell
         InteractiveShell.clear_instance()
         shell = InteractiveShell.instance()
         out = io.StringIO()

@@ -6,15 +6,11 @@ import sys
 import tempfile
 import textwrap
 
-from support import TestCase
+from support import TestCase, needs
 
 
 class PluginTest(TestCase):
     def pytest(self, code, *options):
-        try:
-            import pytest # noqa: F401
-        except ImportError:
-            self.skipTest('no pytest')
         with tempfile.TemporaryDirectory() as directory:
             pathlib.Path(directory, 'test_it.py').write_text(textwrap.dedent(code))
             done = subprocess.run(
@@ -24,6 +20,7 @@ class PluginTest(TestCase):
                      'PYTEST_ADDOPTS': '-p pitot.pytest_plugin'})
         return done.returncode, done.stdout + done.stderr
 
+    @needs('pytest')
     def test_limits(self):
         """a test that takes more than its mark allows fails and says how much"""
         code, out = self.pytest('''
@@ -53,6 +50,7 @@ class PluginTest(TestCase):
         self.assertIn("assert 'own failure' == 'is shown'", out)
         self.assertRegex(out, r'test_it\.py::test_fine: Peak RAM: \d+\.\d MB, Wall Time: 0\.\ds\n')
 
+    @needs('pytest')
     def test_wrong_limit(self):
         """a limit that does not exist is told"""
         code, out = self.pytest('''

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import pitot
-from support import PITOT, TestCase
+from support import PITOT, TestCase, needs
 
 PROGRAM = '''
 import pitot
@@ -59,12 +59,10 @@ class ReadTest(TestCase):
         finally:
             os.environ.update(saved)
 
+    @needs('pandas')
     def test_frames(self):
         """with pandas tables are frames that know their units"""
-        try:
-            import pandas
-        except ImportError:
-            self.skipTest('no pandas')
+        import pandas
         run = pitot.read(f'{self.directory}/jsonl')
         self.assertIsInstance(run['spans'], pandas.DataFrame)
         self.assertEqual(run['spans'].attrs['units']['sDuration'], 'ns')

@@ -2,6 +2,8 @@
 import collections
 import contextlib
 import csv
+import functools
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -14,6 +16,20 @@ PITOT = os.environ['PITOT_BINARY']
 
 Recorded = collections.namedtuple('Recorded', 'spans metrics out')
 Span = collections.namedtuple('Span', 'name start end thread pid argument request work text')
+
+
+def needs(module):
+    """Marks a test that uses another package. Debian's Python has it (tools/install-deps test);
+    with other interpreters that do not have it, run.py leaves the test out."""
+    def mark(test):
+        @functools.wraps(test)
+        def run(self):
+            if importlib.util.find_spec(module) is None:
+                self.skipTest(f'no {module}')
+            test(self)
+        run.needs = module
+        return run
+    return mark
 
 
 def python(code, *wrapper, options=('-X', 'dev'), **environment):
