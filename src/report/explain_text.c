@@ -235,19 +235,48 @@ static void explain_windows(struct pt_explanation *x, const struct pt_windows *w
     pt_signals_release(&signals);
 }
 
+void pt_explainer_init(struct pt_explainer *e, const struct pt_schema *schema) {
+    e->windows = pt_calloc(1, sizeof *e->windows);
+    pt_windows_init(e->windows, schema, pt_signal_wants);
+}
+
+void pt_explainer_add(struct pt_explainer *e, const struct pt_sample *sample) {
+    pt_windows_add(e->windows, sample);
+}
+
+/* What the journal and the files beside it say, whatever was in the samples. */
+static void add_notes(struct pt_explained_run *run, const struct pt_journal_reader *reader,
+                      const char *journal) {
+    uuid_unparse_lower(reader->uuid, run->uuid);
+    run->is_complete = reader->is_complete;
+    pt_leak_stack_add(&run->explanation, journal);
+    pt_cause_read(&run->cause, reader);
+}
+
+void pt_explainer_finish(const struct pt_explainer *e, const struct pt_journal_reader *reader,
+                         const char *journal, struct pt_explained_run *run) {
+    struct pt_cpu_places places;
+    *run = (struct pt_explained_run){ .start_wall_ns = e->windows->first_wall_ns };
+    pt_cpu_places_open(&places, journal);
+    explain_windows(&run->explanation, e->windows, link_speed(reader), &places);
+    pt_cpu_places_close(&places);
+    add_notes(run, reader, journal);
+}
+
+void pt_explainer_release(struct pt_explainer *e) {
+    if (e->windows)
+        pt_windows_release(e->windows);
+    pt_free(e->windows);
+    e->windows = NULL;
+}
+
 static int explain_alone(struct pt_explained_run *run, struct pt_journal_reader *reader,
                          const char *journal) {
-    struct pt_windows *w = pt_calloc(1, sizeof *w);
-    struct pt_cpu_places places;
-    pt_windows_init(w, &reader->schema, pt_signal_wants);
-    int rc = pt_windows_read(w, reader);
-    pt_cpu_places_open(&places, journal);
-    explain_windows(&run->explanation, w, link_speed(reader), &places);
-    pt_cpu_places_close(&places);
-    run->start_wall_ns = w->first_wall_ns;
-    run->is_complete = reader->is_complete;
-    pt_windows_release(w);
-    pt_free(w);
+    struct pt_explainer explainer;
+    pt_explainer_init(&explainer, &reader->schema);
+    int rc = pt_windows_read(explainer.windows, reader);
+    pt_explainer_finish(&explainer, reader, journal, run);
+    pt_explainer_release(&explainer);
     return rc;
 }
 
@@ -293,7 +322,6 @@ static int explain_together(struct pt_explained_run *run, struct pt_journal_read
         pt_stragglers_add(&stragglers, &sample);
         pt_windows_add(workers, &sample);
     }
-    run->is_complete = reader->is_complete;
     pt_stragglers_finish(&stragglers);
     pt_signals_make(&signals, workers, NAN);
     pt_explain_ranks(&run->explanation, ranks, count, &stragglers, &signals);
@@ -319,6 +347,7 @@ static int explain_merged(struct pt_explained_run *run, const char *journal,
             rc = explain_rank(&ranks[i], &reader);
         } else {
             rc = explain_together(run, &reader, ranks, labels->count);
+            add_notes(run, &reader, journal);
         }
         pt_journal_reader_close(&reader);
     }
@@ -333,12 +362,9 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     int rc = pt_journal_open(&reader, journal, err);
     if (rc)
         return rc;
-    uuid_unparse_lower(reader.uuid, run->uuid);
     pt_ranks_read(&ranks, &reader);
     rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
                          : explain_alone(run, &reader, journal);
-    pt_leak_stack_add(&run->explanation, journal);
-    pt_cause_read(&run->cause, &reader);
     pt_ranks_release(&ranks);
     pt_journal_reader_close(&reader);
     return rc ? pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc)) : 0;

@@ -32,8 +32,10 @@
 
 struct report {
     const struct pt_report_options *o;
-    struct pt_journal_reader reader; /* of the first pass; its schema is that of all parts */
-    struct pt_charts *charts;        /* one for each table of the schema */
+    struct pt_journal_reader reader; /* read twice: first to survey, then to draw */
+    struct pt_journal_place first_place;
+    struct pt_explainer explainer; /* not of a merged run */
+    struct pt_charts *charts;      /* one for each table of the schema */
     struct pt_curve_axis axis;
     struct pt_energy_basis basis;
     struct pt_report_figures figures;
@@ -68,12 +70,15 @@ static void survey_sample(struct report *r, const struct pt_sample *sample) {
     if (r->sample_count++ == 0) {
         r->first_ns = sample->mono_ns;
         r->first_wall_ns = sample->wall_ns;
+        r->first_place = r->reader.key_place;
     }
     if (sample->mono_ns > r->last_ns)
         r->last_ns = sample->mono_ns;
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
             pt_charts_survey(&r->charts[i], &sample->batches[i], sample->mono_ns);
+    if (r->explainer.windows)
+        pt_explainer_add(&r->explainer, sample);
 }
 
 static int cannot_read(const struct report *r, int rc, struct pt_err *err) {
@@ -89,13 +94,15 @@ static int survey(struct report *r, struct pt_err *err) {
     r->charts = pt_calloc(schema->table_count, sizeof *r->charts);
     for (uint32_t i = 0; i < schema->table_count; i++)
         pt_charts_init(&r->charts[i], schema->tables[i]);
+    pt_ranks_read(&r->ranks, &r->reader);
+    if (r->ranks.count == 0)
+        pt_explainer_init(&r->explainer, schema);
     pt_sample_init(&sample, schema);
     while ((rc = pt_journal_next(&r->reader, &sample)) > 0)
         survey_sample(r, &sample);
     pt_sample_release(&sample);
     if (rc < 0)
         return cannot_read(r, rc, err);
-    pt_ranks_read(&r->ranks, &r->reader);
     if (r->sample_count == 0)
         return pt_fail(err, -ENODATA, "%s has no samples yet", r->o->journal);
     return 0;
@@ -153,19 +160,25 @@ static void draw_sample(struct report *r, uint64_t index, const struct pt_sample
 
 /* A run that is still being recorded has more by now: only what was surveyed is drawn. */
 static int draw(struct report *r, struct pt_err *err) {
-    struct pt_journal_reader reader = { 0 };
+    const struct pt_journal_reader surveyed = r->reader;
     struct pt_sample sample;
-    int rc = pt_journal_open(&reader, r->o->journal, err);
-    if (rc)
-        return rc;
     begin_drawing(r);
-    pt_sample_init(&sample, &reader.schema);
-    for (uint64_t i = 0; i < r->sample_count && (rc = pt_journal_next(&reader, &sample)) > 0; i++)
+    pt_sample_init(&sample, &r->reader.schema);
+    int rc = pt_journal_seek(&r->reader, r->first_place);
+    for (uint64_t i = 0; !rc && i < r->sample_count; i++) {
+        int next = pt_journal_next(&r->reader, &sample);
+        if (next <= 0) {
+            rc = next;
+            break;
+        }
         draw_sample(r, i, &sample);
+    }
+    /* damage counts once */
+    r->reader.skipped_bytes = surveyed.skipped_bytes;
+    r->reader.skipped_sample_count = surveyed.skipped_sample_count;
     pt_report_figures_end(&r->figures);
     pt_stragglers_finish(&r->stragglers);
     pt_sample_release(&sample);
-    pt_journal_reader_close(&reader);
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
@@ -236,7 +249,9 @@ static void write_explanation(const struct report *r, struct pt_json *j) {
     struct pt_explained_run run;
     struct pt_buf text = { 0 };
     struct pt_out out;
-    if (pt_explain_run(&run, r->o->journal, NULL))
+    if (r->explainer.windows)
+        pt_explainer_finish(&r->explainer, &r->reader, r->o->journal, &run);
+    else if (pt_explain_run(&run, r->o->journal, NULL))
         return;
     pt_out_memory(&out, &text);
     pt_explain_print_json(&run, &out);
@@ -346,6 +361,7 @@ static void release(struct report *r) {
     pt_report_events_release(&r->events);
     pt_blob_release(&r->blob);
     pt_free(r->times);
+    pt_explainer_release(&r->explainer);
     pt_journal_reader_close(&r->reader);
 }
 
