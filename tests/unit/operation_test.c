@@ -1,4 +1,5 @@
 /* Operation profiles, against readings of our own and the scripted NVML. */
+#include "operation_fixture.h"
 #include "own_process.h"
 #include "scripted.h"
 
@@ -23,64 +24,8 @@
 
 #define MB (1024.0 * 1024)
 
-#if defined(__SANITIZE_THREAD__)
-#define HAS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN 1
-#endif
-#endif
-#ifndef HAS_TSAN
-#define HAS_TSAN 0
-#endif
-
-/* Memory is that of the emulator, or has its shadow beside it. */
-static void skip_if_memory_is_unreal(void) {
-    skip_if_emulated();
-    if (HAS_TSAN)
-        skip();
-}
-
-/* A number of a file of /proc/self, behind its key. */
 static double clock_s(clockid_t clock) {
     return (double)pt_clock_ns(clock) / 1e9;
-}
-
-static bool can_reset(void) {
-    return access("/proc/self/clear_refs", W_OK) == 0;
-}
-
-/* Memory that is resident, and gone again when it is freed. */
-static void *take_mb(size_t mb) {
-    char *at = mmap(NULL, mb << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(at != MAP_FAILED);
-    for (size_t i = 0; i < mb << 20; i += 4096)
-        ((volatile char *)at)[i] = 1;
-    return at;
-}
-
-static void give_mb(void *at, size_t mb) {
-    munmap(at, mb << 20);
-}
-
-static pt_profiler_options plain(void) {
-    pt_profiler_options options;
-    pt_profiler_options_init(&options);
-    options.track_gpu = false;
-    return options;
-}
-
-static pt_profiler *plain_profiler(void) {
-    pt_profiler_options options = plain();
-    pt_profiler *profiler = pt_profiler_new(&options);
-    assert_non_null(profiler);
-    return profiler;
-}
-
-static pt_performance get(pt_profiler *profiler, const char *name) {
-    pt_performance p;
-    assert_int_equal(pt_profiler_get(profiler, name, &p), 0);
-    return p;
 }
 
 static void options_have_their_defaults(void **state) {
@@ -137,150 +82,6 @@ static void cpu_time_is_that_of_the_process(void **state) {
     assert_true(p.timing.user_time_s > p.timing.system_time_s);
     assert_true(fabs(p.compute.cpu_utilization_percent -
                      100 * p.timing.cpu_time_s / p.timing.wall_time_s) < 1e-6);
-    pt_profiler_free(profiler);
-}
-
-static void peak_is_what_was_resident_at_most(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    pt_profiler *profiler = plain_profiler();
-    give_mb(take_mb(200), 200); /* a higher mark from before */
-    pt_operation *op = pt_operation_begin(profiler, "burst");
-    give_mb(take_mb(64), 64); /* gone before any sample */
-    pt_operation_end(op, true);
-    pt_performance p = get(profiler, NULL);
-    double own_mb = own_rss_mb();
-    assert_true(fabs(p.memory.final_ram_mb - own_mb) < 4);
-    assert_true(fabs(p.memory.initial_ram_mb - own_mb) < 4);
-    if (can_reset()) {
-        assert_true(p.memory.is_peak_exact);
-        assert_true(fabs(p.memory.peak_ram_mb - p.memory.initial_ram_mb - 64) < 4);
-    }
-    pt_profiler_free(profiler);
-}
-
-static void nested_operations_have_peaks_of_their_own(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    if (!can_reset())
-        skip();
-    pt_profiler *profiler = plain_profiler(), *another = plain_profiler();
-    pt_operation *outer = pt_operation_begin(profiler, "outer");
-    give_mb(take_mb(96), 96);
-    pt_operation *inner = pt_operation_begin(another, "inner");
-    give_mb(take_mb(32), 32);
-    pt_operation_end(inner, true);
-    pt_operation *late = pt_operation_begin(profiler, "late"); /* ends after the outer one */
-    pt_operation_end(outer, true);
-    give_mb(take_mb(48), 48);
-    pt_operation_end(late, true);
-    const pt_performance results[] = { get(profiler, "outer"), get(another, "inner"),
-                                       get(profiler, "late") };
-    const double expected_mb[] = { 96, 32, 48 };
-    for (int i = 0; i < 3; i++) {
-        double rise_mb = results[i].memory.peak_ram_mb - results[i].memory.initial_ram_mb;
-        assert_true(fabs(rise_mb - expected_mb[i]) < 4);
-        assert_true(results[i].memory.is_peak_exact);
-    }
-    pt_profiler_free(profiler);
-    pt_profiler_free(another);
-}
-
-static void the_mark_can_be_left_alone(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    pt_profiler_options options = plain();
-    options.exact_peak = false;
-    pt_profiler *profiler = pt_profiler_new(&options);
-    give_mb(take_mb(100), 100);
-    double mark_kb = own_value("/proc/self/status", "VmHWM:");
-    pt_operation *op = pt_operation_begin(profiler, "low");
-    give_mb(take_mb(20), 20);
-    pt_operation_end(op, true);
-    assert_true(own_value("/proc/self/status", "VmHWM:") >= mark_kb);
-    pt_performance p = get(profiler, NULL);
-    assert_false(p.memory.is_peak_exact); /* the mark says nothing of it */
-    assert_true(p.memory.peak_ram_mb < p.memory.initial_ram_mb + 24);
-    op = pt_operation_begin(profiler, "high");
-    size_t high_mb = (size_t)(mark_kb / 1024) + 50;
-    give_mb(take_mb(high_mb), high_mb);
-    pt_operation_end(op, true);
-    p = get(profiler, NULL);
-    assert_true(p.memory.is_peak_exact); /* it rose meanwhile */
-    assert_true(fabs(p.memory.peak_ram_mb - p.memory.initial_ram_mb - (double)high_mb) < 4);
-    pt_profiler_free(profiler);
-}
-
-#define STEPS 40
-
-static pt_performance run_steps(bool is_detailed, bool leaks) {
-    void *taken[STEPS] = { 0 };
-    pt_profiler_options options = plain();
-    options.detailed_memory = is_detailed;
-    options.memory_interval = 3600;
-    pt_profiler *profiler = pt_profiler_new(&options);
-    pt_operation *op = pt_operation_begin(profiler, "steps");
-    for (int i = 0; i < STEPS; i++) {
-        taken[i] = take_mb(2);
-        if (!leaks)
-            give_mb(taken[i], 2);
-        pt_operation_step(op);
-    }
-    pt_operation_end(op, true);
-    pt_performance p = get(profiler, "steps");
-    for (int i = 0; i < STEPS && leaks; i++)
-        give_mb(taken[i], 2);
-    pt_profiler_free(profiler);
-    return p;
-}
-
-static void a_leak_is_found_by_steps(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    pt_performance p = run_steps(true, true);
-    assert_int_equal(p.memory.memory_leak_detected, PT_LEAK_YES);
-    assert_true(fabs(p.memory.growth_mb_per_step - 2) < 0.1);
-    assert_true(p.memory.growth_error_mb < 0.1);
-    assert_true(isnan(p.memory.growth_mb_per_second));
-    assert_int_equal(p.memory.steps, STEPS);
-    p = run_steps(true, false);
-    assert_int_equal(p.memory.memory_leak_detected, PT_LEAK_NO);
-    p = run_steps(false, true);
-    assert_int_equal(p.memory.memory_leak_detected, PT_LEAK_UNKNOWN);
-    assert_true(isnan(p.memory.growth_mb_per_step));
-}
-
-/* As in the source document: many repetitions in one operation, and nothing says so. */
-static void a_leak_is_found_by_samples(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    enum { COUNT = 30 };
-    void *taken[COUNT];
-    double seconds[512], mb[512];
-    pt_profiler_options options = plain();
-    options.detailed_memory = true;
-    options.memory_interval = 0.01;
-    pt_profiler *profiler = pt_profiler_new(&options);
-    pt_operation *op = pt_operation_begin(profiler, "memory_leak_check");
-    for (size_t i = 0; i < COUNT; i++) {
-        size_t before = pt_profiler_memory_samples(profiler, NULL, seconds, mb, 512);
-        taken[i] = take_mb(2);
-        while (pt_profiler_memory_samples(profiler, NULL, seconds, mb, 512) == before)
-            usleep(1000);
-    }
-    pt_operation_end(op, true);
-    pt_performance p = get(profiler, NULL);
-    assert_int_equal(p.memory.memory_leak_detected, PT_LEAK_YES);
-    assert_true(p.memory.growth_mb_per_second > 3 * p.memory.growth_error_mb);
-    assert_true(isnan(p.memory.growth_mb_per_step));
-    size_t count = pt_profiler_memory_samples(profiler, "memory_leak_check", seconds, mb, 512);
-    assert_in_range(count, COUNT + 1, 512);
-    assert_true(seconds[0] == 0 && mb[0] == p.memory.initial_ram_mb);
-    assert_true(fabs(mb[count - 1] - mb[0] - 2 * COUNT) < 8);
-    for (size_t i = 1; i < count; i++)
-        assert_true(seconds[i] > seconds[i - 1]);
-    for (size_t i = 0; i < COUNT; i++)
-        give_mb(taken[i], 2);
     pt_profiler_free(profiler);
 }
 
@@ -437,8 +238,6 @@ static void use_in_child(pt_profiler *profiler, pt_operation *op) {
 
 static void a_fork_in_the_middle_is_survived(void **state) {
     (void)state;
-    if (HAS_TSAN)
-        skip(); /* it ends children that make threads */
     pt_profiler *profiler = plain_profiler();
     pt_operation_end(pt_operation_begin(profiler, "before"), true);
     pt_operation *op = pt_operation_begin(profiler, "open");
@@ -467,8 +266,6 @@ static void *run_until_stopped(void *profiler) {
 /* Whatever a thread is at, no lock stays taken in the child. */
 static void forks_at_any_time_are_survived(void **state) {
     (void)state;
-    if (HAS_TSAN)
-        skip();
     pthread_t threads[2];
     pt_profiler_options options;
     play("PITOT_SCRIPTED_NVML", "devices 1\n" SCRIPT_GPU);
@@ -833,16 +630,6 @@ static void the_json_has_all_figures(void **state) {
     pt_profiler_free(profiler);
 }
 
-static void memory_now_is_that_of_the_kernel(void **state) {
-    (void)state;
-    skip_if_memory_is_unreal();
-    double before = own_rss_mb();
-    assert_true(fabs(pt_current_memory_mb() - before) < 4);
-    void *at = take_mb(50);
-    assert_true(fabs(pt_current_memory_mb() - before - 50) < 4);
-    give_mb(at, 50);
-}
-
 static void errno_stays(void **state) {
     (void)state;
     pt_performance p;
@@ -897,14 +684,6 @@ int main(void) {
                 "C278 C279 C300: an operation has the wall time of the clock"),
         PT_TEST(cpu_time_is_that_of_the_process,
                 "C301 C302 C303 C307: CPU time is that of the process"),
-        PT_TEST(peak_is_what_was_resident_at_most,
-                "C295 C296 C299: initial, peak and final memory, also of a short burst"),
-        PT_TEST(nested_operations_have_peaks_of_their_own,
-                "C295: operations that overlap have peaks of their own"),
-        PT_TEST(the_mark_can_be_left_alone, "C295: the kernel's highest mark can be left alone"),
-        PT_TEST(a_leak_is_found_by_steps, "C274 C298: a leak is found by steps"),
-        PT_TEST(a_leak_is_found_by_samples,
-                "C287 C293 C298: a leak is found by samples at short intervals"),
         PT_TEST(failed_and_running_ones_have_results,
                 "C284 C286: failed and running operations have results"),
         PT_TEST(the_last_is_what_began_or_ended_last,
@@ -934,7 +713,6 @@ int main(void) {
         PT_TEST(energy_of_an_operation_is_told, "C273 C290: energy and carbon of an operation"),
         PT_TEST(the_summary_is_one_line, "C313: the summary is one line"),
         PT_TEST(the_json_has_all_figures, "C312: the JSON has all figures"),
-        PT_TEST(memory_now_is_that_of_the_kernel, "C281: memory now is what the kernel says"),
         PT_TEST(errno_stays, "errno stays as it was"),
         PT_TEST(an_operation_is_a_span_too, "C278: an operation is a span too"),
     };
