@@ -96,7 +96,7 @@ static void bare_open(struct job *job) {
 static void bare_tick(struct job *job) {
     char text[8192];
     for (size_t i = 0; i < job->file_count; i++)
-        if (pread(job->files[i].fd_plus_one - 1, text, sizeof text, 0) < 0)
+        if (pread(pt_fd_get(job->files[i].fd), text, sizeof text, 0) < 0)
             continue; /* gone */
 }
 

@@ -59,18 +59,16 @@ int pt_file_open(struct pt_file *f, int directory, const char *path) {
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return -errno;
-    f->fd_plus_one = fd + 1;
+    f->fd = pt_fd_of(fd);
     return 0;
 }
 
 bool pt_file_is_open(const struct pt_file *f) {
-    return f->fd_plus_one > 0;
+    return pt_fd_is_open(f->fd);
 }
 
 void pt_file_close(struct pt_file *f) {
-    if (pt_file_is_open(f))
-        close(f->fd_plus_one - 1);
-    f->fd_plus_one = 0;
+    (void)pt_fd_close(&f->fd);
 }
 
 /* A read that gives less than `end_below` bytes is the last. */
@@ -83,7 +81,7 @@ static int read_all(const struct pt_file *f, ssize_t end_below, struct pt_text *
     pt_grow(&into->at, &into->capacity, 8192, 1);
     for (;;) {
         ssize_t n =
-            pread(f->fd_plus_one - 1, into->at + length, into->capacity - length, (off_t)length);
+            pread(pt_fd_get(f->fd), into->at + length, into->capacity - length, (off_t)length);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -131,7 +129,7 @@ int pt_fs_read_line(int directory, const char *path, char *line, size_t capacity
     int rc = pt_file_open(&f, directory, path);
     if (rc)
         return rc;
-    ssize_t n = pread(f.fd_plus_one - 1, line, capacity - 1, 0);
+    ssize_t n = pread(pt_fd_get(f.fd), line, capacity - 1, 0);
     rc = n < 0 ? -errno : 0;
     pt_file_close(&f);
     if (rc)

@@ -7,6 +7,7 @@
 #define PT_BASE_FS_H
 
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/scan.h"
 
 #include <dirent.h>
@@ -32,7 +33,7 @@ void pt_text_release(struct pt_text *t);
 
 /* A file that stays open and is read again from its start. {0} is closed. */
 struct pt_file {
-    int fd_plus_one;
+    struct pt_fd fd;
 };
 
 /* openat + O_CLOEXEC | O_RDONLY | O_NONBLOCK (a FIFO in a captured tree must not block);

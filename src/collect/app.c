@@ -59,7 +59,7 @@ struct watched {
 };
 
 struct app_state {
-    int directory_plus_one;
+    struct pt_fd directory;
     struct timespec changed; /* of the directory, when it was last read */
     int64_t looked_ns, metrics_ns;
     struct watched *regions;
@@ -77,7 +77,7 @@ static int app_open(void *state, const struct pt_context *context, struct pt_err
     int fd = open(context->regions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot read %s: %s", context->regions, strerror(errno));
-    s->directory_plus_one = fd + 1;
+    s->directory = pt_fd_of(fd);
     return 0;
 }
 
@@ -87,8 +87,7 @@ static void app_close(void *state) {
         pt_region_close(&s->regions[i].region);
     pt_free(s->regions);
     pt_buf_release(&s->text);
-    if (s->directory_plus_one > 0)
-        close(s->directory_plus_one - 1);
+    (void)pt_fd_close(&s->directory);
 }
 
 static bool is_known(const struct app_state *s, const char *name) {
@@ -103,7 +102,7 @@ static bool add_region(struct app_state *s, const char *name) {
     struct watched w = { 0 };
     if (strlen(name) >= sizeof w.name)
         return true;
-    int rc = pt_region_open(&w.region, s->directory_plus_one - 1, name);
+    int rc = pt_region_open(&w.region, pt_fd_get(s->directory), name);
     if (rc == -EAGAIN)
         return false;
     if (rc)
@@ -123,7 +122,7 @@ static void note_too_many(struct app_state *s) {
 }
 
 static void read_directory(struct app_state *s, struct timespec changed) {
-    DIR *directory = pt_fs_list(s->directory_plus_one - 1, ".");
+    DIR *directory = pt_fs_list(pt_fd_get(s->directory), ".");
     bool is_complete = directory != NULL;
     for (struct dirent *e; directory && (e = readdir(directory));) {
         if (e->d_name[0] == '.' || is_known(s, e->d_name))
@@ -145,7 +144,7 @@ static void look_for_regions(struct app_state *s, const struct pt_context *conte
     if (!context->is_last && s->looked_ns && context->now_ns - s->looked_ns < LOOK_PERIOD_NS)
         return;
     s->looked_ns = context->now_ns;
-    if (fstat(s->directory_plus_one - 1, &st))
+    if (fstat(pt_fd_get(s->directory), &st))
         return;
     bool has_changed =
         st.st_mtim.tv_sec != s->changed.tv_sec || st.st_mtim.tv_nsec != s->changed.tv_nsec;
@@ -249,7 +248,7 @@ static void add_metrics(struct app_state *s, const struct watched *w, int64_t no
 }
 
 static void forget(struct app_state *s, struct watched *w) {
-    unlinkat(s->directory_plus_one - 1, w->name, 0);
+    unlinkat(pt_fd_get(s->directory), w->name, 0);
     pt_region_close(&w->region);
     *w = s->regions[--s->region_count];
 }

@@ -18,12 +18,12 @@ static int learn_address(struct pt_http_server *s, int fd, struct pt_err *err) {
 static int choose_address(struct pt_http_server *s, const struct pt_http_server_options *o,
                           struct pt_err *err) {
     const char *listen = o->listen ? o->listen : "127.0.0.1:0";
-    int rc = o->listen_fd_plus_one ? learn_address(s, o->listen_fd_plus_one - 1, err)
-                                   : pt_http_address_parse(&s->address, listen, err);
+    int rc = pt_fd_is_open(o->listen_fd) ? learn_address(s, pt_fd_get(o->listen_fd), err)
+                                         : pt_http_address_parse(&s->address, listen, err);
     if (rc || o->allows_others || pt_http_address_is_loopback(&s->address))
         return rc;
     return pt_fail(err, -EACCES, "%s is no loopback address",
-                   o->listen_fd_plus_one ? "the socket's" : listen);
+                   pt_fd_is_open(o->listen_fd) ? "the socket's" : listen);
 }
 
 static void print_url(struct pt_http_server *s, bool has_tls) {
@@ -44,8 +44,8 @@ int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_op
         rc = choose_address(s, options, err);
     if (rc)
         return rc;
-    s->is_handed_over = options->listen_fd_plus_one > 0;
-    int fd = s->is_handed_over ? options->listen_fd_plus_one - 1
+    s->is_handed_over = pt_fd_is_open(options->listen_fd);
+    int fd = s->is_handed_over ? pt_fd_get(options->listen_fd)
                                : pt_http_address_listen(&s->address, err);
     if (fd < 0)
         return fd;

@@ -9,6 +9,7 @@
 #define PT_HTTP_SERVER_H
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/module.h"
 #include "http/address.h"
 
@@ -31,7 +32,7 @@ struct pt_http_server_options {
     const struct pt_http_route *routes;
     size_t route_count;
     void *user;              /* for handlers and the functions below */
-    int listen_fd_plus_one;  /* a socket that listens already, which is taken; 0: `listen` */
+    struct pt_fd listen_fd;  /* a socket that listens already, which is taken; not open: `listen` */
     bool allows_others;      /* listens on addresses others can reach, for any Host */
     const char *certificate; /* texts in PEM, with the key: speaks TLS; or NULL */
     const char *key;

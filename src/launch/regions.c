@@ -58,7 +58,7 @@ void pt_regions_make(struct pt_regions *r, const char *uuid) {
     int rc = mkdir(r->path, 0700);
     int fd = rc ? -1 : open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
-        r->fd_plus_one = fd + 1;
+        r->fd = pt_fd_of(fd);
         return;
     }
     pt_log(PT_LOG_INFO, "cannot make %s: %s; what programs measure themselves is not recorded",
@@ -71,9 +71,9 @@ void pt_regions_make(struct pt_regions *r, const char *uuid) {
 }
 
 void pt_regions_remove(struct pt_regions *r) {
-    if (r->fd_plus_one == 0)
+    if (!pt_fd_is_open(r->fd))
         return;
     remove_directory(AT_FDCWD, r->path);
-    close(r->fd_plus_one - 1);
-    *r = (struct pt_regions){ "", 0 };
+    (void)pt_fd_close(&r->fd);
+    *r = (struct pt_regions){ 0 };
 }

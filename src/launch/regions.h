@@ -6,11 +6,13 @@
 #ifndef PT_LAUNCH_REGIONS_H
 #define PT_LAUNCH_REGIONS_H
 
+#include "base/fd.h"
+
 #define PT_REGIONS_PREFIX "pitot-"
 
 struct pt_regions {
     char path[64]; /* "": there is none, and libpitot stays off */
-    int fd_plus_one;
+    struct pt_fd fd;
 };
 
 /* Says in the log if it cannot be made. */

@@ -15,7 +15,7 @@ static int read_text(const char *path, char text[TEXT_SIZE], struct pt_scan *sca
     ssize_t n = -1;
     int rc = pt_file_open(&file, -1, path);
     if (!rc) {
-        n = pread(file.fd_plus_one - 1, text, TEXT_SIZE, 0);
+        n = pread(pt_fd_get(file.fd), text, TEXT_SIZE, 0);
         rc = n < 0 ? -errno : 0;
     }
     pt_file_close(&file);

@@ -16,8 +16,9 @@ static int64_t number_in(const char *variable) {
     return s.failed || s.at != s.end ? 0 : number;
 }
 
-int pt_activation_take(struct pt_err *err) {
+int pt_activation_take(struct pt_fd *socket, struct pt_err *err) {
     int64_t count = number_in("LISTEN_PID") == getpid() ? number_in("LISTEN_FDS") : 0;
+    *socket = (struct pt_fd){ 0 };
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
@@ -29,5 +30,6 @@ int pt_activation_take(struct pt_err *err) {
     if (flags < 0 || fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC) ||
         fcntl(FIRST_FD, F_SETFL, flags | O_NONBLOCK))
         return pt_fail(err, -errno, "LISTEN_FDS names no open socket");
-    return FIRST_FD + 1;
+    *socket = pt_fd_of(FIRST_FD);
+    return 0;
 }

@@ -3,9 +3,10 @@
 #define PT_SERVE_ACTIVATION_H
 
 #include "base/err.h"
+#include "base/fd.h"
 
-/* The descriptor plus one; 0: there is none; -EINVAL with words: there are several. Takes the
- * variables out of the environment. */
-int pt_activation_take(struct pt_err *err) PT_MUST_CHECK;
+/* `socket` is not open if there is none. 0 or -errno with words (-EINVAL: there are several).
+ * Removes the variables from the environment. */
+int pt_activation_take(struct pt_fd *socket, struct pt_err *err) PT_MUST_CHECK;
 
 #endif

@@ -63,17 +63,17 @@ static int read_pem(const char *path, struct pt_text *text, const char **pem, st
     return 0;
 }
 
-static bool is_for_this_machine(const struct pt_service_options *o, int handed_over) {
+static bool is_for_this_machine(const struct pt_service_options *o, struct pt_fd handed_over) {
     struct pt_http_address a = { .length = sizeof a };
-    if (handed_over > 0) {
+    if (pt_fd_is_open(handed_over)) {
         socklen_t length = sizeof a;
-        return getsockname(handed_over - 1, &a.any, &length) == 0 &&
+        return getsockname(pt_fd_get(handed_over), &a.any, &length) == 0 &&
                pt_http_address_is_loopback(&a);
     }
     return pt_http_address_parse(&a, o->listen, NULL) || pt_http_address_is_loopback(&a);
 }
 
-static int open_guard(struct pt_service *s, int handed_over, struct pt_err *err) {
+static int open_guard(struct pt_service *s, struct pt_fd handed_over, struct pt_err *err) {
     int rc = s->o->token_file ? pt_access_load(&s->guard, s->o->token_file, err) : 0;
     if (rc)
         return rc;
@@ -83,7 +83,7 @@ static int open_guard(struct pt_service *s, int handed_over, struct pt_err *err)
     return pt_fail(err, -EACCES,
                    "%s can be reached from elsewhere: that needs --token-file (a line of 16 or "
                    "more characters, mode 600)",
-                   handed_over ? "the socket" : s->o->listen);
+                   pt_fd_is_open(handed_over) ? "the socket" : s->o->listen);
 }
 
 static int open_http(struct pt_service *s, struct pt_err *err) {
@@ -99,13 +99,13 @@ static int open_http(struct pt_service *s, struct pt_err *err) {
                                               .on_problem = on_problem,
                                               .admits = admits,
                                               .on_done = count_request };
-    int rc = pt_activation_take(err);
-    if (rc < 0)
+    int rc = pt_activation_take(&options.listen_fd, err);
+    if (!rc)
+        rc = open_guard(s, options.listen_fd, err);
+    if (rc)
         return rc;
-    options.listen_fd_plus_one = rc;
-    rc = open_guard(s, options.listen_fd_plus_one, err);
     options.allows_others = !s->guard.is_loopback;
-    if (!rc && s->o->certificate_file) {
+    if (s->o->certificate_file) {
         warn_of_readers(s->o->key_file);
         rc = read_pem(s->o->certificate_file, &certificate, &options.certificate, err);
         if (!rc)

@@ -9,6 +9,7 @@
 #define PT_STORE_JOURNAL_H
 
 #include "base/err.h"
+#include "base/fd.h"
 #include "model/sample.h"
 
 #define PT_JOURNAL_MAJOR       1
@@ -34,7 +35,7 @@ struct pt_journal_lane {
 
 /* The writing end. {0} is closed. */
 struct pt_journal {
-    int fd_plus_one;
+    struct pt_fd fd;
     uint8_t uuid[16];
     const struct pt_schema *schema;
     struct pt_journal_lane *lanes;
@@ -96,7 +97,7 @@ struct pt_journal_reader {
     char *ring;          /* directory of segments (store/ring.h), or NULL: one file */
     uint64_t segment;    /* the one being read */
     uint32_t schema_crc; /* the same in all segments */
-    int fd_plus_one;
+    struct pt_fd fd;
     uint64_t position;                 /* of the next record */
     struct pt_journal_place key_place; /* where the last sample began that starts afresh */
     struct pt_journal_place noted_to;  /* notes before this were taken */

@@ -44,7 +44,7 @@ static void advance(struct pt_journal_reader *r, uint64_t bytes) {
 /* Bytes of the file from `position` on, or -errno. */
 static int64_t remaining(const struct pt_journal_reader *r) {
     struct stat st;
-    if (fstat(r->fd_plus_one - 1, &st))
+    if (fstat(pt_fd_get(r->fd), &st))
         return -errno;
     return (uint64_t)st.st_size > r->position ? st.st_size - (int64_t)r->position : 0;
 }
@@ -55,7 +55,7 @@ static int refill(struct pt_journal_reader *r, size_t want) {
     forget_buffer(r);
     pt_grow(&r->buffer, &r->buffer_capacity, room, 1);
     while (r->end < room) {
-        ssize_t n = pread(r->fd_plus_one - 1, r->buffer + r->end, room - r->end,
+        ssize_t n = pread(pt_fd_get(r->fd), r->buffer + r->end, room - r->end,
                           (off_t)(r->position + r->end));
         if (n < 0 && errno == EINTR)
             continue;
@@ -367,21 +367,22 @@ static int next_segment(struct pt_journal_reader *r) {
     if (!r->ring || !pt_ring_next_segment(r->ring, &number))
         return 0;
     pt_ring_segment_path(r->ring, number, path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), before = r->fd_plus_one;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct pt_fd before = r->fd;
     uint64_t position = r->position;
     if (fd < 0)
         return errno == ENOENT ? 0 : -errno; /* taken away meanwhile: the next try finds another */
-    r->fd_plus_one = fd + 1;
+    r->fd = pt_fd_of(fd);
     r->position = 0;
     forget_buffer(r);
     if (!begins_alike(r)) { /* not all written yet */
-        close(fd);
-        r->fd_plus_one = before;
+        (void)pt_fd_close(&r->fd);
+        r->fd = before;
         r->position = position;
         forget_buffer(r);
         return 0;
     }
-    close(before - 1);
+    (void)pt_fd_close(&before);
     r->segment = number;
     r->skipped_bytes += r->tail_bytes;
     r->tail_bytes = 0;
@@ -421,8 +422,8 @@ int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) 
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0)
             return -errno;
-        close(r->fd_plus_one - 1);
-        r->fd_plus_one = fd + 1;
+        (void)pt_fd_close(&r->fd);
+        r->fd = pt_fd_of(fd);
         r->segment = place.segment;
     }
     forget_buffer(r);
@@ -478,7 +479,7 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err
         pt_free(r->ring);
         return fd;
     }
-    r->fd_plus_one = fd + 1;
+    r->fd = pt_fd_of(fd);
     int rc = read_header(r, path, err);
     if (!rc)
         rc = read_schema(r, path, err);
@@ -507,7 +508,6 @@ void pt_journal_reader_close(struct pt_journal_reader *r) {
     pt_free(r->ring);
     pt_journal_lanes_free(r->lanes, r->lane_count);
     pt_journal_free_tables(r->tables, r->schema.table_count);
-    if (r->fd_plus_one > 0)
-        close(r->fd_plus_one - 1);
+    (void)pt_fd_close(&r->fd);
     *r = (struct pt_journal_reader){ 0 };
 }

@@ -76,7 +76,7 @@ static int write_all(int fd, struct pt_str bytes) {
 static int append(struct pt_journal *j, struct pt_str bytes) {
     if (j->stopped)
         return j->stopped;
-    int fd = j->fd_plus_one - 1, rc = write_all(fd, bytes);
+    int fd = pt_fd_get(j->fd), rc = write_all(fd, bytes);
     if (!rc) {
         j->byte_count += bytes.len;
         return 0;
@@ -99,10 +99,9 @@ static int write_start(struct pt_journal *j) {
 }
 
 static int release(struct pt_journal *j) {
-    int rc = close(j->fd_plus_one - 1) ? -errno : 0;
+    int rc = pt_fd_close(&j->fd);
     pt_journal_lanes_free(j->lanes, j->lane_count);
     pt_buf_release(&j->record);
-    j->fd_plus_one = 0;
     j->lanes = NULL;
     j->lane_count = j->lane_capacity = 0;
     return rc;
@@ -115,7 +114,7 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
-    j->fd_plus_one = fd + 1;
+    j->fd = pt_fd_of(fd);
     int rc = write_start(j);
     if (!rc)
         return 0;
@@ -196,7 +195,7 @@ int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text)
 }
 
 int pt_journal_close(struct pt_journal *j) {
-    if (j->fd_plus_one == 0)
+    if (!pt_fd_is_open(j->fd))
         return 0;
     begin_record(j);
     pt_buf_varint(&j->record, j->sample_count);

@@ -140,7 +140,7 @@ static int begin_segment(struct pt_ring *r, struct pt_err *err) {
 }
 
 int pt_ring_end_segment(struct pt_ring *r) {
-    if (r->journal.fd_plus_one == 0)
+    if (!pt_fd_is_open(r->journal.fd))
         return 0;
     int rc = pt_journal_close(&r->journal);
     add_segment(&r->ended,
@@ -178,7 +178,7 @@ int pt_ring_adopt(struct pt_ring *r, const struct pt_ring_kind *kind, const char
 
 /* The next segment, when this one is full, or the one before could not be begun. */
 static int turn(struct pt_ring *r) {
-    bool is_open = r->journal.fd_plus_one > 0;
+    bool is_open = pt_fd_is_open(r->journal.fd);
     if (r->bound_bytes == 0 || (is_open && r->journal.byte_count < segment_bytes(r)))
         return 0;
     int end_rc = pt_ring_end_segment(r), rc = begin_segment(r, NULL);
@@ -187,7 +187,7 @@ static int turn(struct pt_ring *r) {
 
 int pt_ring_write(struct pt_ring *r, const struct pt_sample *s) {
     int turn_rc = turn(r);
-    if (r->journal.fd_plus_one == 0)
+    if (!pt_fd_is_open(r->journal.fd))
         return turn_rc;
     r->last_ns = s->mono_ns;
     int rc = pt_journal_write(&r->journal, s);
@@ -212,7 +212,7 @@ static void remember(struct pt_ring *r, struct pt_str key, struct pt_str text) {
 int pt_ring_note(struct pt_ring *r, struct pt_str key, struct pt_str text) {
     if (r->bound_bytes > 0)
         remember(r, key, text);
-    return r->journal.fd_plus_one > 0 ? pt_journal_note(&r->journal, key, text) : -EBADF;
+    return pt_fd_is_open(r->journal.fd) ? pt_journal_note(&r->journal, key, text) : -EBADF;
 }
 
 int pt_ring_close(struct pt_ring *r) {

@@ -24,7 +24,7 @@ static int lock(struct pt_segments *s, const char *directory, struct pt_err *err
     if (fd < 0)
         return pt_fail(err, -errno, "cannot write the history in %s: %s", directory,
                        strerror(errno));
-    s->lock_fd_plus_one = fd + 1;
+    s->lock_fd = pt_fd_of(fd);
     if (flock(fd, LOCK_EX | LOCK_NB))
         return pt_fail(err, -EBUSY, "another program writes the history in %s", directory);
     return 0;
@@ -79,8 +79,7 @@ int pt_segments_write(struct pt_segments *s, const struct pt_sample *sample) {
 void pt_segments_close(struct pt_segments *s) {
     if (s->ring.kind)
         (void)pt_ring_close(&s->ring);
-    if (s->lock_fd_plus_one > 0)
-        close(s->lock_fd_plus_one - 1);
+    (void)pt_fd_close(&s->lock_fd);
     *s = (struct pt_segments){ 0 };
 }
 

@@ -26,7 +26,7 @@ struct pt_segments_options {
 struct pt_segments {
     struct pt_ring ring;
     int64_t age_max_ns;
-    int lock_fd_plus_one;
+    struct pt_fd lock_fd;
 };
 
 /* -EBUSY with words: another program writes there. */

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/crc32c.h"
 #include "base/digits.h"
+#include "base/fd.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/json_walk.h"
@@ -381,8 +382,33 @@ static void escapes_of_json_are_undone(void **state) {
     }
 }
 
+static void a_zeroed_descriptor_is_not_open(void **state) {
+    (void)state;
+    struct pt_fd none = { 0 }, failed = pt_fd_of(-1), standard_input = pt_fd_of(0);
+    assert_false(pt_fd_is_open(none));
+    assert_false(pt_fd_is_open(failed));
+    assert_int_equal(pt_fd_get(none), -1);
+    assert_int_equal(pt_fd_close(&none), 0);
+    assert_true(pt_fd_is_open(standard_input));
+    assert_int_equal(pt_fd_get(standard_input), 0);
+}
+
+static void a_closed_descriptor_is_not_open(void **state) {
+    (void)state;
+    struct pt_fd fd = pt_fd_of(dup(STDOUT_FILENO));
+    int number = pt_fd_get(fd);
+    assert_true(pt_fd_is_open(fd));
+    assert_int_equal(pt_fd_close(&fd), 0);
+    assert_false(pt_fd_is_open(fd));
+    fd = pt_fd_of(number);
+    assert_int_equal(pt_fd_close(&fd), -EBADF);
+    assert_false(pt_fd_is_open(fd));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(a_zeroed_descriptor_is_not_open, "a zeroed descriptor is not open, 0 is"),
+        PT_TEST(a_closed_descriptor_is_not_open, "a closed descriptor is not open"),
         PT_TEST(escapes_of_json_are_undone, "escapes of JSON are undone"),
         PT_TEST(output_to_memory_is_appended_whole, "output to memory is appended whole"),
         PT_TEST(short_output_takes_little_memory,

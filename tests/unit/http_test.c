@@ -643,7 +643,7 @@ static void a_socket_may_be_handed_over(void **state) {
     assert_int_equal(pt_http_address_parse(&address, "127.0.0.1:0", NULL), 0);
     int fd = pt_http_address_listen(&address, NULL);
     assert_true(fd >= 0);
-    serve(&f, (struct pt_http_server_options){ .listen_fd_plus_one = fd + 1 });
+    serve(&f, (struct pt_http_server_options){ .listen_fd = pt_fd_of(fd) });
     get(&f, "/hello", &r);
     assert_str_eq(pt_buf_as_str(&r.body), "hello\n");
     pt_http_request_release(&r);
@@ -653,7 +653,7 @@ static void a_socket_may_be_handed_over(void **state) {
     struct pt_err err;
     assert_int_equal(pt_http_address_parse(&address, "0.0.0.0:0", NULL), 0);
     fd = pt_http_address_listen(&address, NULL);
-    struct pt_http_server_options o = { .listen_fd_plus_one = fd + 1 };
+    struct pt_http_server_options o = { .listen_fd = pt_fd_of(fd) };
     assert_int_equal(pt_http_server_open(&f.server, &o, &err), -EACCES);
     close(fd);
 }

@@ -518,7 +518,7 @@ static void what_cannot_be_cut_back_is_not_written_to_again(void **state) {
     write_samples(&run, 2, 0);
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    assert_true(dup2(ends[1], run.journal.fd_plus_one - 1) >= 0);
+    assert_true(dup2(ends[1], pt_fd_get(run.journal.fd)) >= 0);
     close(ends[0]);
     close(ends[1]);
     for (int i = 0; i < 2; i++) {

@@ -1,10 +1,11 @@
-/* tests/unit/operation_fixture.h -- profilers of operations, and memory of a known size for them. */
+/* tests/unit/operation_fixture.h -- profilers of operations, and memory of a known size for
+ * them. */
 #ifndef PT_TEST_OPERATION_FIXTURE_H
 #define PT_TEST_OPERATION_FIXTURE_H
 
 #include "test.h"
 
-#include "monitor/profiler.h"
+#include "libpitot/profiler.h"
 
 #include <sys/mman.h>
 

@@ -68,14 +68,14 @@ int pt_region_open(struct pt_region *r, int directory, const char *name) {
     if (rc)
         close(fd);
     else
-        r->fd_plus_one = fd + 1;
+        r->fd = pt_fd_of(fd);
     return rc;
 }
 
 void pt_region_close(struct pt_region *r) {
-    if (r->fd_plus_one > 0) {
+    if (pt_fd_is_open(r->fd)) {
         unmap(r->at);
-        close(r->fd_plus_one - 1);
+        (void)pt_fd_close(&r->fd);
     }
     *r = (struct pt_region){ 0 };
 }
@@ -89,8 +89,8 @@ bool pt_region_is_whole(const struct pt_region *r) {
     struct stat st;
     if (!is_there(r))
         return false;
-    return r->fd_plus_one == 0 ||
-           (!fstat(r->fd_plus_one - 1, &st) && st.st_size == (off_t)sizeof *r->at);
+    return !pt_fd_is_open(r->fd) ||
+           (!fstat(pt_fd_get(r->fd), &st) && st.st_size == (off_t)sizeof *r->at);
 }
 
 bool pt_region_has_ended(const struct pt_region *r) {

@@ -9,6 +9,7 @@
 #define PT_INSIDE_REGION_READER_H
 
 #include "base/attr.h"
+#include "base/fd.h"
 #include "inside/region/layout.h"
 #include "inside/region/tick_clock.h"
 
@@ -16,7 +17,7 @@
 
 struct pt_region {
     struct pt_region_layout *at; /* NULL: closed */
-    int fd_plus_one;             /* 0: the memory is the caller's */
+    struct pt_fd fd;             /* not open: the memory is the caller's */
     uint32_t pid;
     struct pt_tick_clock clock;
     uint32_t next_block; /* where the next call of pt_region_take_spans() begins */

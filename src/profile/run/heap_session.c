@@ -45,7 +45,7 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     if (!s->regions.path[0])
         return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
     pt_heap_init(&s->heap, o->fs);
-    pt_preload_files_init(&s->files, s->regions.fd_plus_one - 1, PT_HEAP_FILE_ENDING,
+    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_HEAP_FILE_ENDING,
                           (struct pt_preload_files_reader){ add_process, read_process, &s->heap });
     s->is_open = true;
     return 0;

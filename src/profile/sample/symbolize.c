@@ -45,7 +45,7 @@ static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *pat
     if (fd < 0)
         return false;
     bool is_read =
-        is_trusted(fd) && !pt_file_read(&(struct pt_file){ .fd_plus_one = fd + 1 }, text, scan);
+        is_trusted(fd) && !pt_file_read(&(struct pt_file){ .fd = pt_fd_of(fd) }, text, scan);
     close(fd);
     return is_read;
 }

@@ -27,7 +27,7 @@ static uint32_t counted(const uint32_t *counter) {
 }
 
 static int open_bell(struct pt_timer_session *s, struct pt_err *err) {
-    int fd = openat(s->regions.fd_plus_one - 1, PT_CPU_BELL,
+    int fd = openat(pt_fd_get(s->regions.fd), PT_CPU_BELL,
                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot make a file in %s: %s", s->regions.path,
@@ -189,7 +189,7 @@ static void start_recording(struct pt_timer_session *s, const struct pt_fs *fs,
     meta->rate_hz = o->rate_hz;
     snprintf(meta->way, sizeof meta->way, "timer: CPU clocks of threads, user only, %zu KiB stacks",
              o->stack_bytes >> 10);
-    pt_preload_files_init(&s->files, s->regions.fd_plus_one - 1, PT_CPU_FILE_ENDING,
+    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_ENDING,
                           (struct pt_preload_files_reader){ add_process, read_process, s });
     s->is_opened = true;
 }

@@ -63,8 +63,7 @@ static int open_hwmon(int card) {
 static void close_card(struct pt_drm_card *card) {
     for (int i = 0; i < PT_DRM_VALUES; i++)
         pt_file_close(&card->files[i]);
-    if (card->hwmon_plus_one > 0)
-        close(card->hwmon_plus_one - 1);
+    (void)pt_fd_close(&card->hwmon);
     close(card->directory);
 }
 
@@ -83,7 +82,7 @@ static void add_card(struct pt_drm_cards *cards, int directory, int number,
         close(directory);
         return;
     }
-    card.hwmon_plus_one = open_hwmon(directory) + 1;
+    card.hwmon = pt_fd_of(open_hwmon(directory));
     pt_grow(&cards->at, &cards->capacity, cards->count + 1, sizeof *cards->at);
     cards->at[cards->count++] = card;
 }
@@ -141,7 +140,7 @@ void pt_drm_card_read(struct pt_drm_card *card, const struct pt_drm_value *value
     assert(count <= PT_DRM_VALUES);
     for (size_t i = 0; i < count; i++) {
         const struct pt_drm_value *v = &values[i];
-        int directory = v->place == PT_DRM_CARD ? card->directory : card->hwmon_plus_one - 1;
+        int directory = v->place == PT_DRM_CARD ? card->directory : pt_fd_get(card->hwmon);
         struct pt_scan text;
         if (pace_of(v->field) != pace || card->missing >> i & 1 || directory < 0 ||
             pt_gpu_has(d, v->field))

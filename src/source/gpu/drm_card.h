@@ -16,7 +16,7 @@
 struct pt_drm_card {
     int number;
     int directory;      /* /sys/class/drm/cardN */
-    int hwmon_plus_one; /* device/hwmon/hwmonM; 0: none */
+    struct pt_fd hwmon; /* device/hwmon/hwmonM */
     char driver[16], pci_id[16], pci_bus_id[32];
     struct pt_file files[PT_DRM_VALUES]; /* kept open, one for each value */
     uint64_t missing;                    /* values that the driver does not have, a bit each */

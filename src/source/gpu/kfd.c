@@ -47,19 +47,18 @@ void pt_kfd_open(struct pt_kfd *kfd, const struct pt_fs *fs) {
     int directory = openat(fs->sys, "class/kfd/kfd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return;
-    kfd->directory_plus_one = directory + 1;
+    kfd->directory = pt_fd_of(directory);
     read_nodes(kfd, directory);
 }
 
 void pt_kfd_close(struct pt_kfd *kfd) {
-    if (kfd->directory_plus_one > 0)
-        close(kfd->directory_plus_one - 1);
+    (void)pt_fd_close(&kfd->directory);
     *kfd = (struct pt_kfd){ 0 };
 }
 
 static void read_process(const struct pt_kfd *kfd, pid_t pid, int node, int gpu,
                          struct pt_gpu_reading *r) {
-    int directory = kfd->directory_plus_one - 1;
+    int directory = pt_fd_get(kfd->directory);
     uint32_t id = kfd->nodes[node].gpu_id;
     char path[96];
     int64_t bytes, units;
@@ -78,7 +77,7 @@ void pt_kfd_read(const struct pt_kfd *kfd, struct pt_gpu_reading *r) {
     struct pt_pid_list pids = { 0 };
     if (kfd->node_count == 0)
         return;
-    int fd = openat(kfd->directory_plus_one - 1, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(pt_fd_get(kfd->directory), "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     int rc = pt_pid_list_read(&pids, fd);

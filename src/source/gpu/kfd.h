@@ -13,7 +13,7 @@
 #define PT_KFD_NODES 64
 
 struct pt_kfd {
-    int directory_plus_one; /* /sys/class/kfd/kfd; 0: none */
+    struct pt_fd directory; /* /sys/class/kfd/kfd */
     struct {
         uint32_t gpu_id;
         char pci_bus_id[32];

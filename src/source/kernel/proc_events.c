@@ -32,12 +32,11 @@ void pt_proc_events_release(struct pt_proc_events *events) {
 }
 
 bool pt_proc_socket_is_open(const struct pt_proc_socket *s) {
-    return s->fd_plus_one > 0;
+    return pt_fd_is_open(s->fd);
 }
 
 void pt_proc_socket_close(struct pt_proc_socket *s) {
-    if (pt_proc_socket_is_open(s))
-        close(s->fd_plus_one - 1);
+    (void)pt_fd_close(&s->fd);
     pt_free(s->inbox);
     *s = (struct pt_proc_socket){ 0 };
 }
@@ -46,7 +45,7 @@ static int socket_open(struct pt_proc_socket *s, int protocol, unsigned groups) 
     int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (fd < 0)
         return -errno;
-    *s = (struct pt_proc_socket){ .fd_plus_one = fd + 1 };
+    *s = (struct pt_proc_socket){ .fd = pt_fd_of(fd) };
     struct sockaddr_nl self = { .nl_family = AF_NETLINK, .nl_groups = groups };
     if (bind(fd, (struct sockaddr *)&self, sizeof self))
         return -errno;
@@ -67,7 +66,7 @@ static int receive(struct pt_proc_socket *s) {
                                                   .msg_iov = &in->pieces[i],
                                                   .msg_iovlen = 1 };
     }
-    int n = recvmmsg(s->fd_plus_one - 1, in->headers, INBOX_MESSAGES, MSG_DONTWAIT, NULL);
+    int n = recvmmsg(pt_fd_get(s->fd), in->headers, INBOX_MESSAGES, MSG_DONTWAIT, NULL);
     return n < 0 ? -errno : n;
 }
 
@@ -212,8 +211,8 @@ static int connector_confirm(struct pt_proc_socket *s) {
 int pt_proc_connector_open(struct pt_proc_socket *s) {
     int rc = socket_open(s, NETLINK_CONNECTOR, CN_IDX_PROC);
     if (!rc) {
-        ignore_threads(s->fd_plus_one - 1);
-        rc = connector_send(s->fd_plus_one - 1, PROC_CN_MCAST_LISTEN);
+        ignore_threads(pt_fd_get(s->fd));
+        rc = connector_send(pt_fd_get(s->fd), PROC_CN_MCAST_LISTEN);
     }
     if (!rc)
         rc = connector_confirm(s);
@@ -325,7 +324,7 @@ static int genl_verdict(struct pt_proc_socket *s, struct pt_str *answer) {
 
 static int taskstats_family(struct pt_proc_socket *s, uint16_t *family) {
     struct pt_str answer = PT_STR("");
-    int rc = genl_send(s->fd_plus_one - 1, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
+    int rc = genl_send(pt_fd_get(s->fd), GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
                        TASKSTATS_GENL_NAME);
     if (!rc)
         rc = genl_verdict(s, &answer);
@@ -341,7 +340,7 @@ static int taskstats_family(struct pt_proc_socket *s, uint16_t *family) {
 static int taskstats_register(struct pt_proc_socket *s, uint16_t family) {
     char cpus[32];
     snprintf(cpus, sizeof cpus, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
-    int rc = genl_send(s->fd_plus_one - 1, family, TASKSTATS_CMD_GET,
+    int rc = genl_send(pt_fd_get(s->fd), family, TASKSTATS_CMD_GET,
                        TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);
     return rc ? rc : genl_verdict(s, NULL);
 }

@@ -8,6 +8,7 @@
 #define PT_SOURCE_KERNEL_PROC_EVENTS_H
 
 #include "base/attr.h"
+#include "base/fd.h"
 #include "base/str.h"
 
 #include <stdint.h>
@@ -37,7 +38,7 @@ void pt_proc_events_release(struct pt_proc_events *events);
 
 /* {0} is closed. */
 struct pt_proc_socket {
-    int fd_plus_one;
+    struct pt_fd fd;
     struct pt_proc_inbox *inbox;
     bool (*parse)(struct pt_str message, struct pt_proc_event *event);
 };
