@@ -47,9 +47,9 @@ static double mean(const double *values, size_t count) {
     return count > 0 ? sum / (double)count : 0;
 }
 
-/* How much the ranks resemble their neighbours, apart from the change itself. An estimate from few
- * values is too low by about (1 + 3 r) / n. */
-static double find_resemblance(const double *ranks, size_t count, size_t at) {
+/* Lag-1 autocorrelation of the ranks around their level before and after the change. An estimate
+ * from few values is biased by about -(1 + 3 r) / n. */
+static double lag1_autocorrelation(const double *ranks, size_t count, size_t at) {
     double level[2] = { mean(ranks, at), mean(ranks + at, count - at) };
     double products = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
@@ -64,18 +64,19 @@ static double find_resemblance(const double *ranks, size_t count, size_t at) {
 }
 
 struct pt_change_point pt_change_point_find(const double *values, size_t count) {
-    double ranks[PT_SHIFT_BLOCKS], u = 0, most = 0, n = (double)count;
+    double ranks[PT_SHIFT_BLOCKS], u = 0, u_max = 0, n = (double)count;
     struct pt_change_point found = { .at = 1 };
     find_ranks(values, count, ranks);
     for (size_t i = 0; i + 1 < count; i++) {
         u += 2 * ranks[i] - (n + 1);
-        if (fabs(u) > most) {
-            most = fabs(u);
+        if (fabs(u) > u_max) {
+            u_max = fabs(u);
             found.at = i + 1;
         }
     }
-    double r = find_resemblance(ranks, count, found.at);
-    double p = 2 * exp(-6 * most * most / (n * n * n + n * n) * (1 - r) / (1 + r));
+    double r = lag1_autocorrelation(ranks, count, found.at);
+    /* Pettitt's p-value; (1 - r) / (1 + r) of the values are independent */
+    double p = 2 * exp(-6 * u_max * u_max / (n * n * n + n * n) * (1 - r) / (1 + r));
     found.p = fmin(1, p);
     found.before = median(values, found.at);
     found.after = median(values + found.at, count - found.at);
@@ -95,15 +96,16 @@ static void add_median(struct pt_shift_watch *w) {
 }
 
 /* A rise of 3 % and the fall that makes up for it are the same distance. */
-static bool is_worth_telling(const struct pt_change_point *change) {
-    return change->before > 0 && fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_LEAST);
+static bool is_large_enough(const struct pt_change_point *change) {
+    return change->before > 0 &&
+           fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);
 }
 
 static enum pt_shift look(struct pt_shift_watch *w, struct pt_change_point *change) {
     w->since_look = 0;
     *change = pt_change_point_find(w->medians, w->count);
     size_t after = w->count - change->at;
-    if (change->p > PT_SHIFT_P || after < PT_SHIFT_AFTER || !is_worth_telling(change))
+    if (change->p > PT_SHIFT_P || after < PT_SHIFT_AFTER || !is_large_enough(change))
         return PT_SHIFT_NONE;
     forget(w, change->at);
     change->at = after * PT_SHIFT_BLOCK;

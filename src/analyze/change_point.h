@@ -1,12 +1,11 @@
 /* analyze/change_point.h -- did a level change, and where: step times that rose for good.
  *
- * Pettitt's test on ranks finds the place where the values before and after differ most; outliers
- * and the shape of the noise do not matter to it. Neighbouring values that resemble each other say
- * less than they are: what is left of them after the change counts. Memory is fixed, and what is
- * looked at again and again is the newest stretch only.
+ * Pettitt's test on ranks finds the place where the values before and after differ most; it is
+ * robust against outliers and the distribution of the noise. The p-value is corrected for the lag-1
+ * autocorrelation of the values. Memory is fixed: only the newest blocks are tested.
  *
- * A look is an alarm if its p is below PT_SHIFT_P, and there is one look in PT_SHIFT_LOOK blocks;
- * tests/unit/change_point_test.c prints how often steady noise is taken for a change. */
+ * There is one test per PT_SHIFT_LOOK blocks, and a change is reported if its p-value is below
+ * PT_SHIFT_P; tests/unit/change_point_test.c prints the rate of false positives. */
 #ifndef PT_ANALYZE_CHANGE_POINT_H
 #define PT_ANALYZE_CHANGE_POINT_H
 
@@ -14,17 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PT_SHIFT_BLOCK  4   /* values of which the median is taken */
-#define PT_SHIFT_BLOCKS 256 /* that are remembered */
-#define PT_SHIFT_FIRST  24  /* blocks, before the first look */
-#define PT_SHIFT_LOOK   8   /* blocks from look to look */
-#define PT_SHIFT_AFTER  8   /* blocks that the new level must have */
-#define PT_SHIFT_P      1e-5
-#define PT_SHIFT_LEAST  0.03 /* smaller changes are not told */
+#define PT_SHIFT_BLOCK      4   /* values of which the median is taken */
+#define PT_SHIFT_BLOCKS     256 /* that are remembered */
+#define PT_SHIFT_FIRST      24  /* blocks, before the first look */
+#define PT_SHIFT_LOOK       8   /* blocks from look to look */
+#define PT_SHIFT_AFTER      8   /* blocks that the new level must have */
+#define PT_SHIFT_P          1e-5
+#define PT_SHIFT_CHANGE_MIN 0.03 /* smaller changes are not reported */
 
 struct pt_change_point {
     size_t at;            /* the first value of the new level */
-    double p;             /* of no change at all */
+    double p;             /* p-value of no change */
     double before, after; /* medians */
 };
 

@@ -9,7 +9,7 @@
 #include "model/sample.h"
 
 #define PT_CLOCK_EVENTS_MAX 65536 /* of one machine */
-#define PT_CLOCK_PAIRS_MIN  3     /* less say nothing of their spread */
+#define PT_CLOCK_PAIRS_MIN  3     /* fewer give no error */
 
 struct pt_clock_event {
     uint32_t name;

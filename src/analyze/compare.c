@@ -223,34 +223,34 @@ void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_wind
         }
 }
 
-/* Mean of a side, its error, and the degrees of freedom of that. Of several runs the scatter
- * between them is the error, unless the scatter inside them is larger. */
+/* Mean of a side, its squared standard error, and the degrees of freedom of that. Of several runs
+ * the variance between them counts, unless the variance within them is larger. */
 struct side_mean {
-    double mean, variance, freedom;
+    double mean, variance, degrees_of_freedom;
 };
 
 static bool find_side_mean(const struct pt_side_value *v, struct side_mean *m) {
-    double n = (double)v->run_count, within = 0, squares = 0, freedom = 0;
+    double n = (double)v->run_count, within = 0, squares = 0, degrees_of_freedom = 0;
     if (v->run_count == 0)
         return false;
     m->mean = 0;
     for (size_t i = 0; i < v->run_count; i++) {
         m->mean += v->runs[i].mean / n;
-        within += v->runs[i].error * v->runs[i].error / (n * n);
-        freedom += v->runs[i].freedom;
+        within += v->runs[i].standard_error * v->runs[i].standard_error / (n * n);
+        degrees_of_freedom += v->runs[i].degrees_of_freedom;
     }
     for (size_t i = 0; i < v->run_count; i++)
         squares += (v->runs[i].mean - m->mean) * (v->runs[i].mean - m->mean);
     double between = v->run_count > 1 ? squares / (n - 1) / n : 0;
     m->variance = fmax(within, between);
-    m->freedom = between > within ? n - 1 : freedom;
+    m->degrees_of_freedom = between > within ? n - 1 : degrees_of_freedom;
     return true;
 }
 
-/* Welch's comparison of the two means. */
+/* Welch's t-test of the two means. */
 static void compare(struct pt_comparison *m) {
     struct side_mean a, b;
-    m->means[0] = m->means[1] = m->change = m->low = m->high = NAN;
+    m->means[0] = m->means[1] = m->change = m->ci_low = m->ci_high = NAN;
     m->p = 1;
     bool has_a = find_side_mean(&m->sides[0], &a), has_b = find_side_mean(&m->sides[1], &b);
     if (has_a)
@@ -261,20 +261,21 @@ static void compare(struct pt_comparison *m) {
     if (!m->is_known)
         return;
     double difference = b.mean - a.mean, variance = a.variance + b.variance;
-    double error = sqrt(variance), freedom = 1;
+    double error = sqrt(variance), degrees_of_freedom = 1;
     if (variance > 0) {
-        freedom = variance * variance /
-                  (a.variance * a.variance / a.freedom + b.variance * b.variance / b.freedom);
-        m->p = pt_student_p(difference / error, freedom);
+        degrees_of_freedom = variance * variance /
+                             (a.variance * a.variance / a.degrees_of_freedom +
+                              b.variance * b.variance / b.degrees_of_freedom);
+        m->p = pt_student_p_value(difference / error, degrees_of_freedom);
     } else {
         m->p = difference == 0 ? 1 : 0; /* constants that differ */
     }
     if (a.mean == 0)
         return;
-    double scale = fabs(a.mean), margin = pt_student_95(freedom) * error;
+    double scale = fabs(a.mean), margin = pt_student_critical_95(degrees_of_freedom) * error;
     m->change = difference / scale;
-    m->low = (difference - margin) / scale;
-    m->high = (difference + margin) / scale;
+    m->ci_low = (difference - margin) / scale;
+    m->ci_high = (difference + margin) / scale;
 }
 
 static int by_p(const void *a, const void *b) {
@@ -287,9 +288,9 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const struct pt_comparison *)a)->name, ((const struct pt_comparison *)b)->name);
 }
 
-/* Benjamini and Hochberg: the p of rank r of m is worth p * m / r, and never less than those
- * before it. Metrics that are the same constant on both sides ask no question. */
-static void adjust(struct pt_comparisons *c) {
+/* Benjamini and Hochberg: the p-value of rank r of m becomes p * m / r, and never less than those
+ * before it. Metrics that are the same constant on both sides are not hypotheses. */
+static void adjust_p_values(struct pt_comparisons *c) {
     struct pt_comparison **sorted = pt_calloc(c->metric_count + 1, sizeof *sorted);
     size_t count = 0;
     for (size_t i = 0; i < c->metric_count; i++) {
@@ -308,7 +309,8 @@ static void adjust(struct pt_comparisons *c) {
 }
 
 static enum pt_change_kind judge(const struct pt_comparison *m, double minimum_change) {
-    if (!m->is_known || m->adjusted_p > PT_COMPARE_DISCOVERY || fabs(m->change) < minimum_change)
+    if (!m->is_known || m->adjusted_p > PT_COMPARE_FALSE_DISCOVERY_RATE ||
+        fabs(m->change) < minimum_change)
         return PT_CHANGE_SAME;
     if (m->direction == PT_NO_DIRECTION)
         return PT_CHANGE_OTHER;
@@ -319,7 +321,7 @@ static enum pt_change_kind judge(const struct pt_comparison *m, double minimum_c
 void pt_comparisons_finish(struct pt_comparisons *c) {
     for (size_t i = 0; i < c->metric_count; i++)
         compare(&c->metrics[i]);
-    adjust(c);
+    adjust_p_values(c);
     for (size_t i = 0; i < c->metric_count; i++)
         c->metrics[i].kind = judge(&c->metrics[i], c->minimum_change);
     if (c->metric_count > 0)
@@ -361,12 +363,13 @@ enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_co
         return PT_GATE_MISSING;
     bool is_beyond = gate->direction == '<' ? m->change < gate->limit : m->change > gate->limit;
     bool is_demand = gate->direction == '<' ? gate->limit > 0 : gate->limit < 0;
-    bool is_sure = !is_demand               ? m->low > 0 || m->high < 0
-                   : gate->direction == '<' ? m->high < gate->limit
-                                            : m->low > gate->limit;
+    bool is_sure = !is_demand               ? m->ci_low > 0 || m->ci_high < 0
+                   : gate->direction == '<' ? m->ci_high < gate->limit
+                                            : m->ci_low > gate->limit;
     if (is_beyond)
         return is_sure ? PT_GATE_FAIL : PT_GATE_UNSURE;
-    bool may_be_beyond = gate->direction == '<' ? m->low < gate->limit : m->high > gate->limit;
-    return may_be_beyond && (m->high - m->low) / 2 > fabs(gate->limit) ? PT_GATE_UNSURE
-                                                                       : PT_GATE_PASS;
+    bool may_be_beyond =
+        gate->direction == '<' ? m->ci_low < gate->limit : m->ci_high > gate->limit;
+    return may_be_beyond && (m->ci_high - m->ci_low) / 2 > fabs(gate->limit) ? PT_GATE_UNSURE
+                                                                             : PT_GATE_PASS;
 }

@@ -2,15 +2,15 @@
  *
  * Every number that both sides have is a metric: a gauge by its mean, a counter by its growth a
  * second, each over the settled part of its run. Of several runs on a side the differences between
- * them count too. Whether a change is real is asked for all metrics at once (Benjamini and
- * Hochberg), and only changes of a minimum size are told. */
+ * them count too. All metrics together keep a false discovery rate (Benjamini and Hochberg), and
+ * only changes of a minimum size are reported. */
 #ifndef PT_ANALYZE_COMPARE_H
 #define PT_ANALYZE_COMPARE_H
 
 #include "analyze/steady.h"
 #include "analyze/window.h"
 
-#define PT_COMPARE_DISCOVERY 0.05 /* of the changes that are told, so many may be chance */
+#define PT_COMPARE_FALSE_DISCOVERY_RATE 0.05
 
 enum pt_direction { PT_LOWER_IS_BETTER = -1, PT_NO_DIRECTION = 0, PT_HIGHER_IS_BETTER = 1 };
 enum pt_change_kind { PT_CHANGE_SAME, PT_CHANGE_WORSE, PT_CHANGE_BETTER, PT_CHANGE_OTHER };
@@ -28,11 +28,11 @@ struct pt_comparison {
     enum pt_direction direction;
     struct pt_side_value sides[2];
 
-    bool is_known;        /* both sides have enough values */
-    double means[2];      /* NAN if unknown */
-    double change;        /* relative: -0.05 is 5 % less; NAN from 0 */
-    double low, high;     /* its 95 % interval */
-    double p, adjusted_p; /* of no difference; adjusted for the number of metrics */
+    bool is_known;          /* both sides have enough values */
+    double means[2];        /* NAN if unknown */
+    double change;          /* relative: -0.05 is 5 % less; NAN from 0 */
+    double ci_low, ci_high; /* its 95 % confidence interval */
+    double p, adjusted_p;   /* p-value of no difference; adjusted for the number of metrics */
     enum pt_change_kind kind;
 };
 

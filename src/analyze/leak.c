@@ -25,15 +25,15 @@ static void look_at_growth(const struct pt_trend *own, struct pt_facts *f) {
     double growth = own->last - own->first;
     f->values[S(TREND_GROWTH)] = growth;
     f->values[S(TREND_GROWTH_SHARE)] = growth / fabs(own->first);
-    f->values[S(TREND_FIT)] = own->fit;
-    f->values[S(TREND_EVENNESS)] = own->least_part;
+    f->values[S(TREND_FIT)] = own->r_squared;
+    f->values[S(TREND_EVENNESS)] = own->least_quarter;
     f->values[S(TREND_SECONDS)] = own->seconds;
 }
 
 static void look_at_witness(const struct pt_trend *own, const struct pt_trend *witness,
                             struct pt_facts *f) {
-    double pace = witness->per_second / own->per_second;
-    f->values[S(WITNESS_FIT)] = witness->fit;
+    double pace = witness->slope_per_second / own->slope_per_second;
+    f->values[S(WITNESS_FIT)] = witness->r_squared;
     f->values[S(WITNESS_DISAGREEMENT)] = pace > 0 ? fmax(pace, 1 / pace) : NAN;
     f->values[S(WITNESS_CHANGE)] = fabs(pace);
 }
@@ -55,7 +55,7 @@ static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, st
         return false;
     v->share = own.seconds / s->seconds;
     v->confidence = forms[UNCONFIRMED].ceiling;
-    add_signal(v, memory.growth, own.per_second, &own);
+    add_signal(v, memory.growth, own.slope_per_second, &own);
     add_signal(v, memory.level, own.last, &own);
     for (size_t i = 0; i < witness_count; i++) {
         if (!pt_trend_find(s, witnesses[i].level, LEAK_SKIP, &witness))
@@ -65,10 +65,10 @@ static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, st
             return false;
         if (!pt_form_holds(&forms[CONFIRMED], &facts))
             continue;
-        add_signal(v, witnesses[i].growth, witness.per_second, &witness);
+        add_signal(v, witnesses[i].growth, witness.slope_per_second, &witness);
         v->confidence = forms[CONFIRMED].ceiling;
         if (pt_form_holds(&forms[LASTING], &facts))
-            v->confidence = 0.65 + 0.3 * fmin(1, own.seconds / length->certain) * own.fit;
+            v->confidence = 0.65 + 0.3 * fmin(1, own.seconds / length->certain) * own.r_squared;
         return true;
     }
     return true;

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdint.h>
 
-#define RESAMPLES     400
-#define CUT_TOLERANCE 1.25
-#define SEED          UINT64_C(0x9e3779b97f4a7c15)
+#define RESAMPLES      400
+#define MSER_TOLERANCE 1.25
+#define SEED           UINT64_C(0x9e3779b97f4a7c15)
 
 static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -14,32 +14,33 @@ static uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* The squared error that the mean of values[cut..count) would have if they were independent. */
+/* Sums over values[cut..count). */
 struct tail {
     double sum, squares, n;
 };
 
-static double tail_score(struct tail *t, double value) {
+/* The squared standard error of the mean, if the values were independent: what MSER minimizes. */
+static double mser_statistic(struct tail *t, double value) {
     t->sum += value;
     t->squares += value * value;
     t->n++;
     return (t->squares - t->sum * t->sum / t->n) / (t->n * t->n);
 }
 
-/* At most half is cut: what settles later never does. Of cuts that are about as good the shortest
- * is taken, as chance alone makes some rest look calmer. */
-static size_t find_cut(const double *values, size_t count) {
+/* At most half is truncated. Among cuts that are about as good the shortest wins, as chance alone
+ * makes the variance of some tail smaller. */
+static size_t find_warmup(const double *values, size_t count) {
     double best = INFINITY;
     struct tail tail = { 0 };
     size_t cut = 0;
     for (size_t i = count; i-- > 0;) {
-        double score = tail_score(&tail, values[i]);
+        double statistic = mser_statistic(&tail, values[i]);
         if (i <= count / 2)
-            best = fmin(best, score);
+            best = fmin(best, statistic);
     }
     tail = (struct tail){ 0 };
     for (size_t i = count; i-- > 0;)
-        if (tail_score(&tail, values[i]) <= CUT_TOLERANCE * best && i <= count / 2)
+        if (mser_statistic(&tail, values[i]) <= MSER_TOLERANCE * best && i <= count / 2)
             cut = i;
     return cut;
 }
@@ -51,41 +52,42 @@ static double mean_of(const double *values, size_t count) {
     return sum / (double)count;
 }
 
-/* How many neighbours a value resembles: 1 + 2 * sum of autocorrelations up to the first that is
- * not positive. */
-static double resemblance(const double *values, size_t count, double mean) {
+/* Integrated autocorrelation time: 1 + 2 * sum of autocorrelations up to the first that is not
+ * positive. count / time is the effective sample size. */
+static double autocorrelation_time(const double *values, size_t count, double mean) {
     double variance = 0, sum = 1;
     for (size_t i = 0; i < count; i++)
         variance += (values[i] - mean) * (values[i] - mean);
     if (!(variance > 0))
         return 1;
     for (size_t lag = 1; lag < count / 4; lag++) {
-        double together = 0;
+        double covariance = 0;
         for (size_t i = 0; i + lag < count; i++)
-            together += (values[i] - mean) * (values[i + lag] - mean);
-        if (together <= 0)
+            covariance += (values[i] - mean) * (values[i + lag] - mean);
+        if (covariance <= 0)
             break;
-        sum += 2 * together / variance;
+        sum += 2 * covariance / variance;
     }
     return sum;
 }
 
-/* The same error from variance and resemblance: the larger of the two is believed, as both tend to
- * be too small for short series. */
-static double direct_error(const double *values, size_t count, double mean, double resembling) {
+/* The standard error by the effective sample size. The larger of this and the bootstrap's is used:
+ * both tend to be too small for short series. */
+static double effective_size_error(const double *values, size_t count, double mean,
+                                   double correlation_time) {
     double variance = 0, n = (double)count;
     for (size_t i = 0; i < count; i++)
         variance += (values[i] - mean) * (values[i] - mean);
-    return sqrt(variance / fmax(1, n - resembling) * resembling / n);
+    return sqrt(variance / fmax(1, n - correlation_time) * correlation_time / n);
 }
 
-static size_t choose_block(size_t count, double resembling) {
-    double wanted = fmax(cbrt((double)count), 2 * resembling);
+static size_t choose_block_length(size_t count, double correlation_time) {
+    double wanted = fmax(cbrt((double)count), 2 * correlation_time);
     size_t most = count / 4 > 0 ? count / 4 : 1;
     return wanted > (double)most ? most : (size_t)ceil(wanted);
 }
 
-/* Means of series put together from blocks that begin anywhere and go round at the end. */
+/* Circular block bootstrap: blocks begin anywhere and wrap around at the end. */
 static double bootstrap_error(const double *values, size_t count, size_t block) {
     uint64_t random = SEED;
     double sum = 0, squares = 0;
@@ -105,30 +107,33 @@ static double bootstrap_error(const double *values, size_t count, size_t block) 
 }
 
 bool pt_steady_find(const double *values, size_t count, struct pt_steady *steady) {
-    size_t cut = count >= 2 * PT_STEADY_MIN ? find_cut(values, count) : 0;
-    *steady = (struct pt_steady){ .cut = cut, .count = count - cut };
+    size_t warmup = count >= 2 * PT_STEADY_MIN ? find_warmup(values, count) : 0;
+    *steady = (struct pt_steady){ .warmup_count = warmup, .count = count - warmup };
     if (steady->count < PT_STEADY_MIN)
         return false;
-    values += cut;
+    values += warmup;
     steady->mean = mean_of(values, steady->count);
-    double resembling = resemblance(values, steady->count, steady->mean);
-    steady->block = choose_block(steady->count, resembling);
-    double blocks = (double)steady->count / (double)steady->block;
-    steady->freedom = fmax(1, blocks - 1);
-    /* drawn blocks vary less than true ones by as much as their own mean was fitted */
-    double drawn = bootstrap_error(values, steady->count, steady->block);
-    steady->error = fmax(drawn * sqrt(blocks / steady->freedom),
-                         direct_error(values, steady->count, steady->mean, resembling));
+    double correlation_time = autocorrelation_time(values, steady->count, steady->mean);
+    steady->block_length = choose_block_length(steady->count, correlation_time);
+    double blocks = (double)steady->count / (double)steady->block_length;
+    steady->degrees_of_freedom = fmax(1, blocks - 1);
+    /* Bessel's correction: blocks are drawn around their own mean */
+    double bootstrap = bootstrap_error(values, steady->count, steady->block_length) *
+                       sqrt(blocks / steady->degrees_of_freedom);
+    steady->standard_error = fmax(
+        bootstrap, effective_size_error(values, steady->count, steady->mean, correlation_time));
     return true;
 }
 
 /* Wallace's normal approximation of Student's distribution, and its inverse. */
-double pt_student_p(double t, double freedom) {
-    double z = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom));
+double pt_student_p_value(double t, double degrees_of_freedom) {
+    double df = degrees_of_freedom;
+    double z = (8 * df + 1) / (8 * df + 3) * sqrt(df * log1p(t * t / df));
     return erfc(z / sqrt(2));
 }
 
-double pt_student_95(double freedom) {
-    double z = 1.959964 * (8 * freedom + 3) / (8 * freedom + 1);
-    return sqrt(freedom * expm1(z * z / freedom));
+double pt_student_critical_95(double degrees_of_freedom) {
+    double df = degrees_of_freedom;
+    double z = 1.959964 * (8 * df + 3) / (8 * df + 1);
+    return sqrt(df * expm1(z * z / df));
 }

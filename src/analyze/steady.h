@@ -1,9 +1,9 @@
-/* analyze/steady.h -- the mean of a series that has settled, and how sure it is.
+/* analyze/steady.h -- the mean of a series that has settled, and its standard error.
  *
- * The beginning is cut off where that makes the rest steadiest (MSER: the cut with the smallest
- * variance of the mean). Neighbouring windows resemble each other, so the error of the mean comes
- * from a bootstrap of whole blocks, as long as the resemblance lasts. The same values give the same
- * result: the random numbers have a fixed seed. */
+ * MSER truncates the warm-up: the cut that leaves the smallest standard error of the mean.
+ * Neighbouring windows are autocorrelated, so the standard error comes from a block bootstrap with
+ * blocks as long as the autocorrelation lasts. The random numbers have a fixed seed: the same
+ * values give the same result. */
 #ifndef PT_ANALYZE_STEADY_H
 #define PT_ANALYZE_STEADY_H
 
@@ -13,17 +13,19 @@
 #define PT_STEADY_MIN 8 /* values below which nothing is said */
 
 struct pt_steady {
-    double mean, error; /* standard error of the mean */
-    double freedom;     /* degrees of freedom of the error: blocks less one */
-    size_t cut, count;  /* values cut off, and left */
-    size_t block;       /* values of a block */
+    double mean, standard_error;
+    double degrees_of_freedom; /* of the standard error: blocks less one */
+    size_t warmup_count;       /* values that were truncated */
+    size_t count;              /* values after them */
+    size_t block_length;
 };
 
 /* Values without NAN. False: too few. */
 bool pt_steady_find(const double *values, size_t count, struct pt_steady *steady);
 
-/* Two-sided probability of a |t| this large by chance, and the t of a 95 % interval. */
-double pt_student_p(double t, double freedom);
-double pt_student_95(double freedom);
+/* Student's t distribution: the two-sided p-value, and the critical value of a 95 % confidence
+ * interval. */
+double pt_student_p_value(double t, double degrees_of_freedom);
+double pt_student_critical_95(double degrees_of_freedom);
 
 #endif

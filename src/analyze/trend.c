@@ -3,21 +3,22 @@
 #include <math.h>
 
 #define WINDOWS_MIN 8
-#define PARTS       4
+#define QUARTERS    4
 
-struct line_sums {
+struct regression_sums {
     double n, t, v, tt, tv, vv;
 };
 
-static double middle_of(const struct pt_signals *s, size_t window) {
+static double midpoint_of(const struct pt_signals *s, size_t window) {
     const struct pt_window *w = &s->windows->windows[window];
     return (double)(w->start_ns / 2 + w->end_ns / 2 - s->windows->first_mono_ns) / 1e9;
 }
 
-static struct line_sums sum_up(const struct pt_signals *s, enum pt_signal_id id, size_t from) {
-    struct line_sums sums = { 0 };
+static struct regression_sums sum_up(const struct pt_signals *s, enum pt_signal_id id,
+                                     size_t from) {
+    struct regression_sums sums = { 0 };
     for (size_t i = from; i < s->count; i++) {
-        double v = s->values[id][i], t = middle_of(s, i);
+        double v = s->values[id][i], t = midpoint_of(s, i);
         if (isnan(v))
             continue;
         sums.n++;
@@ -40,16 +41,16 @@ static double mean_of(const struct pt_signals *s, enum pt_signal_id id, size_t f
     return count > 0 ? sum / count : NAN;
 }
 
-/* Growth from the middle of each part to that of the next, the least of them, relative to an even
- * spread. Memory that is taken once and kept grows in one part only. */
-static double find_least_part(const struct pt_signals *s, enum pt_signal_id id, size_t from) {
-    double means[PARTS], least = INFINITY;
-    size_t width = (s->count - from) / PARTS;
-    for (size_t p = 0; p < PARTS; p++)
+/* The least growth of the mean from one quarter to the next, relative to even growth. Memory that
+ * is allocated once and kept grows in one quarter only. */
+static double find_least_quarter(const struct pt_signals *s, enum pt_signal_id id, size_t from) {
+    double means[QUARTERS], least = INFINITY;
+    size_t width = (s->count - from) / QUARTERS;
+    for (size_t p = 0; p < QUARTERS; p++)
         means[p] =
-            mean_of(s, id, from + p * width, p + 1 < PARTS ? from + (p + 1) * width : s->count);
-    double whole = (means[PARTS - 1] - means[0]) / (PARTS - 1);
-    for (int p = 1; p < PARTS; p++)
+            mean_of(s, id, from + p * width, p + 1 < QUARTERS ? from + (p + 1) * width : s->count);
+    double whole = (means[QUARTERS - 1] - means[0]) / (QUARTERS - 1);
+    for (int p = 1; p < QUARTERS; p++)
         least = fmin(least, means[p] - means[p - 1]);
     return whole > 0 ? least / whole : 0;
 }
@@ -57,22 +58,23 @@ static double find_least_part(const struct pt_signals *s, enum pt_signal_id id, 
 bool pt_trend_find(const struct pt_signals *s, enum pt_signal_id id, double skip,
                    struct pt_trend *trend) {
     size_t from = (size_t)((double)s->count * skip);
-    struct line_sums sums = sum_up(s, id, from);
+    struct regression_sums sums = sum_up(s, id, from);
     if (sums.n < WINDOWS_MIN)
         return false;
-    double spread = sums.tt - sums.t * sums.t / sums.n;
-    double together = sums.tv - sums.t * sums.v / sums.n;
-    double scatter = sums.vv - sums.v * sums.v / sums.n;
-    double start = middle_of(s, from), end = middle_of(s, s->count - 1);
-    if (!(spread > 0))
+    /* each times n */
+    double variance_t = sums.tt - sums.t * sums.t / sums.n;
+    double covariance = sums.tv - sums.t * sums.v / sums.n;
+    double variance_v = sums.vv - sums.v * sums.v / sums.n;
+    double start = midpoint_of(s, from), end = midpoint_of(s, s->count - 1);
+    if (!(variance_t > 0))
         return false;
-    double slope = together / spread, mean_t = sums.t / sums.n, mean_v = sums.v / sums.n;
+    double slope = covariance / variance_t, mean_t = sums.t / sums.n, mean_v = sums.v / sums.n;
     *trend = (struct pt_trend){
         .first = mean_v + slope * (start - mean_t),
         .last = mean_v + slope * (end - mean_t),
-        .per_second = slope,
-        .fit = scatter > 0 ? together * together / (spread * scatter) : 0,
-        .least_part = find_least_part(s, id, from),
+        .slope_per_second = slope,
+        .r_squared = variance_v > 0 ? covariance * covariance / (variance_t * variance_v) : 0,
+        .least_quarter = find_least_quarter(s, id, from),
         .seconds = end - start,
         .from = start,
         .to = end,

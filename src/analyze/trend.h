@@ -1,21 +1,21 @@
-/* analyze/trend.h -- a signal that only ever grows: a straight line through its windows. */
+/* analyze/trend.h -- a signal that only ever grows: linear regression over its windows. */
 #ifndef PT_ANALYZE_TREND_H
 #define PT_ANALYZE_TREND_H
 
 #include "analyze/signal.h"
 
 struct pt_trend {
-    double first, last; /* of the line, at the start and the end of what was looked at */
-    double per_second;  /* slope */
-    double fit;         /* R^2: 1 is a perfect line */
-    double least_part;  /* growth of the slowest quarter, of a quarter of all: 0 = it stood still */
-    double seconds;     /* length of what was looked at */
-    double from, to;    /* seconds since the start of the run */
-    size_t window_count; /* with a value */
+    double first, last;      /* of the regression line, at the start and the end of the range */
+    double slope_per_second; /* of the regression line */
+    double r_squared;        /* 1 is a perfect line */
+    double least_quarter;    /* growth of the slowest quarter over the mean of all quarters */
+    double seconds;          /* length of the range */
+    double from, to;         /* seconds since the start of the run */
+    size_t window_count;     /* with a value */
 };
 
-/* Without the first `skip` part (0 to 1) of the run: programs that start take memory. False: fewer
- * than eight windows have a value. */
+/* Ignores the first part of the run, `skip` from 0 to 1: programs allocate while they start. False:
+ * fewer than eight windows have a value. */
 bool pt_trend_find(const struct pt_signals *s, enum pt_signal_id id, double skip,
                    struct pt_trend *trend);
 

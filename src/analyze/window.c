@@ -207,14 +207,16 @@ static void advance(struct pt_windows *w, int64_t now_ns) {
     int64_t elapsed_ns = now_ns - last->end_ns;
     if (elapsed_ns <= 0)
         return;
-    if (w->typical_ns > 0 && elapsed_ns > GAP_NS && elapsed_ns > GAP_FACTOR * w->typical_ns) {
+    if (w->mean_interval_ns > 0 && elapsed_ns > GAP_NS &&
+        elapsed_ns > GAP_FACTOR * w->mean_interval_ns) {
         w->gap_count++;
         w->gap_seconds += (double)elapsed_ns / 1e9;
         forget_counters(w);
         open_window(w, now_ns, now_ns);
         return;
     }
-    w->typical_ns = w->typical_ns == 0 ? elapsed_ns : (7 * w->typical_ns + elapsed_ns) / 8;
+    w->mean_interval_ns =
+        w->mean_interval_ns == 0 ? elapsed_ns : (7 * w->mean_interval_ns + elapsed_ns) / 8;
     /* a tick that came a little early still ends its window */
     if (last->end_ns - last->start_ns >= w->width_ns - w->width_ns / 8)
         open_window(w, last->end_ns, now_ns);

@@ -57,7 +57,7 @@ struct pt_windows {
 
     struct pt_window windows[PT_WINDOW_MAX];
     size_t count;
-    int64_t width_ns, typical_ns;
+    int64_t width_ns, mean_interval_ns;
     int64_t first_mono_ns, first_wall_ns, last_mono_ns;
     bool has_first;
     uint64_t gap_count;

@@ -2,12 +2,12 @@
 
 #include <math.h>
 
-#define MEAN_SECONDS  10
-#define HIGH_WINDOWS  3
-#define QUIET_SECONDS 60
-#define RESTORES_MAX  3
-#define WORTH         0.05 /* of the cost allowed: a part that costs less is left alone */
-#define IDLE_SHARE    0.05 /* of one CPU: a program that uses less counts as one that uses it */
+#define MEAN_TIME_CONSTANT_S 10
+#define HIGH_WINDOWS         3
+#define QUIET_SECONDS        60
+#define RESTORES_MAX         3
+#define WORTH                0.05 /* of the cost allowed: a part that costs less is left alone */
+#define IDLE_SHARE           0.05 /* of one CPU: the least that a program counts as using */
 
 const char *const pt_part_names[PT_PART_COUNT] = { "spans", "histograms", "memory", "gpu" };
 
@@ -58,7 +58,7 @@ bool pt_budget_step(struct pt_budget *b, const struct pt_budget_window *window,
     if (window->seconds <= 0)
         return false;
     double fraction = pt_budget_cost(window) / pt_budget_base(window);
-    double weight = isnan(b->mean) ? 1 : 1 - exp(-window->seconds / MEAN_SECONDS);
+    double weight = isnan(b->mean) ? 1 : 1 - exp(-window->seconds / MEAN_TIME_CONSTANT_S);
     b->mean = (isnan(b->mean) ? 0 : b->mean) * (1 - weight) + weight * fraction;
     /* The mean alone lags behind a step that was enough. */
     b->high_count = b->mean > b->limit && fraction > b->limit ? b->high_count + 1 : 0;

@@ -2,16 +2,16 @@
 
 #include <math.h>
 
-#define QUARTERS     4
-#define ERRORS       3
-#define PART_OF_RISE 0.1
-#define DYING        (1.0 / 3)
-#define FLOOR_MB     1
-#define FLOOR_PART   0.01
-#define MOST_ALIKE   0.95 /* r = 1 would make the error infinite */
+#define QUARTERS            4
+#define STANDARD_ERRORS     3
+#define PART_OF_RISE        0.1
+#define DYING               (1.0 / 3)
+#define FLOOR_MB            1
+#define FLOOR_PART          0.01
+#define AUTOCORRELATION_MAX 0.95 /* r = 1 would make the error infinite */
 
-struct line {
-    double mean_x, mean_y, slope, error;
+struct regression {
+    double mean_x, mean_y, slope, standard_error;
 };
 
 static double mean_of(const double *v, size_t n) {
@@ -21,13 +21,13 @@ static double mean_of(const double *v, size_t n) {
     return sum / (double)n;
 }
 
-static double residual(const struct line *l, double x, double y) {
+static double residual(const struct regression *l, double x, double y) {
     return y - l->mean_y - l->slope * (x - l->mean_x);
 }
 
-/* Of the slope, widened for values that hang together. */
-static double error_of(const struct line *l, const double *x, const double *y, size_t n,
-                       double square_x) {
+/* Of the slope, widened for the lag-1 autocorrelation of the residuals. */
+static double standard_error_of(const struct regression *l, const double *x, const double *y,
+                                size_t n, double square_x) {
     double squares = 0, products = 0, before = 0;
     for (size_t i = 0; i < n; i++) {
         double r = residual(l, x[i], y[i]);
@@ -35,12 +35,12 @@ static double error_of(const struct line *l, const double *x, const double *y, s
         products += r * before;
         before = r;
     }
-    double alike = squares > 0 ? fmin(fmax(products / squares, 0), MOST_ALIKE) : 0;
-    return sqrt(squares / (double)(n - 2) / square_x) * sqrt((1 + alike) / (1 - alike));
+    double r1 = squares > 0 ? fmin(fmax(products / squares, 0), AUTOCORRELATION_MAX) : 0;
+    return sqrt(squares / (double)(n - 2) / square_x) * sqrt((1 + r1) / (1 - r1));
 }
 
-static struct line fit(const double *x, const double *y, size_t n) {
-    struct line l = { mean_of(x, n), mean_of(y, n), 0, 0 };
+static struct regression least_squares(const double *x, const double *y, size_t n) {
+    struct regression l = { mean_of(x, n), mean_of(y, n), 0, 0 };
     double square_x = 0, product = 0;
     for (size_t i = 0; i < n; i++) {
         square_x += (x[i] - l.mean_x) * (x[i] - l.mean_x);
@@ -48,7 +48,7 @@ static struct line fit(const double *x, const double *y, size_t n) {
     }
     if (square_x > 0) {
         l.slope = product / square_x;
-        l.error = error_of(&l, x, y, n, square_x);
+        l.standard_error = standard_error_of(&l, x, y, n, square_x);
     }
     return l;
 }
@@ -77,7 +77,8 @@ struct pt_leak_result pt_leak_test(const double *x, const double *mb, size_t cou
     size_t from = count / 3, n = count - from;
     if (n < PT_LEAK_VALUES)
         return (struct pt_leak_result){ PT_LEAK_UNKNOWN, NAN, NAN };
-    struct line l = fit(x + from, mb + from, n);
-    bool leaks = l.slope > ERRORS * l.error && keeps_rising(mb + from, n, l.mean_y);
-    return (struct pt_leak_result){ leaks ? PT_LEAK_YES : PT_LEAK_NO, l.slope, l.error };
+    struct regression l = least_squares(x + from, mb + from, n);
+    bool leaks =
+        l.slope > STANDARD_ERRORS * l.standard_error && keeps_rising(mb + from, n, l.mean_y);
+    return (struct pt_leak_result){ leaks ? PT_LEAK_YES : PT_LEAK_NO, l.slope, l.standard_error };
 }

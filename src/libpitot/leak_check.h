@@ -3,9 +3,8 @@
  * Not the first value against the last. The first third of the values is dropped: caches fill and
  * pools grow at the start. Of the rest, at least PT_LEAK_VALUES, memory leaks if all of this holds:
  *
- * - the slope of the line of least squares is above 3 of its standard errors, which are widened
- *   for neighbouring values that resemble each other (by the residuals' lag-1 correlation r:
- *   sqrt((1 + r) / (1 - r)));
+ * - the slope of the least-squares line is above 3 of its standard errors, which are widened for
+ *   the lag-1 autocorrelation r of the residuals, by sqrt((1 + r) / (1 - r));
  * - the lowest values of the four quarters rise from one to the next, each time by a tenth of the
  *   whole rise at least: one big step, noise and the teeth of a garbage collector do not;
  * - growth is not dying: from the third to the fourth quarter it is at least a third of that from
@@ -19,8 +18,8 @@
 #define PT_LEAK_VALUES 12 /* after the first third is dropped */
 
 struct pt_leak_result {
-    enum pt_leak verdict; /* unknown: too few values */
-    double slope, error;  /* MB by unit of x, and its standard error; NAN if unknown */
+    enum pt_leak verdict;      /* unknown: too few values */
+    double slope, slope_error; /* MB per unit of x, and its standard error; NAN if unknown */
 };
 
 /* `x` are steps or seconds, rising. */

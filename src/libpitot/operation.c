@@ -219,7 +219,7 @@ static void find_leak(const struct pt_operation *op, pt_performance *p) {
     p->memory.memory_leak_detected = leak.verdict;
     p->memory.growth_mb_per_step = has_steps ? leak.slope : NAN;
     p->memory.growth_mb_per_second = has_steps ? NAN : leak.slope;
-    p->memory.growth_error_mb = leak.error;
+    p->memory.growth_error_mb = leak.slope_error;
 }
 
 static void put_memory(struct pt_operation *op, const struct instant *end, pt_performance *p) {

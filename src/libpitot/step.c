@@ -84,7 +84,7 @@ static void look_for_leak(const pt_config *config, uint64_t number) {
     if (leak.verdict == PT_LEAK_YES)
         pt_monitor_log(PT_LEVEL_WARNING,
                        "step %llu: memory grows by %.3f MB per step (+- %.3f), now %.1f MB",
-                       (unsigned long long)number, leak.slope, leak.error, mb[count - 1]);
+                       (unsigned long long)number, leak.slope, leak.slope_error, mb[count - 1]);
 }
 
 /* Where the line before ended; the next one begins here. */

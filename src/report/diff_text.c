@@ -111,10 +111,10 @@ static void print_percent(double change, char *into, size_t capacity) {
 }
 
 static void print_interval(const struct pt_comparison *m, char *into, size_t capacity) {
-    if (isnan(m->low))
+    if (isnan(m->ci_low))
         into[0] = 0;
     else
-        snprintf(into, capacity, "%+.1f to %+.1f %%", m->low * 100, m->high * 100);
+        snprintf(into, capacity, "%+.1f to %+.1f %%", m->ci_low * 100, m->ci_high * 100);
 }
 
 static void print_unit(const struct pt_comparison *m, char *into, size_t capacity) {
@@ -290,8 +290,8 @@ static void put_metric(struct pt_json *j, const struct pt_comparison *m) {
     pt_json_f64(j, "a", m->means[0]);
     pt_json_f64(j, "b", m->means[1]);
     pt_json_f64(j, "change", m->change);
-    pt_json_f64(j, "low", m->low);
-    pt_json_f64(j, "high", m->high);
+    pt_json_f64(j, "low", m->ci_low);
+    pt_json_f64(j, "high", m->ci_high);
     pt_json_f64(j, "p", m->p);
     pt_json_f64(j, "adjusted_p", m->adjusted_p);
     pt_json_text(j, "direction",
@@ -312,8 +312,8 @@ static void put_gate(struct pt_json *j, const struct pt_diff *d, size_t i) {
     pt_json_text(j, "condition", condition);
     pt_json_text(j, "result", results[pt_gate_check(&d->gates[i], m)]);
     pt_json_f64(j, "change", m ? m->change : NAN);
-    pt_json_f64(j, "low", m ? m->low : NAN);
-    pt_json_f64(j, "high", m ? m->high : NAN);
+    pt_json_f64(j, "low", m ? m->ci_low : NAN);
+    pt_json_f64(j, "high", m ? m->ci_high : NAN);
     pt_json_end(j);
 }
 

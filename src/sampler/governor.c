@@ -11,12 +11,12 @@ const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
     [PT_KNOB_HOST] = { "host", 3, { "cpu", "mem", "disk", "net" } },
 };
 
-#define MEAN_SECONDS    10
-#define STEP_SECONDS    3  /* let a step show before the next one */
-#define QUIET_SECONDS   60 /* below half the budget for so long: step back */
-#define RESTORES_MAX    3
-#define LIMIT_OF_BUDGET 0.8
-#define WORTH_OF_BUDGET 0.05 /* a knob that could save less is left alone */
+#define MEAN_TIME_CONSTANT_S 10
+#define STEP_SECONDS         3  /* let a step show before the next one */
+#define QUIET_SECONDS        60 /* below half the budget for so long: step back */
+#define RESTORES_MAX         3
+#define LIMIT_OF_BUDGET      0.8
+#define WORTH_OF_BUDGET      0.05 /* a knob that could save less is left alone */
 
 void pt_governor_init(struct pt_governor *g, double budget) {
     *g = (struct pt_governor){ .budget = budget, .last_step_seconds = -STEP_SECONDS };
@@ -52,7 +52,7 @@ bool pt_governor_step(struct pt_governor *g, double seconds, double used,
     if (seconds <= 0)
         return false;
     double share = used / seconds, limit = LIMIT_OF_BUDGET * g->budget;
-    double weight = g->seconds == 0 ? 1 : 1 - exp(-seconds / MEAN_SECONDS);
+    double weight = g->seconds == 0 ? 1 : 1 - exp(-seconds / MEAN_TIME_CONSTANT_S);
     g->mean += weight * (share - g->mean);
     g->seconds += seconds;
     g->quiet_seconds = g->mean < g->budget / 2 ? g->quiet_seconds + seconds : 0;

@@ -38,12 +38,12 @@ static void assert_close(double actual, double expected, double tolerance) {
 
 static void students_distribution_is_that_of_tables(void **state) {
     (void)state;
-    assert_close(pt_student_95(10), 2.228, 0.01);
-    assert_close(pt_student_95(4), 2.776, 0.03);
-    assert_close(pt_student_95(1000), 1.962, 0.002);
-    assert_close(pt_student_p(2.228, 10), 0.05, 0.001);
-    assert_close(pt_student_p(3.169, 10), 0.01, 0.0005);
-    assert_close(pt_student_p(0, 5), 1, 1e-12);
+    assert_close(pt_student_critical_95(10), 2.228, 0.01);
+    assert_close(pt_student_critical_95(4), 2.776, 0.03);
+    assert_close(pt_student_critical_95(1000), 1.962, 0.002);
+    assert_close(pt_student_p_value(2.228, 10), 0.05, 0.001);
+    assert_close(pt_student_p_value(3.169, 10), 0.01, 0.0005);
+    assert_close(pt_student_p_value(0, 5), 1, 1e-12);
 }
 
 static void a_start_is_cut_off(void **state) {
@@ -53,7 +53,7 @@ static void a_start_is_cut_off(void **state) {
     for (int i = 0; i < 100; i++)
         values[i] = i < 20 ? i * 5 : 100 + (i % 2);
     assert_true(pt_steady_find(values, 100, &steady));
-    assert_int_equal(steady.cut, 20);
+    assert_int_equal(steady.warmup_count, 20);
     assert_close(steady.mean, 100.5, 1e-9);
     assert_false(pt_steady_find(values, PT_STEADY_MIN - 1, &steady));
 }
@@ -66,7 +66,7 @@ static void the_error_of_independent_values_is_that_of_the_mean(void **state) {
     for (int i = 0; i < 1000; i++)
         values[i] = 50 + 2 * normal(&random);
     assert_true(pt_steady_find(values, 1000, &steady));
-    assert_close(steady.error, 2 / sqrt((double)steady.count), 0.02);
+    assert_close(steady.standard_error, 2 / sqrt((double)steady.count), 0.02);
     assert_true(pt_steady_find(values, 1000, &again));
     assert_memory_equal(&steady, &again, sizeof steady);
 }
@@ -82,7 +82,7 @@ static void the_error_grows_with_resemblance(void **state) {
         values[i] = 50 + x;
     }
     assert_true(pt_steady_find(values, 1000, &steady));
-    assert_close(steady.error, 3 / sqrt((double)steady.count), 0.035);
+    assert_close(steady.standard_error, 3 / sqrt((double)steady.count), 0.035);
 }
 
 /* How many pairs have a change told, and how many have one told as worse in the first metric. */
@@ -143,7 +143,7 @@ static void several_runs_show_how_much_runs_differ(void **state) {
     pt_comparisons_add_values(&c, 1, "rate", values, WINDOWS);
     pt_comparisons_finish(&c);
     assert_int_equal(c.metrics[0].kind, PT_CHANGE_SAME);
-    assert_true(c.metrics[0].low < -0.05 && c.metrics[0].high > 0);
+    assert_true(c.metrics[0].ci_low < -0.05 && c.metrics[0].ci_high > 0);
     pt_comparisons_release(&c);
 }
 
@@ -182,9 +182,10 @@ static void a_gate_fails_only_for_what_is_sure(void **state) {
     };
     struct pt_gate gate = { "x", '<', -0.03 };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        struct pt_comparison m = {
-            .is_known = true, .change = cases[i].change, .low = cases[i].low, .high = cases[i].high
-        };
+        struct pt_comparison m = { .is_known = true,
+                                   .change = cases[i].change,
+                                   .ci_low = cases[i].low,
+                                   .ci_high = cases[i].high };
         assert_int_equal(pt_gate_check(&gate, &m), cases[i].result);
     }
     assert_int_equal(pt_gate_check(&gate, NULL), PT_GATE_MISSING);
@@ -203,9 +204,10 @@ static void a_gate_can_ask_for_a_change(void **state) {
     };
     struct pt_gate gate = { "x", '<', 0.03 };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        struct pt_comparison m = {
-            .is_known = true, .change = cases[i].change, .low = cases[i].low, .high = cases[i].high
-        };
+        struct pt_comparison m = { .is_known = true,
+                                   .change = cases[i].change,
+                                   .ci_low = cases[i].low,
+                                   .ci_high = cases[i].high };
         assert_int_equal(pt_gate_check(&gate, &m), cases[i].result);
     }
 }

@@ -45,11 +45,11 @@ struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
     double size = (double)bytes;
     if (mean_bytes <= 0)
         return (struct pt_heap_sum){ size, 1, 0 };
-    double chance = -expm1(-size / mean_bytes);
-    if (chance <= 0)
+    double probability = -expm1(-size / mean_bytes);
+    if (probability <= 0)
         return (struct pt_heap_sum){ 0 }; /* nothing cannot be a sample */
-    double weight = size / chance;
-    return (struct pt_heap_sum){ weight, 1 / chance, (1 - chance) * weight * weight };
+    double weight = size / probability;
+    return (struct pt_heap_sum){ weight, 1 / probability, (1 - probability) * weight * weight };
 }
 
 static void fill(struct pt_heap_series *s, uint32_t until, double value) {

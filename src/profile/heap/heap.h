@@ -1,9 +1,9 @@
 /* profile/heap/heap.h -- from what processes with libpitot-heap.so recorded to a profile: who
  * allocated how much, what is live, what was at the peak, what was freed at once, and how it grew.
  *
- * A sample stands for more than itself: with the chance p = 1 - exp(-size / mean) of being one, it
- * counts for size / p bytes and 1 / p allocations. Such sums are right on average (Horvitz and
- * Thompson) and their variance is estimated by the sum of (1 - p) (size / p)^2. */
+ * An allocation is sampled with the probability p = 1 - exp(-size / mean), and a sample counts for
+ * size / p bytes and 1 / p allocations. These sums are unbiased (Horvitz and Thompson); their
+ * variance is estimated by the sum of (1 - p) (size / p)^2. */
 #ifndef PT_PROFILE_HEAP_HEAP_H
 #define PT_PROFILE_HEAP_HEAP_H
 

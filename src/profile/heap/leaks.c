@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MIN_WINDOWS 8
-#define QUARTERS    4
-#define SURE        3.0 /* standard errors */
-#define FRAMES      4   /* of a stack in the table */
-#define LATE        8   /* the last of so many parts of a run */
+#define MIN_WINDOWS     8
+#define QUARTERS        4
+#define STANDARD_ERRORS 3.0
+#define FRAMES          4 /* of a stack in the table */
+#define LATE            8 /* the last of so many parts of a run */
 
 static double quarter_mean(const float *at, size_t count, size_t quarter) {
     size_t from = quarter * count / QUARTERS, to = (quarter + 1) * count / QUARTERS;
@@ -23,7 +23,7 @@ static double quarter_mean(const float *at, size_t count, size_t quarter) {
  * quarter; a leak rises by a third of the whole in each, and by a quarter of that for certain. */
 static bool rises_throughout(const float *at, size_t count, double error_bytes) {
     double rise = quarter_mean(at, count, QUARTERS - 1) - quarter_mean(at, count, 0);
-    if (rise <= SURE * error_bytes || rise <= 0)
+    if (rise <= STANDARD_ERRORS * error_bytes || rise <= 0)
         return false;
     for (size_t q = 1; q < QUARTERS; q++)
         if (quarter_mean(at, count, q) - quarter_mean(at, count, q - 1) < rise / 12)
@@ -31,8 +31,8 @@ static bool rises_throughout(const float *at, size_t count, double error_bytes) 
     return true;
 }
 
-static void fit_line(const float *at, size_t count, double *slope, double *error) {
-    double n = (double)count, mean_x = (n - 1) / 2, mean_y = 0, xy = 0, xx = 0, rest = 0;
+static void least_squares(const float *at, size_t count, double *slope, double *error) {
+    double n = (double)count, mean_x = (n - 1) / 2, mean_y = 0, xy = 0, xx = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
         mean_y += (double)at[i] / n;
     for (size_t i = 0; i < count; i++) {
@@ -41,10 +41,10 @@ static void fit_line(const float *at, size_t count, double *slope, double *error
     }
     *slope = xy / xx;
     for (size_t i = 0; i < count; i++) {
-        double off = (double)at[i] - mean_y - *slope * ((double)i - mean_x);
-        rest += off * off;
+        double residual = (double)at[i] - mean_y - *slope * ((double)i - mean_x);
+        squares += residual * residual;
     }
-    *error = sqrt(rest / (n - 2) / xx);
+    *error = sqrt(squares / (n - 2) / xx);
 }
 
 struct pt_leak_growth pt_leak_growth(const float *bytes, size_t count, double window_s,
@@ -53,10 +53,10 @@ struct pt_leak_growth pt_leak_growth(const float *bytes, size_t count, double wi
     double slope, error;
     if (count < MIN_WINDOWS)
         return g;
-    fit_line(bytes, count, &slope, &error);
+    least_squares(bytes, count, &slope, &error);
     g.slope = slope / window_s;
     g.slope_error = hypot(error, error_bytes / (double)count) / window_s;
-    g.is_leak = rises_throughout(bytes, count, error_bytes) && slope > SURE * error;
+    g.is_leak = rises_throughout(bytes, count, error_bytes) && slope > STANDARD_ERRORS * error;
     return g;
 }
 
