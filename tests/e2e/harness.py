@@ -133,6 +133,23 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
 
 
+def session(leader):
+    """The living processes of a session, without its leader."""
+    found = []
+    for name in os.listdir('/proc'):
+        if name.isdigit() and int(name) != leader:
+            with contextlib.suppress(OSError):
+                if os.getsid(int(name)) == leader and is_alive(int(name)):
+                    found.append(int(name))
+    return found
+
+
+def end_session(leader):
+    """Kills what a test has left behind in the session of a terminal that is gone."""
+    for pid in session(leader):
+        kill(pid)
+
+
 KEPT_CGROUP = 'pitot-00000000-' # of a test that looks at its own while others sweep
 
 

@@ -4,11 +4,15 @@ import contextlib
 import os
 import pty
 import select
+import signal
+import threading
 import time
 
-from harness import ENVIRONMENT, PITOT, Skip, contains, equal, main, run, table, wait_until
+from harness import (ENVIRONMENT, PITOT, Skip, contains, end_session, equal, is_alive, main, run,
+                     session, table, wait_for_samples, wait_until)
 
 PROMPT = b'pitot-e2e$ '
+FORKING = threading.Lock()
 
 
 class Terminal:
@@ -16,14 +20,16 @@ class Terminal:
 
     def __init__(self, directory):
         self.text, self.seen = b'', 0
-        try:
-            self.pid, self.fd = pty.fork()
-        except OSError as reason:
-            raise Skip(f'no terminals can be made here: {reason}') from reason
-        if self.pid == 0:
-            os.chdir(directory)
-            os.execvpe('bash', ['bash', '--norc', '--noprofile', '--noediting', '-i'],
-                       ENVIRONMENT | {'TERM': 'xterm', 'PS1': PROMPT.decode(), 'PITOT': PITOT})
+        with FORKING: # a shell that inherits the terminal of another test would keep it open
+            try:
+                self.pid, self.fd = pty.fork()
+            except OSError as reason:
+                raise Skip(f'no terminals can be made here: {reason}') from reason
+            if self.pid == 0:
+                os.chdir(directory)
+                os.execvpe('bash', ['bash', '--norc', '--noprofile', '--noediting', '-i'],
+                           ENVIRONMENT | {'TERM': 'xterm', 'PS1': PROMPT.decode(), 'PITOT': PITOT})
+            os.set_inheritable(self.fd, False)
         self.wait_for(PROMPT)
 
     def read(self):
@@ -47,9 +53,15 @@ class Terminal:
         self.type(text.encode() + b'\n')
         self.wait_for(b'\n') # its echo
 
+    def hang_up(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
+
     def close(self):
-        os.close(self.fd) # hangs up
+        self.hang_up()
         os.waitpid(self.pid, 0)
+        end_session(self.pid)
 
 
 @contextlib.contextmanager
@@ -163,9 +175,39 @@ def dumb_terminal(directory):
     """C002: on a terminal that calls itself dumb there is no status line"""
     with terminal(directory) as shell:
         shell.line('TERM=dumb "$PITOT" -f csv -t 50 -d 700ms -o out')
-        text = shell.wait_for(b'Files: ')
+        text = shell.wait_for(PROMPT) # it has ended
+        contains(text, b'Files: ')
         assert b'\x1b[K' not in text, text
 
 
+# LeakSanitizer stops its process with SIGSTOP, which the SIGCONT of a hangup takes away: it would
+# wait for ever, and its process would spin.
+NO_LEAKS = 'export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"; '
+
+
+def hung_up(directory):
+    """C018: a recording ends with its terminal, and its files are finished"""
+    with terminal(directory) as shell:
+        shell.line(NO_LEAKS + '"$PITOT" -f csv -t 50 -o out')
+        shell.wait_for(b'samples  cpu ')
+        shell.hang_up()
+        wait_until(lambda: not session(shell.pid), 'the recorder has ended', 60)
+    assert len(table(directory / 'out')) >= 2
+
+
+def hung_up_and_kept(directory):
+    """C018: a recording that ignores the hangup goes on without its terminal, and ends when told"""
+    with terminal(directory) as shell:
+        shell.line(NO_LEAKS + 'trap "" HUP; "$PITOT" -f csv -t 50 -o out')
+        shell.wait_for(b'samples  cpu ')
+        [recorder] = session(shell.pid)
+        shell.hang_up()
+        wait_for_samples(directory / 'out')
+        assert is_alive(recorder)
+        os.kill(recorder, signal.SIGTERM)
+        wait_until(lambda: not is_alive(recorder), 'the recorder has ended', 60)
+    assert len(table(directory / 'out')) >= 2
+
+
 main(status_line, child_owns_the_terminal, interrupted_command, stopped_and_continued,
-     stopped_command, background, no_terminal, dumb_terminal)
+     stopped_command, background, no_terminal, dumb_terminal, hung_up, hung_up_and_kept)

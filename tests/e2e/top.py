@@ -12,8 +12,8 @@ import signal
 import subprocess
 import tempfile
 
-from harness import (ENVIRONMENT, PITOT, Skip, contains, equal, kill, main, pids_with, run, start,
-                     wait_for_samples, wait_until)
+from harness import (ENVIRONMENT, PITOT, Skip, contains, end_session, equal, kill, main, pids_with,
+                     run, start, wait_for_samples, wait_until)
 
 PROMPT = 'pitot-e2e$'
 BUILD = pathlib.Path(PITOT).parent
@@ -88,8 +88,10 @@ class Terminal:
         return settings, self.tmux('display-message', '-p', '#{alternate_on} #{cursor_flag}')
 
     def close(self):
-        with contextlib.suppress(AssertionError):
+        with contextlib.suppress(AssertionError, ValueError):
+            shell = self.tmux('display-message', '-p', '#{pane_pid}').strip()
             self.tmux('kill-server')
+            end_session(int(shell))
         shutil.rmtree(self.place, ignore_errors=True)
 
 
