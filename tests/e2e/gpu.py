@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """pitot gpu: another profiler around the command, and what it found as tables of the run. The
-profilers are scripts that leave files of known content; torch is real where it is installed."""
+profilers are scripts that leave files of known content; torch is in tests/system."""
 import json
 import pathlib
-import subprocess
 import sys
 import textwrap
 
@@ -354,45 +353,6 @@ def bad_commands(directory):
     contains(err, "there is no 'perf'")
 
 
-def python_with_torch():
-    python = '/usr/bin/python3'
-    found = subprocess.run([python, '-c', 'import torch'], capture_output=True)
-    if found.returncode != 0:
-        raise Skip('no torch')
-    return python
-
-
-def torch_profiler(directory):
-    """C246: --tool torch profiles an unchanged program with torch's own profiler, on the run's
-    clock"""
-    program = directory / 'program.py'
-    program.write_text(textwrap.dedent('''
-        import sys, time, torch
-        x = torch.ones(64, 64)
-        start = time.monotonic_ns()
-        for _ in range(7):
-            with torch.profiler.record_function('step one'):
-                x = torch.relu(x @ x)
-        print(start, time.monotonic_ns(), sys.argv[1])
-        sys.exit(5)
-    '''))
-    code, out, err = run('gpu', '--tool', 'torch', '-f', 'csv', '-t', 50, '-o', directory / 'out',
-                         '--', python_with_torch(), program, 'word')
-    equal(code, 5, err)
-    start, end, word = out.split()
-    equal(word, 'word')
-    ranges = table(directory / 'out', 'gpu_ranges')
-    steps = [row for row in ranges if row['grName'] == 'step one']
-    equal(len(steps), 7)
-    equal(len([row for row in ranges if row['grName'] == 'aten::relu']), 7)
-    slack = 5 * MS  # the clocks are read one after the other
-    for row in steps:
-        first, last = int(row['grStart']), int(row['grStart']) + int(row['grDuration'])
-        assert int(start) - slack <= first and last <= int(end) + slack, (start, row, end)
-    equal(len(list((directory / 'out').glob('*.torch-*.json'))), 1)
-    equal(list((directory / 'out').glob('*.hook')), [])
-
-
 def without_torch(directory):
     """C246: a Python program that never imports torch runs as always, and the missing trace is
     told"""
@@ -405,4 +365,4 @@ def without_torch(directory):
 if __name__ == '__main__':
     main(tables_of_a_run, one_clock, flags_and_files, summary, trace, imported_later,
          other_versions, foreign_files, tool_without_files, full_kernel_profile, rocm, no_tool,
-         bad_commands, torch_profiler, without_torch)
+         bad_commands, without_torch)

@@ -256,19 +256,6 @@ def python_gil_wait(directory):
         contains(err, ' gil ')
 
 
-def torch(directory):
-    """C241 C242: stacks of torch reach the root, through code that was made at run time, too"""
-    if subprocess.run(['/usr/bin/python3', '-c', 'import torch'], capture_output=True,
-                      check=False).returncode:
-        raise Skip('no python3-torch here')
-    stacks, _, err = profile(directory, '/usr/bin/python3',
-                             PROGRAM.with_name('torch_workload.py'), code=0)
-    assert rooted(err) >= 98, err
-    assert merged(err) >= 60, err
-    inside = [stack for stack in stacks if any(name.startswith('[pid') for name in stack[0])]
-    assert share(inside, 'infer') > 0.9, share(inside, 'infer')
-
-
 def native_only(directory):
     """C241: --no-python leaves the interpreter's own frames"""
     stacks, _, err = profile(directory, '/usr/bin/python3', PROGRAM, 'shares', code=0,
@@ -321,7 +308,7 @@ def forbidden(directory):
 TESTS = (
     shares, recursion, large_stacks, tail_call, signal_frame, loaded_later, threads, children, busy,
     realigned, inlined, stripped, exceptions, waiting, attached, attached_tree, interrupted,
-    python_shares, python_leaves, python_threads, python_gil, python_gil_wait, torch, native_only,
+    python_shares, python_leaves, python_threads, python_gil, python_gil_wait, native_only,
     named_page, exit_codes, forbidden,
 )
 main(*map(again, TESTS), jobs=2)
