@@ -22,7 +22,7 @@ ASAN_RUN := build-asan:--no-suite=source,--no-suite=system
 TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test test-system asan tsan fuzz check check-source check-clang check-arm64 bench \
+.PHONY: all demo test test-system plain asan tsan fuzz check check-source check-clang check-arm64 bench \
         verdicts python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
@@ -36,6 +36,9 @@ test: build/with-tests build-asan/build.ninja build-tsan/build.ninja ## every te
 
 test-system: build/with-tests | deps-system ## tests with heavy real components
 	@tools/run-tests build:--suite=system
+
+plain: build/with-tests ## the tests without sanitizers
+	@tools/run-tests $(TEST_RUN)
 
 asan: build-asan/build.ninja ## the tests under address and undefined-behaviour sanitizers
 	@tools/run-tests $(ASAN_RUN)
