@@ -471,6 +471,26 @@ static void keys_are_found_in_any_order_and_again_when_it_changes(void **state) 
     assert_false(is_present[0] || is_present[1] || is_present[2]);
 }
 
+/* pgscan_direct is a key of its own beside pgscan_direct_throttle, pgalloc_dma beside _dma32. */
+static void a_key_is_not_the_start_of_a_longer_one(void **state) {
+    (void)state;
+    const struct pt_str keys[] = { PT_STR("pgscan_direct"), PT_STR("pgalloc_dma") };
+    struct pt_keyed order = { 0 };
+    int64_t values[2];
+    bool is_present[2];
+    pt_keyed_read(&order, keys, 2,
+                  pt_scan_of(PT_STR("pgscan_direct 5\npgscan_direct_throttle 7\n"
+                                    "pgalloc_dma32 9\n")),
+                  values, is_present);
+    assert_true(is_present[0] && !is_present[1]);
+    assert_int_equal(values[0], 5);
+    /* as learnt: the first line is another one now */
+    pt_keyed_read(&order, keys, 2, pt_scan_of(PT_STR("pgscan_direct2 8\npgscan_direct\t6\n")),
+                  values, is_present);
+    assert_true(is_present[0]);
+    assert_int_equal(values[0], 6);
+}
+
 /* Disks */
 
 static void disk_totals_are_exact(void **state) {
@@ -1085,6 +1105,8 @@ int main(void) {
         PT_TEST(what_a_sum_lacks_makes_it_unknown,
                 "C055 C057 C061 C062: what a sum lacks makes it unknown"),
         PT_TEST(absurd_memory_is_unknown, "C053 C058: absurd memory is unknown"),
+        PT_TEST(a_key_is_not_the_start_of_a_longer_one,
+                "a key of a kernel file is not the start of a longer one"),
         PT_TEST(keys_are_found_in_any_order_and_again_when_it_changes,
                 "keys are found in any order, and again when it changes"),
         PT_TEST(disk_totals_are_exact, "C065 C066 C067 C068 C069 C070 C071 C072 C074: totals of "

@@ -299,6 +299,27 @@ static void test_mapped_anew(void **state) {
     pt_recording_release(&r);
 }
 
+/* The leaf is where it was interrupted; the others are return addresses, one behind the call: that
+ * may be the start of the next function, or another line. */
+static void test_kernel_frames(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    struct pt_perf_record sample = { .kind = PT_PERF_SAMPLE, .pid = 10, .tid = 11, .time_ns = 5 };
+    sample.sample.kernel[0] = UINT64_C(0xffffffff81000010);
+    sample.sample.kernel[1] = UINT64_C(0xffffffff81000020);
+    sample.sample.kernel[2] = UINT64_C(0xffffffff81000040);
+    sample.sample.kernel_count = 3;
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    pt_recording_take(&r, &sample, NULL);
+    const uint64_t expected[] = { UINT64_C(0xffffffff81000010), UINT64_C(0xffffffff8100001f),
+                                  UINT64_C(0xffffffff8100003f) };
+    assert_int_equal(r.frame_count, PT_COUNT(expected));
+    for (size_t i = 0; i < PT_COUNT(expected); i++)
+        assert_int_equal(r.profile.frames.at[r.frames[i]].address, expected[i]);
+    pt_recording_release(&r);
+}
+
 static void test_idle(void **state) {
     (void)state;
     struct pt_raw_queue q;
@@ -402,6 +423,8 @@ int main(void) {
           test_not_only_samples },
         { "C242: a sample of known places needs no file, another waits for it", test_known },
         { "C242: what is known of an address ends with its mapping", test_mapped_anew },
+        { "C242: callers in the kernel are at their calls, not at what follows",
+          test_kernel_frames },
         { "C242: a queue is idle when all blocks are back", test_idle },
         { "C242: records of several rings come in the order of their time", test_order },
         { "C242: a new mapping takes the place of the old", test_space },

@@ -445,6 +445,38 @@ static void test_queue_other_process(void **state) {
     pt_push_queue_close(&ours);
 }
 
+static int64_t size_of_file(const char *path) {
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return (int64_t)status.st_size;
+}
+
+/* What a process left behind is sent, but not added to. */
+static void test_queue_of_a_process_that_ended(void **state) {
+    char path[PATH_MAX];
+    pid_t child = fork();
+    struct pt_push_queue q;
+    if (child == 0) {
+        open_queue(&q, *state, &no_bounds);
+        put(&q, 1, "left");
+        pt_push_queue_close(&q);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    only_file(*state, path);
+    int64_t size = size_of_file(path);
+    open_queue(&q, *state, &no_bounds);
+    assert_int_equal(q.waiting_requests, 1);
+    put(&q, 2, "new");
+    assert_int_equal(size_of_file(path), size);
+    assert_int_equal(file_count(*state), 2);
+    expect(&q, "left");
+    expect(&q, "new");
+    assert_int_equal(file_count(*state), 1);
+    pt_push_queue_close(&q);
+    assert_int_equal(file_count(*state), 0);
+}
+
 /* A child that queues and says so, until it is killed in the middle of it. */
 static void test_queue_killed(void **state) {
     int fds[2];
@@ -750,6 +782,8 @@ int main(void) {
         PT_TEST(test_classic_histogram, "a histogram is a series for each classic bucket"),
         QUEUE_TEST(test_queue_order, "the queue gives the oldest first and leaves no file behind"),
         QUEUE_TEST(test_queue_next_run, "what is left is there for the next run"),
+        QUEUE_TEST(test_queue_of_a_process_that_ended,
+                   "a segment of a process that ended is sent, and not added to"),
         QUEUE_TEST(test_queue_other_process, "a segment that is in use is left alone"),
         QUEUE_TEST(test_queue_killed, "SIGKILL loses nothing that was queued"),
         QUEUE_TEST(test_queue_torn, "a request that was cut is left out, those before it are not"),

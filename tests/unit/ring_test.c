@@ -269,6 +269,13 @@ static void causes_of_death_are_told_apart(void **state) {
     w = quiet;
     w.machine_kills.last = 11;
     check_death(w, SIGKILL, PT_CAUSE_OOM_KILL, "most likely");
+    w.limit_hits.last = 47; /* it was at its limit, but the kill was not counted there */
+    check_death(w, SIGKILL, PT_CAUSE_OOM_KILL, "most likely");
+    w.own_kills.is_known = false;
+    check_death(w, SIGKILL, PT_CAUSE_OOM_KILL, "most likely");
+    w = quiet;
+    w.limit_hits.last = 47;
+    check_death(w, SIGKILL, PT_CAUSE_SIGNAL, "signal 9");
     check_death((struct pt_death_watch){ 0 }, SIGKILL, PT_CAUSE_SIGNAL, "signal 9");
     w = quiet;
     w.limit_hits.last = 6;

@@ -515,6 +515,37 @@ static void sniffing_tells_engines_from_others(void **state) {
     assert_int_equal(sniff(ENDLESS, NULL, PATIENCE_NS), 0);
 }
 
+/* An engine that loads its weights for minutes is found when it is ready. */
+static void a_port_is_asked_thirty_times(void **state) {
+    (void)state;
+    struct pt_discovery d = { 0 };
+    int64_t now_ns = 5 * PT_NS_PER_SECOND;
+    for (int i = 0; i < 30; i++) {
+        if (!pt_discovery_is_due(&d, 8000, now_ns))
+            fail_msg("not asked for the %dth time", i + 1);
+        assert_false(pt_discovery_is_due(&d, 8000, now_ns));
+        assert_false(pt_discovery_is_due(&d, 8000, now_ns + 10 * PT_NS_PER_SECOND - 1));
+        now_ns += 10 * PT_NS_PER_SECOND;
+    }
+    assert_false(pt_discovery_is_due(&d, 8000, now_ns));
+    assert_false(pt_discovery_is_due(&d, 8000, now_ns + 3600 * PT_NS_PER_SECOND));
+    assert_true(pt_discovery_is_due(&d, 8001, now_ns)); /* each port by itself */
+    pt_discovery_release(&d);
+}
+
+/* More ports than are remembered: the one that was asked longest ago is forgotten. */
+static void the_port_that_was_asked_longest_ago_is_forgotten(void **state) {
+    (void)state;
+    struct pt_discovery d = { 0 };
+    for (uint16_t i = 0; i < PT_DISCOVER_PORTS; i++)
+        assert_true(pt_discovery_is_due(&d, (uint16_t)(100 + i), (i == 7 ? 1 : 2 + i)));
+    assert_true(pt_discovery_is_due(&d, 9000, 100));
+    assert_false(pt_discovery_is_due(&d, 100, 101));
+    assert_false(pt_discovery_is_due(&d, 9000, 101));
+    assert_true(pt_discovery_is_due(&d, 107, 102));
+    pt_discovery_release(&d);
+}
+
 static void sniffing_gives_up(void **state) {
     (void)state;
     assert_int_equal(sniff(SILENT, NULL, 50 * PT_NS_PER_MS), -ETIMEDOUT);
@@ -882,6 +913,10 @@ int main(void) {
         PT_TEST(engines_are_known_by_names_at_the_start_of_lines,
                 "C127: engines are known by names at the start of lines"),
         PT_TEST(sniffing_tells_engines_from_others, "C125: sniffing tells engines from others"),
+        PT_TEST(a_port_is_asked_thirty_times,
+                "C125: a port without an engine is asked again every 10 s, 30 times in all"),
+        PT_TEST(the_port_that_was_asked_longest_ago_is_forgotten,
+                "C125: of too many ports the one that was asked longest ago is forgotten"),
         PT_TEST(sniffing_gives_up, "C125 C128: sniffing gives up on those who say nothing"),
         PT_TEST(nothing_to_scrape_is_no_data, "C126: nothing to scrape is no data"),
         PT_TEST(a_good_engine_is_up_with_all_its_values,

@@ -293,6 +293,10 @@ static void odd_processor_texts_leave_fields_empty(void **state) {
     assert_int_equal(info.socket_count, 0);
     assert_int_equal(info.core_count, 0);
     assert_string_equal(info.type, "ARM implementer 0x99 part 0x123");
+    pt_cpuinfo_parse(pt_scan_of(PT_STR("processor : 0\nprocessors : 1\nmodel name suffix : x\n")),
+                     &info);
+    assert_int_equal(info.processor_count, 1);
+    assert_string_equal(info.type, "");
 }
 
 int main(void) {

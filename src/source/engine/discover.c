@@ -1,5 +1,6 @@
 #include "source/engine/discover.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "source/kernel/pid.h"
 
@@ -9,7 +10,9 @@
 
 static const uint16_t usual_ports[] = { 8000, 8002, 8080, 30000 };
 
-#define TREE_DEPTH 64
+#define TREE_DEPTH     64
+#define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND)
+#define SNIFF_TIMES    30
 
 void pt_discovery_release(struct pt_discovery *d) {
     pt_tcp_sockets_release(&d->sockets);
@@ -121,5 +124,30 @@ bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid
         for (size_t k = 0; k < d->sockets.count; k++)
             if (d->sockets.at[k].port == usual_ports[i])
                 add_socket(d, &d->sockets.at[k]);
+    return true;
+}
+
+static struct pt_suspect *suspect_of(struct pt_discovery *d, uint16_t port) {
+    for (size_t i = 0; i < d->suspect_count; i++)
+        if (d->suspects[i].port == port)
+            return &d->suspects[i];
+    struct pt_suspect *place = &d->suspects[0];
+    if (d->suspect_count < PT_DISCOVER_PORTS)
+        place = &d->suspects[d->suspect_count++];
+    else /* the one that was left alone for longest */
+        for (size_t i = 1; i < d->suspect_count; i++)
+            if (d->suspects[i].sniffed_ns < place->sniffed_ns)
+                place = &d->suspects[i];
+    *place = (struct pt_suspect){ .port = port };
+    return place;
+}
+
+bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns) {
+    struct pt_suspect *suspect = suspect_of(d, port);
+    if (suspect->sniffed_count >= SNIFF_TIMES ||
+        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
+        return false;
+    suspect->sniffed_count++;
+    suspect->sniffed_ns = now_ns;
     return true;
 }

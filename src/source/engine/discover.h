@@ -15,6 +15,13 @@ struct pt_discovered_port {
     bool is_ipv6_only;
 };
 
+/* A port that did not answer as an engine, or not yet. */
+struct pt_suspect {
+    uint16_t port;
+    int sniffed_count;
+    int64_t sniffed_ns;
+};
+
 /* {0} is empty. */
 struct pt_discovery {
     struct pt_tcp_sockets sockets;
@@ -24,6 +31,8 @@ struct pt_discovery {
     uint64_t sockets_hash; /* of the last look */
     struct pt_discovered_port ports[PT_DISCOVER_PORTS];
     size_t port_count;
+    struct pt_suspect suspects[PT_DISCOVER_PORTS];
+    size_t suspect_count;
 };
 
 void pt_discovery_release(struct pt_discovery *d);
@@ -33,5 +42,9 @@ void pt_discovery_release(struct pt_discovery *d);
  * True if they may have changed. */
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
                        int root_count);
+
+/* Should the port be asked now whether an engine answers? Counts as asked then. A server may answer
+ * before its engine is ready, so it is asked again at intervals, but not forever. */
+bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns);
 
 #endif

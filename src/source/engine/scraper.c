@@ -13,9 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define LOOK_PERIOD_NS PT_NS_PER_SECOND        /* for new sockets */
-#define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND) /* a server may answer before its engine is ready */
-#define SNIFF_TIMES    30
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* for new sockets */
 #define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
 #define FAILURES_GONE  5
 #define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* between scrapes of one that is gone */
@@ -33,13 +31,6 @@ struct endpoint {
     struct pt_engine_reading now, before;
     struct pt_engine_delta delta;
     struct pt_scraped shown; /* under the lock */
-};
-
-/* A port that answered nothing we know, or not yet. */
-struct suspect {
-    uint16_t port;
-    int sniffed_count;
-    int64_t sniffed_ns;
 };
 
 /* Series that no field takes. */
@@ -71,8 +62,6 @@ struct pt_scraper {
     struct pt_engine_reading combined_now, combined_before;
     struct pt_discovery discovery;
     int64_t looked_ns;
-    struct suspect suspects[PT_DISCOVER_PORTS];
-    size_t suspect_count;
     struct raw fresh; /* of the answer being parsed */
     uint32_t raw_engine;
 };
@@ -133,29 +122,8 @@ static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
     return false;
 }
 
-static struct suspect *suspect_of(struct pt_scraper *s, uint16_t port) {
-    for (size_t i = 0; i < s->suspect_count; i++)
-        if (s->suspects[i].port == port)
-            return &s->suspects[i];
-    struct suspect *place = &s->suspects[0];
-    if (s->suspect_count < PT_DISCOVER_PORTS)
-        place = &s->suspects[s->suspect_count++];
-    else /* the one that was left alone for longest */
-        for (size_t i = 1; i < s->suspect_count; i++)
-            if (s->suspects[i].sniffed_ns < place->sniffed_ns)
-                place = &s->suspects[i];
-    *place = (struct suspect){ .port = port };
-    return place;
-}
-
-static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p, int64_t now_ns) {
+static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p) {
     static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
-    struct suspect *suspect = suspect_of(s, p->port);
-    if (suspect->sniffed_count >= SNIFF_TIMES ||
-        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
-        return;
-    suspect->sniffed_count++;
-    suspect->sniffed_ns = now_ns;
     for (size_t i = 0; i < PT_COUNT(paths); i++) {
         int rc = pt_sniff(p->port, p->is_ipv6_only, paths[i], SNIFF_TIMEOUT);
         if (rc < 0)
@@ -181,8 +149,9 @@ static void discover(struct pt_scraper *s, int64_t now_ns) {
         (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
     }
     for (size_t i = 0; i < s->discovery.port_count && pt_mono_ns() - now_ns < SNIFF_TIMEOUT; i++)
-        if (!has_endpoint(s, s->discovery.ports[i].port))
-            sniff_port(s, &s->discovery.ports[i], now_ns);
+        if (!has_endpoint(s, s->discovery.ports[i].port) &&
+            pt_discovery_is_due(&s->discovery, s->discovery.ports[i].port, now_ns))
+            sniff_port(s, &s->discovery.ports[i]);
 }
 
 static bool open_client(struct pt_scraper *s) {
