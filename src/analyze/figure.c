@@ -3,28 +3,14 @@
 #include <stdio.h>
 
 const struct pt_figure pt_figures[PT_FIGURE_COUNT] = {
-    [PT_FIGURE_CPU] = { "CPU", PT_FORMAT_PERCENT },
-    [PT_FIGURE_MEMORY] = { "Memory", PT_FORMAT_BYTES },
-    [PT_FIGURE_DISK_READ] = { "Disk read", PT_FORMAT_BYTES_PER_S },
-    [PT_FIGURE_DISK_WRITE] = { "Disk written", PT_FORMAT_BYTES_PER_S },
-    [PT_FIGURE_NET_RECEIVED] = { "Net received", PT_FORMAT_BYTES_PER_S },
-    [PT_FIGURE_NET_SENT] = { "Net sent", PT_FORMAT_BYTES_PER_S },
-    [PT_FIGURE_LOAD] = { "Load", PT_FORMAT_PLAIN },
-    [PT_FIGURE_COMMAND_CPU] = { "Recorded tree: CPU", PT_FORMAT_PERCENT },
-    [PT_FIGURE_COMMAND_MEMORY] = { "Recorded tree: RSS", PT_FORMAT_BYTES },
-    [PT_FIGURE_GPU] = { "GPU", PT_FORMAT_PERCENT },
-    [PT_FIGURE_GPU_MEMORY] = { "GPU memory", PT_FORMAT_BYTES },
-    [PT_FIGURE_TOKENS] = { "Tokens generated", PT_FORMAT_PER_S },
-    [PT_FIGURE_TTFT] = { "First token, p50", PT_FORMAT_SECONDS },
-    [PT_FIGURE_INTER_TOKEN] = { "Inter-token, p50", PT_FORMAT_SECONDS },
-    [PT_FIGURE_RUNNING] = { "Requests running", PT_FORMAT_PLAIN },
-    [PT_FIGURE_WAITING] = { "Requests waiting", PT_FORMAT_PLAIN },
-    [PT_FIGURE_KV_CACHE] = { "KV cache", PT_FORMAT_PERCENT },
+#define FIGURE(constant, label, format, together, kind, table, column, factor) \
+    { label, PT_FORMAT_##format, PT_##together, PT_FIGURE_IS_##kind, table, column, factor },
+    PT_FIGURES(FIGURE)
 };
 
-/* The columns that figures are made of. */
+/* Columns that figures are made of: that of each figure, then those of computed ones. */
 enum input {
-    IN_USER,
+    IN_USER = PT_FIGURE_COUNT,
     IN_KERNEL,
     IN_NICE,
     IN_IRQ,
@@ -32,57 +18,35 @@ enum input {
     IN_STEAL,
     IN_IDLE,
     IN_IOWAIT,
-    IN_LOAD,
-    IN_MEMORY,
-    IN_DISK_READ,
-    IN_DISK_WRITE,
-    IN_NET_RECEIVED,
-    IN_NET_SENT,
     IN_TREE_CPU,
-    IN_TREE_RSS,
     IN_GROUP_CPU,
     IN_GROUP_IS_RECORDED,
-    IN_GPU,
-    IN_GPU_MEMORY_MB,
-    IN_TOKENS,
-    IN_TTFT,
-    IN_INTER_TOKEN,
-    IN_RUNNING,
-    IN_WAITING,
-    IN_KV_CACHE,
     INPUT_COUNT
 };
+_Static_assert(INPUT_COUNT == PT_FIGURE_INPUTS, "room for all inputs");
 
-static const struct {
+struct input_column {
     const char *table, *column;
-} inputs[INPUT_COUNT] = {
-    [IN_USER] = { "cpu", "vCpuTimeUserMode" },
-    [IN_KERNEL] = { "cpu", "vCpuTimeKernelMode" },
-    [IN_NICE] = { "cpu", "vCpuNice" },
-    [IN_IRQ] = { "cpu", "vCpuTimeIntSrvc" },
-    [IN_SOFTIRQ] = { "cpu", "vCpuTimeSoftIntSrvc" },
-    [IN_STEAL] = { "cpu", "vCpuSteal" },
-    [IN_IDLE] = { "cpu", "vCpuIdleTime" },
-    [IN_IOWAIT] = { "cpu", "vCpuTimeIOWait" },
-    [IN_LOAD] = { "cpu", "vLoadAvg" },
-    [IN_MEMORY] = { "mem", "vMemoryUsed" },
-    [IN_DISK_READ] = { "disk", "vDiskReadBytes" },
-    [IN_DISK_WRITE] = { "disk", "vDiskWriteBytes" },
-    [IN_NET_RECEIVED] = { "net", "vNetworkBytesRecvd" },
-    [IN_NET_SENT] = { "net", "vNetworkBytesSent" },
-    [IN_TREE_CPU] = { "process_totals", "pTreeCpuTime" },
-    [IN_TREE_RSS] = { "process_totals", "pTreeResidentSetSize" },
-    [IN_GROUP_CPU] = { "container", "cCpuTime" },
-    [IN_GROUP_IS_RECORDED] = { "container", "cIsRecorded" },
-    [IN_GPU] = { "gpu", "gUtilizationGpu" },
-    [IN_GPU_MEMORY_MB] = { "gpu", "gMemoryUsedMb" },
-    [IN_TOKENS] = { "engine", "tokens_generation_total" },
-    [IN_TTFT] = { "engine", "latency_ttft_s_p50" },
-    [IN_INTER_TOKEN] = { "engine", "latency_inter_token_s_p50" },
-    [IN_RUNNING] = { "engine", "system_requests_running" },
-    [IN_WAITING] = { "engine", "system_requests_waiting" },
-    [IN_KV_CACHE] = { "engine", "cache_kv_usage_percent" },
 };
+
+static struct input_column input_column(int input) {
+    static const struct input_column computed[] = {
+        [IN_USER - PT_FIGURE_COUNT] = { "cpu", "vCpuTimeUserMode" },
+        [IN_KERNEL - PT_FIGURE_COUNT] = { "cpu", "vCpuTimeKernelMode" },
+        [IN_NICE - PT_FIGURE_COUNT] = { "cpu", "vCpuNice" },
+        [IN_IRQ - PT_FIGURE_COUNT] = { "cpu", "vCpuTimeIntSrvc" },
+        [IN_SOFTIRQ - PT_FIGURE_COUNT] = { "cpu", "vCpuTimeSoftIntSrvc" },
+        [IN_STEAL - PT_FIGURE_COUNT] = { "cpu", "vCpuSteal" },
+        [IN_IDLE - PT_FIGURE_COUNT] = { "cpu", "vCpuIdleTime" },
+        [IN_IOWAIT - PT_FIGURE_COUNT] = { "cpu", "vCpuTimeIOWait" },
+        [IN_TREE_CPU - PT_FIGURE_COUNT] = { "process_totals", "pTreeCpuTime" },
+        [IN_GROUP_CPU - PT_FIGURE_COUNT] = { "container", "cCpuTime" },
+        [IN_GROUP_IS_RECORDED - PT_FIGURE_COUNT] = { "container", "cIsRecorded" },
+    };
+    return input < PT_FIGURE_COUNT
+               ? (struct input_column){ pt_figures[input].table, pt_figures[input].column }
+               : computed[input - PT_FIGURE_COUNT];
+}
 
 static const struct {
     const char *suffix;
@@ -127,15 +91,23 @@ void pt_figure_print(enum pt_figure_format format, double value, char *into, siz
     }
 }
 
+static void add_table(struct pt_figure_reader *r, int table) {
+    for (int i = 0; i < r->table_count; i++)
+        if (r->tables[i] == table)
+            return;
+    r->tables[r->table_count++] = table;
+}
+
 void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *schema) {
     *r = (struct pt_figure_reader){ .schema = schema };
-    _Static_assert(INPUT_COUNT <= sizeof r->places / sizeof *r->places, "room for all inputs");
     pt_sample_init(&r->previous, schema);
     for (int i = 0; i < INPUT_COUNT; i++) {
-        int table = pt_schema_find(schema, inputs[i].table);
+        struct input_column input = input_column(i);
+        int table = input.table ? pt_schema_find(schema, input.table) : -1;
         r->places[i].table = table;
-        r->places[i].column =
-            table < 0 ? -1 : pt_table_find(schema->tables[table], inputs[i].column);
+        r->places[i].column = table < 0 ? -1 : pt_table_find(schema->tables[table], input.column);
+        if (table >= 0)
+            add_table(r, table);
     }
 }
 
@@ -144,12 +116,12 @@ void pt_figure_reader_release(struct pt_figure_reader *r) {
 }
 
 static const struct pt_batch *batch_of(const struct pt_figure_reader *r,
-                                       const struct pt_sample *sample, enum input input) {
+                                       const struct pt_sample *sample, int input) {
     return r->places[input].column < 0 ? NULL : &sample->batches[r->places[input].table];
 }
 
-static bool value_in(const struct pt_figure_reader *r, const struct pt_sample *sample,
-                     enum input input, uint32_t row, double *value) {
+static bool value_in(const struct pt_figure_reader *r, const struct pt_sample *sample, int input,
+                     uint32_t row, double *value) {
     const struct pt_batch *b = batch_of(r, sample, input);
     int column = r->places[input].column;
     if (!b || row >= b->row_count || pt_is_null(b, row, column))
@@ -158,14 +130,14 @@ static bool value_in(const struct pt_figure_reader *r, const struct pt_sample *s
     return true;
 }
 
-static int64_t time_in(const struct pt_figure_reader *r, const struct pt_sample *sample,
-                       enum input input, uint32_t row) {
+static int64_t time_in(const struct pt_figure_reader *r, const struct pt_sample *sample, int input,
+                       uint32_t row) {
     const struct pt_batch *b = batch_of(r, sample, input);
     return pt_get_time(b, row, b->table->columns[r->places[input].column].source);
 }
 
 /* Growth of a counter between the two samples; a counter that fell was reset: unknown. */
-static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now, enum input input,
+static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
                    double *value) {
     double before, after;
     if (!value_in(r, &r->previous, input, 0, &before) || !value_in(r, now, input, 0, &after) ||
@@ -176,7 +148,7 @@ static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now
 }
 
 /* Growth per second, by the times of the two reads themselves. */
-static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, enum input input,
+static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
                  double *value, double *seconds) {
     double grown;
     if (!growth(r, now, input, &grown))
@@ -189,8 +161,7 @@ static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, 
     return true;
 }
 
-static bool is_absent(const struct pt_figure_reader *r, const struct pt_sample *now,
-                      enum input input) {
+static bool is_absent(const struct pt_figure_reader *r, const struct pt_sample *now, int input) {
     double value;
     return !value_in(r, &r->previous, input, 0, &value) && !value_in(r, now, input, 0, &value);
 }
@@ -201,10 +172,10 @@ static bool cpu_busy(const struct pt_figure_reader *r, const struct pt_sample *n
     double busy = 0, total = 0, part;
     for (int i = IN_USER; i <= IN_IOWAIT; i++) {
         bool is_idle = i == IN_IDLE || i == IN_IOWAIT;
-        if (growth(r, now, (enum input)i, &part)) {
+        if (growth(r, now, i, &part)) {
             total += part;
             busy += is_idle ? 0 : part;
-        } else if (!is_idle && !is_absent(r, now, (enum input)i)) {
+        } else if (!is_idle && !is_absent(r, now, i)) {
             return false;
         }
     }
@@ -256,19 +227,15 @@ static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample
 static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
     r->previous.wall_ns = sample->wall_ns;
     r->previous.mono_ns = sample->mono_ns;
-    for (int i = 0, last = -1; i < INPUT_COUNT; i++) {
-        int table = r->places[i].table;
-        if (table < 0 || table == last || sample->batches[table].row_count == 0)
-            continue;
-        pt_batch_copy(&r->previous.batches[table], &sample->batches[table]);
-        last = table;
-    }
+    for (int i = 0; i < r->table_count; i++)
+        if (sample->batches[r->tables[i]].row_count > 0)
+            pt_batch_copy(&r->previous.batches[r->tables[i]], &sample->batches[r->tables[i]]);
     r->has_previous = true;
 }
 
-/* Over all rows of a table: the mean, or the sum times a factor. */
-static bool rows_of(const struct pt_figure_reader *r, const struct pt_sample *now, enum input input,
-                    bool is_mean, double factor, double *value) {
+/* Over all rows of a table: the mean, or the sum. */
+static bool rows_of(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
+                    bool is_mean, double *value) {
     const struct pt_batch *b = batch_of(r, now, input);
     double sum = 0, one;
     uint32_t count = 0;
@@ -279,50 +246,45 @@ static bool rows_of(const struct pt_figure_reader *r, const struct pt_sample *no
         }
     if (count == 0)
         return false;
-    *value = is_mean ? sum / count : sum * factor;
+    *value = is_mean ? sum / count : sum;
     return true;
 }
 
-static void compute(struct pt_figure_reader *r, const struct pt_sample *now) {
-    static const struct {
-        enum pt_figure_id figure;
-        enum input input;
-    } gauges[] = { { PT_FIGURE_MEMORY, IN_MEMORY },           { PT_FIGURE_LOAD, IN_LOAD },
-                   { PT_FIGURE_COMMAND_MEMORY, IN_TREE_RSS }, { PT_FIGURE_TTFT, IN_TTFT },
-                   { PT_FIGURE_INTER_TOKEN, IN_INTER_TOKEN }, { PT_FIGURE_RUNNING, IN_RUNNING },
-                   { PT_FIGURE_WAITING, IN_WAITING } },
-      rates[] = { { PT_FIGURE_DISK_READ, IN_DISK_READ },
-                  { PT_FIGURE_DISK_WRITE, IN_DISK_WRITE },
-                  { PT_FIGURE_NET_RECEIVED, IN_NET_RECEIVED },
-                  { PT_FIGURE_NET_SENT, IN_NET_SENT },
-                  { PT_FIGURE_TOKENS, IN_TOKENS } };
-    for (int f = 0; f < PT_FIGURE_COUNT; f++)
+static bool compute(const struct pt_figure_reader *r, const struct pt_sample *now, int figure,
+                    double *value, double *seconds) {
+    switch (pt_figures[figure].kind) {
+    case PT_FIGURE_IS_GAUGE:
+        return value_in(r, now, figure, 0, value);
+    case PT_FIGURE_IS_RATE:
+        return r->has_previous && rate(r, now, figure, value, seconds);
+    case PT_FIGURE_IS_MEAN:
+    case PT_FIGURE_IS_SUM:
+        return rows_of(r, now, figure, pt_figures[figure].kind == PT_FIGURE_IS_MEAN, value);
+    case PT_FIGURE_IS_COMPUTED:
+        if (!r->has_previous)
+            return false;
+        return figure == PT_FIGURE_CPU ? cpu_busy(r, now, value)
+                                       : command_cpu(r, now, value, seconds);
+    }
+    return false;
+}
+
+static void compute_all(struct pt_figure_reader *r, const struct pt_sample *now) {
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
         r->seconds[f] = r->has_previous ? (double)(now->mono_ns - r->previous.mono_ns) / 1e9 : 0;
-    for (size_t i = 0; i < PT_COUNT(gauges); i++)
-        r->is_known[gauges[i].figure] =
-            value_in(r, now, gauges[i].input, 0, &r->values[gauges[i].figure]);
-    for (size_t i = 0; i < PT_COUNT(rates); i++)
-        r->is_known[rates[i].figure] =
-            r->has_previous &&
-            rate(r, now, rates[i].input, &r->values[rates[i].figure], &r->seconds[rates[i].figure]);
-    r->is_known[PT_FIGURE_GPU] = rows_of(r, now, IN_GPU, true, 1, &r->values[PT_FIGURE_GPU]);
-    r->is_known[PT_FIGURE_GPU_MEMORY] =
-        rows_of(r, now, IN_GPU_MEMORY_MB, false, 1048576, &r->values[PT_FIGURE_GPU_MEMORY]);
-    r->is_known[PT_FIGURE_KV_CACHE] =
-        rows_of(r, now, IN_KV_CACHE, false, 100, &r->values[PT_FIGURE_KV_CACHE]);
-    r->is_known[PT_FIGURE_CPU] = r->has_previous && cpu_busy(r, now, &r->values[PT_FIGURE_CPU]);
-    r->is_known[PT_FIGURE_COMMAND_CPU] =
-        r->has_previous &&
-        command_cpu(r, now, &r->values[PT_FIGURE_COMMAND_CPU], &r->seconds[PT_FIGURE_COMMAND_CPU]);
+        r->is_known[f] = compute(r, now, f, &r->values[f], &r->seconds[f]);
+        if (r->is_known[f])
+            r->values[f] *= pt_figures[f].factor;
+    }
 }
 
 bool pt_figure_reader_next(struct pt_figure_reader *r, const struct pt_sample *sample) {
     bool has_rows = false;
-    for (int i = 0; i < INPUT_COUNT; i++)
-        has_rows |= r->places[i].table >= 0 && sample->batches[r->places[i].table].row_count > 0;
+    for (int i = 0; i < r->table_count; i++)
+        has_rows |= sample->batches[r->tables[i]].row_count > 0;
     if (!has_rows)
         return false;
-    compute(r, sample);
+    compute_all(r, sample);
     keep(r, sample);
     return true;
 }

@@ -10,26 +10,35 @@
 #include "base/buf.h"
 #include "model/sample.h"
 
-enum pt_figure_id {
-    PT_FIGURE_CPU,
-    PT_FIGURE_MEMORY,
-    PT_FIGURE_DISK_READ,
-    PT_FIGURE_DISK_WRITE,
-    PT_FIGURE_NET_RECEIVED,
-    PT_FIGURE_NET_SENT,
-    PT_FIGURE_LOAD,
-    PT_FIGURE_COMMAND_CPU,
-    PT_FIGURE_COMMAND_MEMORY,
-    PT_FIGURE_GPU,
-    PT_FIGURE_GPU_MEMORY,
-    PT_FIGURE_TOKENS,
-    PT_FIGURE_TTFT,
-    PT_FIGURE_INTER_TOKEN,
-    PT_FIGURE_RUNNING,
-    PT_FIGURE_WAITING,
-    PT_FIGURE_KV_CACHE,
-    PT_FIGURE_COUNT
-};
+/* X(constant, label, format, how ranks of a merged run make one number, how it is made, table,
+ * column, factor). A new line here is a new figure of the summary and of the report. */
+#define PT_FIGURES(X)                                                                              \
+    X(CPU, "CPU", PERCENT, MACHINES_AVERAGED, COMPUTED, NULL, NULL, 1)                             \
+    X(MEMORY, "Memory", BYTES, MACHINES_ADDED, GAUGE, "mem", "vMemoryUsed", 1)                     \
+    X(DISK_READ, "Disk read", BYTES_PER_S, MACHINES_ADDED, RATE, "disk", "vDiskReadBytes", 1)      \
+    X(DISK_WRITE, "Disk written", BYTES_PER_S, MACHINES_ADDED, RATE, "disk", "vDiskWriteBytes", 1) \
+    X(NET_RECEIVED, "Net received", BYTES_PER_S, MACHINES_ADDED, RATE, "net",                      \
+      "vNetworkBytesRecvd", 1)                                                                     \
+    X(NET_SENT, "Net sent", BYTES_PER_S, MACHINES_ADDED, RATE, "net", "vNetworkBytesSent", 1)      \
+    X(LOAD, "Load", PLAIN, MACHINES_AVERAGED, GAUGE, "cpu", "vLoadAvg", 1)                         \
+    X(COMMAND_CPU, "Recorded tree: CPU", PERCENT, RANKS_ADDED, COMPUTED, NULL, NULL, 1)            \
+    X(COMMAND_MEMORY, "Recorded tree: RSS", BYTES, RANKS_ADDED, GAUGE, "process_totals",           \
+      "pTreeResidentSetSize", 1)                                                                   \
+    X(GPU, "GPU", PERCENT, MACHINES_AVERAGED, MEAN, "gpu", "gUtilizationGpu", 1)                   \
+    X(GPU_MEMORY, "GPU memory", BYTES, MACHINES_ADDED, SUM, "gpu", "gMemoryUsedMb", 1048576)       \
+    X(TOKENS, "Tokens generated", PER_S, RANKS_ADDED, RATE, "engine", "tokens_generation_total",   \
+      1)                                                                                           \
+    X(TTFT, "First token, p50", SECONDS, RANKS_AVERAGED, GAUGE, "engine", "latency_ttft_s_p50", 1) \
+    X(INTER_TOKEN, "Inter-token, p50", SECONDS, RANKS_AVERAGED, GAUGE, "engine",                   \
+      "latency_inter_token_s_p50", 1)                                                              \
+    X(RUNNING, "Requests running", PLAIN, RANKS_ADDED, GAUGE, "engine", "system_requests_running", \
+      1)                                                                                           \
+    X(WAITING, "Requests waiting", PLAIN, RANKS_ADDED, GAUGE, "engine", "system_requests_waiting", \
+      1)                                                                                           \
+    X(KV_CACHE, "KV cache", PERCENT, RANKS_AVERAGED, SUM, "engine", "cache_kv_usage_percent", 100)
+
+#define PT_FIGURE_ENUM_(constant, ...) PT_FIGURE_##constant,
+enum pt_figure_id { PT_FIGURES(PT_FIGURE_ENUM_) PT_FIGURE_COUNT };
 
 enum pt_figure_format {
     PT_FORMAT_PERCENT,
@@ -40,9 +49,29 @@ enum pt_figure_format {
     PT_FORMAT_SECONDS,
 };
 
+/* What ranks are together, where each has its own; of a machine the first rank speaks. */
+enum pt_figure_together {
+    PT_RANKS_ADDED,
+    PT_RANKS_AVERAGED,
+    PT_MACHINES_ADDED,
+    PT_MACHINES_AVERAGED,
+};
+
+enum pt_figure_kind {
+    PT_FIGURE_IS_GAUGE,    /* the cell of the only row */
+    PT_FIGURE_IS_RATE,     /* growth of that cell per second */
+    PT_FIGURE_IS_MEAN,     /* of the cells of all rows */
+    PT_FIGURE_IS_SUM,      /* of the cells of all rows */
+    PT_FIGURE_IS_COMPUTED, /* of several columns, in figure.c */
+};
+
 struct pt_figure {
     const char *label;
     enum pt_figure_format format;
+    enum pt_figure_together together;
+    enum pt_figure_kind kind;
+    const char *table, *column; /* NULL if it is computed */
+    double factor;              /* of the cell */
 };
 
 extern const struct pt_figure pt_figures[PT_FIGURE_COUNT];
@@ -50,13 +79,15 @@ extern const struct pt_figure pt_figures[PT_FIGURE_COUNT];
 /* "97.3 %", "1.2 GiB", "31 MiB/s". */
 void pt_figure_print(enum pt_figure_format format, double value, char *into, size_t capacity);
 
-/* Where the needed columns are in a schema; -1 where it has none. */
+#define PT_FIGURE_INPUTS (PT_FIGURE_COUNT + 11) /* columns that figures are made of */
+
 struct pt_figure_reader {
     struct pt_sample previous; /* only the tables that are needed are kept */
     bool has_previous;
     struct {
         int table, column;
-    } places[32];
+    } places[PT_FIGURE_INPUTS]; /* of the columns in the schema; -1 where it has none */
+    int tables[PT_FIGURE_INPUTS], table_count; /* that have any of them, each once */
     const struct pt_schema *schema;
     double values[PT_FIGURE_COUNT];
     double seconds[PT_FIGURE_COUNT]; /* that a value stands for: its weight in a mean */

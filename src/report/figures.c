@@ -9,9 +9,6 @@
  * was seen between two scrapes, or the energy meter. */
 enum origin { FIGURE, COLUMN, QUANTILE, ENERGY };
 
-/* What ranks are together, where each has its own; of a machine the first rank speaks. */
-enum together { RANKS_ADDED, RANKS_AVERAGED, MACHINES_ADDED, MACHINES_AVERAGED };
-
 enum id {
     CPU,
     TREE_CPU,
@@ -44,45 +41,50 @@ enum id {
     OWN_CPU,
     OWN_MEMORY,
     OWN_LATE,
-    ID_COUNT
+    OTHER_FIGURES, /* of the main figures those that have no line here */
+    ID_COUNT = OTHER_FIGURES + PT_FIGURE_COUNT
 };
 
-static const struct spec {
+/* Label and `together` of a FIGURE are those of the figure. */
+struct pt_report_spec {
     const char *label;
     enum origin origin;
-    enum together together;
+    enum pt_figure_together together;
     int id;                           /* of FIGURE and ENERGY */
     const char *table, *column, *key; /* of COLUMN; key: of the first column, or NULL */
     const char *latency;              /* of QUANTILE: start of the names of its columns */
     double level;                     /* of QUANTILE */
     const char *unit;                 /* of ENERGY */
     bool is_hidden;                   /* in cards only, not drawn large */
-} specs[ID_COUNT] = {
-#define MAIN(label, figure, together) \
-    { label, FIGURE, together, PT_FIGURE_##figure }
-    [CPU] = MAIN("CPU", CPU, MACHINES_AVERAGED),
-    [TREE_CPU] = MAIN("Recorded tree: CPU", COMMAND_CPU, RANKS_ADDED),
-    [MEMORY] = MAIN("Memory", MEMORY, MACHINES_ADDED),
-    [TREE_MEMORY] = MAIN("Recorded tree: RSS", COMMAND_MEMORY, RANKS_ADDED),
-    [LOAD] = MAIN("Load", LOAD, MACHINES_AVERAGED),
-    [DISK_READ] = MAIN("Disk read", DISK_READ, MACHINES_ADDED),
-    [DISK_WRITE] = MAIN("Disk written", DISK_WRITE, MACHINES_ADDED),
-    [NET_RECEIVED] = MAIN("Net received", NET_RECEIVED, MACHINES_ADDED),
-    [NET_SENT] = MAIN("Net sent", NET_SENT, MACHINES_ADDED),
-    [GPU] = MAIN("GPU", GPU, MACHINES_AVERAGED),
-    [GPU_MEMORY] = MAIN("GPU memory", GPU_MEMORY, MACHINES_ADDED),
+};
+
+static const struct pt_report_spec specs[OTHER_FIGURES] = {
+#define MAIN(figure) \
+    { .origin = FIGURE, .id = PT_FIGURE_##figure }
+    [CPU] = MAIN(CPU),
+    [TREE_CPU] = MAIN(COMMAND_CPU),
+    [MEMORY] = MAIN(MEMORY),
+    [TREE_MEMORY] = MAIN(COMMAND_MEMORY),
+    [LOAD] = MAIN(LOAD),
+    [DISK_READ] = MAIN(DISK_READ),
+    [DISK_WRITE] = MAIN(DISK_WRITE),
+    [NET_RECEIVED] = MAIN(NET_RECEIVED),
+    [NET_SENT] = MAIN(NET_SENT),
+    [GPU] = MAIN(GPU),
+    [GPU_MEMORY] = MAIN(GPU_MEMORY),
 #define ENGINE(label, name) \
-    { label, COLUMN, RANKS_ADDED, 0, "engine", name }
+    { label, COLUMN, PT_RANKS_ADDED, 0, "engine", name }
     [TOKENS] = ENGINE("Tokens generated", "tokens_generation_total"),
     [PROMPT_TOKENS] = ENGINE("Prompt tokens", "tokens_prompt_total"),
     [REQUESTS] = ENGINE("Requests finished", "requests_finished_total"),
-    [RUNNING] = MAIN("Requests running", RUNNING, RANKS_ADDED),
-    [WAITING] = MAIN("Requests waiting", WAITING, RANKS_ADDED),
-    [KV_CACHE] = MAIN("KV cache", KV_CACHE, RANKS_AVERAGED),
-#define LATENCY(text, name, number)                                                                \
-    {                                                                                              \
-        text ", p" #number, QUANTILE, RANKS_AVERAGED, 0, "engine", "latency_" name "_s_p" #number, \
-            .latency = "latency_" name "_s", .level = number / 100.0, .is_hidden = number == 90    \
+    [RUNNING] = MAIN(RUNNING),
+    [WAITING] = MAIN(WAITING),
+    [KV_CACHE] = MAIN(KV_CACHE),
+#define LATENCY(text, name, number)                                                            \
+    {                                                                                          \
+        text ", p" #number, QUANTILE, PT_RANKS_AVERAGED, 0, "engine",                          \
+            "latency_" name "_s_p" #number, .latency = "latency_" name "_s",                   \
+                                            .level = number / 100.0, .is_hidden = number == 90 \
     }
     [TTFT_P50] = LATENCY("First token", "ttft", 50),
     [TTFT_P90] = LATENCY("First token", "ttft", 90),
@@ -92,11 +94,13 @@ static const struct spec {
     [INTER_TOKEN_P90] = LATENCY("Inter-token", "inter_token", 90),
     [INTER_TOKEN_P95] = LATENCY("Inter-token", "inter_token", 95),
     [INTER_TOKEN_P99] = LATENCY("Inter-token", "inter_token", 99),
-    [JOULES] = { "Power", ENERGY, MACHINES_ADDED, PT_ENERGY_TOTAL, .unit = "joules" },
-    [CO2E] = { "CO2e", ENERGY, MACHINES_ADDED, PT_ENERGY_CO2E, .unit = "grams", .is_hidden = true },
-    [COST] = { "Cost", ENERGY, MACHINES_ADDED, PT_ENERGY_COST, .unit = "money", .is_hidden = true },
+    [JOULES] = { "Power", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_TOTAL, .unit = "joules" },
+    [CO2E] = { "CO2e", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_CO2E, .unit = "grams",
+               .is_hidden = true },
+    [COST] = { "Cost", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_COST, .unit = "money",
+               .is_hidden = true },
 #define OWN(label, name) \
-    { label, COLUMN, RANKS_ADDED, 0, "collector", name, "pitot" }
+    { label, COLUMN, PT_RANKS_ADDED, 0, "collector", name, "pitot" }
     [OWN_CPU] = OWN("Pitot: CPU", "colCpuTime"),
     [OWN_MEMORY] = OWN("Pitot: memory", "colRss"),
     [OWN_LATE] = OWN("Pitot: late ticks", "colLateTicks"),
@@ -193,6 +197,32 @@ struct moment {
     double seconds; /* since the sample before */
 };
 
+static bool has_line(int figure) {
+    for (int i = 0; i < OTHER_FIGURES; i++) {
+        const struct pt_report_spec *s = &specs[i];
+        if (s->origin == FIGURE ? s->id == figure
+                                : s->table && pt_figures[figure].table &&
+                                      strcmp(s->table, pt_figures[figure].table) == 0 &&
+                                      strcmp(s->column, pt_figures[figure].column) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void init_specs(struct pt_report_figures *f) {
+    f->specs = pt_calloc(ID_COUNT, sizeof *f->specs);
+    memcpy(f->specs, specs, sizeof specs);
+    f->count = OTHER_FIGURES;
+    for (int i = 0; i < PT_FIGURE_COUNT; i++)
+        if (!has_line(i))
+            f->specs[f->count++] = (struct pt_report_spec){ .origin = FIGURE, .id = i };
+    for (int i = 0; i < f->count; i++)
+        if (f->specs[i].origin == FIGURE) {
+            f->specs[i].label = pt_figures[f->specs[i].id].label;
+            f->specs[i].together = pt_figures[f->specs[i].id].together;
+        }
+}
+
 static void init_source(struct pt_report_figures *f, size_t index, const struct pt_schema *schema) {
     struct pt_report_source *source = &f->sources[index];
     bool is_rank = f->ranks->count > 0;
@@ -208,8 +238,9 @@ void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema 
                             const struct pt_curve_axis *axis, const struct pt_energy_basis *basis,
                             const struct pt_ranks *ranks) {
     *f = (struct pt_report_figures){ .axis = axis, .basis = basis, .ranks = ranks };
-    f->list = pt_calloc(ID_COUNT, sizeof *f->list);
-    for (int i = 0; i < ID_COUNT; i++) {
+    init_specs(f);
+    f->list = pt_calloc((size_t)f->count, sizeof *f->list);
+    for (int i = 0; i < f->count; i++) {
         pt_curve_init(&f->list[i].curve, axis->count);
         f->list[i].sums = pt_calloc(axis->count, sizeof(double));
         f->list[i].weights = pt_calloc(axis->count, sizeof(double));
@@ -221,12 +252,13 @@ void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema 
 }
 
 void pt_report_figures_release(struct pt_report_figures *f) {
-    for (int i = 0; i < ID_COUNT; i++) {
+    for (int i = 0; i < f->count; i++) {
         pt_curve_release(&f->list[i].curve);
         pt_free(f->list[i].sums);
         pt_free(f->list[i].weights);
     }
     pt_free(f->list);
+    pt_free(f->specs);
     for (size_t i = 0; i < f->source_count; i++) {
         pt_figure_reader_release(&f->sources[i].reader);
         pt_energy_meter_release(&f->sources[i].meter);
@@ -245,7 +277,7 @@ static struct pt_unit_text unit_of(const struct pt_report_figures *f, int id) {
         [PT_FORMAT_PER_S] = { "", true },
         [PT_FORMAT_SECONDS] = { "seconds", false },
     };
-    const struct spec *s = &specs[id];
+    const struct pt_report_spec *s = &f->specs[id];
     if (s->origin == FIGURE)
         return of_format[pt_figures[s->id].format];
     if (s->origin == ENERGY)
@@ -254,8 +286,9 @@ static struct pt_unit_text unit_of(const struct pt_report_figures *f, int id) {
     return pt_unit_text_of(&table->columns[pt_table_find(table, s->column)]);
 }
 
-static bool is_added(int id) {
-    return specs[id].together == RANKS_ADDED || specs[id].together == MACHINES_ADDED;
+static bool is_added(const struct pt_report_figures *f, int id) {
+    enum pt_figure_together together = f->specs[id].together;
+    return together == PT_RANKS_ADDED || together == PT_MACHINES_ADDED;
 }
 
 /* What the sources that are alive are together. */
@@ -267,7 +300,7 @@ static double fold_sources(const struct pt_report_figures *f, int id, int64_t no
             sum += f->sources[i].tracks[id].last;
             alive++;
         }
-    return is_added(id) ? sum : sum / (double)alive;
+    return is_added(f, id) ? sum : sum / (double)alive;
 }
 
 /* Of these seconds up to now those that no source had before. */
@@ -302,7 +335,7 @@ static void add_value(struct pt_report_figures *f, int id, const struct moment *
     track->until_ns = at->now_ns + (int64_t)(fmax(1, 3 * seconds) * 1e9);
     pt_curve_add(&figure->curve, at->stretch, fold_sources(f, id, at->now_ns));
     figure->is_known = true;
-    if (f->source_count > 1 && is_added(id)) {
+    if (f->source_count > 1 && is_added(f, id)) {
         add_together(f, id, at, value, seconds);
     } else {
         figure->sums[at->stretch] += value * weight;
@@ -353,7 +386,8 @@ struct reading {
 };
 
 static bool read_cell(const struct pt_report_figures *f, const struct pt_sample *sample,
-                      const struct spec *spec, const char *name, struct reading *reading) {
+                      const struct pt_report_spec *spec, const char *name,
+                      struct reading *reading) {
     int table = pt_schema_find(f->schema, spec->table);
     int column = table < 0 ? -1 : pt_table_find(f->schema->tables[table], name);
     const struct pt_batch *b = column < 0 ? NULL : &sample->batches[table];
@@ -373,7 +407,7 @@ static bool read_cell(const struct pt_report_figures *f, const struct pt_sample 
 static void add_column(struct pt_report_figures *f, int id, const struct moment *at,
                        const struct pt_sample *sample) {
     struct reading cell;
-    if (!read_cell(f, sample, &specs[id], specs[id].column, &cell))
+    if (!read_cell(f, sample, &f->specs[id], f->specs[id].column, &cell))
         return;
     if (cell.column->kind == PT_COUNTER)
         add_count(f, id, at, cell.value, cell.read_ns);
@@ -387,14 +421,14 @@ static void add_quantile(struct pt_report_figures *f, int id, const struct momen
     struct track *track = &at->source->tracks[id];
     struct reading count, quantile;
     char name[64];
-    snprintf(name, sizeof name, "%s_count", specs[id].latency);
-    if (!read_cell(f, sample, &specs[id], name, &count) || count.read_ns <= track->before_ns)
+    snprintf(name, sizeof name, "%s_count", f->specs[id].latency);
+    if (!read_cell(f, sample, &f->specs[id], name, &count) || count.read_ns <= track->before_ns)
         return;
     double seconds = (double)(count.read_ns - track->before_ns) / 1e9;
     double seen = track->before_ns ? count.value - track->before : 0;
     track->before = count.value;
     track->before_ns = count.read_ns;
-    if (seen > 0 && read_cell(f, sample, &specs[id], specs[id].column, &quantile))
+    if (seen > 0 && read_cell(f, sample, &f->specs[id], f->specs[id].column, &quantile))
         add_value(f, id, at, quantile.value, seconds, seen);
 }
 
@@ -405,32 +439,34 @@ static void add_energy(struct pt_report_figures *f, struct pt_report_source *sou
     if (!source->speaks_for_machine)
         return;
     pt_energy_report_make(&report, &source->meter, f->basis);
-    for (int i = 0; i < ID_COUNT; i++)
-        if (specs[i].origin == ENERGY && pt_estimate_is_known(&report.figures[specs[i].id]))
-            add_count(f, i, &at, report.figures[specs[i].id].value, source->last_ns);
+    for (int i = 0; i < f->count; i++)
+        if (f->specs[i].origin == ENERGY && pt_estimate_is_known(&report.figures[f->specs[i].id]))
+            add_count(f, i, &at, report.figures[f->specs[i].id].value, source->last_ns);
     pt_energy_report_release(&report);
 }
 
 /* The meter starts at nothing with the first sample. */
-static void start_energy(struct pt_report_source *source, int64_t mono_ns) {
-    for (int i = 0; i < ID_COUNT; i++)
-        if (specs[i].origin == ENERGY)
+static void start_energy(const struct pt_report_figures *f, struct pt_report_source *source,
+                         int64_t mono_ns) {
+    for (int i = 0; i < f->count; i++)
+        if (f->specs[i].origin == ENERGY)
             source->tracks[i].before_ns = mono_ns;
 }
 
-static double factor_of(int id) {
-    return pt_figures[specs[id].id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
+static double factor_of(const struct pt_report_spec *s) {
+    return pt_figures[s->id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
 }
 
 static void add_figure(struct pt_report_figures *f, int id, const struct moment *at,
                        const struct pt_sample *sample) {
     const struct pt_figure_reader *reader = &at->source->reader;
-    const struct spec *spec = &specs[id];
-    bool is_of_machine = spec->together == MACHINES_ADDED || spec->together == MACHINES_AVERAGED;
+    const struct pt_report_spec *spec = &f->specs[id];
+    bool is_of_machine =
+        spec->together == PT_MACHINES_ADDED || spec->together == PT_MACHINES_AVERAGED;
     if (is_of_machine && !at->source->speaks_for_machine)
         return;
     if (spec->origin == FIGURE && reader->is_known[spec->id])
-        add_value(f, id, at, reader->values[spec->id] * factor_of(id), reader->seconds[spec->id],
+        add_value(f, id, at, reader->values[spec->id] * factor_of(spec), reader->seconds[spec->id],
                   reader->seconds[spec->id]);
     else if (spec->origin == COLUMN)
         add_column(f, id, at, sample);
@@ -444,7 +480,7 @@ static void add_sample(struct pt_report_figures *f, struct pt_report_source *sou
         return;
     struct moment at = { source, sample->mono_ns, stretch, 0 };
     if (!source->last_ns) {
-        start_energy(source, sample->mono_ns);
+        start_energy(f, source, sample->mono_ns);
     } else {
         at.seconds = (double)(sample->mono_ns - source->last_ns) / 1e9;
         if (stretch != source->energy_stretch)
@@ -453,7 +489,7 @@ static void add_sample(struct pt_report_figures *f, struct pt_report_source *sou
     source->energy_stretch = stretch;
     source->last_ns = sample->mono_ns;
     pt_energy_meter_add(&source->meter, sample, &source->reader);
-    for (int i = 0; i < ID_COUNT; i++)
+    for (int i = 0; i < f->count; i++)
         add_figure(f, i, &at, sample);
 }
 
@@ -484,13 +520,13 @@ static void write_figure(const struct pt_report_figures *f, int id, struct pt_js
     struct pt_unit_text unit = unit_of(f, id);
     uint32_t count = f->axis->count;
     pt_json_object(j, NULL);
-    pt_json_text(j, "label", specs[id].label);
+    pt_json_text(j, "label", f->specs[id].label);
     pt_json_text(j, "unit", unit.base);
     pt_json_bool(j, "is_rate", unit.is_rate);
-    pt_json_bool(j, "is_hidden", specs[id].is_hidden);
-    if (specs[id].origin == QUANTILE) {
-        pt_json_text(j, "latency", specs[id].latency);
-        pt_json_f64(j, "level", specs[id].level);
+    pt_json_bool(j, "is_hidden", f->specs[id].is_hidden);
+    if (f->specs[id].origin == QUANTILE) {
+        pt_json_text(j, "latency", f->specs[id].latency);
+        pt_json_f64(j, "level", f->specs[id].level);
     }
     pt_json_i64(j, "sums", (int64_t)pt_blob_add(blob, figure->sums, count, 1, 0, PT_BLOB_EXACT));
     pt_json_i64(j, "weights",
@@ -526,7 +562,7 @@ static void write_card(const struct pt_report_figures *f, const struct card *car
         int place = places[card->parts[i].figure];
         if (place < 0)
             continue;
-        is_energy |= specs[card->parts[i].figure].origin == ENERGY;
+        is_energy |= f->specs[card->parts[i].figure].origin == ENERGY;
         pt_json_object(j, NULL);
         pt_json_text(j, "label", card->parts[i].label);
         pt_json_i64(j, "figure", place);
@@ -543,7 +579,7 @@ void pt_report_figures_write(const struct pt_report_figures *f, struct pt_json *
                              struct pt_blob *blob) {
     int places[ID_COUNT], next = 0;
     pt_json_array(j, "figures");
-    for (int i = 0; i < ID_COUNT; i++) {
+    for (int i = 0; i < f->count; i++) {
         places[i] = f->list[i].is_known ? next++ : -1;
         if (places[i] >= 0)
             write_figure(f, i, j, blob);

@@ -21,11 +21,15 @@ struct pt_report_figure {
 
 /* What is known of the runs, or the one run, that figures are made of. */
 struct pt_report_source;
+/* A line of the table in figures.c, or a main figure that has none there. */
+struct pt_report_spec;
 
 struct pt_report_figures {
     const struct pt_curve_axis *axis;
     const struct pt_schema *schema; /* of a source */
-    struct pt_report_figure *list;  /* one for each line of the table in figures.c */
+    struct pt_report_spec *specs;
+    struct pt_report_figure *list; /* one for each of `specs` */
+    int count;                     /* of both */
     struct pt_report_source *sources;
     size_t source_count;
     const struct pt_ranks *ranks;
