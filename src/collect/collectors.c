@@ -2,17 +2,25 @@
 
 #include <string.h>
 
-extern const struct pt_collector pt_cpu_collector, pt_memory_collector, pt_disk_collector,
-    pt_network_collector, pt_pressure_collector, pt_energy_collector, pt_container_collector,
-    pt_process_collector, pt_gpu_collector, pt_engine_collector, pt_app_collector;
+/* The order of all output. The most expensive ones stand last, so that the host's values are read
+ * close to the tick. */
+#define COLLECTORS(X) \
+    X(cpu)            \
+    X(memory)         \
+    X(disk)           \
+    X(network)        \
+    X(pressure)       \
+    X(energy)         \
+    X(container)      \
+    X(process)        \
+    X(gpu)            \
+    X(engine)         \
+    X(app)
 
-/* The order of all output. The dearest stand last, so that the host's values are
- * read close to the tick. */
-const struct pt_collector *const pt_collectors[] = {
-    &pt_cpu_collector,      &pt_memory_collector, &pt_disk_collector,      &pt_network_collector,
-    &pt_pressure_collector, &pt_energy_collector, &pt_container_collector, &pt_process_collector,
-    &pt_gpu_collector,      &pt_engine_collector, &pt_app_collector,       NULL,
-};
+#define DECLARE(name) extern const struct pt_collector pt_##name##_collector;
+#define ADDRESS(name) &pt_##name##_collector,
+COLLECTORS(DECLARE)
+const struct pt_collector *const pt_collectors[] = { COLLECTORS(ADDRESS) NULL };
 
 const struct pt_collector *pt_collector_find(struct pt_str name) {
     for (int i = 0; pt_collectors[i]; i++)

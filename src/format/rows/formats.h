@@ -1,4 +1,4 @@
-/* format/rows/formats.h -- the formats there are, and what their cells have in common. */
+/* format/rows/formats.h -- what the cells of all formats have in common. */
 #ifndef PT_FORMAT_ROWS_FORMATS_H
 #define PT_FORMAT_ROWS_FORMATS_H
 
@@ -7,9 +7,6 @@
 #include "format/rows/sink.h"
 
 #include <math.h>
-
-extern const struct pt_sink_type pt_csv_sink, pt_tsv_sink, pt_jsonl_sink, pt_json_sink,
-    pt_trace_sink;
 
 /* Unix milliseconds, rounded down, also before 1970. */
 static inline int64_t pt_unix_ms(int64_t unix_ns) {

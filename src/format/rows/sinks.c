@@ -1,14 +1,21 @@
 #include "format/rows/sink.h"
 
 #include "base/mem.h"
-#include "format/rows/formats.h"
-#include "format/rows/parquet.h"
 #include "format/rows/flat_files.h"
 
-const struct pt_sink_type *const pt_sink_types[] = {
-    &pt_parquet_sink, &pt_csv_sink,   &pt_tsv_sink, &pt_jsonl_sink,
-    &pt_json_sink,    &pt_trace_sink, NULL,
-};
+/* In the order of --help. */
+#define FORMATS(X) \
+    X(parquet)     \
+    X(csv)         \
+    X(tsv)         \
+    X(jsonl)       \
+    X(json)        \
+    X(trace)
+
+#define DECLARE(name) extern const struct pt_sink_type pt_##name##_sink;
+#define ADDRESS(name) &pt_##name##_sink,
+FORMATS(DECLARE)
+const struct pt_sink_type *const pt_sink_types[] = { FORMATS(ADDRESS) NULL };
 
 const struct pt_sink_type *pt_sink_find(struct pt_str name) {
     for (const struct pt_sink_type *const *type = pt_sink_types; *type; type++)
