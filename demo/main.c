@@ -24,10 +24,11 @@ struct all_settings {
 };
 
 #define ROW(name, kind, field, default_text, argument, help) \
-    { name, 0, kind, 1, offsetof(struct all_settings, demo.field), default_text, argument, help },
+    { name, 0, kind, 1, offsetof(struct all_settings, demo.field), default_text, argument, help }
 static const struct pt_option options[] = {
-    PT_DEMO_OPTIONS(ROW){ "quiet", 'q', PT_OPTION_FLAG, 1, offsetof(struct all_settings, is_quiet),
-                          NULL, NULL, "print only errors" },
+    PT_DEMO_OPTIONS(ROW),
+    { "quiet", 'q', PT_OPTION_FLAG, 1, offsetof(struct all_settings, is_quiet), NULL, NULL,
+      "print only errors" },
     { "verbose", 'v', PT_OPTION_COUNT, 1, offsetof(struct all_settings, verbosity), NULL, NULL,
       "print more" },
 };

@@ -10,7 +10,7 @@ static int choose_pid(const struct pt_option_list *list, pid_t *pid, struct pt_e
     if (list->count == 0)
         return 0;
     if (list->count > 1)
-        return pt_fail(err, -EINVAL, "--pid: one process at a time");
+        return pt_fail(err, -EINVAL, "--pid: only one process can be profiled");
     struct pt_scan s = pt_scan_of(pt_str_from(list->items[0]));
     int64_t number = pt_scan_i64(&s);
     if (s.failed || s.at != s.end || number < 1 || number > INT32_MAX)
@@ -19,7 +19,7 @@ static int choose_pid(const struct pt_option_list *list, pid_t *pid, struct pt_e
     return 0;
 }
 
-/* Before an hour of sampling, not after it. */
+/* Fail before an hour of sampling, not after it. */
 static int check_outputs(const struct pt_option_list *outputs, struct pt_err *err) {
     for (size_t i = 0; i < outputs->count; i++) {
         int rc = pt_profile_check_path(outputs->items[i], err);
@@ -37,18 +37,18 @@ static int check(const struct pt_command_options *o, struct pt_cpu_profile_optio
     if (!c->command == !c->pid)
         return pt_fail(err, -EINVAL, "give either a command or --pid");
     if (o->rate_hz < 1 || o->rate_hz > PT_PERF_RATE_MAX)
-        return pt_fail(err, -EINVAL, "--rate: from 1 to %d", PT_PERF_RATE_MAX);
+        return pt_fail(err, -EINVAL, "--rate: must be from 1 to %d", PT_PERF_RATE_MAX);
     if (o->stack_kib != 8 && o->stack_kib != 16 && o->stack_kib != 32 && o->stack_kib != 64)
-        return pt_fail(err, -EINVAL, "--stack: 8, 16, 32 or 64");
+        return pt_fail(err, -EINVAL, "--stack: must be 8, 16, 32 or 64");
     if (o->top_rows < 0)
-        return pt_fail(err, -EINVAL, "--top: not below 0");
+        return pt_fail(err, -EINVAL, "--top: must not be negative");
     rc = pt_cpu_method_parse(o->cpu_method, &c->method, err);
     if (!rc && o->wants_off_cpu && c->method != PT_CPU_AUTO && c->method != PT_CPU_PERF)
-        rc = pt_fail(err, -EINVAL, "--off-cpu: only with --method perf");
+        rc = pt_fail(err, -EINVAL, "--off-cpu: works with --method perf only");
     if (!rc && !o->wants_python && c->method == PT_CPU_PYTHON)
-        rc = pt_fail(err, -EINVAL, "--method python: not with --no-python");
+        rc = pt_fail(err, -EINVAL, "--method python: cannot be used with --no-python");
     if (!rc && c->pid && c->method == PT_CPU_TIMER)
-        rc = pt_fail(err, -EINVAL, "--method timer: only for a command, not for --pid");
+        rc = pt_fail(err, -EINVAL, "--method timer: works for a command only, not for --pid");
     return rc;
 }
 
@@ -73,7 +73,7 @@ int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_das
     if (!has_dashes && *operands && strcmp(*operands, "diff") == 0)
         return pt_cmd_cpu_diff(o, operands + 1);
     if (has_dashes && !c.command)
-        return pt_command_misused(PT_COMMAND_CPU, "there is no command after --");
+        return pt_command_misused(PT_COMMAND_CPU, "missing command after --");
     if (check(o, &c, &err))
         return pt_command_misused(PT_COMMAND_CPU, "%s", err.text);
     if (pt_command_open_fs(o, &c.fs))

@@ -1,4 +1,4 @@
-/* `pitot cpu show` and `pitot cpu diff`: profiles that were written before. */
+/* cmd/cmd_cpu_files.c -- `pitot cpu show` and `pitot cpu diff`: existing profiles. */
 #include "cmd/command.h"
 #include "profile/model/profile_diff.h"
 #include "profile/model/lines.h"

@@ -21,8 +21,7 @@ static const int exit_codes[] = {
     [PT_DIFF_INCONCLUSIVE] = 3,
 };
 
-/* Adds what a reader gives to a side: all of it, or one rank of a merged run. The first of a side
- * gives its settings. */
+/* Adds a run, or one rank of a merged run, to a side. The settings are those of its first run. */
 static int add_samples(struct pt_diff *d, int side, struct pt_journal_reader *reader,
                        const char *rank) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
@@ -50,7 +49,7 @@ static int add_samples(struct pt_diff *d, int side, struct pt_journal_reader *re
     return rc;
 }
 
-/* A run, or each rank of a merged one: those are several runs of a side. */
+/* Adds a run; each rank of a merged run counts as a run of its own. */
 static int add_journal(struct pt_diff *d, int side, const char *journal, struct pt_err *err) {
     struct pt_ranks ranks = { 0 };
     int rc = 0;
@@ -77,7 +76,7 @@ static bool is_directory(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A run; of several in a directory the newest. */
+/* Adds one run; of several in a directory, the newest. */
 static int find_run(struct pt_run_list *runs, const char *run, struct pt_err *err) {
     char journal[PATH_MAX];
     int rc = pt_command_find_run(run, journal, err);
@@ -86,7 +85,7 @@ static int find_run(struct pt_run_list *runs, const char *run, struct pt_err *er
     return rc;
 }
 
-/* The runs of both sides. A baseline may be a directory, which stands for all runs in it. */
+/* Finds the runs of both sides. A baseline that is a directory stands for all runs in it. */
 static int find_runs(struct pt_run_list runs[2], const struct pt_command_options *o,
                      char **operands, struct pt_err *err) {
     const struct pt_option_list *baselines = &o->baselines;
@@ -112,21 +111,21 @@ static struct pt_profile_file *read_profile(const struct pt_run_list *runs) {
     return file;
 }
 
-/* 0, and `diff` is what changed in the profiles of CPU time; -ENODATA: a side has none. */
+/* Compares the CPU profiles. 0, or -ENODATA if a side has none. */
 static int compare_profiles(const struct pt_run_list runs[2], struct pt_profile *diff,
                             struct pt_err *err) {
     struct pt_profile_file *before = read_profile(&runs[0]);
     struct pt_profile_file *after = before ? read_profile(&runs[1]) : NULL;
     int rc = after ? pt_profile_diff(&before->profile, &after->profile, diff, err)
-                   : pt_fail(err, -ENODATA, "side %s has no profile of CPU time: record with --cpu",
+                   : pt_fail(err, -ENODATA, "side %s has no CPU profile (record with --cpu)",
                              before ? "B" : "A");
     pt_run_profile_free(before);
     pt_run_profile_free(after);
     return rc;
 }
 
-/* The flame graph that -o asks for, and for people who read the text the functions that changed. */
-static int tell_profiles(const struct pt_profile *diff, const struct pt_command_options *o) {
+/* Writes the flame graph of -o and, in text output, prints the functions that changed. */
+static int show_profiles(const struct pt_profile *diff, const struct pt_command_options *o) {
     struct pt_err err;
     struct pt_out out;
     if (o->output && pt_profile_write(diff, o->output, &err))
@@ -139,7 +138,7 @@ static int tell_profiles(const struct pt_profile *diff, const struct pt_command_
     return pt_command_close(&out, 0) ? EXIT_ERROR : 0;
 }
 
-/* Runs without profiles are compared without them, unless -o asks for one. */
+/* Runs without profiles are compared without them, unless -o asks for a flame graph. */
 static int diff_profiles(const struct pt_run_list runs[2], const struct pt_command_options *o) {
     struct pt_profile diff;
     struct pt_err err = { "" };
@@ -148,7 +147,7 @@ static int diff_profiles(const struct pt_run_list runs[2], const struct pt_comma
         return 0;
     if (rc)
         return pt_command_fail(&err, EXIT_ERROR);
-    int code = tell_profiles(&diff, o);
+    int code = show_profiles(&diff, o);
     pt_profile_release(&diff);
     return code;
 }
@@ -165,7 +164,7 @@ static int print(const struct pt_diff *d, const struct pt_command_options *o) {
     int code = pt_command_close(&out, 0) ? EXIT_ERROR : 0;
     if (code)
         return code;
-    /* without gates it informs: only what could not be done is a failure */
+    /* without gates, a regression is not a failure */
     return d->gate_count > 0 ? exit_codes[pt_diff_status(d)] : 0;
 }
 
@@ -190,7 +189,7 @@ static int compare_runs(struct pt_diff *d, const struct pt_run_list runs[2], str
     return 0;
 }
 
-/* What a side is called: as it was given, if it is one. */
+/* A side with one run has the name that the user gave. */
 static void name_sides(struct pt_diff *d, const struct pt_command_options *o, char **operands) {
     d->names[0] = o->baselines.count == 1 ? o->baselines.items[0]
                   : o->baselines.count    ? "the baselines"
@@ -227,9 +226,10 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
     while (operands[operand_count])
         operand_count++;
     if (o->baselines.count > 0 ? operand_count == 0 : operand_count != 2)
-        return pt_command_misused(PT_COMMAND_DIFF, "give two runs, or --baseline and others");
+        return pt_command_misused(PT_COMMAND_DIFF,
+                                  "give two runs, or --baseline and the runs to compare");
     if (o->as_json && o->as_markdown)
-        return pt_command_misused(PT_COMMAND_DIFF, "give one of --json and --markdown");
+        return pt_command_misused(PT_COMMAND_DIFF, "give either --json or --markdown, not both");
     if (o->output && pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_DIFF, "%s", err.text);
     struct pt_gate *gates = pt_calloc(o->gates.count + 1, sizeof *gates);

@@ -38,7 +38,7 @@ int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy
     return 0;
 }
 
-/* Notes come between samples, so the basis is known at the end. */
+/* Notes stand between samples, so the basis is known only at the end. */
 static int read_run(struct pt_journal_reader *reader, struct pt_energy_meter *meter) {
     struct pt_figure_reader figures;
     struct pt_sample sample;
@@ -53,8 +53,8 @@ static int read_run(struct pt_journal_reader *reader, struct pt_energy_meter *me
     return next;
 }
 
-/* What was given when recording, and over it what is given now: a region does away with an
- * intensity given before. */
+/* Options override what was given at recording time; a region also overrides a carbon intensity
+ * given then. */
 static int make_basis(const struct pt_journal_reader *reader, const struct pt_command_options *o,
                       struct pt_energy_basis *basis, struct pt_err *err) {
     const struct pt_journal_note *note = pt_journal_note_find(reader, PT_ENERGY_NOTE);
@@ -90,8 +90,8 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
         return pt_command_fail(&err, 1);
     if (pt_journal_note_find(&reader, PT_RANK_NOTE)) {
         pt_log(PT_LOG_ERROR,
-               "%s is a merged run, whose ranks may share a machine: give one of the "
-               "runs it was made of",
+               "%s is a merged run: its ranks may share a machine (give one of the runs it was "
+               "merged from)",
                journal);
         pt_journal_reader_close(&reader);
         return 1;

@@ -14,19 +14,18 @@
 static void warn_of_damage(const struct pt_export_result *r) {
     if (r->skipped_bytes > 0)
         pt_log(PT_LOG_WARNING,
-               "%llu damaged bytes in the journal were passed over, and %llu "
-               "samples that need them",
+               "the journal is damaged: skipped %llu bytes, and %llu samples that depend on them",
                (unsigned long long)r->skipped_bytes, (unsigned long long)r->skipped_sample_count);
     if (!r->is_complete)
-        pt_log(PT_LOG_WARNING, "the run has not ended or was cut off: taking all that is there");
+        pt_log(PT_LOG_WARNING, "the run has not ended or was cut off; exporting what there is");
     if (r->tail_bytes > 0)
-        pt_log(PT_LOG_INFO, "the last %llu bytes are not a whole record",
+        pt_log(PT_LOG_INFO, "the last %llu bytes are an incomplete record",
                (unsigned long long)r->tail_bytes);
 }
 
 static void warn_of_others(int other_count, const char *name) {
     if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, name);
+        pt_log(PT_LOG_WARNING, "found %d runs; using the newest: %s", other_count + 1, name);
 }
 
 static bool is_profile_kind(const char *word) {
@@ -45,17 +44,18 @@ static int convert(const struct pt_command_options *o, const char *from, struct 
     return rc;
 }
 
-/* Any format from the profile that lies beside the journal. */
+/* Converts the profile next to the journal. */
 static int export_profile(const struct pt_command_options *o, const char *run) {
     struct pt_err err = { "" };
     char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
     int other_count;
     if (!is_profile_kind(o->profile))
-        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: there is no '%s'", o->profile);
+        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: unknown kind '%s'", o->profile);
     if (!o->output)
-        return pt_command_misused(PT_COMMAND_EXPORT, "--profile: give a file with -o");
+        return pt_command_misused(PT_COMMAND_EXPORT,
+                                  "--profile: missing output file (give it with -o)");
     if (o->heap_metric && strcmp(o->profile, PT_RUN_PROFILE_HEAP) != 0)
-        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: works with --profile heap only");
     if (pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
     if (pt_run_find(run, journal, &other_count, &err))
@@ -64,7 +64,8 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
     warn_of_others(other_count, name);
     char *saved = pt_run_profile_path(journal, o->profile);
     int rc = access(saved, F_OK)
-                 ? pt_fail(&err, -ENOENT, "the run has no %s profile (%s): record it with --%s",
+                 ? pt_fail(&err, -ENOENT,
+                           "the run has no %s profile: %s does not exist (record with --%s)",
                            o->profile, saved, o->profile)
                  : convert(o, saved, &err);
     pt_free(saved);
@@ -85,7 +86,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
     if (o->profile)
         return export_profile(o, operands[0]);
     if (o->heap_metric)
-        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: goes with --profile heap");
+        return pt_command_misused(PT_COMMAND_EXPORT, "--metric: works with --profile heap only");
     if (pt_export_formats_parse(&formats, o->formats, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "--format: %s", err.text);
     int rc = pt_run_find(operands[0], journal, &other_count, &err);

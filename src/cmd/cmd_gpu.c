@@ -16,7 +16,7 @@ static void print_timeline(const struct pt_timeline *t, int64_t start_ns, size_t
     (void)pt_out_close(&out);
 }
 
-/* Files that were made elsewhere, and the run they belong to. */
+/* Adds the files of a GPU profiler to an existing run. */
 static int import(const struct pt_command_options *o, char **operands) {
     struct pt_timeline timeline = { 0 };
     struct pt_err err = { "" };
@@ -27,10 +27,10 @@ static int import(const struct pt_command_options *o, char **operands) {
     while (operands[count])
         count++;
     if (count < 2)
-        return pt_command_misused(PT_COMMAND_GPU, "import: give files, then the run");
+        return pt_command_misused(PT_COMMAND_GPU, "import: give the files, then the run");
     int rc = pt_run_find(operands[count - 1], journal, &other_count, &err);
     if (!rc && other_count > 0)
-        pt_log(PT_LOG_WARNING, "%d runs there, taking the newest: %s", other_count + 1, journal);
+        pt_log(PT_LOG_WARNING, "found %d runs; using the newest: %s", other_count + 1, journal);
     if (!rc)
         rc = pt_gpu_import(journal, operands, count - 1, &timeline, &start_ns, &err);
     if (!rc && !o->is_quiet)
@@ -39,7 +39,7 @@ static int import(const struct pt_command_options *o, char **operands) {
     return rc ? pt_command_fail(&err, PT_EXIT_OWN_FAILURE) : 0;
 }
 
-/* The tool would only say so in words of its own. */
+/* The message of the tool would be less clear. */
 static int check_command(const char *command) {
     char path[PATH_MAX];
     int rc = pt_program_find(command, path);
@@ -51,11 +51,11 @@ static int check_command(const char *command) {
 
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
     if (o->top_rows < 0)
-        return pt_command_misused(PT_COMMAND_GPU, "--top: not below 0");
+        return pt_command_misused(PT_COMMAND_GPU, "--top: must not be negative");
     if (!has_dashes && *operands && strcmp(*operands, "import") == 0)
         return import(o, operands + 1);
     if (!*operands)
-        return pt_command_misused(PT_COMMAND_GPU, "there is no command");
+        return pt_command_misused(PT_COMMAND_GPU, "missing command");
     int code = check_command(*operands);
     return code ? code : pt_command_record(PT_COMMAND_GPU, o, operands, has_dashes, argv);
 }

@@ -20,7 +20,7 @@ int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *
         return 0;
     int64_t bytes = 0;
     if (pt_bytes_parse(text, &bytes, NULL) || bytes < MIN_MEAN || bytes > MAX_MEAN)
-        return pt_fail(err, -EINVAL, "--heap: '%s' is neither 512k, 64k, ... nor all", text);
+        return pt_fail(err, -EINVAL, "--heap: '%s' is not a size from 1k to 1T, nor 'all'", text);
     *mean_bytes = (uint64_t)bytes;
     return 0;
 }
@@ -35,7 +35,7 @@ static int parse_metric(const char *text, enum pt_heap_metric *metric, struct pt
             *metric = (enum pt_heap_metric)i;
             return 0;
         }
-    return pt_fail(err, -EINVAL, "--metric: '%s' is none of live, peak, allocated, temporary",
+    return pt_fail(err, -EINVAL, "--metric: '%s' is not one of: live, peak, allocated, temporary",
                    text);
 }
 
@@ -45,9 +45,9 @@ static int check(const struct pt_command_options *o, struct pt_heap_profile_opti
     if (!rc)
         rc = parse_metric(o->heap_metric, &h->metric, err);
     if (!rc && o->stack_kib != 8 && o->stack_kib != 16 && o->stack_kib != 32 && o->stack_kib != 64)
-        rc = pt_fail(err, -EINVAL, "--stack: 8, 16, 32 or 64");
+        rc = pt_fail(err, -EINVAL, "--stack: must be 8, 16, 32 or 64");
     if (!rc && o->top_rows < 0)
-        rc = pt_fail(err, -EINVAL, "--top: not below 0");
+        rc = pt_fail(err, -EINVAL, "--top: must not be negative");
     for (size_t i = 0; !rc && i < o->profile_outputs.count; i++)
         rc = pt_profile_check_path(o->profile_outputs.items[i], err);
     return rc;
@@ -60,13 +60,13 @@ int pt_command_heap_file(const struct pt_command_options *o, const char *path,
     if (rc)
         return rc;
     if (into->profile.meta.unnamed)
-        pt_log(PT_LOG_WARNING, "%s was not finished: taking all that is there", path);
+        pt_log(PT_LOG_WARNING, "%s is incomplete; using what there is", path);
     pt_symbolize_saved(&into->profile);
     if (!o->heap_metric)
         return 0;
     rc = parse_metric(o->heap_metric, &metric, err);
     if (!rc && !pt_heap_put_first(&into->profile, metric))
-        rc = pt_fail(err, -EINVAL, "%s is no profile of memory", path);
+        rc = pt_fail(err, -EINVAL, "%s is not a heap profile", path);
     return rc;
 }
 
@@ -87,13 +87,13 @@ static int print(const struct pt_command_options *o, const struct pt_profile *p)
     return pt_command_close(&out, code);
 }
 
-/* A profile that was written before. */
+/* Shows an existing profile. */
 static int show(const struct pt_command_options *o, const char *path) {
     struct pt_profile_file file;
     struct pt_err err;
     int rc = pt_command_heap_file(o, path, &file, &err);
     if (!rc && !pt_heap_report_fits(&file.profile))
-        rc = pt_fail(&err, -EINVAL, "%s is no profile of memory", path);
+        rc = pt_fail(&err, -EINVAL, "%s is not a heap profile", path);
     for (size_t i = 0; !rc && i < o->profile_outputs.count; i++)
         rc = pt_profile_write(&file.profile, o->profile_outputs.items[i], &err);
     int code = rc ? pt_command_fail(&err, 1) : print(o, &file.profile);
@@ -116,11 +116,11 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
     struct pt_err err = { "" };
     bool is_show = !has_dashes && operands[0] && strcmp(operands[0], "show") == 0;
     if (!*operands)
-        return pt_command_misused(PT_COMMAND_HEAP, "there is no command");
+        return pt_command_misused(PT_COMMAND_HEAP, "missing command");
     if (is_show && (!operands[1] || operands[2]))
         return pt_command_misused(PT_COMMAND_HEAP, "give one profile to show");
     if (!is_show && o->as_json)
-        return pt_command_misused(PT_COMMAND_HEAP, "--json: goes with show");
+        return pt_command_misused(PT_COMMAND_HEAP, "--json: works with show only");
     if (check(o, &h, &err))
         return pt_command_misused(PT_COMMAND_HEAP, "%s", err.text);
     if (is_show)

@@ -19,7 +19,7 @@ static bool is_merged(const char *journal) {
     return found;
 }
 
-/* A directory stands for all runs in it, but those that were merged before. */
+/* A directory stands for all runs in it, except merged ones. */
 static int add_operand(struct pt_run_list *runs, const char *operand, struct pt_err *err) {
     struct stat st;
     if (stat(operand, &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -36,7 +36,7 @@ static int add_operand(struct pt_run_list *runs, const char *operand, struct pt_
     if (rc)
         return rc;
     if (other_count > 0)
-        return pt_fail(err, -ENOTUNIQ, "%d runs start with %s: give more of the uuid",
+        return pt_fail(err, -ENOTUNIQ, "%d runs start with %s (give more of the uuid)",
                        other_count + 1, operand);
     pt_run_list_add(runs, journal);
     return 0;
@@ -71,7 +71,7 @@ static int write_page(const struct pt_merge *m, const char *path, struct pt_err 
     return is_page(path) ? pt_report_write(&options, err) : 0;
 }
 
-/* Where the run goes: the directory, or that of the page. */
+/* The run is written to the directory given, or to that of the page. */
 static void find_directory(const char *output, char directory[PATH_MAX]) {
     char name[NAME_MAX + 1];
     if (is_page(output))
@@ -95,7 +95,7 @@ static int merge(const struct pt_command_options *o, const struct pt_run_list *r
         pt_merge_print(&m, &out);
         rc = print_stragglers(m.journal, &out, err);
         if (pt_command_close(&out, 0) && !rc)
-            rc = pt_fail(err, -EIO, "the run is in %s", m.journal);
+            rc = pt_fail(err, -EIO, "the merged run is in %s", m.journal);
     }
     if (!rc)
         rc = write_page(&m, o->output, err);
@@ -114,7 +114,7 @@ int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_d
     struct pt_err err = { "" };
     int rc = 0;
     if (!operands[0])
-        return pt_command_misused(PT_COMMAND_MERGE, "give runs, or the directory they are in");
+        return pt_command_misused(PT_COMMAND_MERGE, "give runs, or their directory");
     for (size_t i = 0; operands[i] && !rc; i++)
         rc = add_operand(&runs, operands[i], &err);
     if (!rc)

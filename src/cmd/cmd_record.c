@@ -25,10 +25,12 @@ static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
 static int check_profile(const struct pt_command_options *o, struct pt_recorder_options *r,
                          struct pt_err *err) {
     if (o->cpu_hz < 0 || o->cpu_hz > PT_PERF_RATE_MAX)
-        return pt_fail(err, -EINVAL, "--cpu: from 1 to %d samples a second, or 0 for none",
+        return pt_fail(err, -EINVAL,
+                       "--cpu: must be from 1 to %d samples per second, or 0 for none",
                        PT_PERF_RATE_MAX);
     if (o->cpu_hz > 0 && !r->command && o->pids.count == 0 && !o->container)
-        return pt_fail(err, -EINVAL, "--cpu: needs a command, --pid or --container to profile");
+        return pt_fail(err, -EINVAL,
+                       "--cpu: nothing to profile (give a command, --pid or --container)");
     return pt_cpu_method_parse(o->cpu_method, &r->cpu_method, err);
 }
 
@@ -52,30 +54,31 @@ static int check_blackbox(const struct pt_command_options *o, struct pt_err *err
     if (o->blackbox_bytes == 0)
         return 0;
     if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
-        return pt_fail(err, -EINVAL, "--blackbox: the smallest is 4M");
+        return pt_fail(err, -EINVAL, "--blackbox: must be at least 4M");
     if (o->cpu_hz > 0 || o->heap_mean)
-        return pt_fail(err, -EINVAL,
-                       "--blackbox: profiles have no bound, leave --cpu and --heap out");
+        return pt_fail(
+            err, -EINVAL,
+            "--blackbox: cannot be used with --cpu or --heap, because profiles have no size limit");
     return 0;
 }
 
-/* A process that runs already cannot be given the library. */
+/* The library cannot be preloaded into a running process. */
 static int choose_heap(const struct pt_command_options *o, struct pt_recorder_options *r,
                        struct pt_err *err) {
     r->wants_heap = o->heap_mean != NULL;
     r->heap_counts_mmap = o->counts_mmap;
     r->heap_wants_python = o->wants_python_malloc;
     if (!r->wants_heap && (o->counts_mmap || o->wants_python_malloc))
-        return pt_fail(err, -EINVAL, "--heap-mmap and --heap-python: go with --heap");
+        return pt_fail(err, -EINVAL, "--heap-mmap and --heap-python: work with --heap only");
     if (r->wants_heap && !r->command)
-        return pt_fail(err, -EINVAL, "--heap: needs a command to start");
+        return pt_fail(err, -EINVAL, "--heap: works with a command only");
     return r->wants_heap ? pt_command_heap_mean(o->heap_mean, &r->heap_mean_bytes, err) : 0;
 }
 
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
     if (o->interval_ns < MIN_INTERVAL_NS)
-        return pt_fail(err, -EINVAL, "--interval: the shortest is 1 ms");
+        return pt_fail(err, -EINVAL, "--interval: must be at least 1 ms");
     if (r->command && (o->pids.count > 0 || o->container))
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
     int rc = check_profile(o, r, err);
@@ -98,7 +101,7 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     return rc;
 }
 
-/* `path` keeps where it is. */
+/* `path` receives the path of the tool. */
 static int choose_gpu_tool(const struct pt_command_options *o, struct pt_recorder_options *r,
                            char path[PATH_MAX], struct pt_err *err) {
     r->gpu_tool_path = path;
@@ -106,7 +109,7 @@ static int choose_gpu_tool(const struct pt_command_options *o, struct pt_recorde
     return pt_gpu_tool_choose(&r->fs, o->gpu_tool, r->command[0], &r->gpu_tool, path, err);
 }
 
-/* With the roots open. */
+/* The roots are open. */
 static int run(enum pt_command_id id, const struct pt_command_options *o,
                struct pt_recorder_options *r) {
     struct pt_err err = { "" };
@@ -139,7 +142,7 @@ int pt_command_record(enum pt_command_id id, const struct pt_command_options *o,
     const char *engine_url;
     r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
-        return pt_command_misused(id, "there is no command after --");
+        return pt_command_misused(id, "missing command after --");
     if (o->wants_report && pt_report_check(&err))
         return pt_command_misused(id, "--report: %s", err.text);
     if (pt_command_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Beside the journal, unless the user wants it elsewhere. */
+/* Next to the journal, unless -o names a file. */
 static int name_page(const char *journal, const char *wanted, char path[PATH_MAX],
                      struct pt_err *err) {
     char directory[PATH_MAX], name[NAME_MAX + 1];

@@ -7,7 +7,7 @@
 
 #define TABLES_MAX (PT_SAMPLER_TABLES + PT_TIMELINE_TABLES)
 
-/* Of a recording, then those that `pitot gpu` adds. */
+/* The tables of a recording, then those that `pitot gpu` adds. */
 static struct pt_schema run_schema(const struct pt_table *tables[TABLES_MAX]) {
     uint32_t count = pt_sampler_tables(tables);
     for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)

@@ -12,7 +12,7 @@
 #define MIN_INTERVAL_NS (10 * PT_NS_PER_MS)
 #define MIN_PROBE_NS    PT_NS_PER_SECOND
 
-/* Where the history goes if nobody says: what systemd gave, else by the XDG rules. */
+/* The default is the directory that systemd provides, else that of the XDG rules. */
 static int choose_state_directory(const char *given, char into[PATH_MAX], struct pt_err *err) {
     const char *systemd = getenv("STATE_DIRECTORY"), *xdg = getenv("XDG_STATE_HOME"),
                *home = getenv("HOME");
@@ -28,7 +28,7 @@ static int choose_state_directory(const char *given, char into[PATH_MAX], struct
     else if (home && *home)
         length = snprintf(into, PATH_MAX, "%s/.local/state/pitot", home);
     if (length <= 0 || length >= PATH_MAX)
-        return pt_fail(err, -EINVAL, "there is no place for the history: give --state-dir");
+        return pt_fail(err, -EINVAL, "no usable directory for the history (give --state-dir)");
     return 0;
 }
 
@@ -36,13 +36,13 @@ static int check(const struct pt_command_options *o, struct pt_service_options *
                  struct pt_err *err) {
     struct pt_http_address address;
     if (o->interval_ns < MIN_INTERVAL_NS)
-        return pt_fail(err, -EINVAL, "--interval: the shortest is 10 ms");
+        return pt_fail(err, -EINVAL, "--interval: must be at least 10 ms");
     if (o->probe_interval_ns < MIN_PROBE_NS)
-        return pt_fail(err, -EINVAL, "--probe-interval: the shortest is 1 s");
+        return pt_fail(err, -EINVAL, "--probe-interval: must be at least 1 s");
     if (!o->tls_certificate != !o->tls_key)
-        return pt_fail(err, -EINVAL, "--tls-cert and --tls-key belong together");
+        return pt_fail(err, -EINVAL, "--tls-cert and --tls-key: give both or neither");
     if (o->history_bytes > 0 && (uint64_t)o->history_bytes < PT_SEGMENTS_BYTES_MIN)
-        return pt_fail(err, -EINVAL, "--history: at least 1M, or 0 for none");
+        return pt_fail(err, -EINVAL, "--history: must be at least 1M, or 0 for none");
     int rc = pt_http_address_parse(&address, o->listen, err);
     return rc ? rc : pt_command_collectors(o, s->is_enabled, err);
 }

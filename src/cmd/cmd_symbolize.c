@@ -12,7 +12,7 @@
 
 #define MODULES_LISTED 10
 
-/* [kernel], [vdso] and code of no file have no debug files. */
+/* [kernel], [vdso] and generated code have no debug files. */
 static bool is_file(struct pt_str path) {
     return path.len > 0 && path.at[0] != '[';
 }
@@ -24,11 +24,11 @@ static void print_missing(const struct pt_late_symbols *s, const struct pt_profi
         struct pt_str path = pt_profile_text(p, m->path), id = pt_profile_text(p, m->build_id);
         if (!is_file(path) || listed++ >= MODULES_LISTED)
             continue;
-        fprintf(stderr, "  no file for %.*s (%s%.*s)\n", (int)path.len, path.at,
-                id.len > 0 ? "build id " : "it has no build id", (int)id.len, id.at);
+        fprintf(stderr, "  no debug file for %.*s (%s%.*s)\n", (int)path.len, path.at,
+                id.len > 0 ? "build id " : "no build id", (int)id.len, id.at);
     }
     if (listed > MODULES_LISTED)
-        fprintf(stderr, "  and for %zu more modules\n", listed - MODULES_LISTED);
+        fprintf(stderr, "  and %zu more modules\n", listed - MODULES_LISTED);
 }
 
 static int add_symbols(const struct pt_command_options *o, struct pt_debug_files *files,
@@ -42,7 +42,7 @@ static int add_symbols(const struct pt_command_options *o, struct pt_debug_files
         rc = pt_profile_write(&file.profile, into, &err);
     }
     if (!rc && !o->is_quiet) {
-        fprintf(stderr, "%s: %zu of %zu places without debug information have it now\n", into,
+        fprintf(stderr, "%s: resolved %zu of %zu addresses without debug information\n", into,
                 symbols.found, symbols.wanted);
         print_missing(&symbols, &file.profile);
     }
@@ -63,7 +63,7 @@ struct profiles {
     size_t count;
 };
 
-/* The profile itself, or those of a run. 0 or -errno with words. */
+/* The profile itself, or those of a run. 0 or -errno with a message. */
 static int find_profiles(const char *operand, struct profiles *found, struct pt_err *err) {
     char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
     int other_count;
@@ -83,11 +83,10 @@ static int find_profiles(const char *operand, struct profiles *found, struct pt_
         else
             pt_free(path);
     }
-    return found->count > 0 ? 0
-                            : pt_fail(err, -ENOENT,
-                                      "the run %s/%s has no profile: record one with "
-                                      "--cpu",
-                                      directory, name);
+    return found->count > 0
+               ? 0
+               : pt_fail(err, -ENOENT, "the run %s/%s has no profile (record with --cpu)",
+                         directory, name);
 }
 
 static void release_profiles(struct profiles *p) {
@@ -114,7 +113,7 @@ static int symbolize(const struct pt_command_options *o, const struct profiles *
 static int check(const struct pt_command_options *o, const struct profiles *profiles,
                  const struct pt_debug_files *files, struct pt_err *err) {
     if (o->output && profiles->count > 1)
-        return pt_fail(err, -EINVAL, "-o: the run has several profiles, give one of them");
+        return pt_fail(err, -EINVAL, "-o: the run has several profiles (give one of them)");
     int rc = pt_profile_check_path(o->output ? o->output : profiles->list[0], err);
     return rc ? rc : pt_debug_files_check(files, err);
 }
@@ -129,7 +128,8 @@ int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool h
     struct pt_err err = { "" };
     int code;
     if (!operands[0] || operands[1])
-        return pt_command_misused(PT_COMMAND_SYMBOLIZE, "give one profile, or a run that has one");
+        return pt_command_misused(PT_COMMAND_SYMBOLIZE,
+                                  "give one profile, or a run with a profile");
     if (find_profiles(operands[0], &profiles, &err))
         code = pt_command_fail(&err, 1);
     else if (check(o, &profiles, &files, &err))

@@ -14,7 +14,7 @@
 static int check_pids(const struct pt_target *target, struct pt_err *err) {
     for (int i = 0; i < target->pid_count; i++)
         if (kill(target->pids[i], 0) && errno == ESRCH)
-            return pt_fail(err, -ESRCH, "cannot watch process %d: there is no such process",
+            return pt_fail(err, -ESRCH, "cannot watch process %d: no such process",
                            (int)target->pids[i]);
     return 0;
 }
@@ -22,9 +22,9 @@ static int check_pids(const struct pt_target *target, struct pt_err *err) {
 static int check(const struct pt_command_options *o, struct pt_top_options *top, const char **url,
                  struct pt_err *err) {
     if (o->interval_ns < SHORTEST_NS)
-        return pt_fail(err, -EINVAL, "--interval: the shortest is 10 ms");
+        return pt_fail(err, -EINVAL, "--interval: must be at least 10 ms");
     if (o->top_count < 0)
-        return pt_fail(err, -EINVAL, "--iterations: a number from 0 on; 0 = no limit");
+        return pt_fail(err, -EINVAL, "--iterations: must not be negative; 0 = no limit");
     int rc = pt_command_engines(&o->engines, &top->engines, url, err);
     if (!rc)
         rc = pt_command_pids(&o->pids, top->target.pids, &top->target.pid_count, err);
@@ -67,12 +67,13 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
     struct pt_err err = { "" };
     const char *url;
     if (operands[0] && operands[1])
-        return pt_command_misused(PT_COMMAND_TOP, "give one run, or none for this machine");
+        return pt_command_misused(PT_COMMAND_TOP,
+                                  "give at most one run; without one, top shows this machine");
     if (operands[0] && (o->pids.count > 0 || o->engines.count > 0))
         return pt_command_misused(PT_COMMAND_TOP,
-                                  "--pid and --engine are for what runs now, not for a run");
+                                  "--pid and --engine: cannot be used with a recorded run");
     if (!operands[0] && o->start_ns > 0)
-        return pt_command_misused(PT_COMMAND_TOP, "--at is for a recorded run");
+        return pt_command_misused(PT_COMMAND_TOP, "--at: works with a recorded run only");
     if (check(o, &top, &url, &err))
         return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
     int rc = operands[0] ? show_run(operands[0], top, &err) : show_now(o, top, &err);

@@ -1,5 +1,4 @@
-/* cmd/collector_options.c -- options that say which collectors are asked, of all commands that
- * sample. */
+/* cmd/collector_options.c -- options of all sampling commands that select collectors. */
 #include "cmd/command.h"
 #include "collect/collector.h"
 
@@ -8,11 +7,11 @@
 static int unknown_collector(struct pt_str name, struct pt_err *err) {
     char known[160];
     pt_choices_join(pt_collector_name, known, sizeof known);
-    return pt_fail(err, -EINVAL, "unknown collector '%.*s': choose from %s", (int)name.len, name.at,
+    return pt_fail(err, -EINVAL, "unknown collector '%.*s' (one of: %s)", (int)name.len, name.at,
                    known);
 }
 
-/* Switches every collector of a comma list. */
+/* Switches each collector of a comma-separated list on or off. */
 static int switch_collectors(bool *is_enabled, const char *list, bool value, struct pt_err *err) {
     for (const char *at = list;; at++) {
         struct pt_str name = { at, strcspn(at, ",") };

@@ -48,7 +48,7 @@ struct pt_command_options {
     struct pt_demo_settings demo;
     struct pt_option_list profile_outputs, debug_directories;
     const char *lines;
-    const char *profile; /* kind of the one to export; file of the one to report */
+    const char *profile; /* kind to export; file to report */
     int64_t cpu_hz;
     const char *cpu_method;
     int64_t rate_hz, stack_kib, top_rows;
@@ -69,24 +69,24 @@ struct pt_command_options {
 
 struct pt_command {
     const char *name, *operands, *summary;
-    /* `operands` are the arguments that are no options. Returns the exit code. */
+    /* `operands` are the arguments that are not options. Returns the exit code. */
     int (*run)(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
     const char *details; /* paragraphs after the options in --help, or NULL */
-    int usage_exit;      /* exit code for wrong options */
+    int usage_exit;      /* exit code for usage errors */
 };
 
 extern const struct pt_command pt_commands[PT_COMMAND_COUNT];
 extern const struct pt_option pt_command_option_list[];
 extern const size_t pt_command_option_count;
 
-/* Prints the man page, completion for bash, or OTEL.md. cmd/cmd_docs.c */
+/* Prints the man page, bash completion, or OTEL.md. cmd/cmd_docs.c */
 void pt_docs_man(struct pt_out *out);
 void pt_docs_bash(struct pt_out *out);
 void pt_docs_otel(struct pt_out *out);
 
 int pt_cmd_record(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
-/* The same for a command that records in a way of its own. cmd/cmd_record.c */
+/* The same for another command that records. cmd/cmd_record.c */
 int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
                       bool has_dashes, char **argv);
 int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -95,7 +95,7 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
-/* Profiles that were written before. cmd/cmd_cpu_files.c */
+/* For existing profiles. cmd/cmd_cpu_files.c */
 int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -103,9 +103,9 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
                      char **argv);
-/* 512k, 64K, 2m, 65536; all is 0. 0 or -EINVAL with words. cmd/cmd_heap.c */
+/* 512k, 64K, 2m, 65536; 'all' is 0. 0 or -EINVAL with a message. cmd/cmd_heap.c */
 int pt_command_heap_mean(const char *text, uint64_t *mean_bytes, struct pt_err *err) PT_MUST_CHECK;
-/* Reads a profile of a file, in which --metric comes first. 0 or -errno with words.
+/* Reads a profile from a file and puts the value of --metric first. 0 or -errno with a message.
  * cmd/cmd_heap.c */
 struct pt_profile_file;
 int pt_command_heap_file(const struct pt_command_options *o, const char *path,
@@ -126,29 +126,29 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
 int pt_cmd_version(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv);
 
-/* Says what is wrong with the operands; returns the exit code for it. */
+/* Prints a usage error; returns its exit code. */
 int pt_command_misused(enum pt_command_id id, const char *format, ...) PT_PRINTF(2, 3);
 
-/* Prints the words of a failure; returns the exit code. */
+/* Prints the message of a failure; returns `code`. */
 int pt_command_fail(const struct pt_err *err, int code);
 
-/* Ends output to stdout: `code`, or 1 with a message if it could not be written. */
+/* Closes output to stdout. Returns `code`, or 1 with a message if writing failed. */
 int pt_command_close(struct pt_out *out, int code);
 
 /* METRICS.md. cmd/cmd_schema.c */
 void pt_schema_markdown(struct pt_out *out);
 
-/* Puts the assumptions that were given over those of `basis`. 0 or -EINVAL. cmd/cmd_energy.c */
+/* Overrides `basis` with the assumptions given as options. 0 or -EINVAL. cmd/cmd_energy.c */
 struct pt_energy_basis;
 int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy_basis *basis,
                             struct pt_err *err) PT_MUST_CHECK;
 
-/* What the options say of pushing, borrowed. 0 or -errno with words. cmd/cmd_record.c */
+/* Reads the push options; borrows their text. 0 or -errno with a message. cmd/cmd_record.c */
 int pt_command_push(const struct pt_command_options *o, struct pt_push_options *push,
                     struct pt_err *err) PT_MUST_CHECK;
 
 /* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
- * "off" stand alone). 0 or -errno with words. cmd/target.c */
+ * "off" cannot be combined). 0 or -errno with a message. cmd/target.c */
 struct pt_engine_options;
 int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
                     struct pt_err *err) PT_MUST_CHECK;
@@ -160,11 +160,11 @@ int pt_command_engines(const struct pt_option_list *given, struct pt_engine_opti
 int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 
-/* The journal of RUN, up to PATH_MAX bytes; says so where it is the newest of several. 0 or -errno
- * with words. */
+/* Finds the journal of RUN, up to PATH_MAX bytes; warns if it is the newest of several. 0 or -errno
+ * with a message. */
 int pt_command_find_run(const char *run, char *journal, struct pt_err *err) PT_MUST_CHECK;
 
-/* Opens the roots that --path.* name; prints what is wrong. 0 or -errno. */
+/* Opens the roots of --path.*; prints what failed. 0 or -errno. */
 struct pt_fs;
 int pt_command_open_fs(const struct pt_command_options *o, struct pt_fs *fs) PT_MUST_CHECK;
 

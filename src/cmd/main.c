@@ -21,7 +21,7 @@ static void print_overview(struct pt_out *out) {
                      "Commands:\n");
     for (int i = 0; i < PT_COMMAND_COUNT; i++)
         pt_out_printf(out, "  %-9s %s\n", pt_commands[i].name, pt_commands[i].summary);
-    pt_out_text(out, "\npitot COMMAND --help tells the options of a command.\n");
+    pt_out_text(out, "\n'pitot COMMAND --help' lists a command's options.\n");
 }
 
 static void print_help(const struct pt_option_table *table, const struct pt_command *command,
@@ -37,9 +37,9 @@ static void print_help(const struct pt_option_table *table, const struct pt_comm
     pt_options_help(table, &out);
     if (command->details)
         pt_out_printf(&out, "\n%s", command->details);
-    pt_out_text(&out, "\nEvery option is also read from the environment (PITOT_INTERVAL=100ms) "
-                      "and from\n~/.config/pitot/pitot.conf and /etc/pitot/pitot.conf "
-                      "(interval = 100ms).\n");
+    pt_out_text(&out,
+                "\nEach option can also be set in the environment (PITOT_INTERVAL=100ms), and "
+                "in\n~/.config/pitot/pitot.conf or /etc/pitot/pitot.conf (interval = 100ms).\n");
     pt_out_close(&out);
 }
 
@@ -73,8 +73,8 @@ static int run_command(int id, bool is_implied, int argc, char **argv, char **wh
     return code;
 }
 
-/* A closed standard stream must not become a file of the recording, into which messages would go.
- * What stands in for it closes at exec, so that the command finds what Pitot was given. */
+/* Without this, a file of the recording could get the number of a closed standard stream, and
+ * messages would go into it. The replacement closes at exec: the command inherits Pitot's state. */
 static void hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
@@ -91,8 +91,7 @@ int main(int argc, char **argv) {
     int id = find_command(argv[1]);
     if (id >= 0)
         return run_command(id, false, argc - 1, argv + 1, argv);
-    pt_log(PT_LOG_ERROR,
-           "there is no command '%s'; to record it write: pitot -- %s; see pitot --help", argv[1],
-           argv[1]);
+    pt_log(PT_LOG_ERROR, "unknown command '%s' (to record it: pitot -- %s; see pitot --help)",
+           argv[1], argv[1]);
     return 2;
 }

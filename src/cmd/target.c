@@ -1,4 +1,4 @@
-/* cmd/target.c -- options that say what is watched, of all commands that sample. */
+/* cmd/target.c -- options of all sampling commands that select what to watch. */
 #include "base/scan.h"
 #include "cmd/command.h"
 #include "collect/collector.h"
@@ -10,7 +10,7 @@
 int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
                     struct pt_err *err) {
     if (list->count > PT_TARGET_PIDS)
-        return pt_fail(err, -EINVAL, "--pid can be given at most %d times", PT_TARGET_PIDS);
+        return pt_fail(err, -EINVAL, "--pid: at most %d processes", PT_TARGET_PIDS);
     for (size_t i = 0; i < list->count; i++) {
         struct pt_scan s = pt_scan_of(pt_str_from(list->items[i]));
         int64_t pid = pt_scan_i64(&s);
@@ -28,15 +28,16 @@ static bool is_engine_word(const char *text) {
 static int check_engine_urls(const struct pt_engine_options *engines, struct pt_err *err) {
     char url[PT_SCRAPE_URL_BYTES], path[PT_SCRAPE_UNIX_BYTES];
     if (engines->url_count > PT_SCRAPE_ENGINES)
-        return pt_fail(err, -E2BIG, "--engine: %d are the most", PT_SCRAPE_ENGINES);
+        return pt_fail(err, -E2BIG, "--engine: at most %d engines", PT_SCRAPE_ENGINES);
     for (size_t i = 0; i < engines->url_count; i++) {
         if (is_engine_word(engines->urls[i]))
-            return pt_fail(err, -EINVAL, "--engine: '%s' stands alone", engines->urls[i]);
+            return pt_fail(err, -EINVAL, "--engine: '%s' cannot be combined with others",
+                           engines->urls[i]);
         if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
-            return pt_fail(
-                err, -EINVAL,
-                "--engine: '%s' is no address: PORT, HOST:PORT, http://, https:// or unix:PATH",
-                engines->urls[i]);
+            return pt_fail(err, -EINVAL,
+                           "--engine: '%s' is not an address (PORT, HOST:PORT, http://, https:// "
+                           "or unix:PATH)",
+                           engines->urls[i]);
     }
     return 0;
 }

@@ -661,10 +661,10 @@ def profiles_are_taken_with_the_token(directory):
 def wrong_options_are_told(directory):
     """wrong options are told, with exit code 2"""
     for options, words in ((('--listen', 'x'), "cannot listen on 'x'"),
-                           (('--tls-cert', 'x'), 'belong together'),
+                           (('--tls-cert', 'x'), 'give both or neither'),
                            (('--history', '5k'), 'at least 1M'),
                            (('--history', 'x'), 'is no size'),
-                           (('-t', '1ms'), 'the shortest is 10 ms'),
+                           (('-t', '1ms'), 'must be at least 10 ms'),
                            (('x',), "unexpected argument 'x'")):
         code, _, err = run('serve', '--state-dir', directory, *options)
         equal(code, 2, words)

@@ -474,14 +474,14 @@ def plain_run(directory):
 def wrong_words(directory):
     """C240: what cannot be shown is refused with words"""
     for arguments, code, words in (
-            (['--pid', '999999999'], 1, 'there is no such process'),
+            (['--pid', '999999999'], 1, 'no such process'),
             (['--pid', 'x'], 2, "'x' is not a process id"),
             (['--panel', 'nope'], 2, "there is no table 'nope'"),
             (['--sort', 'nope'], 2, "there is no column 'nope'"),
-            (['-t', '1'], 2, 'the shortest is 10 ms'),
-            (['--at', '5'], 2, '--at is for a recorded run'),
+            (['-t', '1'], 2, 'must be at least 10 ms'),
+            (['--at', '5'], 2, '--at: works with a recorded run only'),
             (['/nonexistent'], 1, '/nonexistent'),
-            (['a', 'b'], 2, 'give one run'),
+            (['a', 'b'], 2, 'give at most one run'),
             (['a', '--pid', '1'], 2, 'not for a run')):
         done = run('top', '-n', 1, *arguments, cwd=directory)
         equal(done[0], code, f'{arguments}: {done}')

@@ -68,7 +68,7 @@ def debug_file_later(directory):
     assert not names(before) & {'inlines', 'was_inlined', 'main'}, names(before)
     code, _, err = run('symbolize', profile, '--debug-dir', debug.parent)
     equal(code, 0, err)
-    contains(err, 'places without debug information have it now')
+    contains(err, 'addresses without debug information')
     after = folded(profile)
     equal(total(after), total(before))
     assert {'inlines', 'was_inlined', 'main'} <= names(after), names(after)
@@ -91,7 +91,7 @@ def nothing_to_add(directory):
     program.unlink()
     code, _, err = run('symbolize', profile)
     equal(code, 0, err)
-    contains(err, f'no file for {program} (build id {identity})')
+    contains(err, f'no debug file for {program} (build id {identity})')
     equal(folded(profile), before)
     assert any(name.startswith('program+0x') for name in names(before)), names(before)
 
