@@ -11,30 +11,30 @@ struct check {
     bool is_essential; /* missing: nothing can be recorded */
 };
 
-/* In the order they are printed; behind them come the modules. */
+/* In the order of printing; the modules follow. */
 static const struct check checks[] = {
     { "kernel", "Kernel", pt_check_kernel, false },
     { "procfs", "/proc", pt_check_procfs, true },
     { "output", "Output directory", pt_check_output, true },
-    { "tick", "Time of a tick", pt_check_tick, false },
+    { "tick", "Time per tick", pt_check_tick, false },
     { "clock", "Clock source", pt_check_clock, false },
     { "memory", "Memory", pt_check_memory, false },
     { "nofile", "Open files", pt_check_nofile, false },
     { "hidepid", "Other processes", pt_check_hidepid, false },
-    { "process_io", "I/O of processes", pt_check_process_io, false },
-    { "smaps", "PSS of processes", pt_check_smaps, false },
+    { "process_io", "Process I/O", pt_check_process_io, false },
+    { "smaps", "Process PSS", pt_check_smaps, false },
     { "proc_events", "Process events", pt_check_proc_events, false },
     { "taskstats", "Exit accounting", pt_check_taskstats, false },
     { "diskstats", "Disk counters", pt_check_diskstats, false },
     { "pressure", "Pressure (PSI)", pt_check_pressure, false },
     { "cgroup", "Control groups", pt_check_cgroup, false },
-    { "own_cgroup", "Group per command", pt_check_own_cgroup, false },
+    { "own_cgroup", "Cgroup per command", pt_check_own_cgroup, false },
     { "cpufreq", "CPU frequency", pt_check_cpufreq, false },
     { "perf", "CPU sampling (perf)", pt_check_perf, false },
     { "cpu_profile", "CPU profiles", pt_check_cpu_profile, false },
     { "pmu", "Hardware counters", pt_check_pmu, false },
     { "kptr", "Kernel symbols", pt_check_kptr, false },
-    { "rapl", "Energy of CPU", pt_check_rapl, false },
+    { "rapl", "CPU energy", pt_check_rapl, false },
     { "nvml", "NVIDIA GPUs", pt_check_nvml, false },
     { "dri", "AMD and Intel GPUs", pt_check_dri, false },
     { "gpu_tools", "GPU profilers", pt_check_gpu_tools, false },
@@ -43,18 +43,18 @@ static const struct check checks[] = {
 static const char *const state_names[] = { "ok", "limited", "missing" };
 static const char *const state_colours[] = { "\033[32m", "\033[33m", "\033[31m" };
 static const char *const verdicts[] = {
-    "Everything is there.",
-    "Recording works; what is not ok is left empty in the files.",
-    "Recording would not work.",
+    "Everything is available.",
+    "Recording works; whatever is not ok stays empty in the files.",
+    "Recording would fail.",
 };
 
-/* What all checks together say. */
+/* The result of all checks. */
 struct summary {
     int counts[3];
     int exit_code;
 };
 
-/* A check that was made. */
+/* A finished check. */
 struct row {
     char id[32];
     const char *title;

@@ -28,7 +28,7 @@ void pt_finding_bad(struct pt_finding *f, enum pt_doctor_state state, const char
 void pt_finding_add_capability(struct pt_finding *f, const char *name) {
     size_t used = strlen(f->remedy);
     snprintf(f->remedy + used, sizeof f->remedy - used,
-             geteuid() == 0 ? "%sgive the container the capability: --cap-add %s"
+             geteuid() == 0 ? "%sadd the capability to the container: --cap-add %s"
                             : "%ssudo setcap cap_%s+ep $(command -v pitot), or run as root",
              used > 0 ? ", or " : "", name);
 }
@@ -41,8 +41,8 @@ void pt_finding_denied(struct pt_finding *f, enum pt_doctor_state state, const c
 
 bool pt_finding_is_foreign(const struct pt_fs *fs, struct pt_finding *f) {
     if (!fs->is_live)
-        pt_finding_bad(f, PT_DOCTOR_LIMITED, "run pitot doctor on that machine, with its own /proc",
-                       "not tried: /proc is not this machine's own");
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "run pitot doctor on that machine",
+                       "not tested: /proc is not that of this machine");
     return !fs->is_live;
 }
 

@@ -1,31 +1,31 @@
-/* doctor/doctor_finding.h -- what the checks of the doctor share, and their names. */
+/* doctor/doctor_finding.h -- functions that checks share, and the list of checks. */
 #ifndef PT_DOCTOR_DOCTOR_FINDING_H
 #define PT_DOCTOR_DOCTOR_FINDING_H
 
 #include "doctor/doctor.h"
 #include "base/module.h"
 
-/* What was found, in words; what is bad says how it can be got. */
+/* The text of a finding; a bad one comes with a remedy. */
 void pt_finding_ok(struct pt_finding *f, const char *format, ...) PT_PRINTF(2, 3);
 void pt_finding_bad(struct pt_finding *f, enum pt_doctor_state state, const char *remedy,
                     const char *format, ...) PT_PRINTF(4, 5);
-/* Bad for want of a capability ("net_admin"); `rc` is the -errno of the attempt. */
+/* A missing capability ("net_admin"); `rc` is the -errno of the attempt. */
 void pt_finding_denied(struct pt_finding *f, enum pt_doctor_state state, const char *capability,
                        int rc);
 /* Appends to the remedy how to get a capability. */
 void pt_finding_add_capability(struct pt_finding *f, const char *name);
-/* What needs a system call cannot be tried on a copy of another machine's files: says so. */
+/* For checks that need system calls, on files copied from another machine: not tested. */
 bool pt_finding_is_foreign(const struct pt_fs *fs, struct pt_finding *f);
 
 /* 0 if the file can be read to its end, else -errno. */
 int pt_doctor_try_read(int directory, const char *path) PT_MUST_CHECK;
-/* Calls `visit` with each name until it returns false; a directory that is not there has none. */
+/* Calls `visit` with each name until it returns false; a missing directory has no names. */
 void pt_doctor_each_name(int directory, const char *path,
                          bool (*visit)(const char *name, void *state), void *state);
-/* Whether the machine is a virtual one. */
+/* Whether this is a virtual machine. */
 bool pt_doctor_is_guest(const struct pt_fs *fs);
 
-/* Is a module there, with its library? */
+/* Is a module installed, with its library? */
 void pt_check_module(const struct pt_module_info *module, struct pt_finding *f);
 
 void pt_check_kernel(const struct pt_fs *fs, struct pt_finding *f);

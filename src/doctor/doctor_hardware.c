@@ -1,4 +1,4 @@
-/* Checks of CPU sampling, energy and GPUs. */
+/* doctor/doctor_hardware.c -- checks of CPU sampling, energy and GPUs. */
 #include "doctor/doctor_finding.h"
 
 #include "doctor/doctor_probe.h"
@@ -16,12 +16,11 @@ void pt_check_cpufreq(const struct pt_fs *fs, struct pt_finding *f) {
     if (rc == 0)
         pt_finding_ok(f, "now %.2f GHz", (double)khz / 1e6);
     else if (pt_doctor_is_guest(fs))
-        pt_finding_bad(f, PT_DOCTOR_LIMITED,
-                       "nothing to do: the host of this virtual machine sets it",
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "none: the host of this virtual machine controls it",
                        "not visible in a virtual machine");
     else
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
-                       "load the driver of the CPU (acpi-cpufreq, intel_pstate, amd-pstate)",
+                       "load the CPU frequency driver (acpi-cpufreq, intel_pstate, amd-pstate)",
                        "no cpufreq driver: %s", strerror(-rc));
 }
 
@@ -32,17 +31,17 @@ void pt_check_perf(const struct pt_fs *fs, struct pt_finding *f) {
     bool has_level = !pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_paranoid", &level);
     int own = pt_probe_perf_clock(PT_PROBE_OWN_USER);
     if (own == -ENOSYS || own == -ENOENT || !has_level) {
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "a kernel with CONFIG_PERF_EVENTS=y",
-                       "not in this kernel");
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "use a kernel with CONFIG_PERF_EVENTS=y",
+                       "not supported by this kernel");
         return;
     }
     if (!pt_probe_perf_clock(PT_PROBE_MACHINE)) {
-        pt_finding_ok(f, "whole machine, with the kernel");
+        pt_finding_ok(f, "whole machine, with kernel frames");
         return;
     }
-    const char *what = own                                 ? "not allowed"
-                       : pt_probe_perf_clock(PT_PROBE_OWN) ? "our own processes, without the kernel"
-                                                           : "our own processes, with the kernel";
+    const char *what = own                                 ? "not permitted"
+                       : pt_probe_perf_clock(PT_PROBE_OWN) ? "own processes, without kernel frames"
+                                                           : "own processes, with kernel frames";
     pt_finding_bad(f, own ? PT_DOCTOR_MISSING : PT_DOCTOR_LIMITED,
                    "sudo sysctl kernel.perf_event_paranoid=0", "%s (perf_event_paranoid %lld)",
                    what, (long long)level);
@@ -57,16 +56,16 @@ void pt_check_pmu(const struct pt_fs *fs, struct pt_finding *f) {
         pt_finding_ok(f, "cycles, instructions, cache misses");
     else if (rc == -EACCES || rc == -EPERM)
         pt_finding_bad(f, PT_DOCTOR_LIMITED, "sudo sysctl kernel.perf_event_paranoid=2",
-                       "not allowed: %s", strerror(-rc));
+                       "not permitted: %s", strerror(-rc));
     else
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
                        pt_doctor_is_guest(fs)
-                           ? "let the host pass the PMU through (QEMU: -cpu host,pmu=on)"
-                           : "a kernel with the PMU driver of this CPU",
-                       "none: sampling goes by the clock");
+                           ? "pass the PMU through on the host (QEMU: -cpu host,pmu=on)"
+                           : "use a kernel with the PMU driver of this CPU",
+                       "none: sampling uses the clock");
 }
 
-/* Addresses read as 0 when they are hidden; that is the answer, whatever the knobs say. */
+/* Hidden addresses read as 0; this is more reliable than the settings. */
 void pt_check_kptr(const struct pt_fs *fs, struct pt_finding *f) {
     char line[128];
     int64_t level = 0;
@@ -74,17 +73,17 @@ void pt_check_kptr(const struct pt_fs *fs, struct pt_finding *f) {
     struct pt_scan s = pt_scan_of(pt_str_from(rc ? "" : line));
     uint64_t address = pt_scan_hex(&s);
     if (s.failed) {
-        pt_finding_bad(f, PT_DOCTOR_LIMITED, "a kernel with CONFIG_KALLSYMS=y",
-                       "no /proc/kallsyms: kernel frames have no names");
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "use a kernel with CONFIG_KALLSYMS=y",
+                       "no /proc/kallsyms: kernel frames have no symbols");
         return;
     }
     if (address != 0) {
-        pt_finding_ok(f, "visible: kernel frames get names");
+        pt_finding_ok(f, "visible: kernel frames have symbols");
         return;
     }
     (void)!pt_fs_read_i64(fs->proc, "sys/kernel/kptr_restrict", &level);
     pt_finding_bad(f, PT_DOCTOR_LIMITED, level > 0 ? "sudo sysctl kernel.kptr_restrict=0" : "",
-                   "hidden (kptr_restrict %lld): kernel frames have no names", (long long)level);
+                   "hidden (kptr_restrict %lld): kernel frames have no symbols", (long long)level);
     pt_finding_add_capability(f, "syslog");
 }
 
@@ -96,10 +95,10 @@ void pt_check_rapl(const struct pt_fs *fs, struct pt_finding *f) {
     else if (rc == -EACCES)
         pt_finding_bad(f, PT_DOCTOR_MISSING,
                        "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj (until reboot)",
-                       "RAPL counters are for root only");
+                       "only root can read the RAPL counters");
     else if (pt_doctor_is_guest(fs))
         pt_finding_bad(f, PT_DOCTOR_MISSING,
-                       "measure on the host; here energy can only be estimated",
+                       "measure on the host; in a virtual machine energy is only estimated",
                        "no RAPL in a virtual machine");
     else
         pt_finding_bad(f, PT_DOCTOR_MISSING, "sudo modprobe intel_rapl_msr (Intel and AMD)",
@@ -133,17 +132,17 @@ static int count_gpus(const struct pt_fs *fs, const char *const *vendors) {
     return search.count;
 }
 
-/* What to do about the codes that NVML starts with. */
+/* Remedies for errors of nvmlInit. */
 static const char *nvml_remedy(int code) {
     switch (code) {
     case PT_NVML_DRIVER_NOT_LOADED:
         return "sudo modprobe nvidia; container: --gpus all with the utility capability";
     case PT_NVML_VERSION_MISMATCH:
-        return "reboot, or reload the nvidia modules: the driver was updated under way";
+        return "reboot or reload the nvidia modules: the driver was updated while running";
     case PT_NVML_NO_PERMISSION:
-        return "let the user read and write /dev/nvidiactl and /dev/nvidia*";
+        return "allow the user to read and write /dev/nvidiactl and /dev/nvidia*";
     default:
-        return "look into the kernel log: sudo dmesg | grep -i nvrm";
+        return "check the kernel log: sudo dmesg | grep -i nvrm";
     }
 }
 
@@ -190,7 +189,7 @@ void pt_check_dri(const struct pt_fs *fs, struct pt_finding *f) {
     if (nodes.total > nodes.readable)
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
                        "sudo usermod -aG render,video $USER, then log in again",
-                       "%d of %d render nodes may be opened", nodes.readable, nodes.total);
+                       "%d of %d render nodes can be opened", nodes.readable, nodes.total);
     else if (nodes.total > 0)
         pt_finding_ok(f, "%d render nodes", nodes.total);
     else if (count == 0)
@@ -201,7 +200,7 @@ void pt_check_dri(const struct pt_fs *fs, struct pt_finding *f) {
                        "%d on the PCI bus, but nothing in /dev/dri", count);
 }
 
-/* What `pitot gpu` can put before a command. */
+/* The profilers that `pitot gpu` can use. */
 void pt_check_gpu_tools(const struct pt_fs *fs, struct pt_finding *f) {
     char list[128] = "", path[PATH_MAX];
     const char *name;
@@ -215,9 +214,9 @@ void pt_check_gpu_tools(const struct pt_fs *fs, struct pt_finding *f) {
     if (list[0])
         pt_finding_ok(f, "%s", list);
     else if (vendor == PT_GPU_VENDOR_COUNT)
-        pt_finding_ok(f, "none, and no driver of NVIDIA or ROCm that would need one");
+        pt_finding_ok(f, "none; not needed: there is no NVIDIA or ROCm driver");
     else
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
                        pt_gpu_tool_find(vendor == PT_GPU_AMD ? "rocprofv3" : "nsys")->install,
-                       "none for the GPU that is here");
+                       "none for the GPU in this machine");
 }

@@ -1,4 +1,4 @@
-/* Checks of what recording the host needs. */
+/* doctor/doctor_host.c -- checks of what recording the host needs. */
 #include "doctor/doctor_finding.h"
 
 #include "base/clock.h"
@@ -44,8 +44,7 @@ void pt_check_procfs(const struct pt_fs *fs, struct pt_finding *f) {
         int rc = pt_doctor_try_read(fs->proc, files[i]);
         if (!rc)
             continue;
-        pt_finding_bad(f, PT_DOCTOR_MISSING,
-                       "mount -t proc proc /proc, or name it with --path.procfs",
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "mount -t proc proc /proc, or set --path.procfs",
                        "cannot read %s: %s", files[i], strerror(-rc));
         return;
     }
@@ -60,13 +59,13 @@ void pt_check_output(const struct pt_fs *fs, struct pt_finding *f) {
     const char *name = strcmp(directory, ".") == 0 ? "the current directory" : directory;
     struct statvfs space;
     if (access(directory, W_OK | X_OK) || statvfs(directory, &space)) {
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "name a directory you may write to with -o DIR",
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "set a writable directory with -o DIR",
                        "cannot write to %s: %s", name, strerror(errno));
         return;
     }
     double free_mib = (double)space.f_bavail * (double)space.f_frsize / (double)MIB;
     if (free_mib < 256)
-        pt_finding_bad(f, PT_DOCTOR_LIMITED, "make room, or name another disk with -o DIR",
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "free some space, or use another disk with -o DIR",
                        "only %.0f MB free in %s", free_mib, name);
     else
         pt_finding_ok(f, "%s is writable, %.1f GB free", name, free_mib / 1024);
@@ -77,7 +76,7 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The files that every tick reads; the middle of several rounds. */
+/* The files that each tick reads; the median of several rounds. */
 void pt_check_tick(const struct pt_fs *fs, struct pt_finding *f) {
     static const char *const files[] = { "stat",    "meminfo", "diskstats",
                                          "net/dev", "loadavg", "vmstat" };
@@ -97,7 +96,8 @@ void pt_check_tick(const struct pt_fs *fs, struct pt_finding *f) {
         pt_finding_bad(f, PT_DOCTOR_LIMITED, "sample less often: -t 10000",
                        "%.0f us to read the host's files: slow", micros);
     else
-        pt_finding_ok(f, "%.0f us to read the host's files, %.4f %% of a CPU at one per second",
+        pt_finding_ok(f,
+                      "%.0f us to read the host's files: %.4f %% of a CPU at one tick per second",
                       micros, micros / 1e4);
 }
 
@@ -107,8 +107,7 @@ void pt_check_clock(const struct pt_fs *fs, struct pt_finding *f) {
     char source[64];
     if (pt_fs_read_line(fs->sys, "devices/system/clocksource/clocksource0/current_clocksource",
                         source, sizeof source)) {
-        pt_finding_bad(f, PT_DOCTOR_LIMITED, "mount -t sysfs sysfs /sys",
-                       "unknown: /sys does not say");
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "mount -t sysfs sysfs /sys", "unknown: not in /sys");
         return;
     }
     for (size_t i = 0; i < PT_COUNT(fast); i++) {
@@ -118,8 +117,8 @@ void pt_check_clock(const struct pt_fs *fs, struct pt_finding *f) {
         }
     }
     pt_finding_bad(f, PT_DOCTOR_LIMITED,
-                   "if the TSC is sound, boot with clocksource=tsc tsc=reliable",
-                   "%s: each time stamp costs a system call or more", source);
+                   "if the TSC is reliable, boot with clocksource=tsc tsc=reliable",
+                   "%s: each timestamp costs at least a system call", source);
 }
 
 void pt_check_memory(const struct pt_fs *fs, struct pt_finding *f) {
@@ -134,9 +133,10 @@ void pt_check_memory(const struct pt_fs *fs, struct pt_finding *f) {
     pt_text_release(&buffer);
     if (kib < 0)
         pt_finding_bad(f, PT_DOCTOR_LIMITED, "update to Linux 3.14 or later",
-                       "how much is available is not known");
+                       "available memory is unknown");
     else if (kib < 64 * 1024)
-        pt_finding_bad(f, PT_DOCTOR_LIMITED, "free some, or record to a disk and not to a tmpfs",
+        pt_finding_bad(f, PT_DOCTOR_LIMITED,
+                       "free some memory, or record to a disk instead of a tmpfs",
                        "only %lld MB available", (long long)kib / 1024);
     else
         pt_finding_ok(f, "%.1f GB available", (double)kib / 1024 / 1024);
@@ -153,7 +153,7 @@ void pt_check_nofile(const struct pt_fs *fs, struct pt_finding *f) {
     if (limit.rlim_max != RLIM_INFINITY && hard < 4096)
         pt_finding_bad(
             f, PT_DOCTOR_LIMITED, "ulimit -Hn 65536 as root, or LimitNOFILE= in the service",
-            "%lld, at most %lld: files of busy processes are opened again each time", soft, hard);
+            "%lld, at most %lld: files of busy processes are reopened at each tick", soft, hard);
     else if (soft < hard)
         pt_finding_ok(f, "%lld, can be raised to %lld", soft, hard);
     else
@@ -162,7 +162,7 @@ void pt_check_nofile(const struct pt_fs *fs, struct pt_finding *f) {
 
 struct off_disks {
     const struct pt_fs *fs;
-    char name[64]; /* the first one that does not count */
+    char name[64]; /* the first disk with statistics off */
 };
 
 static bool find_off_disk(const char *name, void *state) {
@@ -180,7 +180,7 @@ void pt_check_diskstats(const struct pt_fs *fs, struct pt_finding *f) {
     struct off_disks off = { .fs = fs };
     int rc = pt_doctor_try_read(fs->proc, "diskstats");
     if (rc) {
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "a kernel with CONFIG_PROC_FS and CONFIG_BLOCK",
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "use a kernel with CONFIG_PROC_FS and CONFIG_BLOCK",
                        "cannot read diskstats: %s", strerror(-rc));
         return;
     }
@@ -199,10 +199,10 @@ void pt_check_pressure(const struct pt_fs *fs, struct pt_finding *f) {
     if (rc == 0)
         pt_finding_ok(f, "cpu, memory, io");
     else if (rc == -EOPNOTSUPP)
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "boot with psi=1 on the kernel's command line",
-                       "built in, but switched off");
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "boot with psi=1 on the kernel command line",
+                       "compiled in, but switched off");
     else
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "a kernel (4.20 or later) with CONFIG_PSI=y",
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "use a kernel (4.20 or later) with CONFIG_PSI=y",
                        "no /proc/pressure: %s", strerror(-rc));
 }
 
@@ -210,7 +210,7 @@ void pt_check_cgroup(const struct pt_fs *fs, struct pt_finding *f) {
     enum pt_cgroup_layout layout = pt_static_cgroup_layout(fs);
     if (layout == PT_CGROUP_NONE)
         pt_finding_bad(f, PT_DOCTOR_MISSING, "mount -t cgroup2 none /sys/fs/cgroup",
-                       "nothing at /sys/fs/cgroup: no container metrics");
+                       "/sys/fs/cgroup is empty: no container metrics");
     else
         pt_finding_ok(f, "%s", pt_static_cgroup_name(layout));
 }

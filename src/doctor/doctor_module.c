@@ -1,4 +1,4 @@
-/* The check of a private module: whether it is installed, with the library it stands on. */
+/* doctor/doctor_module.c -- checks that a private module and its library are installed. */
 #include "doctor/doctor_finding.h"
 
 #include <errno.h>

@@ -86,7 +86,7 @@ static int request_proc_events(int fd, enum proc_cn_mcast_op operation) {
     return send(fd, request, sizeof request, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel acknowledges with an event that is none; real events may come first. */
+/* The kernel acknowledges with PROC_EVENT_NONE; real events may come first. */
 static int await_proc_ack(int fd) {
     int64_t deadline_ns = pt_mono_ns() + ANSWER_MS * PT_NS_PER_MS;
     char text[1024];

@@ -1,4 +1,4 @@
-/* Checks of what can be known about processes and groups of them. */
+/* doctor/doctor_process.c -- checks of what can be recorded about processes and cgroups. */
 #include "doctor/doctor_finding.h"
 
 #include "doctor/doctor_probe.h"
@@ -16,7 +16,7 @@ void pt_check_hidepid(const struct pt_fs *fs, struct pt_finding *f) {
         return;
     }
     pt_finding_bad(f, PT_DOCTOR_LIMITED, "sudo mount -o remount,hidepid=0 /proc",
-                   "hidden: we see only our own (%s)", strerror(-rc));
+                   "hidden: only own processes are visible (%s)", strerror(-rc));
     pt_finding_add_capability(f, "sys_ptrace");
 }
 
@@ -28,16 +28,16 @@ void pt_check_own_cgroup(const struct pt_fs *fs, struct pt_finding *f) {
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
                        "boot with systemd.unified_cgroup_hierarchy=1, or: mount -t cgroup2 none "
                        "/sys/fs/cgroup/unified",
-                       "no v2 hierarchy: its tree is followed by parent process");
+                       "no v2 hierarchy: Pitot follows parent processes instead");
         return;
     }
     int rc = pt_probe_child_cgroup(fs, layout == PT_CGROUP_V2 ? "fs/cgroup" : "fs/cgroup/unified");
     if (rc)
         pt_finding_bad(f, PT_DOCTOR_LIMITED,
                        "run as root, or: systemd-run --user --scope -p Delegate=yes pitot ...",
-                       "not allowed (%s): its tree is followed by parent process", strerror(-rc));
+                       "not permitted (%s): Pitot follows parent processes instead", strerror(-rc));
     else
-        pt_finding_ok(f, "allowed: exact totals of its whole tree");
+        pt_finding_ok(f, "permitted: exact totals of the command's process tree");
 }
 
 void pt_check_proc_events(const struct pt_fs *fs, struct pt_finding *f) {
@@ -45,13 +45,13 @@ void pt_check_proc_events(const struct pt_fs *fs, struct pt_finding *f) {
         return;
     int rc = pt_probe_proc_events();
     if (rc == 0)
-        pt_finding_ok(f, "births and deaths of processes are heard");
+        pt_finding_ok(f, "process starts and exits are reported");
     else if (rc == -EPROTONOSUPPORT || rc == -ECONNREFUSED)
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "a kernel with CONFIG_PROC_EVENTS=y",
-                       "not in this kernel");
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "use a kernel with CONFIG_PROC_EVENTS=y",
+                       "not supported by this kernel");
     else if (rc == -ETIMEDOUT)
         pt_finding_bad(f, PT_DOCTOR_MISSING, "run on the host, not in a container",
-                       "the kernel does not tell this pid namespace");
+                       "the kernel does not report to this pid namespace");
     else
         pt_finding_denied(f, PT_DOCTOR_MISSING, "net_admin", rc);
 }
@@ -61,10 +61,10 @@ void pt_check_taskstats(const struct pt_fs *fs, struct pt_finding *f) {
         return;
     int rc = pt_probe_taskstats();
     if (rc == 0)
-        pt_finding_ok(f, "accounting of processes that end between two ticks");
+        pt_finding_ok(f, "accounting of processes that exit between two ticks");
     else if (rc == -ENOENT || rc == -EPROTONOSUPPORT)
-        pt_finding_bad(f, PT_DOCTOR_MISSING, "a kernel with CONFIG_TASKSTATS=y",
-                       "not in this kernel");
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "use a kernel with CONFIG_TASKSTATS=y",
+                       "not supported by this kernel");
     else
         pt_finding_denied(f, PT_DOCTOR_MISSING, "net_admin", rc);
 }
@@ -76,7 +76,7 @@ static int try_open(int directory, const char *path) {
     return rc;
 }
 
-/* Of how many processes a file may be read. */
+/* Counts the processes with a readable file. */
 struct reach {
     const struct pt_fs *fs;
     const char *file;
@@ -91,7 +91,7 @@ static bool reach_process(const char *name, void *state) {
         return true;
     snprintf(path, sizeof path, "%s/%s", name, reach->file);
     int rc = reach->try(reach->fs->proc, path);
-    /* gone, or a kernel thread without memory */
+    /* exited, or a kernel thread without memory */
     if (rc && rc != -EACCES && rc != -EPERM)
         return true;
     reach->total++;
@@ -124,25 +124,26 @@ static void report_reach(struct reach *reach, const char *kernel_remedy, struct 
     }
     pt_doctor_each_name(reach->fs->proc, ".", reach_process, reach);
     if (reach->allowed == reach->total) {
-        pt_finding_ok(f, "of all processes");
+        pt_finding_ok(f, "readable for all processes");
         return;
     }
     if (has_capability(reach->fs, CAP_SYS_PTRACE)) {
-        pt_finding_ok(f, "of %d of %d processes, the others are protected", reach->allowed,
-                      reach->total);
+        pt_finding_ok(f, "readable for %d of %d processes, the others are protected",
+                      reach->allowed, reach->total);
         return;
     }
-    pt_finding_bad(f, PT_DOCTOR_LIMITED, "", "of %d of %d processes", reach->allowed, reach->total);
+    pt_finding_bad(f, PT_DOCTOR_LIMITED, "", "readable for %d of %d processes", reach->allowed,
+                   reach->total);
     pt_finding_add_capability(f, "sys_ptrace");
 }
 
 void pt_check_process_io(const struct pt_fs *fs, struct pt_finding *f) {
     struct reach reach = { .fs = fs, .file = "io", .try = pt_doctor_try_read };
-    report_reach(&reach, "a kernel with CONFIG_TASK_IO_ACCOUNTING=y", f);
+    report_reach(&reach, "use a kernel with CONFIG_TASK_IO_ACCOUNTING=y", f);
 }
 
-/* Rights are checked at open; reading takes a millisecond and more per process. */
+/* Permissions are checked at open; reading takes a millisecond or more per process. */
 void pt_check_smaps(const struct pt_fs *fs, struct pt_finding *f) {
     struct reach reach = { .fs = fs, .file = "smaps_rollup", .try = try_open };
-    report_reach(&reach, "Linux 4.14 or later with CONFIG_PROC_PAGE_MONITOR=y", f);
+    report_reach(&reach, "use Linux 4.14 or later with CONFIG_PROC_PAGE_MONITOR=y", f);
 }

@@ -195,7 +195,7 @@ static void an_empty_proc_means_that_nothing_can_be_recorded(void **state) {
     assert_number(root, "exit_code", 2);
     json_decref(root);
     char *text = doctor_text(&fs, false, false, &exit_code);
-    assert_non_null(strstr(text, "Recording would not work."));
+    assert_non_null(strstr(text, "Recording would fail."));
     pt_free(text);
     pt_fs_close(&fs);
     rmdir(directory);
