@@ -32,7 +32,7 @@ static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* Kernels before 5.7, and seccomp filters that refuse clone3. */
+/* For kernels before 5.7, and seccomp filters that refuse clone3. */
 static pid_t fork_process(int *pid_fd) {
     pid_t pid = fork();
     if (pid > 0)
@@ -44,7 +44,7 @@ static pid_t fork_process(int *pid_fd) {
 static void run_command(const struct pt_child_options *o, int barrier, int error_fd) {
     char go;
     if (read(barrier, &go, 1) != 1)
-        _exit(125); /* the recorder gave up or died: the command must not run unseen */
+        _exit(125); /* the recorder failed or died: the command must not run unrecorded */
     sigprocmask(SIG_SETMASK, o->signal_mask, NULL);
     if (o->descriptor_limit)
         setrlimit(RLIMIT_NOFILE, o->descriptor_limit);
@@ -54,8 +54,8 @@ static void run_command(const struct pt_child_options *o, int barrier, int error
     _exit(error == ENOENT ? 127 : 126);
 }
 
-/* A killed recorder leaves the cgroup of its command behind. One that is empty (else it cannot be
- * removed) and has been there for a while is not of a recorder that just starts. */
+/* A killed recorder leaves the cgroup of its command behind. Only an empty one can be removed; one
+ * that is also older than a while does not belong to a recorder that is just starting. */
 static void remove_forgotten(const char *parent) {
     DIR *d = opendir(parent);
     time_t now = time(NULL);
@@ -70,7 +70,7 @@ static void remove_forgotten(const char *parent) {
         closedir(d);
 }
 
-/* What the command left running goes back to where the command would have been. */
+/* Processes that the command left running move to Pitot's own cgroup. */
 static void move_survivors(const struct pt_child *c) {
     struct pt_text text = { 0 };
     struct pt_scan members, line;
@@ -106,7 +106,7 @@ static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
              : mkdir(c->cgroup_path, 0755)   ? -errno
                                              : 0;
     if (rc) {
-        pt_log(PT_LOG_DEBUG, "no cgroup of its own for the command: %s: %s", c->cgroup_path,
+        pt_log(PT_LOG_DEBUG, "cannot create a cgroup for the command: %s: %s", c->cgroup_path,
                strerror(-rc));
         c->cgroup_path[0] = 0;
         return -1;
@@ -135,11 +135,11 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
     c->fs = o->fs;
     int barrier[2], failure[2];
     if (pipe2(barrier, O_CLOEXEC))
-        return pt_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
+        return pt_fail(err, -errno, "cannot create a pipe: %s", strerror(errno));
     if (pipe2(failure, O_CLOEXEC)) {
         close(barrier[0]);
         close(barrier[1]);
-        return pt_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
+        return pt_fail(err, -errno, "cannot create a pipe: %s", strerror(errno));
     }
     int cgroup_fd = make_cgroup(c, o);
     c->pid = create_process(c, cgroup_fd);
@@ -147,7 +147,7 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
         close(barrier[1]);
         run_command(o, barrier[0], failure[1]);
     }
-    /* Without a cgroup, orphans of the command must come to us to be found again. */
+    /* Without a cgroup, orphans of the command must become children of Pitot to be found. */
     if (!c->cgroup_path[0])
         c->is_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) == 0;
     int rc = c->pid < 0 ? pt_fail(err, -errno, "cannot create a process: %s", strerror(errno)) : 0;
@@ -225,14 +225,14 @@ static int kill_members(const struct pt_child *c) {
     if (!pt_fs_read(AT_FDCWD, path, &text, &members))
         while (pt_scan_line(&members, &line)) {
             int64_t pid = pt_scan_i64(&line);
-            if (!line.failed && pid > 1) /* 0: of another namespace */
+            if (!line.failed && pid > 1) /* 0: in another namespace */
                 found += kill((pid_t)pid, SIGKILL) == 0;
         }
     pt_text_release(&text);
     return found;
 }
 
-/* A zombie is as good as gone. */
+/* A zombie counts as gone. */
 static bool is_live_descendant(const struct pt_fs *fs, pid_t pid, pid_t ancestor,
                                struct pt_text *text) {
     struct pt_pid_stat stat;
@@ -261,8 +261,8 @@ static int kill_below(const struct pt_fs *fs, pid_t root) {
     return found;
 }
 
-/* A tree that forks while it is being killed needs another round. Process ids of another /proc
- * than our own may be of another namespace: they are nobody we know. */
+/* A tree that forks while it is being killed needs another round. Process ids from a /proc that is
+ * not our own may belong to another namespace: they must not be killed. */
 static void kill_one_by_one(const struct pt_child *c) {
     for (int round = 0; round < KILL_ROUNDS; round++) {
         int found = 0;

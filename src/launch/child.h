@@ -1,8 +1,8 @@
 /* launch/child.h -- the recorded command.
  *
- * It is created behind a barrier: nothing of it runs before the recorder is
- * ready. Where allowed it lives in a cgroup of its own, which counts its whole
- * tree exactly and can end it. Its terminal, streams, signal mask, dispositions
+ * It is created behind a barrier: it does not run before the recorder is
+ * ready. Where permitted it has its own cgroup, which counts its whole process
+ * tree exactly and can kill it. Its terminal, streams, signal mask, dispositions
  * and limits are those Pitot was started with. */
 #ifndef PT_LAUNCH_CHILD_H
 #define PT_LAUNCH_CHILD_H
@@ -14,9 +14,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#define PT_CHILD_CGROUP_PREFIX "pitot-" /* of the names of cgroups made for commands */
+#define PT_CHILD_CGROUP_PREFIX "pitot-" /* prefix of the cgroups of commands */
 
-/* Exit codes of commands that run another one. */
+/* Exit codes of commands that run other commands, by convention. */
 enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
 
 /* Before it is created: pt_child_init(). */
@@ -28,7 +28,7 @@ struct pt_child {
     int error_fd;   /* the child's errno if exec fails */
     bool has_ended, is_collected;
     int wait_status;
-    struct rusage usage;   /* of the child and what it waited for */
+    struct rusage usage;   /* of the child and its waited-for children */
     char cgroup_path[512]; /* directory of its own cgroup, or "" */
     bool is_subreaper;
 };
@@ -39,30 +39,30 @@ struct pt_child_options {
     char *const *environment;
     const char *cgroup_parent; /* absolute directory in a v2 mount, or NULL */
     const char *cgroup_name;
-    /* What Pitot was started with and has changed for itself. */
+    /* Inherited settings that Pitot has changed for itself. */
     const sigset_t *signal_mask;
     const struct rlimit *descriptor_limit; /* or NULL: not changed */
 };
 
-/* There is none: it can be signalled, collected and closed, to no effect. */
+/* No child: signals, collect and close have no effect. */
 void pt_child_init(struct pt_child *c);
-/* Creates the process; it waits. */
+/* Creates the process; it waits for pt_child_release(). */
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o,
                     struct pt_err *err) PT_MUST_CHECK;
-/* Lets it run the command. 0, or -errno of exec with words. */
+/* Lets it run the command. 0, or -errno of exec with a message. */
 int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) PT_MUST_CHECK;
-/* Collects orphans of the command that have ended. The command itself is only seen to have
- * ended (has_ended): its last figures stay readable until pt_child_collect(). */
+/* Reaps orphans of the command that have ended. The command itself is only marked (has_ended): its
+ * last figures stay readable until pt_child_collect(). */
 void pt_child_reap(struct pt_child *c);
 void pt_child_collect(struct pt_child *c);
 void pt_child_signal(struct pt_child *c, int signal_number);
-/* Ends the whole tree with SIGKILL. */
+/* Kills the whole process tree. */
 void pt_child_kill_tree(struct pt_child *c);
-/* The exit code Pitot hands on: the command's own, or 128 + signal. */
+/* The exit code for Pitot to return: that of the command, or 128 + signal. */
 int pt_child_exit_code(const struct pt_child *c);
-/* And that for a command that cannot be run: `rc` of pt_child_release(). */
+/* The same for a command that failed to start: `rc` of pt_child_release(). */
 int pt_child_failure_code(int rc);
-/* Removes the cgroup (if empty) and closes what is open. */
+/* Removes the cgroup (if empty) and closes descriptors. */
 void pt_child_close(struct pt_child *c);
 
 #endif

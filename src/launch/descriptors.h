@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-/* Raises the soft limit as far as is useful and allowed. true if it was: `old_limit` is for a
- * command. */
+/* Raises the soft limit as far as useful and permitted. True if it changed: a command gets
+ * `old_limit`. */
 bool pt_descriptors_raise(struct rlimit *old_limit);
 
-/* What containers and processes, the collectors of many things, may each keep open: together at
- * most half of what is allowed. */
+/* The number of files that the collectors of containers and of processes may each keep open:
+ * together at most half of the limit. */
 int pt_descriptors_budget(void);
 
 #endif

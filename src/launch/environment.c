@@ -62,6 +62,7 @@ int pt_preload_find(const char *library, char *into, size_t capacity, struct pt_
     if (rc)
         return pt_fail(err, rc, "cannot read %s: %s", into, strerror(-rc));
     if (strpbrk(into, ": "))
-        return pt_fail(err, -EINVAL, "%s: LD_PRELOAD takes no path with blanks or colons", into);
+        return pt_fail(err, -EINVAL, "%s: LD_PRELOAD does not support paths with spaces or colons",
+                       into);
     return 0;
 }

@@ -13,15 +13,15 @@ struct pt_environment {
     size_t own_count, own_capacity;
 };
 
-/* As this process has it; borrows those texts. */
+/* The environment of this process; borrows its strings. */
 void pt_environment_init(struct pt_environment *e);
-/* "NAME=value", which it takes. */
+/* Takes the string "NAME=value". */
 void pt_environment_set(struct pt_environment *e, char *entry);
-/* Puts a library before those that LD_PRELOAD names already. */
+/* Puts a library before those already in LD_PRELOAD. */
 void pt_environment_preload(struct pt_environment *e, const char *library);
 void pt_environment_release(struct pt_environment *e);
 
-/* The path of a library that is to be preloaded, one of our modules. 0 or -errno with words. */
+/* The path of a module to preload. 0 or -errno with a message. */
 int pt_preload_find(const char *library, char *into, size_t capacity,
                     struct pt_err *err) PT_MUST_CHECK;
 

@@ -15,9 +15,9 @@
 
 #define PLACE             "/dev/shm"
 #define UUID_LENGTH       36
-#define FORGOTTEN_SECONDS 10 /* a directory may be younger than its lock */
+#define FORGOTTEN_SECONDS 10 /* a new directory may not be locked yet */
 
-/* What is not a plain file of libpitot keeps the directory. */
+/* Removes only plain files of libpitot; anything else keeps the directory. */
 static void remove_directory(int place, const char *name) {
     int fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
@@ -61,8 +61,8 @@ void pt_regions_make(struct pt_regions *r, const char *uuid) {
         r->fd = pt_fd_of(fd);
         return;
     }
-    pt_log(PT_LOG_INFO, "cannot make %s: %s; what programs measure themselves is not recorded",
-           r->path, strerror(errno));
+    pt_log(PT_LOG_INFO, "cannot create %s: %s; application metrics will not be recorded", r->path,
+           strerror(errno));
     if (fd >= 0)
         close(fd);
     if (!rc)

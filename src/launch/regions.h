@@ -1,8 +1,8 @@
-/* launch/regions.h -- the directory where programs with libpitot put their files during a run.
+/* launch/regions.h -- the directory for the files of programs with libpitot during a run.
  *
- * It is in memory, /dev/shm/pitot-<uuid>: on a disk, writing back would hold up threads that store
- * into a mapped page. The recorder holds a lock on it, so that what a killed recorder left behind
- * is known as such and taken away by a later one. */
+ * It is in memory, /dev/shm/pitot-<uuid>: on a disk, write-back would block threads that store into
+ * a mapped page. The recorder holds a lock on it, so that a later recorder can recognise and remove
+ * the directory of a killed one. */
 #ifndef PT_LAUNCH_REGIONS_H
 #define PT_LAUNCH_REGIONS_H
 
@@ -11,13 +11,13 @@
 #define PT_REGIONS_PREFIX "pitot-"
 
 struct pt_regions {
-    char path[64]; /* "": there is none, and libpitot stays off */
+    char path[64]; /* "": none, libpitot stays off */
     struct pt_fd fd;
 };
 
-/* Says in the log if it cannot be made. */
+/* Logs a warning if it cannot be created. */
 void pt_regions_make(struct pt_regions *r, const char *uuid);
-/* With all files; their content is in the journal. */
+/* Removes all files; their content is in the journal. */
 void pt_regions_remove(struct pt_regions *r);
 
 #endif

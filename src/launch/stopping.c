@@ -6,7 +6,7 @@
 #define GRACE_NS  (2 * PT_NS_PER_SECOND) /* from the first signal to SIGKILL */
 #define REMIND_NS PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 
-/* One from the terminal has reached the command by itself: it is in the same group. */
+/* A signal of the terminal has already reached the command: it is in the same process group. */
 static void hand_on(const struct pt_stopping *s, const struct signalfd_siginfo *info) {
     if (info->ssi_code != SI_KERNEL)
         pt_child_signal(s->child, (int)info->ssi_signo);
@@ -60,7 +60,8 @@ void pt_stopping_escalate(struct pt_stopping *s, int64_t now_ns) {
         s->has_reminded = true;
     }
     if (now_ns - s->asked_ns >= GRACE_NS) {
-        pt_log(PT_LOG_WARNING, "the command did not end within 2 s: ending it and all it started");
+        pt_log(PT_LOG_WARNING,
+               "the command did not end within 2 s; killing it and all processes it started");
         kill_all(s);
     }
 }

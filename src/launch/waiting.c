@@ -64,7 +64,7 @@ void pt_waiting_for_command(struct pt_waiting *w) {
     if (!w->child)
         return;
     if (!w->child->has_ended)
-        pt_log(PT_LOG_WARNING, "sampling is over; waiting for the command (process %d) to end",
+        pt_log(PT_LOG_WARNING, "sampling has ended; waiting for the command (process %d) to exit",
                (int)w->child->pid);
     while (!w->child->has_ended)
         wait_for_events(w, 0);

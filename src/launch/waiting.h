@@ -1,6 +1,6 @@
-/* launch/waiting.h -- a profiler waits: until its command or the watched process ends, a time is
- * over, or a signal says so. Signals are handed on to the command; the second that asks for the end
- * kills all it started. */
+/* launch/waiting.h -- how a profiler waits: until its command or the watched process ends, a time
+ * has passed, or a signal arrives. Signals are forwarded to the command; the second signal to stop
+ * kills its process tree. */
 #ifndef PT_LAUNCH_WAITING_H
 #define PT_LAUNCH_WAITING_H
 
@@ -16,18 +16,18 @@ struct pt_waiting {
     bool must_stop;
 };
 
-/* Before anything else can fail: initialises the child, too. */
+/* Call before anything can fail: also initialises the child. */
 void pt_waiting_init(struct pt_waiting *w, struct pt_child *child);
-/* Blocks signals, which are read from then on. 0 or -errno with words. */
+/* Blocks signals and reads them from now on. 0 or -errno with a message. */
 int pt_waiting_open(struct pt_waiting *w, struct pt_err *err) PT_MUST_CHECK;
-/* Creates the command, which waits, with this environment, which is released. */
+/* Creates the command, which waits. Releases the environment. */
 int pt_waiting_create_command(struct pt_waiting *w, const struct pt_fs *fs, char *const *command,
                               struct pt_environment *environment, struct pt_err *err) PT_MUST_CHECK;
-/* Until the end, but `duration_ns` at most; 0: however long it takes. */
+/* Waits until the end, at most `duration_ns`; 0: no limit. */
 void pt_waiting_until_end(struct pt_waiting *w, int64_t duration_ns);
-/* A command that goes on after that: its exit code is still ours to hand on. Collects it. */
+/* Waits for a command that still runs and reaps it: Pitot returns its exit code. */
 void pt_waiting_for_command(struct pt_waiting *w);
-/* Closes the child, too. */
+/* Also closes the child. */
 void pt_waiting_close(struct pt_waiting *w);
 
 #endif

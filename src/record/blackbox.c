@@ -26,8 +26,8 @@ static bool see_alerts(const struct pt_sample *sample, struct pt_cause *cause) {
             continue;
         struct pt_str rule = text_at(b, row, "aRule"), entity = text_at(b, row, "aEntity");
         cause->kind = PT_CAUSE_ALERT;
-        snprintf(cause->text, sizeof cause->text, "alert %.*s went on%s%.*s", (int)rule.len,
-                 rule.at, entity.len > 0 ? " for " : "", (int)entity.len, entity.at);
+        snprintf(cause->text, sizeof cause->text, "alert %.*s fired%s%.*s", (int)rule.len, rule.at,
+                 entity.len > 0 ? " for " : "", (int)entity.len, entity.at);
         return true;
     }
     return false;
@@ -59,7 +59,7 @@ bool pt_blackbox_see(struct pt_blackbox *b, const struct pt_sample *sample,
     return b->o.bound_bytes > 0 && (see_alerts(sample, cause) || see_engines(b, sample, cause));
 }
 
-/* kept-20261116T050312Z-alert, and with a number behind if that is there. */
+/* kept-20261116T050312Z-alert, with a number appended if that exists. */
 static int make_directory(const struct pt_blackbox *b, const struct pt_cause *cause,
                           int64_t wall_ns, char into[PATH_MAX]) {
     time_t seconds = (time_t)(wall_ns / 1000000000);
@@ -96,7 +96,7 @@ static int keep_in(struct pt_blackbox *b, const char *directory, const struct pt
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
     else
-        pt_log(PT_LOG_WARNING, "%s: what was before is kept in %s", cause->text, directory);
+        pt_log(PT_LOG_WARNING, "%s: kept the minutes before in %s", cause->text, directory);
     pt_buf_release(&note);
     return rc;
 }
@@ -108,14 +108,15 @@ int pt_blackbox_keep(struct pt_blackbox *b, const struct pt_cause *cause,
     bool has_many = b->kept_count >= PT_BLACKBOX_KEPT_MAX;
     if (!is_end && cause->kind != PT_CAUSE_REQUEST && (is_in_last || has_many)) {
         pt_log(PT_LOG_INFO, "%s: not kept, %s", cause->text,
-               has_many ? "there is enough already" : "the minutes before are kept already");
+               has_many ? "the maximum number is already kept"
+                        : "the minutes before are already kept");
         return 0;
     }
     b->kept_ns = last->mono_ns;
     b->kept_count++;
     int rc = make_directory(b, cause, last->wall_ns, directory);
     if (rc) {
-        pt_log(PT_LOG_ERROR, "cannot keep what was recorded: %s", strerror(-rc));
+        pt_log(PT_LOG_ERROR, "cannot keep the minutes before: %s", strerror(-rc));
         return rc;
     }
     rc = keep_in(b, directory, cause, last);

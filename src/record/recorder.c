@@ -14,7 +14,7 @@ void pt_recorder_note_write(struct pt_recorder *r, int rc) {
     if (rc) {
         r->has_lost = true;
         if (rc != r->write_error)
-            pt_log(PT_LOG_ERROR, "cannot write %s: %s; samples are lost until there is room again",
+            pt_log(PT_LOG_ERROR, "cannot write %s: %s; samples are lost until writing works again",
                    r->journal_path, strerror(-rc));
     } else if (r->write_error) {
         pt_log(PT_LOG_WARNING, "writing to %s works again", r->journal_path);
@@ -22,7 +22,7 @@ void pt_recorder_note_write(struct pt_recorder *r, int rc) {
     r->write_error = rc;
 }
 
-/* Keeps what was before, with a mark that says why as its last sample. */
+/* Keeps the minutes before, with a mark that gives the reason as the last sample. */
 static void keep(struct pt_recorder *r, const struct pt_cause *cause, bool is_end) {
     if (r->o->blackbox.bound_bytes == 0)
         return;
@@ -163,7 +163,7 @@ static void wait_for_events(struct pt_recorder *r, bool is_recording) {
     check_targets(r, polled + 3);
 }
 
-/* Why the command ended, unless it ended well: said in the journal, and a reason to keep it. */
+/* If the command failed: a mark in the journal, and a reason to keep the last minutes. */
 static void note_death(struct pt_recorder *r) {
     struct pt_cause cause;
     struct pt_buf text = { 0 };
@@ -188,7 +188,7 @@ static void record(struct pt_recorder *r) {
         if (r->o->command && r->child.has_ended)
             ask_to_stop(r, "the command ended");
         if (r->o->duration_ns && now_ns - r->start_ns >= r->o->duration_ns)
-            ask_to_stop(r, "the duration is over");
+            ask_to_stop(r, "the duration has passed");
     }
     pt_sampler_stop(&r->sampler);
     pt_run_profile_stop(&r->profile);
@@ -201,10 +201,10 @@ static void record(struct pt_recorder *r) {
     pt_push_flush(r->push);
 }
 
-/* After -d the command goes on without us; its exit code is still ours to hand on. */
+/* After -d the command continues unrecorded; Pitot still returns its exit code. */
 static void wait_for_command(struct pt_recorder *r) {
     if (r->o->command && !r->child.has_ended)
-        pt_log(PT_LOG_WARNING, "recording is over; waiting for the command (process %d) to end",
+        pt_log(PT_LOG_WARNING, "recording has ended; waiting for the command (process %d) to exit",
                (int)r->child.pid);
     while (r->o->command && !r->child.has_ended) {
         wait_for_events(r, false);
@@ -246,7 +246,7 @@ static void release(struct pt_recorder *r) {
     pt_child_close(&r->child);
 }
 
-/* Nothing was recorded: leave no trace of the attempt. */
+/* Nothing was recorded: remove all files. */
 static void remove_files(struct pt_recorder *r) {
     pt_ring_remove(r->journal_path);
     unlink(r->static_path);
@@ -254,14 +254,14 @@ static void remove_files(struct pt_recorder *r) {
     pt_run_remove_directory(r->o->directory, r->made_directory_from);
 }
 
-/* What could not be started leaves no half run behind. */
+/* A recording that failed to start leaves no incomplete run. */
 static int give_up(struct pt_recorder *r, int rc, const struct pt_err *err) {
     pt_sampler_stop(&r->sampler);
     pt_status_release(&r->status);
     bool is_exec_failure = r->child.pid > 0 && r->sampler.start_ns && r->child.barrier_fd < 0;
     if (r->ring.schema)
         (void)pt_ring_close(&r->ring);
-    pt_marks_close(&r->marks); /* else its FIFO keeps the directory from being removed */
+    pt_marks_close(&r->marks); /* else its FIFO would prevent removing the directory */
     pt_gpu_trace_release(&r->gpu);
     if (r->journal_path[0])
         remove_files(r);
@@ -286,7 +286,7 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     r->blackbox = (struct pt_blackbox){ options->blackbox, options->directory, &r->ring, 0, 0, 0 };
     r->signal_fd = r->marks.fd = -1;
     pt_child_init(&r->child);
-    /* a profiler of GPUs writes its report when the command has ended, which may take minutes */
+    /* a GPU profiler writes its report after the command has ended, which may take minutes */
     r->stopping = (struct pt_stopping){ .child = options->command ? &r->child : NULL,
                                         .is_patient = options->gpu_tool != NULL };
     for (int i = 0; i < PT_TARGET_PIDS; i++)

@@ -22,25 +22,25 @@ struct pt_recorder_options {
     int pid_count;
     struct pt_engine_options engines;
     const char *container; /* --container, or NULL */
-    int64_t cpu_hz;        /* --cpu: rate of a profile of the target; 0 = none */
+    int64_t cpu_hz;        /* --cpu: sampling rate of the CPU profile; 0 = none */
     enum pt_cpu_method cpu_method;
-    bool wants_heap;          /* --heap: a profile of the command's memory */
+    bool wants_heap;          /* --heap: profile the command's memory */
     uint64_t heap_mean_bytes; /* 0: every allocation */
     bool heap_counts_mmap, heap_wants_python;
     const struct pt_gpu_tool *gpu_tool; /* runs the command; or NULL */
     const char *gpu_tool_path;
-    size_t gpu_rows;           /* of each table about what it saw */
+    size_t gpu_rows;           /* rows per table in its summary */
     const char *alerts;        /* file of alert rules; NULL: the defaults */
-    const char *alert_command; /* run when an alert goes on or off; or NULL */
+    const char *alert_command; /* shell command for alerts that fire or clear; or NULL */
     struct pt_blackbox_options blackbox;
     const char *const *tags; /* "key=value" */
     size_t tag_count;
     char *const *command;          /* argv, NULL-terminated; or NULL */
     char *const *own_argv;         /* Pitot's own command line */
-    struct pt_energy_basis energy; /* what the user assumes */
-    struct pt_push_options push;   /* where samples go besides */
+    struct pt_energy_basis energy; /* assumptions of the user */
+    struct pt_push_options push;   /* receivers of samples */
     bool is_quiet;
-    bool wants_report; /* the page of report/report_page.h, at the end */
+    bool wants_report; /* write the HTML report at the end */
 };
 
 /* Records, exports and prints the summary. Returns the exit code of the process. */

@@ -1,4 +1,4 @@
-/* The files of a run besides its journal, and what is printed at its end. */
+/* record/recorder_files.c -- the files of a run besides its journal, and the printed summary. */
 #include "record/recorder_state.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PUSH_GRACE_NS (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
+#define PUSH_GRACE_NS (5 * PT_NS_PER_SECOND) /* to send the rest at the end */
 
 static void note_file(struct pt_recorder *r, const char *key, const char *path) {
     struct pt_text text = { 0 };
@@ -24,7 +24,7 @@ static void note_file(struct pt_recorder *r, const char *key, const char *path) 
     pt_text_release(&text);
 }
 
-/* Of a collector that is on, or NULL. */
+/* The state of a collector that is on, or NULL. */
 static void *collector_state(const struct pt_sampler *s, const struct pt_collector *type) {
     for (int i = 0; i < s->collector_count; i++)
         if (s->collectors[i].type == type && s->collectors[i].is_on)
@@ -101,7 +101,7 @@ static void describe_command(const struct pt_recorder *r, char *into, size_t cap
     if (!r->o->command)
         snprintf(into, capacity, "%s", r->end_reason ? r->end_reason : "");
     else if (!r->child.has_ended)
-        snprintf(into, capacity, "the command still runs");
+        snprintf(into, capacity, "the command is still running");
     else if (cause.kind == PT_CAUSE_NONE)
         snprintf(into, capacity, "the command exited with 0");
     else
@@ -129,7 +129,7 @@ static void print_summary(void *user, const struct pt_journal_reader *reader) {
     pt_summary_release(&e->summary);
 }
 
-/* The run is whole without the page: what keeps it from being written is told, no more. */
+/* The run is complete without the page: a failure is only logged. */
 static bool write_report(struct pt_recorder *r) {
     struct pt_err err = { "" };
     char path[PATH_MAX];
@@ -146,7 +146,7 @@ static bool write_report(struct pt_recorder *r) {
     return !rc;
 }
 
-/* Of a black box nothing else is made: its other formats would have no bound. */
+/* A black box has no other files: their size would be unbounded. */
 static const struct pt_export_formats *formats_of(const struct pt_recorder *r) {
     static const struct pt_export_formats none = { .count = 0 };
     return r->o->blackbox.bound_bytes > 0 ? &none : &r->o->formats;
@@ -188,7 +188,7 @@ void pt_recorder_finish(struct pt_recorder *r) {
     rc = pt_export(r->journal_path, formats_of(r), r->o->directory, r->uuid_text, &observer,
                    &result, &err);
     if (rc) {
-        pt_log(PT_LOG_ERROR, "%s; the journal %s is kept: pitot export makes the files from it",
+        pt_log(PT_LOG_ERROR, "%s; the journal is kept (to write the files: pitot export %s)",
                err.text, r->journal_path);
         r->has_lost = true;
     }

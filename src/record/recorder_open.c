@@ -1,4 +1,4 @@
-/* What is made before a recording can begin: names, targets, the command, sampler and journal. */
+/* record/recorder_open.c -- the start of a recording: names, targets, command, sampler, journal. */
 #include "record/recorder_state.h"
 
 #include "launch/descriptors.h"
@@ -46,7 +46,7 @@ static int open_targets(struct pt_recorder *r, struct pt_err *err) {
         r->target_fds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
         if (r->target_fds[i] < 0)
             return pt_fail(err, -errno, "cannot watch process %d: %s", (int)o->pids[i],
-                           errno == ESRCH ? "there is no such process" : strerror(errno));
+                           errno == ESRCH ? "no such process" : strerror(errno));
         r->target.pids[r->target.pid_count++] = o->pids[i];
     }
     if (!o->container)
@@ -54,9 +54,11 @@ static int open_targets(struct pt_recorder *r, struct pt_err *err) {
     int rc = pt_cgroup_find(&o->fs, pt_str_from(o->container), r->target.container,
                             sizeof r->target.container);
     if (rc)
-        return pt_fail(err, rc, "no container '%s': %s", o->container,
-                       rc == -ENOTUNIQ ? "several match, give more of its id"
-                                       : "give its id, the start of it, its name or cgroup path");
+        return pt_fail(
+            err, rc, "cannot find container '%s': %s", o->container,
+            rc == -ENOTUNIQ
+                ? "several match (give more of the id)"
+                : "no match (give its id, the start of the id, its name or cgroup path)");
     pid_t pids[PT_TARGET_PIDS];
     int count = pt_cgroup_pids(&o->fs, r->target.container, pids, PT_TARGET_PIDS);
     for (int i = 0; i < count && r->target.pid_count < PT_TARGET_PIDS; i++)
@@ -64,7 +66,7 @@ static int open_targets(struct pt_recorder *r, struct pt_err *err) {
     return 0;
 }
 
-/* The directory of Pitot's own cgroup in a v2 hierarchy; false where there is none. */
+/* The directory of Pitot's own cgroup in a v2 hierarchy; false if there is none. */
 static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     struct pt_cgroup_layout layout = { 0 };
     struct pt_text text = { 0 };
@@ -95,7 +97,7 @@ static void open_heap(struct pt_recorder *r, struct pt_environment *environment)
         pt_run_heap_open(&r->heap, &options, r->o->directory, r->uuid_text, environment);
 }
 
-/* The environment of the command: ours, where the run is and where libpitot's files go. */
+/* The environment of the command: Pitot's, plus the paths of the run and of libpitot's files. */
 static void make_environment(struct pt_recorder *r, struct pt_environment *environment) {
     pt_environment_init(environment);
     pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
@@ -106,7 +108,7 @@ static void make_environment(struct pt_recorder *r, struct pt_environment *envir
     open_heap(r, environment);
 }
 
-/* What is run: the command, or the tool that runs it. */
+/* The arguments to run: the command, or the tool that runs it. */
 static int choose_argv(struct pt_recorder *r, struct pt_err *err) {
     const struct pt_recorder_options *o = r->o;
     r->argv = o->command;
@@ -143,7 +145,7 @@ static int create_child(struct pt_recorder *r, struct pt_err *err) {
     return rc;
 }
 
-/* What profiles cost beside the sampler. */
+/* CPU time of profiles, which is not the sampler's. */
 static int64_t profiles_cpu_ns(const void *recorder) {
     const struct pt_recorder *r = recorder;
     return pt_run_profile_cpu_ns(&r->profile) + pt_run_heap_cpu_ns(&r->heap);
@@ -169,7 +171,7 @@ static int open_sampler(struct pt_recorder *r, struct pt_err *err) {
     return rc ? rc : pt_push_open(&r->push, &r->o->push, &r->sampler.schema, err);
 }
 
-/* Before the command is made, whose environment it may change. */
+/* Before the command is created: it may change its environment. */
 static void choose_profile(struct pt_recorder *r) {
     struct pt_run_profile_options options = { .fs = &r->o->fs,
                                               .rate_hz = r->o->cpu_hz,
@@ -204,7 +206,7 @@ int pt_recorder_open(struct pt_recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
-    /* before the sampler, which leaves out what it costs */
+    /* before the sampler, which excludes its cost */
     pt_run_profile_start(&r->profile, r->target.pids, (size_t)r->target.pid_count);
     pt_run_heap_start(&r->heap);
     rc = pt_sampler_start(&r->sampler, err);

@@ -1,5 +1,5 @@
-/* record/recorder_state.h -- a run while it is recorded: what recorder.c, recorder_open.c and
- * recorder_files.c share, and nobody else. */
+/* record/recorder_state.h -- the state of a running recording, shared by recorder.c,
+ * recorder_open.c and recorder_files.c only. */
 #ifndef PT_RECORD_RECORDER_STATE_H
 #define PT_RECORD_RECORDER_STATE_H
 
@@ -29,7 +29,7 @@ struct pt_recorder {
 
     struct pt_target target;
     struct pt_sampler sampler;
-    struct pt_ring ring; /* where samples go */
+    struct pt_ring ring; /* receivers of samples */
     struct pt_blackbox blackbox;
     struct pt_death_watch death;
     struct pt_energy_basis energy;
@@ -58,22 +58,22 @@ struct pt_recorder {
     int64_t start_wall_ns;
     int64_t start_ns, container_checked_ns;
     bool must_stop;
-    int write_error; /* of the journal, now */
-    bool has_lost;   /* something of Pitot's own went wrong */
+    int write_error; /* of the journal; 0: writing works */
+    bool has_lost;   /* Pitot itself failed */
     const char *end_reason;
 };
 
-/* All that must be there before the command may run, which waits; sampling has begun. 0 or -errno
- * with words: what was made is still to be released. */
+/* Prepares everything before the command may run, which waits; sampling has begun. 0 or -errno with
+ * a message; the caller releases in both cases. */
 int pt_recorder_open(struct pt_recorder *r, struct pt_err *err) PT_MUST_CHECK;
 
-/* Says that writing the journal failed (`rc`), or works again: once each. */
+/* Logs that writing the journal failed (`rc`) or works again: once each. */
 void pt_recorder_note_write(struct pt_recorder *r, int rc);
 
-/* What does not change during the run, as a file and in the journal. */
+/* Writes the static information of the run, as a file and in the journal. */
 void pt_recorder_write_static(struct pt_recorder *r);
 
-/* Closes the journal and makes everything else from it. */
+/* Closes the journal and writes all other files from it. */
 void pt_recorder_finish(struct pt_recorder *r);
 
 #endif

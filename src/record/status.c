@@ -63,7 +63,7 @@ void pt_status_see(struct pt_status *s, const struct pt_sample *sample) {
     s->sample_count++;
     if (!s->is_on)
         return;
-    /* Figures are rates since the last look, so looking seldom is looking long. */
+    /* Figures are rates since the last call, so rare calls average over longer times. */
     int64_t now_ns = pt_mono_ns();
     if ((s->drawn_ns && now_ns - s->drawn_ns < REDRAW_NS) || !pt_log_is_ready(0))
         return;

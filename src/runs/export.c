@@ -10,7 +10,7 @@
 static int unknown_format(struct pt_str name, struct pt_err *err) {
     char known[128];
     pt_choices_join(pt_sink_name, known, sizeof known);
-    return pt_fail(err, -EINVAL, "unknown format '%.*s': choose from %s", (int)name.len, name.at,
+    return pt_fail(err, -EINVAL, "unknown format '%.*s' (one of: %s)", (int)name.len, name.at,
                    known);
 }
 

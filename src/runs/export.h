@@ -1,5 +1,4 @@
-/* runs/export.h -- makes every other format from a journal, during a run, after it or after a
- * crash. */
+/* runs/export.h -- converts a journal to other formats, during a run, after it or after a crash. */
 #ifndef PT_RUNS_EXPORT_H
 #define PT_RUNS_EXPORT_H
 
@@ -13,7 +12,7 @@ struct pt_export_formats {
     int count;
 };
 
-/* "parquet,csv"; an unknown one is refused with a list of those there are. */
+/* "parquet,csv"; the message for an unknown format lists the known ones. */
 int pt_export_formats_parse(struct pt_export_formats *f, const char *list,
                             struct pt_err *err) PT_MUST_CHECK;
 
@@ -24,7 +23,7 @@ struct pt_export_result {
     char uuid[37];
 };
 
-/* Somebody who wants to see the samples while they pass. Any function may be NULL. */
+/* Sees the samples during the export. Any function may be NULL. */
 struct pt_export_observer {
     void *user;
     void (*begin)(void *user, const struct pt_journal_reader *reader);
@@ -33,7 +32,7 @@ struct pt_export_observer {
 };
 
 /* Reads the journal once and writes all formats into `directory` under `name`; a format that
- * fails does not stop the others. 0 or the first error with words. */
+ * fails does not stop the others. 0 or the first error with a message. */
 int pt_export(const char *journal, const struct pt_export_formats *formats, const char *directory,
               const char *name, const struct pt_export_observer *observer,
               struct pt_export_result *result, struct pt_err *err) PT_MUST_CHECK;

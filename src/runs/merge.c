@@ -18,14 +18,14 @@ static const char *const method_names[] = {
     [PT_CLOCK_WALL] = "wall clock",
 };
 
-/* Columns with times on CLOCK_MONOTONIC, which are aligned as the times of reads are. */
+/* Columns with CLOCK_MONOTONIC times, which are aligned like the times of reads. */
 static const struct { const char *table, *column; } time_columns[] = { { "span", "sStart" } };
 
 static int cannot_read(const struct pt_merge_run *run, int rc, struct pt_err *err) {
     return pt_fail(err, rc, "cannot read %s: %s", run->journal, strerror(-rc));
 }
 
-/* What clocks are matched by; how often each name has come, by its number. */
+/* Events that clocks are matched by; the count of each name so far, by its number. */
 struct survey {
     struct pt_merge *merge;
     struct pt_merge_run *run;
@@ -57,7 +57,7 @@ static bool has_i64(const struct pt_batch *b, uint32_t row, int column) {
     return column >= 0 && b->table->columns[column].type == PT_I64 && !pt_is_null(b, row, column);
 }
 
-/* All ranks leave a collective operation together. */
+/* All ranks leave a collective operation at the same time. */
 static void survey_spans(struct survey *s, const struct pt_sample *sample) {
     int table = pt_schema_find(sample->schema, "span");
     const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
@@ -87,7 +87,7 @@ static void survey_sample(struct survey *s, const struct pt_sample *sample) {
     survey_spans(s, sample);
 }
 
-/* The first pass over a run: who it is, how long, and what its clock can be matched by. */
+/* The first pass over a run: its identity, duration, and the events to match its clock by. */
 static int survey_run(struct pt_merge *m, struct pt_merge_run *run, struct pt_err *err) {
     struct survey s = { .merge = m, .run = run };
     struct pt_journal_reader reader = { 0 };
@@ -103,7 +103,7 @@ static int survey_run(struct pt_merge *m, struct pt_merge_run *run, struct pt_er
     if (rc)
         cannot_read(run, rc, err);
     else if (pt_journal_note_find(&reader, PT_RANK_NOTE))
-        rc = pt_fail(err, -EINVAL, "%s is a merged run already: give the runs it was made of",
+        rc = pt_fail(err, -EINVAL, "%s is already a merged run (give the runs it was merged from)",
                      run->journal);
     else if (run->sample_count == 0)
         rc = pt_fail(err, -ENODATA, "%s has no samples", run->journal);
@@ -136,7 +136,7 @@ static char *plain_label(const struct pt_merge_run *run) {
                        run->identity.host[0] ? run->identity.host : run->uuid);
 }
 
-/* "3"; if that is taken "3@host", and then "3@host#2". */
+/* "3"; if that is in use "3@host", then "3@host#2". */
 static void label_run(struct pt_merge *m, size_t index) {
     struct pt_merge_run *run = &m->runs[index];
     run->label = plain_label(run);
@@ -218,7 +218,7 @@ static int advance(struct pt_merge_run *run, struct pt_err *err) {
     return rc < 0 ? cannot_read(run, rc, err) : 0;
 }
 
-/* The second pass begins: each run has its first sample in hand. */
+/* Starts the second pass: reads the first sample of each run. */
 static int begin(struct pt_merge *m, struct pt_err *err) {
     int rc = make_schema(m, err);
     for (size_t i = 0; i < m->run_count && !rc; i++) {
@@ -265,7 +265,7 @@ static void add_row(const struct pt_merge_run *run, uint32_t table, uint32_t row
     shift_times(into, run->clock.offset_ns);
 }
 
-/* The main file takes the rank of its rows from its first table, which thus has one too. */
+/* The main file takes the rank of its rows from its first table, so that needs a rank too. */
 static void complete_main_row(const struct pt_merge_run *run, struct pt_sample *sample) {
     struct pt_batch *first = NULL;
     bool has_rows = false;
@@ -281,7 +281,7 @@ static void complete_main_row(const struct pt_merge_run *run, struct pt_sample *
     pt_set_str(first, 0, pt_str_from(run->label));
 }
 
-/* The sample that the run has in hand, with its label and on the common clock. */
+/* The current sample of the run, with its label and on the common clock. */
 static void translate(const struct pt_merge *m, const struct pt_merge_run *run,
                       struct pt_sample *sample) {
     pt_sample_clear(sample);
@@ -347,7 +347,7 @@ static int note_runs(const struct pt_merge *m, struct pt_journal *journal) {
     return rc;
 }
 
-/* What the first run says of itself stands for all; known when it was read to its end. */
+/* The notes of the first run stand for all; they are complete when it has been read to its end. */
 static int copy_notes(const struct pt_merge *m, struct pt_journal *journal) {
     const struct pt_journal_reader *reader = &m->runs[0].reader;
     int rc = 0;
@@ -405,9 +405,9 @@ int pt_merge_write(struct pt_merge *m, const char *const *journals, size_t count
                    const char *directory, struct pt_err *err) {
     *m = (struct pt_merge){ 0 };
     if (count < 2)
-        return pt_fail(err, -EINVAL, "there is only one run: nothing to merge");
+        return pt_fail(err, -EINVAL, "nothing to merge: there is only one run");
     if (count > PT_RANKS_MAX)
-        return pt_fail(err, -E2BIG, "there are %zu runs, at most %d can be merged", count,
+        return pt_fail(err, -E2BIG, "%zu runs are too many: at most %d can be merged", count,
                        PT_RANKS_MAX);
     m->runs = pt_calloc(count, sizeof *m->runs);
     m->run_count = count;
@@ -440,17 +440,17 @@ void pt_merge_release(struct pt_merge *m) {
 static void print_error(const struct pt_merge_run *run, struct pt_out *out) {
     switch (run->method) {
     case PT_CLOCK_REFERENCE:
-        pt_out_text(out, "the others are aligned to it");
+        pt_out_text(out, "reference: the others are aligned to it");
         break;
     case PT_CLOCK_SAME_BOOT:
-        pt_out_text(out, "the same clock, no error");
+        pt_out_text(out, "same clock, no error");
         break;
     case PT_CLOCK_EVENTS:
         pt_out_printf(out, "within %.3f ms, by %zu events", (double)run->clock.error_ns / 1e6,
                       run->clock.pair_count);
         break;
     case PT_CLOCK_WALL:
-        pt_out_text(out, "by wall clocks, error unknown");
+        pt_out_text(out, "by wall clock, error unknown");
         break;
     }
 }

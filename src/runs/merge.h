@@ -1,6 +1,6 @@
-/* runs/merge.h -- runs of several ranks or hosts as one run: one journal, one clock.
+/* runs/merge.h -- merges the runs of several ranks or hosts: one journal, one clock.
  *
- * store/rank.h says what such a run looks like, docs/MERGE.md how clocks are aligned. */
+ * store/rank.h describes such a run, docs/MERGE.md how clocks are aligned. */
 #ifndef PT_RUNS_MERGE_H
 #define PT_RUNS_MERGE_H
 
@@ -14,11 +14,11 @@
 enum pt_clock_method {
     PT_CLOCK_REFERENCE, /* the clock that all others are aligned to */
     PT_CLOCK_SAME_BOOT, /* the same kernel: the same clock */
-    PT_CLOCK_EVENTS,    /* by events that both saw */
+    PT_CLOCK_EVENTS,    /* by events that both recorded */
     PT_CLOCK_WALL,      /* by the wall clocks of the hosts, with an unknown error */
 };
 
-/* One of the runs that are merged. */
+/* One of the runs to merge. */
 struct pt_merge_run {
     const char *journal;
     char *label;
@@ -40,18 +40,18 @@ struct pt_merge_run {
 struct pt_merge {
     struct pt_merge_run *runs; /* by rank; the first has the reference clock */
     size_t run_count;
-    struct pt_names names; /* of events, over all runs */
+    struct pt_names names; /* names of events, over all runs */
     struct pt_schema schema;
     char uuid[37], journal[PATH_MAX];
     uint64_t sample_count;
 };
 
-/* Reads the runs and writes <uuid>.pitot into the directory. 0 or -errno with words. */
+/* Reads the runs and writes <uuid>.pitot into the directory. 0 or -errno with a message. */
 int pt_merge_write(struct pt_merge *m, const char *const *journals, size_t count,
                    const char *directory, struct pt_err *err) PT_MUST_CHECK;
 void pt_merge_release(struct pt_merge *m);
 
-/* A line for each run: rank, host, clock and its error. */
+/* One line per run: rank, host, clock and its error. */
 void pt_merge_print(const struct pt_merge *m, struct pt_out *out);
 
 #endif

@@ -56,14 +56,14 @@ static void release_call(struct pt_alert_call *call) {
     *call = (struct pt_alert_call){ { NULL } };
 }
 
-/* Said once: what fails once fails each time. */
+/* Logged once: a command that fails will probably fail each time. */
 static void note_failure(struct pt_alert_command *c, const char *why) {
     if (c->failed_count++ == 0)
-        pt_log(PT_LOG_WARNING, "the command of --alert-command %s; later failures are counted",
+        pt_log(PT_LOG_WARNING, "--alert-command: the command %s; later failures are only counted",
                why);
 }
 
-/* Ours, with the call's variables before it: the first of a name counts. */
+/* The variables of the call, then Pitot's environment: the first of a name counts. */
 static char **make_environment(const struct pt_alert_call *call) {
     size_t count = 0, n = 0;
     while (environ[count])
@@ -75,8 +75,8 @@ static char **make_environment(const struct pt_alert_call *call) {
     return environment;
 }
 
-/* A group of its own, to be killed whole; signals as they are by default; what it prints goes to
- * standard error, since standard output is that of the recorded command. */
+/* In its own process group, so that all of it can be killed; with default signals. Its output goes
+ * to standard error, because standard output belongs to the recorded command. */
 static int spawn(struct pt_alert_command *c, char **environment) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -142,7 +142,7 @@ static void note_end(struct pt_alert_command *c, int status) {
     if (WIFEXITED(status))
         snprintf(why, sizeof why, "exited with %d", WEXITSTATUS(status));
     else
-        snprintf(why, sizeof why, "was ended by signal %d", WTERMSIG(status));
+        snprintf(why, sizeof why, "was killed by signal %d", WTERMSIG(status));
     note_failure(c, why);
 }
 
@@ -161,7 +161,7 @@ void pt_alert_command_check(struct pt_alert_command *c, int64_t now_ns) {
         if (ended == 0)
             return;
         if (ended == c->pid)
-            note_end(c, status); /* else it was collected among the orphans of the recording */
+            note_end(c, status); /* else it was reaped among the orphans of the recording */
         c->pid = 0;
     }
     start_next(c);
@@ -184,7 +184,6 @@ void pt_alert_command_finish(struct pt_alert_command *c) {
         pt_alert_command_check(c, INT64_MAX);
     if (c->failed_count > 1 || c->dropped_count > 0)
         pt_log(PT_LOG_WARNING,
-               "the command of --alert-command failed %llu times, and %llu calls "
-               "of it were dropped",
+               "--alert-command: the command failed %llu times; %llu calls were dropped",
                (unsigned long long)c->failed_count, (unsigned long long)c->dropped_count);
 }

@@ -11,14 +11,14 @@
 #define ALERT_COLUMNS(X, t) \
     X(t, rule, "aRule", KEY, STRING, NONE, 0, "Name of the rule") \
     X(t, entity, "aEntity", KEY, STRING, NONE, 0, \
-      "Key of the row that it is about; empty for tables of one row") \
-    X(t, metric, "aMetric", INFO, STRING, NONE, 0, "TABLE.COLUMN that is watched") \
-    X(t, state, "aState", INFO, STRING, NONE, 0, "on or off: what it became") \
+      "Key of the row; empty for tables of one row") \
+    X(t, metric, "aMetric", INFO, STRING, NONE, 0, "Watched TABLE.COLUMN") \
+    X(t, state, "aState", INFO, STRING, NONE, 0, "New state: on or off") \
     X(t, threshold, "aThreshold", INFO, F64, NONE, 0, "Limit of the rule") \
-    X(t, value, "aValue", GAUGE, F64, NONE, 0, "Value at that moment; null: there is none any more")
+    X(t, value, "aValue", GAUGE, F64, NONE, 0, "Value at that time; null if it is gone")
 /* clang-format on */
 PT_TABLE(alert, PT_TABLE_ROWS(EVENTS, "alerts", NULL),
-         "Alerts that went on or off: by --alerts, or the defaults for GPUs", ALERT_COLUMNS,
+         "Alerts that fired or cleared, by --alerts or the GPU defaults", ALERT_COLUMNS,
          "alert rules");
 
 const struct pt_table *const pt_alert_table = &alert_table;
@@ -44,7 +44,7 @@ int pt_alerts_open(struct pt_alerts *a, const char *path, const struct pt_schema
         rc = read_rules(&a->watch, path, err);
     else
         pt_watch_add_defaults(&a->watch);
-    /* without a collector of GPUs the defaults watch nothing */
+    /* the defaults need no check: without the GPU collector they watch nothing */
     return rc || !path ? rc : pt_watch_check(&a->watch, schema, err);
 }
 

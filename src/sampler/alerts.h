@@ -1,4 +1,4 @@
-/* sampler/alerts.h -- alerts of a recording: rules watched while samples come, changes as rows. */
+/* sampler/alerts.h -- alerts of a recording: applies rules to each sample; changes become rows. */
 #ifndef PT_SAMPLER_ALERTS_H
 #define PT_SAMPLER_ALERTS_H
 
@@ -8,15 +8,16 @@ extern const struct pt_table *const pt_alert_table;
 
 struct pt_alerts {
     struct pt_watch watch;
-    struct pt_sample changes; /* rows of `.alerts` alone */
+    struct pt_sample changes; /* rows of `.alerts` only */
     uint32_t table;
 };
 
-/* Rules of the file, or the defaults if there is none. 0 or -errno with words. */
+/* Reads the rules of the file, or uses the defaults if `path` is NULL. 0 or -errno with a
+ * message. */
 int pt_alerts_open(struct pt_alerts *a, const char *path, const struct pt_schema *schema,
                    struct pt_err *err) PT_MUST_CHECK;
 void pt_alerts_close(struct pt_alerts *a);
-/* True: `a->changes` holds what went on or off with this sample. */
+/* True: `a->changes` holds the alerts that fired or cleared with this sample. */
 bool pt_alerts_see(struct pt_alerts *a, const struct pt_sample *sample);
 
 #endif

@@ -1,6 +1,6 @@
-/* sampler/engine_infos.h -- which inference engines a run has met, for the static file.
+/* sampler/engine_infos.h -- the inference engines of a run, for the static file.
  *
- * They are found some time after the start, so they are picked out of the samples on their way to
+ * Engines are detected some time after the start, so they are taken from the samples on the way to
  * the journal. */
 #ifndef PT_SAMPLER_ENGINE_INFOS_H
 #define PT_SAMPLER_ENGINE_INFOS_H
@@ -18,7 +18,7 @@ struct pt_engine_infos {
     int count;
 };
 
-/* True if the sample tells of an engine that was not known. */
+/* True if the sample has a new engine. */
 bool pt_engine_infos_see(struct pt_engine_infos *infos, const struct pt_sample *sample);
 
 /* Writes the member "engines"; `infos` is a struct pt_engine_infos. */

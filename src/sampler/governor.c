@@ -12,11 +12,11 @@ const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
 };
 
 #define MEAN_TIME_CONSTANT_S 10
-#define STEP_SECONDS         3  /* let a step show before the next one */
-#define QUIET_SECONDS        60 /* below half the budget for so long: step back */
+#define STEP_SECONDS         3  /* wait for the effect of a step before the next one */
+#define QUIET_SECONDS        60 /* time below half the budget before a step back */
 #define RESTORES_MAX         3
 #define LIMIT_OF_BUDGET      0.8
-#define WORTH_OF_BUDGET      0.05 /* a knob that could save less is left alone */
+#define WORTH_OF_BUDGET      0.05 /* a knob that would save less is not used */
 
 void pt_governor_init(struct pt_governor *g, double budget) {
     *g = (struct pt_governor){ .budget = budget, .last_step_seconds = -STEP_SECONDS };
@@ -60,7 +60,7 @@ bool pt_governor_step(struct pt_governor *g, double seconds, double used,
         return false;
 
     bool is_taken = false;
-    if (g->mean > limit && share > limit) /* the mean alone lags behind a step that was enough */
+    if (g->mean > limit && share > limit) /* the mean alone lags behind a sufficient step */
         is_taken = step_down(g, seconds, knob_cost, action);
     else if (g->quiet_seconds >= QUIET_SECONDS)
         is_taken = step_back(g, action);

@@ -1,12 +1,12 @@
-/* sampler/governor.h -- keeps Pitot's own cost below a budget.
+/* sampler/governor.h -- keeps Pitot's overhead below a budget.
  *
- * Once a second it is told how much CPU Pitot used; it keeps a mean over about
- * ten seconds. While both are above 80 % of the budget it takes steps down, at most
- * one every few seconds: of the steps below it takes the first that still can be
- * taken and whose collector is worth it. Below half the budget for a minute it
- * takes the last step back, and does so at most three times. The interval the
- * user asked for never changes: a thinned collector is asked at every 2nd, 4th,
- * ... tick. Pure: no clock, no I/O. */
+ * Once a second it receives the CPU time that Pitot used and keeps a mean over
+ * about ten seconds. While both are above 80 % of the budget it takes steps down,
+ * at most one every few seconds: the first step of the list below that is still
+ * possible and saves enough. After a minute below half the budget it takes the
+ * last step back, at most three times. The sampling interval never changes: a
+ * thinned collector is sampled at every 2nd, 4th, ... tick. Pure: no clock, no
+ * I/O. */
 #ifndef PT_SAMPLER_GOVERNOR_H
 #define PT_SAMPLER_GOVERNOR_H
 
@@ -25,8 +25,8 @@ enum pt_governor_knob {
 
 struct pt_governor_knob_info {
     const char *name;          /* in the text of an action */
-    int level_count;           /* 1: a switch; more: asked every 2^level ticks */
-    const char *collectors[5]; /* that it slows; NULL-terminated, none for a switch */
+    int level_count;           /* 1: a switch; more: sampled every 2^level ticks */
+    const char *collectors[5]; /* collectors that it thins; NULL-terminated, empty for a switch */
 };
 
 extern const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT];
@@ -41,15 +41,15 @@ struct pt_governor {
 
 struct pt_governor_action {
     enum pt_governor_knob knob;
-    int level; /* the new one */
+    int level; /* the new level */
     bool is_restored;
 };
 
 /* `budget` is a share of one CPU; 0: no step is ever taken. */
 void pt_governor_init(struct pt_governor *g, double budget);
 
-/* `used` CPU seconds of all of Pitot in the last `seconds`; knob_cost[k] the
- * part of it that knob k could influence. True if a step was taken. */
+/* `used`: CPU seconds of all of Pitot in the last `seconds`; knob_cost[k]: the
+ * part of it that knob k influences. True if a step was taken. */
 bool pt_governor_step(struct pt_governor *g, double seconds, double used,
                       const double knob_cost[PT_KNOB_COUNT], struct pt_governor_action *action);
 

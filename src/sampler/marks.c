@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "What was marked")
-PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Marks on the time axis, set by `pitot mark`",
+#define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "Text of the note")
+PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Timestamped notes, added by `pitot mark`",
          MARK_COLUMNS, "pitot mark");
 
 const struct pt_table *const pt_mark_table = &mark_table;
@@ -24,12 +24,13 @@ static char *control_path(const char *journal) {
 void pt_marks_open(struct pt_marks *m, const char *journal) {
     *m = (struct pt_marks){ .fd = -1, .path = control_path(journal) };
     if (mkfifo(m->path, 0600)) {
-        pt_log(PT_LOG_INFO, "no marks in this run: cannot create %s: %s", m->path, strerror(errno));
+        pt_log(PT_LOG_INFO, "`pitot mark` will not work for this run: cannot create %s: %s",
+               m->path, strerror(errno));
         pt_free(m->path);
         m->path = NULL;
         return;
     }
-    /* Open for writing too: a FIFO without writers would always be readable. */
+    /* Also open for writing: a FIFO without writers would always be readable. */
     m->fd = open(m->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -57,7 +58,7 @@ bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MA
     }
     if (!newline) {
         if (m->line_length == sizeof m->line)
-            m->line_length = 0; /* somebody else's noise */
+            m->line_length = 0; /* not from `pitot mark` */
         return false;
     }
     struct pt_str line = { m->line, (size_t)(newline - m->line) };
@@ -81,7 +82,7 @@ void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text) 
 int pt_mark_send(const char *journal, const char *text, bool must_keep, struct pt_err *err) {
     size_t length = strlen(text);
     if (length == 0 || length >= PT_MARK_MAX || strchr(text, '\n'))
-        return pt_fail(err, -EINVAL, "a mark is one line of 1 to %d bytes", PT_MARK_MAX);
+        return pt_fail(err, -EINVAL, "the note must be one line of 1 to %d bytes", PT_MARK_MAX);
     char *path = control_path(journal);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     pt_free(path);
@@ -93,9 +94,8 @@ int pt_mark_send(const char *journal, const char *text, bool must_keep, struct p
     int written =
         snprintf(line, sizeof line, "%s%s\n", must_keep ? (char[]){ PT_MARK_KEEP, 0 } : "", text);
     ssize_t n = write(fd, line, (size_t)written);
-    int rc = n == written
-                 ? 0
-                 : pt_fail(err, -EAGAIN, "the recording %s takes no marks just now", journal);
+    int rc =
+        n == written ? 0 : pt_fail(err, -EAGAIN, "the recording %s is busy (try again)", journal);
     close(fd);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* sampler/marks.h -- texts that people put on the time axis of a running recording.
+/* sampler/marks.h -- timestamped notes added to a running recording.
  *
  * A recording listens on a FIFO in its directory, <uuid>.ctl. `pitot mark` finds it
  * through the environment (inside the recorded command), a directory or a uuid, and
@@ -16,7 +16,7 @@ extern const struct pt_table *const pt_mark_table;
 #define PT_MARK_MAX     1000 /* bytes; below PIPE_BUF, so that a line arrives whole */
 
 struct pt_marks {
-    int fd; /* -1: this file system has no FIFOs, marks are off */
+    int fd; /* -1: the file system does not support FIFOs, marks are off */
     char *path;
     char line[4096];
     size_t line_length;
@@ -26,16 +26,16 @@ struct pt_marks {
 void pt_marks_open(struct pt_marks *m, const char *journal);
 void pt_marks_close(struct pt_marks *m); /* removes the FIFO */
 
-/* Takes the next whole line that has arrived; false when there is none. */
+/* Takes the next complete line; false if there is none. */
 bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MAX + 1]);
 
-/* Puts a mark at this instant into `sample` (cleared first), at `table` of its schema. */
+/* Puts a mark with the current time into `sample` (cleared first), at `table` of its schema. */
 void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text);
 
-/* Begins the line of a mark that asks a black box to keep what was before it. */
+/* Begins the line of a mark that asks a black box to keep the minutes before it. */
 #define PT_MARK_KEEP '\x01'
 
-/* From outside: sends a text to a running recording. -ENXIO: it is not running. */
+/* Sends a text to a running recording. -ENXIO: it is not running. */
 int pt_mark_send(const char *journal, const char *text, bool must_keep,
                  struct pt_err *err) PT_MUST_CHECK;
 

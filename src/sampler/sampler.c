@@ -17,31 +17,31 @@
 
 #define COLLECTOR_COLUMNS(X, t)                                                                 \
     X(t, name, "colName", KEY, STRING, NONE, 0,                                                 \
-      "Collector, or 'pitot' for the whole, or 'governor', 'clock', 'journal' for an event")    \
-    X(t, action, "colAction", INFO, STRING, NONE, 0, "What was done or happened, in words")     \
-    X(t, calls, "colCalls", COUNTER, I64, COUNT, 0, "Times it was asked")                       \
-    X(t, rows, "colRows", COUNTER, I64, COUNT, 0, "Rows it gave")                               \
-    X(t, took, "colTime", COUNTER, I64, NANOSECONDS, 0, "Wall time of its calls")               \
+      "Collector, 'pitot' for the total, or 'governor', 'clock', 'journal' for an event")       \
+    X(t, action, "colAction", INFO, STRING, NONE, 0, "Description of the event")                \
+    X(t, calls, "colCalls", COUNTER, I64, COUNT, 0, "Calls")                                    \
+    X(t, rows, "colRows", COUNTER, I64, COUNT, 0, "Rows returned")                              \
+    X(t, took, "colTime", COUNTER, I64, NANOSECONDS, 0, "Wall time of calls")                   \
     X(t, worst, "colWorst", GAUGE, I64, NANOSECONDS, 0, "Longest call since the last row")      \
     X(t, errors, "colErrors", COUNTER, I64, COUNT, 0, "Calls that failed")                      \
-    X(t, status, "colStatus", GAUGE, I64, NONE, 0, "Last result: 0 or an errno")                \
-    X(t, level, "colLevel", GAUGE, I64, NONE, 0, "Thinning: asked at every 2^level-th tick")    \
-    X(t, cpu, "colCpuTime", COUNTER, I64, NANOSECONDS, 0, "CPU time of all of Pitot")           \
+    X(t, status, "colStatus", GAUGE, I64, NONE, 0, "Result of the last call: 0 or an errno")    \
+    X(t, level, "colLevel", GAUGE, I64, NONE, 0, "Thinning: sampled at every 2^level-th tick")  \
+    X(t, cpu, "colCpuTime", COUNTER, I64, NANOSECONDS, 0, "CPU time of Pitot, all threads")     \
     X(t, rss, "colRss", GAUGE, I64, BYTES, 0, "Memory of Pitot")                                \
-    X(t, fds, "colDescriptors", GAUGE, I64, COUNT, 0, "File descriptors Pitot keeps open")      \
-    X(t, late, "colLateTicks", COUNTER, I64, COUNT, 0, "Ticks skipped because they came late")  \
+    X(t, fds, "colDescriptors", GAUGE, I64, COUNT, 0, "Open file descriptors of Pitot")         \
+    X(t, late, "colLateTicks", COUNTER, I64, COUNT, 0, "Ticks skipped because they were late")  \
     X(t, dropped, "colDroppedTicks", COUNTER, I64, COUNT, 0,                                    \
       "Ticks dropped because samples could not be written fast enough")                         \
     X(t, lateness, "colLateness", GAUGE, I64, NANOSECONDS, 0, "Largest delay of a tick so far") \
     X(t, kernel, "colKernelMemory", GAUGE, I64, BYTES, 0,                                       \
       "Kernel memory of the files kept open, estimated")
 
-PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "What Pitot itself costs, and what it did",
+PT_TABLE(collector, PT_TABLE_FILE("collectors", NULL), "Pitot's own overhead and events",
          COLLECTOR_COLUMNS, "Pitot");
 
 #define GOVERN_PERIOD_NS PT_NS_PER_SECOND
 #define REPORT_PERIOD_NS (10 * PT_NS_PER_SECOND)
-#define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock: worth an event */
+#define JUMP_NS          (100 * PT_NS_PER_MS) /* of the wall clock; larger ones are events */
 /* An open /proc or cgroup file holds a struct file, an inode, a dentry and a
  * seq_file with a page once read. */
 #define KERNEL_BYTES_PER_FD 5600
@@ -101,7 +101,7 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     pt_governor_init(&s->governor, options->budget);
     int rc = pt_sample_queue_init(&s->queue, &s->schema);
     if (rc)
-        return pt_fail(err, rc, "cannot make a queue: %s", strerror(-rc));
+        return pt_fail(err, rc, "cannot create a queue: %s", strerror(-rc));
     return open_collectors(s, err);
 }
 
@@ -109,7 +109,7 @@ static void note_status(struct pt_sampler_collector *c, int rc) {
     c->error_count += rc != 0 && rc != -ENODATA;
     if (rc == -ENODATA) {
         c->is_on = false;
-        pt_log(PT_LOG_INFO, "%s: this machine has none, switched off", c->type->name);
+        pt_log(PT_LOG_INFO, "%s: not available on this machine, switched off", c->type->name);
     } else if (rc && rc != c->status) {
         pt_log(PT_LOG_WARNING, "%s: %s; its values are missing until it works again", c->type->name,
                strerror(-rc));
@@ -162,7 +162,7 @@ static void report_collector(struct pt_sampler *s, struct pt_sampler_collector *
     c->worst_ns = 0;
 }
 
-/* Since Linux 6.2 the directory's size is their number; before, they have to be counted. */
+/* Since Linux 6.2 the size of the directory is their number; before, count them. */
 static int64_t open_descriptors(const struct pt_fs *fs) {
     struct stat st;
     if (!fs->is_live || fstatat(fs->proc, "self/fd", &st, 0))
@@ -170,7 +170,7 @@ static int64_t open_descriptors(const struct pt_fs *fs) {
     if (st.st_size > 0)
         return st.st_size;
     DIR *directory = pt_fs_list(fs->proc, "self/fd");
-    int64_t count = -1; /* without the one that reads them */
+    int64_t count = -1; /* without the descriptor of the directory */
     for (struct dirent *e; directory && (e = readdir(directory));)
         count += e->d_name[0] != '.';
     if (directory)
@@ -252,8 +252,8 @@ static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double
                  s->governor.budget * 100);
     else
         snprintf(text, sizeof text,
-                 "%s at every %d. tick: Pitot used %.1f %% of one CPU, budget %.1f %%", knob->name,
-                 1 << action.level, s->governor.mean * 100, s->governor.budget * 100);
+                 "%s sampled at every %d. tick: Pitot used %.1f %% of one CPU, budget %.1f %%",
+                 knob->name, 1 << action.level, s->governor.mean * 100, s->governor.budget * 100);
     add_event(s, sample, "governor", text);
 }
 
@@ -277,8 +277,7 @@ static void govern(struct pt_sampler *s, struct pt_sample *sample) {
     s->last_cpu_ns = cpu_ns;
 }
 
-/* Every ten seconds, at the first tick and at the last: what each collector and all of Pitot
- * cost. */
+/* Every ten seconds, and at the first and last tick: the cost of each collector and of Pitot. */
 static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
     if (s->last_report_ns && sample->mono_ns - s->last_report_ns < REPORT_PERIOD_NS &&
         !s->must_stop)
@@ -290,8 +289,8 @@ static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
     s->last_report_ns = sample->mono_ns;
 }
 
-/* Reads all clocks at one instant: false if the thread was held up between them every time, so
- * that their differences mean nothing. */
+/* Reads all clocks at the same time: false if the thread was interrupted between them each time, so
+ * that their differences have no meaning. */
 static bool read_clocks(struct pt_sample *sample, int64_t *boot_ns) {
     for (int attempt = 0; attempt < 3; attempt++) {
         sample->mono_ns = pt_mono_ns();
@@ -338,8 +337,8 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
     s->context.tick++;
 }
 
-/* Waking the main thread costs about as much as a whole host tick. Samples that come faster than
- * this are handed over in groups; a recorder that is killed then loses the last group. */
+/* Waking the main thread costs about as much as a whole host tick. Samples at shorter intervals are
+ * handed over in groups; a killed recorder then loses the last group. */
 #define WAKE_PERIOD_NS (5 * PT_NS_PER_MS)
 
 static void take_sample(struct pt_sampler *s) {
@@ -392,7 +391,7 @@ static struct timespec timespec_of(int64_t ns) {
 int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     if (s->timer_fd < 0)
-        return pt_fail(err, -errno, "cannot make a timer: %s", strerror(errno));
+        return pt_fail(err, -errno, "cannot create a timer: %s", strerror(errno));
     s->start_ns = pt_mono_ns();
     struct itimerspec schedule = { .it_value = timespec_of(s->start_ns + s->options.interval_ns),
                                    .it_interval = timespec_of(s->options.interval_ns) };
@@ -404,7 +403,7 @@ int pt_sampler_start(struct pt_sampler *s, struct pt_err *err) {
     return 0;
 }
 
-/* Gives back descriptors and memory that only ticks need. */
+/* Releases descriptors and memory that only ticks need. */
 static void close_collectors(struct pt_sampler *s) {
     for (int i = 0; i < s->collector_count; i++) {
         struct pt_sampler_collector *c = &s->collectors[i];

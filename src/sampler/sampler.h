@@ -1,9 +1,9 @@
 /* sampler/sampler.h -- the thread that takes the samples.
  *
- * The first sample is taken at once, the others at start + k x interval; a
- * tick that comes too late is skipped and counted, never shifted. A last one is
- * taken when the sampler is stopped. The thread never waits for a disk or for
- * the consumer of its samples. */
+ * It takes the first sample at once, the others at start + k x interval; a late
+ * tick is skipped and counted, never shifted. It takes a last one when it is
+ * stopped. The thread never waits for a disk or for the consumer of its
+ * samples. */
 #ifndef PT_SAMPLER_SAMPLER_H
 #define PT_SAMPLER_SAMPLER_H
 
@@ -17,20 +17,20 @@
 
 #define PT_SAMPLER_TABLES     (PT_SAMPLER_COLLECTORS * PT_COLLECTOR_TABLES + 4)
 
-/* All tables of a run in the order of every output: those of the collectors, what Pitot itself
- * costs, marks. Returns how many. */
+/* All tables of a run in the order of every output: those of the collectors, Pitot's own overhead,
+ * marks. Returns their number. */
 uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]);
 
 struct pt_sampler_collector {
     const struct pt_collector *type;
     void *state;
     uint32_t first_table; /* of its tables in the schema */
-    bool is_on;           /* asked for, and the machine has it */
+    bool is_on;           /* requested, and available on this machine */
     int status;           /* of the last call: 0 or -errno */
-    int level;            /* asked every 2^level ticks */
+    int level;            /* sampled every 2^level ticks */
     int64_t took_ns;      /* wall time of all calls */
-    int64_t worst_ns;     /* since it was last reported */
-    int64_t governed_ns;  /* took_ns when the governor last looked */
+    int64_t worst_ns;     /* since the last report */
+    int64_t governed_ns;  /* took_ns at the last call of the governor */
     uint64_t call_count, row_count, error_count;
 };
 
@@ -42,8 +42,8 @@ struct pt_sampler_options {
     const struct pt_engine_options *engines; /* or NULL */
     const char *regions;                     /* see struct pt_context */
     int fd_budget;
-    /* CPU time of threads that no thinning makes cheaper, which the governor leaves out; or NULL.
-     * Called by the sampler thread. */
+    /* CPU time of threads that thinning does not affect: the governor excludes it; or NULL. Called
+     * by the sampler thread. */
     int64_t (*other_cpu_ns)(const void *other);
     const void *other;
     bool is_enabled[PT_SAMPLER_COLLECTORS]; /* by index in pt_collectors */
@@ -59,7 +59,7 @@ struct pt_sampler {
     struct pt_context context;
     struct pt_text text; /* of the context */
     struct pt_thinning thinning;
-    struct pt_part_costs part_costs; /* since the governor last looked */
+    struct pt_part_costs part_costs; /* since the last call of the governor */
     struct pt_governor governor;
     struct pt_sample_queue queue;
     pthread_t thread;
@@ -70,7 +70,7 @@ struct pt_sampler {
     _Atomic uint64_t taken_count, late_count, dropped_count;
     _Atomic int64_t worst_lateness_ns;
 
-    /* Of the sampler thread alone. */
+    /* Used by the sampler thread only. */
     int64_t start_ns, last_report_ns, last_govern_ns, last_cpu_ns, last_wake_ns;
     int64_t wall_offset_ns, boot_offset_ns;
 };

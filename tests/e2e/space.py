@@ -97,7 +97,7 @@ def no_room_for_export(directory):
     with small_disk(directory / 'disk', '200k') as disk:
         code, _, err = run('-f', 'csv', '-t', 5, '-o', disk, '--', 'sleep', '0.6')
         equal(code, 125, err)
-        contains(err, 'pitot export makes the files from it')
+        contains(err, 'to write the files: pitot export')
         journal, = disk.glob('*.pitot')
         equal(run('export', journal, '-f', 'csv', '-o', directory / 'made')[0], 0)
         assert len(table(directory / 'made')) > 10

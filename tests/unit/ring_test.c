@@ -216,7 +216,7 @@ static void the_minutes_before_are_kept_once(void **state) {
     struct pt_blackbox b = { .o = { BOUND, 60 * SECOND },
                              .directory = tree_path(&tree, ""),
                              .ring = &r };
-    const struct pt_cause alert = { PT_CAUSE_ALERT, "alert hot went on" };
+    const struct pt_cause alert = { PT_CAUSE_ALERT, "alert hot fired" };
     char *directory = pt_strdup(b.directory);
     b.directory = directory;
     write_samples(&r, 1, 100);

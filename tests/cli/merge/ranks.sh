@@ -5,7 +5,7 @@ for rank in 1 0; do
         --path.procfs "$FIXTURES/v2/proc" --path.sysfs "$FIXTURES/v2/sys" \
         --path.rootfs "$FIXTURES/v2" -- true
 done
-"$PITOT" merge runs -o merged 2>/dev/null | sed 's/ *[0-9]*  *[0-9.]*  the/ N S the/'
+"$PITOT" merge runs -o merged 2>/dev/null | sed 's/ *[0-9]*  *[0-9.]*  \(reference\|same\)/ N S \1/'
 "$PITOT" merge runs -o runs -q # a merged run beside them is left out next time
 "$PITOT" merge runs -o again -q
 "$PITOT" export merged -f csv -q
