@@ -40,7 +40,7 @@ void pt_canvas_style(struct pt_canvas *c, int row, int column, int width, enum p
             glyph_at(c, row, column + i)->style = style;
 }
 
-/* Takes a character; a byte that is none counts as one. */
+/* Reads one character; an invalid byte counts as one. */
 static uint32_t next_code(struct pt_str *text) {
     const unsigned char *at = (const unsigned char *)text->at;
     size_t n = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -55,7 +55,7 @@ static uint32_t next_code(struct pt_str *text) {
     return code;
 }
 
-/* What is shown for a character, and how many columns that takes. */
+/* The character to show instead, and its width in columns. */
 static int shown(const struct pt_canvas *c, uint32_t *code) {
     if (*code >= ' ' && *code < 0x7f)
         return 1;

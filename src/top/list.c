@@ -110,7 +110,7 @@ static void find_parents(struct pt_list *l, const struct pt_panel *p, const stru
     pt_free(ids);
 }
 
-/* What matches is shown with those above it. */
+/* A match is shown with its ancestors. */
 static void keep_ancestors(struct pt_list *l, uint32_t count) {
     for (uint32_t row = 0; row < count; row++) {
         if (!l->nodes[row].is_kept)
@@ -135,7 +135,7 @@ static int compare_texts(struct pt_str a, struct pt_str b) {
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* What is unknown comes last, whatever the direction; of equals the first stays first. */
+/* Unknown values come last in both directions; the sort is stable. */
 static int compare_rows(const void *a, const void *b, void *user) {
     const struct sorting *s = user;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -172,7 +172,7 @@ static void add_item(struct pt_list *l, uint32_t row, int depth, uint32_t open) 
     l->nodes[row].is_placed = true;
 }
 
-/* The children of a node hang in the order they are shown: the last is hung first. */
+/* Prepending in reverse order keeps the children of a node in display order. */
 static uint32_t hang_children(struct pt_list *l, size_t kept) {
     uint32_t roots = NONE;
     for (size_t i = kept; i-- > 0;) {
@@ -228,6 +228,6 @@ void pt_list_make(struct pt_list *l, const struct pt_panel *p, const struct pt_r
     if (is_tree)
         place_tree(l, hang_children(l, kept));
     for (size_t i = 0; i < kept; i++)
-        if (!l->nodes[l->order[i]].is_placed) /* no tree; or parents in a circle, by wrong data */
+        if (!l->nodes[l->order[i]].is_placed) /* not a tree; or a cycle of parents in wrong data */
             add_item(l, l->order[i], 0, 0);
 }

@@ -1,18 +1,18 @@
-/* top/list.h -- the rows of a panel in the order they are shown: filtered, sorted, as a tree. */
+/* top/list.h -- the rows of a panel in display order: filtered, sorted, as a tree. */
 #ifndef PT_TOP_LIST_H
 #define PT_TOP_LIST_H
 
 #include "top/panel.h"
 
-#define PT_LIST_DEPTH 24 /* of a tree; what is deeper is drawn at this depth */
+#define PT_LIST_DEPTH 24 /* of a tree; deeper rows are drawn at this depth */
 
 struct pt_list_item {
     uint32_t row;
     int depth;
-    uint32_t open; /* bit d: the line of depth d goes on below */
+    uint32_t open; /* bit d: the line at depth d continues below */
 };
 
-/* {0} is empty. Keeps its memory from one time to the next. */
+/* {0} is empty. Reuses its memory. */
 struct pt_list {
     struct pt_list_item *items;
     size_t count, capacity;
@@ -23,11 +23,11 @@ struct pt_list {
 };
 
 struct pt_list_options {
-    const struct pt_panel_column *sort; /* NULL: as the rows come */
+    const struct pt_panel_column *sort; /* NULL: in row order */
     bool is_rising;
-    const char *filter; /* "": all; any text of a row, or a key, in which it stands */
+    const char *filter; /* "": all rows; else rows with this text in a text or key column */
     bool is_tree;       /* where rows have parents */
-    bool is_own;        /* only what is of the recorded tree */
+    bool is_own;        /* only rows of the recorded tree */
 };
 
 void pt_list_make(struct pt_list *l, const struct pt_panel *p, const struct pt_rates *r,

@@ -15,7 +15,7 @@
 
 enum kind { BAR, PAIR, NUMBER };
 
-/* What the highest mark of a curve, and the whole of a bar, stand for. */
+/* The value of a full bar and of the top of a curve. */
 enum scale { LARGEST, HUNDRED, CORES, MEMORY };
 
 struct meter {
@@ -24,7 +24,7 @@ struct meter {
     enum scale scale;
     enum pt_figure_id figure, other;
     const char *words[2]; /* before the two numbers of a pair */
-    bool is_always;       /* else only where it was known lately */
+    bool is_always;       /* else only if it was known recently */
 };
 
 static const struct meter meters[] = {
@@ -72,7 +72,7 @@ static uint32_t core_count(const struct pt_top_model *m) {
     return table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
 }
 
-/* 0: it is not known beforehand. */
+/* 0: not known in advance. */
 static double full_of(const struct pt_top_model *m, enum scale scale) {
     switch (scale) {
     case HUNDRED:
@@ -169,7 +169,7 @@ static void draw_gpu(const struct pt_top_model *m, uint32_t gpu, struct pt_canva
         pt_trail_draw(&m->gpus[gpu], c, row, column + x, width - x, 1);
 }
 
-/* Without a command or --pid the recorded tree is Pitot's own cgroup, of which nobody asks. */
+/* Without a command or --pid, the recorded tree is Pitot's own cgroup: not of interest. */
 static bool is_shown(const struct pt_top_model *m, const struct meter *meter) {
     if (meter->figure == PT_FIGURE_COMMAND_CPU &&
         isnan(pt_rates_find(&m->rates, "process_totals", "pTreeNumProcesses")))
@@ -220,7 +220,7 @@ static void draw_core_bar(const struct pt_top_model *m, int table, uint32_t core
     draw_bar(c, row, column + 3, width - 4, busy, text);
 }
 
-/* Too many for bars: a mark each, or one for the busiest of several. */
+/* Too many for bars: one mark per CPU, or per group of CPUs for the busiest. */
 static void draw_core_marks(const struct pt_top_model *m, int table, uint32_t count,
                             struct pt_canvas *c, int row) {
     uint32_t room = (uint32_t)(c->columns - LABEL_WIDTH);

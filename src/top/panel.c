@@ -16,7 +16,7 @@ struct chosen_column {
     const char *otherwise[2];
 };
 
-/* What is shown where. A column narrower than what it holds is cut; the last one takes the rest. */
+/* The panels. Text wider than its column is cut; the last column takes the remaining width. */
 static const struct {
     const char *title, *table, *sort;
     struct chosen_column columns[COLUMNS_MOST];
@@ -154,7 +154,7 @@ static void add_all_columns(struct pt_panel *p, const struct pt_schema *schema) 
         p->all.list[p->all.count++] = plain_column(schema, p->table, c);
 }
 
-/* false: a schema of another Pitot may lack it. */
+/* False: the schema of another Pitot version may lack it. */
 static bool resolve(const struct pt_schema *schema, int table, const struct chosen_column *from,
                     struct pt_panel_column *into) {
     const char *dot = strchr(from->column, '.');
@@ -261,7 +261,7 @@ bool pt_panel_is_text(const struct pt_panel_column *c, const struct pt_rates *r)
     return r->schema->tables[c->table]->columns[c->column].type == PT_STRING;
 }
 
-/* A process may be on several GPUs: their sum. */
+/* A process may use several GPUs: sum them. */
 static double joined_value(const struct pt_panel_column *c, const struct pt_rates *r, double id) {
     const struct pt_batch *rows = pt_rates_rows(r, c->table);
     double sum = NAN;

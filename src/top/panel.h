@@ -1,7 +1,7 @@
-/* top/panel.h -- what a list on the screen shows: rows of one table, some or all of its columns.
+/* top/panel.h -- a list on the screen: rows of one table, some or all of its columns.
  *
  * The panels of panel.c come first, with columns chosen by hand; then one for each other table of
- * the schema, so that everything that is recorded can be looked at. */
+ * the schema, so that all recorded data can be viewed. */
 #ifndef PT_TOP_PANEL_H
 #define PT_TOP_PANEL_H
 
@@ -10,10 +10,10 @@
 struct pt_panel_column {
     const char *heading;
     int table, column;
-    int otherwise[2]; /* columns that stand in where it is unknown, numbers as their sum; or -1 */
+    int otherwise[2]; /* columns to use if it is unknown, numbers as their sum; or -1 */
     int joined_by;    /* column of `table` that names the process of the row; -1: no other table */
-    int width;        /* 0: what is left */
-    int least;        /* columns of a screen that shows it */
+    int width;        /* 0: the remaining width */
+    int least;        /* shown on screens of at least this width */
 };
 
 struct pt_panel_columns {
@@ -25,9 +25,9 @@ struct pt_panel {
     const char *title;
     int table;
     struct pt_panel_columns chosen, all;
-    int sort;       /* of the chosen columns, at first; -1: as the rows come */
-    bool is_single; /* one row, about the machine as a whole */
-    /* Columns of the table; -1 where it has none. */
+    int sort;       /* initial sort column, of the chosen ones; -1: row order */
+    bool is_single; /* one row for the whole machine */
+    /* Columns of the table; -1: none. */
     int id, parent, is_recorded;
 };
 
@@ -41,15 +41,15 @@ void pt_panels_release(struct pt_panels *p);
 /* By title or by name of the table; -1: none. */
 int pt_panels_find(const struct pt_panels *p, const struct pt_schema *schema, const char *name);
 
-/* Does it show anything now? A column of another table, none of whose rows are there, does not. */
+/* Does the column have values now? One of another table without rows does not. */
 bool pt_panel_has_rows(const struct pt_panel *p, const struct pt_rates *r);
 bool pt_panel_shows(const struct pt_panel_column *c, const struct pt_rates *r, int screen_columns);
 
 bool pt_panel_is_text(const struct pt_panel_column *c, const struct pt_rates *r);
-/* Of a row of the panel's table: NAN if unknown. */
+/* For a row of the panel's table: NAN if unknown. */
 double pt_panel_value(const struct pt_panel *p, const struct pt_panel_column *c,
                       const struct pt_rates *r, uint32_t row);
-/* Of a column with texts; "" if unknown. */
+/* For a text column; "" if unknown. */
 struct pt_str pt_panel_text(const struct pt_panel *p, const struct pt_panel_column *c,
                             const struct pt_rates *r, uint32_t row);
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A table that sends nothing has nothing any more, unless its collector is asked less often. */
+/* A table without rows is empty now, unless its collector is sampled less often. */
 #define KEPT_NS        (3 * PT_NS_PER_SECOND)
 #define KEPT_INTERVALS 3
 
@@ -57,7 +57,7 @@ static bool is_same_thing(const struct pt_batch *a, uint32_t a_row, const struct
     return true;
 }
 
-/* Rows come in the same order each time: the one after the last found is tried first. */
+/* Rows come in the same order each time: try the row after the last match first. */
 static bool find_before(const struct pt_batch *before, const struct pt_batch *rows, uint32_t row,
                         uint32_t *hint, uint32_t *found) {
     for (uint32_t i = 0; i < before->row_count; i++) {
@@ -121,7 +121,7 @@ static void add_table(struct pt_rates *r, uint32_t t, const struct pt_batch *row
         fill_row(now, &r->before[t], row, &hint);
 }
 
-/* Rows of these tell what happened, and come only then. */
+/* Tables of events have rows only when something happens. */
 static bool is_lasting(const struct pt_table *table) {
     static const char *const lasting[] = { "collector", "mark", "alert" };
     for (size_t i = 0; i < PT_COUNT(lasting); i++)

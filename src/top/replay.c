@@ -6,7 +6,7 @@
 
 #define KEYS_MOST 4096
 
-/* Every other one is enough, from now on. */
+/* Keep every other one from now on. */
 static void thin_keys(struct pt_replay *r) {
     for (size_t i = 0; i < r->key_count / 2; i++)
         r->keys[i] = r->keys[2 * i];
@@ -16,7 +16,7 @@ static void thin_keys(struct pt_replay *r) {
 
 static void note_key(struct pt_replay *r) {
     if (r->key_count > 0 && r->next.mono_ns <= r->keys[r->key_count - 1].mono_ns)
-        return; /* seen before */
+        return; /* already seen */
     if (r->keys_skipped++ % r->key_stride != 0)
         return;
     if (r->key_count == KEYS_MOST)
@@ -29,7 +29,7 @@ static bool is_same(struct pt_journal_place a, struct pt_journal_place b) {
     return a.segment == b.segment && a.position == b.position;
 }
 
-/* Reads one sample ahead. A read error is the end: what came before is still worth a look. */
+/* Reads one sample ahead. A read error is the end: the samples before it can still be shown. */
 static void read_ahead(struct pt_replay *r) {
     struct pt_journal_place before = r->reader.key_place;
     if (r->has_next || pt_journal_next(&r->reader, &r->next) <= 0)
@@ -75,7 +75,7 @@ void pt_replay_seek(struct pt_replay *r, int64_t mono_ns) {
     if (at > 0)
         at--;
     while (pt_journal_seek(&r->reader, r->keys[at].place) && at + 1 < r->key_count)
-        at++; /* the oldest part of a ring goes away while it is recorded */
+        at++; /* a ring loses its oldest part while it is recorded */
     r->has_next = false;
 }
 

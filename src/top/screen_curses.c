@@ -1,5 +1,5 @@
-/* top/screen_curses.c -- the module "terminal": ncurses compares with what is on the screen, so
- * that a canvas like the one before costs nothing and nothing flickers. */
+/* top/screen_curses.c -- the module "terminal". ncurses sends only the differences from the
+ * previous screen: an unchanged canvas costs nothing and nothing flickers. */
 #define NCURSES_WIDECHAR 1
 #include "top/screen.h"
 
@@ -15,17 +15,17 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Of curses itself there is one, and a handler of a crash has no argument. */
+/* Global: curses has one instance, and a signal handler has no argument. */
 static struct {
     SCREEN *screen;
     bool with_colour;
     wchar_t *line;
     size_t line_capacity;
     struct termios before;
-    char leave[128]; /* what gives the terminal its own screen and cursor back */
+    char leave[128]; /* restores the terminal's own screen and cursor */
 } terminal;
 
-/* Told apart by people who see red and green alike, and without any colour. */
+/* Distinguishable with red-green colour blindness, and without colour. */
 static const struct {
     attr_t attributes;
     short colour;
@@ -53,7 +53,7 @@ static void prepare_colours(void) {
         init_pair((short)(i + 1), looks[i].colour, -1);
 }
 
-/* A capability without its padding, which no terminal of today needs. */
+/* A capability without its padding, which modern terminals do not need. */
 static void add_capability(const char *name) {
     const char *text = tigetstr(name);
     if (!text || text == (const char *)-1)
@@ -63,7 +63,7 @@ static void add_capability(const char *name) {
              text);
 }
 
-/* Only what is allowed in a handler. It happens once: then the signal does what it always does. */
+/* Async-signal-safe. Runs once: then the signal has its default effect. */
 static void leave_after_crash(int signal_number) {
     (void)!write(STDOUT_FILENO, terminal.leave, strlen(terminal.leave));
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
@@ -93,7 +93,7 @@ static int open_screen(bool with_colour, struct pt_err *err) {
         return pt_fail(err, -errno, "cannot use the terminal: %s", strerror(errno));
     terminal.screen = newterm(NULL, stdout, stdin);
     if (!terminal.screen)
-        return pt_fail(err, -ENOTTY, "the terminal '%s' is not known here; try TERM=xterm",
+        return pt_fail(err, -ENOTTY, "unknown terminal type '%s' (try TERM=xterm)",
                        kind ? kind : "");
     set_escdelay(25);
     set_modes();
@@ -123,7 +123,7 @@ static void suspend_screen(void) {
 }
 
 static void resume_screen(void) {
-    clearok(curscr, TRUE); /* who knows what is there now */
+    clearok(curscr, TRUE); /* the content of the screen is unknown now */
     refresh();
 }
 

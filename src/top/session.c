@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #define BUDGET        0.05                    /* of one CPU: the governor's */
-#define PLAIN_COLUMNS 120                     /* unless COLUMNS says otherwise */
+#define PLAIN_COLUMNS 120                     /* unless COLUMNS is set */
 #define LONG_NS       (60 * PT_NS_PER_SECOND) /* nothing to wait for */
-#define FOLLOW_NS     (250 * PT_NS_PER_MS)    /* between looks at a run that may still grow */
+#define FOLLOW_NS     (250 * PT_NS_PER_MS)    /* between checks of a run that may still grow */
 #define DRAWN_NS      (40 * PT_NS_PER_MS)     /* a fast replay is not drawn more often */
 #define SEEK_NS       (10 * PT_NS_PER_SECOND)
 #define FAR_SEEK_NS   (60 * PT_NS_PER_SECOND)
@@ -45,9 +45,9 @@ struct session {
     struct pt_out out;
     char name[256];
     int signal_fd;
-    int stderr_copy, messages_fd; /* what is logged while the screen is on comes after it */
+    int stderr_copy, messages_fd; /* messages logged while the screen is on are printed after it */
     sigset_t old_mask;
-    int64_t play_ns, played_at_ns; /* moment of the run that is shown, and when it was */
+    int64_t play_ns, played_at_ns; /* time in the run that is shown, and the clock at that time */
     int64_t printed_ns, shown_count;
     bool must_quit, must_draw;
 };
@@ -66,8 +66,7 @@ static bool is_over(const struct session *s) {
     return s->o->most > 0 && s->shown_count >= s->o->most;
 }
 
-/* Messages must not write over the screen: they wait in a pipe, and what it cannot hold is
- * dropped. */
+/* Messages must not overwrite the screen: they wait in a pipe; if it is full, they are dropped. */
 static void hold_messages(struct session *s) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
@@ -92,7 +91,7 @@ static void tell_messages(struct session *s) {
         close(s->messages_fd);
 }
 
-/* The newest numbers on the screen, or as text. */
+/* Draws the newest numbers on the screen, or prints them. */
 
 static void tell_position(struct session *s) {
     int64_t next_ns;
@@ -139,7 +138,7 @@ static void see(struct session *s, const struct pt_sample *sample) {
 
 /* Live. */
 
-/* A run has its alerts among its samples. */
+/* A recorded run holds its own alerts. */
 static void see_with_alerts(struct session *s, const struct pt_sample *sample) {
     see(s, sample);
     if (pt_alerts_see(&s->alerts, sample))
@@ -158,7 +157,7 @@ static void take_samples(struct session *s) {
         s->must_draw = true;
         if (s->screen)
             s->shown_count++;
-        else if (s->model.sample_count > 1) /* the first has no rates */
+        else if (s->model.sample_count > 1) /* the first sample has no rates */
             print_text(s);
     }
     s->must_quit |= is_over(s);
@@ -183,7 +182,7 @@ static void seek(struct session *s, int64_t mono_ns) {
     feed_until(s, mono_ns);
     s->play_ns = mono_ns;
     if (s->model.sample_count == 0 && pt_replay_peek(&s->replay, &mono_ns))
-        feed_until(s, s->play_ns = mono_ns); /* nothing is left of that time */
+        feed_until(s, s->play_ns = mono_ns); /* no samples are left of that time */
     s->played_at_ns = pt_mono_ns();
     s->must_draw = true;
 }
@@ -199,7 +198,7 @@ static void play(struct session *s) {
     s->played_at_ns = now_ns;
     feed_until(s, s->play_ns);
     if (!pt_replay_peek(&s->replay, &next_ns) && s->play_ns > s->replay.last_ns)
-        s->play_ns = s->replay.last_ns; /* waits for more, if there will be more */
+        s->play_ns = s->replay.last_ns; /* waits for more samples */
     if (s->model.sample_count == before)
         return;
     s->must_draw = true;
@@ -287,7 +286,7 @@ static void take_keys(struct session *s) {
     }
 }
 
-/* Ctrl+Z: the shell gets its terminal as it was. Here it goes on after fg. */
+/* Ctrl+Z: restore the terminal for the shell. Continues here after fg. */
 static void stop(struct session *s) {
     if (s->screen)
         s->screen->suspend();
@@ -396,7 +395,7 @@ static const struct pt_schema *schema_of(const struct session *s) {
     return s->sampler ? &s->sampler->schema : &s->replay.reader.schema;
 }
 
-/* What the options ask of the view. */
+/* Applies the options to the view. */
 static int set_view(struct session *s, struct pt_err *err) {
     const struct pt_top_options *o = s->o;
     const struct pt_schema *schema = schema_of(s);
@@ -406,18 +405,15 @@ static int set_view(struct session *s, struct pt_err *err) {
     s->view.is_tree = o->is_tree;
     s->view.is_own = o->target.pid_count > 0;
     if (o->panel && !pt_top_view_choose_panel(&s->view, schema, o->panel))
-        return pt_fail(err, -EINVAL, "--panel: there is no table '%s'; pitot schema lists them",
-                       o->panel);
+        return pt_fail(err, -EINVAL, "--panel: unknown table '%s' (see pitot schema)", o->panel);
     snprintf(pt_top_view_filter(&s->view), PT_VIEW_FILTER, "%s", o->filter ? o->filter : "");
     if (o->sort && !pt_top_view_sort_by(&s->view, schema, o->sort))
-        return pt_fail(err, -EINVAL,
-                       "--sort: there is no column '%s' in this panel; pitot schema "
-                       "lists them",
+        return pt_fail(err, -EINVAL, "--sort: unknown column '%s' in this panel (see pitot schema)",
                        o->sort);
     return 0;
 }
 
-/* Signals of all threads come here: so before there are any. */
+/* Before any thread starts: threads inherit the mask. */
 static int watch_signals(struct session *s, struct pt_err *err) {
     const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT };
     s->signal_fd = pt_signals_watch(handled, PT_COUNT(handled), &s->old_mask, err);
@@ -450,7 +446,7 @@ static void release(struct session *s) {
     if (s->screen)
         s->screen->close();
     tell_messages(s);
-    /* these borrow the schema of what comes after them */
+    /* these borrow the schema of those below */
     if (s->view.orders) {
         pt_top_view_release(&s->view);
         pt_top_model_release(&s->model);

@@ -1,4 +1,4 @@
-/* top/top_draw.c -- the screen from the top: title, meters, tabs, the panel, keys. */
+/* top/top_draw.c -- draws the screen: title, meters, tabs, the panel, keys. */
 #include "top/top_view.h"
 
 #include "base/clock.h"
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LEAST_ROWS     6  /* for the panel: below that the meters give way */
+#define LEAST_ROWS     6  /* for the panel; with less, meters are left out */
 #define DETAIL_NAME    30 /* columns */
 #define DETAIL_VALUE   14
 #define DETAIL_CURVE   24
-#define CURVES_FROM    110 /* columns of a screen on which details have curves */
+#define CURVES_FROM    110 /* screen columns needed for curves in the details */
 #define METERS_MOST    40
 #define EVENT_SHOWN_NS (15 * PT_NS_PER_SECOND)
 
@@ -91,7 +91,7 @@ static int tab_columns(const struct painter *p, int panel) {
     return is_tab(p, panel) ? (int)strlen(p->view->panels.list[panel].title) + 2 : 0;
 }
 
-/* The first that is drawn, so that the active one is on the screen. */
+/* The first tab to draw, so that the active one is visible. */
 static int first_tab(const struct painter *p) {
     int first = p->view->panel, columns = tab_columns(p, first);
     while (first > 0 && columns + tab_columns(p, first - 1) <= p->canvas->columns)
@@ -122,7 +122,7 @@ static int rows_left(const struct painter *p) {
     return left > 0 ? left : 0;
 }
 
-/* Keeps the selected line on the screen. */
+/* Keeps the selected line visible. */
 static void scroll(struct pt_top_view *v, size_t count, int rows) {
     v->page_rows = rows > 0 ? rows : 1;
     if (v->selected >= count)
@@ -133,7 +133,7 @@ static void scroll(struct pt_top_view *v, size_t count, int rows) {
         v->first = v->selected - (size_t)v->page_rows + 1;
 }
 
-/* Calls for each column of the panel that has room. */
+/* Calls for each column of the panel that fits. */
 typedef void draw_column_function(const struct painter *p, const struct pt_panel_column *c, int x,
                                   int width, const struct pt_list_item *item);
 
@@ -234,7 +234,7 @@ static void draw_list(struct painter *p) {
     }
     if (v->list.count == 0 && rows > 0)
         pt_canvas_printf(p->canvas, p->row++, 0, PT_STYLE_DIM, "%s",
-                         v->filter[0] ? "nothing matches the filter" : "nothing here now");
+                         v->filter[0] ? "nothing matches the filter" : "no rows");
 }
 
 static void draw_detail_line(const struct painter *p, uint32_t row, int column) {
@@ -298,7 +298,8 @@ static void draw_detail(struct painter *p) {
 static void draw_help(struct painter *p) {
     int row = 1;
     pt_canvas_clear(p->canvas, p->canvas->rows, p->canvas->columns);
-    pt_canvas_printf(p->canvas, 0, 0, PT_STYLE_TITLE, "Keys of pitot top (any key goes back)");
+    pt_canvas_printf(p->canvas, 0, 0, PT_STYLE_TITLE,
+                     "Keys of pitot top (press any key to go back)");
     for (size_t i = 0; i < pt_binding_count; i++) {
         const struct pt_binding *b = &pt_bindings[i];
         bool is_elsewhere =

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Engines are scraped less often than samples may come: their figures hold so long. */
+/* Engines may be scraped less often than samples are taken: keep their figures for this time. */
 #define HELD_NS (3 * PT_NS_PER_SECOND)
 
 static void forget_figures(struct pt_top_model *m) {
@@ -39,7 +39,7 @@ void pt_top_model_clear(struct pt_top_model *m) {
     m->event[0] = 0;
 }
 
-/* Texts of these rows are what happened: TABLE, the columns that tell. */
+/* Tables of events, and the columns with their text. */
 static const struct {
     const char *table, *what, *about, *state;
 } events[] = {
@@ -98,7 +98,7 @@ static void add_figures(struct pt_top_model *m) {
 void pt_top_model_add(struct pt_top_model *m, const struct pt_sample *sample) {
     note_events(m, sample);
     bool has_figures = pt_figure_reader_next(&m->figures, sample);
-    if (!has_figures) { /* a mark: it takes no time */
+    if (!has_figures) { /* a mark: not a point in the curves */
         struct pt_sample event = *sample;
         event.mono_ns = m->rates.mono_ns;
         event.wall_ns = m->rates.wall_ns;

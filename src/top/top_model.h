@@ -1,5 +1,4 @@
-/* top/top_model.h -- all that the screen shows, from one sample after the other: live or of a
- * run. */
+/* top/top_model.h -- the data that the screen shows, fed sample by sample: live or from a run. */
 #ifndef PT_TOP_TOP_MODEL_H
 #define PT_TOP_TOP_MODEL_H
 
@@ -7,23 +6,23 @@
 #include "top/trail.h"
 #include "top/rates.h"
 
-#define PT_TOP_GPUS 64 /* that have a curve */
+#define PT_TOP_GPUS 64 /* with a curve */
 
 struct pt_top_model {
     struct pt_rates rates;
     struct pt_figure_reader figures;
-    double now[PT_FIGURE_COUNT]; /* figures; NAN: unknown, or not known for long */
+    double now[PT_FIGURE_COUNT]; /* figures; NAN: unknown, or unknown for a while */
     int64_t known_ns[PT_FIGURE_COUNT];
     struct pt_trail curves[PT_FIGURE_COUNT];
     struct pt_trail gpus[PT_TOP_GPUS]; /* by row of the table */
     uint64_t sample_count;             /* since the last clear */
-    char event[160]; /* the last that happened: a mark, an alert, a step of the governor */
+    char event[160]; /* the last event: a mark, an alert, a step of the governor */
     int64_t event_ns;
 };
 
 void pt_top_model_init(struct pt_top_model *m, const struct pt_schema *schema); /* borrows */
 void pt_top_model_release(struct pt_top_model *m);
-/* Forgets what was, before samples of another time come. */
+/* Drops the data, before a jump in time. */
 void pt_top_model_clear(struct pt_top_model *m);
 void pt_top_model_add(struct pt_top_model *m, const struct pt_sample *sample);
 

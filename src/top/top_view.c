@@ -90,7 +90,7 @@ bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *sch
     return found >= 0;
 }
 
-/* Numbers from the largest down, texts and ids from the first up. */
+/* Numbers in descending order, texts and ids in ascending order. */
 static void sort_by(struct pt_top_view *v, const struct pt_schema *schema,
                     const struct pt_panel_column *column) {
     const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
@@ -140,7 +140,7 @@ static void type_filter(struct pt_top_view *v, const struct pt_top_model *m) {
     v->is_typing = true;
 }
 
-/* One thing at a time: the details, then the filter. */
+/* One at a time: the details, then the filter. */
 static void step_back(struct pt_top_view *v, const struct pt_top_model *m) {
     (void)m;
     if (v->has_detail)
@@ -253,7 +253,7 @@ static void toggle_cores(struct pt_top_view *v, const struct pt_top_model *m) {
     v->with_cores = !v->with_cores;
 }
 
-/* Drawing keeps it inside of the list. */
+/* Drawing keeps it within the list. */
 static void move_selection(struct pt_top_view *v, int64_t lines) {
     if (lines < 0 && (uint64_t)-lines > v->selected)
         v->selected = 0;
@@ -303,16 +303,21 @@ static void columns_right(struct pt_top_view *v, const struct pt_top_model *m) {
         v->first_column++;
 }
 
-/* What keys do, in the order of the help page. */
+/* The keys, in the order of the help page. */
 const struct pt_binding pt_bindings[] = {
-    { { '?', 'h', PT_KEY_F1 }, "? h F1", "this page", PT_WISH_NONE, toggle_help, 0 },
+    { { '?', 'h', PT_KEY_F1 }, "? h F1", "show this page", PT_WISH_NONE, toggle_help, 0 },
     { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_WISH_QUIT, NULL, 0 },
-    { { ' ' }, "space", "pause, go on", PT_WISH_PAUSE, NULL, 0 },
-    { { PT_KEY_TAB }, "Tab", "next panel; shift: the one before", PT_WISH_NONE, next_panel, 0 },
+    { { ' ' }, "space", "pause or resume", PT_WISH_PAUSE, NULL, 0 },
+    { { PT_KEY_TAB },
+      "Tab",
+      "next panel; with shift, the previous one",
+      PT_WISH_NONE,
+      next_panel,
+      0 },
     { { PT_KEY_BACK_TAB }, NULL, NULL, PT_WISH_NONE, previous_panel, 0 },
     { { PT_KEY_UP, 'k' },
       "arrows",
-      "select a line; also j, k, page keys, Home, End",
+      "select a row; also j, k, page keys, Home, End",
       PT_WISH_NONE,
       move_up,
       0 },
@@ -323,20 +328,20 @@ const struct pt_binding pt_bindings[] = {
     { { PT_KEY_END }, NULL, NULL, PT_WISH_NONE, go_to_last, 0 },
     { { PT_KEY_ENTER },
       "Enter",
-      "all that is known of the selected line; Esc: back",
+      "details of the selected row; Esc goes back",
       PT_WISH_NONE,
       show_detail,
       0 },
     { { PT_KEY_ESCAPE }, NULL, NULL, PT_WISH_NONE, step_back, 0 },
     { { '/', PT_KEY_F1 + 2, PT_KEY_F1 + 3 },
       "/ F4",
-      "filter: lines with this text; Esc: all",
+      "filter rows by text; Esc shows all",
       PT_WISH_NONE,
       type_filter,
       0 },
     { { '>', 's', PT_KEY_F1 + 5 },
       "< > s F6",
-      "sort by the column before or after",
+      "sort by the previous or next column",
       PT_WISH_NONE,
       sort_next,
       0 },
@@ -345,38 +350,43 @@ const struct pt_binding pt_bindings[] = {
     { { 'P' }, "P M N", "sort by CPU, memory, id", PT_WISH_NONE, sort_cpu, 0 },
     { { 'M' }, NULL, NULL, PT_WISH_NONE, sort_memory, 0 },
     { { 'N' }, NULL, NULL, PT_WISH_NONE, sort_id, 0 },
-    { { 't', PT_KEY_F1 + 4 }, "t F5", "processes as a tree", PT_WISH_NONE, toggle_tree, 0 },
+    { { 't', PT_KEY_F1 + 4 }, "t F5", "show processes as a tree", PT_WISH_NONE, toggle_tree, 0 },
     { { 'o' },
       "o",
-      "only the recorded tree: --pid, or the command of a run",
+      "show only the recorded tree (--pid, or the command of a run)",
       PT_WISH_NONE,
       toggle_own,
       0 },
-    { { 'a' }, "a", "all columns of the table, or the chosen ones", PT_WISH_NONE, toggle_all, 0 },
-    { { '[' }, "[ ]", "columns to the left or right", PT_WISH_NONE, columns_left, 0 },
+    { { 'a' },
+      "a",
+      "show all columns of the table, or the selection",
+      PT_WISH_NONE,
+      toggle_all,
+      0 },
+    { { '[' }, "[ ]", "scroll columns left or right", PT_WISH_NONE, columns_left, 0 },
     { { ']' }, NULL, NULL, PT_WISH_NONE, columns_right, 0 },
-    { { '1' }, "1", "a bar for each CPU", PT_WISH_NONE, toggle_cores, 0 },
+    { { '1' }, "1", "show one bar per CPU", PT_WISH_NONE, toggle_cores, 0 },
     { { PT_KEY_LEFT }, NULL, NULL, PT_WISH_NONE, columns_left, PT_LIVE_ONLY },
     { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_NONE, columns_right, PT_LIVE_ONLY },
     { { PT_KEY_LEFT },
       "left right",
-      "10 s back, on; with shift, or ( ), a minute",
+      "10 s back or forward; with shift, or ( ), a minute",
       PT_WISH_BACK,
       NULL,
       PT_REPLAY_ONLY },
     { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_ON, NULL, PT_REPLAY_ONLY },
     { { PT_KEY_FAR_LEFT, '(' }, NULL, NULL, PT_WISH_FAR_BACK, NULL, PT_REPLAY_ONLY },
     { { PT_KEY_FAR_RIGHT, ')' }, NULL, NULL, PT_WISH_FAR_ON, NULL, PT_REPLAY_ONLY },
-    { { ',' }, ", .", "one sample back, on", PT_WISH_STEP_BACK, NULL, PT_REPLAY_ONLY },
+    { { ',' }, ", .", "one sample back or forward", PT_WISH_STEP_BACK, NULL, PT_REPLAY_ONLY },
     { { '.' }, NULL, NULL, PT_WISH_STEP, NULL, PT_REPLAY_ONLY },
-    { { 'b' }, "b e", "to the beginning, the end", PT_WISH_START, NULL, PT_REPLAY_ONLY },
+    { { 'b' }, "b e", "go to the beginning or the end", PT_WISH_START, NULL, PT_REPLAY_ONLY },
     { { 'e' }, NULL, NULL, PT_WISH_END, NULL, PT_REPLAY_ONLY },
     { { '+', '=' }, "+ -", "faster, slower", PT_WISH_FASTER, NULL, PT_REPLAY_ONLY },
     { { '-' }, NULL, NULL, PT_WISH_SLOWER, NULL, PT_REPLAY_ONLY },
 };
 const size_t pt_binding_count = PT_COUNT(pt_bindings);
 
-/* Of more than ASCII the filter needs nothing. */
+/* The filter accepts ASCII only. */
 static void type_key(struct pt_top_view *v, int key) {
     char *filter = pt_top_view_filter(v);
     size_t length = strlen(filter);

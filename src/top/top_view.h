@@ -1,12 +1,12 @@
-/* top/top_view.h -- what is on the screen: which panel, its order and filter, the selected row;
- * what keys do to it, and how it is drawn. Knows no terminal. */
+/* top/top_view.h -- the state of the screen: panel, order, filter, selected row; the effects of
+ * keys; drawing. Independent of a terminal. */
 #ifndef PT_TOP_TOP_VIEW_H
 #define PT_TOP_TOP_VIEW_H
 
 #include "top/list.h"
 #include "top/top_model.h"
 
-/* Keys that are no characters; characters are their Unicode. */
+/* Keys that are not characters; characters are their Unicode code points. */
 enum pt_key {
     PT_KEY_NONE = 0,
     PT_KEY_TAB = 9,
@@ -24,15 +24,15 @@ enum pt_key {
     PT_KEY_END,
     PT_KEY_BACK_TAB,
     PT_KEY_BACKSPACE,
-    PT_KEY_F1, /* the others follow, up to F12 */
+    PT_KEY_F1, /* up to F12 follow */
     PT_KEY_F12 = PT_KEY_F1 + 11,
 };
 
-/* What a key asks of whoever brings the samples. */
+/* Requests of a key to the source of the samples. */
 enum pt_top_view_wish {
     PT_WISH_NONE,
     PT_WISH_QUIT,
-    PT_WISH_PAUSE, /* or go on */
+    PT_WISH_PAUSE, /* or resume */
     PT_WISH_BACK,
     PT_WISH_ON,
     PT_WISH_FAR_BACK,
@@ -45,7 +45,7 @@ enum pt_top_view_wish {
     PT_WISH_SLOWER,
 };
 
-/* Where the samples come from, for the first line. */
+/* The source of the samples, for the first line. */
 struct pt_top_view_source {
     const char *name; /* of the machine or the run */
     bool is_replay, is_paused, is_at_end;
@@ -54,7 +54,7 @@ struct pt_top_view_source {
 };
 
 struct pt_top_view_order {
-    const struct pt_panel_column *sort; /* NULL: as the rows come */
+    const struct pt_panel_column *sort; /* NULL: row order */
     bool is_rising;
 };
 
@@ -62,7 +62,7 @@ struct pt_top_view_order {
 
 struct pt_top_view {
     struct pt_panels panels;
-    struct pt_top_view_order *orders; /* one for each panel */
+    struct pt_top_view_order *orders; /* one per panel */
     struct pt_list list;
     int panel;                                                  /* of panels */
     char filter[PT_VIEW_FILTER], detail_filter[PT_VIEW_FILTER]; /* "": none */
@@ -70,40 +70,40 @@ struct pt_top_view {
     bool is_tree, is_own;
     bool is_all; /* columns, not only the chosen ones */
     bool with_cores, with_help;
-    bool is_plain;          /* for no terminal: no tabs, no keys */
+    bool is_plain;          /* without a terminal: no tabs, no keys */
     size_t selected, first; /* lines of the list */
     int first_column;
     int page_rows, screen_columns; /* as last drawn */
-    bool has_detail;               /* of one row: every column is a line */
+    bool has_detail;               /* of one row: one line per column */
     char detail_key[256];
-    struct pt_trail *detail_curves; /* one for each column of the panel's table, or NULL */
+    struct pt_trail *detail_curves; /* one per column of the panel's table, or NULL */
 };
 
 void pt_top_view_init(struct pt_top_view *v, const struct pt_schema *schema);
 void pt_top_view_release(struct pt_top_view *v);
 
-/* By title or table; by heading or name of the column. false: there is none. */
+/* By title or table; by heading or name of the column. False: not found. */
 bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *schema,
                               const char *name);
 bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *column);
 
-/* After each sample that the model got. */
+/* Call after each sample of the model. */
 void pt_top_view_see(struct pt_top_view *v, const struct pt_top_model *m);
-/* Before samples of another time come. */
+/* Call before a jump in time. */
 void pt_top_view_forget(struct pt_top_view *v);
 enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
                                         bool is_replay, int key);
 
-/* Draws all; returns how many rows are used. top_draw.c */
+/* Draws everything; returns the rows used. top_draw.c */
 int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
                      const struct pt_top_view_source *source, struct pt_canvas *c);
-/* Rows of a canvas that holds everything. top_draw.c */
+/* Rows of a canvas that fits everything. top_draw.c */
 int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m);
 
 /* For top_draw.c. */
 struct pt_binding {
     int keys[4];
-    const char *shown, *help; /* NULL: the line before tells */
+    const char *shown, *help; /* NULL: see the line above */
     enum pt_top_view_wish wish;
     void (*act)(struct pt_top_view *v, const struct pt_top_model *m);
     enum { PT_ANY_SOURCE, PT_LIVE_ONLY, PT_REPLAY_ONLY } where;
@@ -115,12 +115,12 @@ extern const size_t pt_binding_count;
 const struct pt_panel *pt_top_view_panel(const struct pt_top_view *v);
 const struct pt_panel_columns *pt_top_view_columns(const struct pt_top_view *v);
 bool pt_top_view_is_detail(const struct pt_top_view *v);
-/* The filter of what is shown: rows of a list, or lines of details. */
+/* The current filter: of rows, or of lines of details. */
 char *pt_top_view_filter(struct pt_top_view *v);
-/* The row whose details are shown; false: it is gone. */
+/* The row of the details; false: it is gone. */
 bool pt_top_view_detail_row(const struct pt_top_view *v, const struct pt_top_model *m,
                             uint32_t *row);
-/* Fills the list anew. */
+/* Refills the list. */
 void pt_top_view_list(struct pt_top_view *v, const struct pt_top_model *m);
 
 #endif

@@ -23,7 +23,7 @@ uint32_t pt_trail_mark(const struct pt_canvas *canvas, double share) {
 static double largest(const struct pt_trail *c, int width) {
     double found = 0;
     for (int i = 0; i < width; i++)
-        found = fmax(found, pt_trail_at(c, (unsigned)i)); /* passes NAN over */
+        found = fmax(found, pt_trail_at(c, (unsigned)i)); /* skips NAN */
     return found;
 }
 

@@ -476,13 +476,13 @@ def wrong_words(directory):
     for arguments, code, words in (
             (['--pid', '999999999'], 1, 'no such process'),
             (['--pid', 'x'], 2, "'x' is not a process id"),
-            (['--panel', 'nope'], 2, "there is no table 'nope'"),
-            (['--sort', 'nope'], 2, "there is no column 'nope'"),
+            (['--panel', 'nope'], 2, "unknown table 'nope'"),
+            (['--sort', 'nope'], 2, "unknown column 'nope'"),
             (['-t', '1'], 2, 'must be at least 10 ms'),
             (['--at', '5'], 2, '--at: works with a recorded run only'),
             (['/nonexistent'], 1, '/nonexistent'),
             (['a', 'b'], 2, 'give at most one run'),
-            (['a', '--pid', '1'], 2, 'not for a run')):
+            (['a', '--pid', '1'], 2, 'cannot be used with a recorded run')):
         done = run('top', '-n', 1, *arguments, cwd=directory)
         equal(done[0], code, f'{arguments}: {done}')
         contains(done[2], words)
