@@ -22,11 +22,12 @@ static int check_file(int fd, const char *path, struct pt_err *err) {
     if (fstat(fd, &st))
         return pt_fail(err, -errno, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return pt_fail(err, -EINVAL, "the token file %s is no regular file", path);
+        return pt_fail(err, -EINVAL, "the token file %s is not a regular file", path);
     if (st.st_uid != geteuid() && st.st_uid != 0)
-        return pt_fail(err, -EPERM, "the token file %s belongs to somebody else", path);
+        return pt_fail(err, -EPERM, "the token file %s belongs to another user", path);
     if (st.st_mode & 077)
-        return pt_fail(err, -EPERM, "others can read the token file %s: chmod 600 it", path);
+        return pt_fail(err, -EPERM, "other users can read the token file %s (run chmod 600 on it)",
+                       path);
     return 0;
 }
 
@@ -49,7 +50,8 @@ static int read_token(int fd, const char *path, char token[PT_TOKEN_MAX + 2], st
     token[strcspn(token, "\r\n")] = 0;
     if (is_token(token))
         return 0;
-    return pt_fail(err, -EINVAL, "%s holds no token: one line of %d to %d visible characters", path,
+    return pt_fail(err, -EINVAL,
+                   "%s does not hold a token (one line of %d to %d visible characters)", path,
                    PT_TOKEN_MIN, PT_TOKEN_MAX);
 }
 

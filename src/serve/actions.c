@@ -42,8 +42,7 @@ static void note_end(struct pt_actions *a, int kind, int status) {
     action->end_ms = pt_wall_ns() / PT_NS_PER_MS;
     action->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (action->exit_code != 0)
-        pt_log(PT_LOG_WARNING, "the %s that was started ended with code %d", names[kind],
-               action->exit_code);
+        pt_log(PT_LOG_WARNING, "the %s ended with exit code %d", names[kind], action->exit_code);
 }
 
 void pt_actions_reap(struct pt_actions *a) {
@@ -68,7 +67,7 @@ void pt_actions_release(struct pt_actions *a) {
     pthread_mutex_destroy(&a->lock);
 }
 
-/* The arguments of a `pitot`; numbers are kept here. */
+/* Arguments of a `pitot` process, and the memory of those that are numbers. */
 struct command {
     char *words[ARGUMENTS_MAX];
     char numbers[4][NUMBER_BYTES];
@@ -86,7 +85,7 @@ static void add_number(struct command *c, const char *option, int64_t number) {
     add_word(c, text);
 }
 
-/* In a group of its own: Ctrl+C on our terminal is ours. Its errors go where ours go. */
+/* In its own process group: Ctrl+C on the terminal is for the server only. Shares stderr. */
 static int spawn(const struct pt_actions *a, struct command *c, pid_t *pid) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -144,14 +143,14 @@ static void start(struct pt_service *s, struct pt_http_exchange *x, int kind,
         a->list[kind] = wanted;
     pthread_mutex_unlock(&a->lock);
     if (is_busy)
-        pt_answer_error(x, 409, "one is running already");
+        pt_answer_error(x, 409, "already running");
     else if (rc)
         pt_answer_error(x, 500, strerror(-rc));
     else
         pt_answer_json(x, 200, put_action, &wanted);
 }
 
-/* A whole number of the query within bounds; `absent` if it is not there. False: it is wrong. */
+/* An integer parameter within bounds; `absent` if it is not given. False: invalid. */
 static bool take_number(const struct pt_http_exchange *x, const char *name, int64_t absent,
                         int64_t least, int64_t most, int64_t *number) {
     const char *text = pt_http_parameter(x, name);
@@ -172,12 +171,12 @@ void pt_actions_start_recording(void *service, struct pt_http_exchange *x) {
     struct pt_action wanted = { 0 };
     struct command c = { .count = 0 };
     if (!s->actions.runs_directory) {
-        pt_answer_error(x, 404, "there is no directory for recordings: --runs");
+        pt_answer_error(x, 404, "no directory for recordings (start the server with --runs)");
         return;
     }
     if (!take_number(x, "seconds", 0, 1, RECORDING_SECONDS, &wanted.seconds) ||
         !take_number(x, "pid", 0, 1, INT32_MAX, &wanted.target_pid)) {
-        pt_answer_error(x, 400, "seconds: 1 to 86400; pid: a process");
+        pt_answer_error(x, 400, "invalid parameter (seconds: 1 to 86400; pid: a process id)");
         return;
     }
     add_word(&c, "pitot");
@@ -201,10 +200,10 @@ void pt_actions_stop_recording(void *service, struct pt_http_exchange *x) {
     if (is_told)
         pt_answer_json(x, 202, put_action, &action);
     else
-        pt_answer_error(x, 409, "none is running");
+        pt_answer_error(x, 409, "not running");
 }
 
-/* What a profile is written to, and how it is sent. */
+/* Files of a profile, and their content types. */
 static const struct {
     const char *format, *file, *type;
 } profile_files[] = {
@@ -230,7 +229,8 @@ void pt_actions_start_profile(void *service, struct pt_http_exchange *x) {
     if (!take_number(x, "seconds", PROFILE_SECONDS_DEF, 1, PROFILE_SECONDS, &wanted.seconds) ||
         !take_number(x, "hz", PROFILE_HZ_DEFAULT, 1, PROFILE_HZ_MAX, &wanted.rate_hz) ||
         !take_number(x, "pid", 0, 1, INT32_MAX, &wanted.target_pid) || !wanted.target_pid) {
-        pt_answer_error(x, 400, "pid: a process; seconds: 1 to 300; hz: 1 to 999");
+        pt_answer_error(x, 400,
+                        "invalid parameter (pid: a process id; seconds: 1 to 300; hz: 1 to 999)");
         return;
     }
     add_word(&c, "pitot");
@@ -255,8 +255,8 @@ void pt_actions_show_profile(void *service, struct pt_http_exchange *x) {
         if (strcmp(format ? format : "html", profile_files[i].format) != 0)
             continue;
         if (!path_of(&s->actions, i, path) || pt_answer_file(x, path, profile_files[i].type))
-            pt_answer_error(x, 404, "there is no profile yet");
+            pt_answer_error(x, 404, "no profile yet");
         return;
     }
-    pt_answer_error(x, 400, "format: html, speedscope or folded");
+    pt_answer_error(x, 400, "format: must be one of: html, speedscope, folded");
 }

@@ -1,5 +1,5 @@
-/* serve/actions.h -- recordings and profiles that the API starts: each is a `pitot` of its own, so
- * that what goes wrong there harms nothing here. One of each kind at a time. */
+/* serve/actions.h -- recordings and profiles started through the API. Each is a separate `pitot`
+ * process, so that its failure does not affect the server. One of each kind at a time. */
 #ifndef PT_SERVE_ACTIONS_H
 #define PT_SERVE_ACTIONS_H
 
@@ -13,24 +13,24 @@
 enum pt_action_kind { PT_ACTION_RECORDING, PT_ACTION_PROFILE, PT_ACTION_COUNT };
 
 struct pt_action {
-    pid_t pid; /* 0: none runs */
+    pid_t pid; /* 0: not running */
     int64_t start_ms, end_ms;
-    int64_t target_pid, seconds, rate_hz; /* as asked for; 0: not */
+    int64_t target_pid, seconds, rate_hz; /* as requested; 0: not given */
     bool has_run;
-    int exit_code; /* of the last one */
+    int exit_code; /* of the last process */
 };
 
 struct pt_actions {
     char program[PATH_MAX];
     const char *runs_directory, *state_directory; /* borrowed; the first may be NULL */
     pthread_mutex_t lock;
-    struct pt_action list[PT_ACTION_COUNT]; /* guarded by it */
+    struct pt_action list[PT_ACTION_COUNT]; /* guarded by `lock` */
 };
 
 void pt_actions_init(struct pt_actions *a, const char *runs_directory, const char *state_directory);
-/* Ends what still runs, and waits for it. */
+/* Ends running processes and waits for them. */
 void pt_actions_release(struct pt_actions *a);
-/* After SIGCHLD. */
+/* Call after SIGCHLD. */
 void pt_actions_reap(struct pt_actions *a);
 
 /* Handlers; the user is a struct pt_service. */

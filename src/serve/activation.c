@@ -25,11 +25,12 @@ int pt_activation_take(struct pt_fd *socket, struct pt_err *err) {
     if (count <= 0)
         return 0;
     if (count > 1)
-        return pt_fail(err, -EINVAL, "one socket can be handed over, not %d", (int)count);
+        return pt_fail(err, -EINVAL, "systemd passed %d sockets, only one is supported",
+                       (int)count);
     int flags = fcntl(FIRST_FD, F_GETFL);
     if (flags < 0 || fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC) ||
         fcntl(FIRST_FD, F_SETFL, flags | O_NONBLOCK))
-        return pt_fail(err, -errno, "LISTEN_FDS names no open socket");
+        return pt_fail(err, -errno, "LISTEN_FDS does not name an open socket");
     *socket = pt_fd_of(FIRST_FD);
     return 0;
 }

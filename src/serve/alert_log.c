@@ -88,7 +88,7 @@ void pt_alert_log_put(void *service, struct pt_json *j) {
     for (size_t i = 0; i < w->state_count; i++)
         put_state(j, s, &w->states[i]);
     pt_json_end(j);
-    pt_json_array(j, "changes"); /* the newest first */
+    pt_json_array(j, "changes"); /* newest first */
     for (size_t i = 1; i <= PT_ALERT_LOG_LENGTH; i++) {
         size_t at = (l->next + PT_ALERT_LOG_LENGTH - i) % PT_ALERT_LOG_LENGTH;
         if (l->lines[at])

@@ -1,4 +1,4 @@
-/* serve/alert_log.h -- what went on or off lately, each as one line of JSON.
+/* serve/alert_log.h -- the latest alerts that fired or cleared, one line of JSON each.
  *
  *     {"time":1763268392000,"host":"node7","rule":"kv-cache-full","entity":"","metric":
  *      "engine.cache_kv_usage_percent","state":"on","threshold":0.95,"value":0.97} */
@@ -23,8 +23,8 @@ void pt_alert_log_release(struct pt_alert_log *l);
 const char *pt_alert_log_add(struct pt_alert_log *l, const struct pt_batch *rows, uint32_t row,
                              int64_t wall_ns);
 
-/* The answer of /api/alerts: rules, what each of them says now, and the log. `service` is a struct
- * pt_service, whose lock is held. */
+/* The answer of /api/alerts: rules, their current states, and the log. `service` is a struct
+ * pt_service; its lock is held. */
 void pt_alert_log_put(void *service, struct pt_json *j);
 
 #endif

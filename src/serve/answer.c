@@ -17,7 +17,7 @@ void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_funct
 
 void pt_answer_buf(struct pt_http_exchange *x, const char *type, struct pt_buf *body,
                    const struct pt_http_header *headers, size_t count) {
-    /* of the exchange, which may outlive its server and is gone after the reply */
+    /* read it now: the exchange is gone after the reply */
     const struct pt_http_server_interface *module = x->module;
     struct pt_http_content *content = module->content_new(200, type, body, headers, count);
     pt_buf_release(body);

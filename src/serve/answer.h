@@ -1,4 +1,4 @@
-/* serve/answer.h -- answers in JSON. */
+/* serve/answer.h -- answers: JSON, buffers, errors. */
 #ifndef PT_SERVE_ANSWER_H
 #define PT_SERVE_ANSWER_H
 
@@ -13,7 +13,7 @@
 typedef void pt_answer_function(void *user, struct pt_json *j);
 void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_function *write,
                     void *user);
-/* Takes the memory of `body`: what is large is not copied. */
+/* Takes the memory of `body`, without a copy. */
 void pt_answer_buf(struct pt_http_exchange *x, const char *type, struct pt_buf *body,
                    const struct pt_http_header *headers, size_t count);
 /* {"error": "..."} */

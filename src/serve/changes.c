@@ -6,7 +6,7 @@
 
 #define KEY_BYTES 512
 
-/* A row that is there, or was: then `is_used` is false and the number may be given again. */
+/* A row, or a former row: then `is_used` is false and the number can be reused. */
 struct slot {
     uint64_t identity; /* hash of keys and texts */
     bool is_used, is_new, is_seen, is_gone;
@@ -14,11 +14,11 @@ struct slot {
 };
 
 struct pt_changes_table {
-    uint16_t *columns; /* those that can be drawn */
+    uint16_t *columns; /* columns that can be drawn */
     uint16_t column_count;
     struct slot *slots;
     size_t slot_count, slot_capacity;
-    double *values; /* by slot and place */
+    double *values; /* by slot and column */
     bool *is_changed;
     size_t value_capacity, changed_capacity;
     bool has_news;

@@ -1,12 +1,12 @@
-/* serve/changes.h -- what is new since the sample before, as the messages of /api/stream.
+/* serve/changes.h -- the changes since the previous sample, as messages of /api/stream.
  *
  *     {"time":1763268392000,"tables":{"disk":{
  *       "rows":[[0,"sda",{"dModel":"QEMU"},[4096,null]]],     number, key, texts, all values
- *       "changes":[[1,0,8192,3,0.5]],                         number, then place and value
+ *       "changes":[[1,0,8192,3,0.5]],                         number, then column and value
  *       "gone":[2]}}}                                         numbers
  *
- * A row has a number as long as it is there. Values are those of columns that can be drawn, in the
- * order of the schema, as serve/latest.h has them. */
+ * A row keeps its number as long as it exists. Values are those of columns that can be drawn, in
+ * the order of the schema, as in serve/latest.h. */
 #ifndef PT_SERVE_CHANGES_H
 #define PT_SERVE_CHANGES_H
 
@@ -21,7 +21,7 @@ struct pt_changes {
 void pt_changes_init(struct pt_changes *c, const struct pt_schema *schema); /* borrows */
 void pt_changes_release(struct pt_changes *c);
 
-/* Takes what is known now; then writes what is new, and where somebody new is there, all of it. */
+/* Compares with the latest rows; then writes the changes or, for new readers, all rows. */
 void pt_changes_see(struct pt_changes *c, const struct pt_latest *latest);
 void pt_changes_write(const struct pt_changes *c, const struct pt_latest *latest, bool is_whole,
                       struct pt_out *out);

@@ -21,7 +21,7 @@ static void take_model(void *arg, const char *path, struct pt_str value) {
         pt_str_copy(m->name, sizeof m->name, value);
 }
 
-/* Names with escapes in them are no names of models. */
+/* A name with escapes is not accepted as the name of a model. */
 static void ask_for_model(struct pt_probe *p, struct pt_http_client *client, struct model *model) {
     char url[sizeof p->base + 16];
     snprintf(url, sizeof url, "%s/v1/models", p->base);
@@ -75,7 +75,7 @@ static void probe(struct pt_probe *p, struct pt_http_client *client, struct mode
     pt_http_client_run(client, &r, 1);
     publish(p, &r);
     if (r.error)
-        model->name[0] = 0; /* the engine may come back with another */
+        model->name[0] = 0; /* the engine may restart with another model */
     pt_http_request_release(&r);
     pt_buf_release(&body);
 }
@@ -98,7 +98,7 @@ static void *run(void *user) {
     struct pt_err err;
     pthread_setname_np(pthread_self(), "pitot-probe");
     if (pt_http_client_open(&client, &err)) {
-        pt_log(PT_LOG_ERROR, "no probe: %s", err.text);
+        pt_log(PT_LOG_ERROR, "the probe cannot run: %s", err.text);
         return NULL;
     }
     int64_t next_ns = pt_mono_ns();
@@ -118,7 +118,8 @@ static int take_url(struct pt_probe *p, const char *url, struct pt_err *err) {
         length--;
     bool is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
     if (!is_http || length >= sizeof p->base || strpbrk(url, "?#@ "))
-        return pt_fail(err, -EINVAL, "--probe: '%s' is no server: write http://HOST:PORT", url);
+        return pt_fail(err, -EINVAL,
+                       "--probe: '%s' is not a server URL (example: http://HOST:PORT)", url);
     pt_str_copy(p->base, sizeof p->base, (struct pt_str){ url, length });
     return 0;
 }

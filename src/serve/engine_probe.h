@@ -1,9 +1,9 @@
-/* serve/engine_probe.h -- a real test generation, sent to an engine at intervals and timed.
+/* serve/engine_probe.h -- sends a test generation to an engine at intervals and times it.
  *
  *     POST /v1/completions {"model": ..., "prompt": "test", "max_tokens": 1}
  *
- * The model is the first that /v1/models names. It runs on a thread of its own: an engine that
- * hangs is a failed probe, and nothing else waits for it. */
+ * The model is the first of /v1/models. The probe has its own thread: if the engine hangs, the
+ * probe fails and nothing else waits. */
 #ifndef PT_SERVE_ENGINE_PROBE_H
 #define PT_SERVE_ENGINE_PROBE_H
 
@@ -13,8 +13,8 @@
 #include <pthread.h>
 
 struct pt_probe_result {
-    bool has_run, has_failed; /* the last one */
-    double seconds;           /* it took; NAN: there was none yet */
+    bool has_run, has_failed; /* of the last probe */
+    double seconds;           /* duration; NAN: no probe yet */
     char words[128];          /* why it failed */
     struct pt_latency_counts recent;
 };
@@ -29,13 +29,13 @@ struct pt_probe {
     pthread_cond_t changed;
     /* Below: guarded by the lock. */
     bool must_stop;
-    struct pt_probe_result last; /* but for `recent` */
+    struct pt_probe_result last; /* except `recent` */
 };
 
-/* `url` names a server, http://HOST:PORT. -EINVAL with words if it does not. */
+/* `url` is http://HOST:PORT; anything else is -EINVAL with a message. */
 int pt_probe_start(struct pt_probe *p, const char *url, int64_t interval_ns,
                    struct pt_err *err) PT_MUST_CHECK;
-/* Waits for a probe under way. */
+/* Waits for a running probe. */
 void pt_probe_stop(struct pt_probe *p);
 /* False if there is no probe. */
 bool pt_probe_read(struct pt_probe *p, struct pt_probe_result *result);

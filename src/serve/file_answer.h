@@ -1,5 +1,5 @@
-/* serve/file_answer.h -- a whole file as an answer: pages that Pitot has made. The path is never
- * one of the request. */
+/* serve/file_answer.h -- answers with a whole file: pages that Pitot wrote. The path never comes
+ * from the request. */
 #ifndef PT_SERVE_FILE_ANSWER_H
 #define PT_SERVE_FILE_ANSWER_H
 
@@ -8,8 +8,8 @@
 
 #define PT_FILE_ANSWER_BYTES (INT64_C(64) << 20)
 
-/* Pages are sandboxed: their scripts run, but reach nothing of this server. 0, or -errno and
- * nothing was answered. */
+/* Pages are sandboxed: their scripts run, but cannot access this server. 0, or -errno without an
+ * answer. */
 int pt_answer_file(struct pt_http_exchange *x, const char *path, const char *type) PT_MUST_CHECK;
 
 #endif

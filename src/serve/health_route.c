@@ -23,7 +23,7 @@ void pt_health_of(pt_health *health, const struct pt_latest *latest,
     health->error_rate = (double)NAN;
 }
 
-/* Called with the lock held. */
+/* Call with the lock held. */
 static bool is_fresh(const struct pt_service *s) {
     int64_t limit_ns = STALE_SAMPLES * s->o->interval_ns;
     limit_ns = limit_ns > STALE_NS ? limit_ns : STALE_NS;
@@ -56,7 +56,7 @@ void pt_health_tell(void *service, struct pt_http_exchange *x) {
     if (!answer.health.is_healthy)
         answer.reason = probe->words;
     else if (is_stale)
-        answer.reason = "there is no recent sample";
+        answer.reason = "no recent sample";
     answer.health.is_healthy = !answer.reason;
     pt_answer_json(x, answer.health.is_healthy ? 200 : 503, put, &answer);
     pt_free(probe);

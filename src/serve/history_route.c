@@ -19,9 +19,9 @@
 static int parse_table(struct pt_history_query *q, const char *text, const struct pt_schema *schema,
                        struct pt_err *err) {
     if (!text)
-        return pt_fail(err, -EINVAL, "table is missing");
+        return pt_fail(err, -EINVAL, "table: missing parameter");
     q->table = pt_schema_find(schema, text);
-    return q->table < 0 ? pt_fail(err, -EINVAL, "there is no such table; see /api/schema") : 0;
+    return q->table < 0 ? pt_fail(err, -EINVAL, "table: unknown table (see /api/schema)") : 0;
 }
 
 static int parse_time(const char *text, int64_t now_ns, int64_t *time_ns) {
@@ -44,15 +44,15 @@ static int parse_span(struct pt_history_query *q, const struct pt_history_texts 
                       struct pt_err *err) {
     q->to_ns = now_ns;
     if (t->to && parse_time(t->to, now_ns, &q->to_ns))
-        return pt_fail(err, -EINVAL, "to: Unix time in milliseconds, or -10m");
+        return pt_fail(err, -EINVAL, "to: must be a Unix time in milliseconds, or -10m");
     q->from_ns = q->to_ns > DEFAULT_SPAN_NS ? q->to_ns - DEFAULT_SPAN_NS : 0;
     if (t->from && parse_time(t->from, now_ns, &q->from_ns))
-        return pt_fail(err, -EINVAL, "from: Unix time in milliseconds, or -10m");
+        return pt_fail(err, -EINVAL, "from: must be a Unix time in milliseconds, or -10m");
     if (q->from_ns >= q->to_ns)
-        return pt_fail(err, -EINVAL, "from must be before to");
+        return pt_fail(err, -EINVAL, "from: must be before to");
     if (t->step && (pt_duration_parse(t->step, PT_NS_PER_MS, &q->step_ns, NULL) ||
                     q->step_ns < SHORTEST_STEP_NS))
-        return pt_fail(err, -EINVAL, "step: milliseconds, or 5s; at least 1");
+        return pt_fail(err, -EINVAL, "step: must be a time of at least 1 ms (5000, 5s)");
     return 0;
 }
 
@@ -66,7 +66,7 @@ static int parse_columns(struct pt_history_query *q, const char *text, const str
         while (i < t->column_count && !pt_str_eq(pt_str_from(t->columns[i].name), name))
             i++;
         if (i == t->column_count)
-            return pt_fail(err, -EINVAL, "columns: '%.*s' is no column of %s", (int)name.len,
+            return pt_fail(err, -EINVAL, "columns: '%.*s' is not a column of %s", (int)name.len,
                            name.at, t->name);
         q->columns[i / 64] |= UINT64_C(1) << i % 64;
         at += name.len;
@@ -80,7 +80,7 @@ static int parse_limit(struct pt_history_query *q, const char *text, struct pt_e
     struct pt_scan s = pt_scan_of(pt_str_from(text ? text : ""));
     uint64_t limit = text ? pt_scan_u64(&s) : DEFAULT_THINGS;
     if (s.failed || s.at != s.end || limit < 1 || limit > PT_HISTORY_THINGS)
-        return pt_fail(err, -EINVAL, "limit: from 1 to %d", PT_HISTORY_THINGS);
+        return pt_fail(err, -EINVAL, "limit: must be from 1 to %d", PT_HISTORY_THINGS);
     q->limit = (uint32_t)limit;
     return 0;
 }
@@ -90,7 +90,7 @@ int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *
     *q = (struct pt_history_query){ 0 };
     int rc = parse_table(q, texts->table, schema, err);
     if (!rc && schema->tables[q->table]->column_count > 64 * PT_COUNT(q->columns))
-        rc = pt_fail(err, -EINVAL, "this table has too many columns");
+        rc = pt_fail(err, -EINVAL, "table: too many columns");
     if (!rc)
         rc = parse_span(q, texts, now_ns, err);
     if (!rc)
@@ -98,7 +98,7 @@ int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *
     return rc ? rc : parse_limit(q, texts->limit, err);
 }
 
-/* Of one step. */
+/* The values of one step. */
 struct point {
     float low, high;
     double sum;
@@ -109,11 +109,11 @@ struct history {
     const struct pt_history_query *q;
     const struct pt_table *table;
     struct pt_things things;
-    uint16_t *columns; /* those that are drawn */
+    uint16_t *columns; /* columns to draw */
     uint16_t column_count;
     int64_t start_ns, step_ns;
     uint32_t step_count;
-    struct point *points; /* by thing, column and step */
+    struct point *points; /* by entity, column and step */
     bool is_whole;        /* no step has two samples */
 };
 
@@ -121,7 +121,7 @@ static bool is_wanted(const struct pt_history_query *q, int column) {
     return q->columns[column / 64] >> (column % 64) & 1;
 }
 
-/* Another version of Pitot may have written it. */
+/* Another version of Pitot may have written the segment. */
 static bool is_same_table(const struct pt_table *a, const struct pt_table *b) {
     if (a->column_count != b->column_count || a->source_count != b->source_count)
         return false;
@@ -158,7 +158,7 @@ static void choose_columns(struct history *h) {
     }
 }
 
-/* Steps begin at multiples of their length, so that a later question has the same ones. */
+/* Steps begin at multiples of their length, so that later requests get the same ones. */
 static void choose_steps(struct history *h, int64_t interval_ns) {
     const struct pt_history_query *q = h->q;
     int64_t span_ns = q->to_ns - q->from_ns;
@@ -238,7 +238,7 @@ static void put_series(const struct history *h, uint32_t thing, uint16_t column,
     pt_json_end(j);
 }
 
-/* As pt_row_key() has it. */
+/* The same text as that of pt_row_key(). */
 static void put_key(const struct history *h, const struct pt_thing *thing, struct pt_json *j) {
     struct pt_buf key = { 0 };
     for (int i = 0; i < h->table->column_count; i++) {

@@ -117,7 +117,7 @@ double pt_row_value(const struct pt_batch *b, uint32_t row, int column, int64_t 
     double grown = value - pt_get_number(before, (uint32_t)before_row, column);
     int64_t took_ns =
         time_of(b, row, column, mono_ns) - time_of(before, (uint32_t)before_row, column, before_ns);
-    /* one that fell was reset; of ticks of 10 ms a moment says nothing */
+    /* a falling counter was reset; short intervals are too coarse for counters in ticks of 10 ms */
     return grown < 0 || took_ns < SHORTEST_NS ? (double)NAN
                                               : grown * factor / ((double)took_ns / 1e9);
 }

@@ -23,7 +23,7 @@ void pt_metrics_route_release(struct pt_metrics_route *m, const struct pt_http_s
     pthread_mutex_destroy(&m->lock);
 }
 
-/* Called with the lock held. Routes are few, and their paths are never freed. */
+/* Call with the lock held. There are few routes, and their paths are never freed. */
 static struct pt_path_counts *counts_of(struct pt_metrics_route *m, const char *path) {
     for (size_t i = 0; i < m->path_count; i++)
         if (strcmp(m->paths[i].path, path) == 0)
@@ -34,7 +34,7 @@ static struct pt_path_counts *counts_of(struct pt_metrics_route *m, const char *
     return &m->paths[m->path_count++];
 }
 
-/* How long somebody looked is not how long an answer takes. */
+/* The duration of a stream says nothing about latency. */
 static bool is_stream(const char *path) {
     return strcmp(path, "/api/stream") == 0;
 }
@@ -77,15 +77,15 @@ static void put_one(struct pt_exposition *e, const char *name, const char *help,
 static void put_process(const struct pt_metrics_route *m, struct pt_exposition *e) {
     put_one(e, "pitot_build_info", "Version of Pitot", "", PT_FAMILY_GAUGE,
             PT_STR("version=\"" PITOT_VERSION "\""), 1);
-    put_one(e, "process_cpu_seconds", "CPU time of Pitot", "s", PT_FAMILY_COUNTER, PT_STR(""),
+    put_one(e, "process_cpu_seconds", "CPU time used by Pitot", "s", PT_FAMILY_COUNTER, PT_STR(""),
             (double)pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
-    put_one(e, "process_start_time_seconds", "Unix time of its start", "s", PT_FAMILY_GAUGE,
+    put_one(e, "process_start_time_seconds", "Unix time when Pitot started", "s", PT_FAMILY_GAUGE,
             PT_STR(""), (double)m->start_wall_ns / 1e9);
 }
 
 #define SERIES_MAX (PT_METRICS_PATHS * PT_METRICS_CODES)
 
-/* Labels of all series of a family, which they borrow when the family is complete. */
+/* Labels of all series of a family; the series borrow them once the family is complete. */
 struct labelled {
     struct pt_buf *text;
     size_t starts[SERIES_MAX], ends[SERIES_MAX];
@@ -145,7 +145,7 @@ static void put_request_counts(struct pt_metrics_route *m, struct pt_exposition 
             end_labels(l,
                        (struct pt_series){ .integer = m->paths[i].codes[k], .is_integer = true });
         }
-    put_labelled(e, l, "pitot_http_requests", "Requests that have ended", "", PT_FAMILY_COUNTER);
+    put_labelled(e, l, "pitot_http_requests", "Finished requests", "", PT_FAMILY_COUNTER);
 }
 
 static void put_request_times(struct pt_metrics_route *m, struct pt_exposition *e) {
@@ -157,7 +157,7 @@ static void put_request_times(struct pt_metrics_route *m, struct pt_exposition *
     struct pt_series series = { .labels = PT_STR(""), .distribution = &all };
     struct pt_family family = {
         .name = PT_STR("pitot_http_request_duration_seconds"),
-        .help = PT_STR("From the head of a request to the end of its answer, streams apart"),
+        .help = PT_STR("Time from the head of a request to the end of its answer, without streams"),
         .unit = PT_STR("s"),
         .kind = PT_FAMILY_HISTOGRAM,
         .series = &series,
@@ -177,11 +177,12 @@ static void add_alerts(const struct pt_watch *w, bool are_on, struct labelled *l
     }
 }
 
-/* With very many, those that are on. */
+/* If there are too many, those that are on. */
 static void put_alerts(const struct pt_service *s, struct pt_exposition *e, struct labelled *l) {
     add_alerts(&s->alerts.watch, true, l);
     add_alerts(&s->alerts.watch, false, l);
-    put_labelled(e, l, "pitot_alert", "Is the rule on for this thing: 1 or 0", "", PT_FAMILY_GAUGE);
+    put_labelled(e, l, "pitot_alert", "1 if the alert rule is on for this entity, else 0", "",
+                 PT_FAMILY_GAUGE);
 }
 
 static void put_family(void *user, const struct pt_family *family) {
@@ -191,7 +192,7 @@ static void put_family(void *user, const struct pt_family *family) {
 static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_exposition *e) {
     struct labelled l;
     l.text = &m->labels;
-    l.count = 0; /* its arrays are large, and filled as far as it says */
+    l.count = 0; /* the arrays are large: do not clear them */
     pt_families_each(&m->families, &s->latest.now, put_family, e);
     put_process(m, e);
     put_alerts(s, e, &l);
@@ -203,8 +204,8 @@ static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_e
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Room for a little more than the last one had, so that it grows at most once; one that fits into
- * the buffer of `out` needs none. */
+/* Reserves a little more than the last one needed, so that the body grows at most once; one that
+ * fits into the buffer of `out` needs no reserve. */
 static struct pt_http_content *make(struct pt_metrics_route *m, struct pt_service *s,
                                     enum pt_exposition_format format) {
     struct pt_buf body = { 0 };

@@ -1,5 +1,5 @@
-/* serve/number.h -- numbers for charts: seven digits are more than a screen shows, and half the
- * bytes of all that a double has. */
+/* serve/number.h -- numbers for charts: seven digits, which is more than a screen shows and half
+ * the bytes of a full double. */
 #ifndef PT_SERVE_NUMBER_H
 #define PT_SERVE_NUMBER_H
 

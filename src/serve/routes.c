@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Pages load their own parts and speak to this server, and to nobody else. */
+/* Pages load their own parts from this server and connect to nothing else. */
 #define PAGE_POLICY                                                                   \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "     \
@@ -52,7 +52,7 @@ static void tell_metrics(void *user, struct pt_http_exchange *x) {
         pt_http_reply_content(x, content);
     pthread_mutex_unlock(&s->lock);
     if (!content)
-        pt_answer_error(x, 503, "there is no sample yet");
+        pt_answer_error(x, 503, "no sample yet");
 }
 
 static void tell_schema(void *user, struct pt_http_exchange *x) {
@@ -93,7 +93,7 @@ static void tell_history(void *user, struct pt_http_exchange *x) {
     struct pt_history_query *query = pt_calloc(1, sizeof *query);
     struct pt_err err = { "" };
     if (!s->has_history) {
-        pt_answer_error(x, 404, "no history is kept");
+        pt_answer_error(x, 404, "no history (it is off: --history 0)");
     } else if (pt_history_parse(query, &texts, &s->sampler.schema, pt_wall_ns(), &err)) {
         pt_answer_error(x, 400, err.text);
     } else {

@@ -45,7 +45,7 @@ static int by_age(const void *a, const void *b) {
     return left->modified_ms > right->modified_ms ? -1 : left->modified_ms < right->modified_ms;
 }
 
-/* The newest first. A directory that is not there yet has none. */
+/* Newest first. A missing directory has no runs. */
 static void list_runs(const char *directory, struct list *list) {
     DIR *d = opendir(directory);
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -69,13 +69,13 @@ static bool path_of(const char *directory, const char *id, char into[PATH_MAX]) 
     return snprintf(into, PATH_MAX, "%s/%s" PT_RUN_EXTENSION, directory, id) < PATH_MAX;
 }
 
-/* What the static information of a run says of it. */
+/* From the static information of a run. */
 struct about {
-    char start_ms[24], host[64], command[256]; /* the last with the escapes of JSON */
+    char start_ms[24], host[64], command[256]; /* `command` keeps its JSON escapes */
     bool is_cut;
 };
 
-/* A word that does not fit ends the line. */
+/* The command line is cut before the first word that does not fit. */
 static void add_word(struct about *a, struct pt_str word) {
     size_t used = strlen(a->command);
     a->is_cut |= used + 1 + word.len >= sizeof a->command;
@@ -94,7 +94,7 @@ static void take_value(void *arg, const char *path, struct pt_str value) {
         add_word(a, value);
 }
 
-/* Of static_<uuid>.json, which lies beside the journal. */
+/* Reads static_<uuid>.json next to the journal. */
 static void put_about(struct pt_json *j, const char *directory, const char *id) {
     struct pt_text text = { 0 };
     struct pt_scan scan;
@@ -137,9 +137,9 @@ static void tell(void *user, struct pt_job *job) {
     pt_answer_json(job->exchange, 200, put_runs, (void *)(uintptr_t)s->o->runs_directory);
 }
 
-#define NO_DIRECTORY "no directory of runs was given: --runs"
+#define NO_DIRECTORY "no directory of runs (start the server with --runs)"
 
-/* No failure: there just are none. */
+/* Not an error: there are no runs. */
 static void put_none(void *user, struct pt_json *j) {
     (void)user;
     pt_json_object(j, NULL);
@@ -168,7 +168,7 @@ static bool is_listed(const char *directory, const char *id) {
     return is_found;
 }
 
-/* The page goes through a file of ours, which is gone when it is sent. */
+/* The page is written to a temporary file, which is removed once it is sent. */
 static int send_report(struct pt_service *s, struct pt_http_exchange *x, const char *journal,
                        struct pt_err *err) {
     char path[PATH_MAX];
@@ -189,7 +189,7 @@ static void report(void *user, struct pt_job *job) {
     char path[PATH_MAX];
     if (!is_listed(s->o->runs_directory, job->query) ||
         !path_of(s->o->runs_directory, job->query, path))
-        pt_answer_error(job->exchange, 404, "there is no such run; see /api/runs");
+        pt_answer_error(job->exchange, 404, "no such run (see /api/runs)");
     else if (send_report(s, job->exchange, path, &err))
         pt_answer_error(job->exchange, 500, err.text);
 }
@@ -200,7 +200,7 @@ void pt_runs_report(void *service, struct pt_http_exchange *x) {
     if (!s->o->runs_directory)
         pt_answer_error(x, 404, NO_DIRECTORY);
     else if (!id || strlen(id) != ID_LENGTH)
-        pt_answer_error(x, 400, "run: a uuid of /api/runs");
+        pt_answer_error(x, 400, "run: must be a uuid (see /api/runs)");
     else
         pt_worker_add(&s->worker, (struct pt_job){ report, s, x, pt_strdup(id) });
 }

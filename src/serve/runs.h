@@ -1,7 +1,7 @@
 /* serve/runs.h -- the recorded runs of a directory, and their reports.
  *
- * A run is asked for by its uuid, which is looked up in the listing: no part of a request becomes a
- * path. */
+ * A run is identified by its uuid, which is looked up in the listing: no part of a request becomes
+ * a path. */
 #ifndef PT_SERVE_RUNS_H
 #define PT_SERVE_RUNS_H
 

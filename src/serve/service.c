@@ -20,11 +20,11 @@
 
 #define CONNECTION_MAX   256
 #define TIMEOUT_SECONDS  30
-#define BODY_BYTES       4096 /* nobody has to post more */
+#define BODY_BYTES       4096 /* no request needs more */
 #define UNREAD_BYTES     ((size_t)1 << 20)
-#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* for what is not sent at the end */
+#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* to send the rest at the end */
 #define TEND_MS          1000
-#define LARGE_BYTES      (128 << 10) /* memory of this size goes back to the kernel when freed */
+#define LARGE_BYTES      (128 << 10) /* blocks of this size are returned to the kernel when freed */
 #define CERTIFICATE_MOST (1 << 20)
 
 static unsigned admits(void *user, const struct pt_http_route *route, const char *authorization) {
@@ -42,11 +42,11 @@ static void on_problem(void *user, const char *text) {
     pt_log(PT_LOG_DEBUG, "%s", text);
 }
 
-/* A private key should not be everybody's. */
+/* A private key should be readable by its owner only. */
 static void warn_of_readers(const char *path) {
     struct stat st;
     if (stat(path, &st) == 0 && (st.st_mode & 077))
-        pt_log(PT_LOG_WARNING, "others can read the key %s: chmod 600 it", path);
+        pt_log(PT_LOG_WARNING, "other users can read the key %s (run chmod 600 on it)", path);
 }
 
 static int read_pem(const char *path, struct pt_text *text, const char **pem, struct pt_err *err) {
@@ -56,7 +56,7 @@ static int read_pem(const char *path, struct pt_text *text, const char **pem, st
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
     struct pt_str all = pt_scan_rest(&scan);
     if (all.len > CERTIFICATE_MOST || memchr(all.at, 0, all.len))
-        return pt_fail(err, -EINVAL, "%s is no PEM file", path);
+        return pt_fail(err, -EINVAL, "%s is not a PEM file", path);
     pt_grow(&text->at, &text->capacity, all.len + 1, 1);
     text->at[all.len] = 0;
     *pem = text->at;
@@ -80,10 +80,11 @@ static int open_guard(struct pt_service *s, struct pt_fd handed_over, struct pt_
     s->guard.is_loopback = is_for_this_machine(s->o, handed_over);
     if (s->guard.is_loopback || s->o->token_file)
         return 0;
-    return pt_fail(err, -EACCES,
-                   "%s can be reached from elsewhere: that needs --token-file (a line of 16 or "
-                   "more characters, mode 600)",
-                   pt_fd_is_open(handed_over) ? "the socket" : s->o->listen);
+    return pt_fail(
+        err, -EACCES,
+        "%s is reachable from other machines: this requires --token-file (a line of 16 or "
+        "more characters, mode 600)",
+        pt_fd_is_open(handed_over) ? "the socket" : s->o->listen);
 }
 
 static int open_http(struct pt_service *s, struct pt_err *err) {
@@ -165,11 +166,11 @@ static int open_parts(struct pt_service *s, struct pt_err *err) {
     return rc;
 }
 
-/* Signals first: threads inherit what is blocked. */
+/* Signals first: threads inherit the mask. */
 static int start(struct pt_service *s, struct pt_err *err) {
     struct rlimit old_limit;
     sigset_t old_mask;
-    umask(077); /* what was seen here is for its owner */
+    umask(077); /* recorded data is private to its owner */
     (void)pt_descriptors_raise(&old_limit);
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     s->signal_fd = pt_signals_block(&old_mask, err);
@@ -186,7 +187,8 @@ static int start(struct pt_service *s, struct pt_err *err) {
 
 static void note_write(struct pt_service *s, int rc) {
     if (rc && rc != s->write_error)
-        pt_log(PT_LOG_ERROR, "cannot write the history in %s: %s; it has a gap until that works",
+        pt_log(PT_LOG_ERROR,
+               "cannot write the history in %s: %s; samples are lost until writing works again",
                s->segments.ring.path, strerror(-rc));
     else if (!rc && s->write_error)
         pt_log(PT_LOG_WARNING, "writing to %s works again", s->segments.ring.path);
@@ -232,7 +234,7 @@ static void reload_alerts(struct pt_service *s) {
     struct pt_alerts fresh;
     struct pt_err err = { "" };
     if (pt_alerts_open(&fresh, s->o->alerts, &s->sampler.schema, &err)) {
-        pt_log(PT_LOG_ERROR, "%s; the rules stay as they were", err.text);
+        pt_log(PT_LOG_ERROR, "%s; keeping the old rules", err.text);
         pt_alerts_close(&fresh);
         return;
     }
@@ -247,9 +249,9 @@ static void reload(struct pt_service *s) {
     if (s->o->alerts)
         reload_alerts(s);
     if (s->o->token_file && pt_access_load(&s->guard, s->o->token_file, &err))
-        pt_log(PT_LOG_ERROR, "%s; the token stays as it was", err.text);
-    pt_log(PT_LOG_WARNING, "read anew: alert rules and the token; everything else, options and "
-                           "certificates too, needs a restart");
+        pt_log(PT_LOG_ERROR, "%s; keeping the old token", err.text);
+    pt_log(PT_LOG_WARNING,
+           "read the alert rules and the token again; options and certificates need a restart");
 }
 
 static void handle_signals(struct pt_service *s) {
@@ -292,7 +294,7 @@ static void serve(struct pt_service *s) {
 }
 
 static void stop(struct pt_service *s) {
-    struct pt_http_server http = s->http; /* contents are given back after it has closed */
+    struct pt_http_server http = s->http; /* contents are released after it has closed */
     pt_sampler_stop(&s->sampler);
     if (s->latest.now.batches)
         take_samples(s);
@@ -320,7 +322,7 @@ static void stop(struct pt_service *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
-/* Where it listens goes to whoever started it. */
+/* On stdout, for the program that started it. */
 static void print_url(const struct pt_service *s) {
     struct pt_out out;
     pt_out_borrow(&out, STDOUT_FILENO);

@@ -1,8 +1,8 @@
-/* serve/service.h -- the life of `pitot serve`: the sampler of a recording whose samples are shown
- * now, to scrapers and browsers, and kept for a while.
+/* serve/service.h -- the life of `pitot serve`: the sampler of a recording; its samples are shown
+ * to scrapers and browsers, and kept as history.
  *
  * Three threads meet here. The main thread takes samples from the sampler and owns the history; the
- * server's thread answers from what is known now (`lock`); the worker reads files for answers that
+ * server's thread answers from the latest rows (`lock`); the worker reads files for answers that
  * take longer. */
 #ifndef PT_SERVE_SERVICE_H
 #define PT_SERVE_SERVICE_H
@@ -35,16 +35,16 @@ struct pt_service_options {
     const char *regions; /* directory of libpitot's files, or NULL */
     const char *token_file, *certificate_file, *key_file; /* or NULL */
     const char *state_directory;
-    uint64_t history_bytes; /* 0: none is kept */
+    uint64_t history_bytes; /* 0: no history */
     int64_t history_age_ns;
-    const char *runs_directory; /* of recordings, or NULL: none are shown */
+    const char *runs_directory; /* of recorded runs, or NULL: none are shown */
     const char *alerts;         /* file of rules; NULL: the defaults */
-    const char *alert_command;  /* for the shell, or NULL */
-    const char *webhook;        /* where alerts are posted, or NULL */
+    const char *alert_command;  /* shell command, or NULL */
+    const char *webhook;        /* URL for alerts, or NULL */
     bool allows_private_webhook;
     const char *probe; /* URL of an engine, or NULL */
     int64_t probe_interval_ns;
-    struct pt_push_options push; /* where samples go besides */
+    struct pt_push_options push; /* receivers of samples */
 };
 
 struct pt_service {
@@ -71,7 +71,7 @@ struct pt_service {
 
     int signal_fd;
     bool must_stop, has_history;
-    int write_error; /* of the history, now */
+    int write_error; /* of the history; 0: writing works */
 };
 
 /* Serves until SIGINT or SIGTERM. Returns the exit code of the process. */

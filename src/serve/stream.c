@@ -11,7 +11,7 @@ void pt_stream_init(struct pt_stream *s, const struct pt_schema *schema) {
     pthread_mutex_init(&s->lock, NULL);
 }
 
-/* Called with the lock held. */
+/* Call with the lock held. */
 static void drop(struct pt_stream_reader *r) {
     pt_http_end(r->exchange);
     *r = (struct pt_stream_reader){ .stream = r->stream };
@@ -27,7 +27,7 @@ void pt_stream_release(struct pt_stream *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
-/* On the server's thread, which holds the lock of the exchange: whoever pushes next drops it. */
+/* On the server's thread, which holds the lock of the exchange: the next push drops the reader. */
 static void on_gone(void *user) {
     struct pt_stream_reader *r = user;
     __atomic_store_n(&r->is_gone, true, __ATOMIC_RELAXED);
@@ -50,7 +50,7 @@ void pt_stream_handle(struct pt_stream *s, struct pt_http_exchange *x) {
         pt_http_reply(x, 503, "text/plain; charset=utf-8", PT_STR("too many readers\n"));
 }
 
-/* Called with the lock held, as the next ones. */
+/* Call this and the following functions with the lock held. */
 static void push(struct pt_stream *s, struct pt_stream_reader *r, struct pt_str message) {
     bool is_gone = __atomic_load_n(&r->is_gone, __ATOMIC_RELAXED);
     if (!is_gone && pt_http_push(r->exchange, message) == 0)

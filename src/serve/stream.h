@@ -1,11 +1,11 @@
 /* serve/stream.h -- /api/stream: the readers of live samples, as server-sent events.
  *
  *     event: sample        the message of serve/changes.h
- *     event: alert         what went on or off
- *     : still here         a comment, where nothing else came for a while
+ *     event: alert         an alert that fired or cleared
+ *     : still here         a comment, if nothing else came for a while
  *
- * A message is made once and pushed to all. Who does not read is cut off by the server, so that the
- * others and the sampler never wait. */
+ * A message is made once and pushed to all readers. The server disconnects readers that do not keep
+ * up, so that the others and the sampler never wait. */
 #ifndef PT_SERVE_STREAM_H
 #define PT_SERVE_STREAM_H
 
@@ -18,7 +18,7 @@
 #define PT_STREAM_SILENCE_NS (INT64_C(10) * 1000000000) /* then a comment */
 
 struct pt_stream {
-    struct pt_changes changes; /* of the thread that publishes */
+    struct pt_changes changes; /* owned by the publishing thread */
     struct pt_buf message;
     char *out_buffer;
     int64_t pushed_ns;
@@ -27,24 +27,24 @@ struct pt_stream {
     /* Below: guarded by the lock. */
     struct pt_stream_reader {
         struct pt_stream *stream;
-        struct pt_http_exchange *exchange; /* NULL: the place is free */
+        struct pt_http_exchange *exchange; /* NULL: free */
         bool is_new, is_gone;
     } readers[PT_STREAM_READERS];
     uint64_t refused_count, cut_count;
 };
 
 void pt_stream_init(struct pt_stream *s, const struct pt_schema *schema); /* borrows */
-/* After the server has been closed. */
+/* Call after the server has been closed. */
 void pt_stream_release(struct pt_stream *s);
 
 /* A handler: takes the exchange, or refuses it with 503. */
 void pt_stream_handle(struct pt_stream *s, struct pt_http_exchange *x);
 
-/* Tells all readers of a sample that `latest` has seen. */
+/* Sends the latest sample to all readers. */
 void pt_stream_publish(struct pt_stream *s, const struct pt_latest *latest);
-/* Tells them something else; `event` is a word, `json` one line. */
+/* Sends another event; `event` is a word, `json` one line. */
 void pt_stream_tell(struct pt_stream *s, const char *event, struct pt_str json);
-/* To be called now and then: keeps quiet streams open and notices who is gone. */
+/* Call now and then: keeps idle streams open and drops readers that have gone. */
 void pt_stream_tend(struct pt_stream *s, int64_t now_ns);
 size_t pt_stream_count(struct pt_stream *s);
 

@@ -12,7 +12,7 @@
 #define LAST_PAUSE_NS  (60 * PT_NS_PER_SECOND)
 #define ANSWER_BYTES   65536
 
-/* Called with the lock held. True if it must not go on. */
+/* Call with the lock held. True if the thread must stop. */
 static bool wait_until(struct pt_webhook *w, int64_t until_ns) {
     struct timespec until = { until_ns / PT_NS_PER_SECOND, until_ns % PT_NS_PER_SECOND };
     while (!w->must_stop &&
@@ -28,13 +28,13 @@ static const char *refusal(const struct pt_webhook *w) {
     case 0:
         return NULL;
     case -EACCES:
-        return "its address is private; --allow-private-webhook allows that";
+        return "the address is private (to allow it: --allow-private-webhook)";
     default:
-        return "there is no such host";
+        return "no such host";
     }
 }
 
-/* NULL if it was taken, else why not. */
+/* NULL, or why it failed. */
 static const char *post(const struct pt_webhook *w, struct pt_http_client *client,
                         struct pt_http_request *r, const char *json) {
     const char *words = refusal(w);
@@ -48,12 +48,12 @@ static const char *post(const struct pt_webhook *w, struct pt_http_client *clien
     return r->error ? r->words : NULL;
 }
 
-/* What the receiver says is wrong with the message will be wrong the next time too. */
+/* The receiver would reject the message again. */
 static bool is_final(const struct pt_http_request *r) {
     return r->status >= 400 && r->status < 500 && r->status != 408 && r->status != 429;
 }
 
-/* Called with the lock held, which it gives up while it sends. */
+/* Call with the lock held; releases it while sending. */
 static void deliver(struct pt_webhook *w, struct pt_http_client *client) {
     char *json = w->queue[w->first];
     struct pt_http_request r = { 0 };
@@ -84,7 +84,7 @@ static void *run(void *user) {
     struct pt_err err;
     pthread_setname_np(pthread_self(), "pitot-webhook");
     if (pt_http_client_open(&client, &err)) {
-        pt_log(PT_LOG_ERROR, "no alert webhook: %s", err.text);
+        pt_log(PT_LOG_ERROR, "the alert webhook cannot run: %s", err.text);
         return NULL;
     }
     pthread_mutex_lock(&w->lock);
@@ -104,7 +104,8 @@ int pt_webhook_start(struct pt_webhook *w, const char *url, bool allows_private,
     *w = (struct pt_webhook){ .allows_private = allows_private };
     if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
         strlen(url) >= sizeof w->url)
-        return pt_fail(err, -EINVAL, "--alert-webhook: '%s' is no http:// or https:// URL", url);
+        return pt_fail(err, -EINVAL, "--alert-webhook: '%s' is not an http:// or https:// URL",
+                       url);
     pt_str_copy(w->url, sizeof w->url, pt_str_from(url));
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);

@@ -1,9 +1,9 @@
-/* serve/webhook.h -- alerts posted to a URL, as JSON, by a thread of its own.
+/* serve/webhook.h -- posts alerts to a URL, as JSON, on its own thread.
  *
- * They wait in a bounded queue, in order. One that is not taken is sent again after 1, 2, 4, ... 60
- * seconds; after the last attempt, or when the queue is full, it is dropped and counted. Redirects
- * are not followed. Where private targets are not allowed, the host's addresses are looked up
- * before each attempt. */
+ * Alerts wait in a bounded queue, in order. A failed one is sent again after 1, 2, 4, ... 60
+ * seconds; after the last attempt, or if the queue is full, it is dropped and counted. Redirects
+ * are not followed. If private targets are not allowed, the host's addresses are looked up before
+ * each attempt. */
 #ifndef PT_SERVE_WEBHOOK_H
 #define PT_SERVE_WEBHOOK_H
 
@@ -31,10 +31,10 @@ struct pt_webhook {
     uint64_t sent_count, failed_count, dropped_count;
 };
 
-/* -EINVAL with words: no URL. */
+/* -EINVAL with a message: not a URL. */
 int pt_webhook_start(struct pt_webhook *w, const char *url, bool allows_private,
                      struct pt_err *err) PT_MUST_CHECK;
-/* Gives up what was not sent yet. */
+/* Drops alerts that were not sent yet. */
 void pt_webhook_stop(struct pt_webhook *w);
 /* Copies; does nothing if there is no webhook. */
 void pt_webhook_send(struct pt_webhook *w, const char *json);

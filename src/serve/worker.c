@@ -32,7 +32,7 @@ static void *run(void *user) {
     while (take(w, &job)) {
         job.run(job.user, &job);
         pt_free(job.query);
-        malloc_trim(0); /* an answer may take much, and come once a day */
+        malloc_trim(0); /* a large answer may come only once a day */
     }
     return NULL;
 }

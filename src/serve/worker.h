@@ -1,7 +1,7 @@
 /* serve/worker.h -- a thread for answers that read files: history, runs, reports.
  *
- * The thread of the server must not wait. It hands such requests on, a few at most; more are told
- * to come back later. */
+ * The server's thread must not wait. It hands such requests to the worker, up to a limit; beyond it
+ * they are refused with 503. */
 #ifndef PT_SERVE_WORKER_H
 #define PT_SERVE_WORKER_H
 
@@ -15,7 +15,7 @@ struct pt_job {
     void (*run)(void *user, struct pt_job *job); /* answers the exchange */
     void *user;
     struct pt_http_exchange *exchange;
-    void *query; /* of the job's own kind; freed after it */
+    void *query; /* its type depends on the job; freed afterwards */
 };
 
 struct pt_worker {
@@ -30,9 +30,9 @@ struct pt_worker {
 };
 
 int pt_worker_start(struct pt_worker *w, struct pt_err *err) PT_MUST_CHECK;
-/* Waits for the job in hand; those that wait are refused. */
+/* Waits for the running job; refuses those in the queue. */
 void pt_worker_stop(struct pt_worker *w);
-/* Takes the query. With no room the exchange is refused with 503. */
+/* Takes the query. If the queue is full, refuses the exchange with 503. */
 void pt_worker_add(struct pt_worker *w, struct pt_job job);
 
 #endif

@@ -134,7 +134,7 @@ def schema_is_that_of_the_command(directory):
     with server(directory) as s:
         equal(s.json('/api/schema'), schema)
         equal(s.json('/api/runs'), {'count': 0, 'runs': [],
-                                    'note': 'no directory of runs was given: --runs'})
+                                    'note': 'no directory of runs (start the server with --runs)'})
 
 
 def pages_have_a_policy(directory):
@@ -219,10 +219,10 @@ def history_survives_restart_and_kill(directory):
 def history_says_what_is_wrong(directory):
     """a wrong question about history is answered with 400 and words"""
     with server(directory) as s:
-        for query, words in (('', 'table is missing'), ('?table=x', 'no such table'),
+        for query, words in (('', 'table: missing parameter'), ('?table=x', 'unknown table'),
                              ('?table=cpu&from=x', 'from:'), ('?table=cpu&columns=x', 'columns:'),
                              ('?table=cpu&limit=99999', 'limit:'), ('?table=cpu&step=0', 'step:'),
-                             ('?table=..%2f..%2fetc%2fpasswd', 'no such table')):
+                             ('?table=..%2f..%2fetc%2fpasswd', 'unknown table')):
             status, _, body = s.ask('/api/history' + query)
             equal(status, 400, query)
             contains(json.loads(body)['error'], words)
@@ -383,12 +383,12 @@ def other_addresses_need_a_token(directory):
     """an address that others reach needs a token, TLS or not, and the token opens it"""
     code, _, err = run('serve', '--listen', '0.0.0.0:0', '--state-dir', directory / 's', *COMMON)
     equal(code, 1)
-    contains(err, 'can be reached from elsewhere: that needs --token-file')
+    contains(err, 'is reachable from other machines: this requires --token-file')
     certificate, key = make_certificate(directory)
     code, _, err = run('serve', '--listen', '0.0.0.0:0', '--state-dir', directory / 's', *COMMON,
                        '--tls-cert', certificate, '--tls-key', key)
     equal(code, 1)
-    contains(err, 'needs --token-file')
+    contains(err, 'requires --token-file')
     with server(directory, '--token-file', token_file(directory), listen='0.0.0.0:0') as s:
         for path in ('/metrics', '/health', '/api/schema', '/api/history?table=cpu', '/api/stream',
                      '/api/alerts', '/api/runs', '/api/report', '/api/recording', '/api/profile',
@@ -406,7 +406,8 @@ def other_addresses_need_a_token(directory):
 
 def a_token_file_is_its_owners(directory):
     """a token file that others can read, or that holds no token, is refused"""
-    for text, mode, words in ((TOKEN, 0o644, 'others can read'), ('short\n', 0o600, 'no token')):
+    for text, mode, words in ((TOKEN, 0o644, 'other users can read'),
+                              ('short\n', 0o600, 'does not hold a token')):
         code, _, err = run('serve', '--listen', '0', '--state-dir', directory / 's', *COMMON,
                            '--token-file', token_file(directory, text, mode))
         equal(code, 1)
@@ -508,7 +509,7 @@ def a_socket_of_systemd_is_used(directory):
         activated(directory, ('0.0.0.0', 0))
         raise AssertionError('it listens')
     except AssertionError as error:
-        contains(str(error), 'that needs --token-file')
+        contains(str(error), 'requires --token-file')
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
@@ -579,8 +580,8 @@ def alerts_are_shown_exported_and_delivered(directory):
         s.process.send_signal(signal.SIGHUP)
         wait_until(lambda: s.json('/api/alerts')['rules'], 'the old rules')
         _, _, err = s.stop()
-        contains(err, 'the rules stay as they were')
-        contains(err, 'needs a restart')
+        contains(err, 'keeping the old rules')
+        contains(err, 'need a restart')
 
 
 def private_webhooks_must_be_allowed(directory):
@@ -590,7 +591,7 @@ def private_webhooks_must_be_allowed(directory):
     told = directory / 'told'
     with receiver() as (hook, url), open(told, 'w', encoding='utf-8') as log, \
             server(directory, '--alerts', rules, '--alert-webhook', url, stderr=log):
-        wait_until(lambda: 'its address is private; --allow-private-webhook allows that'
+        wait_until(lambda: 'the address is private (to allow it: --allow-private-webhook)'
                    in told.read_text(encoding='utf-8'), 'the refusal')
         equal(hook.attempts, 0)
 
@@ -669,8 +670,8 @@ def wrong_options_are_told(directory):
         code, _, err = run('serve', '--state-dir', directory, *options)
         equal(code, 2, words)
         contains(err, words)
-    for options, words in ((('--probe', 'x'), 'is no server'),
-                           (('--alert-webhook', 'x'), 'is no http'),
+    for options, words in ((('--probe', 'x'), 'is not a server URL'),
+                           (('--alert-webhook', 'x'), 'is not an http'),
                            (('--alerts', '/nonexistent'), 'cannot read /nonexistent')):
         code, _, err = run('serve', '--listen', '0', '--state-dir', directory / 's', *options)
         equal(code, 1, words)
