@@ -11,7 +11,7 @@
 
 #define JSON "application/json"
 
-/* What a client asks for. */
+/* A parsed request. */
 struct order {
     char *prompt;
     int64_t max_tokens, seed;
@@ -28,7 +28,7 @@ static const struct pt_http_field fields[] = {
     { "ignore_eos", PT_HTTP_BOOL, offsetof(struct order, ignores_end) },
 };
 
-/* Belongs to the server's thread, but for what the engine's callbacks use: exchange and text. */
+/* Owned by the server's thread, except what the engine's callbacks use: exchange and text. */
 struct completion {
     struct pt_completions *all;
     struct pt_http_exchange *exchange; /* gone when the request has ended */
@@ -36,7 +36,7 @@ struct completion {
     uint64_t id;
     int64_t created_s;
     bool is_stream;
-    struct pt_buf text; /* the whole answer, or of one token */
+    struct pt_buf text; /* of the whole answer, or of one token */
     struct completion *next;
 };
 
@@ -80,7 +80,7 @@ static void push_event(struct completion *c, const struct pt_result *result) {
     write_completion(&out, c, result);
     pt_out_text(&out, result ? "\n\ndata: [DONE]\n\n" : "\n\n");
     pt_out_close(&out);
-    pt_http_push(c->exchange, pt_buf_as_str(&event)); /* on_gone tells if nobody reads it */
+    pt_http_push(c->exchange, pt_buf_as_str(&event)); /* on_gone reports a client that is gone */
     pt_buf_release(&event);
 }
 
@@ -173,15 +173,15 @@ static void reply_error(struct pt_http_exchange *x, const char *message) {
 
 static int check_order(const struct order *o, struct pt_err *err) {
     if (!o->prompt)
-        return pt_fail(err, -EINVAL, "'prompt' is missing");
+        return pt_fail(err, -EINVAL, "missing 'prompt'");
     if (o->max_tokens < 1)
         return pt_fail(err, -EINVAL, "'max_tokens' must be at least 1");
     if (!(o->temperature >= 0 && o->temperature <= 2))
-        return pt_fail(err, -EINVAL, "'temperature' must be 0 to 2");
+        return pt_fail(err, -EINVAL, "'temperature' must be from 0 to 2");
     return 0;
 }
 
-/* Begins with a token of its own, so that no prompt is empty. */
+/* Begins with a start token, so that no prompt is empty. */
 static struct pt_request_options options_of(const struct order *o, uint32_t *tokens,
                                             size_t capacity) {
     tokens[0] = PT_TOKEN_BEGIN;
@@ -197,7 +197,7 @@ static struct pt_request_options options_of(const struct order *o, uint32_t *tok
     };
 }
 
-/* An answer to the request comes from the engine's thread, perhaps before this returns. */
+/* The engine's thread answers the request, possibly before this returns. */
 static void start(struct pt_completions *all, struct pt_http_exchange *x, bool is_stream,
                   struct pt_request_options *options) {
     struct completion *c = pt_calloc(1, sizeof *c);
@@ -220,7 +220,7 @@ static void start(struct pt_completions *all, struct pt_http_exchange *x, bool i
 
 static void take_order(struct pt_completions *all, struct pt_http_exchange *x,
                        const struct order *o) {
-    size_t capacity = all->context + 1; /* one too many is seen as too many */
+    size_t capacity = all->context + 1; /* one more, to detect too many */
     uint32_t *tokens = pt_calloc(capacity, sizeof *tokens);
     struct pt_request_options options = options_of(o, tokens, capacity);
     char message[96];

@@ -1,4 +1,4 @@
-/* demo/completion.h -- POST /v1/completions, as OpenAI has it.
+/* demo/completion.h -- POST /v1/completions, in the format of OpenAI.
  *
  *     {"prompt": "Hello", "max_tokens": 16, "temperature": 0.8, "stream": true}
  *
@@ -7,7 +7,7 @@
  *            "usage":{"prompt_tokens":6,"completion_tokens":16,"total_tokens":22}}
  *     data: [DONE]
  *
- * One event for each token, then one with the reason and the usage. */
+ * One event per token, then one with the finish reason and the usage. */
 #ifndef PT_DEMO_COMPLETION_H
 #define PT_DEMO_COMPLETION_H
 
@@ -16,8 +16,8 @@
 
 #include <pthread.h>
 
-/* The completions of an engine. Those that have ended wait here for the server's thread, because
- * the engine's own may not free them. */
+/* The completions of an engine. Finished ones wait here for the server's thread, because the
+ * engine's thread must not free them. */
 struct pt_completions {
     struct pt_engine *engine;
     size_t context; /* longest sequence, in tokens */
@@ -27,7 +27,7 @@ struct pt_completions {
 };
 
 void pt_completions_init(struct pt_completions *all, struct pt_engine *engine, size_t context);
-/* The server is closed and the engine has stopped. */
+/* Call after the server has closed and the engine has stopped. */
 void pt_completions_release(struct pt_completions *all);
 
 /* Answers a request, on the server's thread. */

@@ -11,7 +11,8 @@
 #define PREFILL_MAX 64
 #define CHUNK_MAX   16 /* about as long as one worker's share of decoding */
 
-/* The KV cache holds this many contexts: less than the places, so that it can run full. */
+/* The KV cache holds this many contexts: fewer than running requests, so that it can become
+ * full. */
 #define CONTEXTS 5
 
 static double seconds_since(int64_t start_ns) {
@@ -36,11 +37,11 @@ static struct pt_deployment_options with_defaults(const struct pt_deployment_opt
     return o;
 }
 
-/* Writes the weights and maps them, as a server does that has just been deployed. */
+/* Writes the weights and maps them, like a newly deployed server. */
 static int load_model(struct pt_deployment *d, const struct pt_deployment_options *o,
                       struct pt_err *err) {
     if (!pt_model_config_is_valid(o->model))
-        return pt_fail(err, -EINVAL, "the sizes of the model do not fit each other");
+        return pt_fail(err, -EINVAL, "the sizes of the model are inconsistent");
     int fd = pt_weights_temporary(o->directory, err);
     if (fd < 0)
         return fd;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <pitot/pitot.h>
 
-/* What one worker computes in a step. */
+/* The work of one worker in a step. */
 struct job {
     struct pt_request **requests;
     size_t count;
@@ -26,13 +26,13 @@ struct bench {
 struct pt_engine {
     const struct pt_model *model;
     struct pt_pool pool;
-    struct bench *benches; /* one for each worker */
+    struct bench *benches; /* one per worker */
     size_t bench_count;
     struct job *jobs;
     size_t job_count;
     pthread_t thread;
-    bool is_started;          /* known to the owner of the engine only */
-    pt_counter steps, tokens; /* of libpitot: what a recorder around us is told */
+    bool is_started;          /* used by the owner of the engine only */
+    pt_counter steps, tokens; /* of libpitot, for a recorder */
     pt_histogram step_seconds;
 
     pthread_mutex_t lock;
@@ -94,7 +94,7 @@ static void run_job(void *context, size_t index, size_t worker) {
         decode_step(e, &e->benches[worker], job->requests, job->count);
 }
 
-/* Prompts first, they take longest; decoding is dealt out evenly. */
+/* Prompts first, because they take longest; decoding is shared evenly. */
 static void deal_jobs(struct pt_engine *e) {
     struct pt_schedule *s = &e->schedule;
     e->job_count = 0;
@@ -108,7 +108,7 @@ static void deal_jobs(struct pt_engine *e) {
     }
 }
 
-/* Waits for requests and plans a step; false when the engine is to stop. */
+/* Waits for requests and plans a step; false if the engine must stop. */
 static bool plan_step(struct pt_engine *e) {
     pthread_mutex_lock(&e->lock);
     while (!e->is_stopping && pt_schedule_is_empty(&e->schedule))
@@ -153,8 +153,8 @@ static void count_end(struct pt_engine_stats *stats, const struct pt_result *res
     observe(&stats->inference, result->scheduled_ns, last_ns);
 }
 
-/* It is counted before anybody hears of it. At the end the request is its owner's, who may free
- * it at once. */
+/* Counts before the callback. Afterwards the request belongs to its owner, who may free it at
+ * once. */
 static void end_request(struct pt_engine *e, struct pt_request *r, enum pt_finish finish) {
     r->result.finish = finish;
     r->result.end_ns = pt_mono_ns();
@@ -170,7 +170,7 @@ static void end_request(struct pt_engine *e, struct pt_request *r, enum pt_finis
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Takes over the token a worker has sampled. */
+/* Appends the token that a worker sampled. */
 static void deliver(struct pt_engine *e, struct pt_request *r, int64_t now_ns) {
     if (!r->has_sampled)
         return;
@@ -198,7 +198,7 @@ static void deliver_step(struct pt_engine *e) {
             deliver(e, e->jobs[i].requests[k], now_ns);
 }
 
-/* A request whose owner, or the end of the engine, wants it to end; or NULL. */
+/* A request to abort, by its owner or because the engine stops; or NULL. */
 static struct pt_request *find_cancelled(struct pt_engine *e) {
     struct pt_schedule *s = &e->schedule;
     struct pt_request *found = NULL;
@@ -267,7 +267,9 @@ int pt_engine_new(struct pt_engine **engine, const struct pt_demo_engine_options
                   struct pt_err *err) {
     *engine = NULL;
     if (!o->worker_count || !o->running_max || !o->block_count || !o->prefill_max || !o->chunk_max)
-        return pt_fail(err, -EINVAL, "an engine needs workers, places, blocks and a step");
+        return pt_fail(err, -EINVAL,
+                       "invalid engine options: workers, requests, blocks and tokens per step must "
+                       "be positive");
     struct pt_engine *e = pt_malloc(sizeof *e);
     init(e, o);
     int rc = pt_pool_init(&e->pool, o->worker_count);

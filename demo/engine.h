@@ -4,11 +4,11 @@
  *     const struct pt_result *result = pt_request_wait(request);
  *     pt_request_free(request);
  *
- * A thread of the engine plans steps; in each, every running request gets ahead
- * by a piece of its prompt or by one token. Requests wait while all places or
- * all blocks of the KV cache are taken; when a running one needs a block and none
- * is left, the newest gives up its blocks and computes them again later. The same
- * request gives the same tokens whatever else the engine does. */
+ * A thread of the engine plans steps; in each, every running request advances by
+ * a chunk of its prompt or by one token. Requests wait while the batch or the KV
+ * cache is full; when a running request needs a block and none is free, the
+ * newest is preempted: it gives up its blocks and computes them again later. The
+ * same request gives the same tokens whatever else the engine does. */
 #ifndef PT_DEMO_ENGINE_H
 #define PT_DEMO_ENGINE_H
 
@@ -21,7 +21,7 @@ struct pt_demo_engine_options {
     size_t running_max; /* requests in a step */
     size_t block_count; /* of the KV cache, 16 tokens each */
     size_t prefill_max; /* prompt tokens in a step */
-    size_t chunk_max;   /* of them, those of one request */
+    size_t chunk_max;   /* prompt tokens of one request in a step */
 };
 
 enum pt_finish { PT_FINISH_STOP, PT_FINISH_LENGTH, PT_FINISH_ABORT, PT_FINISH_COUNT };
@@ -31,9 +31,9 @@ struct pt_result {
     enum pt_finish finish;
     size_t prompt_count, token_count;
     const uint32_t *tokens;  /* generated */
-    const int64_t *token_ns; /* when each of them was */
+    const int64_t *token_ns; /* time of each token */
     int64_t arrival_ns;      /* submitted */
-    int64_t scheduled_ns;    /* first left the queue; 0 if it never did */
+    int64_t scheduled_ns;    /* when it first left the queue; 0: never */
     int64_t end_ns;
     uint64_t preemption_count;
 };
@@ -44,7 +44,7 @@ struct pt_request_options {
     const uint32_t *tokens; /* the prompt, at least one; copied */
     size_t token_count;
     size_t new_token_max; /* at least 1 */
-    float temperature;    /* 0: always the likeliest token */
+    float temperature;    /* 0: always the most likely token */
     uint64_t seed;        /* of the sampling */
     bool stops_at_end;    /* PT_TOKEN_END finishes the request; it is not part of the result */
     void (*on_token)(void *user, uint32_t token);
@@ -52,7 +52,7 @@ struct pt_request_options {
     void *user;
 };
 
-/* Named after what vLLM says of itself: vllm:num_requests_running and so on. */
+/* Named after vLLM's metrics: vllm:num_requests_running and so on. */
 struct pt_engine_stats {
     size_t running, waiting;
     double kv_usage;        /* 0 to 1 */
@@ -71,21 +71,22 @@ struct pt_request;
 
 int pt_engine_new(struct pt_engine **engine, const struct pt_demo_engine_options *options,
                   struct pt_err *err) PT_MUST_CHECK;
-/* Aborts what is still there, calling on_end, and joins all threads. Submitting fails then. */
+/* Aborts unfinished requests, calling on_end, and joins all threads. Then submitting fails. */
 void pt_engine_stop(struct pt_engine *e);
 /* Stops first. Free the requests before. */
 void pt_engine_free(struct pt_engine *e);
 
-/* 0 and a request to be freed; -EINVAL for an empty prompt, no room for a token or a token outside
- * the vocabulary; -E2BIG if it can never fit in context or cache; -ESHUTDOWN after stop. */
+/* 0 and a request to be freed; -EINVAL for an empty prompt, no tokens to generate or a token
+ * outside the vocabulary; -E2BIG if it can never fit into context or cache; -ESHUTDOWN after
+ * stop. */
 int pt_engine_submit(struct pt_engine *e, const struct pt_request_options *options,
                      struct pt_request **request) PT_MUST_CHECK;
-/* What submitting would say, but for -ESHUTDOWN. */
+/* The result of submitting, except -ESHUTDOWN. */
 int pt_engine_check(const struct pt_engine *e,
                     const struct pt_request_options *options) PT_MUST_CHECK;
 void pt_engine_stats(struct pt_engine *e, struct pt_engine_stats *stats);
 
-/* Asks for the end of a request; it comes at the next step, with PT_FINISH_ABORT. */
+/* Aborts a request; it ends at the next step, with PT_FINISH_ABORT. */
 void pt_request_cancel(struct pt_request *r);
 /* Blocks until the end; the result lives as long as the request. */
 const struct pt_result *pt_request_wait(struct pt_request *r);

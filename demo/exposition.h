@@ -11,7 +11,7 @@
 
 #define PT_DEMO_MODEL_NAME "pitot-demo"
 
-/* As OpenAI and vLLM call it: "stop", "length", "abort". */
+/* The name of OpenAI and vLLM: "stop", "length", "abort". */
 const char *pt_finish_name(enum pt_finish finish);
 
 void pt_exposition_write(struct pt_out *out, const struct pt_engine_stats *stats,

@@ -1,4 +1,4 @@
-/* demo/latency.h -- how long something took, counted in vLLM's buckets. */
+/* demo/latency.h -- latencies, counted in vLLM's buckets. */
 #ifndef PT_DEMO_LATENCY_H
 #define PT_DEMO_LATENCY_H
 

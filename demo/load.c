@@ -17,11 +17,11 @@
 #define LINE_MAX_SIZE 65536
 #define PATIENCE_NS   (600 * PT_NS_PER_SECOND) /* for one request, if there is no other limit */
 
-/* A client: one request after the other. */
+/* A client: sends one request after the other. */
 struct slot {
     struct load *load;
     struct pt_buf order; /* JSON */
-    struct pt_buf line;  /* what there is of the next one */
+    struct pt_buf line;  /* the received part of the next line */
     size_t token_count;
     int64_t token_ns; /* of the last one */
     uint64_t prompt_count, completion_count;
@@ -92,7 +92,7 @@ static bool on_data(struct pt_http_request *r, struct pt_str piece) {
     return slot->line.len < LINE_MAX_SIZE;
 }
 
-/* Many short prompts and some long ones, in characters: no token has less than one. */
+/* Many short prompts and some long ones, in characters: a token has at least one. */
 static size_t prompt_length(struct load *l) {
     size_t longest = l->options.context / 2;
     while (longest > 16 && pt_random_next(&l->random) % 2)
@@ -142,7 +142,7 @@ static void fail(struct load *l, int rc, const char *words) {
         pt_fail(&l->first_failure, rc, "%s: %s", l->options.url, words);
 }
 
-/* A client whose request fails sends no more. */
+/* A client stops after a failed request. */
 static bool on_end(struct pt_http_request *r) {
     struct slot *slot = r->user;
     struct load *l = slot->load;
@@ -152,7 +152,7 @@ static bool on_end(struct pt_http_request *r) {
         return false;
     }
     if (r->error || !slot->is_done || slot->completion_count != slot->token_count) {
-        fail(l, r->error ? r->error : -EBADMSG, r->error ? r->words : "not all tokens came");
+        fail(l, r->error ? r->error : -EBADMSG, r->error ? r->words : "the answer is incomplete");
         return false;
     }
     l->result.finished_count++;

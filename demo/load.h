@@ -1,5 +1,5 @@
-/* demo/load.h -- a bounded load of streamed completions on a server of this machine, and what its
- * clients saw.
+/* demo/load.h -- a bounded load of streamed completions on a server of this machine, and its
+ * statistics.
  *
  *     load         5.0 s, 16 requests at a time
  *     requests     42 finished, 16 cut off at the end, 0 failed
@@ -15,7 +15,7 @@
 
 #include "demo/samples.h"
 
-/* 0 is the default of each number. */
+/* 0: the default of a number. */
 struct pt_load_options {
     const char *url;      /* http://127.0.0.1:PORT or unix:PATH */
     size_t request_count; /* no limit */

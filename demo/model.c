@@ -143,7 +143,7 @@ static void feed_forward(const struct pt_model *m, struct pt_scratch *s, size_t 
     pt_tensor_add(s->stream, s->normed, row_count * width);
 }
 
-/* Most rows of a prompt want no logits: those that do are packed first. */
+/* Most rows of a prompt need no logits: pack those that do first. */
 static void head(const struct pt_model *m, struct pt_scratch *s, const struct pt_row *rows,
                  size_t row_count) {
     size_t width = m->config.width, wanted = 0;

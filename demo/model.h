@@ -3,7 +3,7 @@
  *
  * A forward pass takes any mix of rows, each a token at a position of some
  * sequence. Rows of one sequence come in order and follow what its blocks
- * already hold. What a row gives does not depend on the other rows of the pass. */
+ * already hold. The result of a row does not depend on the other rows of the pass. */
 #ifndef PT_DEMO_MODEL_H
 #define PT_DEMO_MODEL_H
 
@@ -28,7 +28,7 @@ struct pt_row {
     bool wants_logits;
 };
 
-/* What one thread works in: activations of up to `row_max` rows. */
+/* Working memory of one thread: activations of up to `row_max` rows. */
 struct pt_scratch {
     size_t row_max, logit_count;
     float *stream, *normed, *query, *key, *value, *gate, *up, *scores, *logits;

@@ -26,7 +26,7 @@ int pt_pool_init(struct pt_pool *p, size_t worker_count) PT_MUST_CHECK;
 void pt_pool_release(struct pt_pool *p);
 
 /* Calls job(context, 0 .. job_count - 1, worker) once each and returns when all have returned.
- * `worker` is the number of the calling thread, for what threads may not share. */
+ * `worker` is the number of the calling thread, for data that threads must not share. */
 void pt_pool_run(struct pt_pool *p, size_t job_count,
                  void (*job)(void *context, size_t index, size_t worker), void *context);
 

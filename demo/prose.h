@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* Appends a stretch of English that begins somewhere, chosen by `random`, and goes on for ever. */
+/* Appends English text that starts at a random position and repeats. */
 void pt_prose_append(struct pt_buf *text, size_t length, uint64_t *random);
 
 #endif

@@ -1,11 +1,11 @@
-/* demo/request.h -- a request from the inside, and queues of them. For the engine only. */
+/* demo/request.h -- the internals of a request, and queues of requests. For the engine only. */
 #ifndef PT_DEMO_REQUEST_H
 #define PT_DEMO_REQUEST_H
 
 #include "demo/engine.h"
 
 /* Between submission and end it belongs to the engine's thread (during a step,
- * to the worker that has it), but for what is marked as guarded. */
+ * to its worker), except the members marked as guarded. */
 struct pt_request {
     struct pt_engine *engine;
     struct pt_request_options options; /* .tokens is NULL: the prompt is in `tokens` */
@@ -37,7 +37,7 @@ static inline size_t pt_request_generated(const struct pt_request *r) {
     return r->token_count - r->prompt_count;
 }
 
-/* Whether the next thing to compute is more than its newest generated token. */
+/* Whether more than its newest generated token has to be computed. */
 static inline bool pt_request_needs_prefill(const struct pt_request *r) {
     return r->computed_count < r->prompt_count || r->computed_count + 1 < r->token_count;
 }

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-/* Requests that are with the engine; a finished one leaves its place to the next. */
+/* Submitted requests; the next one takes the slot of a finished one. */
 struct slot {
     struct load *load;
     struct pt_request *request;
@@ -76,7 +76,8 @@ static size_t prompt_length(struct load *l) {
 
 static void make_prompt(struct load *l, size_t token_count) {
     pt_buf_clear(&l->text);
-    pt_prose_append(&l->text, 2 * token_count, &l->random); /* no token has more characters */
+    pt_prose_append(&l->text, 2 * token_count,
+                    &l->random); /* a token has at most this many characters */
     l->prompt[0] = PT_TOKEN_BEGIN;
     pt_tokenizer_encode(pt_buf_as_str(&l->text), l->prompt + 1, token_count - 1);
 }
@@ -117,7 +118,7 @@ static struct slot *find_ended(struct load *l) {
     return NULL;
 }
 
-/* Waits for any request to end; NULL if none does before the deadline. */
+/* Waits until a request ends; NULL if none does before the deadline. */
 static struct slot *next_ended(struct load *l, int64_t deadline_ns) {
     struct timespec deadline = { deadline_ns / PT_NS_PER_SECOND, deadline_ns % PT_NS_PER_SECOND };
     struct slot *slot;
@@ -129,7 +130,7 @@ static struct slot *next_ended(struct load *l, int64_t deadline_ns) {
     return slot;
 }
 
-/* Cuts off what has not ended. */
+/* Aborts unfinished requests. */
 static void collect_rest(struct load *l) {
     for (size_t i = 0; i < l->options->concurrency; i++)
         if (l->slots[i].request)
@@ -139,7 +140,7 @@ static void collect_rest(struct load *l) {
             collect_request(l, &l->slots[i]);
 }
 
-/* Keeps `concurrency` requests with the engine until time or requests are used up. */
+/* Keeps `concurrency` requests in the engine until the limit of time or requests. */
 static int drive(struct load *l, int64_t deadline_ns) {
     struct slot *slot = l->slots, *end = l->slots + l->options->concurrency;
     int rc = 0;

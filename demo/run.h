@@ -1,4 +1,4 @@
-/* demo/run.h -- the demo workload: a model is written, read, stands idle and then serves requests.
+/* demo/run.h -- the demo workload: writes and reads a model, idles, then serves requests.
  *
  *     model        8 layers x 256, 8 heads (4 KV), 8.0 M weights, 30.5 MiB
  *     weights      written in 0.06 s, read in 0.02 s
@@ -15,11 +15,11 @@
 #include "demo/deployment.h"
 #include "demo/samples.h"
 
-/* 0 or NULL is the default of each. */
+/* 0 or NULL: the default. */
 struct pt_demo_options {
-    double seconds;       /* 5, with writing the weights and standing idle */
+    double seconds;       /* 5, including writing the weights and idling */
     double idle_seconds;  /* before the load: a tenth of `seconds`, at most 1 */
-    size_t request_count; /* no limit: stop after so many */
+    size_t request_count; /* stop after this many; 0: no limit */
     size_t concurrency;   /* 16 requests at a time, 12 of them running */
     uint64_t seed;        /* of prompts, lengths and sampling */
     struct pt_deployment_options deployment;

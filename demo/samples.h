@@ -1,4 +1,4 @@
-/* demo/samples.h -- every value of something that was measured, for exact percentiles.
+/* demo/samples.h -- all values of a measurement, for exact percentiles.
  *
  *     generated         2412 tokens      543.3 tokens/s
  *     first token  p50    566.3 ms   p95    999.0 ms   p99   1020.4 ms */
@@ -13,7 +13,7 @@ struct pt_samples {
     size_t count, capacity;
 };
 
-/* The percentiles mean nothing when nothing was counted. */
+/* Percentiles are meaningless if nothing was counted. */
 struct pt_demo_latency {
     size_t count;
     int64_t p50_ns, p95_ns, p99_ns;
@@ -21,7 +21,7 @@ struct pt_demo_latency {
 
 void pt_samples_release(struct pt_samples *s);
 void pt_samples_add(struct pt_samples *s, int64_t value);
-/* Sorts them. A percentile is the smallest sample that so many percent do not exceed. */
+/* Sorts them. A percentile p is the smallest sample that p percent do not exceed. */
 struct pt_demo_latency pt_samples_latency(struct pt_samples *s);
 
 void pt_samples_print_latency(struct pt_out *out, const char *what, struct pt_demo_latency latency);

@@ -23,7 +23,7 @@ void pt_schedule_release(struct pt_schedule *s) {
     *s = (struct pt_schedule){ 0 };
 }
 
-/* Keeps what it got when there are not enough. */
+/* Keeps the blocks it got if there are not enough. */
 static bool give_blocks(struct pt_schedule *s, struct pt_request *r, size_t token_count) {
     while (r->block_count < pt_kv_blocks_for(token_count)) {
         float *block = pt_kv_take(&s->kv);
@@ -40,8 +40,8 @@ static void take_blocks(struct pt_schedule *s, struct pt_request *r) {
     r->computed_count = 0;
 }
 
-/* Each running request may soon need a block: without this reserve a newcomer
- * would be let in only to be preempted. Alone, a request always fits. */
+/* Each running request may soon need a block: without this reserve a new request
+ * would be admitted only to be preempted. Alone, a request always fits. */
 static bool has_room(const struct pt_schedule *s, const struct pt_request *r) {
     return s->running_count < s->running_max &&
            s->kv.free_count >= pt_kv_blocks_for(r->token_count) + s->running_count;

@@ -1,4 +1,4 @@
-/* demo/schedule.h -- which requests run, and what a step computes. Knows no thread and no lock. */
+/* demo/schedule.h -- which requests run, and what a step computes. Without threads and locks. */
 #ifndef PT_DEMO_SCHEDULE_H
 #define PT_DEMO_SCHEDULE_H
 
@@ -18,11 +18,11 @@ struct pt_schedule {
 void pt_schedule_init(struct pt_schedule *s, const struct pt_demo_engine_options *options);
 void pt_schedule_release(struct pt_schedule *s);
 
-/* Lets waiting requests in, in order, as long as places and blocks last; then plans a step:
- * a piece of each prompt within prefill_max and chunk_max, and a token of every other request. */
+/* Admits waiting requests, in order, while there are slots and blocks; then plans a step: a chunk
+ * of each prompt within prefill_max and chunk_max, and a token of every other request. */
 void pt_schedule_plan(struct pt_schedule *s, int64_t now_ns);
 
-/* Takes out a request, waiting or running, with its blocks. */
+/* Removes a request, waiting or running, with its blocks. */
 void pt_schedule_remove(struct pt_schedule *s, struct pt_request *r);
 
 static inline bool pt_schedule_is_empty(const struct pt_schedule *s) {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "demo/exposition.h"
 
-#define CONNECTION_MAX 128 /* a full load, and who asks for metrics meanwhile */
+#define CONNECTION_MAX 128 /* a full load, plus scrapers of metrics */
 
 static void complete(void *user, struct pt_http_exchange *x) {
     struct pt_demo_server *s = user;

@@ -18,7 +18,7 @@ struct pt_demo_server {
 int pt_demo_server_open(struct pt_demo_server *s, const char *listen,
                         const struct pt_deployment_options *options,
                         struct pt_err *err) PT_MUST_CHECK;
-/* Cuts what is still open. */
+/* Closes open connections. */
 void pt_demo_server_close(struct pt_demo_server *s);
 
 #endif

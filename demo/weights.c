@@ -182,7 +182,7 @@ int pt_weights_open(struct pt_weights *w, int fd, const struct pt_model_config *
                     struct pt_err *err) {
     *w = (struct pt_weights){ 0 };
     if (!pt_model_config_is_valid(c))
-        return pt_fail(err, -EINVAL, "the sizes of the model do not fit each other");
+        return pt_fail(err, -EINVAL, "the sizes of the model are inconsistent");
     int rc = map(w, fd, c);
     if (rc) {
         pt_weights_close(w);

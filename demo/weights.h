@@ -51,16 +51,16 @@ struct pt_weights {
     size_t mapping_bytes;
 };
 
-/* Whether the sizes fit each other and the panels. */
+/* Whether the sizes are consistent with each other and with the panels. */
 bool pt_model_config_is_valid(const struct pt_model_config *c);
 
 size_t pt_weights_file_bytes(const struct pt_model_config *c);
 
-/* A new file below `directory` that has no name any more, so that nothing is left behind
- * however the program ends; the descriptor or -errno. */
+/* A new unlinked file below `directory`, so that nothing is left behind however the program ends;
+ * the descriptor or -errno. */
 int pt_weights_temporary(const char *directory, struct pt_err *err) PT_MUST_CHECK;
 
-/* Fills the file, waits until it is on the disk and lets go of the page cache. */
+/* Fills the file, waits until it is on disk and drops it from the page cache. */
 int pt_weights_write(int fd, const struct pt_model_config *c, struct pt_err *err) PT_MUST_CHECK;
 
 /* Maps a file that was written for the same configuration and reads it in. */
