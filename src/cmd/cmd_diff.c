@@ -124,30 +124,25 @@ static int compare_profiles(const struct pt_run_list runs[2], struct pt_profile 
     return rc;
 }
 
-/* Writes the flame graph of -o and, in text output, prints the functions that changed. */
-static int show_profiles(const struct pt_profile *diff, const struct pt_command_options *o) {
-    struct pt_err err;
-    struct pt_out out;
-    if (o->output && pt_profile_write(diff, o->output, &err))
-        return pt_command_fail(&err, EXIT_ERROR);
-    if (o->as_json || o->as_markdown)
-        return 0;
-    pt_out_borrow(&out, STDOUT_FILENO);
-    pt_out_text(&out, "\nCPU time by function:\n");
-    pt_profile_diff_print(diff, FUNCTIONS_SHOWN, &out);
-    return pt_command_close(&out, 0) ? EXIT_ERROR : 0;
-}
-
-/* Runs without profiles are compared without them, unless -o asks for a flame graph. */
+/* Writes the flame graph of -o and, in text output, prints the functions that changed. Runs without
+ * profiles are compared without them, unless -o asks for a flame graph. */
 static int diff_profiles(const struct pt_run_list runs[2], const struct pt_command_options *o) {
     struct pt_profile diff;
     struct pt_err err = { "" };
-    int rc = compare_profiles(runs, &diff, &err);
+    struct pt_out out;
+    int code = 0, rc = compare_profiles(runs, &diff, &err);
     if (rc == -ENODATA && !o->output)
         return 0;
     if (rc)
         return pt_command_fail(&err, EXIT_ERROR);
-    int code = show_profiles(&diff, o);
+    if (o->output && pt_profile_write(&diff, o->output, &err)) {
+        code = pt_command_fail(&err, EXIT_ERROR);
+    } else if (!o->as_json && !o->as_markdown) {
+        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_text(&out, "\nCPU time by function:\n");
+        pt_profile_diff_print(&diff, FUNCTIONS_SHOWN, &out);
+        code = pt_command_close(&out, 0) ? EXIT_ERROR : 0;
+    }
     pt_profile_release(&diff);
     return code;
 }
@@ -161,56 +156,33 @@ static int print(const struct pt_diff *d, const struct pt_command_options *o) {
         pt_diff_print_markdown(d, &out);
     else
         pt_diff_print(d, &out);
-    int code = pt_command_close(&out, 0) ? EXIT_ERROR : 0;
-    if (code)
-        return code;
+    if (pt_command_close(&out, 0))
+        return EXIT_ERROR;
     /* without gates, a regression is not a failure */
     return d->gate_count > 0 ? exit_codes[pt_diff_status(d)] : 0;
-}
-
-static int read_gates(const struct pt_option_list *list, struct pt_gate *gates,
-                      struct pt_err *err) {
-    for (size_t i = 0; i < list->count; i++) {
-        int rc = pt_gate_parse(&gates[i], list->items[i], err);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static int compare_runs(struct pt_diff *d, const struct pt_run_list runs[2], struct pt_err *err) {
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < runs[side].count; i++) {
-            int rc = add_journal(d, side, runs[side].journals[i], err);
-            if (rc)
-                return rc;
-        }
-    pt_comparisons_finish(&d->comparisons);
-    return 0;
-}
-
-/* A side with one run has the name that the user gave. */
-static void name_sides(struct pt_diff *d, const struct pt_command_options *o, char **operands) {
-    d->names[0] = o->baselines.count == 1 ? o->baselines.items[0]
-                  : o->baselines.count    ? "the baselines"
-                                          : operands[0];
-    char **others = operands + (o->baselines.count == 0);
-    d->names[1] = others[1] ? "the others" : others[0];
 }
 
 static int diff(struct pt_diff *d, const struct pt_command_options *o, char **operands) {
     struct pt_run_list runs[2] = { { 0 } };
     struct pt_err err = { "" };
     int rc = find_runs(runs, o, operands, &err), code = EXIT_ERROR;
-    name_sides(d, o, operands);
-    if (!rc)
-        rc = compare_runs(d, runs, &err);
-    if (rc)
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; !rc && i < runs[side].count; i++)
+            rc = add_journal(d, side, runs[side].journals[i], &err);
+    /* a side with one run has the name that the user gave */
+    char **others = operands + (o->baselines.count == 0);
+    d->names[0] = o->baselines.count == 1 ? o->baselines.items[0]
+                  : o->baselines.count    ? "the baselines"
+                                          : operands[0];
+    d->names[1] = others[1] ? "the others" : others[0];
+    if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
-    else
+    } else {
+        pt_comparisons_finish(&d->comparisons);
         code = print(d, o);
-    if (!rc && code != EXIT_ERROR && diff_profiles(runs, o))
-        code = EXIT_ERROR;
+        if (code != EXIT_ERROR && diff_profiles(runs, o))
+            code = EXIT_ERROR;
+    }
     pt_run_list_release(&runs[0]);
     pt_run_list_release(&runs[1]);
     return code;
@@ -219,10 +191,9 @@ static int diff(struct pt_diff *d, const struct pt_command_options *o, char **op
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
     (void)has_dashes;
     (void)argv;
-    struct pt_err err = { "" };
     struct pt_diff d = { 0 };
+    struct pt_err err = { "" };
     size_t operand_count = 0;
-    int code;
     while (operands[operand_count])
         operand_count++;
     if (o->baselines.count > 0 ? operand_count == 0 : operand_count != 2)
@@ -233,13 +204,14 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
     if (o->output && pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_DIFF, "%s", err.text);
     struct pt_gate *gates = pt_calloc(o->gates.count + 1, sizeof *gates);
+    int rc = 0;
+    for (size_t i = 0; !rc && i < o->gates.count; i++)
+        rc = pt_gate_parse(&gates[i], o->gates.items[i], &err);
     d.gates = gates;
     d.gate_count = o->gates.count;
     pt_comparisons_init(&d.comparisons, o->minimum_change_percent / 100);
-    if (read_gates(&o->gates, gates, &err))
-        code = pt_command_misused(PT_COMMAND_DIFF, "--gate: %s", err.text);
-    else
-        code = diff(&d, o, operands);
+    int code = rc ? pt_command_misused(PT_COMMAND_DIFF, "--gate: %s", err.text)
+                  : diff(&d, o, operands);
     pt_comparisons_release(&d.comparisons);
     pt_settings_release(&d.settings[0]);
     pt_settings_release(&d.settings[1]);

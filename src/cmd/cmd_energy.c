@@ -53,39 +53,14 @@ static int read_run(struct pt_journal_reader *reader, struct pt_energy_meter *me
     return next;
 }
 
-/* Options override what was given at recording time; a region also overrides a carbon intensity
- * given then. */
-static int make_basis(const struct pt_journal_reader *reader, const struct pt_command_options *o,
-                      struct pt_energy_basis *basis, struct pt_err *err) {
-    const struct pt_journal_note *note = pt_journal_note_find(reader, PT_ENERGY_NOTE);
-    if (note)
-        pt_energy_basis_read(basis, (struct pt_str){ note->text, note->text_len });
-    if (o->region)
-        basis->carbon_intensity = (struct pt_given){ 0 };
-    return pt_command_energy_basis(o, basis, err);
-}
-
-static int print_report(const struct pt_journal_reader *reader,
-                        const struct pt_energy_report *report, bool as_json) {
-    struct pt_out out;
-    char uuid[37];
-    uuid_unparse_lower(reader->uuid, uuid);
-    pt_out_borrow(&out, STDOUT_FILENO);
-    if (as_json) {
-        pt_energy_print_json(report, uuid, &out);
-    } else {
-        pt_out_printf(&out, "Run %s, %.1f s\n\n", uuid, report->seconds);
-        pt_energy_print(report, strcmp(nl_langinfo(CODESET), "UTF-8") == 0, &out);
-    }
-    return pt_out_close(&out) ? 1 : 0;
-}
-
 static int report_run(const char *journal, const struct pt_command_options *o) {
     struct pt_journal_reader reader = { 0 };
     struct pt_energy_meter meter;
     struct pt_energy_basis basis = { 0 };
     struct pt_energy_report report;
     struct pt_err err = { "" };
+    struct pt_out out;
+    char uuid[37];
     if (pt_journal_open(&reader, journal, &err))
         return pt_command_fail(&err, 1);
     if (pt_journal_note_find(&reader, PT_RANK_NOTE)) {
@@ -100,11 +75,26 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
     int code = 0, rc = read_run(&reader, &meter);
     if (rc)
         pt_log(PT_LOG_ERROR, "cannot read %s: %s", journal, strerror(-rc));
-    if (make_basis(&reader, o, &basis, &err)) {
+    /* options override what was given at recording time; a region also overrides a carbon
+     * intensity given then */
+    const struct pt_journal_note *note = pt_journal_note_find(&reader, PT_ENERGY_NOTE);
+    if (note)
+        pt_energy_basis_read(&basis, (struct pt_str){ note->text, note->text_len });
+    if (o->region)
+        basis.carbon_intensity = (struct pt_given){ 0 };
+    if (pt_command_energy_basis(o, &basis, &err)) {
         code = pt_command_misused(PT_COMMAND_ENERGY, "%s", err.text);
     } else {
         pt_energy_report_make(&report, &meter, &basis);
-        code = print_report(&reader, &report, o->as_json);
+        uuid_unparse_lower(reader.uuid, uuid);
+        pt_out_borrow(&out, STDOUT_FILENO);
+        if (o->as_json) {
+            pt_energy_print_json(&report, uuid, &out);
+        } else {
+            pt_out_printf(&out, "Run %s, %.1f s\n\n", uuid, report.seconds);
+            pt_energy_print(&report, strcmp(nl_langinfo(CODESET), "UTF-8") == 0, &out);
+        }
+        code = pt_out_close(&out) ? 1 : 0;
         pt_energy_report_release(&report);
     }
     pt_energy_meter_release(&meter);

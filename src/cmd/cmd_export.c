@@ -23,11 +23,6 @@ static void warn_of_damage(const struct pt_export_result *r) {
                (unsigned long long)r->tail_bytes);
 }
 
-static void warn_of_others(int other_count, const char *name) {
-    if (other_count > 0)
-        pt_log(PT_LOG_WARNING, "found %d runs; using the newest: %s", other_count + 1, name);
-}
-
 static bool is_profile_kind(const char *word) {
     for (size_t i = 0; pt_run_profile_kind(i); i++)
         if (strcmp(word, pt_run_profile_kind(i)) == 0)
@@ -35,20 +30,11 @@ static bool is_profile_kind(const char *word) {
     return false;
 }
 
-static int convert(const struct pt_command_options *o, const char *from, struct pt_err *err) {
-    struct pt_profile_file file;
-    int rc = pt_command_heap_file(o, from, &file, err);
-    if (!rc)
-        rc = pt_profile_write(&file.profile, o->output, err);
-    pt_profile_file_release(&file);
-    return rc;
-}
-
 /* Converts the profile next to the journal. */
 static int export_profile(const struct pt_command_options *o, const char *run) {
     struct pt_err err = { "" };
-    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
-    int other_count;
+    struct pt_profile_file file;
+    char journal[PATH_MAX];
     if (!is_profile_kind(o->profile))
         return pt_command_misused(PT_COMMAND_EXPORT, "--profile: unknown kind '%s'", o->profile);
     if (!o->output)
@@ -58,16 +44,20 @@ static int export_profile(const struct pt_command_options *o, const char *run) {
         return pt_command_misused(PT_COMMAND_EXPORT, "--metric: works with --profile heap only");
     if (pt_profile_check_path(o->output, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "%s", err.text);
-    if (pt_run_find(run, journal, &other_count, &err))
+    if (pt_command_find_run(run, journal, &err))
         return pt_command_fail(&err, 1);
-    pt_run_split(journal, directory, name);
-    warn_of_others(other_count, name);
+    int rc;
     char *saved = pt_run_profile_path(journal, o->profile);
-    int rc = access(saved, F_OK)
-                 ? pt_fail(&err, -ENOENT,
-                           "the run has no %s profile: %s does not exist (record with --%s)",
-                           o->profile, saved, o->profile)
-                 : convert(o, saved, &err);
+    if (access(saved, F_OK)) {
+        rc = pt_fail(&err, -ENOENT,
+                     "the run has no %s profile: %s does not exist (record with --%s)", o->profile,
+                     saved, o->profile);
+    } else {
+        rc = pt_command_heap_file(o, saved, &file, &err);
+        if (!rc)
+            rc = pt_profile_write(&file.profile, o->output, &err);
+        pt_profile_file_release(&file);
+    }
     pt_free(saved);
     return rc ? pt_command_fail(&err, 1) : 0;
 }
@@ -79,7 +69,6 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
     struct pt_export_formats formats;
     struct pt_err err = { "" };
     char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1];
-    int other_count;
     size_t made_from;
     if (!operands[0] || operands[1])
         return pt_command_misused(PT_COMMAND_EXPORT, "give one run to export");
@@ -89,11 +78,9 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
         return pt_command_misused(PT_COMMAND_EXPORT, "--metric: works with --profile heap only");
     if (pt_export_formats_parse(&formats, o->formats, &err))
         return pt_command_misused(PT_COMMAND_EXPORT, "--format: %s", err.text);
-    int rc = pt_run_find(operands[0], journal, &other_count, &err);
-    if (!rc) {
+    int rc = pt_command_find_run(operands[0], journal, &err);
+    if (!rc)
         pt_run_split(journal, directory, name);
-        warn_of_others(other_count, name);
-    }
     if (!rc && o->output)
         rc = pt_run_make_directory(o->output, &made_from, &err);
     struct pt_export_result result = { 0 };

@@ -9,44 +9,28 @@
 #include <errno.h>
 #include <unistd.h>
 
-static void print_timeline(const struct pt_timeline *t, int64_t start_ns, size_t rows) {
-    struct pt_out out;
-    pt_out_borrow(&out, STDERR_FILENO);
-    pt_timeline_print(t, start_ns, rows, &out);
-    (void)pt_out_close(&out);
-}
-
 /* Adds the files of a GPU profiler to an existing run. */
 static int import(const struct pt_command_options *o, char **operands) {
     struct pt_timeline timeline = { 0 };
     struct pt_err err = { "" };
+    struct pt_out out;
     char journal[PATH_MAX];
-    int other_count;
     int64_t start_ns = 0;
     size_t count = 0;
     while (operands[count])
         count++;
     if (count < 2)
         return pt_command_misused(PT_COMMAND_GPU, "import: give the files, then the run");
-    int rc = pt_run_find(operands[count - 1], journal, &other_count, &err);
-    if (!rc && other_count > 0)
-        pt_log(PT_LOG_WARNING, "found %d runs; using the newest: %s", other_count + 1, journal);
+    int rc = pt_command_find_run(operands[count - 1], journal, &err);
     if (!rc)
         rc = pt_gpu_import(journal, operands, count - 1, &timeline, &start_ns, &err);
-    if (!rc && !o->is_quiet)
-        print_timeline(&timeline, start_ns, (size_t)o->top_rows);
+    if (!rc && !o->is_quiet) {
+        pt_out_borrow(&out, STDERR_FILENO);
+        pt_timeline_print(&timeline, start_ns, (size_t)o->top_rows, &out);
+        (void)pt_out_close(&out);
+    }
     pt_timeline_release(&timeline);
     return rc ? pt_command_fail(&err, PT_EXIT_OWN_FAILURE) : 0;
-}
-
-/* The message of the tool would be less clear. */
-static int check_command(const char *command) {
-    char path[PATH_MAX];
-    int rc = pt_program_find(command, path);
-    if (!rc)
-        return 0;
-    pt_log(PT_LOG_ERROR, "cannot run %s: %s", command, strerror(-rc));
-    return pt_child_failure_code(rc);
 }
 
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv) {
@@ -56,6 +40,11 @@ int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_das
         return import(o, operands + 1);
     if (!*operands)
         return pt_command_misused(PT_COMMAND_GPU, "missing command");
-    int code = check_command(*operands);
-    return code ? code : pt_command_record(PT_COMMAND_GPU, o, operands, has_dashes, argv);
+    char path[PATH_MAX];
+    int rc = pt_program_find(*operands, path);
+    if (!rc)
+        return pt_command_record(PT_COMMAND_GPU, o, operands, has_dashes, argv);
+    /* the message of the tool would be less clear */
+    pt_log(PT_LOG_ERROR, "cannot run %s: %s", *operands, strerror(-rc));
+    return pt_child_failure_code(rc);
 }

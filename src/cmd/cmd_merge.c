@@ -42,9 +42,6 @@ static int add_operand(struct pt_run_list *runs, const char *operand, struct pt_
     return 0;
 }
 
-static bool is_page(const char *path) {
-    return pt_str_ends(pt_str_from(path), PT_STR(".html"));
-}
 
 static int print_stragglers(const char *journal, struct pt_out *out, struct pt_err *err) {
     struct pt_journal_reader reader = { 0 };
@@ -66,29 +63,19 @@ static int print_stragglers(const char *journal, struct pt_out *out, struct pt_e
     return rc ? pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc)) : 0;
 }
 
-static int write_page(const struct pt_merge *m, const char *path, struct pt_err *err) {
-    struct pt_report_options options = { .journal = m->journal, .path = path };
-    return is_page(path) ? pt_report_write(&options, err) : 0;
-}
-
-/* The run is written to the directory given, or to that of the page. */
-static void find_directory(const char *output, char directory[PATH_MAX]) {
-    char name[NAME_MAX + 1];
-    if (is_page(output))
-        pt_run_split(output, directory, name);
-    else
-        pt_str_copy(directory, PATH_MAX, pt_str_from(output));
-}
-
 static int merge(const struct pt_command_options *o, const struct pt_run_list *runs,
                  struct pt_err *err) {
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], name[NAME_MAX + 1];
+    bool with_page = pt_str_ends(pt_str_from(o->output), PT_STR(".html"));
     struct pt_merge m;
     struct pt_out out;
-    find_directory(o->output, directory);
-    int rc = is_page(o->output) ? pt_report_check(err) : 0;
+    int rc = with_page ? pt_report_check(err) : 0;
     if (rc)
         return rc;
+    if (with_page)
+        pt_run_split(o->output, directory, name);
+    else
+        pt_str_copy(directory, PATH_MAX, pt_str_from(o->output));
     rc = pt_merge_write(&m, (const char *const *)runs->journals, runs->count, directory, err);
     if (!rc && !o->is_quiet) {
         pt_out_borrow(&out, STDOUT_FILENO);
@@ -97,11 +84,12 @@ static int merge(const struct pt_command_options *o, const struct pt_run_list *r
         if (pt_command_close(&out, 0) && !rc)
             rc = pt_fail(err, -EIO, "the merged run is in %s", m.journal);
     }
-    if (!rc)
-        rc = write_page(&m, o->output, err);
+    struct pt_report_options page = { .journal = m.journal, .path = o->output };
+    if (!rc && with_page)
+        rc = pt_report_write(&page, err);
     if (!rc && !o->is_quiet)
-        fprintf(stderr, "Wrote %s%s%s\n", m.journal, is_page(o->output) ? " and " : "",
-                is_page(o->output) ? o->output : "");
+        fprintf(stderr, "Wrote %s%s%s\n", m.journal, with_page ? " and " : "",
+                with_page ? o->output : "");
     pt_merge_release(&m);
     return rc;
 }

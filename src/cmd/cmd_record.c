@@ -101,24 +101,6 @@ static int check(const struct pt_command_options *o, struct pt_recorder_options 
     return rc;
 }
 
-/* `path` receives the path of the tool. */
-static int choose_gpu_tool(const struct pt_command_options *o, struct pt_recorder_options *r,
-                           char path[PATH_MAX], struct pt_err *err) {
-    r->gpu_tool_path = path;
-    r->gpu_rows = (size_t)o->top_rows;
-    return pt_gpu_tool_choose(&r->fs, o->gpu_tool, r->command[0], &r->gpu_tool, path, err);
-}
-
-/* The roots are open. */
-static int run(enum pt_command_id id, const struct pt_command_options *o,
-               struct pt_recorder_options *r) {
-    struct pt_err err = { "" };
-    char path[PATH_MAX];
-    if (id != PT_COMMAND_GPU || !choose_gpu_tool(o, r, path, &err))
-        return pt_recorder_run(r);
-    return pt_command_fail(&err, PT_EXIT_OWN_FAILURE);
-}
-
 int pt_command_record(enum pt_command_id id, const struct pt_command_options *o, char **operands,
                       bool has_dashes, char **argv) {
     struct pt_recorder_options r = {
@@ -149,7 +131,14 @@ int pt_command_record(enum pt_command_id id, const struct pt_command_options *o,
         return pt_command_misused(id, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;
-    int code = run(id, o, &r);
+    char tool_path[PATH_MAX];
+    int rc = 0;
+    if (id == PT_COMMAND_GPU) {
+        r.gpu_tool_path = tool_path;
+        r.gpu_rows = (size_t)o->top_rows;
+        rc = pt_gpu_tool_choose(&r.fs, o->gpu_tool, r.command[0], &r.gpu_tool, tool_path, &err);
+    }
+    int code = rc ? pt_command_fail(&err, PT_EXIT_OWN_FAILURE) : pt_recorder_run(&r);
     pt_fs_close(&r.fs);
     return code;
 }

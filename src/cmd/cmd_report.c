@@ -6,21 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Next to the journal, unless -o names a file. */
-static int name_page(const char *journal, const char *wanted, char path[PATH_MAX],
-                     struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1];
-    pt_run_split(journal, directory, name);
-    int n = wanted ? snprintf(path, PATH_MAX, "%s", wanted)
-                   : snprintf(path, PATH_MAX, "%s/%s.html", directory, name);
-    return n < PATH_MAX ? 0 : pt_fail(err, -ENAMETOOLONG, "the path of the page is too long");
-}
-
 int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv) {
     (void)has_dashes;
     (void)argv;
-    char journal[PATH_MAX], path[PATH_MAX];
+    char journal[PATH_MAX], directory[PATH_MAX], name[NAME_MAX + 1], path[PATH_MAX];
     struct pt_energy_basis assumed = { 0 };
     struct pt_report_options options = { journal, path, o->profile, &assumed };
     struct pt_err err = { "" };
@@ -31,8 +21,13 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
     int rc = pt_report_check(&err);
     if (!rc)
         rc = pt_command_find_run(operands[0], journal, &err);
-    if (!rc)
-        rc = name_page(journal, o->output, path, &err);
+    if (!rc) { /* next to the journal, unless -o names a file */
+        pt_run_split(journal, directory, name);
+        int n = o->output ? snprintf(path, sizeof path, "%s", o->output)
+                          : snprintf(path, sizeof path, "%s/%s.html", directory, name);
+        if (n >= PATH_MAX)
+            rc = pt_fail(&err, -ENAMETOOLONG, "the path of the page is too long");
+    }
     if (!rc)
         rc = pt_report_write(&options, &err);
     if (rc)

@@ -12,17 +12,13 @@
 
 #define MODULES_LISTED 10
 
-/* [kernel], [vdso] and generated code have no debug files. */
-static bool is_file(struct pt_str path) {
-    return path.len > 0 && path.at[0] != '[';
-}
-
 static void print_missing(const struct pt_late_symbols *s, const struct pt_profile *p) {
     size_t listed = 0;
     for (size_t i = 0; i < s->missing_count; i++) {
         const struct pt_profile_module *m = &p->modules.at[s->missing[i]];
         struct pt_str path = pt_profile_text(p, m->path), id = pt_profile_text(p, m->build_id);
-        if (!is_file(path) || listed++ >= MODULES_LISTED)
+        /* [kernel], [vdso] and generated code have no debug files */
+        if (path.len == 0 || path.at[0] == '[' || listed++ >= MODULES_LISTED)
             continue;
         fprintf(stderr, "  no debug file for %.*s (%s%.*s)\n", (int)path.len, path.at,
                 id.len > 0 ? "build id " : "no build id", (int)id.len, id.at);
@@ -89,11 +85,6 @@ static int find_profiles(const char *operand, struct profiles *found, struct pt_
                          directory, name);
 }
 
-static void release_profiles(struct profiles *p) {
-    for (size_t i = 0; i < p->count; i++)
-        pt_free(p->list[i]);
-}
-
 static int symbolize(const struct pt_command_options *o, const struct profiles *profiles,
                      struct pt_debug_files *files) {
     struct pt_debuginfod servers = { 0 };
@@ -110,14 +101,6 @@ static int symbolize(const struct pt_command_options *o, const struct profiles *
     return code;
 }
 
-static int check(const struct pt_command_options *o, const struct profiles *profiles,
-                 const struct pt_debug_files *files, struct pt_err *err) {
-    if (o->output && profiles->count > 1)
-        return pt_fail(err, -EINVAL, "-o: the run has several profiles (give one of them)");
-    int rc = pt_profile_check_path(o->output ? o->output : profiles->list[0], err);
-    return rc ? rc : pt_debug_files_check(files, err);
-}
-
 int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool has_dashes,
                      char **argv) {
     (void)has_dashes;
@@ -132,11 +115,16 @@ int pt_cmd_symbolize(const struct pt_command_options *o, char **operands, bool h
                                   "give one profile, or a run with a profile");
     if (find_profiles(operands[0], &profiles, &err))
         code = pt_command_fail(&err, 1);
-    else if (check(o, &profiles, &files, &err))
+    else if (o->output && profiles.count > 1)
+        code = pt_command_misused(PT_COMMAND_SYMBOLIZE,
+                                  "-o: the run has several profiles (give one of them)");
+    else if (pt_profile_check_path(o->output ? o->output : profiles.list[0], &err) ||
+             pt_debug_files_check(&files, &err))
         code = pt_command_misused(PT_COMMAND_SYMBOLIZE, "%s", err.text);
     else
         code = symbolize(o, &profiles, &files);
     pt_debug_files_release(&files);
-    release_profiles(&profiles);
+    for (size_t i = 0; i < profiles.count; i++)
+        pt_free(profiles.list[i]);
     return code;
 }

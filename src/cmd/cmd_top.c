@@ -31,14 +31,7 @@ static int check(const struct pt_command_options *o, struct pt_top_options *top,
     return rc;
 }
 
-/* Both take a copy of the options, because they add pointers to what lives only as long as they. */
-static int show_run(const char *run, struct pt_top_options top, struct pt_err *err) {
-    char journal[PATH_MAX];
-    int rc = pt_command_find_run(run, journal, err);
-    top.journal = journal;
-    return rc ? rc : pt_top_run(&top, err);
-}
-
+/* Takes a copy of the options, because it adds pointers to its own variables. */
 static int show_now(const struct pt_command_options *o, struct pt_top_options top,
                     struct pt_err *err) {
     struct pt_fs fs;
@@ -76,7 +69,16 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
         return pt_command_misused(PT_COMMAND_TOP, "--at: works with a recorded run only");
     if (check(o, &top, &url, &err))
         return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
-    int rc = operands[0] ? show_run(operands[0], top, &err) : show_now(o, top, &err);
+    int rc;
+    char journal[PATH_MAX];
+    if (operands[0]) {
+        rc = pt_command_find_run(operands[0], journal, &err);
+        top.journal = journal;
+        if (!rc)
+            rc = pt_top_run(&top, &err);
+    } else {
+        rc = show_now(o, top, &err);
+    }
     if (rc == -EINVAL)
         return pt_command_misused(PT_COMMAND_TOP, "%s", err.text);
     if (rc)

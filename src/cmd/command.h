@@ -95,9 +95,6 @@ int pt_cmd_energy(const struct pt_command_options *o, char **operands, bool has_
                   char **argv);
 int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_dashes,
                   char **argv);
-/* For existing profiles. cmd/cmd_cpu_files.c */
-int pt_cmd_cpu_show(const struct pt_command_options *o, char **operands);
-int pt_cmd_cpu_diff(const struct pt_command_options *o, char **operands);
 int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_gpu(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
@@ -148,7 +145,7 @@ int pt_command_push(const struct pt_command_options *o, struct pt_push_options *
                     struct pt_err *err) PT_MUST_CHECK;
 
 /* --pid (at most PT_TARGET_PIDS), and --engine or VLLM_METRICS_URL, which `*url` keeps ("auto" and
- * "off" cannot be combined). 0 or -errno with a message. cmd/target.c */
+ * "off" cannot be combined). 0 or -errno with a message. cmd/sampling_options.c */
 struct pt_engine_options;
 int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
                     struct pt_err *err) PT_MUST_CHECK;
@@ -156,7 +153,7 @@ int pt_command_engines(const struct pt_option_list *given, struct pt_engine_opti
                        const char **url, struct pt_err *err) PT_MUST_CHECK;
 
 /* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.
- * cmd/collector_options.c */
+ * cmd/sampling_options.c */
 int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
                           struct pt_err *err) PT_MUST_CHECK;
 

@@ -8,29 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_command(const char *word) {
-    for (int i = 0; i < PT_COMMAND_COUNT; i++)
-        if (strcmp(pt_commands[i].name, word) == 0)
-            return i;
-    return -1;
-}
-
-static void print_overview(struct pt_out *out) {
-    pt_out_text(out, "Pitot records what a machine does while a workload runs.\n\n"
-                     "  pitot [OPTION...] [-- COMMAND ARGUMENT...]     short for pitot record\n\n"
-                     "Commands:\n");
-    for (int i = 0; i < PT_COMMAND_COUNT; i++)
-        pt_out_printf(out, "  %-9s %s\n", pt_commands[i].name, pt_commands[i].summary);
-    pt_out_text(out, "\n'pitot COMMAND --help' lists a command's options.\n");
-}
-
 static void print_help(const struct pt_option_table *table, const struct pt_command *command,
                        bool with_overview) {
     struct pt_out out;
     pt_out_borrow(&out, STDOUT_FILENO);
     if (with_overview) {
-        print_overview(&out);
-        pt_out_char(&out, '\n');
+        pt_out_text(&out, "Pitot records what a machine does while a workload runs.\n\n"
+                          "  pitot [OPTION...] [-- COMMAND ARGUMENT...]     short for pitot "
+                          "record\n\nCommands:\n");
+        for (int i = 0; i < PT_COMMAND_COUNT; i++)
+            pt_out_printf(&out, "  %-9s %s\n", pt_commands[i].name, pt_commands[i].summary);
+        pt_out_text(&out, "\n'pitot COMMAND --help' lists a command's options.\n\n");
     }
     pt_out_printf(&out, "pitot %s [OPTION...]%s%s\n  %s\n\nOptions:\n", command->name,
                   *command->operands ? " " : "", command->operands, command->summary);
@@ -41,13 +29,6 @@ static void print_help(const struct pt_option_table *table, const struct pt_comm
                 "\nEach option can also be set in the environment (PITOT_INTERVAL=100ms), and "
                 "in\n~/.config/pitot/pitot.conf or /etc/pitot/pitot.conf (interval = 100ms).\n");
     pt_out_close(&out);
-}
-
-static void set_log_level(const struct pt_command_options *o) {
-    pt_log_level = o->is_quiet         ? PT_LOG_ERROR
-                   : o->verbosity == 0 ? PT_LOG_WARNING
-                   : o->verbosity == 1 ? PT_LOG_INFO
-                                       : PT_LOG_DEBUG;
 }
 
 static int run_command(int id, bool is_implied, int argc, char **argv, char **whole_argv) {
@@ -63,7 +44,10 @@ static int run_command(int id, bool is_implied, int argc, char **argv, char **wh
         pt_options_release(&table, &values);
         return command->usage_exit;
     }
-    set_log_level(&values);
+    pt_log_level = values.is_quiet         ? PT_LOG_ERROR
+                   : values.verbosity == 0 ? PT_LOG_WARNING
+                   : values.verbosity == 1 ? PT_LOG_INFO
+                                           : PT_LOG_DEBUG;
     int code = 0;
     if (values.wants_help)
         print_help(&table, command, is_implied);
@@ -88,9 +72,9 @@ int main(int argc, char **argv) {
         return pt_cmd_version(NULL, argv + 2, false, argv);
     if (argc < 2 || argv[1][0] == '-')
         return run_command(PT_COMMAND_RECORD, true, argc, argv, argv);
-    int id = find_command(argv[1]);
-    if (id >= 0)
-        return run_command(id, false, argc - 1, argv + 1, argv);
+    for (int id = 0; id < PT_COMMAND_COUNT; id++)
+        if (strcmp(pt_commands[id].name, argv[1]) == 0)
+            return run_command(id, false, argc - 1, argv + 1, argv);
     pt_log(PT_LOG_ERROR, "unknown command '%s' (to record it: pitot -- %s; see pitot --help)",
            argv[1], argv[1]);
     return 2;
