@@ -210,8 +210,8 @@ int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_da
     d.gates = gates;
     d.gate_count = o->gates.count;
     pt_comparisons_init(&d.comparisons, o->minimum_change_percent / 100);
-    int code = rc ? pt_command_misused(PT_COMMAND_DIFF, "--gate: %s", err.text)
-                  : diff(&d, o, operands);
+    int code =
+        rc ? pt_command_misused(PT_COMMAND_DIFF, "--gate: %s", err.text) : diff(&d, o, operands);
     pt_comparisons_release(&d.comparisons);
     pt_settings_release(&d.settings[0]);
     pt_settings_release(&d.settings[1]);

@@ -3,7 +3,6 @@
 #include "gputrace/gpu_tool.h"
 #include "base/log.h"
 #include "cmd/command.h"
-#include "store/run.h"
 #include "gputrace/gpu_summary.h"
 
 #include <errno.h>

@@ -42,7 +42,6 @@ static int add_operand(struct pt_run_list *runs, const char *operand, struct pt_
     return 0;
 }
 
-
 static int print_stragglers(const char *journal, struct pt_out *out, struct pt_err *err) {
     struct pt_journal_reader reader = { 0 };
     struct pt_stragglers stragglers;

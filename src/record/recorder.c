@@ -47,16 +47,16 @@ static void write_samples(struct pt_recorder *r) {
     while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
         pt_push_fill(r->push, sample);
         pt_recorder_note_write(r, pt_ring_write(&r->ring, sample));
-        if (pt_alerts_see(&r->alerts, sample)) {
+        if (pt_alerts_check(&r->alerts, sample)) {
             pt_recorder_note_write(r, pt_ring_write(&r->ring, &r->alerts.changes));
-            pt_alert_command_see(&r->alert_command, &r->alerts.changes);
+            pt_alert_command_add(&r->alert_command, &r->alerts.changes);
             keep_if_worth(r, &r->alerts.changes);
         }
         keep_if_worth(r, sample);
         pt_death_see(&r->death, sample);
         pt_status_see(&r->status, sample);
         pt_push_sample(r->push, sample);
-        if (pt_engine_infos_see(&r->engines, sample))
+        if (pt_engine_infos_add(&r->engines, sample))
             pt_recorder_write_static(r);
         pt_sample_queue_give_back(&r->sampler.queue, sample);
     }

@@ -116,7 +116,7 @@ static void start_next(struct pt_alert_command *c) {
     }
 }
 
-void pt_alert_command_see(struct pt_alert_command *c, const struct pt_sample *changes) {
+void pt_alert_command_add(struct pt_alert_command *c, const struct pt_sample *changes) {
     int table = c->command ? pt_schema_find(changes->schema, "alert") : -1;
     const struct pt_batch *b = table < 0 ? NULL : &changes->batches[table];
     for (uint32_t row = 0; b && row < b->row_count; row++) {

@@ -32,7 +32,7 @@ struct pt_alert_command {
 };
 
 /* Queues one call per row of `.alerts` in the sample, and starts the first if none runs. */
-void pt_alert_command_see(struct pt_alert_command *c, const struct pt_sample *changes);
+void pt_alert_command_add(struct pt_alert_command *c, const struct pt_sample *changes);
 /* Checks whether the running command has ended or takes too long; starts the next. */
 void pt_alert_command_check(struct pt_alert_command *c, int64_t now_ns);
 /* The latest time for the next check; INT64_MAX: not needed. */

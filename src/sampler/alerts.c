@@ -74,7 +74,7 @@ static void add_change(void *arg, const struct pt_watch_rule *rule,
            state->alert.value, rule->limit.threshold);
 }
 
-bool pt_alerts_see(struct pt_alerts *a, const struct pt_sample *sample) {
+bool pt_alerts_check(struct pt_alerts *a, const struct pt_sample *sample) {
     pt_sample_clear(&a->changes);
     a->changes.wall_ns = sample->wall_ns;
     a->changes.mono_ns = sample->mono_ns;

@@ -18,6 +18,6 @@ int pt_alerts_open(struct pt_alerts *a, const char *path, const struct pt_schema
                    struct pt_err *err) PT_MUST_CHECK;
 void pt_alerts_close(struct pt_alerts *a);
 /* True: `a->changes` holds the alerts that fired or cleared with this sample. */
-bool pt_alerts_see(struct pt_alerts *a, const struct pt_sample *sample);
+bool pt_alerts_check(struct pt_alerts *a, const struct pt_sample *sample);
 
 #endif

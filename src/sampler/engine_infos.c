@@ -26,7 +26,7 @@ static bool see_row(struct pt_engine_infos *infos, const struct pt_batch *b, uin
     return true;
 }
 
-bool pt_engine_infos_see(struct pt_engine_infos *infos, const struct pt_sample *sample) {
+bool pt_engine_infos_add(struct pt_engine_infos *infos, const struct pt_sample *sample) {
     int table = pt_schema_find(sample->schema, "engines");
     bool is_new = false;
     for (uint32_t row = 0; table >= 0 && row < sample->batches[table].row_count; row++)

@@ -19,7 +19,7 @@ struct pt_engine_infos {
 };
 
 /* True if the sample has a new engine. */
-bool pt_engine_infos_see(struct pt_engine_infos *infos, const struct pt_sample *sample);
+bool pt_engine_infos_add(struct pt_engine_infos *infos, const struct pt_sample *sample);
 
 /* Writes the member "engines"; `infos` is a struct pt_engine_infos. */
 void pt_engine_infos_put(struct pt_json *j, void *infos);

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "serve/answer.h"
-#include "serve/file_answer.h"
 #include "serve/service.h"
 
 #include <errno.h>
@@ -125,7 +124,7 @@ static void put_action(void *user, struct pt_json *j) {
     pt_json_end(j);
 }
 
-static void tell(struct pt_service *s, struct pt_http_exchange *x, int kind) {
+static void get(struct pt_service *s, struct pt_http_exchange *x, int kind) {
     pthread_mutex_lock(&s->actions.lock);
     struct pt_action action = s->actions.list[kind];
     pthread_mutex_unlock(&s->actions.lock);
@@ -162,8 +161,8 @@ static bool take_number(const struct pt_http_exchange *x, const char *name, int6
     return !s.failed && s.at == s.end && *number >= least && *number <= most;
 }
 
-void pt_actions_tell_recording(void *service, struct pt_http_exchange *x) {
-    tell(service, x, PT_ACTION_RECORDING);
+void pt_actions_get_recording(void *service, struct pt_http_exchange *x) {
+    get(service, x, PT_ACTION_RECORDING);
 }
 
 void pt_actions_start_recording(void *service, struct pt_http_exchange *x) {
@@ -195,9 +194,9 @@ void pt_actions_stop_recording(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     pthread_mutex_lock(&s->actions.lock);
     struct pt_action action = s->actions.list[PT_ACTION_RECORDING];
-    bool is_told = action.pid > 0 && kill(action.pid, SIGINT) == 0;
+    bool is_signalled = action.pid > 0 && kill(action.pid, SIGINT) == 0;
     pthread_mutex_unlock(&s->actions.lock);
-    if (is_told)
+    if (is_signalled)
         pt_answer_json(x, 202, put_action, &action);
     else
         pt_answer_error(x, 409, "not running");
@@ -217,8 +216,8 @@ static bool path_of(const struct pt_actions *a, size_t file, char into[PATH_MAX]
            PATH_MAX;
 }
 
-void pt_actions_tell_profile(void *service, struct pt_http_exchange *x) {
-    tell(service, x, PT_ACTION_PROFILE);
+void pt_actions_get_profile(void *service, struct pt_http_exchange *x) {
+    get(service, x, PT_ACTION_PROFILE);
 }
 
 void pt_actions_start_profile(void *service, struct pt_http_exchange *x) {

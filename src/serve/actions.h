@@ -34,10 +34,10 @@ void pt_actions_release(struct pt_actions *a);
 void pt_actions_reap(struct pt_actions *a);
 
 /* Handlers; the user is a struct pt_service. */
-void pt_actions_tell_recording(void *service, struct pt_http_exchange *x);
+void pt_actions_get_recording(void *service, struct pt_http_exchange *x);
 void pt_actions_start_recording(void *service, struct pt_http_exchange *x);
 void pt_actions_stop_recording(void *service, struct pt_http_exchange *x);
-void pt_actions_tell_profile(void *service, struct pt_http_exchange *x);
+void pt_actions_get_profile(void *service, struct pt_http_exchange *x);
 void pt_actions_start_profile(void *service, struct pt_http_exchange *x);
 void pt_actions_show_profile(void *service, struct pt_http_exchange *x);
 

@@ -2,6 +2,16 @@
 
 #include "base/buf.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES (INT64_C(64) << 20)
+#define SANDBOX_POLICY                                                                        \
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; " \
+    "style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+
 void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_function *write,
                     void *user) {
     struct pt_buf body = { 0 };
@@ -37,4 +47,38 @@ static void write_error(void *user, struct pt_json *j) {
 
 void pt_answer_error(struct pt_http_exchange *x, unsigned status, const char *words) {
     pt_answer_json(x, status, write_error, (void *)(uintptr_t)words);
+}
+
+static int read_whole(int fd, struct pt_buf *into) {
+    struct stat st;
+    if (fstat(fd, &st))
+        return -errno;
+    if (!S_ISREG(st.st_mode) || st.st_size > FILE_BYTES)
+        return -EFBIG;
+    size_t size = (size_t)st.st_size;
+    uint8_t *at = pt_buf_reserve(into, size + 1);
+    while (into->len < size) {
+        ssize_t n = read(fd, at + into->len, size - into->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        into->len += (size_t)n;
+    }
+    return 0;
+}
+
+int pt_answer_file(struct pt_http_exchange *x, const char *path, const char *type) {
+    static const struct pt_http_header headers[] = { { "Content-Security-Policy",
+                                                       SANDBOX_POLICY } };
+    struct pt_buf body = { 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int rc = read_whole(fd, &body);
+    close(fd);
+    if (!rc)
+        pt_answer_buf(x, type, &body, headers, PT_COUNT(headers));
+    pt_buf_release(&body);
+    return rc;
 }

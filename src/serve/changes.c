@@ -24,18 +24,17 @@ struct pt_changes_table {
     bool has_news;
 };
 
-static void init_table(struct pt_changes_table *t, const struct pt_table *table) {
-    t->columns = pt_calloc(table->column_count + 1u, sizeof *t->columns);
-    for (uint16_t i = 0; i < table->column_count; i++)
-        if (pt_column_is_drawn(&table->columns[i]))
-            t->columns[t->column_count++] = i;
-}
-
 void pt_changes_init(struct pt_changes *c, const struct pt_schema *schema) {
     *c = (struct pt_changes){ .schema = schema };
     c->tables = pt_calloc(schema->table_count, sizeof *c->tables);
-    for (uint32_t i = 0; i < schema->table_count; i++)
-        init_table(&c->tables[i], schema->tables[i]);
+    for (uint32_t i = 0; i < schema->table_count; i++) {
+        const struct pt_table *table = schema->tables[i];
+        struct pt_changes_table *t = &c->tables[i];
+        t->columns = pt_calloc(table->column_count + 1u, sizeof *t->columns);
+        for (uint16_t column = 0; column < table->column_count; column++)
+            if (pt_column_is_drawn(&table->columns[column]))
+                t->columns[t->column_count++] = column;
+    }
 }
 
 void pt_changes_release(struct pt_changes *c) {
@@ -100,10 +99,6 @@ static size_t add_slot(struct pt_changes_table *t, uint64_t identity) {
     return at;
 }
 
-static bool is_same(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
 static void see_row(struct pt_changes_table *t, const struct pt_latest *l, uint32_t table,
                     uint32_t row, size_t *slot_hint, uint32_t *row_hint) {
     const struct pt_batch *b = &l->now.batches[table], *before = &l->before.batches[table];
@@ -118,18 +113,11 @@ static void see_row(struct pt_changes_table *t, const struct pt_latest *l, uint3
         double *value = &t->values[at * t->column_count + i];
         double now = pt_row_value(b, row, t->columns[i], l->filled_ns[table], before, before_row,
                                   l->before_ns[table]);
-        bool is_changed = t->slots[at].is_new || !is_same(now, *value);
+        bool is_same = now == *value || (isnan(now) && isnan(*value));
+        bool is_changed = t->slots[at].is_new || !is_same;
         t->is_changed[at * t->column_count + i] = is_changed;
         t->has_news |= is_changed;
         *value = now;
-    }
-}
-
-static void begin_table(struct pt_changes_table *t) {
-    t->has_news = false;
-    for (size_t i = 0; i < t->slot_count; i++) {
-        struct slot *s = &t->slots[i];
-        s->is_new = s->is_seen = s->is_gone = false;
     }
 }
 
@@ -146,11 +134,13 @@ static void end_table(struct pt_changes_table *t) {
         t->slot_count--;
 }
 
-void pt_changes_see(struct pt_changes *c, const struct pt_latest *l) {
+void pt_changes_update(struct pt_changes *c, const struct pt_latest *l) {
     for (uint32_t i = 0; i < c->schema->table_count; i++) {
         struct pt_changes_table *t = &c->tables[i];
         bool is_renewed = l->filled_ns[i] == l->now.mono_ns;
-        begin_table(t);
+        t->has_news = false;
+        for (size_t k = 0; k < t->slot_count; k++)
+            t->slots[k].is_new = t->slots[k].is_seen = t->slots[k].is_gone = false;
         if (!is_renewed && l->now.batches[i].row_count > 0) {
             for (size_t k = 0; k < t->slot_count * t->column_count; k++)
                 t->is_changed[k] = false;
@@ -212,19 +202,14 @@ static void put_change(const struct pt_changes_table *t, size_t slot, struct pt_
         pt_json_end(j);
 }
 
-static void put_rows(const struct pt_changes_table *t, const struct pt_batch *b, bool is_whole,
-                     struct pt_json *j) {
+static void put_table(const struct pt_changes_table *t, const struct pt_batch *b, bool is_whole,
+                      struct pt_json *j) {
+    pt_json_object(j, b->table->name);
     pt_json_array(j, "rows");
     for (size_t i = 0; i < t->slot_count; i++)
         if (t->slots[i].is_used && (is_whole || t->slots[i].is_new))
             put_row(t, b, i, j);
     pt_json_end(j);
-}
-
-static void put_table(const struct pt_changes_table *t, const struct pt_batch *b, bool is_whole,
-                      struct pt_json *j) {
-    pt_json_object(j, b->table->name);
-    put_rows(t, b, is_whole, j);
     if (!is_whole) {
         pt_json_array(j, "changes");
         for (size_t i = 0; i < t->slot_count; i++)

@@ -22,7 +22,7 @@ void pt_changes_init(struct pt_changes *c, const struct pt_schema *schema); /* b
 void pt_changes_release(struct pt_changes *c);
 
 /* Compares with the latest rows; then writes the changes or, for new readers, all rows. */
-void pt_changes_see(struct pt_changes *c, const struct pt_latest *latest);
+void pt_changes_update(struct pt_changes *c, const struct pt_latest *latest);
 void pt_changes_write(const struct pt_changes *c, const struct pt_latest *latest, bool is_whole,
                       struct pt_out *out);
 

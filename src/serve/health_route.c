@@ -44,7 +44,7 @@ static void put(void *user, struct pt_json *j) {
     pt_json_end(j);
 }
 
-void pt_health_tell(void *service, struct pt_http_exchange *x) {
+void pt_health_get(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     struct pt_probe_result *probe = pt_calloc(1, sizeof *probe);
     struct answer answer = { .reason = NULL };
@@ -62,12 +62,12 @@ void pt_health_tell(void *service, struct pt_http_exchange *x) {
     pt_free(probe);
 }
 
-void pt_health_tell_live(void *service, struct pt_http_exchange *x) {
+void pt_health_get_live(void *service, struct pt_http_exchange *x) {
     (void)service;
     pt_http_reply(x, 200, PT_TYPE_TEXT, PT_STR("alive\n"));
 }
 
-void pt_health_tell_ready(void *service, struct pt_http_exchange *x) {
+void pt_health_get_ready(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     pthread_mutex_lock(&s->lock);
     bool is_ready = is_fresh(s);

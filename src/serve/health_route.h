@@ -13,9 +13,9 @@ void pt_health_of(pt_health *health, const struct pt_latest *latest,
                   const struct pt_probe_result *probe);
 
 /* Handlers: 200 or 503. */
-void pt_health_tell(void *service, struct pt_http_exchange *x);
-void pt_health_tell_live(void *service, struct pt_http_exchange *x);
+void pt_health_get(void *service, struct pt_http_exchange *x);
+void pt_health_get_live(void *service, struct pt_http_exchange *x);
 /* Ready if there is a recent sample. */
-void pt_health_tell_ready(void *service, struct pt_http_exchange *x);
+void pt_health_get_ready(void *service, struct pt_http_exchange *x);
 
 #endif

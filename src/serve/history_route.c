@@ -16,14 +16,6 @@
 #define SHORTEST_STEP_NS PT_NS_PER_MS
 #define LATEST_NS        (INT64_C(4102444800) * PT_NS_PER_SECOND) /* 2100 */
 
-static int parse_table(struct pt_history_query *q, const char *text, const struct pt_schema *schema,
-                       struct pt_err *err) {
-    if (!text)
-        return pt_fail(err, -EINVAL, "table: missing parameter");
-    q->table = pt_schema_find(schema, text);
-    return q->table < 0 ? pt_fail(err, -EINVAL, "table: unknown table (see /api/schema)") : 0;
-}
-
 static int parse_time(const char *text, int64_t now_ns, int64_t *time_ns) {
     int64_t ago_ns;
     if (*text == '-') {
@@ -76,26 +68,27 @@ static int parse_columns(struct pt_history_query *q, const char *text, const str
     return 0;
 }
 
-static int parse_limit(struct pt_history_query *q, const char *text, struct pt_err *err) {
-    struct pt_scan s = pt_scan_of(pt_str_from(text ? text : ""));
-    uint64_t limit = text ? pt_scan_u64(&s) : DEFAULT_THINGS;
+int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *texts,
+                     const struct pt_schema *schema, int64_t now_ns, struct pt_err *err) {
+    *q = (struct pt_history_query){ 0 };
+    if (!texts->table)
+        return pt_fail(err, -EINVAL, "table: missing parameter");
+    q->table = pt_schema_find(schema, texts->table);
+    if (q->table < 0)
+        return pt_fail(err, -EINVAL, "table: unknown table (see /api/schema)");
+    if (schema->tables[q->table]->column_count > 64 * PT_COUNT(q->columns))
+        return pt_fail(err, -EINVAL, "table: too many columns");
+    int rc = parse_span(q, texts, now_ns, err);
+    if (!rc)
+        rc = parse_columns(q, texts->columns, schema->tables[q->table], err);
+    if (rc)
+        return rc;
+    struct pt_scan s = pt_scan_of(pt_str_from(texts->limit ? texts->limit : ""));
+    uint64_t limit = texts->limit ? pt_scan_u64(&s) : DEFAULT_THINGS;
     if (s.failed || s.at != s.end || limit < 1 || limit > PT_HISTORY_THINGS)
         return pt_fail(err, -EINVAL, "limit: must be from 1 to %d", PT_HISTORY_THINGS);
     q->limit = (uint32_t)limit;
     return 0;
-}
-
-int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *texts,
-                     const struct pt_schema *schema, int64_t now_ns, struct pt_err *err) {
-    *q = (struct pt_history_query){ 0 };
-    int rc = parse_table(q, texts->table, schema, err);
-    if (!rc && schema->tables[q->table]->column_count > 64 * PT_COUNT(q->columns))
-        rc = pt_fail(err, -EINVAL, "table: too many columns");
-    if (!rc)
-        rc = parse_span(q, texts, now_ns, err);
-    if (!rc)
-        rc = parse_columns(q, texts->columns, schema->tables[q->table], err);
-    return rc ? rc : parse_limit(q, texts->limit, err);
 }
 
 /* The values of one step. */
@@ -116,10 +109,6 @@ struct history {
     struct point *points; /* by entity, column and step */
     bool is_whole;        /* no step has two samples */
 };
-
-static bool is_wanted(const struct pt_history_query *q, int column) {
-    return q->columns[column / 64] >> (column % 64) & 1;
-}
 
 /* Another version of Pitot may have written the segment. */
 static bool is_same_table(const struct pt_table *a, const struct pt_table *b) {
@@ -150,10 +139,10 @@ static bool survey(void *arg, const struct pt_sample *sample) {
 static void choose_columns(struct history *h) {
     h->columns = pt_calloc(h->table->column_count + 1u, sizeof *h->columns);
     for (uint16_t i = 0; i < h->table->column_count; i++) {
-        bool has_values = false;
+        bool is_wanted = h->q->columns[i / 64] >> (i % 64) & 1, has_values = false;
         for (uint32_t k = 0; k < h->things.chosen_count; k++)
             has_values |= h->things.list[h->things.chosen[k]].columns[i].count > 0;
-        if (has_values && is_wanted(h->q, i) && pt_column_is_drawn(&h->table->columns[i]))
+        if (has_values && is_wanted && pt_column_is_drawn(&h->table->columns[i]))
             h->columns[h->column_count++] = i;
     }
 }

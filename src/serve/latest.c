@@ -40,7 +40,7 @@ static void see_table(struct pt_latest *l, const struct pt_sample *sample, uint3
     l->filled_ns[i] = sample->mono_ns;
 }
 
-void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample) {
+void pt_latest_update(struct pt_latest *l, const struct pt_sample *sample) {
     bool has_news = false;
     for (uint32_t i = 0; i < sample->schema->table_count; i++)
         has_news |= sample->batches[i].row_count > 0 && !is_events(sample->schema->tables[i]);

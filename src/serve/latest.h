@@ -20,7 +20,7 @@ struct pt_latest {
 void pt_latest_init(struct pt_latest *l, const struct pt_schema *schema); /* borrows */
 void pt_latest_release(struct pt_latest *l);
 /* Copies; allocates only for the first samples. A sample with events only changes nothing. */
-void pt_latest_see(struct pt_latest *l, const struct pt_sample *sample);
+void pt_latest_update(struct pt_latest *l, const struct pt_sample *sample);
 
 /* The mean of a column over the rows where it is known, in its own unit; NAN: all are unknown. */
 double pt_latest_mean(const struct pt_latest *l, const char *table, const char *column);

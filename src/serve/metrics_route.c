@@ -34,11 +34,6 @@ static struct pt_path_counts *counts_of(struct pt_metrics_route *m, const char *
     return &m->paths[m->path_count++];
 }
 
-/* The duration of a stream says nothing about latency. */
-static bool is_stream(const char *path) {
-    return strcmp(path, "/api/stream") == 0;
-}
-
 static void add_time(struct pt_metrics_route *m, double seconds) {
     uint32_t bucket = pt_bucket_of(seconds);
     m->buckets[bucket]++;
@@ -57,7 +52,7 @@ void pt_metrics_route_count(struct pt_metrics_route *m, const char *path, unsign
     struct pt_path_counts *c = counts_of(m, *path ? path : "other");
     if (c)
         c->codes[status / 100 < PT_METRICS_CODES ? status / 100 : 0]++;
-    if (!is_stream(path))
+    if (strcmp(path, "/api/stream") != 0) /* the duration of a stream is not a latency */
         add_time(m, seconds);
     pthread_mutex_unlock(&m->lock);
 }
@@ -177,14 +172,6 @@ static void add_alerts(const struct pt_watch *w, bool are_on, struct labelled *l
     }
 }
 
-/* If there are too many, those that are on. */
-static void put_alerts(const struct pt_service *s, struct pt_exposition *e, struct labelled *l) {
-    add_alerts(&s->alerts.watch, true, l);
-    add_alerts(&s->alerts.watch, false, l);
-    put_labelled(e, l, "pitot_alert", "1 if the alert rule is on for this entity, else 0", "",
-                 PT_FAMILY_GAUGE);
-}
-
 static void put_family(void *user, const struct pt_family *family) {
     pt_exposition_family(user, family);
 }
@@ -195,7 +182,10 @@ static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_e
     l.count = 0; /* the arrays are large: do not clear them */
     pt_families_each(&m->families, &s->latest.now, put_family, e);
     put_process(m, e);
-    put_alerts(s, e, &l);
+    add_alerts(&s->alerts.watch, true, &l); /* if there are too many, those that are on */
+    add_alerts(&s->alerts.watch, false, &l);
+    put_labelled(e, &l, "pitot_alert", "1 if the alert rule is on for this entity, else 0", "",
+                 PT_FAMILY_GAUGE);
     put_one(e, "pitot_stream_readers", "Readers of /api/stream", "", PT_FAMILY_GAUGE, PT_STR(""),
             (double)pt_stream_count(&s->stream));
     pthread_mutex_lock(&m->lock);

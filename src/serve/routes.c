@@ -43,7 +43,7 @@ static void show_script(void *user, struct pt_http_exchange *x) {
     reply_page(x, "text/javascript; charset=utf-8", pt_dashboard_js);
 }
 
-static void tell_metrics(void *user, struct pt_http_exchange *x) {
+static void get_metrics(void *user, struct pt_http_exchange *x) {
     struct pt_service *s = user;
     enum pt_exposition_format format = pt_exposition_negotiate(pt_http_request_header(x, "Accept"));
     pthread_mutex_lock(&s->lock);
@@ -55,7 +55,7 @@ static void tell_metrics(void *user, struct pt_http_exchange *x) {
         pt_answer_error(x, 503, "no sample yet");
 }
 
-static void tell_schema(void *user, struct pt_http_exchange *x) {
+static void get_schema(void *user, struct pt_http_exchange *x) {
     struct pt_service *s = user;
     struct pt_buf body = { 0 };
     struct pt_out out;
@@ -82,7 +82,7 @@ static void read_history(void *user, struct pt_job *job) {
     pt_buf_release(&json);
 }
 
-static void tell_history(void *user, struct pt_http_exchange *x) {
+static void get_history(void *user, struct pt_http_exchange *x) {
     struct pt_service *s = user;
     struct pt_history_texts texts = { .table = pt_http_parameter(x, "table"),
                                       .from = pt_http_parameter(x, "from"),
@@ -103,7 +103,7 @@ static void tell_history(void *user, struct pt_http_exchange *x) {
     pt_free(query);
 }
 
-static void tell_alerts(void *user, struct pt_http_exchange *x) {
+static void get_alerts(void *user, struct pt_http_exchange *x) {
     struct pt_service *s = user;
     pthread_mutex_lock(&s->lock);
     pt_answer_json(x, 200, pt_alert_log_put, s);
@@ -114,22 +114,22 @@ const struct pt_http_route pt_routes[] = {
     { "GET", "/", show_page, PT_ACCESS_OPEN },
     { "GET", "/dashboard.css", show_style, PT_ACCESS_OPEN },
     { "GET", "/dashboard.js", show_script, PT_ACCESS_OPEN },
-    { "GET", "/metrics", tell_metrics, PT_ACCESS_READ },
-    { "GET", "/health", pt_health_tell, PT_ACCESS_READ },
-    { "GET", "/health/live", pt_health_tell_live, PT_ACCESS_OPEN },
-    { "GET", "/health/ready", pt_health_tell_ready, PT_ACCESS_OPEN },
-    { "GET", "/-/healthy", pt_health_tell_live, PT_ACCESS_OPEN },
-    { "GET", "/-/ready", pt_health_tell_ready, PT_ACCESS_OPEN },
-    { "GET", "/api/schema", tell_schema, PT_ACCESS_READ },
-    { "GET", "/api/history", tell_history, PT_ACCESS_READ },
+    { "GET", "/metrics", get_metrics, PT_ACCESS_READ },
+    { "GET", "/health", pt_health_get, PT_ACCESS_READ },
+    { "GET", "/health/live", pt_health_get_live, PT_ACCESS_OPEN },
+    { "GET", "/health/ready", pt_health_get_ready, PT_ACCESS_OPEN },
+    { "GET", "/-/healthy", pt_health_get_live, PT_ACCESS_OPEN },
+    { "GET", "/-/ready", pt_health_get_ready, PT_ACCESS_OPEN },
+    { "GET", "/api/schema", get_schema, PT_ACCESS_READ },
+    { "GET", "/api/history", get_history, PT_ACCESS_READ },
     { "GET", "/api/stream", begin_stream, PT_ACCESS_READ },
-    { "GET", "/api/alerts", tell_alerts, PT_ACCESS_READ },
-    { "GET", "/api/runs", pt_runs_tell, PT_ACCESS_READ },
+    { "GET", "/api/alerts", get_alerts, PT_ACCESS_READ },
+    { "GET", "/api/runs", pt_runs_get, PT_ACCESS_READ },
     { "GET", "/api/report", pt_runs_report, PT_ACCESS_READ },
-    { "GET", "/api/recording", pt_actions_tell_recording, PT_ACCESS_READ },
+    { "GET", "/api/recording", pt_actions_get_recording, PT_ACCESS_READ },
     { "POST", "/api/recording/start", pt_actions_start_recording, PT_ACCESS_ACT },
     { "POST", "/api/recording/stop", pt_actions_stop_recording, PT_ACCESS_ACT },
-    { "GET", "/api/profile", pt_actions_tell_profile, PT_ACCESS_READ },
+    { "GET", "/api/profile", pt_actions_get_profile, PT_ACCESS_READ },
     { "POST", "/api/profile/start", pt_actions_start_profile, PT_ACCESS_ACT },
     { "GET", "/api/profile/latest", pt_actions_show_profile, PT_ACCESS_READ },
 };

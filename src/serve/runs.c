@@ -4,7 +4,6 @@
 #include "base/json_walk.h"
 #include "report/report_page.h"
 #include "serve/answer.h"
-#include "serve/file_answer.h"
 #include "serve/service.h"
 #include "store/run.h"
 
@@ -63,10 +62,6 @@ static void list_runs(const char *directory, struct list *list) {
         closedir(d);
     if (list->count > 0)
         qsort(list->at, list->count, sizeof *list->at, by_age);
-}
-
-static bool path_of(const char *directory, const char *id, char into[PATH_MAX]) {
-    return snprintf(into, PATH_MAX, "%s/%s" PT_RUN_EXTENSION, directory, id) < PATH_MAX;
 }
 
 /* From the static information of a run. */
@@ -132,7 +127,7 @@ static void put_runs(void *user, struct pt_json *j) {
     pt_free(list.at);
 }
 
-static void tell(void *user, struct pt_job *job) {
+static void answer_runs(void *user, struct pt_job *job) {
     struct pt_service *s = user;
     pt_answer_json(job->exchange, 200, put_runs, (void *)(uintptr_t)s->o->runs_directory);
 }
@@ -150,10 +145,10 @@ static void put_none(void *user, struct pt_json *j) {
     pt_json_end(j);
 }
 
-void pt_runs_tell(void *service, struct pt_http_exchange *x) {
+void pt_runs_get(void *service, struct pt_http_exchange *x) {
     struct pt_service *s = service;
     if (s->o->runs_directory)
-        pt_worker_add(&s->worker, (struct pt_job){ tell, s, x, NULL });
+        pt_worker_add(&s->worker, (struct pt_job){ answer_runs, s, x, NULL });
     else
         pt_answer_json(x, 200, put_none, NULL);
 }
@@ -188,7 +183,8 @@ static void report(void *user, struct pt_job *job) {
     struct pt_err err = { "" };
     char path[PATH_MAX];
     if (!is_listed(s->o->runs_directory, job->query) ||
-        !path_of(s->o->runs_directory, job->query, path))
+        snprintf(path, sizeof path, "%s/%s" PT_RUN_EXTENSION, s->o->runs_directory,
+                 (const char *)job->query) >= PATH_MAX)
         pt_answer_error(job->exchange, 404, "no such run (see /api/runs)");
     else if (send_report(s, job->exchange, path, &err))
         pt_answer_error(job->exchange, 500, err.text);

@@ -10,7 +10,7 @@
 #define PT_RUNS_SHOWN 200 /* the newest */
 
 /* Handlers; the user is a struct pt_service. */
-void pt_runs_tell(void *service, struct pt_http_exchange *x);
+void pt_runs_get(void *service, struct pt_http_exchange *x);
 void pt_runs_report(void *service, struct pt_http_exchange *x);
 
 #endif

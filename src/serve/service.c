@@ -4,7 +4,7 @@
 #include "launch/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "serve/activation.h"
+#include "base/scan.h"
 #include "serve/routes.h"
 #include "store/run.h"
 
@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #define TEND_MS          1000
 #define LARGE_BYTES      (128 << 10) /* blocks of this size are returned to the kernel when freed */
 #define CERTIFICATE_MOST (1 << 20)
+#define ACTIVATION_FD    3
 
 static unsigned admits(void *user, const struct pt_http_route *route, const char *authorization) {
     struct pt_service *s = user;
@@ -42,13 +44,6 @@ static void on_problem(void *user, const char *text) {
     pt_log(PT_LOG_DEBUG, "%s", text);
 }
 
-/* A private key should be readable by its owner only. */
-static void warn_of_readers(const char *path) {
-    struct stat st;
-    if (stat(path, &st) == 0 && (st.st_mode & 077))
-        pt_log(PT_LOG_WARNING, "other users can read the key %s (run chmod 600 on it)", path);
-}
-
 static int read_pem(const char *path, struct pt_text *text, const char **pem, struct pt_err *err) {
     struct pt_scan scan;
     int rc = pt_fs_read(AT_FDCWD, path, text, &scan);
@@ -60,6 +55,33 @@ static int read_pem(const char *path, struct pt_text *text, const char **pem, st
     pt_grow(&text->at, &text->capacity, all.len + 1, 1);
     text->at[all.len] = 0;
     *pem = text->at;
+    return 0;
+}
+
+static int64_t number_in(const char *variable) {
+    const char *text = getenv(variable);
+    struct pt_scan s = pt_scan_of(pt_str_from(text ? text : ""));
+    int64_t number = pt_scan_i64(&s);
+    return s.failed || s.at != s.end ? 0 : number;
+}
+
+/* The socket that systemd passed (sd_listen_fds(3)), not open if there is none. 0 or -errno with a
+ * message (-EINVAL: there are several). Removes the variables from the environment. */
+static int take_activation(struct pt_fd *socket, struct pt_err *err) {
+    int64_t count = number_in("LISTEN_PID") == getpid() ? number_in("LISTEN_FDS") : 0;
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    if (count <= 0)
+        return 0;
+    if (count > 1)
+        return pt_fail(err, -EINVAL, "systemd passed %d sockets, only one is supported",
+                       (int)count);
+    int flags = fcntl(ACTIVATION_FD, F_GETFL);
+    if (flags < 0 || fcntl(ACTIVATION_FD, F_SETFD, FD_CLOEXEC) ||
+        fcntl(ACTIVATION_FD, F_SETFL, flags | O_NONBLOCK))
+        return pt_fail(err, -errno, "LISTEN_FDS does not name an open socket");
+    *socket = pt_fd_of(ACTIVATION_FD);
     return 0;
 }
 
@@ -100,14 +122,17 @@ static int open_http(struct pt_service *s, struct pt_err *err) {
                                               .on_problem = on_problem,
                                               .admits = admits,
                                               .on_done = count_request };
-    int rc = pt_activation_take(&options.listen_fd, err);
+    int rc = take_activation(&options.listen_fd, err);
     if (!rc)
         rc = open_guard(s, options.listen_fd, err);
     if (rc)
         return rc;
     options.allows_others = !s->guard.is_loopback;
     if (s->o->certificate_file) {
-        warn_of_readers(s->o->key_file);
+        struct stat st;
+        if (stat(s->o->key_file, &st) == 0 && (st.st_mode & 077))
+            pt_log(PT_LOG_WARNING, "other users can read the key %s (run chmod 600 on it)",
+                   s->o->key_file);
         rc = read_pem(s->o->certificate_file, &certificate, &options.certificate, err);
         if (!rc)
             rc = read_pem(s->o->key_file, &key, &options.key, err);
@@ -185,7 +210,10 @@ static int start(struct pt_service *s, struct pt_err *err) {
     return rc ? rc : pt_sampler_start(&s->sampler, err);
 }
 
-static void note_write(struct pt_service *s, int rc) {
+static void write_history(struct pt_service *s, const struct pt_sample *sample) {
+    if (!s->has_history)
+        return;
+    int rc = pt_segments_write(&s->segments, sample);
     if (rc && rc != s->write_error)
         pt_log(PT_LOG_ERROR,
                "cannot write the history in %s: %s; samples are lost until writing works again",
@@ -195,22 +223,17 @@ static void note_write(struct pt_service *s, int rc) {
     s->write_error = rc;
 }
 
-static void keep(struct pt_service *s, const struct pt_sample *sample) {
-    if (s->has_history)
-        note_write(s, pt_segments_write(&s->segments, sample));
-}
-
-static void tell_alerts(struct pt_service *s) {
+static void publish_alerts(struct pt_service *s) {
     const struct pt_batch *rows = &s->alerts.changes.batches[s->alerts.table];
     for (uint32_t i = 0; i < rows->row_count; i++) {
         pthread_mutex_lock(&s->lock);
         const char *line = pt_alert_log_add(&s->alert_log, rows, i, s->alerts.changes.wall_ns);
         pthread_mutex_unlock(&s->lock);
-        pt_stream_tell(&s->stream, "alert", pt_str_from(line));
+        pt_stream_send(&s->stream, "alert", pt_str_from(line));
         pt_webhook_send(&s->webhook, line);
     }
-    pt_alert_command_see(&s->alert_command, &s->alerts.changes);
-    keep(s, &s->alerts.changes);
+    pt_alert_command_add(&s->alert_command, &s->alerts.changes);
+    write_history(s, &s->alerts.changes);
 }
 
 static void take_samples(struct pt_service *s) {
@@ -218,36 +241,31 @@ static void take_samples(struct pt_service *s) {
     while ((sample = pt_sample_queue_take(&s->sampler.queue))) {
         pt_push_fill(s->push, sample);
         pthread_mutex_lock(&s->lock);
-        pt_latest_see(&s->latest, sample);
-        bool has_changes = pt_alerts_see(&s->alerts, sample);
+        pt_latest_update(&s->latest, sample);
+        bool has_changes = pt_alerts_check(&s->alerts, sample);
         pthread_mutex_unlock(&s->lock);
-        keep(s, sample);
+        write_history(s, sample);
         pt_push_sample(s->push, sample);
         if (has_changes)
-            tell_alerts(s);
+            publish_alerts(s);
         pt_stream_publish(&s->stream, &s->latest);
         pt_sample_queue_give_back(&s->sampler.queue, sample);
     }
 }
 
-static void reload_alerts(struct pt_service *s) {
+/* SIGHUP: on failure the old rules or token stay. */
+static void reload(struct pt_service *s) {
     struct pt_alerts fresh;
     struct pt_err err = { "" };
-    if (pt_alerts_open(&fresh, s->o->alerts, &s->sampler.schema, &err)) {
+    if (s->o->alerts && pt_alerts_open(&fresh, s->o->alerts, &s->sampler.schema, &err)) {
         pt_log(PT_LOG_ERROR, "%s; keeping the old rules", err.text);
         pt_alerts_close(&fresh);
-        return;
+    } else if (s->o->alerts) {
+        pthread_mutex_lock(&s->lock);
+        pt_alerts_close(&s->alerts);
+        s->alerts = fresh;
+        pthread_mutex_unlock(&s->lock);
     }
-    pthread_mutex_lock(&s->lock);
-    pt_alerts_close(&s->alerts);
-    s->alerts = fresh;
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void reload(struct pt_service *s) {
-    struct pt_err err = { "" };
-    if (s->o->alerts)
-        reload_alerts(s);
     if (s->o->token_file && pt_access_load(&s->guard, s->o->token_file, &err))
         pt_log(PT_LOG_ERROR, "%s; keeping the old token", err.text);
     pt_log(PT_LOG_WARNING,
@@ -322,14 +340,6 @@ static void stop(struct pt_service *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
-/* On stdout, for the program that started it. */
-static void print_url(const struct pt_service *s) {
-    struct pt_out out;
-    pt_out_borrow(&out, STDOUT_FILENO);
-    pt_out_printf(&out, "%s\n", s->http.url);
-    (void)pt_out_close(&out);
-}
-
 int pt_service_run(const struct pt_service_options *options) {
     struct pt_service *s = pt_calloc(1, sizeof *s);
     struct pt_err err = { "" };
@@ -342,7 +352,10 @@ int pt_service_run(const struct pt_service_options *options) {
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
     } else {
-        print_url(s);
+        struct pt_out out; /* for the program that started it */
+        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_printf(&out, "%s\n", s->http.url);
+        (void)pt_out_close(&out);
         serve(s);
     }
     stop(s);

@@ -94,7 +94,7 @@ void pt_stream_publish(struct pt_stream *s, const struct pt_latest *latest) {
     pthread_mutex_lock(&s->lock);
     size_t old = count(s, false), new = count(s, true);
     if (old + new > 0)
-        pt_changes_see(&s->changes, latest);
+        pt_changes_update(&s->changes, latest);
     if (old > 0)
         push_to_all(s, message_of(s, latest, false), false);
     if (new > 0)
@@ -104,7 +104,7 @@ void pt_stream_publish(struct pt_stream *s, const struct pt_latest *latest) {
     pthread_mutex_unlock(&s->lock);
 }
 
-void pt_stream_tell(struct pt_stream *s, const char *event, struct pt_str json) {
+void pt_stream_send(struct pt_stream *s, const char *event, struct pt_str json) {
     pthread_mutex_lock(&s->lock);
     pt_buf_clear(&s->message);
     pt_buf_str(&s->message, PT_STR("event: "));

@@ -43,7 +43,7 @@ void pt_stream_handle(struct pt_stream *s, struct pt_http_exchange *x);
 /* Sends the latest sample to all readers. */
 void pt_stream_publish(struct pt_stream *s, const struct pt_latest *latest);
 /* Sends another event; `event` is a word, `json` one line. */
-void pt_stream_tell(struct pt_stream *s, const char *event, struct pt_str json);
+void pt_stream_send(struct pt_stream *s, const char *event, struct pt_str json);
 /* Call now and then: keeps idle streams open and drops readers that have gone. */
 void pt_stream_tend(struct pt_stream *s, int64_t now_ns);
 size_t pt_stream_count(struct pt_stream *s);

@@ -48,11 +48,6 @@ static const char *post(const struct pt_webhook *w, struct pt_http_client *clien
     return r->error ? r->words : NULL;
 }
 
-/* The receiver would reject the message again. */
-static bool is_final(const struct pt_http_request *r) {
-    return r->status >= 400 && r->status < 500 && r->status != 408 && r->status != 429;
-}
-
 /* Call with the lock held; releases it while sending. */
 static void deliver(struct pt_webhook *w, struct pt_http_client *client) {
     char *json = w->queue[w->first];
@@ -67,7 +62,9 @@ static void deliver(struct pt_webhook *w, struct pt_http_client *client) {
         if (problem && attempt == 0)
             pt_log(PT_LOG_WARNING, "alert webhook %s: %s", w->url, problem);
         pthread_mutex_lock(&w->lock);
-        if (!problem || is_final(&r) || wait_until(w, pt_mono_ns() + pause_ns))
+        /* the receiver would reject the message again */
+        bool is_final = r.status >= 400 && r.status < 500 && r.status != 408 && r.status != 429;
+        if (!problem || is_final || wait_until(w, pt_mono_ns() + pause_ns))
             break;
         w->failed_count++;
         pause_ns = pause_ns * 2 < LAST_PAUSE_NS ? pause_ns * 2 : LAST_PAUSE_NS;

@@ -141,7 +141,7 @@ static void see(struct session *s, const struct pt_sample *sample) {
 /* A recorded run holds its own alerts. */
 static void see_with_alerts(struct session *s, const struct pt_sample *sample) {
     see(s, sample);
-    if (pt_alerts_see(&s->alerts, sample))
+    if (pt_alerts_check(&s->alerts, sample))
         see(s, &s->alerts.changes);
 }
 

@@ -42,7 +42,7 @@ static void see(struct pt_alert_command *c, int first, int count) {
     struct pt_sample s;
     pt_sample_init(&s, &schema);
     fill(&s, first, count);
-    pt_alert_command_see(c, &s);
+    pt_alert_command_add(c, &s);
     pt_sample_release(&s);
 }
 

@@ -74,10 +74,10 @@ static void rows_stay_until_they_are_renewed_or_old(void **state) {
     begin(&s, 1);
     add_disk(&s, "a", 100, 50);
     add_mem(&s, 7);
-    pt_latest_see(&l, &s);
+    pt_latest_update(&l, &s);
     begin(&s, 2);
     add_mem(&s, 8);
-    pt_latest_see(&l, &s);
+    pt_latest_update(&l, &s);
     assert_int_equal(l.sample_count, 2);
     assert_int_equal(l.now.batches[DISK].row_count, 1);
     assert_int_equal(l.filled_ns[DISK], SECOND);
@@ -85,11 +85,11 @@ static void rows_stay_until_they_are_renewed_or_old(void **state) {
     assert_int_equal(pt_get_i64(&l.before.batches[MEM], 0, mem_used), 7);
     begin(&s, 62);
     add_mem(&s, 9);
-    pt_latest_see(&l, &s);
+    pt_latest_update(&l, &s);
     assert_int_equal(l.now.batches[DISK].row_count, 0);
     begin(&s, 63);
     pt_batch_add_row(&s.batches[EVENT]);
-    pt_latest_see(&l, &s); /* an event is no sample */
+    pt_latest_update(&l, &s); /* an event is no sample */
     assert_int_equal(l.sample_count, 3);
     assert_int_equal(l.now.batches[EVENT].row_count, 0);
     pt_sample_release(&s);
@@ -112,8 +112,8 @@ static void a_steady_tick_allocates_nothing(void **state) {
         add_disk(&s, "a", 100 * i, 50);
         add_disk(&s, "b", 200 * i, i);
         add_mem(&s, i);
-        pt_latest_see(&l, &s);
-        pt_changes_see(&c, &l);
+        pt_latest_update(&l, &s);
+        pt_changes_update(&c, &l);
     }
     assert_int_equal(pt_mem_allocation_count(), before);
     pt_sample_release(&s);
@@ -179,8 +179,8 @@ static void a_stream_tells_new_rows_changes_and_what_is_gone(void **state) {
     begin(&s, 1);
     add_disk(&s, "a", 100, 50);
     add_disk(&s, "b", 100, 0);
-    pt_latest_see(&l, &s);
-    pt_changes_see(&c, &l);
+    pt_latest_update(&l, &s);
+    pt_changes_update(&c, &l);
     json_t *m = message(&c, &l, false);
     expect(m, "rows",
            "[[0,\"a\",{\"dName\":\"a\",\"dModel\":\"a \\\"model\\\"\"},[null,0.5]],"
@@ -191,8 +191,8 @@ static void a_stream_tells_new_rows_changes_and_what_is_gone(void **state) {
     begin(&s, 2);
     add_disk(&s, "b", 100, 0);
     add_disk(&s, "c", 5, 0);
-    pt_latest_see(&l, &s);
-    pt_changes_see(&c, &l);
+    pt_latest_update(&l, &s);
+    pt_changes_update(&c, &l);
     m = message(&c, &l, false);
     expect(m, "rows", "[[2,\"c\",{\"dName\":\"c\",\"dModel\":\"a \\\"model\\\"\"},[null,0]]]");
     expect(m, "changes", "[[1,0,0]]");
@@ -203,8 +203,8 @@ static void a_stream_tells_new_rows_changes_and_what_is_gone(void **state) {
     add_disk(&s, "b", 100, 0);
     add_disk(&s, "c", 2005, 0);
     add_disk(&s, "d", 1, 1);
-    pt_latest_see(&l, &s);
-    pt_changes_see(&c, &l);
+    pt_latest_update(&l, &s);
+    pt_changes_update(&c, &l);
     m = message(&c, &l, false);
     expect(m, "changes", "[[2,0,2000]]");
     expect(m, "rows", "[[0,\"d\",{\"dName\":\"d\",\"dModel\":\"a \\\"model\\\"\"},[null,0.01]]]");
@@ -219,8 +219,8 @@ static void a_stream_tells_new_rows_changes_and_what_is_gone(void **state) {
 
     begin(&s, 4); /* nothing of disks in this tick */
     add_mem(&s, 1);
-    pt_latest_see(&l, &s);
-    pt_changes_see(&c, &l);
+    pt_latest_update(&l, &s);
+    pt_changes_update(&c, &l);
     m = message(&c, &l, false);
     assert_null(json_object_get(json_object_get(m, "tables"), "disk"));
     json_decref(m);
@@ -457,7 +457,7 @@ static void health_is_that_of_the_probe_or_of_the_engine(void **state) {
         pt_set_i64(&s.batches[GPU], gpu_index, i);
         pt_set_i64(&s.batches[GPU], gpu_use, i == 0 ? 90 : 50);
     }
-    pt_latest_see(&l, &s);
+    pt_latest_update(&l, &s);
     pt_health_of(&health, &l, NULL);
     assert_true(health.is_healthy);
     assert_true(health.memory_usage_mb == 3072);
