@@ -123,12 +123,6 @@ static void keep_ancestors(struct pt_list *l, uint32_t count) {
     }
 }
 
-static void keep_own(struct pt_list *l, const struct pt_panel *p, const struct pt_rates *r,
-                     uint32_t count) {
-    for (uint32_t row = 0; p->is_recorded >= 0 && row < count; row++)
-        l->nodes[row].is_kept &= pt_rates_at(r, p->table, row, p->is_recorded) == 1;
-}
-
 static int compare_texts(struct pt_str a, struct pt_str b) {
     size_t shorter = a.len < b.len ? a.len : b.len;
     int order = shorter > 0 ? strncasecmp(a.at, b.at, shorter) : 0;
@@ -222,8 +216,8 @@ void pt_list_make(struct pt_list *l, const struct pt_panel *p, const struct pt_r
         find_parents(l, p, r);
         keep_ancestors(l, count);
     }
-    if (o->is_own)
-        keep_own(l, p, r, count);
+    for (uint32_t row = 0; o->is_own && p->is_recorded >= 0 && row < count; row++)
+        l->nodes[row].is_kept &= pt_rates_at(r, p->table, row, p->is_recorded) == 1;
     size_t kept = sort_rows(l, r, count, o);
     if (is_tree)
         place_tree(l, hang_children(l, kept));

@@ -61,12 +61,6 @@ static void draw_bar(struct pt_canvas *c, int row, int column, int width, double
     pt_canvas_set(c, row, column + 1 + inner, PT_STYLE_PLAIN, ']');
 }
 
-static int find_column(const struct pt_top_model *m, const char *table, const char *column,
-                       int *found_table) {
-    *found_table = pt_schema_find(m->rates.schema, table);
-    return *found_table < 0 ? -1 : pt_table_find(m->rates.schema->tables[*found_table], column);
-}
-
 static uint32_t core_count(const struct pt_top_model *m) {
     int table = pt_schema_find(m->rates.schema, "core");
     return table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
@@ -132,7 +126,8 @@ static void draw_meter(const struct pt_top_model *m, const struct meter *meter, 
 }
 
 static double gpu_value(const struct pt_top_model *m, uint32_t row, const char *name) {
-    int table, column = find_column(m, "gpu", name, &table);
+    int table = pt_schema_find(m->rates.schema, "gpu");
+    int column = table < 0 ? -1 : pt_table_find(m->rates.schema->tables[table], name);
     return column < 0 ? NAN : pt_rates_at(&m->rates, table, row, column);
 }
 

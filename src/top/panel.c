@@ -147,13 +147,6 @@ static struct pt_panel_column plain_column(const struct pt_schema *schema, int t
                                      .width = heading > width ? heading : width };
 }
 
-static void add_all_columns(struct pt_panel *p, const struct pt_schema *schema) {
-    int count = schema->tables[p->table]->column_count;
-    p->all.list = pt_calloc((size_t)count, sizeof *p->all.list);
-    for (int c = 0; c < count; c++)
-        p->all.list[p->all.count++] = plain_column(schema, p->table, c);
-}
-
 /* False: the schema of another Pitot version may lack it. */
 static bool resolve(const struct pt_schema *schema, int table, const struct chosen_column *from,
                     struct pt_panel_column *into) {
@@ -207,16 +200,11 @@ static void add_panel(struct pt_panels *panels, const struct pt_schema *schema, 
     p->is_single = true;
     for (int c = 0; c < t->column_count; c++)
         p->is_single &= t->columns[c].kind != PT_KEY;
-    add_all_columns(p, schema);
+    p->all.list = pt_calloc(t->column_count, sizeof *p->all.list);
+    for (int c = 0; c < t->column_count; c++)
+        p->all.list[p->all.count++] = plain_column(schema, table, c);
     if (which)
         add_chosen_columns(p, schema, *which);
-}
-
-static bool is_chosen(const char *table) {
-    for (size_t i = 0; i < PT_COUNT(chosen); i++)
-        if (strcmp(chosen[i].table, table) == 0)
-            return true;
-    return false;
 }
 
 void pt_panels_init(struct pt_panels *p, const struct pt_schema *schema) {
@@ -226,9 +214,14 @@ void pt_panels_init(struct pt_panels *p, const struct pt_schema *schema) {
         if (table >= 0)
             add_panel(p, schema, table, chosen[i].title, &i);
     }
-    for (uint32_t t = 0; t < schema->table_count; t++)
-        if (!is_chosen(schema->tables[t]->name))
-            add_panel(p, schema, (int)t, schema->tables[t]->name, NULL);
+    for (uint32_t t = 0; t < schema->table_count; t++) {
+        const char *name = schema->tables[t]->name;
+        bool is_chosen = false;
+        for (size_t i = 0; i < PT_COUNT(chosen); i++)
+            is_chosen |= strcmp(chosen[i].table, name) == 0;
+        if (!is_chosen)
+            add_panel(p, schema, (int)t, name, NULL);
+    }
 }
 
 void pt_panels_release(struct pt_panels *p) {

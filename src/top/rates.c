@@ -49,8 +49,8 @@ static bool is_same_cell(const struct pt_batch *a, uint32_t a_row, const struct 
     return pt_get_i64(a, a_row, column) == pt_get_i64(b, b_row, column);
 }
 
-static bool is_same_thing(const struct pt_batch *a, uint32_t a_row, const struct pt_batch *b,
-                          uint32_t b_row) {
+static bool has_same_key(const struct pt_batch *a, uint32_t a_row, const struct pt_batch *b,
+                         uint32_t b_row) {
     for (int c = 0; c < a->table->column_count; c++)
         if (a->table->columns[c].kind == PT_KEY && !is_same_cell(a, a_row, b, b_row, c))
             return false;
@@ -62,7 +62,7 @@ static bool find_before(const struct pt_batch *before, const struct pt_batch *ro
                         uint32_t *hint, uint32_t *found) {
     for (uint32_t i = 0; i < before->row_count; i++) {
         uint32_t at = (*hint + i) % before->row_count;
-        if (!is_same_thing(rows, row, before, at))
+        if (!has_same_key(rows, row, before, at))
             continue;
         *found = at;
         *hint = at + 1;
@@ -130,23 +130,18 @@ static bool is_lasting(const struct pt_table *table) {
     return false;
 }
 
-static void drop_old_rows(struct pt_rates *r, uint32_t t) {
-    int64_t kept_ns = KEPT_INTERVALS * r->interval_ns;
-    if (kept_ns < KEPT_NS)
-        kept_ns = KEPT_NS;
-    if (r->mono_ns - r->tables[t].seen_ns > kept_ns && !is_lasting(r->schema->tables[t]))
-        pt_batch_clear(&r->tables[t].rows);
-}
-
 void pt_rates_add(struct pt_rates *r, const struct pt_sample *sample) {
     r->interval_ns = r->mono_ns ? sample->mono_ns - r->mono_ns : 0;
     r->mono_ns = sample->mono_ns;
     r->wall_ns = sample->wall_ns;
+    int64_t kept_ns = KEPT_INTERVALS * r->interval_ns;
+    if (kept_ns < KEPT_NS)
+        kept_ns = KEPT_NS;
     for (uint32_t t = 0; t < r->schema->table_count; t++)
         if (sample->batches[t].row_count > 0)
             add_table(r, t, &sample->batches[t]);
-        else
-            drop_old_rows(r, t);
+        else if (r->mono_ns - r->tables[t].seen_ns > kept_ns && !is_lasting(r->schema->tables[t]))
+            pt_batch_clear(&r->tables[t].rows);
 }
 
 double pt_rates_find(const struct pt_rates *r, const char *table, const char *column) {

@@ -6,27 +6,19 @@
 
 #define KEYS_MOST 4096
 
-/* Keep every other one from now on. */
-static void thin_keys(struct pt_replay *r) {
-    for (size_t i = 0; i < r->key_count / 2; i++)
-        r->keys[i] = r->keys[2 * i];
-    r->key_count /= 2;
-    r->key_stride *= 2;
-}
-
 static void note_key(struct pt_replay *r) {
     if (r->key_count > 0 && r->next.mono_ns <= r->keys[r->key_count - 1].mono_ns)
         return; /* already seen */
     if (r->keys_skipped++ % r->key_stride != 0)
         return;
-    if (r->key_count == KEYS_MOST)
-        thin_keys(r);
+    if (r->key_count == KEYS_MOST) { /* keep every other one from now on */
+        for (size_t i = 0; i < r->key_count / 2; i++)
+            r->keys[i] = r->keys[2 * i];
+        r->key_count /= 2;
+        r->key_stride *= 2;
+    }
     pt_grow(&r->keys, &r->key_capacity, r->key_count + 1, sizeof *r->keys);
     r->keys[r->key_count++] = (struct pt_replay_key){ r->next.mono_ns, r->reader.key_place };
-}
-
-static bool is_same(struct pt_journal_place a, struct pt_journal_place b) {
-    return a.segment == b.segment && a.position == b.position;
 }
 
 /* Reads one sample ahead. A read error is the end: the samples before it can still be shown. */
@@ -35,7 +27,8 @@ static void read_ahead(struct pt_replay *r) {
     if (r->has_next || pt_journal_next(&r->reader, &r->next) <= 0)
         return;
     r->has_next = true;
-    if (!is_same(r->reader.key_place, before))
+    if (r->reader.key_place.segment != before.segment ||
+        r->reader.key_place.position != before.position)
         note_key(r);
     if (r->next.mono_ns > r->last_ns)
         r->last_ns = r->next.mono_ns;

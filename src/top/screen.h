@@ -25,7 +25,4 @@ struct pt_screen {
     int (*key)(void);
 };
 
-/* The screen of the module, not yet open. 0 or -errno with a message. */
-int pt_screen_load(const struct pt_screen **screen, struct pt_err *err) PT_MUST_CHECK;
-
 #endif

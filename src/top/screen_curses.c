@@ -46,13 +46,6 @@ static const struct {
     [PT_STYLE_EVENT] = { A_BOLD, COLOR_YELLOW },
 };
 
-static void prepare_colours(void) {
-    start_color();
-    use_default_colors();
-    for (int i = 0; i < PT_STYLE_COUNT; i++)
-        init_pair((short)(i + 1), looks[i].colour, -1);
-}
-
 /* A capability without its padding, which modern terminals do not need. */
 static void add_capability(const char *name) {
     const char *text = tigetstr(name);
@@ -70,24 +63,9 @@ static void leave_after_crash(int signal_number) {
     raise(signal_number);
 }
 
-static void watch_crashes(void) {
+static int open_screen(bool with_colour, struct pt_err *err) {
     const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
     struct sigaction action = { .sa_handler = leave_after_crash, .sa_flags = (int)SA_RESETHAND };
-    for (size_t i = 0; i < PT_COUNT(crashes); i++)
-        sigaction(crashes[i], &action, NULL);
-}
-
-static void set_modes(void) {
-    cbreak();
-    noecho();
-    nonl();
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
-    intrflush(stdscr, FALSE);
-    curs_set(0);
-}
-
-static int open_screen(bool with_colour, struct pt_err *err) {
     const char *kind = getenv("TERM");
     if (tcgetattr(STDIN_FILENO, &terminal.before))
         return pt_fail(err, -errno, "cannot use the terminal: %s", strerror(errno));
@@ -96,16 +74,27 @@ static int open_screen(bool with_colour, struct pt_err *err) {
         return pt_fail(err, -ENOTTY, "unknown terminal type '%s' (try TERM=xterm)",
                        kind ? kind : "");
     set_escdelay(25);
-    set_modes();
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    intrflush(stdscr, FALSE);
+    curs_set(0);
     terminal.with_colour = with_colour && has_colors();
-    if (terminal.with_colour)
-        prepare_colours();
+    if (terminal.with_colour) {
+        start_color();
+        use_default_colors();
+        for (int i = 0; i < PT_STYLE_COUNT; i++)
+            init_pair((short)(i + 1), looks[i].colour, -1);
+    }
     terminal.leave[0] = 0;
     add_capability("sgr0");
     add_capability("rmkx");
     add_capability("cnorm");
     add_capability("rmcup");
-    watch_crashes();
+    for (size_t i = 0; i < PT_COUNT(crashes); i++)
+        sigaction(crashes[i], &action, NULL);
     return 0;
 }
 

@@ -52,16 +52,6 @@ struct session {
     bool must_quit, must_draw;
 };
 
-static bool is_terminal(void) {
-    const char *kind = getenv("TERM");
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0;
-}
-
-static bool wants_colour(void) {
-    const char *none = getenv("NO_COLOR");
-    return !none || !*none;
-}
-
 static bool is_over(const struct session *s) {
     return s->o->most > 0 && s->shown_count >= s->o->most;
 }
@@ -78,7 +68,7 @@ static void hold_messages(struct session *s) {
     s->messages_fd = ends[0];
 }
 
-static void tell_messages(struct session *s) {
+static void print_messages(struct session *s) {
     char text[4096];
     ssize_t n;
     if (s->stderr_copy >= 0) {
@@ -91,24 +81,13 @@ static void tell_messages(struct session *s) {
         close(s->messages_fd);
 }
 
-/* Draws the newest numbers on the screen, or prints them. */
-
-static void tell_position(struct session *s) {
+static void update_position(struct session *s) {
     int64_t next_ns;
     if (s->sampler)
         return;
     s->source.position_ns = s->model.rates.mono_ns - s->replay.first_ns;
     s->source.length_ns = s->replay.last_ns - s->replay.first_ns;
     s->source.is_at_end = !pt_replay_peek(&s->replay, &next_ns) && s->replay.reader.is_complete;
-}
-
-static void draw_screen(struct session *s) {
-    int rows, columns;
-    tell_position(s);
-    s->screen->size(&rows, &columns);
-    pt_canvas_clear(&s->canvas, rows, columns);
-    pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
-    s->screen->show(&s->canvas);
 }
 
 static int plain_columns(void) {
@@ -120,7 +99,7 @@ static int plain_columns(void) {
 }
 
 static void print_text(struct session *s) {
-    tell_position(s);
+    update_position(s);
     pt_canvas_clear(&s->canvas, pt_top_view_rows(&s->view, &s->model), plain_columns());
     int rows = pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
     if (s->shown_count > 0)
@@ -133,16 +112,7 @@ static void print_text(struct session *s) {
 
 static void see(struct session *s, const struct pt_sample *sample) {
     pt_top_model_add(&s->model, sample);
-    pt_top_view_see(&s->view, &s->model);
-}
-
-/* Live. */
-
-/* A recorded run holds its own alerts. */
-static void see_with_alerts(struct session *s, const struct pt_sample *sample) {
-    see(s, sample);
-    if (pt_alerts_check(&s->alerts, sample))
-        see(s, &s->alerts.changes);
+    pt_top_view_update(&s->view, &s->model);
 }
 
 static void take_samples(struct session *s) {
@@ -150,7 +120,9 @@ static void take_samples(struct session *s) {
     while ((sample = pt_sample_queue_take(&s->sampler->queue))) {
         bool is_wanted = !s->source.is_paused && !is_over(s);
         if (is_wanted)
-            see_with_alerts(s, sample);
+            see(s, sample);
+        if (is_wanted && pt_alerts_check(&s->alerts, sample)) /* a recorded run holds its own */
+            see(s, &s->alerts.changes);
         pt_sample_queue_give_back(&s->sampler->queue, sample);
         if (!is_wanted)
             continue;
@@ -162,8 +134,6 @@ static void take_samples(struct session *s) {
     }
     s->must_quit |= is_over(s);
 }
-
-/* A run. */
 
 static void feed_until(struct session *s, int64_t mono_ns) {
     const struct pt_sample *sample;
@@ -206,15 +176,6 @@ static void play(struct session *s) {
     s->must_quit |= is_over(s);
 }
 
-static void step(struct session *s) {
-    int64_t next_ns;
-    s->source.is_paused = true;
-    if (!pt_replay_peek(&s->replay, &next_ns))
-        return;
-    feed_until(s, next_ns);
-    s->play_ns = next_ns;
-}
-
 /* How long to sleep until the next sample of the run is due. */
 static int64_t replay_wait_ns(struct session *s) {
     int64_t next_ns;
@@ -226,53 +187,54 @@ static int64_t replay_wait_ns(struct session *s) {
     return wait_ns < DRAWN_NS ? DRAWN_NS : wait_ns > LONG_NS ? LONG_NS : wait_ns;
 }
 
-/* Keys and signals. */
-
 static void change_speed(struct session *s, double factor) {
     double speed = s->source.speed * factor;
     if (speed >= SLOWEST && speed <= FASTEST)
         s->source.speed = speed;
 }
 
-static void grant(struct session *s, enum pt_top_view_wish wish) {
-    switch (wish) {
-    case PT_WISH_NONE:
+static void handle_request(struct session *s, enum pt_top_view_request request) {
+    int64_t next_ns;
+    switch (request) {
+    case PT_REQUEST_NONE:
         return;
-    case PT_WISH_QUIT:
+    case PT_REQUEST_QUIT:
         s->must_quit = true;
         return;
-    case PT_WISH_PAUSE:
+    case PT_REQUEST_PAUSE:
         s->source.is_paused = !s->source.is_paused;
         return;
-    case PT_WISH_BACK:
+    case PT_REQUEST_BACK:
         seek(s, s->play_ns - SEEK_NS);
         return;
-    case PT_WISH_ON:
+    case PT_REQUEST_FORWARD:
         seek(s, s->play_ns + SEEK_NS);
         return;
-    case PT_WISH_FAR_BACK:
+    case PT_REQUEST_FAR_BACK:
         seek(s, s->play_ns - FAR_SEEK_NS);
         return;
-    case PT_WISH_FAR_ON:
+    case PT_REQUEST_FAR_FORWARD:
         seek(s, s->play_ns + FAR_SEEK_NS);
         return;
-    case PT_WISH_START:
+    case PT_REQUEST_START:
         seek(s, s->replay.first_ns);
         return;
-    case PT_WISH_END:
+    case PT_REQUEST_END:
         seek(s, s->replay.last_ns);
         return;
-    case PT_WISH_STEP_BACK:
+    case PT_REQUEST_STEP_BACK:
         s->source.is_paused = true;
         seek(s, s->model.rates.mono_ns - 1);
         return;
-    case PT_WISH_STEP:
-        step(s);
+    case PT_REQUEST_STEP:
+        s->source.is_paused = true;
+        if (pt_replay_peek(&s->replay, &next_ns))
+            feed_until(s, s->play_ns = next_ns);
         return;
-    case PT_WISH_FASTER:
+    case PT_REQUEST_FASTER:
         change_speed(s, 2);
         return;
-    case PT_WISH_SLOWER:
+    case PT_REQUEST_SLOWER:
         change_speed(s, 0.5);
         return;
     }
@@ -281,31 +243,27 @@ static void grant(struct session *s, enum pt_top_view_wish wish) {
 static void take_keys(struct session *s) {
     int key;
     while (!s->must_quit && (key = s->screen->key()) != PT_KEY_NONE) {
-        grant(s, pt_top_view_press(&s->view, &s->model, s->source.is_replay, key));
+        handle_request(s, pt_top_view_press(&s->view, &s->model, s->source.is_replay, key));
         s->must_draw = true;
     }
-}
-
-/* Ctrl+Z: restore the terminal for the shell. Continues here after fg. */
-static void stop(struct session *s) {
-    if (s->screen)
-        s->screen->suspend();
-    kill(getpid(), SIGSTOP);
-    if (s->screen)
-        s->screen->resume();
-    s->played_at_ns = pt_mono_ns();
 }
 
 static void take_signals(struct session *s) {
     struct signalfd_siginfo info;
     while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
         s->must_draw = true;
-        if (info.ssi_signo == SIGTSTP)
-            stop(s);
-        else if (info.ssi_signo == SIGCONT && s->screen)
+        if (info.ssi_signo == SIGTSTP) { /* Ctrl+Z: restore the terminal for the shell */
+            if (s->screen)
+                s->screen->suspend();
+            kill(getpid(), SIGSTOP); /* continues here after fg */
+            if (s->screen)
+                s->screen->resume();
+            s->played_at_ns = pt_mono_ns();
+        } else if (info.ssi_signo == SIGCONT && s->screen) {
             s->screen->resume();
-        else if (info.ssi_signo != SIGWINCH && info.ssi_signo != SIGCONT)
+        } else if (info.ssi_signo != SIGWINCH && info.ssi_signo != SIGCONT) {
             s->must_quit = true;
+        }
     }
 }
 
@@ -351,16 +309,20 @@ static void run(struct session *s) {
         seek(s, s->replay.first_ns + s->o->start_ns);
     s->must_draw = true;
     while (!s->must_quit) {
-        if (s->must_draw && s->screen)
-            draw_screen(s);
+        if (s->must_draw && s->screen) {
+            int rows, columns;
+            update_position(s);
+            s->screen->size(&rows, &columns);
+            pt_canvas_clear(&s->canvas, rows, columns);
+            pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
+            s->screen->show(&s->canvas);
+        }
         s->must_draw = false;
         wait_for_events(s);
         if (!s->sampler)
             play(s);
     }
 }
-
-/* From the options to the loop, and back. */
 
 static int open_live(struct session *s, struct pt_err *err) {
     struct rlimit old_limit;
@@ -391,14 +353,10 @@ static int open_run(struct session *s, struct pt_err *err) {
     return 0;
 }
 
-static const struct pt_schema *schema_of(const struct session *s) {
-    return s->sampler ? &s->sampler->schema : &s->replay.reader.schema;
-}
-
 /* Applies the options to the view. */
 static int set_view(struct session *s, struct pt_err *err) {
     const struct pt_top_options *o = s->o;
-    const struct pt_schema *schema = schema_of(s);
+    const struct pt_schema *schema = s->sampler ? &s->sampler->schema : &s->replay.reader.schema;
     pt_top_model_init(&s->model, schema);
     pt_top_view_init(&s->view, schema);
     s->view.is_plain = !s->screen;
@@ -413,27 +371,32 @@ static int set_view(struct session *s, struct pt_err *err) {
     return 0;
 }
 
-/* Before any thread starts: threads inherit the mask. */
-static int watch_signals(struct session *s, struct pt_err *err) {
+static int open_session(struct session *s, struct pt_err *err) {
     const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT };
+    const char *kind = getenv("TERM");
+    const void *screen = NULL;
+    int rc = 0;
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0)
+        rc = pt_module_open("terminal", PT_SCREEN_VERSION, &screen, err);
+    s->screen = screen;
+    if (!rc && s->o->journal)
+        rc = open_run(s, err); /* before signals are blocked: Ctrl+C ends reading a long run */
+    if (rc)
+        return rc;
+    /* before any thread starts: threads inherit the mask */
     s->signal_fd = pt_signals_watch(handled, PT_COUNT(handled), &s->old_mask, err);
     pt_signals_ignore();
-    return s->signal_fd < 0 ? s->signal_fd : 0;
-}
-
-static int open_source(struct session *s, struct pt_err *err) {
-    int rc = s->o->journal ? open_run(s, err) : 0; /* Ctrl+C ends the reading of a long run */
-    if (!rc)
-        rc = watch_signals(s, err);
-    if (!rc && !s->o->journal)
-        rc = open_live(s, err);
+    if (s->signal_fd < 0)
+        return s->signal_fd;
+    rc = s->o->journal ? 0 : open_live(s, err);
     return rc ? rc : set_view(s, err);
 }
 
 static int begin(struct session *s, struct pt_err *err) {
     if (s->screen) {
+        const char *no_colour = getenv("NO_COLOR");
         hold_messages(s);
-        int rc = s->screen->open(wants_colour(), err);
+        int rc = s->screen->open(!no_colour || !*no_colour, err);
         if (rc) {
             s->screen = NULL;
             return rc;
@@ -445,7 +408,7 @@ static int begin(struct session *s, struct pt_err *err) {
 static void release(struct session *s) {
     if (s->screen)
         s->screen->close();
-    tell_messages(s);
+    print_messages(s);
     /* these borrow the schema of those below */
     if (s->view.orders) {
         pt_top_view_release(&s->view);
@@ -471,9 +434,7 @@ int pt_top_run(const struct pt_top_options *options, struct pt_err *err) {
     s->source = (struct pt_top_view_source){ .name = s->name, .speed = 1 };
     s->canvas.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     pt_out_borrow(&s->out, STDOUT_FILENO);
-    int rc = is_terminal() ? pt_screen_load(&s->screen, err) : 0;
-    if (!rc)
-        rc = open_source(s, err);
+    int rc = open_session(s, err);
     if (!rc)
         rc = begin(s, err);
     else

@@ -76,12 +76,6 @@ static void draw_title(struct painter *p) {
     p->row++;
 }
 
-static void draw_meters(struct painter *p) {
-    int most = p->view->is_plain ? METERS_MOST : (p->canvas->rows - LEAST_ROWS) / 2 + 1;
-    if (most > 0)
-        p->row += pt_meters_draw(p->model, p->canvas, p->row, most, p->view->with_cores);
-}
-
 static bool is_tab(const struct painter *p, int panel) {
     return panel == p->view->panel ||
            pt_panel_has_rows(&p->view->panels.list[panel], &p->model->rates);
@@ -264,13 +258,6 @@ static bool column_matches(const struct pt_column *c, const char *filter) {
     return strcasestr(c->name, filter) || strcasestr(c->help, filter);
 }
 
-static size_t matching_columns(const struct pt_table *table, const char *filter) {
-    size_t count = 0;
-    for (int c = 0; c < table->column_count; c++)
-        count += column_matches(&table->columns[c], filter);
-    return count;
-}
-
 static void draw_detail(struct painter *p) {
     struct pt_top_view *v = p->view;
     const struct pt_table *table = p->model->rates.schema->tables[pt_top_view_panel(v)->table];
@@ -280,8 +267,10 @@ static void draw_detail(struct painter *p) {
     pt_canvas_printf(p->canvas, p->row++, 0, PT_STYLE_HEADING, "%s %s%s", table->name,
                      v->has_detail ? v->detail_key : table->help, is_there ? "" : " is gone");
     int rows = rows_left(p);
-    scroll(v, matching_columns(table, v->detail_filter), rows);
-    size_t index = 0;
+    size_t count = 0, index = 0;
+    for (int c = 0; c < table->column_count; c++)
+        count += column_matches(&table->columns[c], v->detail_filter);
+    scroll(v, count, rows);
     for (int c = 0; is_there && c < table->column_count; c++) {
         if (!column_matches(&table->columns[c], v->detail_filter))
             continue;
@@ -357,7 +346,9 @@ int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
         return c->rows;
     }
     draw_title(&p);
-    draw_meters(&p);
+    int most = v->is_plain ? METERS_MOST : (c->rows - LEAST_ROWS) / 2 + 1;
+    if (most > 0)
+        p.row += pt_meters_draw(m, c, p.row, most, v->with_cores);
     if (!v->is_plain)
         draw_tabs(&p);
     if (pt_top_view_is_detail(v))

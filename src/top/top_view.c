@@ -98,25 +98,22 @@ static void sort_by(struct pt_top_view *v, const struct pt_schema *schema,
         (struct pt_top_view_order){ column, c->type == PT_STRING || c->kind == PT_KEY };
 }
 
-static bool is_named(const struct pt_panel_column *column, const struct pt_schema *schema,
-                     const char *name) {
-    const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
-    return strcasecmp(column->heading, name) == 0 || strcasecmp(c->name, name) == 0;
-}
-
 bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *name) {
     const struct pt_panel *p = pt_top_view_panel(v);
     const struct pt_panel_columns *sets[] = { &p->chosen, &p->all };
     for (size_t s = 0; s < PT_COUNT(sets); s++)
-        for (int i = 0; i < sets[s]->count; i++)
-            if (is_named(&sets[s]->list[i], schema, name)) {
-                sort_by(v, schema, &sets[s]->list[i]);
+        for (int i = 0; i < sets[s]->count; i++) {
+            const struct pt_panel_column *column = &sets[s]->list[i];
+            const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
+            if (strcasecmp(column->heading, name) == 0 || strcasecmp(c->name, name) == 0) {
+                sort_by(v, schema, column);
                 return true;
             }
+        }
     return false;
 }
 
-void pt_top_view_see(struct pt_top_view *v, const struct pt_top_model *m) {
+void pt_top_view_update(struct pt_top_view *v, const struct pt_top_model *m) {
     const struct pt_panel *p = pt_top_view_panel(v);
     uint32_t row;
     if (!pt_top_view_is_detail(v) || !pt_top_view_detail_row(v, m, &row))
@@ -177,19 +174,15 @@ static void show_detail(struct pt_top_view *v, const struct pt_top_model *m) {
     forget_detail(v);
     pt_row_key(rows, row, v->detail_key, sizeof v->detail_key);
     v->has_detail = true;
-    pt_top_view_see(v, m);
-}
-
-static bool is_sorted_by(const struct pt_top_view *v, const struct pt_panel_column *c) {
-    const struct pt_panel_column *sort = v->orders[v->panel].sort;
-    return sort && sort->table == c->table && sort->column == c->column;
+    pt_top_view_update(v, m);
 }
 
 static void move_sort(struct pt_top_view *v, const struct pt_top_model *m, int step) {
     const struct pt_panel_columns *columns = pt_top_view_columns(v);
+    const struct pt_panel_column *sort = v->orders[v->panel].sort;
     int at = step > 0 ? -1 : 0;
-    for (int i = 0; i < columns->count; i++)
-        if (is_sorted_by(v, &columns->list[i]))
+    for (int i = 0; sort && i < columns->count; i++)
+        if (sort->table == columns->list[i].table && sort->column == columns->list[i].column)
             at = i;
     for (int i = 0; i < columns->count; i++) {
         at = (at + step + columns->count) % columns->count;
@@ -305,84 +298,84 @@ static void columns_right(struct pt_top_view *v, const struct pt_top_model *m) {
 
 /* The keys, in the order of the help page. */
 const struct pt_binding pt_bindings[] = {
-    { { '?', 'h', PT_KEY_F1 }, "? h F1", "show this page", PT_WISH_NONE, toggle_help, 0 },
-    { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_WISH_QUIT, NULL, 0 },
-    { { ' ' }, "space", "pause or resume", PT_WISH_PAUSE, NULL, 0 },
+    { { '?', 'h', PT_KEY_F1 }, "? h F1", "show this page", PT_REQUEST_NONE, toggle_help, 0 },
+    { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_REQUEST_QUIT, NULL, 0 },
+    { { ' ' }, "space", "pause or resume", PT_REQUEST_PAUSE, NULL, 0 },
     { { PT_KEY_TAB },
       "Tab",
       "next panel; with shift, the previous one",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       next_panel,
       0 },
-    { { PT_KEY_BACK_TAB }, NULL, NULL, PT_WISH_NONE, previous_panel, 0 },
+    { { PT_KEY_BACK_TAB }, NULL, NULL, PT_REQUEST_NONE, previous_panel, 0 },
     { { PT_KEY_UP, 'k' },
       "arrows",
       "select a row; also j, k, page keys, Home, End",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       move_up,
       0 },
-    { { PT_KEY_DOWN, 'j' }, NULL, NULL, PT_WISH_NONE, move_down, 0 },
-    { { PT_KEY_PAGE_UP }, NULL, NULL, PT_WISH_NONE, page_up, 0 },
-    { { PT_KEY_PAGE_DOWN }, NULL, NULL, PT_WISH_NONE, page_down, 0 },
-    { { PT_KEY_HOME }, NULL, NULL, PT_WISH_NONE, go_to_first, 0 },
-    { { PT_KEY_END }, NULL, NULL, PT_WISH_NONE, go_to_last, 0 },
+    { { PT_KEY_DOWN, 'j' }, NULL, NULL, PT_REQUEST_NONE, move_down, 0 },
+    { { PT_KEY_PAGE_UP }, NULL, NULL, PT_REQUEST_NONE, page_up, 0 },
+    { { PT_KEY_PAGE_DOWN }, NULL, NULL, PT_REQUEST_NONE, page_down, 0 },
+    { { PT_KEY_HOME }, NULL, NULL, PT_REQUEST_NONE, go_to_first, 0 },
+    { { PT_KEY_END }, NULL, NULL, PT_REQUEST_NONE, go_to_last, 0 },
     { { PT_KEY_ENTER },
       "Enter",
       "details of the selected row; Esc goes back",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       show_detail,
       0 },
-    { { PT_KEY_ESCAPE }, NULL, NULL, PT_WISH_NONE, step_back, 0 },
+    { { PT_KEY_ESCAPE }, NULL, NULL, PT_REQUEST_NONE, step_back, 0 },
     { { '/', PT_KEY_F1 + 2, PT_KEY_F1 + 3 },
       "/ F4",
       "filter rows by text; Esc shows all",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       type_filter,
       0 },
     { { '>', 's', PT_KEY_F1 + 5 },
       "< > s F6",
       "sort by the previous or next column",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       sort_next,
       0 },
-    { { '<' }, NULL, NULL, PT_WISH_NONE, sort_previous, 0 },
-    { { 'r', 'I' }, "r", "reverse the order", PT_WISH_NONE, reverse, 0 },
-    { { 'P' }, "P M N", "sort by CPU, memory, id", PT_WISH_NONE, sort_cpu, 0 },
-    { { 'M' }, NULL, NULL, PT_WISH_NONE, sort_memory, 0 },
-    { { 'N' }, NULL, NULL, PT_WISH_NONE, sort_id, 0 },
-    { { 't', PT_KEY_F1 + 4 }, "t F5", "show processes as a tree", PT_WISH_NONE, toggle_tree, 0 },
+    { { '<' }, NULL, NULL, PT_REQUEST_NONE, sort_previous, 0 },
+    { { 'r', 'I' }, "r", "reverse the order", PT_REQUEST_NONE, reverse, 0 },
+    { { 'P' }, "P M N", "sort by CPU, memory, id", PT_REQUEST_NONE, sort_cpu, 0 },
+    { { 'M' }, NULL, NULL, PT_REQUEST_NONE, sort_memory, 0 },
+    { { 'N' }, NULL, NULL, PT_REQUEST_NONE, sort_id, 0 },
+    { { 't', PT_KEY_F1 + 4 }, "t F5", "show processes as a tree", PT_REQUEST_NONE, toggle_tree, 0 },
     { { 'o' },
       "o",
       "show only the recorded tree (--pid, or the command of a run)",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       toggle_own,
       0 },
     { { 'a' },
       "a",
       "show all columns of the table, or the selection",
-      PT_WISH_NONE,
+      PT_REQUEST_NONE,
       toggle_all,
       0 },
-    { { '[' }, "[ ]", "scroll columns left or right", PT_WISH_NONE, columns_left, 0 },
-    { { ']' }, NULL, NULL, PT_WISH_NONE, columns_right, 0 },
-    { { '1' }, "1", "show one bar per CPU", PT_WISH_NONE, toggle_cores, 0 },
-    { { PT_KEY_LEFT }, NULL, NULL, PT_WISH_NONE, columns_left, PT_LIVE_ONLY },
-    { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_NONE, columns_right, PT_LIVE_ONLY },
+    { { '[' }, "[ ]", "scroll columns left or right", PT_REQUEST_NONE, columns_left, 0 },
+    { { ']' }, NULL, NULL, PT_REQUEST_NONE, columns_right, 0 },
+    { { '1' }, "1", "show one bar per CPU", PT_REQUEST_NONE, toggle_cores, 0 },
+    { { PT_KEY_LEFT }, NULL, NULL, PT_REQUEST_NONE, columns_left, PT_LIVE_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_NONE, columns_right, PT_LIVE_ONLY },
     { { PT_KEY_LEFT },
       "left right",
       "10 s back or forward; with shift, or ( ), a minute",
-      PT_WISH_BACK,
+      PT_REQUEST_BACK,
       NULL,
       PT_REPLAY_ONLY },
-    { { PT_KEY_RIGHT }, NULL, NULL, PT_WISH_ON, NULL, PT_REPLAY_ONLY },
-    { { PT_KEY_FAR_LEFT, '(' }, NULL, NULL, PT_WISH_FAR_BACK, NULL, PT_REPLAY_ONLY },
-    { { PT_KEY_FAR_RIGHT, ')' }, NULL, NULL, PT_WISH_FAR_ON, NULL, PT_REPLAY_ONLY },
-    { { ',' }, ", .", "one sample back or forward", PT_WISH_STEP_BACK, NULL, PT_REPLAY_ONLY },
-    { { '.' }, NULL, NULL, PT_WISH_STEP, NULL, PT_REPLAY_ONLY },
-    { { 'b' }, "b e", "go to the beginning or the end", PT_WISH_START, NULL, PT_REPLAY_ONLY },
-    { { 'e' }, NULL, NULL, PT_WISH_END, NULL, PT_REPLAY_ONLY },
-    { { '+', '=' }, "+ -", "faster, slower", PT_WISH_FASTER, NULL, PT_REPLAY_ONLY },
-    { { '-' }, NULL, NULL, PT_WISH_SLOWER, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_FORWARD, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_LEFT, '(' }, NULL, NULL, PT_REQUEST_FAR_BACK, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_RIGHT, ')' }, NULL, NULL, PT_REQUEST_FAR_FORWARD, NULL, PT_REPLAY_ONLY },
+    { { ',' }, ", .", "one sample back or forward", PT_REQUEST_STEP_BACK, NULL, PT_REPLAY_ONLY },
+    { { '.' }, NULL, NULL, PT_REQUEST_STEP, NULL, PT_REPLAY_ONLY },
+    { { 'b' }, "b e", "go to the beginning or the end", PT_REQUEST_START, NULL, PT_REPLAY_ONLY },
+    { { 'e' }, NULL, NULL, PT_REQUEST_END, NULL, PT_REPLAY_ONLY },
+    { { '+', '=' }, "+ -", "faster, slower", PT_REQUEST_FASTER, NULL, PT_REPLAY_ONLY },
+    { { '-' }, NULL, NULL, PT_REQUEST_SLOWER, NULL, PT_REPLAY_ONLY },
 };
 const size_t pt_binding_count = PT_COUNT(pt_bindings);
 
@@ -413,13 +406,13 @@ static bool has_key(const struct pt_binding *b, int key, bool is_replay) {
     return false;
 }
 
-enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
-                                        bool is_replay, int key) {
+enum pt_top_view_request pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
+                                           bool is_replay, int key) {
     if (key == PT_KEY_NONE)
-        return PT_WISH_NONE;
+        return PT_REQUEST_NONE;
     if (v->is_typing) {
         type_key(v, key);
-        return PT_WISH_NONE;
+        return PT_REQUEST_NONE;
     }
     bool had_help = v->with_help;
     v->with_help = false;
@@ -429,7 +422,7 @@ enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_t
             continue;
         if (b->act && !(had_help && b->act == toggle_help))
             b->act(v, m);
-        return b->wish;
+        return b->request;
     }
-    return PT_WISH_NONE;
+    return PT_REQUEST_NONE;
 }

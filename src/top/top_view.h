@@ -29,20 +29,20 @@ enum pt_key {
 };
 
 /* Requests of a key to the source of the samples. */
-enum pt_top_view_wish {
-    PT_WISH_NONE,
-    PT_WISH_QUIT,
-    PT_WISH_PAUSE, /* or resume */
-    PT_WISH_BACK,
-    PT_WISH_ON,
-    PT_WISH_FAR_BACK,
-    PT_WISH_FAR_ON,
-    PT_WISH_START,
-    PT_WISH_END,
-    PT_WISH_STEP_BACK,
-    PT_WISH_STEP,
-    PT_WISH_FASTER,
-    PT_WISH_SLOWER,
+enum pt_top_view_request {
+    PT_REQUEST_NONE,
+    PT_REQUEST_QUIT,
+    PT_REQUEST_PAUSE, /* or resume */
+    PT_REQUEST_BACK,
+    PT_REQUEST_FORWARD,
+    PT_REQUEST_FAR_BACK,
+    PT_REQUEST_FAR_FORWARD,
+    PT_REQUEST_START,
+    PT_REQUEST_END,
+    PT_REQUEST_STEP_BACK,
+    PT_REQUEST_STEP,
+    PT_REQUEST_FASTER,
+    PT_REQUEST_SLOWER,
 };
 
 /* The source of the samples, for the first line. */
@@ -88,11 +88,11 @@ bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *sch
 bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *column);
 
 /* Call after each sample of the model. */
-void pt_top_view_see(struct pt_top_view *v, const struct pt_top_model *m);
+void pt_top_view_update(struct pt_top_view *v, const struct pt_top_model *m);
 /* Call before a jump in time. */
 void pt_top_view_forget(struct pt_top_view *v);
-enum pt_top_view_wish pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
-                                        bool is_replay, int key);
+enum pt_top_view_request pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
+                                           bool is_replay, int key);
 
 /* Draws everything; returns the rows used. top_draw.c */
 int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
@@ -104,7 +104,7 @@ int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m);
 struct pt_binding {
     int keys[4];
     const char *shown, *help; /* NULL: see the line above */
-    enum pt_top_view_wish wish;
+    enum pt_top_view_request request;
     void (*act)(struct pt_top_view *v, const struct pt_top_model *m);
     enum { PT_ANY_SOURCE, PT_LIVE_ONLY, PT_REPLAY_ONLY } where;
 };

@@ -20,17 +20,13 @@ uint32_t pt_trail_mark(const struct pt_canvas *canvas, double share) {
     return canvas->is_utf8 ? 0x2581u + (uint32_t)level : (uint32_t)ascii[level]; /* ▁ to █ */
 }
 
-static double largest(const struct pt_trail *c, int width) {
-    double found = 0;
-    for (int i = 0; i < width; i++)
-        found = fmax(found, pt_trail_at(c, (unsigned)i)); /* skips NAN */
-    return found;
-}
-
 void pt_trail_draw(const struct pt_trail *c, struct pt_canvas *canvas, int row, int column,
                    int width, double full) {
-    if (full <= 0)
-        full = largest(c, width);
+    if (full <= 0) {
+        full = 0;
+        for (int i = 0; i < width; i++)
+            full = fmax(full, pt_trail_at(c, (unsigned)i)); /* skips NAN */
+    }
     for (int i = 0; i < width; i++) {
         double value = pt_trail_at(c, (unsigned)i);
         if (!isnan(value))

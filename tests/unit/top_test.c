@@ -150,7 +150,7 @@ static void fill(struct fixture *f, int n, bool with_gpu) {
 static void feed(struct fixture *f, int n, bool with_gpu) {
     fill(f, n, with_gpu);
     pt_top_model_add(&f->model, &f->sample);
-    pt_top_view_see(&f->view, &f->model);
+    pt_top_view_update(&f->view, &f->model);
 }
 
 static const char *draw(struct fixture *f, int rows, int columns) {
@@ -176,11 +176,11 @@ static const char *line_of(struct fixture *f, int row) {
 
 static void press(struct fixture *f, const char *keys) {
     for (; *keys; keys++)
-        assert_int_equal(pt_top_view_press(&f->view, &f->model, false, *keys), PT_WISH_NONE);
+        assert_int_equal(pt_top_view_press(&f->view, &f->model, false, *keys), PT_REQUEST_NONE);
 }
 
 static void type(struct fixture *f, int key) {
-    assert_int_equal(pt_top_view_press(&f->view, &f->model, false, key), PT_WISH_NONE);
+    assert_int_equal(pt_top_view_press(&f->view, &f->model, false, key), PT_REQUEST_NONE);
 }
 
 static double value_at(struct fixture *f, const char *table, uint32_t row, const char *column) {
@@ -652,15 +652,21 @@ static void keys_ask_for_what_only_the_source_can_do(void **state) {
     struct fixture *f = *state;
     static const struct {
         int key;
-        enum pt_top_view_wish live, replay;
+        enum pt_top_view_request live, replay;
     } cases[] = {
-        { 'q', PT_WISH_QUIT, PT_WISH_QUIT },         { PT_KEY_F1 + 9, PT_WISH_QUIT, PT_WISH_QUIT },
-        { ' ', PT_WISH_PAUSE, PT_WISH_PAUSE },       { PT_KEY_LEFT, PT_WISH_NONE, PT_WISH_BACK },
-        { PT_KEY_RIGHT, PT_WISH_NONE, PT_WISH_ON },  { ')', PT_WISH_NONE, PT_WISH_FAR_ON },
-        { 'b', PT_WISH_NONE, PT_WISH_START },        { 'e', PT_WISH_NONE, PT_WISH_END },
-        { '.', PT_WISH_NONE, PT_WISH_STEP },         { ',', PT_WISH_NONE, PT_WISH_STEP_BACK },
-        { '+', PT_WISH_NONE, PT_WISH_FASTER },       { '-', PT_WISH_NONE, PT_WISH_SLOWER },
-        { PT_KEY_NONE, PT_WISH_NONE, PT_WISH_NONE },
+        { 'q', PT_REQUEST_QUIT, PT_REQUEST_QUIT },
+        { PT_KEY_F1 + 9, PT_REQUEST_QUIT, PT_REQUEST_QUIT },
+        { ' ', PT_REQUEST_PAUSE, PT_REQUEST_PAUSE },
+        { PT_KEY_LEFT, PT_REQUEST_NONE, PT_REQUEST_BACK },
+        { PT_KEY_RIGHT, PT_REQUEST_NONE, PT_REQUEST_FORWARD },
+        { ')', PT_REQUEST_NONE, PT_REQUEST_FAR_FORWARD },
+        { 'b', PT_REQUEST_NONE, PT_REQUEST_START },
+        { 'e', PT_REQUEST_NONE, PT_REQUEST_END },
+        { '.', PT_REQUEST_NONE, PT_REQUEST_STEP },
+        { ',', PT_REQUEST_NONE, PT_REQUEST_STEP_BACK },
+        { '+', PT_REQUEST_NONE, PT_REQUEST_FASTER },
+        { '-', PT_REQUEST_NONE, PT_REQUEST_SLOWER },
+        { PT_KEY_NONE, PT_REQUEST_NONE, PT_REQUEST_NONE },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
         assert_int_equal(pt_top_view_press(&f->view, &f->model, false, cases[i].key),
