@@ -3,6 +3,8 @@
 #include "doctor/doctor_finding.h"
 #include "base/json.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <sys/param.h>
 
 struct check {
@@ -62,30 +64,40 @@ struct row {
     struct pt_finding finding;
 };
 
-static void run_check(struct row *row, const struct check *check, const struct pt_fs *fs) {
-    *row = (struct row){ .title = check->title, .is_essential = check->is_essential };
-    pt_str_copy(row->id, sizeof row->id, pt_str_from(check->id));
-    check->run(fs, &row->finding);
-}
-
-static void run_module(struct row *row, const struct pt_module_info *module) {
-    *row = (struct row){ .title = module->title };
-    pt_str_copy(row->id, sizeof row->id, pt_str_from(module->name));
-    for (char *at = row->id; (at = strchr(at, '-'));)
-        *at = '_';
-    pt_check_module(module, &row->finding);
+/* Are a private module and its library installed? */
+static void check_module(const struct pt_module_info *info, struct pt_finding *f) {
+    const struct pt_module *module;
+    struct pt_err err;
+    char remedy[96] = "give this user the right to read the file";
+    int rc = pt_module_look(info->name, &module, &err);
+    if (rc) {
+        if (rc != -EACCES)
+            snprintf(remedy, sizeof remedy, "apt-get install %s", info->package);
+        pt_finding_bad(f, PT_DOCTOR_MISSING, remedy, "%s", err.text);
+        return;
+    }
+    pt_finding_ok(f, "%s%s%s, %s", module->library, module->library_version ? "/" : "",
+                  module->library_version ? module->library_version() : "", info->use);
 }
 
 /* False after the last. */
 static bool make_row(struct row *row, size_t number, const struct pt_fs *fs) {
     if (number < PT_COUNT(checks)) {
-        run_check(row, &checks[number], fs);
+        const struct check *check = &checks[number];
+        *row = (struct row){ .title = check->title, .is_essential = check->is_essential };
+        pt_str_copy(row->id, sizeof row->id, pt_str_from(check->id));
+        check->run(fs, &row->finding);
         return true;
     }
     const struct pt_module_info *module = &pt_module_infos[number - PT_COUNT(checks)];
-    if (module->name)
-        run_module(row, module);
-    return module->name != NULL;
+    if (!module->name)
+        return false;
+    *row = (struct row){ .title = module->title };
+    pt_str_copy(row->id, sizeof row->id, pt_str_from(module->name));
+    for (char *at = row->id; (at = strchr(at, '-'));)
+        *at = '_';
+    check_module(module, &row->finding);
+    return true;
 }
 
 static void add_to_summary(struct summary *s, const struct row *row) {
@@ -105,21 +117,18 @@ static int title_width(void) {
     return (int)width;
 }
 
-static void write_line(struct pt_out *out, const struct row *row, int width, bool use_colour) {
-    const struct pt_finding *f = &row->finding;
-    pt_out_printf(out, "%s%-7s%s  %-*s  %s\n", use_colour ? state_colours[f->state] : "",
-                  state_names[f->state], use_colour ? "\033[0m" : "", width, row->title, f->found);
-    if (f->state != PT_DOCTOR_OK)
-        pt_out_printf(out, "%*s-> %s\n", width + 11, "", f->remedy);
-}
-
 static void write_table(const struct pt_fs *fs, bool use_colour, struct pt_out *out,
                         struct summary *s) {
     int width = title_width();
     struct row row;
     for (size_t i = 0; make_row(&row, i, fs); i++) {
         add_to_summary(s, &row);
-        write_line(out, &row, width, use_colour);
+        const struct pt_finding *f = &row.finding;
+        pt_out_printf(out, "%s%-7s%s  %-*s  %s\n", use_colour ? state_colours[f->state] : "",
+                      state_names[f->state], use_colour ? "\033[0m" : "", width, row.title,
+                      f->found);
+        if (f->state != PT_DOCTOR_OK)
+            pt_out_printf(out, "%*s-> %s\n", width + 11, "", f->remedy);
     }
     pt_out_printf(out, "\n%d ok, %d limited, %d missing. %s\n", s->counts[PT_DOCTOR_OK],
                   s->counts[PT_DOCTOR_LIMITED], s->counts[PT_DOCTOR_MISSING],

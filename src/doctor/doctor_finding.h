@@ -25,9 +25,6 @@ void pt_doctor_each_name(int directory, const char *path,
 /* Whether this is a virtual machine. */
 bool pt_doctor_is_guest(const struct pt_fs *fs);
 
-/* Is a module installed, with its library? */
-void pt_check_module(const struct pt_module_info *module, struct pt_finding *f);
-
 void pt_check_kernel(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_procfs(const struct pt_fs *fs, struct pt_finding *f);
 void pt_check_output(const struct pt_fs *fs, struct pt_finding *f);
