@@ -1,6 +1,6 @@
-/* inside/preload/capture_registers.h -- the registers that unwinding may need, in the order of
- * profile/unwind/registers.c: as they are here and now, for which the caller must not be
- * inlined, or as they were when a signal came. */
+/* inside/preload/capture_registers.h -- captures the registers that unwinding may need, in the
+ * order of profile/unwind/registers.c: the current ones (the caller must not be inlined), or those
+ * at a signal. */
 #ifndef PT_INSIDE_PRELOAD_CAPTURE_REGISTERS_H
 #define PT_INSIDE_PRELOAD_CAPTURE_REGISTERS_H
 
@@ -8,7 +8,7 @@
 
 #include <ucontext.h>
 
-/* Those a walk starts from. */
+/* The registers that a stack walk starts from. */
 struct pt_preload_place {
     uint64_t pc, sp, fp;
 };

@@ -1,4 +1,4 @@
-/* From the start of a program to its end, and into its children. */
+/* Start and end of sampling in a program, its threads and its children. */
 #include "inside/preload/cpu_preload.h"
 
 #include <errno.h>
@@ -8,14 +8,14 @@
 
 #define DEFAULT_PERIOD_NS UINT64_C(10101010)
 #define DEFAULT_STACK     (32u << 10)
-#define STARTS            256 /* threads that are being started at a time */
+#define STARTS            256 /* threads being started at the same time */
 
 struct pt_cpu pt_cpu;
 
 static pthread_key_t at_exit;
 static bool has_key;
 
-/* A thread between pthread_create() and its own first step. */
+/* A thread between pthread_create() and its first instruction. */
 struct start {
     uint32_t is_used;
     void *(*run)(void *);
@@ -31,11 +31,11 @@ static struct start *claim_start(void) {
 }
 
 static void release_start(struct start *s) {
-    /* Release: whoever claims it next may write. */
+    /* Release: the next claimer may write. */
     __atomic_store_n(&s->is_used, 0, __ATOMIC_RELEASE);
 }
 
-/* Timers are few: a thread must not leave its own behind. */
+/* Timers are limited: a thread must delete its own. */
 static void begin_thread(void) {
     pt_cpu_arm();
     if (has_key)
@@ -49,7 +49,7 @@ static void end_thread(void *value) {
     errno = error;
 }
 
-/* The last call is a jump, so that this is no frame of the thread's stack. */
+/* The last call is a jump, so that this function does not appear in the thread's stack. */
 static void *run_thread(void *state) {
     struct start *s = state;
     void *(*run)(void *) = s->run;

@@ -1,6 +1,7 @@
 /* inside/preload/cpu_preload.h -- the parts of libpitot-cpu.so, which samples a program by timers
- * of its own where perf events are forbidden. Each thread has a timer on its CPU clock, whose
- * signal copies registers and stack into the ring of the process; they are unwound outside.
+ * inside it if perf events are forbidden. Each thread has a timer on its CPU clock; its signal
+ * handler copies registers and stack into the ring of the process. Unwinding happens in the
+ * recorder.
  *
  *     cpu_preload.c  its life: start, fork, threads
  *     cpu_sample.c   the signal handler: the file of the process, a sample
@@ -19,9 +20,9 @@
 #include <signal.h>
 
 struct pt_cpu {
-    struct pt_cpu_bell *bell; /* NULL: nothing is sampled */
+    struct pt_cpu_bell *bell; /* NULL: sampling is off */
     uint64_t period_ns;
-    int signal_number; /* 0: none; the program may do with all of them what it wants */
+    int signal_number; /* 0: none, the program owns all signals */
 };
 extern struct pt_cpu pt_cpu;
 
@@ -33,27 +34,27 @@ static inline void pt_cpu_count(uint32_t *counter) {
     __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* cpu_sample.c. False: fork cannot be noticed here. */
+/* cpu_sample.c. False: fork cannot be detected on this system. */
 bool pt_cpu_sample_prepare(void);
-/* The handler; what the timers carry so that it knows them. */
+/* The handler, and the value by which it recognizes our timers. */
 void pt_cpu_handle(int number, siginfo_t *info, void *context);
 extern char pt_cpu_signature;
-/* Periods of a thread that have no sample and will have none. */
+/* Writes periods of a thread that will get no sample. */
 void pt_cpu_write_rest(pid_t tid, uint64_t periods);
 
-/* cpu_timer.c. Of the calling thread: a timer; none any more. */
+/* cpu_timer.c. Start and delete the timer of the calling thread. */
 void pt_cpu_arm(void);
 void pt_cpu_disarm(void);
-/* Periods of CPU time that the calling thread has used since its last sample; they are the
- * caller's from now on. */
+/* The periods of CPU time that the calling thread has used since its last sample; each is returned
+ * once. */
 uint64_t pt_cpu_take_periods(void);
-/* In a child after fork, which has inherited none. */
+/* In a child after fork, which does not inherit timers. */
 void pt_cpu_forget_timers(void);
-/* False: this is a child of vfork, which has the memory of its parent. */
+/* False: this is a vfork child, which shares the memory of its parent. */
 bool pt_cpu_is_owner(void);
-/* The process ends: what its threads have used since their last samples is written. */
+/* At process end: writes what its threads have used since their last samples. */
 void pt_cpu_end_all(void);
-/* That, and no timers any more. */
+/* Same, and deletes all timers. */
 void pt_cpu_disarm_all(void);
 
 /* cpu_signals.c */
@@ -67,9 +68,9 @@ struct pt_cpu_next {
     int (*wait_info)(const sigset_t *, siginfo_t *);
     int (*wait_timed)(const sigset_t *, siginfo_t *, const struct timespec *);
 };
-/* The functions that ours stand in for. */
+/* The functions that ours replace. */
 const struct pt_cpu_next *pt_cpu_next(void);
-/* Finds a signal that nobody uses and makes it ours. */
+/* Finds an unused signal and installs our handler. */
 bool pt_cpu_take_signal(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* What the signal of a timer does: registers and stack of the thread go into the ring. The file is
- * made for the first sample: most programs of a tree end before. After fork the guard page, which
- * the kernel wipes, tells that this is another process. */
+/* The handler of the timer signal: copies registers and stack of the thread into the ring. The file
+ * is created at the first sample, because most programs of a tree end before. The kernel wipes
+ * pt_preload_process after fork, which shows that this is another process. */
 #include "inside/preload/cpu_preload.h"
 
 #include "inside/preload/capture_registers.h"
@@ -36,7 +36,7 @@ static void fill_header(struct pt_preload_header *h, uint32_t pid) {
     h->start_mono_ns = pt_preload_clock_ns(CLOCK_MONOTONIC);
     h->start_wall_ns = pt_preload_clock_ns(CLOCK_REALTIME);
     h->pid = pid;
-    /* Release: whoever sees the magic sees the rest. */
+    /* Release: a reader that sees the magic also sees the rest. */
     __atomic_store_n(&h->magic, PT_PRELOAD_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -73,7 +73,7 @@ static bool open_file(void) {
     return is_done;
 }
 
-/* One thread makes it; samples of the others are not written until it is done. */
+/* One thread creates it; samples of the others are not written until then. */
 static bool has_file(bool *is_new) {
     uint32_t none = 0;
     if (__atomic_load_n(&pt_preload_process.is_open, __ATOMIC_ACQUIRE))
@@ -125,8 +125,8 @@ static bool is_ring_filling(void) {
     return used > PT_PRELOAD_RING_BYTES / 2;
 }
 
-/* The recorder comes by itself from time to time; sooner if a new process wants to be known, or if
- * there is Python to be read from outside. */
+/* The recorder polls; it is woken earlier for a new process, for Python, which must be read from
+ * outside, and if the ring is filling up. */
 static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
     __atomic_add_fetch(&bell->rings, 1, __ATOMIC_RELEASE);
     if (is_new || __atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED) || is_ring_filling())
@@ -146,7 +146,7 @@ static void write_rest(pid_t tid, uint64_t periods) {
     pt_preload_publish(&a->record, position, size, PT_PRELOAD_CPU_REST, 0);
 }
 
-/* This is no handler: all signals wait here, too. */
+/* Not in a signal handler, so all signals are blocked here too. */
 void pt_cpu_write_rest(pid_t tid, uint64_t periods) {
     sigset_t all, old;
     bool is_new = false;
@@ -179,7 +179,7 @@ static void take_sample(const ucontext_t *context) {
     ring_bell(bell, is_new);
 }
 
-/* A thread that is to be cancelled must not be so at a call of ours. */
+/* A pending cancellation must not take effect inside our handler. */
 void pt_cpu_handle(int number, siginfo_t *info, void *context) {
     (void)number;
     int error = errno, could_be_cancelled;

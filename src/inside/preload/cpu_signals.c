@@ -1,6 +1,6 @@
-/* Our signal and those of the program. It is one that nobody uses; masks never block it, waiting
- * never takes it, and to the program it looks as the program has set it. If it wants a handler of
- * its own for that very signal, it gets it, and is not sampled any more. */
+/* Keeps our signal separate from those of the program. It is an unused signal: masks never block
+ * it, sigwait() never returns it, and the program sees the action it has set itself. If the program
+ * sets its own handler for this signal, it gets it and is no longer sampled. */
 #include "inside/preload/cpu_preload.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 static struct pt_cpu_next next;
-static struct sigaction apparent; /* what the program has set for our signal */
+static struct sigaction apparent; /* the program's action for our signal */
 
 static const struct {
     const char *name;
@@ -25,7 +25,7 @@ static const struct {
     { "sigtimedwait", offsetof(struct pt_cpu_next, wait_timed) },
 };
 
-/* Other libraries may start before us. */
+/* Other libraries may be initialized before us. */
 const struct pt_cpu_next *pt_cpu_next(void) {
     if (next.wait_timed)
         return &next;
@@ -42,8 +42,8 @@ static bool is_handler(const struct sigaction *a) {
     return a->sa_flags & SA_SIGINFO || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
 }
 
-/* All signals wait while a sample is written, also those of the C library: a thread that leaves in
- * between would leave half a record. */
+/* All signals are blocked while a sample is written, also those of the C library: a thread that is
+ * cancelled in between would leave an incomplete record. */
 static bool install(int number) {
     struct sigaction ours = { .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
     ours.sa_sigaction = pt_cpu_handle;
@@ -62,7 +62,7 @@ bool pt_cpu_take_signal(void) {
     return false;
 }
 
-/* What still waits to be delivered goes when a signal is ignored. */
+/* Ignoring a signal discards pending ones. */
 static void give_up(void) {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     int number = __atomic_exchange_n(&pt_cpu.signal_number, 0, __ATOMIC_SEQ_CST);
@@ -90,7 +90,7 @@ PT_PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict new
     return rc;
 }
 
-/* Under a name of its own: the headers have another idea of its type. */
+/* Under another name, because the headers declare a different type. */
 typedef void (*pt_cpu_handler)(int);
 pt_cpu_handler pt_cpu_set_handler(int number, pt_cpu_handler handler) __asm__("signal");
 

@@ -1,5 +1,5 @@
-/* Timers on the CPU clocks of threads. They go by themselves at exec and are not inherited by
- * fork. */
+/* Timers on the CPU clocks of threads. The kernel deletes them at exec, and fork does not inherit
+ * them. */
 #include "inside/preload/cpu_preload.h"
 
 #include <string.h>
@@ -7,20 +7,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIMERS_MAX        4096 /* threads at a time */
+#define TIMERS_MAX 4096 /* threads at a time */
 
-#define OTHER_THREAD(tid) ((clockid_t)(~(uint32_t)(tid) << 3 | 6)) /* its CPU clock; Linux */
+/* CPU clock of a thread; Linux */
+#define OTHER_THREAD(tid) ((clockid_t)(~(uint32_t)(tid) << 3 | 6))
 #define ENDED             UINT64_MAX
 
 struct timer {
-    uint32_t number; /* of the kernel plus one; UINT32_MAX: being made; 0: free */
+    uint32_t number; /* kernel timer id plus one; UINT32_MAX: being created; 0: free */
     pid_t tid;
-    uint64_t began_ns; /* CPU time of its thread */
-    uint64_t due_ns;   /* when the next period that is not in the profile is over; or ENDED */
+    uint64_t began_ns; /* CPU time of its thread at the start */
+    uint64_t due_ns;   /* end of the next period that is not recorded yet, or ENDED */
 };
 
 static struct timer timers[TIMERS_MAX];
-static uint32_t timers_used; /* none above was ever used */
+static uint32_t timers_used; /* slots from here on were never used */
 static pid_t owner;
 static PT_PRELOAD_TLS uint32_t own_slot; /* plus one */
 
@@ -35,7 +36,8 @@ static uint32_t claim_slot(void) {
     return 0;
 }
 
-/* Whoever takes the number out deletes it: nobody deletes the timer of another by its number. */
+/* Only the thread that takes the id out deletes the timer, so no other timer is deleted by mistake.
+ */
 static void delete_timer(uint32_t slot) {
     uint32_t timer = __atomic_exchange_n(&timers[slot].number, 0, __ATOMIC_RELAXED);
     if (timer != 0 && timer != UINT32_MAX)
@@ -49,8 +51,8 @@ static void note_slot(uint32_t slot) {
         continue;
 }
 
-/* Those that are over and were not taken yet. The handler of a thread and whoever ends the process
- * may come at the same time: each period goes to one of them. */
+/* The elapsed periods that were not taken yet. The handler of a thread and the thread that ends the
+ * process may call this at the same time: each period goes to one of them. */
 static uint64_t take_periods(struct timer *t, uint64_t now_ns, bool is_last) {
     uint64_t due = __atomic_load_n(&t->due_ns, __ATOMIC_RELAXED), periods, next;
     do {
@@ -82,9 +84,9 @@ static uint64_t random_of(uint64_t seed) {
     return z ^ z >> 31;
 }
 
-/* The kernel looks at such timers at its tick only. Most threads of some programs, and most
- * programs of a script, see none or one in their life: for the shares to be right that one has to
- * be a sample as often as any other, with the chance tick / period. */
+/* The kernel checks such timers only at its tick. Many short threads and programs see at most one
+ * tick in their life: for correct shares, that tick must be a sample as often as any other, with
+ * the probability tick / period. */
 static uint64_t first_gap(uint64_t seed) {
     uint64_t at = random_of(seed) % pt_cpu.period_ns;
     return at <= tick_ns() ? 1 : at;
@@ -114,14 +116,14 @@ static bool start_timer(uint32_t slot) {
     __atomic_store_n(&t->due_ns, t->began_ns + first, __ATOMIC_RELAXED);
     note_slot(slot);
     __atomic_store_n(&t->number, (uint32_t)timer + 1, __ATOMIC_SEQ_CST);
-    /* the signal may have been given up meanwhile */
+    /* the signal may have been given up in the meantime */
     if (pt_cpu_signal() && !syscall(SYS_timer_settime, timer, 0, &when, NULL))
         return true;
     delete_timer(slot);
     return false;
 }
 
-/* A thread may have been given a mask that blocks everything. */
+/* The thread may have inherited a mask that blocks everything. */
 static void let_signal_in(void) {
     sigset_t ours;
     sigemptyset(&ours);
@@ -144,8 +146,9 @@ void pt_cpu_arm(void) {
     let_signal_in();
 }
 
-/* Ticks of the kernel may pass a thread by for a long time where many want the CPU: what it used
- * since the last one is not lost. One that did not even use a tick is left to chance, as above. */
+/* On a busy machine, a thread may miss kernel ticks for a long time: its CPU time since the last
+ * one is recorded here. A thread that used less than one tick is left to chance, see first_gap().
+ */
 static void write_rest(struct timer *t) {
     uint32_t number = __atomic_load_n(&t->number, __ATOMIC_ACQUIRE);
     if (number == 0 || number == UINT32_MAX)

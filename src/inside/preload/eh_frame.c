@@ -1,7 +1,7 @@
-/* .eh_frame_hdr is a sorted table of functions; each entry leads to an FDE, the rules of one
- * function as a small program over rows of addresses, and that to its CIE, what many share:
+/* .eh_frame_hdr is a sorted table of functions. Each entry points to an FDE, the rules of one
+ * function as a small program over rows of addresses; the FDE points to its CIE, which many share:
  *
- *     CIE  length, 0, version, "zR", alignments, return address register, "how pointers look"
+ *     CIE  length, 0, version, "zR", alignments, return address register, form of pointers
  *     FDE  length, back to its CIE, first address, size, then instructions such as
  *          advance_loc 4, def_cfa_offset 16, offset rbp at cfa - 16
  */
@@ -21,7 +21,7 @@ enum { DWARF_FP = 29, DWARF_SP = 31, DWARF_RETURN = 30 };
 
 #define STATES 8
 
-/* Since glibc 2.35; without it there are no rules. */
+/* Since glibc 2.35; without it no rules are available. */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
 struct reader {
@@ -64,6 +64,7 @@ static int64_t read_sleb(struct reader *r) {
     return (int64_t)value;
 }
 
+/* Reads a pointer in one of the encodings DW_EH_PE_*. */
 static uint64_t read_pointer(struct reader *r, uint8_t encoding, bool is_size) {
     uint64_t here = (uint64_t)(uintptr_t)r->at, value;
     switch (encoding & DW_EH_PE_FORMAT_MASK) {
@@ -151,7 +152,7 @@ struct saved {
 struct row {
     uint64_t base;
     int64_t offset;
-    bool is_kept, is_bad; /* the frame address: kept at FP + offset; of a form unknown to us */
+    bool is_kept, is_bad; /* the frame address is stored at FP + offset; has an unsupported form */
     struct saved fp, return_address;
 };
 
@@ -180,7 +181,7 @@ static void restore(struct machine *m, uint64_t number) {
 
 #define DW_OP_BREG_FP (DW_OP_breg0 + DWARF_FP)
 
-/* breg FP n, deref: the frame address is kept beside the frame pointer. */
+/* breg FP n, deref: the frame address is stored near the frame pointer. */
 static void frame_expression(struct machine *m, struct reader *r) {
     uint64_t size = read_uleb(r);
     struct reader e = { r->at, r->at + size, r->failed };
@@ -193,7 +194,7 @@ static void frame_expression(struct machine *m, struct reader *r) {
     r->at += size;
 }
 
-/* breg FP n: the register is kept there. */
+/* breg FP n: the register is stored there. */
 static void saved_expression(struct machine *m, struct reader *r, bool is_value) {
     uint64_t number = read_uleb(r), size = read_uleb(r);
     struct reader e = { r->at, r->at + size, r->failed };
@@ -296,7 +297,7 @@ static void extended(struct machine *m, struct reader *r, uint8_t op) {
     }
 }
 
-/* Up to the row that `pc` is in. */
+/* Runs up to the row of `pc`. */
 static bool run(struct machine *m, struct reader r, uint64_t pc) {
     while (r.at < r.end && !r.failed) {
         struct row before = m->row;

@@ -1,7 +1,6 @@
-/* inside/preload/eh_frame.h -- how to get from an address of code to its caller, read from
- * .eh_frame of this very process. Only what walking needs: where the frame is, and where it
- * keeps the return address and the frame pointer. Reads mapped sections alone: no file, no lock,
- * no memory of its own. */
+/* inside/preload/eh_frame.h -- finds the unwind rule of a code address in .eh_frame of the own
+ * process. Only what walking needs: the frame address, and where the return address and the frame
+ * pointer are saved. Reads mapped sections only: no files, no locks, no allocation. */
 #ifndef PT_INSIDE_PRELOAD_EH_FRAME_H
 #define PT_INSIDE_PRELOAD_EH_FRAME_H
 
@@ -9,11 +8,11 @@
 #include <stdint.h>
 
 enum pt_eh_kind {
-    PT_EH_NONE, /* no rule, or one that we cannot follow */
-    PT_EH_ROOT, /* nobody called this */
+    PT_EH_NONE, /* no rule, or an unsupported one */
+    PT_EH_ROOT, /* the outermost function */
     PT_EH_FROM_SP,
     PT_EH_FROM_FP,
-    PT_EH_AT_FP, /* the frame address is kept at FP + frame: a realigned stack */
+    PT_EH_AT_FP, /* the frame address is stored at FP + frame: a realigned stack */
 };
 
 enum pt_eh_saved {
@@ -24,7 +23,7 @@ enum pt_eh_saved {
 };
 
 struct pt_eh_rule {
-    int32_t frame; /* what is added to SP or FP */
+    int32_t frame; /* offset from SP or FP */
     int16_t fp, return_address;
     uint8_t kind;                 /* enum pt_eh_kind */
     uint8_t fp_kind, return_kind; /* enum pt_eh_saved */

@@ -1,5 +1,5 @@
-/* The end of a process. Libraries that it has loaded since its start are known to whoever reads its
- * file last, also if it ends without destructors, as children that Python has forked do. */
+/* At the end of a process, writes its mappings again, so that the recorder knows libraries loaded
+ * since the start. Works also without destructors, as in children forked by Python. */
 #include "inside/preload/preload.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void find_next(void) {
     errno = error;
 }
 
-/* A child after vfork runs in its parent's memory: that file is not its own. */
+/* A vfork child runs in its parent's memory: that file is not its own. */
 static bool has_own_file(void) {
     return pt_preload_process.is_open && pt_preload_file.header->ring_given &&
            pt_preload_file.header->pid == (uint32_t)getpid();

@@ -1,8 +1,8 @@
-/* Which allocations are samples, and what is written of them.
+/* Decides which allocations are samples, and writes their records.
  *
- * Samples lie in the stream of allocated bytes as a Poisson process: gaps are drawn from the
- * exponential distribution, and an allocation is a sample if a point falls into it. The chance of
- * that is 1 - exp(-size / mean), by which the reader divides. */
+ * Sampling is a Poisson process over the allocated bytes: gaps are drawn from the exponential
+ * distribution, and an allocation is a sample if a point falls into it. The probability is 1 -
+ * exp(-size / mean); the reader divides by it. */
 #include "inside/preload/heap_preload.h"
 
 #include "inside/preload/live.h"
@@ -15,10 +15,11 @@
 #define NEVER          (UINT64_MAX / 2)
 #define LN2_Q32        UINT64_C(2977044472) /* ln 2 * 2^32 */
 #define FRACTION_BITS  24
-#define ROOM_FOR_FREES (PT_PRELOAD_RING_BYTES / 4) /* a lost free would look like a leak */
-#define CALM_BYTES     (PT_PRELOAD_RING_BYTES / 4) /* of the ring may wait without consequence */
-#define SHIFT_BYTES    (PT_PRELOAD_RING_BYTES / 32)
-#define MAX_SHIFT      16u
+#define ROOM_FOR_FREES (PT_PRELOAD_RING_BYTES / 4) /* lost frees would look like leaks */
+/* up to this fill level, the rate is not reduced */
+#define CALM_BYTES  (PT_PRELOAD_RING_BYTES / 4)
+#define SHIFT_BYTES (PT_PRELOAD_RING_BYTES / 32)
+#define MAX_SHIFT   16u
 
 /* splitmix64 */
 static uint64_t next_random(void) {
@@ -28,8 +29,8 @@ static uint64_t next_random(void) {
     return z ^ z >> 31;
 }
 
-/* -log2(u / 2^64) with FRACTION_BITS behind the point, by squaring. In whole numbers: a program may
- * have set traps or rounding for its own floating point. */
+/* -log2(u / 2^64) with FRACTION_BITS fraction bits, by squaring. In integers, because a program may
+ * have set floating-point traps or rounding. */
 static uint64_t minus_log2(uint64_t u) {
     u |= 1;
     unsigned zeros = (unsigned)__builtin_clzll(u);
@@ -43,8 +44,8 @@ static uint64_t minus_log2(uint64_t u) {
     return ((uint64_t)(zeros + 1) << FRACTION_BITS) - fraction;
 }
 
-/* The fuller the ring, the rarer samples become: by half for each part of it. Each says what it was
- * drawn with, so the sums stay right on average, which they would not if samples were dropped. */
+/* The fuller the ring, the lower the sampling rate: it halves with every SHIFT_BYTES. Each sample
+ * records its rate, so sums stay unbiased; they would not if samples were dropped. */
 static uint32_t choose_shift(void) {
     const struct pt_preload_header *h = pt_preload_file.header;
     uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
@@ -64,7 +65,7 @@ static void start_thread(struct pt_preload_thread *t) {
     uint32_t number =
         __atomic_add_fetch(&pt_preload_file.header->thread_count, 1, __ATOMIC_RELAXED);
     t->random = pt_preload_file.seed + number * UINT64_C(0xd1b54a32d192ed03);
-    t->random = next_random(); /* numbers in a row have nothing in common */
+    t->random = next_random(); /* makes consecutive seeds independent */
     t->is_ready = true;
     t->left = draw_gap();
 }
@@ -132,7 +133,8 @@ __attribute__((noinline)) void pt_heap_write_stack(uint32_t stack) {
     pt_preload_publish(&a->record, position, size, PT_PRELOAD_STACK_COPY, 0);
 }
 
-/* Not inlined: the registers are those of this function, whose frame stays while it copies. */
+/* Not inlined: the registers must be those of this function, with a frame that exists while
+ * copying. */
 __attribute__((noinline)) static void write_sample(const void *p, size_t bytes, unsigned flags) {
     uint64_t registers[PT_PRELOAD_REGISTERS], position;
     pt_preload_registers(registers);
@@ -186,7 +188,7 @@ PT_PRELOAD_COLD void *pt_heap_allocated(void *p, size_t bytes, unsigned flags) {
     return p;
 }
 
-/* Nothing was allocated by this thread since: an allocation that could have been saved. */
+/* This thread has allocated nothing since: the allocation was probably avoidable. */
 static bool is_temporary(const void *p) {
     const struct pt_preload_thread *t = &pt_preload_self;
     return t->last == (uintptr_t)p && t->last_left == t->left;

@@ -1,6 +1,5 @@
-/* inside/preload/heap_preload.h -- the parts of libpitot-heap.so. It runs inside programs that know
- * nothing of it, in the middle of their malloc: nothing here allocates, waits, prints or changes
- * errno.
+/* inside/preload/heap_preload.h -- the parts of libpitot-heap.so. It runs inside unprepared
+ * programs, in the middle of their malloc: nothing here allocates, waits, prints or changes errno.
  *
  *     malloc.c          the functions that replace those of the C library
  *     next.c            the functions they replace
@@ -36,23 +35,24 @@ struct pt_heap_next {
 };
 extern struct pt_heap_next pt_heap_next;
 void pt_heap_next_find(void);
-/* Memory that was handed out while the functions were being looked for; it is never given back. */
+/* Memory allocated while the functions were being looked up; it is never freed. */
 bool pt_heap_next_is_early(const void *p);
 size_t pt_heap_next_early_size(const void *p);
 
-/* heap_preload.c. A thread's `left` is used up: is this allocation a sample? Draws the next gap. */
+/* heap_preload.c. Called when a thread's `left` is used up: is this allocation a sample? Draws the
+ * next gap. */
 bool pt_heap_is_sample(size_t bytes);
 /* `p` was allocated and is a sample. Returns it. */
 void *pt_heap_allocated(void *p, size_t bytes, unsigned flags);
-/* Before `p` is freed, if the filter knows it. True: it was a sample. */
+/* Call before `p` is freed, if the filter contains it. True: it was a sample. */
 bool pt_heap_freed(void *p);
-/* It was not freed after all. */
+/* `p` was not freed after all. */
 void pt_heap_restored(void *p);
 
-/* live.c: addresses of live samples (inside/preload/live.h). The filter has false alarms, but
- * misses none. */
+/* live.c: addresses of live samples (inside/preload/live.h). The filter has false positives, but no
+ * false negatives. */
 #define PT_HEAP_FILTER (64u << 10)
-extern uint8_t pt_heap_filter[PT_HEAP_FILTER]; /* samples by hash; 255 stays */
+extern uint8_t pt_heap_filter[PT_HEAP_FILTER]; /* number of samples by hash; 255 is sticky */
 
 static inline uint32_t pt_heap_filter_slot(uintptr_t p) {
     return (uint32_t)((p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
@@ -60,33 +60,33 @@ static inline uint32_t pt_heap_filter_slot(uintptr_t p) {
 static inline bool pt_heap_may_be_live(const void *p) {
     return pt_heap_filter[pt_heap_filter_slot((uintptr_t)p)] != 0;
 }
-/* One more or one less of this hash. */
+/* Adds or removes one sample of this hash. */
 void pt_heap_filter_count(const void *p, int by);
 
-/* heap_preload.c. Registers and a copy of the stack, for a stack of the table that could not be
- * walked. */
+/* heap_preload.c. Writes registers and a copy of the stack, for a stack of the table that could not
+ * be walked. */
 void pt_heap_write_stack(uint32_t stack);
 
-/* python_capture.c. Looks for an interpreter in this program; at the start, as it asks the
- * linker. */
+/* python_capture.c. Looks for an interpreter in this program; at the start, because it uses the
+ * dynamic linker. */
 void pt_heap_python_find(void);
-/* In each new file. */
+/* Called for each new file. */
 void pt_heap_python_start(void);
-/* What this thread runs, or the first `capacity` frames of it, leaf first; how many. Their code
- * objects are in the ring. */
+/* Stores at most `capacity` Python frames of this thread, leaf first, and returns their count.
+ * Their code objects are in the ring. */
 uint32_t pt_heap_python_frames(struct pt_preload_python_frame *into, uint32_t capacity);
-extern bool pt_heap_has_python; /* that can be followed */
+extern bool pt_heap_has_python; /* with a known layout */
 
-/* stacks.c, if every allocation counts. False: it cannot be done here (glibc before 2.35). */
+/* stacks.c, for mode "every". False: not supported here (glibc before 2.35). */
 bool pt_heap_stacks_open(void);
-/* In each new file: room for the first stacks. */
+/* Called for each new file: gets memory for the first stacks. */
 bool pt_heap_stacks_start(void);
 static inline bool pt_heap_is_counting(void) {
     return pt_preload_process.is_counting && !pt_preload_self.is_inside;
 }
 /* `p` was allocated. Returns it. */
 void *pt_heap_count(void *p, size_t bytes);
-/* Before it is freed. True: it was counted as `value`; which can be taken back. */
+/* Call before `p` is freed. True: it was counted as `value`; pt_heap_recount() undoes it. */
 bool pt_heap_uncount(const void *p, uint64_t *value);
 void pt_heap_recount(const void *p, uint64_t value);
 void pt_heap_free_counted(void *p);

@@ -1,4 +1,4 @@
-/* Where the live samples are kept; inside/preload/live.h says how. */
+/* The table of live samples; see inside/preload/live.h. */
 #include "inside/preload/live.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ uint8_t pt_heap_filter[PT_HEAP_FILTER];
 struct pt_heap_slot *pt_heap_slots;
 uintptr_t pt_heap_slot_mask;
 
-/* 255 cannot be told from more: it stays, at the cost of false alarms. */
+/* 255 may stand for more, so it is sticky, at the cost of false positives. */
 void pt_heap_filter_count(const void *p, int by) {
     uint8_t *at = &pt_heap_filter[pt_heap_filter_slot((uintptr_t)p)];
     uint8_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -29,7 +29,7 @@ bool pt_heap_live_open(bool is_every) {
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
             return false;
-        /* a child has samples of its own */
+        /* a child has its own samples */
         if (madvise(at, count * sizeof *pt_heap_slots, MADV_WIPEONFORK))
             return false;
         pt_heap_slots = at;

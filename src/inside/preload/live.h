@@ -1,9 +1,10 @@
-/* inside/preload/live.h -- the samples that are still allocated: a filter of one byte for each
- * hash, which every free looks at, and a table for those it does not clear. The table has room for
- * all that linear probing finds within PT_HEAP_PROBES places; nobody waits.
+/* inside/preload/live.h -- the samples that are still allocated: a filter with one byte per hash,
+ * which every free checks, and a hash table for the addresses that pass it. Linear probing is
+ * limited to PT_HEAP_PROBES slots; no lock is needed.
  *
- * An address belongs to whoever has it: it is added by the thread that got it, before anyone else
- * can know it, and taken by the one that frees it. So places only need to be claimed with care. */
+ * An address belongs to one thread at a time: it is added by the thread that allocated it, before
+ * any other can know it, and removed by the one that frees it. So only claiming a slot must be
+ * atomic. */
 #ifndef PT_INSIDE_PRELOAD_LIVE_H
 #define PT_INSIDE_PRELOAD_LIVE_H
 
@@ -13,7 +14,7 @@
 
 #define PT_HEAP_PROBES    512
 #define PT_HEAP_SLOT_FREE 0u
-#define PT_HEAP_SLOT_GONE 1u /* was in use: others may stand behind it */
+#define PT_HEAP_SLOT_GONE 1u /* was in use: probing continues after it */
 
 struct pt_heap_slot {
     uintptr_t address;
@@ -24,7 +25,7 @@ extern uintptr_t pt_heap_slot_mask;
 
 bool pt_heap_live_open(bool is_every);
 
-/* Neighbours in memory are neighbours in the table: it takes memory as the heap does. */
+/* Neighbours in memory are neighbours in the table, so that its memory grows like the heap. */
 static inline uintptr_t pt_heap_first_slot(uintptr_t address) {
     return (address >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 32 ^ address >> 4;
 }
@@ -40,7 +41,7 @@ static inline bool pt_heap_slot_claim(struct pt_heap_slot *s, uintptr_t address)
     return true;
 }
 
-/* False: there is no room. */
+/* False: no free slot. */
 static inline bool pt_heap_live_add(const void *p, uint64_t value) {
     uintptr_t address = (uintptr_t)p, first = pt_heap_first_slot(address);
     for (unsigned i = 0; i < PT_HEAP_PROBES; i++) {

@@ -1,5 +1,6 @@
-/* The functions that stand in for those of the C library. Almost every call is the short way: the
- * allocation is not a sample (a subtraction), what is freed was none (a look into the filter). */
+/* The functions that replace those of the C library. Almost every call takes the fast path: the
+ * allocation is not a sample (a subtraction), the freed block was not one (a look into the filter).
+ */
 #include "inside/preload/heap_preload.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static inline void *noted(void *p, size_t bytes) {
     return pt_heap_is_counting() ? pt_heap_count(p, bytes) : pt_heap_allocated(p, bytes, 0);
 }
 
-/* A function of its own: the short way must not save registers for it. */
+/* A separate function, so that the fast path does not save registers for it. */
 __attribute__((noinline)) static void *slow_malloc(size_t bytes) {
     if (PT_PRELOAD_LIKELY(pt_heap_is_counting()))
         return pt_heap_count(pt_heap_next.malloc(bytes), bytes);
@@ -37,7 +38,7 @@ PT_PRELOAD_EXPORT void *malloc(size_t bytes) {
     return pt_heap_next.malloc(bytes);
 }
 
-/* What a block was counted as, if it was; for taking it back. */
+/* Whether and as what a block was counted, to undo that. */
 struct block {
     bool was_live;
     uint64_t value;
@@ -73,7 +74,7 @@ PT_PRELOAD_EXPORT void *calloc(size_t count, size_t bytes) {
     return noted(pt_heap_next.calloc(count, bytes), all);
 }
 
-/* The free is told before: right after it the address may be another thread's. */
+/* The free is recorded first: right after it, the address may belong to another thread. */
 static void *realloc_known(void *old, size_t bytes, bool is_sample) {
     struct block b = { 0 };
     if (old)
@@ -151,7 +152,7 @@ PT_PRELOAD_EXPORT size_t malloc_usable_size(void *p) {
     return pt_heap_next.malloc_usable_size(p);
 }
 
-/* Memory of a program's own allocator; address space that is only set aside is none. */
+/* Memory of a program's own allocator, not merely reserved address space. */
 static bool is_arena(int rights, int flags) {
     return pt_preload_file.counts_mmap && rights & PROT_WRITE && flags & MAP_ANONYMOUS &&
            flags & MAP_PRIVATE && !(flags & (MAP_NORESERVE | MAP_FIXED | MAP_STACK));
@@ -165,7 +166,7 @@ static void *map(void *at, size_t bytes, int rights, int flags, int fd, off_t of
                                  : pt_heap_allocated(p, bytes, PT_PRELOAD_IS_MMAP);
 }
 
-/* Of the two names, the headers let a program see one, as the other. */
+/* The headers may map one of the two names to the other. */
 void *pt_heap_mmap(void *at, size_t bytes, int rights, int flags, int fd,
                    off_t offset) __asm__("mmap");
 void *pt_heap_mmap64(void *at, size_t bytes, int rights, int flags, int fd,

@@ -1,5 +1,5 @@
-/* Files in the directory of the recorder, and their memory; what the libraries share. Nothing here
- * allocates: it runs inside malloc and inside signal handlers. */
+/* Files in the directory of the recorder, and their memory; shared by both libraries. Nothing here
+ * allocates: it runs inside malloc and signal handlers. */
 #include "inside/preload/preload.h"
 
 #include <fcntl.h>
@@ -82,14 +82,14 @@ void pt_preload_remove(void) {
     unlink(path);
 }
 
-/* A limit of file sizes would answer with a signal. */
+/* Exceeding the file size limit would raise a signal. */
 bool pt_preload_fits_limit(uint64_t size) {
     struct rlimit limit;
     return !getrlimit(RLIMIT_FSIZE, &limit) &&
            (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
 }
 
-/* Not by its name: that may be our own function. */
+/* By system call, because the name may be our own function. */
 static void *map(void *at, uint64_t size, int rights, int flags, int fd, uint64_t offset) {
     long p = syscall(SYS_mmap, at, size, rights, flags, fd, (long)offset);
     return p == -1 ? NULL : (void *)(uintptr_t)p;

@@ -1,4 +1,4 @@
-/* What is mapped and executable, as lines of /proc/self/maps; unwinding outside needs it. */
+/* Writes the executable mappings as lines of /proc/self/maps; the recorder needs them to unwind. */
 #include "inside/preload/preload.h"
 
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEXT_BYTES (16u << 10) /* in one record */
+#define TEXT_BYTES (16u << 10) /* per record */
 
 static char input[8192], text[TEXT_BYTES];
 
@@ -58,8 +58,8 @@ static void copy_lines(int fd) {
         write_record(used);
 }
 
-/* One thread at a time; another finds it taken and goes on: the maps are being written. The path is
- * not a root that can be moved: it is this very process. */
+/* One thread at a time; others continue, because the maps are being written. The path is fixed,
+ * because this is the process itself. */
 void pt_preload_write_maps(void) {
     static const char own_maps[] = "/proc/self/maps";
     if (__atomic_exchange_n(&pt_preload_process.is_writing_maps, 1, __ATOMIC_ACQUIRE))

@@ -1,6 +1,6 @@
-/* The functions that ours stand in for: those of the C library, or of another allocator that the
- * program is linked to. They are looked for at the first call, which comes from the dynamic linker
- * before any constructor runs; what looking for them allocates comes from a few static pages. */
+/* The functions that ours replace: those of the C library, or of another allocator that the program
+ * is linked with. They are looked up at the first call, which comes from the dynamic linker before
+ * any constructor runs; allocations during the lookup come from a static buffer. */
 #include "inside/preload/heap_preload.h"
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ size_t pt_heap_next_early_size(const void *p) {
     return bytes;
 }
 
-/* Its size stands in front. One thread only: it is in the dynamic linker. */
+/* The size is stored in front. Only one thread runs: the dynamic linker's. */
 static void *early_alloc(size_t bytes) {
     size_t need = bytes + UNIT + (-bytes & (UNIT - 1));
     if (need < bytes || need > sizeof early - early_used) {

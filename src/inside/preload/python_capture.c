@@ -1,10 +1,10 @@
-/* What Python runs in this thread, when it allocates. A thread changes its own frames only, so here
- * they stand still: no lock of Python's is needed or taken.
+/* The Python frames of the current thread, when it allocates. A thread changes only its own frames,
+ * so they cannot change here: no Python lock is needed.
  *
- * Where things lie is known by version (inside/preload/python_layout.h), and a build may differ
- * from what its version says. So the first walks read by a system call, which fails where a
- * wrong pointer would end the program; each code object must be one by its type, and each chain
- * must end. After PROOFS such walks memory is read as it is. */
+ * The layout is known by version (inside/preload/python_layout.h), but a build may differ. So the
+ * first walks read by a system call, which fails where a wrong pointer would crash the program;
+ * each code object must have the right type, and each chain must end. After PROOFS such walks,
+ * memory is read directly. */
 #include "inside/preload/heap_preload.h"
 
 #include "inside/preload/python_frame.h"
@@ -17,7 +17,7 @@
 #define PROOFS      16
 #define CODE_PROBES 64
 
-/* A code object that is in the ring; its place in the table is its number. */
+/* A code object that is in the ring; its index in the table is its number. */
 struct known_code {
     uint64_t state; /* enum code_state */
     uint64_t address;
@@ -29,7 +29,7 @@ enum code_state { CODE_FREE, CODE_TAKEN, CODE_KNOWN };
 static struct {
     struct pt_python_layout layout;
     size_t frame_size, code_size;
-    void *(*this_thread)(void); /* NULL before it has a state of Python's */
+    void *(*this_thread)(void); /* returns NULL for a thread without Python state */
     uint64_t code_type;
     uint32_t proofs;
     struct known_code *codes; /* empty in a child after fork */
@@ -89,7 +89,7 @@ static bool open_codes(void) {
     return true;
 }
 
-/* A Python that is loaded later, by a program that is none, is not seen. */
+/* An interpreter that another program loads later is not found. */
 void pt_heap_python_find(void) {
     const char *(*version)(void) = NULL;
     void *(*this_thread)(void) = NULL;
@@ -114,7 +114,7 @@ void pt_heap_python_start(void) {
     pt_preload_file.header->python = python.found;
 }
 
-/* Where a layout has proved right, this is one chain that makes no sense, no more. */
+/* Once the layout has proved right, only this chain is invalid. */
 static PT_PRELOAD_COLD void give_up(void) {
     if (python.proofs >= PROOFS)
         return;
@@ -140,7 +140,7 @@ static bool find_parts(const struct pt_python_code_key *key, struct code_parts *
            p->lines_size <= PT_PYTHON_LINES_MAX;
 }
 
-/* Its text goes into the ring. */
+/* Writes the text of a code object into the ring. */
 static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
     struct code_parts p;
     uint64_t position;
@@ -173,7 +173,7 @@ static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
     return is_whole;
 }
 
-/* Two threads may add the same at once: it then has two numbers, which does no harm. */
+/* If two threads add the same code at once, it gets two numbers, which is harmless. */
 static uint32_t number_of(uint64_t address, const struct pt_python_code_key *key) {
     uint64_t hash = mix(mix(mix(0, address), key->name), key->lines);
     for (uint32_t i = 0; i < CODE_PROBES; i++) {
@@ -188,14 +188,14 @@ static uint32_t number_of(uint64_t address, const struct pt_python_code_key *key
         c->address = address;
         c->key = *key;
         bool is_written = write_code(number, key);
-        /* Release: who sees that it is known sees what. */
+        /* Release: a thread that sees CODE_KNOWN also sees the rest. */
         __atomic_store_n(&c->state, is_written ? CODE_KNOWN : CODE_FREE, __ATOMIC_RELEASE);
         return is_written ? number : UINT32_MAX;
     }
     return UINT32_MAX;
 }
 
-/* False: this is no code object. */
+/* False: not a code object. */
 static bool find_code(uint64_t address, uint32_t *number) {
     uint8_t bytes[PT_PYTHON_CODE_BYTES];
     if (!address || !pt_memory_read(&own_memory, address, bytes, python.code_size) ||
@@ -206,7 +206,7 @@ static bool find_code(uint64_t address, uint32_t *number) {
     return true;
 }
 
-/* Returns the address of the caller's frame; fails on what is no frame. */
+/* Returns the address of the caller's frame; fails if this is not a frame. */
 static uint64_t take_frame(uint64_t at, struct pt_preload_python_frame *into, bool *failed) {
     uint8_t bytes[PT_PYTHON_FRAME_BYTES];
     struct pt_python_frame frame;

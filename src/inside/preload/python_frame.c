@@ -45,7 +45,7 @@ static uint32_t instruction_of(const struct pt_python_layout *l, const uint8_t *
     if (l->instruction_form == PT_PYTHON_INDEX_UNITS)
         return index <= UINT32_MAX / 2 ? index * 2 : UINT32_MAX;
     uint64_t offset = pt_python_u64(frame, l->frame_instruction) - (code + l->code_bytecode);
-    if (offset == (uint64_t)-2) /* before the first */
+    if (offset == (uint64_t)-2) /* before the first instruction */
         return 0;
     return offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
 }
@@ -65,7 +65,7 @@ static uint32_t flags_of(const struct pt_python_layout *l, const uint8_t *frame)
 uint64_t pt_python_parse_frame(const struct pt_python_layout *l,
                                const uint8_t bytes[PT_PYTHON_FRAME_BYTES],
                                struct pt_python_frame *into) {
-    /* references are tagged in their low bits from 3.14 on */
+    /* from 3.14 on, references are tagged in their low bits */
     uint64_t code = pt_python_u64(bytes, l->frame_code) & ~UINT64_C(7);
     into->code = code;
     into->instruction = instruction_of(l, bytes, code);

@@ -1,6 +1,6 @@
-/* inside/preload/python_frame.h -- frames, code objects and text of CPython as they lie in
- * memory, read from inside the process or from outside. Pure but for the reader that is given;
- * nothing is allocated. */
+/* inside/preload/python_frame.h -- reads frames, code objects and strings of CPython in memory,
+ * from inside the process or from outside. Pure except for the given memory reader; allocates
+ * nothing. */
 #ifndef PT_INSIDE_PRELOAD_PYTHON_FRAME_H
 #define PT_INSIDE_PRELOAD_PYTHON_FRAME_H
 
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#define PT_PYTHON_FRAME_BYTES 112  /* of a frame: as much as the layouts need */
-#define PT_PYTHON_CODE_BYTES  208  /* of a code object, likewise */
-#define PT_PYTHON_TEXT_BYTES  40   /* of the head of a str */
+#define PT_PYTHON_FRAME_BYTES 112  /* of a frame, as much as the layouts need */
+#define PT_PYTHON_CODE_BYTES  208  /* of a code object, same */
+#define PT_PYTHON_TEXT_BYTES  40   /* of the header of a str */
 #define PT_PYTHON_TEXT_MAX    1024 /* characters */
 #define PT_PYTHON_LINES_MAX   (64u << 10)
 #define PT_PYTHON_TYPE        8  /* ob_type of an object */
@@ -25,7 +25,7 @@ struct pt_memory_piece {
 
 /* Memory of a process. */
 struct pt_memory_reader {
-    /* How many of the pieces could be read whole, from the first on. */
+    /* Returns how many pieces, from the first on, were read completely. */
     size_t (*read)(void *state, const struct pt_memory_piece *pieces, size_t count);
     void *state;
 };
@@ -47,8 +47,8 @@ static inline uint32_t pt_python_u32(const uint8_t *bytes, size_t offset) {
 }
 
 enum {
-    PT_PYTHON_IS_LAST = 1, /* of its run of the evaluation loop */
-    PT_PYTHON_IS_SHIM = 2, /* no function: only marks the end of a loop */
+    PT_PYTHON_IS_LAST = 1, /* last frame of a run of the evaluation loop */
+    PT_PYTHON_IS_SHIM = 2, /* not a function: only marks the end of a loop */
 };
 
 struct pt_python_frame {
@@ -57,34 +57,33 @@ struct pt_python_frame {
     uint32_t flags;
 };
 
-/* The address of the frame that a thread runs, by its state; 0: none, or it cannot be read. */
+/* The address of the current frame of a thread, from its state; 0: none, or unreadable. */
 uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t thread);
-/* How many bytes of a frame and of a code object the functions below look at: less than there are
- * for certain. */
+/* How many bytes of a frame and of a code object the functions below use: less than their size. */
 size_t pt_python_frame_size(const struct pt_python_layout *l);
 size_t pt_python_code_size(const struct pt_python_layout *l);
-/* What the bytes of a frame say. Returns the address of its caller, or 0. */
+/* Parses a frame. Returns the address of its caller, or 0. */
 uint64_t pt_python_parse_frame(const struct pt_python_layout *l,
                                const uint8_t bytes[PT_PYTHON_FRAME_BYTES],
                                struct pt_python_frame *into);
 
-/* What tells a code object from another that took its place. */
+/* Distinguishes a code object from another one at the same address. */
 struct pt_python_code_key {
     uint64_t filename, name, lines;
-    uint32_t first_line, reserved; /* bytes are compared: no padding */
+    uint32_t first_line, reserved; /* compared byte by byte: no padding */
 };
 
 struct pt_python_code_key pt_python_code_key(const struct pt_python_layout *l,
                                              const uint8_t bytes[PT_PYTHON_CODE_BYTES]);
 
-/* Where a str keeps its characters, of `width` bytes each. */
+/* The characters of a str, of `width` bytes each. */
 struct pt_python_text {
     uint64_t payload;
     uint32_t length, width;
 };
 
-/* False: it is none, or too long. */
+/* False: not a str, or too long. */
 bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_python_text *into);
 

@@ -123,7 +123,7 @@ const struct pt_python_layout *pt_python_layout(unsigned minor) {
     return NULL;
 }
 
-/* Numbers of the words of _Py_DebugOffsets: cookie, version, is it free-threaded, then groups. */
+/* Word numbers in _Py_DebugOffsets: cookie, version, free-threaded flag, then groups. */
 enum { WORD_VERSION = 1, WORD_FREE_THREADED = 2, WORD_INTERPRETERS = 5 };
 
 struct words {
@@ -143,7 +143,7 @@ struct reader {
     bool failed;
 };
 
-/* Offsets are small: what is not was read by the wrong table. */
+/* Offsets are small; a large value means that the table is wrong. */
 static uint16_t offset(struct reader *r, unsigned word) {
     uint64_t value = r->words[word];
     r->failed |= value > UINT16_MAX;
@@ -168,8 +168,8 @@ static void read_offsets(struct reader *r, const struct words *w, struct pt_pyth
     into->code_bytecode = offset(r, w->code_bytecode);
 }
 
-/* It says nothing of the condition: that follows what it describes, as long as that is where it has
- * been since 3.9. */
+/* The offsets do not include the condition variable: it follows the described fields, as long as
+ * they are where they have been since 3.9. */
 static void read_gil(const struct reader *r, const struct words *w, struct pt_python_layout *into) {
     uint64_t gil = r->words[w->gil], interpreter_gil = r->words[w->interpreter_gil];
     uint64_t thread_interpreter = r->words[w->thread_interpreter];

@@ -1,5 +1,5 @@
-/* The file of a process: made when the library starts, made anew in a child after fork (which the
- * guard page tells, as the kernel wipes it there; after vfork it does not). */
+/* The file of a process: created when the library starts, and again in a child after fork. The
+ * kernel wipes pt_preload_process there, but not after vfork. */
 #include "inside/preload/heap_preload.h"
 
 #include "inside/preload/live.h"
@@ -45,8 +45,8 @@ static bool map_file(int fd, struct pt_preload_file *f) {
     return f->header && f->ring && (!f->is_every || (f->stacks && f->nodes));
 }
 
-/* Does what others call malloc come to us? The address alone does not say: programs at a fixed
- * place have stubs of their own that stand for it. */
+/* Do calls of malloc reach us? The address alone does not show it: position-dependent programs have
+ * their own stubs for it. */
 static bool brings_own_malloc(void) {
     void *(*used_malloc)(size_t) = NULL;
     void (*used_free)(void *) = NULL;
@@ -77,7 +77,7 @@ static void fill_header(struct pt_preload_header *h, uint32_t pid, uint32_t flag
     h->start_wall_ns = pt_preload_clock_ns(CLOCK_REALTIME);
     h->pid = pid;
     h->flags = flags | (pt_preload_file.is_every ? PT_PRELOAD_EVERY : 0);
-    h->stack_count = 1; /* 0 is "not known" */
+    h->stack_count = 1; /* 0 is "unknown" */
     h->node_count = PT_HEAP_FIRST_NODE;
 }
 
@@ -96,7 +96,7 @@ static bool open_file(uint32_t flags) {
     pt_preload_file = f;
     fill_header(f.header, pid, flags);
     pt_heap_python_start();
-    /* Release: whoever sees the magic sees the rest. */
+    /* Release: a reader that sees the magic also sees the rest. */
     __atomic_store_n(&f.header->magic, PT_PRELOAD_MAGIC, __ATOMIC_RELEASE);
     return true;
 }
@@ -117,7 +117,7 @@ static void turn_off(void) {
     pt_preload_file.is_off = true;
 }
 
-/* Of samples the maps come with the first one. */
+/* When sampling, the mappings are written with the first sample. */
 static void turn_on(void) {
     __atomic_store_n(&pt_preload_process.is_open, 1, __ATOMIC_RELEASE);
     if (!pt_preload_file.is_every)
@@ -130,7 +130,7 @@ static void turn_on(void) {
     __atomic_store_n(&pt_preload_process.is_counting, 1, __ATOMIC_RELEASE);
 }
 
-/* One thread does it; the others go on without being recorded until it is done. */
+/* One thread does it; the others continue unrecorded until it is done. */
 static bool open_in_child(void) {
     uint32_t none = 0;
     if (!pt_preload_file.header ||

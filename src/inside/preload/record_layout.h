@@ -1,14 +1,14 @@
-/* inside/preload/record_layout.h -- the mapped file in which a process with a preloaded library
+/* inside/preload/record_layout.h -- the mapped file into which a process with a preloaded library
  * (libpitot-heap.so, libpitot-cpu.so) writes records, and from which the recorder reads them. Like
- * inside/region/layout.h an ABI between programs of one version: fixed widths, little endian; any
+ * inside/region/layout.h, an ABI between programs of one version: fixed widths, little endian; any
  * change is a new version.
  *
  *     header | ring of records | heap, every allocation: stacks, nodes (heap_layout.h)
  *
  * The ring has many writers and one reader. Positions only grow. A writer claims bytes by moving
- * `claimed`, writes its record and last of all the stamp, which is made of the position: a record
- * is whole if it has the stamp of its place, whatever lay there before. The reader moves `read`.
- * Nobody waits: what finds no room is counted as dropped. */
+ * `claimed`, writes its record and finally the stamp, which contains the position: a record is
+ * complete if it has the stamp of its position, whatever was there before. The reader moves `read`.
+ * Nobody waits: records that do not fit are counted as dropped. */
 #ifndef PT_INSIDE_PRELOAD_RECORD_LAYOUT_H
 #define PT_INSIDE_PRELOAD_RECORD_LAYOUT_H
 
@@ -24,16 +24,16 @@
 #define PT_PRELOAD_RECORD_MAX (128u << 10)
 #define PT_PRELOAD_STACK_MAX  (64u << 10)
 #define PT_PRELOAD_REGISTERS  9           /* in the order of profile/unwind/registers.c */
-#define PT_PRELOAD_PYTHON_MAX 512         /* frames of Python that go with an allocation */
-#define PT_PRELOAD_CODES      (64u << 10) /* of Python; a power of two */
+#define PT_PRELOAD_PYTHON_MAX 512         /* Python frames per allocation */
+#define PT_PRELOAD_CODES      (64u << 10) /* Python code objects; a power of two */
 
 enum { PT_PRELOAD_EVERY = 1, PT_PRELOAD_OWN_MALLOC = 2 };
 
-/* What the process found of Python in itself. */
+/* What the process found out about Python in itself. */
 enum pt_preload_python {
     PT_PRELOAD_NO_PYTHON,
     PT_PRELOAD_PYTHON,
-    PT_PRELOAD_PYTHON_UNKNOWN, /* a version, or a build, whose frames cannot be followed */
+    PT_PRELOAD_PYTHON_UNKNOWN, /* a version or build with an unknown layout */
 };
 
 struct pt_preload_header {
@@ -47,11 +47,11 @@ struct pt_preload_header {
     /* Written by the process. */
     uint64_t claimed;
     uint64_t dropped_allocations, dropped_frees;
-    uint64_t untracked; /* sampled, but their end will not be seen */
+    uint64_t untracked; /* sampled, but their free will not be noticed */
     uint32_t ring_given, stack_count, node_count, thread_count;
-    uint64_t live_bytes, peak_bytes; /* of mode "every" */
+    uint64_t live_bytes, peak_bytes; /* in mode "every" */
     int64_t peak_mono_ns;
-    uint64_t lost_stacks; /* allocations of stack 0: the table was full, or nothing was found */
+    uint64_t lost_stacks; /* allocations with stack 0: the table was full, or the stack unknown */
     uint32_t python;      /* enum pt_preload_python */
     uint8_t reserved_process[44];
     /* Written by the reader. */
@@ -63,11 +63,11 @@ enum pt_preload_kind {
     PT_PRELOAD_ALLOCATION = 1,
     PT_PRELOAD_FREE,
     PT_PRELOAD_RESTORE,    /* the last free of this address did not happen: realloc failed */
-    PT_PRELOAD_MAPS,       /* lines of /proc/self/maps that are executable */
-    PT_PRELOAD_STACK_COPY, /* of a stack of the table that could not be walked */
-    PT_PRELOAD_CODE,       /* a code object of Python, before the first frame of it */
-    PT_PRELOAD_CPU,        /* of libpitot-cpu.so: a sample; `bytes` are the periods it stands for */
-    PT_PRELOAD_CPU_REST,   /* likewise, but no sample: what a thread used behind its last one */
+    PT_PRELOAD_MAPS,       /* executable lines of /proc/self/maps */
+    PT_PRELOAD_STACK_COPY, /* for a stack of the table that could not be walked */
+    PT_PRELOAD_CODE,       /* a Python code object, before its first frame */
+    PT_PRELOAD_CPU,        /* libpitot-cpu.so: a sample; `bytes` is its number of periods */
+    PT_PRELOAD_CPU_REST,   /* same without a stack: CPU time of a thread since its last sample */
 };
 
 enum { PT_PRELOAD_TEMPORARY = 1, PT_PRELOAD_UNTRACKED = 2, PT_PRELOAD_IS_MMAP = 4 };
@@ -83,27 +83,27 @@ struct pt_preload_sample {
     int64_t mono_ns;
     uint64_t address, bytes;
     uint32_t thread, stack_size;
-    uint32_t stack;      /* of PT_PRELOAD_STACK_COPY: its number */
-    uint32_t mean_shift; /* it was drawn with a mean of mean_bytes << mean_shift */
+    uint32_t stack;      /* for PT_PRELOAD_STACK_COPY: its number */
+    uint32_t mean_shift; /* sampled with a mean of mean_bytes << mean_shift */
     uint32_t python_count, reserved[3];
     char name[16]; /* of the thread */
     uint64_t registers[PT_PRELOAD_REGISTERS];
-    /* then the stack, from its pointer up, then the frames of Python */
+    /* then the stack, from the stack pointer up, then the Python frames */
 };
 
-/* A frame of Python; the leaf is first. */
+/* A Python frame; the leaf is first. */
 struct pt_preload_python_frame {
-    uint32_t code; /* number; UINT32_MAX: a shim, or it could not be told */
+    uint32_t code; /* number; UINT32_MAX: a shim, or unknown */
     uint32_t instruction, flags;
 };
 
-/* Text of a code object: characters of 1, 2 or 4 bytes. */
+/* A code object; characters have 1, 2 or 4 bytes. */
 struct pt_preload_code {
     struct pt_preload_record record;
     uint32_t number, first_line;
     uint32_t name_length, name_width, file_length, file_width;
     uint32_t lines_size, lines_form;
-    /* then the name, the file and the table of lines */
+    /* then the name, the file and the line table */
 };
 
 struct pt_preload_free {

@@ -18,8 +18,8 @@ bool pt_preload_give(void *at, size_t size, uint64_t offset) {
     return is_given;
 }
 
-/* Memory comes as the ring is used for the first time: most processes of a tree end before their
- * first sample. With that come the maps. */
+/* Memory is allocated as the ring is first used, because most processes of a tree end before their
+ * first sample. The mappings are written then, too. */
 static bool has_memory(struct pt_preload_header *h, uint64_t end) {
     uint64_t given = __atomic_load_n(&h->ring_given, __ATOMIC_RELAXED);
     if (PT_PRELOAD_LIKELY(end <= given || given == PT_PRELOAD_RING_BYTES))
@@ -38,7 +38,7 @@ struct pt_preload_record *pt_preload_claim(size_t size, size_t limit, uint64_t *
     struct pt_preload_header *h = pt_preload_file.header;
     uint64_t at = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED);
     do {
-        /* Acquire: paired with the release of the reader, who is done with these bytes. */
+        /* Acquire: paired with the release of the reader, which is done with these bytes. */
         if (at + size - __atomic_load_n(&h->read, __ATOMIC_ACQUIRE) > limit ||
             !has_memory(h, at + size))
             return NULL;
@@ -53,6 +53,6 @@ void pt_preload_publish(struct pt_preload_record *r, uint64_t position, size_t s
     r->size = (uint32_t)size;
     r->kind = (uint16_t)kind;
     r->flags = (uint16_t)flags;
-    /* Release: who sees the stamp sees the record. */
+    /* Release: a reader that sees the stamp also sees the record. */
     __atomic_store_n(&r->stamp, position ^ PT_PRELOAD_STAMP, __ATOMIC_RELEASE);
 }

@@ -1,8 +1,8 @@
-/* If every allocation counts, it counts here: each stack has a number and its sums in the file.
+/* Mode "every": counts allocations by stack; each stack has a number and its sums in the file.
  *
- * A stack is found in two ways. The short one: the results of walks are kept by where they started,
- * with every word of the stack they depend on; if those are all as they were, so is the stack. The
- * long one walks. */
+ * A stack is found in one of two ways. Fast: results of walks are cached by their start, with every
+ * stack word they depend on; if all these words are unchanged, so is the stack. Slow: it is walked.
+ */
 #include "inside/preload/heap_preload.h"
 
 #include "inside/preload/eh_frame.h"
@@ -15,17 +15,17 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define SETS          1024u /* of results of walks that are kept; a power of two */
+#define SETS          1024u /* of cached walks; a power of two */
 #define WAYS          4u
-#define WORDS_AT_ONCE 4u /* of a walk are compared */
+#define WORDS_AT_ONCE 4u /* compared at a time */
 #define INDEX         (2 * PT_HEAP_NODES)
 #define INDEX_PROBES  64
-#define PEAK_STEP     64 /* the stacks at the peak are as they were within 1/64 of it */
+#define PEAK_STEP     64 /* stacks at the peak are recorded within 1/64 of it */
 #define MIN_STEP      (16u << 10)
 
-_Static_assert(PT_WALK_WORDS % WORDS_AT_ONCE == 0, "words fill up whole groups");
+_Static_assert(PT_WALK_WORDS % WORDS_AT_ONCE == 0, "words fill complete groups");
 
-/* Guarded by `version`, which is odd while someone writes. */
+/* Guarded by `version`, which is odd while a thread writes. */
 struct known {
     uint32_t version, stack;
     uint64_t caller, sp, fp, stack_end;
@@ -33,12 +33,12 @@ struct known {
     struct pt_walk_word words[PT_WALK_WORDS];
 };
 
-/* All of this is empty in a child after fork, whose file has no stacks yet. */
+/* All of this is empty in a child after fork, because its file has no stacks yet. */
 static struct tables {
     struct known known[SETS][WAYS];
     uint32_t next_way[SETS];
     uint32_t index[INDEX];              /* numbers of nodes, by hash */
-    uint32_t stacks_given, nodes_given; /* have memory */
+    uint32_t stacks_given, nodes_given; /* with memory */
     uint64_t next_peak;
     uint32_t is_taking_peak;
 } * tables;
@@ -54,7 +54,7 @@ bool pt_heap_stacks_open(void) {
     return true;
 }
 
-/* A program with one thread needs no bus lock. */
+/* A program with one thread needs no atomic operation. */
 static inline void count(uint64_t *at, uint64_t by, bool is_alone) {
     if (is_alone)
         *at += by;
@@ -67,7 +67,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-/* Is there memory for this element of an array of the file? */
+/* Ensures that there is memory for this element of an array in the file. */
 static bool has_memory(uint32_t number, uint32_t *given, void *array, size_t element,
                        uint64_t offset) {
     if (number < __atomic_load_n(given, __ATOMIC_ACQUIRE))
@@ -79,7 +79,7 @@ static bool has_memory(uint32_t number, uint32_t *given, void *array, size_t ele
     return true;
 }
 
-/* Takes the next number, if there are less than `limit`; 0: there are not. */
+/* Takes the next number below `limit`; 0: there is none. */
 static uint32_t take_number(uint32_t *counter, uint32_t limit) {
     uint32_t number = __atomic_load_n(counter, __ATOMIC_RELAXED);
     do {
@@ -108,13 +108,13 @@ static uint32_t add_node(uint32_t parent, uint64_t pc) {
     return number;
 }
 
-/* The node below `parent`; 0: there is no room. Two threads may add the same at once: it then has
- * two numbers, which does no harm. */
+/* The node below `parent`; 0: no room. If two threads add the same node at once, it gets two
+ * numbers, which is harmless. */
 static uint32_t node_of(uint32_t parent, uint64_t pc) {
     uint64_t hash = mix(mix(0, pc), parent);
     for (uint64_t i = 0; i < INDEX_PROBES; i++) {
         uint32_t *slot = &tables->index[((hash >> 20) + i) % INDEX];
-        /* Acquire: paired with the release below; the node is whole. */
+        /* Acquire: paired with the release below; the node is complete. */
         uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE), none = 0;
         if (number) {
             const struct pt_heap_node *n = &pt_preload_file.nodes[number];
@@ -138,12 +138,12 @@ static uint32_t add_stack(uint32_t node) {
                                sizeof *pt_preload_file.stacks, h->stacks_offset))
         return 0;
     pt_preload_file.stacks[number].thread = pt_preload_thread_id();
-    /* Release: the reader sees the path of nodes as well. */
+    /* Release: the reader also sees the path of nodes. */
     __atomic_store_n(&pt_preload_file.stacks[number].node, node, __ATOMIC_RELEASE);
     return number;
 }
 
-/* The stack that ends at a node; 0: there is no room. */
+/* The stack that ends at a node; 0: no room. */
 static uint32_t stack_at(uint32_t node, bool *is_new) {
     uint32_t *stack = &pt_preload_file.nodes[node].stack;
     uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
@@ -155,7 +155,7 @@ static uint32_t stack_at(uint32_t node, bool *is_new) {
     return number;
 }
 
-/* From the root to the leaf. 0: there is no room. */
+/* From the root to the leaf. 0: no room. */
 static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
     uint32_t node = w->is_whole ? PT_HEAP_WHOLE : PT_HEAP_PART;
     *is_new = false;
@@ -174,8 +174,8 @@ static bool is_whole(uint32_t stack) {
     return node == PT_HEAP_WHOLE;
 }
 
-/* The same stack with what Python runs in it; one that could not be walked stays as it is, as its
- * copy goes by its number. */
+/* The same stack with its Python frames; an incomplete stack stays as it is, because its copy
+ * refers to its number. */
 static __attribute__((noinline)) uint32_t with_python(uint32_t stack) {
     struct pt_preload_python_frame frames[PT_HEAP_DEPTH];
     bool is_new = false;
@@ -193,8 +193,8 @@ static uint32_t set_of(uint64_t caller, uint64_t sp) {
     return (uint32_t)(mix(caller, sp) >> 40) & (SETS - 1);
 }
 
-/* All words lie between the stack pointer and the end of the stack, which are the same: they can be
- * read. */
+/* All words are between the stack pointer and the end of the stack, which are unchanged, so they
+ * can be read. */
 static inline bool is_same(const struct known *k, uint64_t caller,
                            const struct pt_preload_place *here, uint64_t stack_end) {
     if (k->caller != caller || k->sp != here->sp || k->stack_end != stack_end ||
@@ -244,7 +244,8 @@ static void remember(uint32_t set, uint64_t caller, const struct pt_preload_plac
     __atomic_store_n(&k->version, version + 2, __ATOMIC_RELEASE);
 }
 
-/* What could not be walked to its end is copied, once, for a better unwinder. */
+/* A stack that could not be walked to the root is copied, once, for the recorder's better unwinder.
+ */
 static PT_PRELOAD_COLD uint32_t walk(const struct pt_preload_place *from, uint64_t caller,
                                      uint64_t stack_end) {
     struct pt_walk w;
@@ -266,7 +267,7 @@ static PT_PRELOAD_COLD uint32_t walk(const struct pt_preload_place *from, uint64
     return stack;
 }
 
-/* Walks start in the function that this becomes part of. */
+/* Walks start in the function that this is inlined into. */
 __attribute__((always_inline)) static inline uint32_t find(uint64_t caller) {
     struct pt_preload_place here = pt_preload_here();
     uint64_t stack_end = pt_preload_stack_end(here.sp);
@@ -305,7 +306,7 @@ static inline void grow(uint64_t bytes, bool is_alone) {
         take_peak(h, live);
 }
 
-/* A stack and a size, as the table of live blocks keeps them. */
+/* A stack and a size, packed for the table of live blocks. */
 #define SIZE_BITS 40
 #define SIZE_MASK ((UINT64_C(1) << SIZE_BITS) - 1)
 
@@ -322,7 +323,7 @@ static inline void count_free(uint64_t value, bool is_temporary) {
     count(&s->temporary_bytes, bytes, is_alone);
 }
 
-/* Its end will not be seen: it must not look live for ever. */
+/* Its free will not be noticed: it must not look live forever. */
 static PT_PRELOAD_COLD void lose(uint64_t value) {
     count_free(value, false);
     count(&pt_preload_file.header->untracked, 1, false);
@@ -350,7 +351,7 @@ __attribute__((noinline)) void *pt_heap_count(void *p, size_t bytes) {
     return p;
 }
 
-/* Temporary: nothing else was allocated by this thread since. */
+/* Temporary: this thread has allocated nothing else since. */
 bool pt_heap_uncount(const void *p, uint64_t *value) {
     if (!pt_heap_live_take(p, value))
         return false;

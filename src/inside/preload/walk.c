@@ -64,7 +64,7 @@ static void depend(struct pt_walk *w, uint64_t address, uint64_t value) {
     w->word_count++;
 }
 
-/* Where the current FP came from: 0 is the register itself. */
+/* Where the current FP was read from; 0: the register itself. */
 struct fp_origin {
     uint64_t address;
     bool is_noted;
@@ -108,7 +108,7 @@ static bool restore_fp(struct pt_walk *w, const struct pt_eh_rule *rule, uint64_
     return rule->fp_kind != PT_EH_GONE && read_word(w, at, &w->fp);
 }
 
-/* To the caller; false: the rule leads nowhere. */
+/* Moves to the caller. False: the rule fails. */
 static bool step(struct pt_walk *w, const struct pt_eh_rule *rule, struct fp_origin *origin) {
     uint64_t frame, pc;
     if (rule->kind == PT_EH_NONE || rule->return_kind != PT_EH_IN_FRAME ||
@@ -143,7 +143,7 @@ void pt_walk(struct pt_walk *w, uint64_t own_start, uint64_t own_end) {
         }
         if (w->depth > 0 || w->pc - own_start >= own_end - own_start)
             w->pcs[w->depth++] = w->pc;
-        lookup = w->pc - 1; /* a return address may be the first of the next function */
+        lookup = w->pc - 1; /* a return address may already belong to the next function */
     }
-    w->is_whole = true; /* as deep as we look */
+    w->is_whole = true; /* as deep as walks go */
 }

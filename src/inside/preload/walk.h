@@ -1,6 +1,6 @@
-/* inside/preload/walk.h -- from here to the root of the stack, by the rules of .eh_frame, each kept
- * once it is known. What a walk read is kept with it: if all of it is the same again, so is the
- * result.
+/* inside/preload/walk.h -- walks from the caller to the root of the stack, by the rules of
+ * .eh_frame, which are cached. A walk lists the words it has read: if they are all unchanged, so is
+ * the result.
  */
 #ifndef PT_INSIDE_PRELOAD_WALK_H
 #define PT_INSIDE_PRELOAD_WALK_H
@@ -16,19 +16,19 @@ struct pt_walk_word {
 };
 
 struct pt_walk {
-    uint64_t pc, sp, fp; /* where it starts, then where it is */
-    uint64_t stack_end;  /* nothing is read from there on */
+    uint64_t pc, sp, fp; /* the start, then the current frame */
+    uint64_t stack_end;  /* limit of reads */
     uint64_t pcs[PT_HEAP_DEPTH];
     uint32_t depth;
-    bool is_whole; /* it reached the root */
+    bool is_whole; /* the walk reached the root */
     /* What the result depends on besides `pc` and `sp`. */
     struct pt_walk_word words[PT_WALK_WORDS];
-    uint32_t word_count; /* more than PT_WALK_WORDS: they did not fit */
+    uint32_t word_count; /* larger than PT_WALK_WORDS: they did not fit */
     bool uses_fp;
 };
 
 bool pt_walk_open(void);
-/* Return addresses from the caller on; those inside our own library are left out. */
+/* Stores return addresses, without those inside our own library. */
 void pt_walk(struct pt_walk *w, uint64_t own_start, uint64_t own_end);
 
 #endif
