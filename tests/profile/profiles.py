@@ -130,7 +130,7 @@ def interpreters():
 def gil(err):
     """Percent of the samples inside Python: the GIL held, and wanted by others."""
     found = re.search(r'GIL: held in ([0-9.]+) % of \d+ samples inside Python, '
-                      r'wanted by others meanwhile in ([0-9.]+) %', err)
+                      r'wanted by other threads in ([0-9.]+) %', err)
     assert found, err
     return float(found[1]), float(found[2])
 

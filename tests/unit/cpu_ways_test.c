@@ -92,7 +92,7 @@ static void test_check(void **state) {
     write_file(program, &p, sizeof p);
     write_file(script, text, strlen(text));
     assert_int_equal(pt_loader_check(script, &err), -ENOEXEC);
-    assert_non_null(strstr(err.text, "program is linked statically"));
+    assert_non_null(strstr(err.text, "program is statically linked"));
     assert_int_equal(pt_loader_check("sh", &err), 0);
     assert_int_equal(pt_loader_check("no program of this name", &err), 0);
     /* a script that is its own interpreter comes to an end */

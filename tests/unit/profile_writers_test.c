@@ -419,7 +419,7 @@ static void test_damaged(void **state) {
     bytes.len -= 5;
     assert_unreadable(&bytes, "damaged");
     bytes.len = 5;
-    assert_unreadable(&bytes, "not a profile of Pitot");
+    assert_unreadable(&bytes, "not a Pitot profile");
     pt_buf_release(&bytes);
     pt_profile_release(&k.profile);
 }

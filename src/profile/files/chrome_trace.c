@@ -1,10 +1,10 @@
 /* For Perfetto (ui.perfetto.dev), chrome://tracing and others: the stacks of each thread as slices
- * over time. Neighbouring samples share the slices of the frames they have in common, as if the
- * function had run all the time in between.
+ * over time. Consecutive samples share the slices of their common frames, as if the function had
+ * run all the time in between.
  *
  *     {"traceEvents":[{"ph":"X","name":"main","pid":7,"tid":7,"ts":0,"dur":10101},...
  *
- * Samples that are not of time (heap) become instants with their values. */
+ * Samples without time (heap) become instant events with their values. */
 #include "base/json.h"
 #include "profile/model/by_thread.h"
 #include "profile/model/call_tree.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEPTH_MAX 512 /* deeper is cut off at the leaf: no viewer shows it */
+#define DEPTH_MAX 512 /* deeper stacks are cut off at the leaf: no viewer shows them */
 
 struct slice {
     uint32_t label;
@@ -21,9 +21,9 @@ struct slice {
 };
 
 struct slices {
-    struct slice *at; /* in the order of their start, callers first: viewers nest by that order */
+    struct slice *at; /* by start, callers first: viewers nest in that order */
     size_t count, capacity;
-    size_t open[DEPTH_MAX]; /* the slices of the stack of the last sample, from the root */
+    size_t open[DEPTH_MAX]; /* the slices of the last sample's stack, from the root */
     size_t depth;
 };
 
@@ -62,7 +62,7 @@ static size_t common_depth(const struct slices *s, const struct stack *stack) {
     return depth;
 }
 
-/* A thread that was not seen for longer than this did something else in between. */
+/* A thread without samples for longer than this did something else in between. */
 static int64_t longest_gap_ns(const struct pt_profile *p) {
     return p->meta.period_ns + p->meta.period_ns / 2;
 }

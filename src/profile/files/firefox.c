@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #define FORMAT_VERSION 48
-#define GECKO_VERSION  29 /* of the raw format it stands for */
+#define GECKO_VERSION  29 /* of the corresponding raw format */
 
-/* A category for each kind; the colours are names that the page knows. */
+/* One category per kind; the colours are names that the page knows. */
 static const char *const colors[PT_KIND_COUNT] = {
     [PT_KIND_UNKNOWN] = "grey",  [PT_KIND_NATIVE] = "blue", [PT_KIND_KERNEL] = "orange",
     [PT_KIND_PYTHON] = "yellow", [PT_KIND_JIT] = "purple",  [PT_KIND_MARKER] = "transparent",
@@ -54,10 +54,10 @@ static void write_meta(const struct pt_profile *p, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* What a thread uses of the tree, numbered anew from 0; PT_PROFILE_NONE is "not used". */
+/* The part of the tree that a thread uses, renumbered from 0; PT_PROFILE_NONE is "not used". */
 struct part {
-    uint32_t *node_number, *label_number; /* of each of the tree */
-    uint32_t *nodes, *labels;             /* those that are used, in the order of their numbers */
+    uint32_t *node_number, *label_number; /* new number of each node and label of the tree */
+    uint32_t *nodes, *labels;             /* the used ones, in the order of their new numbers */
     size_t node_count, label_count;
 };
 
@@ -87,7 +87,7 @@ static void part_release(struct part *part) {
     pt_free(part->labels);
 }
 
-/* Forgets what the last thread used. */
+/* Resets the part for the next thread. */
 static void part_clear(struct part *part) {
     for (size_t i = 0; i < part->node_count; i++)
         part->node_number[part->nodes[i]] = PT_PROFILE_NONE;
@@ -101,7 +101,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A prefix must stand before the stacks that build on it, as in the tree. */
+/* A prefix must come before the stacks that contain it, as in the tree. */
 static void part_fill(struct part *part, const struct pt_call_tree *t, const uint32_t *samples,
                       size_t count) {
     part_clear(part);
@@ -127,7 +127,7 @@ static void optional(struct pt_json *j, const char *key, uint32_t number) {
         pt_json_i64(j, key, number);
 }
 
-/* A column of `count` times the same. */
+/* A column of `count` equal values. */
 static void constant(struct pt_json *j, const char *key, size_t count, const char *json) {
     pt_json_array(j, key);
     for (size_t i = 0; i < count; i++)
@@ -247,7 +247,7 @@ static void write_strings(const struct pt_call_tree *t, const struct part *part,
     pt_json_end(j);
 }
 
-/* A table that has no rows. */
+/* A table without rows. */
 static void write_empty(struct pt_json *j, const char *key, const char *const *columns) {
     pt_json_object(j, key);
     for (; *columns; columns++)

@@ -1,6 +1,6 @@
-/* One file with an interactive flame graph: the page of web/flame and the data it draws, as
- * docs/PROFILES.md describes them. Columns of numbers are typed arrays in base64: a quarter of the
- * size of decimal text, and the page need not parse them. */
+/* One file with an interactive flame graph: the page of web/flame and its data, as described in
+ * docs/PROFILES.md. Columns of numbers are typed arrays in base64: a quarter of the size of decimal
+ * text, and the page does not have to parse them. */
 #include "base/json.h"
 #include "profile/model/profile_diff.h"
 #include "profile/files/flame_page_parts.h"
@@ -27,7 +27,7 @@ static void write_base64(struct pt_out *out, const uint8_t *bytes, size_t count)
     }
 }
 
-/* A column of whole numbers that is still to be written; in the narrowest type that holds all. */
+/* A column of integers; written in the narrowest type that holds all of them. */
 struct column {
     int64_t *at;
     size_t count;
@@ -38,7 +38,7 @@ static void column_init(struct column *c, size_t count) {
 }
 
 struct column_type {
-    const char *name; /* that of a typed array */
+    const char *name; /* of the typed array */
     int64_t least, most;
     size_t bytes;
 };
@@ -72,7 +72,7 @@ static bool is_constant(const struct column *c) {
 static void pack(const struct column *c, const struct column_type *type, struct pt_buf *into) {
     for (size_t i = 0; i < c->count; i++) {
         double wide = (double)c->at[i];
-        /* little-endian: the low bytes of a whole number are the number in a narrower type */
+        /* little-endian: the low bytes of an integer are its value in a narrower type */
         pt_buf_bytes(into, type ? (const void *)&c->at[i] : &wide,
                      type ? type->bytes : sizeof wide);
     }
@@ -177,7 +177,7 @@ static void write_modules(const struct pt_profile *p, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* Each file once; fills the column with their numbers. */
+/* Writes each file once and fills the column with their numbers. */
 static void write_files(const struct pt_call_tree *t, struct column *file, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
     int64_t *number_of = pt_calloc(p->strings.count + 1, sizeof *number_of); /* plus one; 0 = new */
@@ -241,7 +241,7 @@ struct span {
     int64_t start_ns, step_ns;
 };
 
-/* Times are whole steps since the first sample: microseconds, or longer if they would not fit. */
+/* Times are steps since the first sample: microseconds, or longer if they would not fit. */
 static struct span span_of(const struct pt_profile *p) {
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t i = 0; i < p->samples.count; i++) {
@@ -297,7 +297,7 @@ static void write_samples(const struct pt_call_tree *t, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* Of memory only: live bytes at the end of each step. */
+/* Only for heap profiles: live bytes at the end of each step. */
 static void write_timeline(const struct pt_profile *p, struct pt_json *j) {
     const struct pt_profile_timeline *t = &p->timeline;
     struct column values;
@@ -351,7 +351,7 @@ void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out) 
     pt_call_tree_release(&tree);
 }
 
-/* In JSON '<' stands in strings only; escaped it cannot end the element that holds the data. */
+/* In JSON, '<' occurs only in strings; escaped, it cannot end the element that holds the data. */
 static void write_inside_html(struct pt_out *out, struct pt_str json) {
     while (json.len > 0) {
         const char *found = memchr(json.at, '<', json.len);

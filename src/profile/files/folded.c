@@ -1,17 +1,17 @@
-/* Collapsed stacks, as flamegraph.pl and many others read them: a line for each stack, from the
- * root, and the sum of its samples' first value.
+/* Collapsed stacks, as flamegraph.pl and many others read them: one line per stack, from the root,
+ * with the sum of the first value of its samples.
  *
  *     python3;main;train;at::matmul 1024
  *
  * A difference has two numbers, before and after, as difffolded.pl writes and flamegraph.pl reads
- * them; the first is scaled to the whole of the second. */
+ * them; the first is scaled to the total of the second. */
 #include "profile/model/profile_diff.h"
 #include "profile/model/tree.h"
 #include "profile/files/profile_writers.h"
 
 #define DEPTH_MAX 4096
 
-/* ';' parts frames and a newline parts stacks: neither may stand in a name. */
+/* ';' separates frames and a newline separates stacks: neither may occur in a name. */
 static void write_name(struct pt_out *out, struct pt_str name) {
     size_t start = 0;
     for (size_t i = 0; i <= name.len; i++) {
@@ -25,7 +25,7 @@ static void write_name(struct pt_out *out, struct pt_str name) {
     }
 }
 
-/* `first` stands before the root, if it is not empty. A line without any frame is "[unknown]". */
+/* `first` comes before the root, if it is not empty. A line without frames is "[unknown]". */
 static void write_frames(const struct pt_profile *p, const struct pt_tree *tree,
                          struct pt_str first, uint32_t node, struct pt_out *out) {
     uint32_t frames[DEPTH_MAX];
@@ -42,7 +42,7 @@ static void write_frames(const struct pt_profile *p, const struct pt_tree *tree,
     }
 }
 
-/* Samples of one process with the same names make one line. */
+/* Samples of one process with the same names share a line. */
 struct line {
     uint32_t process, node;
 };
@@ -127,6 +127,6 @@ static void write_any(const struct pt_profile *p, struct pt_out *out) {
 
 const struct pt_profile_writer pt_folded_writer = {
     ".folded",
-    "collapsed stacks, one a line",
+    "collapsed stacks, one per line",
     write_any,
 };

@@ -2,8 +2,8 @@
  *
  *     python3;main;train (train.py:12);matmul;clear_page_[k] 1024
  *
- * The endings _[k] and _[j] say kernel and JIT, as flamegraph.pl and perf's scripts write them; a
- * file of Python and a line stand in brackets, as py-spy writes them. */
+ * The suffixes _[k] and _[j] mark kernel and JIT frames, as flamegraph.pl and perf's scripts write
+ * them; a Python file and line are in parentheses, as py-spy writes them. */
 #include "base/scan.h"
 #include "profile/files/profile_readers.h"
 
@@ -28,7 +28,7 @@ static enum pt_profile_kind kind_of(struct pt_str *name) {
     return memmem(name->at, name->len, ".py", 3) ? PT_KIND_PYTHON : PT_KIND_NATIVE;
 }
 
-/* "step (train.py:12)": cuts the name and finds the rest. False: there is no such end. */
+/* "step (train.py:12)": splits off file and line. False: there are none. */
 static bool split_place(struct pt_str *name, struct pt_str *file, uint32_t *line) {
     const char *colon = memrchr(name->at, ':', name->len);
     const char *blank = memmem(name->at, name->len, " (", 2);
@@ -50,7 +50,7 @@ static uint32_t frame_of(struct pt_profile *p, struct pt_str name) {
     struct pt_str file = PT_STR("");
     uint32_t line = 0;
     if (kind == PT_KIND_PYTHON)
-        (void)split_place(&name, &file, &line); /* else it is all name */
+        (void)split_place(&name, &file, &line); /* otherwise the whole text is the name */
     uint32_t function =
         pt_profile_function(p, (struct pt_profile_function){ .name = pt_profile_string(p, name),
                                                              .module = PT_PROFILE_NONE,
@@ -60,7 +60,7 @@ static uint32_t frame_of(struct pt_profile *p, struct pt_str name) {
                                    .function = function, .module = PT_PROFILE_NONE, .line = line });
 }
 
-/* The number is what follows the last blank. */
+/* The number follows the last blank. */
 static bool split(struct pt_scan line, struct pt_str *frames, int64_t *value) {
     struct pt_str text = pt_scan_rest(&line);
     const char *blank = text.len > 0 ? memrchr(text.at, ' ', text.len) : NULL;
@@ -102,10 +102,10 @@ static int read_folded(struct pt_str bytes, struct pt_profile_file *f, struct pt
     for (int number = 1; pt_scan_line(&text, &line); number++) {
         bool is_blank = line.at == line.end || *line.at == '#';
         if (!is_blank && !add_line(f, line))
-            return pt_fail(err, -EBADMSG, "line %d is no stack with a number", number);
+            return pt_fail(err, -EBADMSG, "line %d is not a stack with a number", number);
     }
     if (f->profile.samples.count == 0)
-        return pt_fail(err, -EBADMSG, "no stacks in it");
+        return pt_fail(err, -EBADMSG, "no stacks found");
     return 0;
 }
 

@@ -1,13 +1,13 @@
-/* For pprof and all that read its format: a gzipped protobuf message,
- * https://github.com/google/pprof/blob/main/proto/profile.proto. Stacks go leaf first; a location
- * is an address with one line for each function that was inlined there, the innermost first.
- * Samples of one thread, state and stack are summed. */
+/* For pprof and other readers of its format: a gzipped protobuf message,
+ * https://github.com/google/pprof/blob/main/proto/profile.proto. Stacks are leaf first; a location
+ * is an address with one line per inlined function, innermost first. Samples of one thread, state
+ * and stack are summed. */
 #include "profile/files/profile_writers.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Numbers of fields, by message. */
+/* Field numbers, by message. */
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE,
@@ -38,7 +38,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
 
-/* Fields whose value is 0 are left out, as protobuf has it. */
+/* Fields with value 0 are omitted, as in protobuf. */
 static void put_number(struct pt_buf *b, unsigned field, uint64_t value) {
     if (value == 0)
         return;
@@ -51,26 +51,26 @@ static void put_bytes(struct pt_buf *b, unsigned field, const struct pt_buf *byt
     pt_buf_lstr(b, pt_buf_as_str(bytes));
 }
 
-/* A frame and the frames it was inlined into. A chain of one is a frame by itself. */
+/* A frame and the frames it was inlined into. Most chains are a single frame. */
 struct chain {
     uint32_t outer; /* or NONE */
     uint32_t frame;
 };
 
-/* Samples that differ in their values only. */
+/* Samples that differ only in their values. */
 struct group {
     uint32_t thread, state, stack;
 };
 
 struct pprof {
     const struct pt_profile *profile;
-    struct pt_buf message, part, inner; /* the whole; a message in it; a message in that */
+    struct pt_buf message, part, inner; /* the whole; a message in it; a message in `part` */
     PT_PROFILE_ARRAY(struct chain) chains;
     uint32_t *chain_of_stack;
     PT_PROFILE_ARRAY(struct group) groups;
-    int64_t *sums; /* type_count for each group */
+    int64_t *sums; /* type_count per group */
     size_t sum_capacity;
-    struct pt_buf extra; /* strings that the profile does not have, each with its length */
+    struct pt_buf extra; /* further strings, each with its length */
     uint32_t extra_count;
 };
 
@@ -134,7 +134,7 @@ static void sum_samples(struct pprof *w) {
     }
 }
 
-/* The number of a text that stands behind the strings of the profile. */
+/* Adds a string after those of the profile; returns its number. */
 static uint64_t extra_string(struct pprof *w, const char *text) {
     pt_buf_lstr(&w->extra, pt_str_from(text));
     return w->profile->strings.count + w->extra_count++;
@@ -200,7 +200,7 @@ static void put_labels(struct pprof *w, const struct group *g, const struct labe
         put_text_label(w, keys->state, keys->states[g->state]);
 }
 
-/* Leaf first; what was inlined is part of the location of the frame around it. */
+/* Leaf first; inlined frames are part of the location of their outer frame. */
 static void put_locations(struct pprof *w, uint32_t stack) {
     const struct pt_profile *p = w->profile;
     pt_buf_clear(&w->inner);
@@ -229,7 +229,7 @@ static void put_samples(struct pprof *w) {
 }
 
 struct mapping {
-    uint64_t limit; /* above all addresses */
+    uint64_t limit; /* above all its addresses */
     bool has_functions, has_files, has_lines, has_inlined;
 };
 
@@ -245,7 +245,7 @@ static void look_at_frame(const struct pt_profile *p, const struct pt_profile_fr
     m->has_inlined |= (f->flags & PT_FRAME_INLINED) != 0;
 }
 
-/* Addresses are those of the file, so each mapping starts at 0. */
+/* Addresses are relative to the file, so each mapping starts at 0. */
 static void put_mappings(struct pprof *w) {
     const struct pt_profile *p = w->profile;
     struct mapping *mappings = pt_calloc(p->modules.count + 1, sizeof *mappings);
@@ -301,7 +301,7 @@ static void put_function(struct pprof *w, uint32_t number) {
     put_bytes(&w->message, PROFILE_FUNCTION, &w->part);
 }
 
-/* Strings of protobuf are UTF-8. */
+/* Strings in protobuf are UTF-8. */
 static void put_string(struct pprof *w, struct pt_str text) {
     struct pt_out out;
     pt_buf_clear(&w->part);

@@ -1,6 +1,6 @@
-/* Reads profiles of pprof, ours and those of others: gzipped or plain protobuf messages. pprof.c
- * has the names of the fields. Messages refer to one another by ids in any order, so the first pass
- * finds where each begins and the second makes the profile. */
+/* Reads pprof profiles of any tool: gzipped or plain protobuf messages. pprof.c has the names of
+ * the fields. Messages refer to each other by ids in any order, so the first pass finds the
+ * messages and the second makes the profile. */
 #include "base/proto_field.h"
 #include "profile/files/profile_readers.h"
 
@@ -172,7 +172,7 @@ static enum pt_profile_kind kind_of(struct pt_str file, struct pt_str module) {
     return PT_KIND_NATIVE;
 }
 
-/* The function of a line of a location. */
+/* Makes the function of a line of a location. */
 static uint32_t make_function(struct input *in, uint64_t id, uint32_t module) {
     struct pt_profile *p = &in->file->profile;
     const struct entry *entry = find_entry(&in->functions, id);
@@ -199,7 +199,7 @@ static uint32_t make_function(struct input *in, uint64_t id, uint32_t module) {
 struct location {
     uint64_t address;
     uint32_t module;
-    struct pt_str lines[64]; /* the innermost first; deeper inlining is cut */
+    struct pt_str lines[64]; /* innermost first; deeper inlining is cut off */
     size_t line_count;
 };
 
@@ -224,7 +224,7 @@ static bool read_location(struct input *in, uint64_t id, struct location *l) {
     return !r.failed;
 }
 
-/* Adds the frames of a location below `stack`: the outermost first. */
+/* Adds the frames of a location to `stack`, outermost first. */
 static bool add_location(struct input *in, uint64_t id, uint32_t *stack) {
     struct pt_profile *p = &in->file->profile;
     struct location l;
@@ -251,7 +251,7 @@ static bool add_location(struct input *in, uint64_t id, uint32_t *stack) {
     return true;
 }
 
-/* Numbers of a repeated field, packed or one by one. At most `capacity`; more are a failure. */
+/* Numbers of a repeated field, packed or one by one. Too many are an error. */
 struct numbers {
     uint64_t at[PT_PROFILE_DEPTH_MAX];
     size_t count;
@@ -327,14 +327,14 @@ int pt_pprof_parse(struct pt_str content, struct pt_profile_file *f, struct pt_e
         is_good = add_samples(&in, content);
     }
     input_release(&in);
-    return is_good ? 0 : pt_fail(err, -EBADMSG, "not a profile of pprof, or damaged");
+    return is_good ? 0 : pt_fail(err, -EBADMSG, "not a pprof profile, or damaged");
 }
 
 static int gunzip(struct pt_str bytes, struct pt_buf *into, struct pt_err *err) {
     enum { WINDOW_BITS_GZIP = 15 + 16, STEP = 1 << 16 };
     z_stream z = { .next_in = (Bytef *)bytes.at, .avail_in = (uInt)bytes.len };
     if (bytes.len > UINT32_MAX)
-        return pt_fail(err, -EFBIG, "the file has more than 4 GiB");
+        return pt_fail(err, -EFBIG, "the file is larger than 4 GiB");
     if (inflateInit2(&z, WINDOW_BITS_GZIP) != Z_OK)
         abort(); /* out of memory */
     int rc = Z_OK;
@@ -346,8 +346,8 @@ static int gunzip(struct pt_str bytes, struct pt_buf *into, struct pt_err *err) 
     }
     inflateEnd(&z);
     if (into->len > PT_PROFILE_CONTENT_MAX)
-        return pt_fail(err, -EFBIG, "the profile has more than 1 GiB");
-    return rc == Z_STREAM_END ? 0 : pt_fail(err, -EBADMSG, "the gzip data are damaged");
+        return pt_fail(err, -EFBIG, "the profile is larger than 1 GiB");
+    return rc == Z_STREAM_END ? 0 : pt_fail(err, -EBADMSG, "the gzip data is damaged");
 }
 
 static int read_pprof(struct pt_str bytes, struct pt_profile_file *f, struct pt_err *err) {

@@ -13,7 +13,7 @@ const struct pt_profile_reader *const pt_profile_readers[] = {
     NULL,
 };
 
-/* Times further away than this are no times, and would not subtract. */
+/* Larger times are invalid, and their differences would overflow. */
 #define TIME_MAX_NS (INT64_C(1) << 61)
 
 void pt_profile_file_init(struct pt_profile_file *f, struct pt_str title,
@@ -74,7 +74,7 @@ static int unknown_ending(const char *path, struct pt_err *err) {
     for (size_t i = 0; pt_profile_readers[i] && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  pt_profile_readers[i]->ending);
-    return pt_fail(err, -EINVAL, "%s: not a profile that can be read; known are %s", path, known);
+    return pt_fail(err, -EINVAL, "%s: unknown file extension; use one of: %s", path, known);
 }
 
 int pt_profile_file_read(struct pt_profile_file *f, const char *path, struct pt_err *err) {

@@ -33,7 +33,7 @@ static int unknown_ending(const char *path, struct pt_err *err) {
     for (size_t i = 0; pt_profile_writers[i] && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  pt_profile_writers[i]->ending);
-    return pt_fail(err, -EINVAL, "%s: the ending says no format; known are %s", path, known);
+    return pt_fail(err, -EINVAL, "%s: unknown file extension; use one of: %s", path, known);
 }
 
 int pt_profile_check_path(const char *path, struct pt_err *err) {

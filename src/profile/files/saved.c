@@ -1,12 +1,12 @@
-/* .pitotprof: a whole profile, to be looked at, compared and symbolised later.
+/* .pitotprof: a complete profile, to be viewed, compared and symbolized later.
  *
  *     "pitotprf", version (u32), CRC-32C of the rest of the file (u32), size of the content (u64),
  *     content in a zstd frame
  *
- * The content is sections, each a tag, a length and that many bytes: all numbers are varints,
- * signed ones zigzag; a reference is the number plus one, 0 is "none"; text has its length first.
- * Sections stand in the order of their tags, so that what is referred to was already read. Readers
- * pass over sections they do not know. */
+ * The content is a list of sections, each a tag, a length and that many bytes. All numbers are
+ * varints, signed ones zigzag; a reference is the number plus one, 0 is "none"; text is preceded by
+ * its length. Sections are in the order of their tags, so references only point back. Readers skip
+ * unknown sections. */
 #include "base/crc32c.h"
 #include "profile/files/profile_readers.h"
 #include "profile/files/profile_writers.h"
@@ -48,7 +48,7 @@ static void put_types(const struct pt_profile *p, struct pt_buf *b) {
     }
 }
 
-/* The numbers of a meta, in the order of the file. New ones are added at the end. */
+/* The numbers of the meta section, in the order of the file. New ones are added at the end. */
 #define META_NUMBERS(X)     \
     X(start_ns)             \
     X(end_ns)               \
@@ -145,7 +145,7 @@ static void put_threads(const struct pt_profile *p, struct pt_buf *b) {
     }
 }
 
-/* Times as differences: most are small. */
+/* Times are differences, most of them small. */
 static void put_samples(const struct pt_profile *p, struct pt_buf *b) {
     int64_t last_ns = 0;
     pt_buf_varint(b, p->samples.count);
@@ -190,7 +190,7 @@ static bool has_gil(const struct pt_profile *p) {
     return false;
 }
 
-/* For each sample, or for none. */
+/* For every sample, or for none. */
 static void put_gil(const struct pt_profile *p, struct pt_buf *b) {
     size_t count = has_gil(p) ? p->samples.count : 0;
     pt_buf_varint(b, count);
@@ -225,7 +225,7 @@ static void write_saved(const struct pt_profile *p, struct pt_out *out) {
     size_t n =
         ZSTD_compress(pt_buf_reserve(&rest, bound), bound, content.at, content.len, ZSTD_LEVEL);
     if (ZSTD_isError(n))
-        abort(); /* there was room for it: only memory can be short */
+        abort(); /* the buffer is large enough, so this is out of memory */
     rest.len += n;
     pt_buf_str(&header, PT_STR(MAGIC));
     pt_buf_u32(&header, VERSION);
@@ -239,7 +239,7 @@ static void write_saved(const struct pt_profile *p, struct pt_out *out) {
 
 const struct pt_profile_writer pt_saved_writer = {
     ".pitotprof",
-    "Pitot's own: all there is, to be read again",
+    "Pitot's own format: complete, can be read again",
     write_saved,
 };
 
@@ -260,7 +260,7 @@ static bool get_types(struct pt_bytes *r, struct pt_profile_file *f) {
     return true;
 }
 
-/* A number of elements; each takes a byte at least. */
+/* A number of elements; each takes at least one byte. */
 static uint64_t get_count(struct pt_bytes *r) {
     uint64_t count = pt_bytes_varint(r);
     if (count > (uint64_t)(r->end - r->at))
@@ -268,7 +268,7 @@ static uint64_t get_count(struct pt_bytes *r) {
     return r->failed ? 0 : count;
 }
 
-/* Below `limit`. */
+/* Must be below `limit`. */
 static uint32_t get_below(struct pt_bytes *r, uint64_t limit) {
     uint64_t number = pt_bytes_varint(r);
     if (number >= limit)
@@ -296,13 +296,13 @@ static bool get_meta(struct pt_bytes *r, struct pt_profile_file *f) {
     pt_str_copy(m->way, sizeof m->way, pt_bytes_lstr(r));
     pt_str_copy(m->command, sizeof m->command, pt_bytes_lstr(r));
     META_NUMBERS(GET_NUMBER)
-    const int64_t limit = INT64_C(1) << 61; /* so that differences do not overflow */
+    const int64_t limit = INT64_C(1) << 61; /* differences must not overflow */
     return m->start_ns < limit && m->start_ns > -limit && m->end_ns < limit && m->end_ns > -limit &&
            m->period_ns < limit && m->period_ns >= 0;
 }
 
-/* Equal things have equal numbers, so an element that is already there was not written by us, and
- * would shift the numbers of all that follow. */
+/* Equal elements have equal numbers, so a duplicate was not written by Pitot, and would shift all
+ * numbers after it. */
 static bool get_strings(struct pt_bytes *r, struct pt_profile_file *f) {
     uint64_t count = get_count(r);
     for (uint64_t i = 0; i < count && !r->failed; i++)
@@ -405,7 +405,7 @@ static bool get_samples(struct pt_bytes *r, struct pt_profile_file *f) {
 
 static bool get_timeline(struct pt_bytes *r, struct pt_profile_file *f) {
     struct pt_profile_timeline *t = &f->profile.timeline;
-    const int64_t limit = INT64_C(1) << 50; /* so that the whole of it does not overflow */
+    const int64_t limit = INT64_C(1) << 50; /* the total must not overflow */
     t->start_ns = pt_bytes_zigzag(r);
     t->step_ns = pt_bytes_zigzag(r);
     uint64_t count = get_count(r);
@@ -432,7 +432,7 @@ static bool get_growth(struct pt_bytes *r, struct pt_profile_file *f) {
     return true;
 }
 
-/* Files from before have none. */
+/* Older files have no such section. */
 static bool get_gil(struct pt_bytes *r, struct pt_profile_file *f) {
     struct pt_profile *p = &f->profile;
     uint64_t count = get_count(r);
@@ -465,15 +465,15 @@ int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_e
         struct pt_bytes r = { first, first + bytes.len, false };
         bool is_first = tag == SECTION_TYPES;
         if (tag <= last || (last == 0) != is_first || !sections[tag](&r, f) || r.failed)
-            return pt_fail(err, -EBADMSG, "section %d of the profile makes no sense", (int)tag);
+            return pt_fail(err, -EBADMSG, "section %d of the profile is invalid", (int)tag);
         last = tag;
     }
     if (all.failed || last == 0)
-        return pt_fail(err, -EBADMSG, "the profile is cut off");
+        return pt_fail(err, -EBADMSG, "the profile is truncated");
     return 0;
 }
 
-/* Grows with what comes out, so that a false size costs nothing. */
+/* The buffer grows with the output, so that a wrong size costs nothing. */
 static int decompress(struct pt_str bytes, uint64_t size, struct pt_buf *into, struct pt_err *err) {
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (!stream)
@@ -492,7 +492,7 @@ static int decompress(struct pt_str bytes, uint64_t size, struct pt_buf *into, s
     }
     ZSTD_freeDStream(stream);
     if (has_failed || hint > 0 || into->len != size)
-        return pt_fail(err, -EBADMSG, "the compressed part is damaged");
+        return pt_fail(err, -EBADMSG, "the compressed data is damaged");
     return 0;
 }
 
@@ -502,15 +502,15 @@ static int read_saved(struct pt_str bytes, struct pt_profile_file *f, struct pt_
     struct pt_str magic = pt_bytes_take(&r, sizeof MAGIC - 1);
     uint32_t version = pt_bytes_u32(&r), crc = pt_bytes_u32(&r);
     if (r.failed || !pt_str_eq(magic, PT_STR(MAGIC)))
-        return pt_fail(err, -EBADMSG, "not a profile of Pitot");
+        return pt_fail(err, -EBADMSG, "not a Pitot profile");
     if (version != VERSION)
-        return pt_fail(err, -EBADMSG, "version %u of the format; this Pitot reads %d", version,
-                       VERSION);
+        return pt_fail(err, -EBADMSG, "unsupported format version %u (this Pitot reads version %d)",
+                       version, VERSION);
     if (pt_crc32c(0, r.at, (size_t)(r.end - r.at)) != crc)
-        return pt_fail(err, -EBADMSG, "the profile is damaged or was not written to its end");
+        return pt_fail(err, -EBADMSG, "the profile is damaged or incomplete");
     uint64_t size = pt_bytes_u64(&r);
     if (size > PT_PROFILE_CONTENT_MAX)
-        return pt_fail(err, -EFBIG, "the profile has more than 1 GiB");
+        return pt_fail(err, -EFBIG, "the profile is larger than 1 GiB");
     struct pt_buf content = { 0 };
     int rc = r.failed ? -EBADMSG
                       : decompress((struct pt_str){ (const char *)r.at, (size_t)(r.end - r.at) },

@@ -1,5 +1,5 @@
-/* For speedscope.app: https://www.speedscope.app/file-format-schema.json. One "sampled" profile for
- * each thread; where samples are not of time (heap), one for each column of values.
+/* For speedscope.app: https://www.speedscope.app/file-format-schema.json. One "sampled" profile per
+ * thread; for samples without time (heap), one per column of values.
  *
  *     {"shared":{"frames":[{"name":"main"}]},
  *      "profiles":[{"type":"sampled","samples":[[0,1]],"weights":[10101010],...}]}
@@ -34,7 +34,7 @@ static void write_frames(const struct pt_call_tree *t, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* From the root. */
+/* From the root to the leaf. */
 static void write_stack(const struct pt_call_tree *t, uint32_t stack, struct pt_json *j) {
     uint32_t labels[DEPTH_MAX];
     size_t depth = 0;
@@ -47,7 +47,7 @@ static void write_stack(const struct pt_call_tree *t, uint32_t stack, struct pt_
     pt_json_end(j);
 }
 
-/* speedscope knows "none" for what is only counted. */
+/* speedscope uses "none" for plain counts. */
 static const char *unit_name(enum pt_profile_unit unit) {
     return unit == PT_PROFILE_SAMPLES ? "none" : pt_profile_unit_name(unit);
 }

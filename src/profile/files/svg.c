@@ -1,6 +1,6 @@
-/* A flame graph that is only a picture: no script, nothing outside the file, readable in all that
- * shows SVG, and each box with its numbers as a title. The root is on top, heavy branches are left.
- * Boxes too narrow to be seen are left out. A difference is coloured by what changed. */
+/* A static flame graph: no script, no external files, works in every SVG viewer; each box has its
+ * numbers as a title. The root is on top, heavy branches are on the left. Boxes too narrow to be
+ * visible are omitted. A difference is coloured by change. */
 #include "base/utf8.h"
 #include "profile/model/profile_diff.h"
 #include "profile/model/call_tree.h"
@@ -14,7 +14,7 @@
 #define MARGIN      10
 #define HEADER      58
 #define ROW         18
-#define LETTER      6.7 /* width of one */
+#define LETTER      6.7 /* width of one letter */
 #define NARROWEST   0.4
 #define NARROW_TEXT 28
 
@@ -36,15 +36,15 @@ static const char *const style =
 
 struct svg {
     struct pt_call_tree tree;
-    struct pt_call_values values, before; /* the second: of a difference only */
+    struct pt_call_values values, before; /* `before` only for a difference */
     bool is_diff;
-    double *x;      /* of each node, in values; NAN: too narrow */
-    uint32_t *rows; /* from 0 below the box of all */
+    double *x;      /* of each node, in the unit of values; NAN: too narrow */
+    uint32_t *rows; /* from 0, below the box "all" */
     uint32_t row_count;
     double largest_change;
 };
 
-/* XML allows no control characters, not even escaped, and neither U+FFFE nor U+FFFF. */
+/* XML forbids control characters, even escaped, and U+FFFE and U+FFFF. */
 static bool is_forbidden(struct pt_str text, size_t *bytes) {
     unsigned char c = (unsigned char)text.at[0];
     *bytes = 1;
@@ -90,7 +90,7 @@ static void write_text(struct pt_out *out, struct pt_str text) {
 static int by_parent_and_weight(const void *a, const void *b, void *user) {
     const struct svg *s = user;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    /* plus one: roots, whose parent is NONE, come first */
+    /* plus one: roots, which have NONE as parent, come first */
     uint32_t left = s->tree.nodes.at[x].parent + 1, right = s->tree.nodes.at[y].parent + 1;
     if (left != right)
         return left < right ? -1 : 1;
@@ -99,7 +99,7 @@ static int by_parent_and_weight(const void *a, const void *b, void *user) {
     return (x > y) - (x < y);
 }
 
-/* Parents have smaller numbers, so each is placed before its children are. */
+/* Parents have smaller numbers, so each is placed before its children. */
 static void place(struct svg *s) {
     size_t count = s->tree.nodes.count;
     uint32_t *order = pt_calloc(count + 1, sizeof *order);
@@ -181,7 +181,7 @@ static void write_label(struct pt_out *out, struct pt_str name, double x, double
     pt_out_text(out, "</text>");
 }
 
-/* Blue is less, orange is more, and grey is as before. */
+/* Blue is less, orange is more, grey is unchanged. */
 static void write_change_fill(struct pt_out *out, double part) {
     static const int less[] = { 74, 144, 226 }, more[] = { 243, 128, 52 },
                      same[] = { 228, 231, 234 };
@@ -193,7 +193,7 @@ static void write_change_fill(struct pt_out *out, double part) {
     pt_out_text(out, ")\"");
 }
 
-/* Neighbours of one kind differ a little. */
+/* Makes neighbours of one kind distinguishable. */
 static double opacity_of(struct pt_str name) {
     return 0.82 + 0.06 * (pt_intern_hash(name.at, name.len) % 4);
 }
@@ -210,7 +210,7 @@ static void write_title(const struct svg *s, uint32_t node, struct pt_str name,
     write_value(out, s->tree.profile->types[0].unit, s->values.total[node]);
     pt_out_printf(out, ", %.2f %%", 100 * share(s->values.total[node], s->values.sum));
     if (s->is_diff)
-        pt_out_printf(out, ", %+.2f %% of the whole since before", 100 * change_of(s, node));
+        pt_out_printf(out, ", change %+.2f %% of the whole", 100 * change_of(s, node));
     if (place.len > 0)
         pt_out_char(out, '\n');
     write_text(out, place);
@@ -260,7 +260,7 @@ static void write_header(const struct svg *s, struct pt_out *out) {
     write_text(out, p->meta.command[0] ? pt_str_from(p->meta.command) : pt_str_from(title));
     pt_out_printf(out, "</text>\n<text class=\"m\" x=\"%d\" y=\"44\">", MARGIN);
     if (s->is_diff) {
-        pt_out_text(out, "blue: less of the whole than before; orange: more");
+        pt_out_text(out, "blue: smaller share of the whole than before; orange: larger share");
     } else {
         write_text(out, pt_str_from(p->meta.way));
         pt_out_printf(out, "%s%zu samples", p->meta.way[0] ? "; " : "", p->samples.count);

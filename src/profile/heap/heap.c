@@ -47,7 +47,7 @@ struct pt_heap_sum pt_heap_weight(uint64_t bytes, double mean_bytes) {
         return (struct pt_heap_sum){ size, 1, 0 };
     double probability = -expm1(-size / mean_bytes);
     if (probability <= 0)
-        return (struct pt_heap_sum){ 0 }; /* nothing cannot be a sample */
+        return (struct pt_heap_sum){ 0 }; /* an empty block is never sampled */
     double weight = size / probability;
     return (struct pt_heap_sum){ weight, 1 / probability, (1 - probability) * weight * weight };
 }
@@ -57,7 +57,7 @@ static void fill(struct pt_heap_series *s, uint32_t until, double value) {
         s->at[s->filled] = (float)value;
 }
 
-/* The end of two windows is that of the second. */
+/* A window of double length ends with its second half. */
 static void halve(struct pt_heap_series *s) {
     for (uint32_t i = 0; i < PT_HEAP_WINDOWS / 2; i++)
         s->at[i] = s->at[2 * i + 1];
@@ -99,7 +99,7 @@ void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     if (h->start_mono_ns == 0)
         h->start_mono_ns = mono_ns;
     if (mono_ns <= h->now_mono_ns || mono_ns - h->start_mono_ns > INT64_MAX / 4)
-        return; /* threads may be a little out of order */
+        return; /* threads may be slightly out of order */
     h->now_mono_ns = mono_ns;
     while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS)
         double_windows(h);
@@ -125,7 +125,7 @@ uint32_t pt_heap_group_of(struct pt_heap *h, uint32_t stack, uint32_t thread) {
     return number;
 }
 
-/* Before live sums change: what they were at the last peak and in the windows that are over. */
+/* Called before live sums change: saves their values at the last peak and in the past windows. */
 static void settle(struct pt_heap *h, struct pt_heap_group *g) {
     if (!h->is_every && g->peak_number != h->peak_number) {
         g->peak = g->live;
@@ -170,7 +170,7 @@ static bool is_ours(const struct pt_profile *p, uint32_t frame) {
            pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY));
 }
 
-/* The leaf is who called malloc. */
+/* The leaf must be the caller of malloc. */
 static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
     while (stack != PT_PROFILE_NONE && is_ours(p, p->stacks.at[stack].frame))
         stack = p->stacks.at[stack].parent;
@@ -199,7 +199,7 @@ static void take_code(struct pt_heap *h, struct pt_heap_process *p,
     p->codes[c->number] = pt_pythons_add_code(&h->pythons, code) + 1;
 }
 
-/* The code objects of a file have numbers of their own. */
+/* Each file numbers its code objects from 0. */
 struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_process *p,
                                      struct pt_str frames) {
     pt_buf_clear(&h->entries);
@@ -215,8 +215,8 @@ struct pt_str pt_heap_python_entries(struct pt_heap *h, const struct pt_heap_pro
     return pt_buf_as_str(&h->entries);
 }
 
-/* What the recording makes of it is one sample; its stack, without our own library, and thread are
- * all we want. */
+/* The recording makes one sample of it; only its thread and its stack, without our library, are
+ * used. */
 struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_process *p,
                                         const struct pt_preload_event *e) {
     struct pt_recording *r = &h->recording;
@@ -227,7 +227,7 @@ struct pt_profile_sample pt_heap_unwind(struct pt_heap *h, struct pt_heap_proces
     struct pt_profile_meta before = r->profile.meta;
     pt_recording_take(r, &record, next);
     if (pt_preloaded_is_lost(r) && p->may_refresh) {
-        /* a library that was loaded since */
+        /* perhaps a library was loaded since */
         p->may_refresh = false;
         p->is_gone = !pt_recording_add_process(r, p->pid);
         r->profile.meta = before;
@@ -322,7 +322,7 @@ static void take(struct pt_heap *h, uint32_t process, const struct pt_preload_ev
     }
 }
 
-/* Memory of a process that has ended is given back, but it was not freed. */
+/* Memory of an ended process no longer exists, but it was not freed. */
 static void leave(struct pt_heap *h, uint32_t process) {
     struct pt_heap_live_entry gone;
     for (size_t i = 0; i < h->live.capacity; i++)
@@ -334,7 +334,7 @@ static void leave(struct pt_heap *h, uint32_t process) {
         }
 }
 
-/* Maps first: they are older than what needs them, or were written because of it. */
+/* Mappings first: samples that need them may precede them in the ring. */
 static void read_maps(struct pt_heap *h, uint32_t process, struct pt_preload_source *s,
                       bool is_final) {
     struct pt_preload_event e;
@@ -377,7 +377,7 @@ struct pt_preload_losses pt_preload_losses(const struct pt_heap *h) {
     return all;
 }
 
-/* The chosen pair of columns comes first, the others keep their order. */
+/* The chosen pair of columns comes first; the others keep their order. */
 static size_t column_of(size_t index, enum pt_heap_metric first) {
     size_t pair = index / 2, chosen = (size_t)first;
     pair = pair == 0 ? chosen : pair <= chosen ? pair - 1 : pair;
@@ -462,7 +462,7 @@ void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
     pt_symbolize(&h->recording);
 }
 
-/* Where each column comes from once the wanted pair is first; false: it is not there. */
+/* The old index of each column, with the wanted pair first. False: there is no such column. */
 static bool find_columns(const struct pt_profile *p, enum pt_heap_metric first, size_t *from) {
     size_t wanted = 0;
     while (wanted < p->type_count && strcmp(p->types[wanted].name, types[2 * first].name) != 0)

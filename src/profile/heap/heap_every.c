@@ -1,9 +1,9 @@
-/* If every allocation counts, the process has added them up by stack; here the sums are looked at
- * from time to time, and what was added since goes to the groups. */
+/* In mode "every", the process itself sums allocations by stack; the sums are read periodically,
+ * and the increase is added to the groups. */
 #include "profile/heap/heap.h"
 
 #define LOOK_EVERY_NS INT64_C(100000000)
-#define MANY_STACKS   16384 /* are looked at less often */
+#define MANY_STACKS   16384 /* from this number on, read less often */
 
 static struct pt_heap_counted *counted_of(struct pt_heap_process *p, uint32_t number) {
     size_t before = p->counted_capacity;
@@ -22,7 +22,7 @@ static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
     return NULL;
 }
 
-/* A library that was loaded since is looked for once. */
+/* Reads the mappings again, once, in case a library was loaded since. */
 static bool is_mapped(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
     const struct pt_space *space = space_of(&h->recording, p->pid);
     if (space && pt_space_find(space, pc))
@@ -60,7 +60,7 @@ static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
                               pt_heap_python_entries(h, p, frames));
 }
 
-/* The thread that came here first stands for all. */
+/* The first thread with this stack represents all. */
 static uint32_t thread_of(struct pt_heap *h, const struct pt_heap_process *p, uint32_t tid) {
     struct pt_recording *r = &h->recording;
     uint32_t process = 0, name = 0;
@@ -87,8 +87,8 @@ void pt_heap_every_copy(struct pt_heap *h, struct pt_heap_process *p,
     c->group = pt_heap_group_of(h, sample.stack, sample.thread) + 1;
 }
 
-/* A stack that could not be walked waits for its copy as long as it may come, and one whose code is
- * not known for the maps that the process writes at its end: it may have ended right now. */
+/* An incomplete stack waits for its copy as long as that may come. A stack with unknown code waits
+ * for the mappings that the process writes at its end, because it may be ending now. */
 static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_heap_counted *c,
                        const struct pt_preload_source *source, const struct pt_heap_stack *s,
                        bool is_final) {
@@ -105,7 +105,7 @@ static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_h
     return true;
 }
 
-/* What is new: `now` instead of `was`. */
+/* The increase since the last call; sets `was` to `now`. */
 static struct pt_heap_sum difference(struct pt_heap_sum *was, struct pt_heap_sum now) {
     struct pt_heap_sum by = now;
     pt_heap_sum_add(&by, was, -1);
@@ -113,7 +113,7 @@ static struct pt_heap_sum difference(struct pt_heap_sum *was, struct pt_heap_sum
     return by;
 }
 
-/* Counts of a process that runs are not of one instant: less than nothing is not live. */
+/* Counts of a running process are not read at one instant, so differences may be negative. */
 static struct pt_heap_sum live_of(const struct pt_heap_stack *s) {
     int64_t bytes = (int64_t)(s->allocated_bytes - s->freed_bytes);
     int64_t count = (int64_t)(s->allocated_count - s->freed_count);
@@ -160,7 +160,7 @@ void pt_heap_every_read(struct pt_heap *h, struct pt_heap_process *p,
             take_stack(h, p, s, i, &stack, is_final);
     if (!is_final)
         return;
-    /* peaks of several processes are added, though they may be of different times */
+    /* peaks of several processes are added, although they may be at different times */
     h->total_peak.bytes += (double)pt_preload_source_peak_bytes(s);
     h->peak_mono_ns = pt_preload_source_peak_ns(s);
 }

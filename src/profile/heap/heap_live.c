@@ -12,7 +12,7 @@ static size_t home_of(const struct pt_heap_live *l, uint32_t process, uint64_t a
     return (size_t)(mixed >> 20) & (l->capacity - 1);
 }
 
-/* The place of the address, or the free one where it would be. */
+/* The slot of the address, or the free slot where it would be. */
 static size_t find(const struct pt_heap_live *l, uint32_t process, uint64_t address) {
     size_t i = home_of(l, process, address);
     while (l->at[i].address != 0 && (l->at[i].address != address || l->at[i].process != process))
@@ -43,7 +43,7 @@ bool pt_heap_live_put(struct pt_heap_live *l, struct pt_heap_live_entry entry,
     return is_taken;
 }
 
-/* Entries behind the hole that belong before it move up. */
+/* Moves up entries after the hole that belong before it. */
 static void close_hole(struct pt_heap_live *l, size_t hole) {
     size_t mask = l->capacity - 1;
     for (size_t i = (hole + 1) & mask; l->at[i].address != 0; i = (i + 1) & mask) {

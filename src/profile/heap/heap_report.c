@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define LINE_STEPS 64 /* of the time line on a terminal */
+#define LINE_STEPS 64 /* of the timeline on a terminal */
 
 /* Bytes and blocks of a metric, over all stacks. */
 struct sums {
@@ -45,7 +45,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns) {
     return (double)(to_ns - from_ns) / 1e9;
 }
 
-/* Live bytes over time, in eighths of the highest. */
+/* Live bytes over time, in eighths of the maximum. */
 static void print_time_line(const struct pt_profile_timeline *t, struct pt_out *out) {
     static const char *const levels[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
     size_t together = (t->count + LINE_STEPS - 1) / LINE_STEPS;
@@ -72,22 +72,25 @@ void pt_heap_report_print_losses(const struct pt_profile *p, struct pt_out *out)
     const struct pt_profile_heap_meta *h = &p->meta.heap;
     if (h->thinned > 0)
         pt_out_printf(out,
-                      "samples came faster than they were read: %.1f %% of them stand for more "
-                      "than asked for; the sums hold, their errors are larger\n",
+                      "samples arrived faster than they were read: %.1f %% were taken at a lower "
+                      "rate than requested (sums are correct, with larger errors)\n",
                       percent(h->thinned, h->taken));
     if (p->meta.lost > 0)
         pt_out_printf(out,
-                      "lost: %" PRId64 " samples (%.1f %%), as the ring was full: sums are too low "
-                      "by about that; use a larger --heap\n",
+                      "lost: %" PRId64 " samples (%.1f %%): the ring was full, so sums are too low "
+                      "by about that share (use a larger --heap)\n",
                       p->meta.lost, percent(p->meta.lost, p->meta.lost + h->taken));
     if (h->lost_frees > 0)
-        pt_out_printf(out, "lost: %" PRId64 " frees; what they freed looks live\n", h->lost_frees);
+        pt_out_printf(out, "lost: %" PRId64 " frees (their memory appears as live)\n",
+                      h->lost_frees);
     if (h->untracked > 0)
-        pt_out_printf(out, "not followed to their end: %" PRId64 " allocations\n", h->untracked);
+        pt_out_printf(out, "not tracked until freed: %" PRId64 " allocations\n", h->untracked);
     if (h->lost_stacks > 0)
         pt_out_printf(out, "without a stack: %" PRId64 " allocations\n", h->lost_stacks);
     if (h->unknown_pythons > 0)
-        pt_out_printf(out, "python: %" PRId64 " processes run one whose frames are not known\n",
+        pt_out_printf(out,
+                      "python: frames of %" PRId64
+                      " processes cannot be read (unknown Python version)\n",
                       h->unknown_pythons);
 }
 
@@ -97,11 +100,11 @@ static void print_head(const struct pt_profile *p, struct pt_out *out) {
     pt_out_printf(out, "samples: %" PRId64 " of %" PRId64 " process%s", m->heap.taken,
                   m->heap.processes, m->heap.processes == 1 ? "" : "es");
     if (m->unwound > 0)
-        pt_out_printf(out, "; %.1f %% of their stacks reach the root",
+        pt_out_printf(out, "; %.1f %% of the stacks reach the root",
                       percent(m->rooted, m->unwound));
     pt_out_char(out, '\n');
     if (m->python_wanted > 0)
-        pt_out_printf(out, "python: %.1f %% of %" PRId64 " stacks are merged with certainty\n",
+        pt_out_printf(out, "python: %.1f %% of %" PRId64 " stacks merged with certainty\n",
                       percent(m->python_matched, m->python_wanted), m->python_wanted);
     pt_heap_report_print_losses(p, out);
 }
@@ -124,7 +127,7 @@ static void print_top(const struct pt_profile *p, const struct pt_heap_report *h
     struct pt_top top;
     pt_top_make(&top, p);
     pt_out_printf(out, "%s bytes by function:%s\n", p->types[0].name,
-                  top.sum > 0 ? "" : " none; --metric has others");
+                  top.sum > 0 ? "" : " none (see --metric for others)");
     if (top.sum > 0)
         pt_top_print(&top, p, how->top_rows, &how->style, out);
     pt_top_release(&top);

@@ -1,5 +1,5 @@
-/* profile/heap/heap_report.h -- a profile of memory as text for people, and as JSON: of one that
- * was just taken and of one that was read alike. */
+/* profile/heap/heap_report.h -- prints a heap profile, new or read from a file, as text and as
+ * JSON. */
 #ifndef PT_PROFILE_HEAP_HEAP_REPORT_H
 #define PT_PROFILE_HEAP_HEAP_REPORT_H
 
@@ -12,15 +12,15 @@ struct pt_heap_report {
     struct pt_top_style style;
 };
 
-/* Is it one? */
+/* Is it a heap profile? */
 bool pt_heap_report_fits(const struct pt_profile *p);
 
-/* Sums with their standard errors, what was lost, live bytes over time, tables. */
+/* Prints sums with their standard errors, losses, live bytes over time, tables. */
 void pt_heap_report_print(const struct pt_profile *p, const struct pt_heap_report *how,
                           struct pt_out *out);
-/* What was lost and why the sums are not as certain as they look; nothing if nothing was. */
+/* Prints what was lost and how that affects the sums; nothing if nothing was lost. */
 void pt_heap_report_print_losses(const struct pt_profile *p, struct pt_out *out);
-/* The object of docs/HEAP.md. */
+/* The JSON object that docs/HEAP.md describes. */
 void pt_heap_report_print_json(const struct pt_profile *p, size_t top_rows, struct pt_out *out);
 
 #endif

@@ -9,7 +9,7 @@
 #define QUARTERS        4
 #define STANDARD_ERRORS 3.0
 #define FRAMES          4 /* of a stack in the table */
-#define LATE            8 /* the last of so many parts of a run */
+#define LATE            8 /* the last 1/8 of a run */
 
 static double quarter_mean(const float *at, size_t count, size_t quarter) {
     size_t from = quarter * count / QUARTERS, to = (quarter + 1) * count / QUARTERS;
@@ -19,8 +19,9 @@ static double quarter_mean(const float *at, size_t count, size_t quarter) {
     return sum / (double)(to - from);
 }
 
-/* What is taken once, or in a warm-up, or given back from time to time, does not rise in every
- * quarter; a leak rises by a third of the whole in each, and by a quarter of that for certain. */
+/* Memory allocated once, in a warm-up, or freed periodically does not rise in every quarter. A leak
+ * rises by a third of the total from each quarter to the next; at least a quarter of that is
+ * required. */
 static bool rises_throughout(const float *at, size_t count, double error_bytes) {
     double rise = quarter_mean(at, count, QUARTERS - 1) - quarter_mean(at, count, 0);
     if (rise <= STANDARD_ERRORS * error_bytes || rise <= 0)
@@ -85,7 +86,7 @@ static double highest(const float *at, size_t count) {
     return most;
 }
 
-/* Near the end, and not at it: many programs free all they have before they exit. */
+/* Near the end, not at it: many programs free everything before they exit. */
 static double late_bytes(const float *at, size_t windows) {
     size_t late = windows - windows / LATE;
     return highest(at + late, windows - late);
@@ -98,7 +99,7 @@ static double block_size(const struct pt_heap *h, const struct by_stack *of, siz
     return all.count > 0 && all.bytes > 0 ? all.bytes / all.count : 1;
 }
 
-/* Groups of one stack, of all its threads, are one row. False: it is no leak. */
+/* Sums the groups of one stack over all threads into one row. False: not a leak. */
 static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t count, size_t windows,
                    struct pt_profile_growth *row) {
     float sum[PT_HEAP_WINDOWS] = { 0 };
@@ -115,7 +116,7 @@ static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t co
         pt_leak_growth(sum, windows, (double)h->window_ns / 1e9, error_bytes);
     double late = growth.is_leak ? late_bytes(sum, windows) : 0;
     if (!growth.is_leak || late < highest(sum, windows) / 2)
-        return false; /* or it was given back after all */
+        return false; /* it was freed after all */
     if (live.bytes < late / 2)
         live = (struct pt_heap_sum){ late, late / block_size(h, of, count), 0 };
     *row = (struct pt_profile_growth){ .stack = of[0].stack,
@@ -152,7 +153,7 @@ const char *pt_leaks_bytes_text(double bytes, char text[PT_LEAKS_BYTES_TEXT]) {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
     size_t unit = 0;
     if (fabs(bytes) < 0.5)
-        bytes = 0; /* what sums of weights leave of nothing; never "-0" */
+        bytes = 0; /* rounding error of sums of weights; never "-0" */
     for (; fabs(bytes) >= 1024 && unit + 1 < PT_COUNT(units); unit++)
         bytes /= 1024;
     snprintf(text, PT_LEAKS_BYTES_TEXT, "%.*f %s", unit == 0 ? 0 : 1, bytes, units[unit]);
@@ -177,7 +178,8 @@ static void print_frame(const struct pt_profile *p, uint32_t frame, struct pt_ou
         pt_out_printf(out, ":%u", p->frames.at[frame].line);
 }
 
-/* Of Python what allocates, then the functions of Python: the interpreter says nothing. */
+/* With Python in the stack: the leaf, then only Python functions, because interpreter frames say
+ * nothing. */
 void pt_leaks_print_stack(const struct pt_profile *p, uint32_t stack, size_t frames,
                           struct pt_out *out) {
     bool only_python = has_python(p, stack);
@@ -206,12 +208,13 @@ static void print_row(const struct pt_profile_growth *g, const struct pt_profile
 
 void pt_leaks_print(const struct pt_profile *p, size_t limit, struct pt_out *out) {
     if (p->growth.count == 0) {
-        pt_out_text(out, p->timeline.count < MIN_WINDOWS
-                             ? "leaks: the run was too short to tell\n"
-                             : "leaks: no stack's live bytes rise throughout the run\n");
+        pt_out_text(out,
+                    p->timeline.count < MIN_WINDOWS
+                        ? "leaks: unknown (the run was too short)\n"
+                        : "leaks: none (no stack has live bytes that rise throughout the run)\n");
         return;
     }
-    pt_out_text(out, "stacks whose live bytes rise throughout the run (may be in use):\n"
+    pt_out_text(out, "stacks with live bytes that rise throughout the run (may be in use):\n"
                      "                      growth         live       blocks  allocated by\n");
     for (size_t i = 0; i < p->growth.count && i < limit; i++)
         print_row(&p->growth.at[i], p, out);

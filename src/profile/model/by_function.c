@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Adds a path of names; `last` has, for each name, the node it was counted for last, and one. */
+/* Adds a path of names; last[name] is the leaf node the name was last counted for, plus one. */
 static void count_node(struct pt_top *t, const struct pt_tree *tree, uint32_t leaf, int64_t value,
                        uint32_t *last) {
     t->rows[tree->nodes[leaf].name].self += value;
@@ -59,7 +59,7 @@ void pt_top_make(struct pt_top *t, const struct pt_profile *p) {
     if (t->count > 1)
         qsort(t->rows, t->count, sizeof *t->rows, by_self);
     while (t->count > 0 && t->rows[t->count - 1].total == 0)
-        t->count--; /* names of frames that no sample has */
+        t->count--; /* names of frames without samples */
     pt_tree_release(&tree);
 }
 
@@ -93,7 +93,7 @@ struct pt_top_style pt_top_style_of(int fd) {
     return style;
 }
 
-/* The colours of the flame graph, as near as 16 colours come. */
+/* The colours of the flame graph, as close as 16 colours allow. */
 static const char *color_of(enum pt_profile_kind kind) {
     static const char *const colors[PT_KIND_COUNT] = {
         [PT_KIND_UNKNOWN] = "\033[90m", [PT_KIND_NATIVE] = "\033[36m",
@@ -103,10 +103,10 @@ static const char *color_of(enum pt_profile_kind kind) {
     return colors[kind];
 }
 
-#define NUMBERS_WIDTH 17 /* of both percentages */
-#define NARROWEST     8  /* a name is not cut further */
+#define NUMBERS_WIDTH 17 /* of both percentage columns */
+#define NARROWEST     8  /* names are not cut below this */
 
-/* Cut at the end, with a mark. */
+/* Text that does not fit ends with "..". */
 static void print_cut(struct pt_out *out, struct pt_str text, size_t room) {
     if (text.len <= room) {
         pt_out_utf8(out, text);
@@ -159,7 +159,7 @@ void pt_top_print_gil(const struct pt_profile *p, struct pt_out *out) {
     if (m->gil_known > 0)
         pt_out_printf(out,
                       "GIL: held in %.1f %% of %" PRId64
-                      " samples inside Python, wanted by others meanwhile in %.1f %%\n",
+                      " samples inside Python, wanted by other threads in %.1f %%\n",
                       percent(m->gil_held, m->gil_known), m->gil_known,
                       percent(m->gil_contended, m->gil_known));
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Samples without a thread stand after those of all threads. */
+/* Samples without a thread come after those of all threads. */
 static size_t slot_of(const struct pt_profile *p, size_t sample) {
     uint32_t thread = p->samples.at[sample].thread;
     return thread == PT_PROFILE_NONE ? p->threads.count : thread;

@@ -1,8 +1,9 @@
-/* profile/model/call_tree.h -- the stacks of a profile as people look at them: a tree of functions.
+/* profile/model/call_tree.h -- the stacks of a profile as a tree of functions, for people to look
+ * at.
  *
- * Stacks tell places in code apart. Here all places of one function are one label, and all places
- * without a symbol in one module too ("[libc.so.6]"), so that a function is one box and not one for
- * each of its lines. Parents have smaller numbers than their children, as in the profile. */
+ * Stacks distinguish code addresses. Here all addresses in one function share a label, and so do
+ * all addresses without a symbol in one module ("[libc.so.6]"): a function is one box, not one per
+ * line. Parents have smaller numbers than their children, as in the profile. */
 #ifndef PT_PROFILE_MODEL_CALL_TREE_H
 #define PT_PROFILE_MODEL_CALL_TREE_H
 
@@ -32,12 +33,12 @@ void pt_call_tree_release(struct pt_call_tree *t);
 /* Never empty. Writes into `buffer` only if there is no function. */
 struct pt_str pt_call_tree_name(const struct pt_call_tree *t, uint32_t label,
                                 char buffer[PT_PROFILE_NAME_BYTES]);
-/* Empty if not known. */
+/* Empty if unknown. */
 struct pt_str pt_call_tree_module(const struct pt_call_tree *t, uint32_t label);
 struct pt_str pt_call_tree_file(const struct pt_call_tree *t, uint32_t label);
 
-/* What each node has itself and with all it calls; both have `nodes.count` elements, which the
- * caller frees. `sum` has the samples without a stack too. */
+/* The value of each node alone and with its callees; both arrays have `nodes.count` elements. `sum`
+ * includes samples without a stack. */
 struct pt_call_values {
     int64_t *self, *total;
     int64_t sum;

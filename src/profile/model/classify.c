@@ -1,13 +1,13 @@
 #include "profile/model/classify.h"
 
-#define LEAF_FRAMES 24 /* so near to the leaf a name counts */
+#define LEAF_FRAMES 24 /* only names this close to the leaf count */
 
-/* A name that ends with '*' stands for all that start so. Of several that match, the first row
- * wins: what the program asked for stands above how the C library and the kernel do it. */
+/* A name that ends with '*' is a prefix. If several rows match, the first wins: what the program
+ * called comes before how the C library and the kernel implement it. */
 struct row {
     const char *name;
     enum pt_profile_state state;
-    bool spins; /* counts while it runs, too */
+    bool spins; /* also counts while it runs */
 };
 
 static const struct row rows[] = {
@@ -90,7 +90,7 @@ static bool matches(const char *pattern, struct pt_str name) {
     return name.len == n && memcmp(name.at, pattern, n) == 0;
 }
 
-/* The number of the first row that fits; PT_COUNT(rows) if none. */
+/* The number of the first row that matches; PT_COUNT(rows) if none does. */
 static size_t row_of(struct pt_str name, bool is_on_cpu) {
     for (size_t i = 0; i < PT_COUNT(rows); i++)
         if ((rows[i].spins || !is_on_cpu) && matches(rows[i].name, name))
@@ -98,12 +98,12 @@ static size_t row_of(struct pt_str name, bool is_on_cpu) {
     return PT_COUNT(rows);
 }
 
-/* Names are compared once for each function. */
+/* Names are compared once per function. */
 struct classes {
-    uint8_t *rows; /* by function: number + 1; 0 = not known yet */
+    uint8_t *rows; /* by function: row number + 1; 0 = not looked up yet */
     bool is_on_cpu;
 };
-_Static_assert(PT_COUNT(rows) < 254, "a row and one has to fit into a byte");
+_Static_assert(PT_COUNT(rows) < 254, "a row number plus one must fit into a byte");
 
 static size_t row_of_function(const struct pt_profile *p, struct classes *c, uint32_t function) {
     if (function == PT_PROFILE_NONE)

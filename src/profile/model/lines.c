@@ -7,16 +7,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#define CONTEXT 2 /* lines of source shown before and after one that has something */
+#define CONTEXT 2 /* source lines shown before and after a line with samples */
 
 struct spec {
-    struct pt_str file, function; /* either may be empty: all */
+    struct pt_str file, function; /* empty: any */
 };
 
 struct line {
     uint32_t file, number;
     int64_t self, total;
-    uint32_t last_stack; /* that was counted, plus one: recursion counts once */
+    uint32_t last_stack; /* the leaf last counted, plus one: recursion counts once */
 };
 
 struct lines {
@@ -26,7 +26,7 @@ struct lines {
     int64_t sum;
 };
 
-/* The last ':' that is none of "::" parts the file from the function. */
+/* The last single ':' separates the file from the function ("::" does not). */
 static struct spec parse(const char *what) {
     struct pt_str text = pt_str_from(what);
     for (size_t i = text.len; i-- > 0;) {
@@ -124,7 +124,7 @@ static void print_line(struct pt_out *out, const struct lines *lines, const stru
     pt_out_char(out, '\n');
 }
 
-/* Walks over the source and shows what is near a line of the profile. */
+/* Prints the source lines near a line of the profile. */
 static void print_source(struct pt_out *out, const struct lines *lines, size_t first, size_t end,
                          struct pt_scan source) {
     struct pt_scan text;
@@ -142,7 +142,7 @@ static void print_source(struct pt_out *out, const struct lines *lines, size_t f
         shown = number;
         next += is_it;
     }
-    for (; next < end; next++) /* the file is shorter than it was */
+    for (; next < end; next++) /* the file has become shorter */
         print_line(out, lines, &lines->at[next], lines->at[next].number, PT_STR(""));
 }
 
@@ -177,7 +177,7 @@ int pt_lines_print(const struct pt_profile *p, const char *what, struct pt_out *
     pt_intern_release(&lines.index);
     return found > 0 ? 0
                      : pt_fail(err, -ENODATA,
-                               "no sample has a line of %s: lines come from Python, "
-                               "and from debug information of native code",
+                               "no sample has a line of %s (lines are known for Python and for "
+                               "native code with debug information)",
                                what);
 }

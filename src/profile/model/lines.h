@@ -1,4 +1,4 @@
-/* profile/model/lines.h -- the source of a function, each line with what was spent in it.
+/* profile/model/lines.h -- the source of a function with the share of each line.
  *
  *      self   total
  *                      41      def step(self, batch):
@@ -12,9 +12,9 @@
 #include "base/out.h"
 #include "profile/model/profile.h"
 
-/* `what` is FILE:FUNCTION, FUNCTION or FILE:. A file matches by its last components, a function by
- * its name or the end of it after a dot or "::". Where the file can be read its lines are shown,
- * with some around. -ENODATA: nothing matches, or no line is known. */
+/* `what` is FILE:FUNCTION, FUNCTION or FILE:. A file matches by its last path components, a
+ * function by its name or by the part after a dot or "::". If the file can be read, its lines are
+ * shown with some context. -ENODATA: nothing matches, or no lines are known. */
 int pt_lines_print(const struct pt_profile *p, const char *what, struct pt_out *out,
                    struct pt_err *err) PT_MUST_CHECK;
 

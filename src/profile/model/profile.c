@@ -11,7 +11,7 @@ void pt_profile_init(struct pt_profile *p, const struct pt_profile_value_type *t
     memcpy(p->types, types, count * sizeof *types);
     p->meta.python_wanted = p->meta.python_matched = p->meta.counted_ns = -1;
     p->meta.gil_known = p->meta.gil_held = p->meta.gil_contended = -1;
-    (void)pt_profile_string(p, PT_STR("")); /* number 0 is the empty text */
+    (void)pt_profile_string(p, PT_STR("")); /* number 0 is the empty string */
 }
 
 void pt_profile_release(struct pt_profile *p) {
@@ -52,7 +52,7 @@ uint32_t pt_profile_string(struct pt_profile *p, struct pt_str text) {
     return next;
 }
 
-/* The arrays of equal-sized structs without padding: bytes are compared. */
+/* An array of equal-sized structs without padding: rows are compared byte by byte. */
 struct rows {
     const uint8_t *at;
     size_t size;

@@ -15,7 +15,7 @@ bool pt_profile_is_diff(const struct pt_profile *p) {
            strcmp(p->types[AFTER].name, column_names[AFTER]) == 0;
 }
 
-/* A frame of the difference: what a label of one of the two is called. */
+/* The frame of the difference for a label of one of the two profiles. */
 static uint32_t take_label(struct pt_profile *diff, const struct pt_call_tree *t, uint32_t label) {
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_str path = pt_profile_base_name(pt_call_tree_module(t, label));
@@ -65,7 +65,7 @@ static void add_side(struct pt_profile *diff, const struct pt_profile *p, int si
     pt_call_tree_release(&tree);
 }
 
-/* The samples of one stack, which may be of both sides, become one. */
+/* Merges the samples of one stack, which may come from both sides. */
 static void join_samples(struct pt_profile *diff) {
     size_t *place = pt_calloc(diff->stacks.count + 1, sizeof *place); /* plus one; last: no stack */
     size_t count = 0;
@@ -95,8 +95,8 @@ int pt_profile_diff(const struct pt_profile *before, const struct pt_profile *af
                        pt_profile_unit_name(before->types[0].unit), pt_profile_unit_name(unit));
     if ((before->modules.count == 0) != (after->modules.count == 0))
         return pt_fail(err, -EINVAL,
-                       "one profile knows modules, the other (collapsed stacks?) does not: nothing "
-                       "would match; compare two files of one format");
+                       "only one profile has modules (is the other collapsed stacks?), so nothing "
+                       "would match (compare two files of one format)");
     const struct pt_profile_value_type types[] = { { column_names[BEFORE], unit },
                                                    { column_names[AFTER], unit } };
     pt_profile_init(diff, types, PT_COUNT(types));
@@ -112,7 +112,7 @@ int pt_profile_diff(const struct pt_profile *before, const struct pt_profile *af
 
 struct change {
     uint32_t label;
-    double before, after; /* own shares of the whole */
+    double before, after; /* self, as shares of the whole */
 };
 
 static int by_size(const void *a, const void *b) {

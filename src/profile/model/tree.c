@@ -3,7 +3,7 @@
 struct builder {
     struct pt_tree *tree;
     const struct pt_profile *profile;
-    uint32_t *names; /* of each frame: number of its name */
+    uint32_t *names; /* number of the name of each frame */
     struct pt_intern name_index, node_index;
 };
 

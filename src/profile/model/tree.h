@@ -1,21 +1,21 @@
-/* profile/model/tree.h -- stacks by name: calls of one function from several lines are one call.
- * A node is a path of names from the root. */
+/* profile/model/tree.h -- stacks by name: calls of one function from several lines are merged. A
+ * node is a path of names from the root. */
 #ifndef PT_PROFILE_MODEL_TREE_H
 #define PT_PROFILE_MODEL_TREE_H
 
 #include "profile/model/profile.h"
 
 struct pt_tree_node {
-    uint32_t parent; /* or NONE; always the smaller number */
+    uint32_t parent; /* or NONE; always smaller than the node's own number */
     uint32_t name;   /* number of the name: equal names have equal numbers */
-    uint32_t frame;  /* one of those that are called so */
+    uint32_t frame;  /* one of the frames with this name */
 };
 
 struct pt_tree {
     struct pt_tree_node *nodes;
     size_t count, capacity;
     uint32_t *of_stack;    /* the node of each stack of the profile */
-    uint32_t *name_frames; /* of each name: a frame that is called so */
+    uint32_t *name_frames; /* of each name: a frame with it */
     size_t name_count, name_capacity;
 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SYSTEM_DIRECTORY "/usr/lib/debug"
-#define DEPTH_MAX        16 /* of directories in directories */
+#define DEPTH_MAX        16 /* of nested directories */
 
 int pt_debug_files_check(const struct pt_debug_files *f, struct pt_err *err) {
     struct stat st;
@@ -20,7 +20,7 @@ int pt_debug_files_check(const struct pt_debug_files *f, struct pt_err *err) {
         if (stat(f->directories[i], &st))
             return pt_fail(err, -errno, "cannot read %s: %s", f->directories[i], strerror(errno));
         if (!S_ISDIR(st.st_mode))
-            return pt_fail(err, -ENOTDIR, "%s is no directory", f->directories[i]);
+            return pt_fail(err, -ENOTDIR, "%s is not a directory", f->directories[i]);
     }
     return 0;
 }
@@ -43,7 +43,7 @@ static int open_regular(const char *path) {
     return fd;
 }
 
-/* Takes the descriptor. */
+/* Closes the descriptor. */
 static int open_with_id(const char *path, int fd, const char *build_id, struct pt_elf *elf) {
     char found[2 * PT_ELF_BUILD_ID_MAX + 1] = "";
     int rc = fd < 0 ? -ENOENT : pt_elf_open(elf, path, fd, NULL);
@@ -107,7 +107,7 @@ static void scan(struct pt_debug_files *f, const char *directory, int depth, siz
         closedir(d);
 }
 
-/* Only once a file is not where it should be: the directory may be large. */
+/* Scans only after a file was not at its usual path: the directory may be large. */
 static int try_scanned(struct pt_debug_files *f, const char *build_id, struct pt_elf *elf) {
     size_t left = PT_DEBUG_FILES_MAX;
     for (size_t i = 0; !f->is_scanned && i < f->directory_count; i++)
@@ -119,7 +119,7 @@ static int try_scanned(struct pt_debug_files *f, const char *build_id, struct pt
     return -ENOENT;
 }
 
-/* It becomes a part of paths and addresses, and comes from a file. */
+/* The text comes from a file and becomes part of paths and URLs. */
 static bool is_build_id(const char *text) {
     size_t length = strlen(text);
     return length >= 4 && length <= (size_t)2 * PT_ELF_BUILD_ID_MAX &&

@@ -34,7 +34,7 @@ static bool write_piece(struct pt_http_request *r, struct pt_str piece) {
     return true;
 }
 
-/* A file without a name, on disk: it may be large. */
+/* An unnamed file on disk, because it may be large. */
 static int open_scratch(void) {
     const char *directory = getenv("TMPDIR");
     return open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

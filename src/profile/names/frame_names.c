@@ -56,13 +56,13 @@ void pt_frame_names_keep(struct pt_frame_names *n, uint32_t old) {
     add_part(n, old, n->old[old]);
 }
 
-/* What is local to a file of C++ has its bare name in debug information, its whole one as symbol.
+/* For a C++ function local to a file, debug information has the bare name, the symbol the full one.
  */
 static bool is_fuller(const char *symbol, const struct pt_elf_line *line) {
     return symbol && !line->is_inlined && symbol[0] == '_' && symbol[1] == 'Z';
 }
 
-/* Each place that debug information knows, from the outermost. */
+/* One part per line from debug information, outermost first. */
 static void expand(struct pt_frame_names *n, uint32_t old, const struct pt_elf_line *lines,
                    size_t count, const char *symbol) {
     for (size_t i = count; i > 0; i--) {
@@ -78,7 +78,7 @@ static void expand(struct pt_frame_names *n, uint32_t old, const struct pt_elf_l
     }
 }
 
-/* A function without a name is one function all the same: "libfoo.so+0x1040", its start. */
+/* Names a function without a symbol by its start: "libfoo.so+0x1040". */
 static void name_by_start(struct pt_frame_names *n, const struct pt_elf *elf, uint32_t old) {
     struct pt_profile_frame f = n->old[old];
     char buffer[PT_PROFILE_NAME_BYTES];
@@ -88,7 +88,7 @@ static void name_by_start(struct pt_frame_names *n, const struct pt_elf *elf, ui
     pt_frame_names_set(n, old, name, PT_KIND_NATIVE);
 }
 
-/* What has a name from elsewhere keeps it. */
+/* A frame with a name from another source keeps it. */
 static void name_without_symbol(struct pt_frame_names *n, const struct pt_elf *elf, uint32_t old) {
     if (n->old[old].function == PT_PROFILE_NONE)
         name_by_start(n, elf, old);
@@ -190,7 +190,7 @@ static int compare_versions(const void *a, const void *b) {
     return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* The first version of the frame; `version_count` if it has none. */
+/* The first version of the frame; `version_count` if there is none. */
 static size_t first_version(const struct pt_frame_names *n, uint32_t old) {
     size_t low = 0, high = n->version_count;
     while (low < high) {
@@ -203,7 +203,7 @@ static size_t first_version(const struct pt_frame_names *n, uint32_t old) {
     return low < n->version_count && n->versions[low].old == old ? low : n->version_count;
 }
 
-/* What the frame was at that time. */
+/* The expansion of the frame at that time. */
 static struct pt_frame_expansion expansion_at(const struct pt_frame_names *n, uint32_t old,
                                               int64_t time_ns) {
     struct pt_frame_expansion e = n->expansions[old];
@@ -221,7 +221,7 @@ static uint32_t add_expansion(struct pt_frame_names *n, uint32_t stack,
     return stack;
 }
 
-/* The stack as it was when the sample was taken. */
+/* The stack at the time of the sample. */
 static uint32_t stack_at(struct pt_frame_names *n, uint32_t old, int64_t time_ns,
                          struct pt_buf *path) {
     uint32_t stack = PT_PROFILE_NONE, frame;
@@ -235,13 +235,13 @@ static uint32_t stack_at(struct pt_frame_names *n, uint32_t old, int64_t time_ns
     return stack;
 }
 
-/* A stack, its number now, and whether that depends on the time of the sample. */
+/* The new number of a stack, and whether it depends on the time of the sample. */
 struct numbered {
     uint32_t stack;
     bool is_by_time;
 };
 
-/* A parent has the smaller number: it is always there already. */
+/* A parent has the smaller number, so it is already done. */
 static void number_stacks(struct pt_frame_names *n, struct numbered *stacks) {
     for (size_t i = 0; i < n->old_stack_count; i++) {
         struct pt_profile_stack old = n->old_stacks[i];

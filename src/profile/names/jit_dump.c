@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAGIC           0x4A695444u /* as a number of the machine that wrote it */
+#define MAGIC           0x4A695444u /* in the byte order of the machine that wrote it */
 #define VERSION         1
 #define HEADER_SIZE     40
-#define RECORD_SIZE     16 /* of its head */
-#define FLAG_ARCH_CLOCK 1  /* times are those of a counter of the CPU */
+#define RECORD_SIZE     16 /* of its header */
+#define FLAG_ARCH_CLOCK 1  /* times are from a CPU counter */
 
 enum { LOAD, MOVE };
 
@@ -19,7 +19,7 @@ static void skip(struct pt_bytes *r, size_t bytes) {
     (void)pt_bytes_take(r, bytes);
 }
 
-/* What code is called, wherever it moves. */
+/* The name of a piece of code, also after it moves. */
 struct code {
     uint64_t index;
     struct pt_str name;
@@ -37,7 +37,7 @@ static bool is_code(const void *owner, uint32_t number, const void *index) {
     return d->codes[number].index == *(const uint64_t *)index;
 }
 
-/* Added without a name if it is new. */
+/* Adds the code without a name if it is new. */
 static struct code *code_of(struct reading *d, uint64_t index) {
     uint32_t next = (uint32_t)d->count;
     uint32_t number = pt_intern_find(&d->by_index, pt_intern_hash(&index, sizeof index), is_code, d,
@@ -90,7 +90,7 @@ static void take_record(struct reading *d, uint32_t id, struct pt_bytes *body, i
 
 static bool take_header(struct pt_bytes *r) {
     uint32_t magic = pt_bytes_u32(r), version = pt_bytes_u32(r), size = pt_bytes_u32(r);
-    skip(r, 12 + 8); /* machine, nothing, pid; time */
+    skip(r, 12 + 8); /* machine, padding, pid; time */
     uint64_t flags = pt_bytes_u64(r);
     if (r->failed || magic != MAGIC || version != VERSION || size < HEADER_SIZE ||
         flags & FLAG_ARCH_CLOCK)

@@ -13,7 +13,7 @@ struct pt_jit_symbol {
     struct pt_str name; /* borrowed from the text; empty: none */
 };
 
-/* Of `count` addresses in rising order; a later line wins, since code is replaced. */
+/* Finds the names of `count` ascending addresses; a later line wins, because code is replaced. */
 void pt_jit_map_find(struct pt_scan text, const uint64_t *addresses, size_t count,
                      struct pt_jit_symbol *found);
 

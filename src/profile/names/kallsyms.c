@@ -2,7 +2,8 @@
 
 #include "profile/model/nearest.h"
 
-#define FARTHEST (UINT64_C(1) << 24) /* from the start of a function: beyond is nobody's code */
+/* from the start of a function: beyond this it is not its code */
+#define FARTHEST (UINT64_C(1) << 24)
 
 static bool is_code(char type) {
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
@@ -31,7 +32,7 @@ void pt_kallsyms_find(struct pt_scan text, const uint64_t *addresses, size_t cou
         if (i < count && symbol.start > found[i].start)
             found[i] = symbol;
     }
-    /* what stands before an address also stands before the next */
+    /* a symbol that precedes an address also precedes the next one */
     for (size_t i = 1; i < count; i++)
         if (found[i - 1].start > found[i].start)
             found[i] = found[i - 1];

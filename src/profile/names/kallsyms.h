@@ -13,7 +13,7 @@ struct pt_kernel_symbol {
     struct pt_str name; /* borrowed from the text; empty: none */
 };
 
-/* Of `count` addresses in rising order. Addresses that are hidden (kptr_restrict) name nothing. */
+/* Finds the names of `count` ascending addresses. Hidden addresses (kptr_restrict) name nothing. */
 void pt_kallsyms_find(struct pt_scan text, const uint64_t *addresses, size_t count,
                       struct pt_kernel_symbol *found);
 

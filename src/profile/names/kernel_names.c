@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#define LITTLE_URGENT 10 /* the target goes first */
+#define LITTLE_URGENT 10 /* niceness: the target has priority */
 
 static void *read_text(void *state) {
     struct pt_kernel_names *k = state;

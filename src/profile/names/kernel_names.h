@@ -1,6 +1,5 @@
-/* profile/names/kernel_names.h -- the text of /proc/kallsyms, on its way: the kernel needs a
- * tenth of a second and more to print it, so a thread asks as soon as a name will be needed. {0}
- * has not begun. */
+/* profile/names/kernel_names.h -- reads /proc/kallsyms in the background: the kernel needs 0.1 s or
+ * more to print it, so a thread starts as soon as a name will be needed. {0} has not started. */
 #ifndef PT_PROFILE_NAMES_KERNEL_NAMES_H
 #define PT_PROFILE_NAMES_KERNEL_NAMES_H
 
@@ -16,9 +15,9 @@ struct pt_kernel_names {
     struct pt_scan scan;
 };
 
-/* Only the first call counts. */
+/* Starts the thread; only the first call does. */
 void pt_kernel_names_begin(struct pt_kernel_names *k, int proc);
-/* Waits for it. The text is borrowed; empty if it cannot be read or nobody began. */
+/* Waits for the text, which is borrowed; empty if it cannot be read or was not started. */
 struct pt_scan pt_kernel_names_text(struct pt_kernel_names *k);
 void pt_kernel_names_release(struct pt_kernel_names *k);
 

@@ -2,8 +2,8 @@
 
 #include "profile/names/frame_names.h"
 
-/* Native code that debug information did not name: there is no name, or it is that of a symbol (of
- * the nearest exported one, maybe), or of where the function starts. */
+/* Native code not named from debug information: it has no name, or that of a symbol (perhaps only
+ * the nearest exported one), or that of the function's start. */
 static bool is_without_line(const struct pt_frame_names *n, uint32_t old) {
     const struct pt_profile_frame *f = &n->old[old];
     if (f->line > 0 || f->flags & PT_FRAME_INLINED)

@@ -1,5 +1,5 @@
-/* profile/names/late_symbols.h -- names, lines and inlined functions for a profile that was
- * saved without them: its modules have build ids, and its frames addresses in these. */
+/* profile/names/late_symbols.h -- adds names, lines and inlined functions to a saved profile
+ * without symbols: its modules have build ids, and its frames have addresses in the modules. */
 #ifndef PT_PROFILE_NAMES_LATE_SYMBOLS_H
 #define PT_PROFILE_NAMES_LATE_SYMBOLS_H
 
@@ -7,13 +7,13 @@
 #include "profile/model/profile.h"
 
 struct pt_late_symbols {
-    size_t wanted;     /* places in native code without a name or without a line */
-    size_t found;      /* of these: that got one */
-    uint32_t *missing; /* modules for which there was no file */
+    size_t wanted;     /* frames of native code without a name or without a line */
+    size_t found;      /* of these, the frames that got one */
+    uint32_t *missing; /* modules without a matching file */
     size_t missing_count;
 };
 
-/* Frames, stacks and samples are numbered anew. */
+/* Renumbers frames, stacks and samples. */
 void pt_late_symbols_add(struct pt_late_symbols *s, struct pt_profile *p,
                          struct pt_debug_files *files);
 void pt_late_symbols_release(struct pt_late_symbols *s);

@@ -31,7 +31,7 @@ static uint32_t line_310(struct pt_bytes table, int64_t line, uint32_t instructi
     return 0;
 }
 
-/* Six bits a byte, low ones first; bit 6 says that more follow. */
+/* Six bits per byte, low bits first; bit 6 means that more follow. */
 static uint64_t varint(struct pt_bytes *table) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 36 && !table->failed; shift += 6) {
@@ -50,7 +50,7 @@ static int64_t signed_varint(struct pt_bytes *table) {
 
 enum { FORM_ONE_LINE = 10, FORM_NO_COLUMNS = 13, FORM_LONG = 14, FORM_NONE = 15 };
 
-/* How far the line moves with an entry; columns are passed over. */
+/* The change of the line by an entry; skips columns. */
 static int64_t line_step(struct pt_bytes *table, unsigned form) {
     int64_t step = 0;
     if (form == FORM_NONE)

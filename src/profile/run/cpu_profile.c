@@ -20,7 +20,7 @@ struct run {
     const struct pt_cpu_profile_options *o;
     struct pt_child child;
     struct pt_cpu_sampling sampling;
-    struct pt_recording *recording; /* of it, once it has started */
+    struct pt_recording *recording; /* of `sampling`, once started */
     bool saw_end;                   /* the command was sampled to its end */
     struct pt_waiting waiting;
 };
@@ -50,7 +50,7 @@ static int start_command(struct run *r, struct pt_err *err) {
 static int start_process(struct run *r, struct pt_err *err) {
     struct pt_cpu_sampling_options options = sampling_options(r);
     if (r->o->pid == getpid())
-        return pt_fail(err, -EINVAL, "--pid: that is Pitot itself");
+        return pt_fail(err, -EINVAL, "--pid: this is Pitot's own process");
     r->waiting.target_fd = (int)syscall(SYS_pidfd_open, r->o->pid, 0);
     return pt_cpu_sampling_attach(&r->sampling, &options, &r->o->pid, 1, err);
 }
@@ -59,7 +59,7 @@ static double percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* By what its threads did; only if there is anything but work. */
+/* Prints time by thread state, unless all of it is on the CPU. */
 static void print_states(const struct pt_profile *p, struct pt_out *out) {
     int64_t sums[PT_STATE_COUNT] = { 0 }, all = 0;
     for (size_t i = 0; i < p->samples.count; i++) {
@@ -77,10 +77,10 @@ static void print_states(const struct pt_profile *p, struct pt_out *out) {
 }
 
 #define WORTH_A_WORD    5  /* percent */
-#define SAMPLES_BETWEEN 20 /* each thread ends somewhere between two */
+#define SAMPLES_BETWEEN 20 /* each thread ends between two samples */
 
-/* A machine that is itself a guest does not always run: its timers come late, and the samples of
- * what it counts as CPU time never come. */
+/* A virtual machine does not always run: its timers fire late, and part of the CPU time it counts
+ * gets no samples. */
 static void print_late(const struct pt_profile *p, struct pt_out *out) {
     const struct pt_profile_meta *m = &p->meta;
     int64_t sampled_ns = ((int64_t)p->samples.count + m->lost + m->dropped) * m->period_ns;
@@ -88,8 +88,8 @@ static void print_late(const struct pt_profile *p, struct pt_out *out) {
     double late = percent(late_ns, m->counted_ns);
     if (m->period_ns > 0 && late >= WORTH_A_WORD && late_ns >= SAMPLES_BETWEEN * m->period_ns)
         pt_out_printf(out,
-                      "without samples: %.1f %% of %.3g s of CPU time, as timers came late; the "
-                      "machine was taken away (steal)\n",
+                      "without samples: %.1f %% of %.3g s of CPU time, because timers fired late "
+                      "(steal)\n",
                       late, (double)m->counted_ns / 1e9);
 }
 
@@ -109,7 +109,7 @@ static void print_summary(const struct run *r) {
         pt_out_printf(&out, "; %.1f %% of %" PRId64 " stacks reach the root, %" PRId64 " cut short",
                       percent(m->rooted, m->unwound), m->unwound, m->truncated);
     pt_out_char(&out, '\n');
-    pt_out_printf(&out, "own cost: %.1f ms of CPU time, %.1f us a sample\n",
+    pt_out_printf(&out, "overhead: %.1f ms of CPU time, %.1f us per sample\n",
                   (double)m->own_cpu_ns / 1e6,
                   p->samples.count ? (double)m->own_cpu_ns / 1e3 / (double)p->samples.count : 0);
     print_late(p, &out);
@@ -119,7 +119,7 @@ static void print_summary(const struct run *r) {
     if (m->python_wanted > 0)
         pt_out_printf(&out, "python: %.1f %% of %" PRId64 " samples are %s\n",
                       percent(m->python_matched, m->python_wanted), m->python_wanted,
-                      m->unwound > 0 ? "merged with certainty" : "certain: read twice, and alike");
+                      m->unwound > 0 ? "merged with certainty" : "certain (two reads agree)");
     pt_top_print_gil(p, &out);
     print_states(p, &out);
     if (r->o->top_rows > 0) {
@@ -134,7 +134,7 @@ static void print_summary(const struct run *r) {
     (void)pt_out_close(&out);
 }
 
-/* Where no file is asked for, there is none of nothing. */
+/* An empty profile is only written if a file was requested. */
 static int write_files(const struct run *r) {
     const struct pt_profile *p = &r->recording->profile;
     if (r->o->files.count == 0 && p->samples.count == 0)
@@ -148,7 +148,7 @@ static int64_t used_cpu_ns(const struct pt_child *c) {
            (user->tv_usec + kernel->tv_usec) * PT_NS_PER_US;
 }
 
-/* Timers are not in every program: the kernel's own count tells what they left out. */
+/* Timers are not in every program: the kernel's CPU time shows how much was missed. */
 static int check_coverage(const struct run *r) {
     const struct pt_profile *p = &r->recording->profile;
     int64_t sampled_ns = 0, used_ns = r->saw_end ? used_cpu_ns(&r->child) : 0;
@@ -158,14 +158,15 @@ static int check_coverage(const struct run *r) {
         sampled_ns += pt_profile_value(p, i, 1);
     if (percent(sampled_ns, used_ns) >= COVERAGE_PERCENT)
         return 0;
-    pt_log(p->samples.count ? PT_LOG_WARNING : PT_LOG_ERROR,
-           "%.0f %% of the command's CPU time was sampled: missing are programs that are static or "
-           "setuid or have their own ways with signals, and threads that live but a moment",
-           percent(sampled_ns, used_ns));
+    pt_log(
+        p->samples.count ? PT_LOG_WARNING : PT_LOG_ERROR,
+        "only %.0f %% of the command's CPU time was sampled (not sampled: programs that are static "
+        "or setuid or use the timer's signal themselves, and very short threads)",
+        percent(sampled_ns, used_ns));
     return p->samples.count ? 0 : -ENODATA;
 }
 
-/* A target that used no CPU time is worth a word. Samples that were all lost are a failure. */
+/* A target without CPU time is only a warning. If all samples were lost, that is an error. */
 static int check_samples(const struct run *r) {
     struct pt_err err;
     int rc = pt_cpu_sampling_check(&r->sampling, &err);
@@ -180,11 +181,11 @@ static int check_samples(const struct run *r) {
     if (p->samples.count > 0)
         return 0;
     if (p->meta.lost > 0) {
-        pt_log(PT_LOG_ERROR, "all samples were lost; use a lower --rate or --stack");
+        pt_log(PT_LOG_ERROR, "all samples were lost (use a lower --rate or --stack)");
         return -EIO;
     }
-    pt_log(PT_LOG_WARNING, "there are no samples: %s",
-           r->o->perf.is_off_cpu ? "nothing waited" : "the target used next to no CPU time");
+    pt_log(PT_LOG_WARNING, "no samples: %s",
+           r->o->perf.is_off_cpu ? "no thread waited" : "the target used almost no CPU time");
     return 0;
 }
 

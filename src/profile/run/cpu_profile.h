@@ -1,5 +1,5 @@
-/* profile/run/cpu_profile.h -- the life of a profile of CPU time: of a command from its start to
- * its end, or of a running process for a while. */
+/* profile/run/cpu_profile.h -- makes a profile of CPU time: of a command from start to end, or of a
+ * running process for some time. */
 #ifndef PT_PROFILE_RUN_CPU_PROFILE_H
 #define PT_PROFILE_RUN_CPU_PROFILE_H
 
@@ -15,10 +15,10 @@ struct pt_cpu_profile_options {
     int64_t duration_ns;  /* 0: until the end or a signal */
     struct pt_profile_files files;
     size_t top_rows;   /* of the table on stderr; 0 = none */
-    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
+    const char *lines; /* FILE:FUNCTION to print by line too, or NULL */
 };
 
-/* Samples, writes the files, prints what was found. Returns the exit code of the process. */
+/* Samples, writes the files, prints a summary. Returns the exit code of Pitot. */
 int pt_cpu_profile_run(const struct pt_cpu_profile_options *options);
 
 #endif

@@ -11,9 +11,9 @@ static const char *const names[] = { "auto", "perf", "timer", "python" };
 
 static const char *const described[PT_CPU_METHODS] = {
     [PT_CPU_AUTO] = "",
-    [PT_CPU_PERF] = "perf events are used",
-    [PT_CPU_TIMER] = "timers inside the processes of the command are used: no kernel frames",
-    [PT_CPU_PYTHON] = "only frames of Python are read, from outside",
+    [PT_CPU_PERF] = "using perf events",
+    [PT_CPU_TIMER] = "using timers inside the command's processes (no kernel frames)",
+    [PT_CPU_PYTHON] = "reading only Python frames, from outside",
 };
 
 const char *pt_cpu_method_name(size_t index) {
@@ -26,10 +26,10 @@ int pt_cpu_method_parse(const char *text, enum pt_cpu_method *method, struct pt_
             *method = (enum pt_cpu_method)i;
             return 0;
         }
-    return pt_fail(err, -EINVAL, "--method: '%s' is none of auto, perf, timer, python", text);
+    return pt_fail(err, -EINVAL, "--method: '%s' is not one of: auto, perf, timer, python", text);
 }
 
-/* Waiting is seen by perf alone. */
+/* Only perf can sample waiting. */
 static bool is_asked(const struct pt_cpu_sampling *s, enum pt_cpu_method method) {
     if ((method == PT_CPU_PYTHON && !s->o.how.wants_python) ||
         (method != PT_CPU_PERF && s->o.how.is_off_cpu))
@@ -37,7 +37,7 @@ static bool is_asked(const struct pt_cpu_sampling *s, enum pt_cpu_method method)
     return s->o.method == PT_CPU_AUTO || s->o.method == method;
 }
 
-/* One more way that is closed: "perf: ...; timer: ...". */
+/* Adds the reason why a method cannot be used: "perf: ...; timer: ...". */
 static void refuse(struct pt_cpu_sampling *s, enum pt_cpu_method method, const char *why) {
     char *text = s->refused.text;
     size_t used = strlen(text);
@@ -46,16 +46,16 @@ static void refuse(struct pt_cpu_sampling *s, enum pt_cpu_method method, const c
 }
 
 static int fail(const struct pt_cpu_sampling *s, int rc, struct pt_err *err) {
-    return pt_fail(err, rc, "CPU time cannot be sampled: %s", s->refused.text);
+    return pt_fail(err, rc, "cannot sample CPU time: %s", s->refused.text);
 }
 
-/* A way that is not the best says why. */
+/* Explains why a better method is not used. */
 static void announce(const struct pt_cpu_sampling *s) {
     if (s->refused.text[0])
-        pt_log(PT_LOG_WARNING, "%s; so %s", s->refused.text, described[s->method]);
+        pt_log(PT_LOG_WARNING, "%s; %s", s->refused.text, described[s->method]);
 }
 
-/* These are the same whichever way is taken. */
+/* Errors that another method would have too. */
 static bool is_final(int rc) {
     return rc == -ESRCH;
 }
@@ -65,7 +65,7 @@ static void init(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options
     s->o = *o;
 }
 
-/* With ourselves: what we may do to us we may do to the command. */
+/* Tries it on our own process: what is permitted there is permitted for the command. */
 static int try_perf(struct pt_cpu_sampling *s) {
     struct pt_perf perf;
     struct pt_err why;
@@ -106,9 +106,10 @@ int pt_cpu_sampling_choose(struct pt_cpu_sampling *s, const struct pt_cpu_sampli
     }
     if (!is_asked(s, PT_CPU_PYTHON))
         return fail(s, rc, err);
-    /* what starts others may start a Python, but a program that takes no library is all there is */
+    /* other programs may start Python, but one that cannot be preloaded is probably the whole
+     * command */
     if (rc == -ENOEXEC && !is_python(o->program)) {
-        refuse(s, PT_CPU_PYTHON, "it is not Python");
+        refuse(s, PT_CPU_PYTHON, "the program is not Python");
         return fail(s, rc, err);
     }
     s->method = PT_CPU_PYTHON;
@@ -167,8 +168,7 @@ static int attach_perf(struct pt_cpu_sampling *s, const struct pt_pid_list *tree
     if (rc)
         return rc;
     if (perf.left_out > 0)
-        pt_log(PT_LOG_WARNING, "%zu of the %zu processes cannot be profiled", perf.left_out,
-               tree->count);
+        pt_log(PT_LOG_WARNING, "cannot profile %zu of %zu processes", perf.left_out, tree->count);
     return start_perf(s, &perf, tree, err);
 }
 
@@ -183,7 +183,7 @@ static int attach(struct pt_cpu_sampling *s, const struct pt_pid_list *tree, con
     if (is_asked(s, PT_CPU_PERF))
         refuse(s, PT_CPU_PERF, why.text);
     if (is_asked(s, PT_CPU_TIMER))
-        refuse(s, PT_CPU_TIMER, "only for commands, not for processes that run already");
+        refuse(s, PT_CPU_TIMER, "only for commands, not for running processes");
     if (!is_asked(s, PT_CPU_PYTHON))
         return fail(s, rc, err);
     s->method = PT_CPU_PYTHON;
@@ -199,7 +199,7 @@ int pt_cpu_sampling_attach(struct pt_cpu_sampling *s, const struct pt_cpu_sampli
     init(s, o);
     pt_pid_tree_read(o->fs->proc, pids, count, &tree);
     int rc = tree.count > 0 ? attach(s, &tree, pids, count, err)
-                            : pt_fail(err, -ESRCH, "there is no process to profile");
+                            : pt_fail(err, -ESRCH, "no process to profile");
     pt_pid_list_release(&tree);
     s->is_started = rc == 0;
     return rc;

@@ -1,5 +1,5 @@
-/* profile/run/heap_profile.h -- the life of a profile of memory: of a command from its start to
- * its end, with libpitot-heap.so in it and in all it starts. */
+/* profile/run/heap_profile.h -- makes a heap profile of a command from start to end, with
+ * libpitot-heap.so preloaded into it and its descendants. */
 #ifndef PT_PROFILE_RUN_HEAP_PROFILE_H
 #define PT_PROFILE_RUN_HEAP_PROFILE_H
 
@@ -15,11 +15,11 @@ struct pt_heap_profile_options {
     enum pt_heap_metric metric;
     struct pt_profile_files files;
     size_t top_rows;   /* of the tables on stderr; 0 = none */
-    const char *lines; /* FILE:FUNCTION whose lines are printed too, or NULL */
+    const char *lines; /* FILE:FUNCTION to print by line too, or NULL */
     bool wants_leaks, counts_mmap, wants_python_malloc;
 };
 
-/* Records, writes the files, prints what was found. Returns the exit code of the process. */
+/* Records, writes the files, prints a summary. Returns the exit code of Pitot. */
 int pt_heap_profile_run(const struct pt_heap_profile_options *options);
 
 #endif

@@ -17,11 +17,11 @@
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-heap.so"
-#define READ_EVERY_MS 10  /* the ring of a process must not be full before */
-#define BUSY          0.1 /* so full it is read again at once */
+#define READ_EVERY_MS 10  /* the ring of a process must not fill up within this time */
+#define BUSY          0.1 /* above this fill level, rings are read again at once */
 #define FIRST_SAVE_NS PT_NS_PER_SECOND
 #define SAVE_EVERY_NS (5 * PT_NS_PER_SECOND)
-#define SAVE_SHARE    50 /* saving takes at most one part of so many */
+#define SAVE_SHARE    50 /* saving takes at most 1/50 of the time */
 
 static uint32_t add_process(void *state, const struct pt_preload_source *s) {
     return pt_heap_add_process(state, s);
@@ -43,7 +43,7 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     uuid_unparse_lower(uuid, name);
     pt_regions_make(&s->regions, name);
     if (!s->regions.path[0])
-        return pt_fail(err, -EIO, "cannot make a directory in /dev/shm for what is recorded");
+        return pt_fail(err, -EIO, "cannot create a directory in /dev/shm");
     pt_heap_init(&s->heap, o->fs);
     pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_HEAP_FILE_ENDING,
                           (struct pt_preload_files_reader){ add_process, read_process, &s->heap });
@@ -68,12 +68,12 @@ static void describe(struct pt_heap_session *s) {
     if (s->o.mean_bytes == 0)
         snprintf(meta->way, sizeof meta->way, "preload: every allocation");
     else
-        snprintf(meta->way, sizeof meta->way, "preload: a sample for each %s on average",
+        snprintf(meta->way, sizeof meta->way, "preload: one sample per %s on average",
                  pt_leaks_bytes_text((double)s->o.mean_bytes, mean));
     meta->start_wall_ns = s->files.first_wall_ns;
 }
 
-/* As it is now, without names: looking them up takes long and happens once, at the end. */
+/* Saves the current state without symbols: looking them up is slow and happens once, at the end. */
 static void save(struct pt_heap_session *s, int64_t now_ns) {
     struct pt_err err;
     struct pt_profile *p = &s->heap.recording.profile;
@@ -82,7 +82,7 @@ static void save(struct pt_heap_session *s, int64_t now_ns) {
     pt_heap_make(&s->heap, PT_HEAP_LIVE);
     p->meta.unnamed = 1;
     if (pt_profile_write(p, s->o.save_path, &err))
-        pt_log(PT_LOG_DEBUG, "%s", err.text); /* the last time will tell */
+        pt_log(PT_LOG_DEBUG, "%s", err.text); /* the final save reports errors */
     p->meta.unnamed = 0;
     int64_t pause_ns = SAVE_SHARE * (pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     s->next_save_ns = now_ns + (pause_ns > SAVE_EVERY_NS ? pause_ns : SAVE_EVERY_NS);
@@ -112,7 +112,7 @@ static void *run(void *state) {
 int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) {
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->stop_fd < 0)
-        return pt_fail(err, -errno, "cannot make an eventfd: %s", strerror(errno));
+        return pt_fail(err, -errno, "cannot create an eventfd: %s", strerror(errno));
     int rc = pt_thread_start(&s->thread, run, s);
     s->is_running = rc == 0;
     return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
@@ -127,7 +127,7 @@ void pt_heap_session_stop(struct pt_heap_session *s) {
         return;
     uint64_t one = 1;
     ssize_t n = write(s->stop_fd, &one, sizeof one);
-    (void)n; /* the counter of an eventfd has room for one */
+    (void)n; /* cannot fail: the counter is far from its limit */
     pthread_join(s->thread, NULL);
     s->is_running = false;
     pt_preload_files_look(&s->files);
@@ -137,20 +137,20 @@ void pt_heap_session_stop(struct pt_heap_session *s) {
 
 const char *pt_heap_session_nothing(const struct pt_heap_session *s) {
     if (s->files.seen_count == 0)
-        return "nothing was recorded: the program is static, or setuid, or did not load "
-               "libpitot-heap.so";
+        return "nothing was recorded: no program loaded libpitot-heap.so "
+               "(static and setuid programs cannot)";
     if (s->heap.sample_count > 0)
         return NULL;
     if (s->files.own_malloc_count == s->files.seen_count)
-        return "nothing was recorded: the program brings its own malloc, which cannot be replaced";
+        return "nothing was recorded: the program has its own malloc, which cannot be replaced";
     return s->o.mean_bytes == 0
-               ? "nothing was recorded: nothing was allocated"
-               : "no sample was taken: too little was allocated by malloc; use --heap all";
+               ? "nothing was recorded: no memory was allocated"
+               : "no samples: too little was allocated with malloc (use --heap all)";
 }
 
 void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric) {
     if (s->files.own_malloc_count > 0)
-        pt_log(PT_LOG_WARNING, "%zu of %zu processes bring their own malloc and are missing",
+        pt_log(PT_LOG_WARNING, "%zu of %zu processes have their own malloc and were not recorded",
                s->files.own_malloc_count, s->files.seen_count);
     describe(s);
     pt_heap_finish(&s->heap, metric);

@@ -1,9 +1,9 @@
-/* profile/run/heap_session.h -- a profile of memory while it is taken: where the processes with
- * libpitot-heap.so leave what they record, and the thread that reads it.
+/* profile/run/heap_session.h -- a heap profile while it is recorded: the directory of the files
+ * that processes with libpitot-heap.so write, and the thread that reads them.
  *
- * Their files are in memory (launch/regions.h), so that no write to a disk holds up a malloc. What
- * was read of them is only here; so the profile may be saved from time to time, and a Pitot that is
- * killed leaves it as it was then. */
+ * The files are in memory (launch/regions.h), so that malloc never waits for a disk. What was read
+ * from them exists only in Pitot; so the profile may be saved periodically, and survives if Pitot
+ * is killed. */
 #ifndef PT_PROFILE_RUN_HEAP_SESSION_H
 #define PT_PROFILE_RUN_HEAP_SESSION_H
 
@@ -21,14 +21,14 @@ struct pt_heap_session_options {
     size_t stack_bytes;
     bool counts_mmap, wants_python_malloc;
     char *const *command;  /* argv, NULL-terminated; borrowed */
-    const char *save_path; /* where it is saved from time to time; borrowed, or NULL: nowhere */
+    const char *save_path; /* where to save it periodically, or NULL; borrowed */
 };
 
 struct pt_heap_session {
     struct pt_heap_session_options o;
     char library[PATH_MAX];
     struct pt_regions regions;
-    struct pt_heap heap; /* the thread's while it runs */
+    struct pt_heap heap; /* belongs to the thread while that runs */
     struct pt_preload_files files;
     pthread_t thread;
     int stop_fd;
@@ -37,19 +37,19 @@ struct pt_heap_session {
     int64_t next_save_ns; /* of the thread */
 };
 
-/* 0 or -errno with words. */
+/* 0 or -errno with a message. */
 int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session_options *o,
                          struct pt_err *err) PT_MUST_CHECK;
-/* What the command must have in its environment. */
+/* Sets the environment that the command needs. */
 void pt_heap_session_set(const struct pt_heap_session *s, struct pt_environment *e);
 int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) PT_MUST_CHECK;
 int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s);
-/* Reads the rest; whatever still runs is not waited for. */
+/* Reads the rest; does not wait for processes that still run. */
 void pt_heap_session_stop(struct pt_heap_session *s);
 
-/* Why there is nothing to show; NULL if there is. */
+/* Why nothing was recorded; NULL if something was. */
 const char *pt_heap_session_nothing(const struct pt_heap_session *s);
-/* Makes the profile, `heap.recording.profile`, with names. Says what is missing in it. */
+/* Makes the profile, `heap.recording.profile`, with symbols. Warns about what is missing. */
 void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric);
 void pt_heap_session_release(struct pt_heap_session *s);
 

@@ -25,7 +25,7 @@ static struct pt_cpu_sampling_options sampling_options(const struct pt_run_profi
 }
 
 static void give_up(const struct pt_run_profile *p) {
-    pt_log(PT_LOG_ERROR, "no CPU profile: %s; the recording goes on without", p->reason.text);
+    pt_log(PT_LOG_ERROR, "no CPU profile: %s; the recording continues without it", p->reason.text);
 }
 
 void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o) {
@@ -33,7 +33,7 @@ void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile
     int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
                      o->name, PT_RUN_PROFILE_CPU);
     int rc = n < (int)sizeof p->path ? pt_elf_check(&p->reason)
-                                     : pt_fail(&p->reason, -ENAMETOOLONG, "its path is too long");
+                                     : pt_fail(&p->reason, -ENAMETOOLONG, "path too long");
     p->sampling.o = options;
     if (!rc && o->program)
         rc = pt_cpu_sampling_choose(&p->sampling, &options, &p->reason);
@@ -86,7 +86,7 @@ int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pi
     return rc;
 }
 
-/* A profile that is not whole says so. */
+/* Also prints what is missing in the profile. */
 void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out) {
     if (!p->is_saved) {
         if (p->reason.text[0])

@@ -18,14 +18,14 @@ static int open_session(struct pt_run_heap *h, const struct pt_heap_session_opti
     int n = snprintf(h->path, sizeof h->path, "%s/%s." PT_RUN_PROFILE_HEAP PT_RUN_PROFILE_EXTENSION,
                      directory, name);
     if (n >= (int)sizeof h->path)
-        return pt_fail(&h->reason, -ENAMETOOLONG, "its path is too long");
+        return pt_fail(&h->reason, -ENAMETOOLONG, "path too long");
     options.save_path = h->path;
     int rc = pt_elf_check(&h->reason);
     return rc ? rc : pt_heap_session_open(&h->session, &options, &h->reason);
 }
 
 static void complain(const struct pt_run_heap *h) {
-    pt_log(PT_LOG_ERROR, "no heap profile: %s; the recording goes on without", h->reason.text);
+    pt_log(PT_LOG_ERROR, "no heap profile: %s; the recording continues without it", h->reason.text);
 }
 
 void pt_run_heap_open(struct pt_run_heap *h, const struct pt_heap_session_options *o,
@@ -54,7 +54,7 @@ void pt_run_heap_stop(struct pt_run_heap *h) {
         pt_heap_session_stop(&h->session);
 }
 
-/* A command that allocates nothing is no failure of ours. */
+/* A command that allocates nothing is not a failure. */
 int pt_run_heap_save(struct pt_run_heap *h) {
     if (!h->is_open)
         return 0;

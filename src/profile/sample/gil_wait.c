@@ -2,7 +2,7 @@
 
 #include "profile/sample/python_process.h"
 
-/* The debug names of glibc have underscores before them. */
+/* In debug information of glibc, names start with underscores. */
 static bool is_timed_wait(const struct pt_profile *p, uint32_t function) {
     if (function == PT_PROFILE_NONE || p->functions.at[function].kind != PT_KIND_NATIVE)
         return false;
@@ -13,8 +13,8 @@ static bool is_timed_wait(const struct pt_profile *p, uint32_t function) {
            pt_str_starts(name, PT_STR("pthread_cond_clockwait"));
 }
 
-/* A stripped interpreter has no name for the function; it may also be part of the evaluation loop,
- * whose place the frames of Python took. */
+/* In a stripped interpreter the function has no name; it may also be inlined into the evaluation
+ * loop, which Python frames have replaced. */
 static bool is_interpreter(const struct pt_profile *p, uint32_t frame) {
     const struct pt_profile_frame *f = &p->frames.at[frame];
     unsigned minor;
@@ -24,8 +24,8 @@ static bool is_interpreter(const struct pt_profile *p, uint32_t frame) {
            pt_python_is_file(pt_profile_text(p, p->modules.at[f->module].path), &minor);
 }
 
-/* The interpreter's own locks are semaphores: only for the GIL it sleeps on a condition for a time.
- * For each stack the one that called for it, or NONE. */
+/* The interpreter's other locks are semaphores: only the GIL is a timed wait on a condition
+ * variable. Returns, for each stack, the stack that called the wait, or NONE. */
 static uint32_t *find_callers(const struct pt_profile *p) {
     uint32_t *callers = pt_calloc(p->stacks.count + 1, sizeof *callers);
     for (size_t i = 0; i < p->stacks.count; i++) {

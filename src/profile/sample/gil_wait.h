@@ -1,11 +1,11 @@
-/* profile/sample/gil_wait.h -- threads that wait for the lock of a Python interpreter: "[GIL
- * wait]" in place of the C library's and the kernel's way of sleeping. */
+/* profile/sample/gil_wait.h -- marks threads that wait for the lock of a Python interpreter: "[GIL
+ * wait]" replaces the frames of the C library and the kernel. */
 #ifndef PT_PROFILE_SAMPLE_GIL_WAIT_H
 #define PT_PROFILE_SAMPLE_GIL_WAIT_H
 
 #include "profile/model/profile.h"
 
-/* In a profile of waiting, after names are known and samples have their states. */
+/* For an off-CPU profile, after symbols are resolved and samples classified. */
 void pt_gil_wait_mark(struct pt_profile *p);
 
 #endif

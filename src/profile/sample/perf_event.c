@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_NS          (250 * PT_NS_PER_MS) /* so long a quiet ring takes in samples */
+#define RING_NS          (250 * PT_NS_PER_MS) /* a quiet ring holds samples for this long */
 #define RING_BYTES_LEAST (1u << 20)
 #define RING_BYTES_MOST  (8u << 20)
-#define RINGS_BYTES_MOST (128u << 20) /* of all CPUs */
+#define RINGS_BYTES_MOST (128u << 20) /* over all CPUs */
 #define LOUD_RING_BYTES  (1u << 20)
-#define SAMPLE_BYTES     1024 /* besides its stack */
-#define MAX_ROUNDS       8    /* of looking for threads that were started meanwhile */
+#define SAMPLE_BYTES     1024 /* without its stack */
+#define MAX_ROUNDS       8    /* of looking for threads started in the meantime */
 
 struct way {
     uint32_t type;
@@ -31,7 +31,7 @@ struct way {
     const char *name;
 };
 
-/* Who is sampled: processes that run, or one that waits for its exec. */
+/* What is sampled: running processes, or a command that waits for its exec. */
 struct target {
     const pid_t *pids;
     size_t count;
@@ -45,7 +45,7 @@ static const struct way cpu_ways[] = {
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, "cpu-clock, user only" },
 };
 
-/* A thread leaves the CPU inside the kernel: without it there is nothing to see. */
+/* A thread leaves the CPU inside the kernel: without kernel samples there is nothing to see. */
 static const struct way off_cpu_ways[] = {
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true, "context switches" },
 };
@@ -83,7 +83,7 @@ static struct perf_event_attr make_attr(const struct way *way, const struct pt_p
         a.freq = 1;
         a.sample_freq = (uint64_t)o->rate_hz;
     }
-    /* when its reader is woken is a matter of the ring; without loud rings it always is */
+    /* the ring decides when to wake its reader; without loud rings, every sample wakes it */
     a.watermark = is_quiet;
     a.wakeup_events = !is_quiet;
     return a;
@@ -94,7 +94,8 @@ static int try_open(const struct perf_event_attr *attr, pid_t pid, int cpu) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Kernels before 6.0 do not count what was lost, those before 5.12 know no build ids of mappings.
+/* Kernels before 6.0 do not count lost records; those before 5.12 do not report build ids of
+ * mappings.
  */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
     int fd = try_open(attr, pid, cpu);
@@ -130,8 +131,8 @@ void pt_perf_close(struct pt_perf *p) {
     *p = (struct pt_perf){ 0 };
 }
 
-/* An event whose ring is mapped cannot be led to another: rings have an event of their own, which
- * counts nothing, of our own thread. */
+/* An event with a mapped ring cannot be redirected to another ring. So each ring belongs to a dummy
+ * event of our own thread, which counts nothing. */
 static int open_ring(struct pt_perf *p, int cpu, size_t bytes, size_t least_bytes,
                      uint32_t wakeup_bytes) {
     struct perf_event_attr attr = {
@@ -169,7 +170,7 @@ static size_t ring_bytes(const struct pt_perf_options *o, size_t cpu_count) {
     return bytes;
 }
 
-/* Without the memory for loud rings the quiet ones have to do for both. */
+/* If there is no memory for loud rings, the quiet rings serve both purposes. */
 static int open_rings(struct pt_perf *p, const struct pt_perf_options *o, const int *cpus,
                       size_t cpu_count) {
     size_t bytes = ring_bytes(o, cpu_count);
@@ -191,7 +192,7 @@ static bool has_loud_rings(const struct pt_perf *p) {
     return p->ring_count > p->cpu_count;
 }
 
-/* "0-3,8": calls for each; false ends it. */
+/* Parses "0-3,8". */
 static size_t parse_cpus(struct pt_scan text, int *cpus, size_t capacity) {
     size_t count = 0;
     while (!text.failed && text.at < text.end && *text.at >= '0' && *text.at <= '9') {
@@ -219,7 +220,7 @@ static size_t online_cpus(const struct pt_fs *fs, int *cpus, size_t capacity) {
     return count < capacity ? count : capacity;
 }
 
-/* A CPU that went off line, or a core whose kind has no such counter (-ENOENT) ends this way. */
+/* Fails for a CPU that went offline, and for a core type without this counter (-ENOENT). */
 static int open_on_cpu(struct pt_perf *p, struct perf_event_attr *attr, pid_t pid, uint32_t ring,
                        int cpu) {
     int fd = open_event(attr, pid, cpu);
@@ -248,19 +249,20 @@ static int refused(const struct pt_fs *fs, const struct pt_perf_options *o, int 
                    struct pt_err *err) {
     int64_t level = 0, most = o->is_off_cpu ? 1 : 2;
     if (paranoid_level(fs, &level))
-        return pt_fail(err, rc, "this kernel has no perf events (perf_event_paranoid is missing)");
+        return pt_fail(err, rc, "the kernel has no perf events (perf_event_paranoid is missing)");
     if (level > most)
         return pt_fail(err, rc,
-                       "perf_event_paranoid=%d: set kernel.perf_event_paranoid to %d "
-                       "(sysctl -w kernel.perf_event_paranoid=%d) or run with CAP_PERFMON",
+                       "perf events are forbidden by kernel.perf_event_paranoid=%d (set it to %d: "
+                       "sysctl -w kernel.perf_event_paranoid=%d, or run with CAP_PERFMON)",
                        (int)level, (int)most, (int)most);
-    return pt_fail(err, rc,
-                   "perf_event_open: %s, with perf_event_paranoid=%d: the process is another "
-                   "user's, or a container forbids it (seccomp); CAP_PERFMON is needed",
-                   strerror(-rc), (int)level);
+    return pt_fail(
+        err, rc,
+        "perf_event_open: %s (kernel.perf_event_paranoid=%d; the process belongs to another "
+        "user, or a container forbids it by seccomp: run with CAP_PERFMON)",
+        strerror(-rc), (int)level);
 }
 
-/* The kernel lowers its limit by itself when samples take it too long. */
+/* The kernel lowers its limit when samples take too long. */
 static int too_fast(const struct pt_fs *fs, const struct pt_perf_options *o, int rc,
                     struct pt_err *err) {
     int64_t most = INT64_MAX;
@@ -268,8 +270,8 @@ static int too_fast(const struct pt_fs *fs, const struct pt_perf_options *o, int
         o->rate_hz <= most)
         return pt_fail(err, rc, "perf_event_open: %s", strerror(-rc));
     return pt_fail(err, rc,
-                   "perf_event_max_sample_rate=%d: use --rate %d, or raise "
-                   "kernel.perf_event_max_sample_rate",
+                   "the kernel allows at most %d samples per second (use --rate %d, or raise "
+                   "kernel.perf_event_max_sample_rate)",
                    (int)most, (int)most);
 }
 
@@ -282,24 +284,24 @@ static int explain(const struct pt_fs *fs, const struct pt_perf_options *o, pid_
     case EINVAL:
         return too_fast(fs, o, rc, err);
     case ENOSYS:
-        return pt_fail(err, rc, "this kernel has no perf events (perf_event_open: %s)",
+        return pt_fail(err, rc, "the kernel has no perf events (perf_event_open: %s)",
                        strerror(-rc));
     case ESRCH:
         return pt_fail(err, rc, "there is no process %d", (int)pid);
     case EMFILE:
         return pt_fail(err, rc,
-                       "too many open files: an event is needed for each thread and CPU; "
-                       "raise the limit (ulimit -n)");
+                       "too many open files: one event is needed per thread and CPU "
+                       "(raise the limit: ulimit -n)");
     case ENOMEM:
         return pt_fail(err, rc,
-                       "no memory for the rings of perf events: raise "
-                       "kernel.perf_event_mlock_kb");
+                       "no memory for the perf event rings (raise "
+                       "kernel.perf_event_mlock_kb)");
     default:
         return pt_fail(err, rc, "perf_event_open: %s", strerror(-rc));
     }
 }
 
-/* Both ascend. */
+/* Both lists are ascending. */
 static bool has_new(const struct pt_pid_list *now, const struct pt_pid_list *before) {
     size_t i = 0;
     for (size_t j = 0; j < now->count; j++) {
@@ -317,15 +319,15 @@ static int open_listed(struct pt_perf *p, struct perf_event_attr *attr,
         if (p->event_count + cpu_count > PT_PERF_EVENTS_MAX)
             return -EMFILE;
         int rc = open_thread(p, attr, tids->at[i], cpus, cpu_count);
-        if (rc && rc != -ESRCH) /* it has ended meanwhile */
+        if (rc && rc != -ESRCH) /* it has ended */
             return rc;
     }
     return 0;
 }
 
-/* Every thread once; those that start later inherit. Of one that starts meanwhile nobody knows
- * whether it has inherited, and it must not be counted twice: then all is done anew, until none
- * starts. */
+/* Opens events for every thread once; threads that start later inherit them. Whether a thread
+ * started in between has inherited them is unknown, and it must not be counted twice: then
+ * everything is opened again, until no thread starts. */
 static int open_threads(struct pt_perf *p, const struct pt_fs *fs, struct perf_event_attr *attr,
                         pid_t pid, const int *cpus, size_t cpu_count) {
     char path[32];
@@ -440,7 +442,7 @@ void pt_perf_stop(struct pt_perf *p) {
 struct pt_perf_counts pt_perf_counts(const struct pt_perf *p) {
     struct pt_perf_counts sum = { 0, 0 };
     for (size_t i = 0; i < p->event_count; i++) {
-        uint64_t words[2] = { 0, 0 }; /* the count, and what was lost */
+        uint64_t words[2] = { 0, 0 }; /* the count, then the number of lost records */
         ssize_t n = read(p->events[i].fd, words, sizeof words);
         if (n < (ssize_t)sizeof words)
             return (struct pt_perf_counts){ -1, -1 };

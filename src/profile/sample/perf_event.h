@@ -1,6 +1,6 @@
-/* profile/sample/perf_event.h -- opens perf events: one for each CPU, and a ring for each. The
- * best way that this kernel, this machine and our rights allow is chosen, from hardware cycles
- * with the kernel down to the CPU clock in user code only. */
+/* profile/sample/perf_event.h -- opens perf events: one per CPU, each with a ring. Chooses the best
+ * event that the kernel, the machine and our privileges permit, from hardware cycles including the
+ * kernel down to the CPU clock of user code only. */
 #ifndef PT_PROFILE_SAMPLE_PERF_EVENT_H
 #define PT_PROFILE_SAMPLE_PERF_EVENT_H
 
@@ -9,14 +9,14 @@
 
 #define PT_PERF_RATE_MAX   9999
 #define PT_PERF_CPUS_MAX   1024
-#define PT_PERF_EVENTS_MAX 16384 /* threads of a running process times CPUs */
+#define PT_PERF_EVENTS_MAX 16384 /* threads of a running process x CPUs */
 #define PT_PERF_RINGS_MAX  (2 * PT_PERF_CPUS_MAX)
 
 struct pt_perf_options {
     int64_t rate_hz;
-    size_t stack_bytes; /* how much of the stack goes with each sample */
-    bool is_off_cpu;    /* a sample when a thread leaves the CPU, instead of by time */
-    bool wants_python;  /* read the frames of Python at once, while they are there */
+    size_t stack_bytes; /* how much of the stack is copied with each sample */
+    bool is_off_cpu;    /* sample when a thread leaves the CPU, instead of by time */
+    bool wants_python;  /* read Python frames right after each sample */
 };
 
 struct pt_perf_event {
@@ -24,40 +24,40 @@ struct pt_perf_event {
     uint32_t cpu; /* number of its ring */
 };
 
-/* Each CPU has a quiet ring, whose reader looks at it now and then, and where Python is wanted a
- * loud one, which wakes its reader with every record: that costs the target more than the sample.
- * Rings belong to events of our own that count nothing. */
+/* Each CPU has a quiet ring, which is polled, and, if Python is wanted, a loud ring, which wakes
+ * its reader at every record; that costs the target more than the sample itself. Rings belong to
+ * dummy events that count nothing. */
 struct pt_perf {
     struct pt_perf_event *events;
     size_t event_count, event_capacity;
-    struct pt_perf_ring rings[PT_PERF_RINGS_MAX]; /* the quiet ones, then the loud ones */
+    struct pt_perf_ring rings[PT_PERF_RINGS_MAX]; /* the quiet rings, then the loud rings */
     int ring_fds[PT_PERF_RINGS_MAX];
     size_t ring_count, cpu_count;
     bool is_loud; /* events write into the loud rings */
     bool has_kernel, counts_time;
-    size_t left_out; /* processes that could not be taken in with the first */
+    size_t left_out; /* processes besides the first that could not be opened */
     char way[160];   /* "cpu-clock, user and kernel, 32 KiB stacks" */
 };
 
-/* What the kernel itself has counted. */
+/* Counts kept by the kernel. */
 struct pt_perf_counts {
-    int64_t cpu_ns; /* that was sampled; -1: cycles were counted instead */
-    int64_t lost;   /* records that found no room; -1: it does not say */
+    int64_t cpu_ns; /* CPU time that was sampled; -1: cycles were counted instead */
+    int64_t lost;   /* records that did not fit; -1: the kernel does not report them */
 };
 
-/* A process that waits at its barrier: sampling starts with its exec. */
+/* A command that waits at its barrier: sampling starts at its exec. */
 int pt_perf_open_command(struct pt_perf *p, const struct pt_fs *fs, const struct pt_perf_options *o,
                          pid_t pid, struct pt_err *err) PT_MUST_CHECK;
-/* Running processes with all their threads, and what they start; sampling starts at once. Only the
- * first has to be allowed: the others may be another user's, or too many. */
+/* Running processes with all their threads and descendants; sampling starts at once. Only the first
+ * must be permitted: the others may belong to another user or be too many. */
 int pt_perf_open_processes(struct pt_perf *p, const struct pt_fs *fs,
                            const struct pt_perf_options *o, const pid_t *pids, size_t count,
                            struct pt_err *err) PT_MUST_CHECK;
-/* From now on every record wakes the reader of the rings, or none does. */
+/* From now on every record wakes the reader, or none does. */
 void pt_perf_set_loud(struct pt_perf *p, bool is_loud);
-/* Nothing more is sampled; what is in the rings stays. */
+/* Stops sampling; records in the rings stay. */
 void pt_perf_stop(struct pt_perf *p);
-/* After that. */
+/* Call after pt_perf_stop(). */
 struct pt_perf_counts pt_perf_counts(const struct pt_perf *p);
 void pt_perf_close(struct pt_perf *p);
 

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 
-/* With sample_id_all each record but samples ends so. */
+/* With sample_id_all, every record except samples ends with this. */
 struct trailer {
     uint32_t pid, tid;
     uint64_t time;
@@ -19,7 +19,7 @@ static struct pt_str text_up_to_zero(struct pt_bytes *r) {
     return rest;
 }
 
-/* Chains mark with huge numbers whose frames follow: user frames are not asked for. */
+/* Huge numbers mark the context of the frames that follow; user frames are not requested. */
 static void parse_chain(struct pt_bytes *r, struct pt_perf_sample *s) {
     uint64_t count = pt_bytes_u64(r);
     bool is_kernel = false;
@@ -62,7 +62,7 @@ static bool parse_sample(struct pt_bytes *r, unsigned register_count, struct pt_
     (void)pt_bytes_u32(r);
     s->period = pt_bytes_u64(r);
     parse_chain(r, s);
-    /* registers of a 32-bit process are not what the unwinder knows: they end the parsing */
+    /* the unwinder does not support registers of 32-bit processes: parsing ends there */
     parse_registers(r, register_count, s);
     if (s->has_registers && !r->failed)
         parse_stack(r, s);

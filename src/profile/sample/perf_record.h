@@ -1,7 +1,7 @@
-/* profile/sample/perf_record.h -- records of perf events, as the kernel writes them into a ring, to
- * structs.
+/* profile/sample/perf_record.h -- parses records of perf events, as the kernel writes them into a
+ * ring.
  *
- * All events of Pitot ask for the same fields (PT_PERF_SAMPLE_TYPE), so one layout is enough. */
+ * All events of Pitot request the same fields (PT_PERF_SAMPLE_TYPE), so there is one layout. */
 #ifndef PT_PROFILE_SAMPLE_PERF_RECORD_H
 #define PT_PROFILE_SAMPLE_PERF_RECORD_H
 
@@ -15,11 +15,11 @@
     (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | \
      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-#define PT_PERF_RECORD_MAX   65536 /* their size has 16 bits */
+#define PT_PERF_RECORD_MAX   65536 /* the size field has 16 bits */
 #define PT_PERF_BUILD_ID_MAX 20
 #define PT_PERF_KERNEL_MAX   128 /* frames */
 
-/* What Pitot puts behind a sample: the frames of Python at that time
+/* Pitot's own record after a sample: the Python frames at that time
  * (profile/sample/python_process.h). */
 #define PT_PERF_RECORD_PYTHON 0x80000000u
 
@@ -37,12 +37,12 @@ enum pt_perf_kind {
 
 struct pt_perf_sample {
     uint64_t ip, period;
-    uint64_t missed;                     /* periods before it that have no sample of their own */
+    uint64_t missed;                     /* preceding periods without a sample of their own */
     uint64_t kernel[PT_PERF_KERNEL_MAX]; /* leaf first */
     size_t kernel_count;
-    bool is_rest; /* no sample, but what its thread has used since the one before */
+    bool is_rest; /* not a sample, but the CPU time its thread has used since the previous one */
     bool has_registers;
-    uint64_t registers[64]; /* by the bits of the mask that was asked for, lowest first */
+    uint64_t registers[64]; /* in the order of the requested mask, lowest bit first */
     const uint8_t *stack;   /* from the stack pointer up; borrowed */
     size_t stack_size;
 };
@@ -52,7 +52,7 @@ struct pt_perf_mmap {
     bool is_executable;
     struct pt_str path; /* borrowed */
     uint8_t build_id[PT_PERF_BUILD_ID_MAX];
-    size_t build_id_size; /* 0: not said */
+    size_t build_id_size; /* 0: not reported */
 };
 
 struct pt_perf_record {
@@ -60,7 +60,7 @@ struct pt_perf_record {
     int32_t pid, tid;
     int64_t time_ns;
     uint32_t cpu;
-    bool is_certain; /* of Python alone: read twice, and the same */
+    bool is_certain; /* for Python without native frames: read twice with the same result */
     union {
         struct pt_perf_sample sample;
         struct pt_perf_mmap mmap;
@@ -68,7 +68,7 @@ struct pt_perf_record {
             struct pt_str name; /* borrowed */
             bool is_exec;
         } comm;
-        int32_t parent_pid; /* of a fork; the same pid: a new thread */
+        int32_t parent_pid; /* for a fork; equal to pid: a new thread */
         uint64_t lost_count;
         struct {
             bool is_out, is_preempted;
@@ -77,12 +77,12 @@ struct pt_perf_record {
     };
 };
 
-/* `record` is one whole record with its header, aligned to 8. False: it is not what it should be.
+/* `record` is one complete record with its header, aligned to 8. False: malformed.
  */
 bool pt_perf_record_parse(const uint8_t *record, size_t size, unsigned register_count,
                           struct pt_perf_record *into);
 
-/* The time alone; 0 if there is none. */
+/* Only the time; 0 if there is none. */
 int64_t pt_perf_record_time(const uint8_t *record, size_t size);
 
 #endif

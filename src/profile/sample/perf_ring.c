@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PREFETCH_BYTES 2048 /* registers and the callers of most samples */
+#define PREFETCH_BYTES 2048 /* registers and the used stack of most samples */
 #define HEADERS_AHEAD  4
 
 int pt_perf_ring_map(struct pt_perf_ring *ring, int fd, size_t bytes, size_t least_bytes) {
@@ -43,7 +43,7 @@ static uint64_t word_at(const uint8_t *data, size_t size, uint64_t from) {
     return word;
 }
 
-/* Where the size of the copied stack stands in a sample, or 0: there is none, or it does not fit.
+/* The offset of the size of the copied stack in a sample; 0: no stack, or malformed.
  */
 static size_t stack_size_offset(const uint8_t *data, size_t size, uint64_t at, size_t length,
                                 unsigned register_count) {
@@ -61,7 +61,7 @@ static size_t stack_size_offset(const uint8_t *data, size_t size, uint64_t at, s
     return stack > 0 && stack <= length && offset + 16 + stack <= length ? offset : 0;
 }
 
-/* The kernel leaves room for the whole copy, and says behind it how much of that it used. */
+/* The kernel reserves space for the whole copy, followed by how much of it was used. */
 static void take_sample(const uint8_t *data, size_t size, uint64_t at, size_t length,
                         unsigned register_count, struct pt_buf *into) {
     size_t offset = stack_size_offset(data, size, at, length, register_count);
@@ -89,7 +89,7 @@ bool pt_perf_ring_take_at(const uint8_t *data, size_t size, uint64_t head, uint6
     struct perf_event_header header;
     copy(data, size, *tail, &header, sizeof header);
     if (header.size < sizeof header || header.size > head - *tail) {
-        *tail = head; /* not of a kernel: nothing behind it can be trusted */
+        *tail = head; /* not written by a kernel: nothing after it can be trusted */
         return false;
     }
     if (header.size > room)
@@ -134,7 +134,7 @@ static struct perf_event_header header_at(const struct pt_perf_ring *ring, uint6
     return header;
 }
 
-/* Another CPU has written it: to fetch each line when it is needed takes longer than unwinding. */
+/* Another CPU has written the data: cache misses would take longer than unwinding. */
 static void fetch_line(const struct pt_perf_ring *ring, uint64_t from) {
     __builtin_prefetch(ring->data + ((size_t)from & (ring->size - 1)));
 }
@@ -148,7 +148,7 @@ bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t unti
         if (header.type != PERF_RECORD_SAMPLE || header.size <= time_offset ||
             header.size > head - at)
             return false;
-        /* samples are of one size, as a rule */
+        /* samples usually have one size */
         fetch_line(ring, at + (uint64_t)HEADERS_AHEAD * header.size);
         if ((int64_t)word_at(ring->data, ring->size, at + time_offset) > until_ns)
             break;
@@ -158,7 +158,7 @@ bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t unti
     return true;
 }
 
-/* The stack, and its size behind it. */
+/* Prefetches the stack and the size after it. */
 static void fetch_sample(const struct pt_perf_ring *ring, uint64_t from, size_t size) {
     for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)
         fetch_line(ring, from + i);
@@ -171,7 +171,7 @@ struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
     if (end - tail < sizeof(struct perf_event_header))
         return PT_STR("");
     size_t size = header_at(ring, tail).size, at = (size_t)tail & (ring->size - 1);
-    /* the one after the next, as samples are of one size */
+    /* the one after the next, because samples usually have one size */
     if (end - tail > 2 * size)
         fetch_sample(ring, tail + 2 * size, size);
     if (size <= ring->size - at)

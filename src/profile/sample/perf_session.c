@@ -12,22 +12,22 @@
 #include <unistd.h>
 
 #define SLOWEST_POLL_MS 250
-#define PYTHON_POLL_MS  100                  /* something may be mapped that is a Python */
-#define NEWS_NS         (500 * PT_NS_PER_MS) /* after something was mapped it may be a Python */
+#define PYTHON_POLL_MS  100                  /* a new mapping may be a Python interpreter */
+#define NEWS_NS         (500 * PT_NS_PER_MS) /* how long a new mapping may turn out to be Python */
 #define HAND_OVER_BYTES (256u << 10)
 #define HAND_OVER_NS    (100 * PT_NS_PER_MS)
-#define HURRY_MAX_RATE  4000 /* samples a second of all CPUs */
+#define HURRY_MAX_RATE  4000 /* samples per second over all CPUs */
 #define STOP_TOKEN      UINT64_MAX
-#define SAMPLE_PID      16 /* offsets in a sample: header, ip, pid, tid, time */
+#define SAMPLE_PID      16 /* offset in a sample: header, ip, pid, tid, time */
 #define SAMPLE_TIME     24
 
-/* The block that is being filled. */
+/* The state of the thread that empties the rings, with the block it fills. */
 struct drain {
     struct pt_session *session;
     struct pt_raw_block *block;
     int64_t handed_ns, mapped_ns;
     bool is_loud;   /* each sample wakes us */
-    bool is_urgent; /* something was mapped: if it is a Python, it is to be read from now on */
+    bool is_urgent; /* something was mapped; if it is Python, its frames are needed from now on */
 };
 
 struct python_header {
@@ -36,7 +36,8 @@ struct python_header {
     int64_t time_ns;
 };
 
-/* The program goes on: the sooner it is read, the more likely it is still where the sample was. */
+/* The program continues: the sooner it is read, the more likely it is still where the sample was.
+ */
 static void read_python(struct pt_session *s, const uint8_t *record, struct pt_buf *into) {
     struct python_header h = { .header = { .type = PT_PERF_RECORD_PYTHON } };
     memcpy(&h.pid, record + SAMPLE_PID, sizeof h.pid);
@@ -65,7 +66,7 @@ static void hand_over(struct drain *d, int64_t now_ns, bool is_last) {
     d->handed_ns = now_ns;
 }
 
-/* False: it has no more room, or nothing is left. */
+/* False: the block is full, or no record is left. */
 static bool take_record(struct drain *d, struct pt_perf_ring *ring) {
     struct pt_buf *into = &d->block->bytes;
     size_t before = into->len;
@@ -79,7 +80,7 @@ static bool take_record(struct drain *d, struct pt_perf_ring *ring) {
     return true;
 }
 
-/* Takes all there is, which may be more than a block has room for. False: there is no other. */
+/* Takes all records, which may fill several blocks. False: no free block is left. */
 static bool empty_ring(struct drain *d, struct pt_perf_ring *ring, int64_t now_ns) {
     while (pt_perf_ring_used(ring) > 0) {
         if (!d->block)
@@ -92,8 +93,8 @@ static bool empty_ring(struct drain *d, struct pt_perf_ring *ring, int64_t now_n
     return true;
 }
 
-/* The worker has nothing to do and keeps nothing back: until the next block is handed over the
- * recording is ours. */
+/* The worker is idle and holds no records: until the next block is handed over, the recording is
+ * ours. */
 static bool owns_recording(struct drain *d) {
     struct pt_session *s = d->session;
     return (!d->block || d->block->bytes.len == 0) &&
@@ -114,8 +115,8 @@ static bool take_known_samples(struct pt_session *s, struct pt_perf_ring *ring, 
     }
 }
 
-/* Once everything is known, samples are unwound where they lie: that takes less than to copy them
- * and to wake the worker. False: something is left for it. */
+/* Once all code is known, samples are unwound in place: cheaper than copying them and waking the
+ * worker. False: records are left for the worker. */
 static bool take_in_place(struct drain *d, int64_t now_ns) {
     struct pt_session *s = d->session;
     uint64_t ends[PT_PERF_RINGS_MAX];
@@ -131,7 +132,7 @@ static bool take_in_place(struct drain *d, int64_t now_ns) {
     return true;
 }
 
-/* Whatever has been written before it begins is taken: that is what makes `complete_ns` true. */
+/* Takes everything that was written before it starts: that makes `complete_ns` true. */
 static void empty_rings(struct drain *d) {
     struct pt_session *s = d->session;
     int64_t now_ns = pt_mono_ns();
@@ -148,7 +149,7 @@ static void empty_rings(struct drain *d) {
     if (!d->block)
         return;
     d->block->complete_ns = now_ns;
-    bool is_awaited = d->handed_ns == now_ns; /* by full ones of this time */
+    bool is_awaited = d->handed_ns == now_ns; /* by full blocks of the same time */
     if (is_awaited || d->is_urgent || d->block->bytes.len >= HAND_OVER_BYTES ||
         (d->block->bytes.len > 0 && now_ns - d->handed_ns > HAND_OVER_NS))
         hand_over(d, now_ns, false);
@@ -159,9 +160,9 @@ static void watch(struct pt_session *s, int fd, uint64_t token) {
     (void)epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Who reads Python goes first, where we may: for some 60 us a sample, so only where those are not
- * too many. Children do not inherit it. It is no habit because waking up then takes several times
- * as long. */
+/* The thread that reads Python gets real-time priority if permitted: for about 60 us per sample, so
+ * only at moderate rates. Children do not inherit it. It is not always on, because waking up then
+ * takes several times as long. */
 static void hurry(const struct pt_session *s, bool is_first) {
     struct sched_param priority = { .sched_priority = is_first };
     int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.cpu_count;
@@ -170,7 +171,8 @@ static void hurry(const struct pt_session *s, bool is_first) {
                                  &priority);
 }
 
-/* To be woken costs more than to unwind: it is worth it for Python, which has to be read at once.
+/* Being woken costs more than unwinding; it is only worth it for Python, which must be read at
+ * once.
  */
 static void choose_loudness(struct drain *d) {
     struct pt_session *s = d->session;
@@ -201,8 +203,8 @@ static size_t bytes_left(const struct pt_session *s) {
     return left;
 }
 
-/* The events are stopped: the rings only get emptier. The last block goes over even if nothing is
- * in it. */
+/* The events are stopped, so the rings only get emptier. The last block is handed over even if it
+ * is empty. */
 static void drain_rest(struct drain *d) {
     struct pt_session *s = d->session;
     for (;;) {
@@ -239,7 +241,7 @@ static bool parse(const struct pt_ordered_record *o, struct pt_perf_record *into
     return pt_perf_record_parse(o->at, o->size, pt_registers_count, into);
 }
 
-/* Records up to `complete_ns` are in order for good; how many. */
+/* Takes the records up to `complete_ns`, whose order is final; returns how many. */
 static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     struct pt_perf_record record, next;
     size_t i = 0;
@@ -254,7 +256,7 @@ static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     return i;
 }
 
-/* With 0 others of the same time are on their way: it is not yet known what comes first. */
+/* With 0, more blocks of the same time will follow, so the order is not known yet. */
 static void take_block(struct pt_session *s, const struct pt_raw_block *b) {
     if (b->complete_ns == 0) {
         pt_record_order_keep(&s->order, pt_buf_as_str(&b->bytes));
@@ -264,7 +266,7 @@ static void take_block(struct pt_session *s, const struct pt_raw_block *b) {
     pt_record_order_hold(&s->order, take_records(s, b->complete_ns));
 }
 
-/* What takes long of names is done while nothing else waits. */
+/* Does the slow part of symbol lookup while no block waits. */
 static void prepare_names(struct pt_session *s) {
     int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     while (pt_raw_queue_is_empty(&s->queue) && pt_symbolize_prepare(&s->recording))
@@ -297,8 +299,8 @@ static int open_poll(struct pt_session *s) {
     return 0;
 }
 
-/* Events wake us when half a ring is full (perf_event.c), so a look by the clock is for samples
- * that come slowly: it would be one too many before that. */
+/* Events wake us when half a ring is full (perf_event.c), so polling is only for slow samples and
+ * must not come earlier. */
 static int poll_interval_ms(const struct pt_perf *perf, const struct pt_perf_options *o) {
     size_t samples = perf->ring_count > 0 ? perf->rings[0].size / (o->stack_bytes + 1024) : 0;
     int64_t ms = (int64_t)samples * 700 / (o->rate_hz > 0 ? o->rate_hz : 1);
@@ -342,7 +344,7 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     return 0;
 }
 
-/* Records that say what was lost need room themselves: those at the very end never come. */
+/* Records about losses need space in the ring too, so the last ones never arrive. */
 static void take_counts(struct pt_session *s) {
     struct pt_profile_meta *meta = &s->recording.profile.meta;
     struct pt_perf_counts counts = pt_perf_counts(&s->perf);

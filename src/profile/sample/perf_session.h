@@ -1,5 +1,5 @@
-/* profile/sample/perf_session.h -- sampling while it goes on: a thread that empties the rings of
- * perf events at once, and one that unwinds what it found into a profile. */
+/* profile/sample/perf_session.h -- sampling with perf events: one thread empties the rings, one
+ * unwinds the samples into a profile. */
 #ifndef PT_PROFILE_SAMPLE_PERF_SESSION_H
 #define PT_PROFILE_SAMPLE_PERF_SESSION_H
 
@@ -18,22 +18,22 @@ struct pt_session {
     struct pt_raw_queue queue;
     struct pt_record_order order;
     pthread_t drain, worker;
-    int64_t drain_cpu_ns, worker_cpu_ns; /* what the threads used for samples, at their end */
-    int64_t names_cpu_ns;                /* of the worker, besides */
+    int64_t drain_cpu_ns, worker_cpu_ns; /* used by the threads for samples, set at their end */
+    int64_t names_cpu_ns;                /* used by the worker for symbols */
     int poll_fd, stop_fd;
-    int poll_ms; /* so often the rings are looked at where nothing wakes us */
+    int poll_ms; /* polling interval of the rings */
     bool is_running;
 };
 
-/* Takes over the events of `perf`, which were opened with these options. `running` are those of
- * the processes they were opened for that already run. 0 or -errno; then it has to be released too.
+/* Takes over the events of `perf`, which were opened with these options. `running` lists the
+ * sampled processes that already run. 0 or -errno; it must be released in both cases.
  */
 int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt_fs *fs,
                      const struct pt_perf_options *o, const struct pt_pid_list *running,
                      struct pt_err *err) PT_MUST_CHECK;
-/* What its threads have used until now, while they run. */
+/* CPU time used by its threads so far, while they run. */
 int64_t pt_session_cpu_ns(const struct pt_session *s);
-/* Ends sampling; afterwards the profile of `recording` is whole, without names. */
+/* Ends sampling; the profile of `recording` is then complete, but without symbols. */
 void pt_session_stop(struct pt_session *s);
 void pt_session_release(struct pt_session *s);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FILES_MAX 4096 /* at a time; those beyond wait in the directory */
+#define FILES_MAX 4096 /* at a time; further files wait in the directory */
 
 void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *ending,
                            struct pt_preload_files_reader reader) {
@@ -41,7 +41,7 @@ static void note(struct pt_preload_files *f, const char *name) {
     pt_str_copy(f->at[f->count++].name, sizeof f->at->name, text);
 }
 
-/* PID-TIME.heap: by time, so that the files of one process come in their order. */
+/* PID-TIME.heap: sorted by time, so that the files of one process are in order. */
 static uint64_t time_of(const char *name) {
     const char *dash = strchr(name, '-');
     struct pt_scan s = pt_scan_of(pt_str_from(dash ? dash + 1 : name));
@@ -81,7 +81,7 @@ static void open_new(struct pt_preload_files *f, struct pt_preload_file_state *s
         f->first_wall_ns = s->source.start_wall_ns;
 }
 
-/* Another program under the same number has taken its place (exec), or it is gone. */
+/* The process has executed another program, or has ended. */
 static bool is_over(const struct pt_preload_files *f, size_t index) {
     const struct pt_preload_file_state *s = &f->at[index];
     for (size_t i = index + 1; i < f->count; i++)
@@ -108,7 +108,7 @@ double pt_preload_files_fill(const struct pt_preload_files *f) {
 void pt_preload_files_read(struct pt_preload_files *f, bool is_final) {
     for (size_t i = 0; i < f->count;) {
         struct pt_preload_file_state *s = &f->at[i];
-        /* a file before it may be of the same process: it is read to its end first */
+        /* an earlier file may belong to the same process: that one is read to its end first */
         open_new(f, s);
         bool is_last = s->is_open && (is_final || is_over(f, i));
         if (s->is_open)

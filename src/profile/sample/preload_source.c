@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MEAN_SHIFT_MAX 24u /* of any that we would believe */
+#define MEAN_SHIFT_MAX 24u /* the largest plausible value */
 
 static struct pt_preload_header *header_of(const struct pt_preload_source *s) {
     return (struct pt_preload_header *)(void *)s->at;
@@ -33,7 +33,7 @@ int pt_preload_source_attach(struct pt_preload_source *s, void *at, size_t size)
     *s = (struct pt_preload_source){ .at = at, .size = size };
     if (size < sizeof(struct pt_preload_header))
         return -EAGAIN;
-    /* Acquire: paired with the release of who made the file. */
+    /* Acquire: paired with the release of the writer that made the file. */
     if (__atomic_load_n(&header_of(s)->magic, __ATOMIC_ACQUIRE) != PT_PRELOAD_MAGIC)
         return -EAGAIN;
     struct pt_preload_header h = *header_of(s);
@@ -60,7 +60,7 @@ int pt_preload_source_open(struct pt_preload_source *s, int directory, const cha
     close(fd);
     if (rc || at == MAP_FAILED)
         return rc ? rc : -EAGAIN;
-    /* the program may cut its file at any time */
+    /* the program may truncate its file at any time */
     rc = pt_sigbus_guard_add(at, size);
     if (rc) {
         munmap(at, size);
@@ -104,7 +104,7 @@ static bool is_published(const struct pt_preload_source *s, uint64_t position) {
            (position ^ PT_PRELOAD_STAMP);
 }
 
-/* Records may go around the end of the ring. */
+/* Records may wrap around the end of the ring. */
 static void copy_record(struct pt_preload_source *s, uint64_t position, size_t size) {
     const uint8_t *ring = s->at + sizeof(struct pt_preload_header);
     size_t start = position % PT_PRELOAD_RING_BYTES, first = PT_PRELOAD_RING_BYTES - start;
@@ -219,7 +219,7 @@ bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, boo
                             unsigned kind, struct pt_preload_event *event) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
     if (claimed - *position > PT_PRELOAD_RING_BYTES || *position % PT_PRELOAD_ALIGNMENT)
-        return false; /* no ring has this */
+        return false; /* impossible in a valid ring */
     while (*position < claimed) {
         bool is_there = is_published(s, *position);
         if (!is_there && !is_final)
@@ -281,14 +281,14 @@ bool pt_preload_source_stack(const struct pt_preload_source *s, uint32_t number,
                              struct pt_heap_stack *into) {
     if (number >= pt_preload_source_stack_count(s))
         return false;
-    /* Acquire: paired with the release of who made it, so that its nodes are there. */
+    /* Acquire: paired with the release of the writer, so that the nodes are visible. */
     uint32_t node = __atomic_load_n(&stack_at(s, number)->node, __ATOMIC_ACQUIRE);
     *into = *stack_at(s, number);
     into->node = node;
     return number == 0 || node >= PT_HEAP_FIRST_NODE;
 }
 
-/* False: there are too many. */
+/* False: the path is full. */
 static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
     if (pc & PT_HEAP_PYTHON_NODE) {
         if (path->python_count < PT_HEAP_DEPTH)
@@ -307,7 +307,7 @@ void pt_preload_source_path(const struct pt_preload_source *s, uint32_t node,
     while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES) {
         struct pt_heap_node n = nodes[node];
         if (!add_to_path(into, n.pc) || n.parent >= node)
-            break; /* callers were there before: this is none of ours */
+            break; /* a caller has a smaller number: this node is invalid */
         node = n.parent;
     }
     into->is_whole = node == PT_HEAP_WHOLE;

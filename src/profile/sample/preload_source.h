@@ -1,6 +1,6 @@
-/* profile/sample/preload_source.h -- the file of a process with libpitot-heap.so or libpitot-cpu.so
- * (inside/preload/heap_layout.h), read while it is written or after its end. Nothing in it is
- * trusted: a record is copied, then checked. */
+/* profile/sample/preload_source.h -- reads the file of a process with libpitot-heap.so or
+ * libpitot-cpu.so (inside/preload/heap_layout.h), while it is written or after its end. Nothing in
+ * it is trusted: a record is copied, then checked. */
 #ifndef PT_PROFILE_SAMPLE_PRELOAD_SOURCE_H
 #define PT_PROFILE_SAMPLE_PRELOAD_SOURCE_H
 
@@ -13,13 +13,13 @@ struct pt_preload_source {
     size_t size;
     bool is_mapped; /* else borrowed */
     int32_t pid;
-    uint64_t mean_bytes; /* 0: every allocation is recorded; of CPU time: nanoseconds */
+    uint64_t mean_bytes; /* 0: every allocation is recorded; for CPU time: nanoseconds */
     int64_t start_mono_ns, start_wall_ns;
     bool is_every, has_own_malloc;
-    struct pt_buf record; /* the newest, copied */
+    struct pt_buf record; /* copy of the latest record */
 };
 
-/* Bytes that the process has counted instead of writing them. */
+/* Bytes that the process has counted but not written as records. */
 struct pt_preload_losses {
     uint64_t allocations, frees, untracked, stacks;
 };
@@ -46,34 +46,33 @@ struct pt_preload_event {
     struct pt_preload_event_code code; /* of PT_PRELOAD_CODE */
 };
 
-/* 0 or -errno; -EAGAIN: it is still being made. */
+/* 0 or -errno; -EAGAIN: the file is not complete yet. */
 int pt_preload_source_open(struct pt_preload_source *s, int directory,
                            const char *name) PT_MUST_CHECK;
 /* Borrows the bytes. */
 int pt_preload_source_attach(struct pt_preload_source *s, void *at, size_t size) PT_MUST_CHECK;
 void pt_preload_source_close(struct pt_preload_source *s);
 
-/* Where reading goes on; of the ring, always growing. */
+/* Where reading continues; a position in the ring that only grows. */
 uint64_t pt_preload_source_position(const struct pt_preload_source *s);
-/* The next record from `*position` on, which moves behind it; of one kind only, or of any (0).
- * `is_final`: nobody writes any more, so what was not finished is stepped over. False: there is
- * none. */
+/* The next record from `*position` on, which moves past it; of one kind, or of any (0). `is_final`:
+ * the writer has ended, so unfinished records are skipped. False: no record. */
 bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, bool is_final,
                             unsigned kind, struct pt_preload_event *event);
-/* What is before `position` has been read: the process may use it again. */
+/* Lets the process reuse the ring before `position`. */
 void pt_preload_source_consume(struct pt_preload_source *s, uint64_t position);
 
 struct pt_preload_losses pt_preload_source_losses(const struct pt_preload_source *s);
-/* Is Python in it, whose frames cannot be told? */
+/* Does the process run a Python with unreadable frames? */
 bool pt_preload_source_has_unknown_python(const struct pt_preload_source *s);
-/* How much of the ring waits to be read, from 0 to 1. */
+/* The unread share of the ring, from 0 to 1. */
 double pt_preload_source_fill(const struct pt_preload_source *s);
 
-/* Of mode "every": the most bytes that were live, and when. */
+/* In mode "every": the largest number of live bytes, and when. */
 uint64_t pt_preload_source_peak_bytes(const struct pt_preload_source *s);
 int64_t pt_preload_source_peak_ns(const struct pt_preload_source *s);
 
-/* How many stacks there are, and one of them. False: it is not there yet. */
+/* The number of stacks, and one of them. False: not there yet. */
 uint32_t pt_preload_source_stack_count(const struct pt_preload_source *s);
 bool pt_preload_source_stack(const struct pt_preload_source *s, uint32_t number,
                              struct pt_heap_stack *into);
@@ -83,7 +82,7 @@ struct pt_heap_path {
     uint32_t depth;
     struct pt_preload_python_frame python[PT_HEAP_DEPTH]; /* likewise */
     uint32_t python_count;
-    bool is_whole; /* it reaches the root */
+    bool is_whole; /* the path reaches the root */
 };
 void pt_preload_source_path(const struct pt_preload_source *s, uint32_t node,
                             struct pt_heap_path *into);

@@ -6,14 +6,15 @@
 
 #define WAITERS_MAX 4096
 
-/* The lock has two conditions, each before its mutex. On the first sleeps who wants it; on the
- * second who was asked to give it up, until the other has it. That one wants it back at once. */
+/* The lock has two condition variables, each followed by its mutex. Threads that want the lock
+ * sleep on the first; a thread that was asked to release it sleeps on the second until the other
+ * has it, and then wants it back at once. */
 #define SECOND    (sizeof(pthread_cond_t) + sizeof(pthread_mutex_t))
 #define GIL_BYTES (32 + SECOND + sizeof(pthread_cond_t))
 
-/* Where glibc counts the sleepers of a condition: since 2.25, and since 2.41 (or a repaired older
- * one). The count is in units of 8; the lower bits say that it goes by CLOCK_MONOTONIC, as Python
- * asks for, and that it is private. */
+/* Where glibc counts the waiters of a condition variable: since 2.25, and since 2.41 (or older
+ * versions with the backported fix). The count is in units of 8; the lower bits mean
+ * CLOCK_MONOTONIC, which Python requests, and private. */
 static const uint8_t count_at[] = { 36, 28 };
 #define FLAGS_MASK 7u
 #define FLAGS      2u
@@ -32,8 +33,8 @@ static bool is_count(uint32_t word) {
     return (word & FLAGS_MASK) == FLAGS && word / 8 <= WAITERS_MAX;
 }
 
-/* Where one form has its count the other has any number: in time one that a count cannot be. False:
- * both are still possible, or none is. */
+/* Where one version has its count, the other has an arbitrary number, which sooner or later cannot
+ * be a count. False: both are still possible, or neither is. */
 static bool count_waiters(const uint8_t *conditions, struct pt_gil_form *form, uint32_t *count) {
     unsigned possible = 0;
     for (unsigned i = 0; i < PT_COUNT(count_at); i++) {

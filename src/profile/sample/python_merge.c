@@ -7,7 +7,7 @@ static size_t count_loops(const struct pt_native_stack *native) {
     return count;
 }
 
-/* A run ends with a frame that says so; what was cut off at the root is one, too. */
+/* A run ends with a frame marked as its last; a run cut off at the root counts too. */
 static size_t count_runs(const struct pt_python_entry *entries, size_t count) {
     size_t runs = 0;
     for (size_t i = 0; i < count; i++)
@@ -24,7 +24,7 @@ bool pt_python_matches(const struct pt_native_stack *native, const struct pt_pyt
 
 struct merge {
     const struct pt_python_part *python;
-    size_t next; /* entry of Python */
+    size_t next; /* Python entry */
     uint32_t *into;
     size_t count, capacity;
 };
@@ -34,7 +34,7 @@ static void put(struct merge *m, uint32_t frame) {
         m->into[m->count++] = frame;
 }
 
-/* One run, up to and with the frame that ends it. */
+/* Takes one run, including its last frame. */
 static void take_run(struct merge *m, bool is_wanted) {
     while (m->next < m->python->count) {
         size_t i = m->next++;

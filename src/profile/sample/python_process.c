@@ -7,19 +7,19 @@
 #include <sys/uio.h>
 
 #define PIECES_MAX      64
-#define LOOK_AGAIN      64 /* samples at most until a thread that was not found is looked for */
+#define LOOK_AGAIN      64 /* samples at most until an unknown thread is looked up again */
 #define THREADS_KNOWN   256
 #define FRAMES_PER_READ PIECES_MAX
 
 struct known_thread {
     int32_t tid;
-    uint32_t passed; /* samples since it was not found */
+    uint32_t passed; /* samples since the lookup failed */
     uint64_t state;  /* 0: Python does not know it */
-    uint64_t gil;    /* 0: not known */
+    uint64_t gil;    /* 0: unknown */
     struct pt_recall *recall;
 };
 
-/* A code object that has been read. */
+/* A code object that was already read. */
 struct known_code {
     uint64_t address;
     struct pt_python_code_key key;
@@ -32,7 +32,7 @@ struct pt_python_process {
     bool has_layout, is_hopeless;
     struct pt_python_layout layout;
     struct pt_gil_form gil_form;
-    struct known_thread threads[THREADS_KNOWN]; /* by tid modulo their number */
+    struct known_thread threads[THREADS_KNOWN]; /* by tid modulo the array size */
     struct known_code *codes;
     size_t code_count, code_capacity;
     struct pt_intern code_index;
@@ -153,7 +153,7 @@ static unsigned minor_of(const struct pt_python_process *process,
     return process->place.minor;
 }
 
-/* While the program loads there is nothing to read yet. */
+/* Fails while the program is still loading. */
 static bool find_layout(struct pt_python_process *process, const struct pt_memory_reader *m) {
     uint8_t head[PT_PYTHON_DEBUG_BYTES];
     if (process->has_layout || process->is_hopeless)
@@ -173,14 +173,14 @@ static bool find_layout(struct pt_python_process *process, const struct pt_memor
     return true;
 }
 
-/* A thread runs for a moment before Python knows it: one that is new is looked for again after 1,
- * 2, 4 samples; most that Python still does not know are none of its own. */
+/* A thread runs for a moment before Python registers it, so an unknown thread is looked up again
+ * after 1, 2, 4 samples; most that remain unknown are not Python threads. */
 static bool must_look_again(struct known_thread *known) {
     uint32_t passed = ++known->passed;
     return (passed & (passed - 1)) == 0 || passed % LOOK_AGAIN == 0;
 }
 
-/* Is it one of Python's? */
+/* Is it a Python thread? */
 static bool find_thread(const struct pt_python_process *process, const struct pt_memory_reader *m,
                         int32_t tid, struct known_thread *known) {
     const struct pt_python_layout *l = &process->layout;
@@ -261,7 +261,7 @@ static uint32_t number_of(struct pt_pythons *p, struct pt_python_process *proces
     return known->number;
 }
 
-/* All code objects of a stack in as few calls as can be. */
+/* Reads all code objects of a stack with as few system calls as possible. */
 static void add_entries(struct pt_pythons *p, struct pt_python_process *process,
                         const struct pt_memory_reader *m, const struct pt_python_frame *frames,
                         size_t count, struct pt_buf *into) {
@@ -272,7 +272,7 @@ static void add_entries(struct pt_pythons *p, struct pt_python_process *process,
     size_t done = 0;
     while (done < count) {
         done += m->read(m->state, pieces + done, count - done);
-        if (done < count) /* a shim has no code object that could be read */
+        if (done < count) /* a shim has no readable code object */
             memset(bytes[done++], 0, PT_PYTHON_CODE_BYTES);
     }
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
-/* profile/sample/python_process.h -- the Python processes that are being sampled: reads the
- * frames of a thread at once, without stopping it, on the thread that empties the rings; tells
- * the one that unwinds what the code is called. */
+/* profile/sample/python_process.h -- the sampled Python processes: the thread that empties the
+ * rings reads the frames of a thread at once, without stopping it; the thread that unwinds gets the
+ * names of the code. */
 #ifndef PT_PROFILE_SAMPLE_PYTHON_PROCESS_H
 #define PT_PROFILE_SAMPLE_PYTHON_PROCESS_H
 
@@ -12,7 +12,7 @@
 #define PT_PYTHON_PROCESSES_MAX 1024
 #define PT_PYTHON_CODES_MAX     (256u << 10)
 
-/* A code object; never changed once it is there. */
+/* A code object; never changes. */
 struct pt_python_code {
     char *name, *file;
     uint32_t first_line;
@@ -20,14 +20,14 @@ struct pt_python_code {
     struct pt_buf table;
 };
 
-/* A frame as it is handed over, leaf first. */
+/* A frame as it is handed over; stacks are leaf first. */
 struct pt_python_entry {
-    uint32_t code; /* number; UINT32_MAX: could not be read */
+    uint32_t code; /* number; UINT32_MAX: unreadable */
     uint32_t instruction;
     uint32_t flags;
 };
 
-/* Above these flags of the leaf stand the PT_GIL_* of its thread. */
+/* The flags of the leaf also hold the PT_GIL_* of its thread, shifted. */
 #define PT_PYTHON_GIL_SHIFT   8
 #define PT_PYTHON_FRAME_FLAGS ((1u << PT_PYTHON_GIL_SHIFT) - 1)
 
@@ -39,18 +39,18 @@ struct pt_pythons {
     size_t process_count, process_capacity;
     struct pt_python_code **codes;
     size_t code_count, code_capacity;
-    uint8_t *recalled; /* what was read of the thread that is looked at */
+    uint8_t *recalled; /* memory read from the current thread */
 };
 
 /* Where the interpreter is in the memory of a process. */
 struct pt_python_place {
     uint64_t runtime;         /* _PyRuntime */
-    uint64_t version_address; /* Py_Version; 0 = it has none */
-    unsigned minor;           /* by the name of its file; 0 = unknown */
+    uint64_t version_address; /* Py_Version; 0 = none */
+    unsigned minor;           /* from the name of the file; 0 = unknown */
 };
 
-/* Is a file an interpreter, by its name? `minor`: 11 of /usr/lib/libpython3.11.so.1.0 and
- * /usr/bin/python3.11; 0 if it does not say. */
+/* Is a file an interpreter, judged by its name? `minor`: 11 for /usr/lib/libpython3.11.so.1.0 and
+ * /usr/bin/python3.11; 0 if the name has no version. */
 bool pt_python_is_file(struct pt_str path, unsigned *minor);
 
 void pt_pythons_init(struct pt_pythons *p);
@@ -64,14 +64,15 @@ void pt_pythons_remove(struct pt_pythons *p, int32_t pid);
 bool pt_pythons_any(struct pt_pythons *p);
 bool pt_pythons_has(struct pt_pythons *p, int32_t pid);
 
-/* Appends what the thread runs: entries of pt_python_entry. How many; 0: it is none of Python's. */
+/* Appends the frames of the thread as pt_python_entry and returns their count; 0: not a Python
+ * thread. */
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into);
 
-/* One that was read elsewhere, in the process itself; takes its parts. Its number, or UINT32_MAX:
- * there are too many, and it was released. */
+/* Adds a code object that was read inside the process; takes its parts. Returns its number, or
+ * UINT32_MAX: there are too many, and it was released. */
 uint32_t pt_pythons_add_code(struct pt_pythons *p, struct pt_python_code code);
 
-/* Stays as long as `p`. */
+/* Valid as long as `p`. */
 const struct pt_python_code *pt_pythons_code(struct pt_pythons *p, uint32_t number);
 
 #endif

@@ -19,28 +19,28 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_NS PT_NS_PER_SECOND     /* for new processes and threads */
-#define LOOK_EARLY_NS (50 * PT_NS_PER_MS)  /* until there is a Python */
-#define LATE_MIN_NS   (300 * PT_NS_PER_MS) /* more than an interpreter takes to start */
+#define LOOK_EARLY_NS (50 * PT_NS_PER_MS)  /* until a Python process is found */
+#define LATE_MIN_NS   (300 * PT_NS_PER_MS) /* longer than an interpreter takes to start */
 #define LATE_PERCENT  10
 #define THREADS_MAX   4096
 #define STAT_BYTES    1024
-#define NO_RIGHT                                                                \
-    "the process has to be of the same user (and kernel.yama.ptrace_scope 0), " \
+#define NO_RIGHT                                                                  \
+    "the process must belong to the same user, with kernel.yama.ptrace_scope=0, " \
     "or run with CAP_SYS_PTRACE"
 
 struct pt_python_watched_process {
     int32_t pid;
     dev_t device;
-    ino_t file; /* that it runs */
+    ino_t file; /* its executable */
     int tasks_fd;
-    size_t thread_count; /* that are watched */
+    size_t thread_count; /* watched threads */
     bool is_there, is_python;
 };
 
 struct pt_python_watched_thread {
     int32_t pid, tid;
-    int stat_fd, schedule_fd; /* the second is -1 where the kernel has no such file */
-    int64_t sampled_ns;       /* of its CPU time */
+    int stat_fd, schedule_fd; /* schedule_fd is -1 if the kernel has no such file */
+    int64_t sampled_ns;       /* of its CPU time, already sampled */
 };
 
 static bool read_stat(const struct pt_python_watched_thread *t, struct pt_pid_stat *stat) {
@@ -49,7 +49,7 @@ static bool read_stat(const struct pt_python_watched_thread *t, struct pt_pid_st
     return n > 0 && !pt_pid_parse_stat(pt_scan_of((struct pt_str){ text, (size_t)n }), stat);
 }
 
-/* "601936204 1044020 95": nanoseconds on the CPU. Else the ticks of the other file. */
+/* "601936204 1044020 95": nanoseconds on the CPU. Without this file, the ticks of stat. */
 static int64_t cpu_ns_of(const struct pt_python_watched_thread *t, const struct pt_pid_stat *stat) {
     char text[128];
     ssize_t n = t->schedule_fd >= 0 ? pread(t->schedule_fd, text, sizeof text, 0) : -1;
@@ -94,7 +94,7 @@ static void watch_thread(struct pt_python_session *s, struct pt_python_watched_p
     if (t.stat_fd < 0)
         return;
     t.schedule_fd = open_of_thread(s, p->pid, tid, "schedstat");
-    /* of one that is older than the session only what it uses from now on */
+    /* for a thread older than the session, only what it uses from now on counts */
     if (!s->has_begun && read_stat(&t, &stat))
         t.sampled_ns = cpu_ns_of(&t, &stat);
     pt_grow(&s->threads, &s->thread_capacity, s->thread_count + 1, sizeof *s->threads);
@@ -120,8 +120,8 @@ static void look_for_threads(struct pt_python_session *s, struct pt_python_watch
     pt_pid_list_release(&tids);
 }
 
-/* A directory of threads has two links more than threads: whether there are new ones is known at
- * every tick for the price of one call. */
+/* The task directory has two links more than there are threads, so one call per tick shows whether
+ * there are new ones. */
 static void look_for_new_threads(struct pt_python_session *s) {
     struct stat st;
     for (size_t i = 0; i < s->process_count && s->thread_count < THREADS_MAX; i++) {
@@ -153,8 +153,8 @@ static void note_python(struct pt_python_session *s, struct pt_python_watched_pr
             s->late_ns += s->threads[i].sampled_ns;
 }
 
-/* Another program may have taken its place, and an interpreter may be loaded later: maps are read
- * again, and what is known already is left as it is. */
+/* The process may have executed another program or loaded an interpreter since, so maps are read
+ * again; known mappings stay. */
 static void look_at_process(struct pt_python_session *s, int32_t pid) {
     struct pt_python_watched_process *p = process_of(s, pid);
     struct stat st;
@@ -200,7 +200,7 @@ static void look(struct pt_python_session *s) {
     s->looked_ns = pt_mono_ns();
 }
 
-/* The same functions, called from the same places; the one that runs may have gone on. */
+/* The same functions, called from the same lines; the leaf may have moved on. */
 static bool is_same(struct pt_str first, struct pt_str second) {
     struct pt_python_entry a = { 0 }, b;
     if (first.len != second.len || first.len == 0)
@@ -215,7 +215,7 @@ static bool is_same(struct pt_str first, struct pt_str second) {
     return a.flags & PT_PYTHON_IS_LAST;
 }
 
-/* Memory changes while it is read: what reads the same twice was there. */
+/* Memory changes while it is read: a stack that reads the same twice is certain. */
 static bool read_stack(struct pt_python_session *s, const struct pt_python_watched_thread *t) {
     pt_buf_clear(&s->entries);
     pt_buf_clear(&s->again);
@@ -238,7 +238,7 @@ static void take_sample(struct pt_python_session *s, const struct pt_python_watc
     pt_recording_take(&s->recording, &record, s->entries.len > 0 ? &python : NULL);
 }
 
-/* "R" is also a thread that waits for a CPU; its clock stands still then. */
+/* State "R" includes threads that wait for a CPU; their clock does not advance. */
 static void sample_thread(struct pt_python_session *s, struct pt_python_watched_thread *t,
                           const struct pt_pid_stat *stat) {
     if (stat->state != 'R')
@@ -262,7 +262,8 @@ static void sample_threads(struct pt_python_session *s) {
     }
 }
 
-/* False: it is over. A tick that comes late costs nothing but nearness: samples go by CPU time. */
+/* False: the session ends. Samples are counted by CPU time, so a late tick only makes their
+ * position less precise. */
 static bool wait_for_tick(struct pt_python_session *s) {
     struct pollfd polled[] = { { .fd = s->timer_fd, .events = POLLIN },
                                { .fd = s->stop_fd, .events = POLLIN } };
@@ -276,7 +277,7 @@ static bool wait_for_tick(struct pt_python_session *s) {
 
 static void *run_sampler(void *state) {
     struct pt_python_session *s = state;
-    pt_thread_hurry(); /* frames are to be those of now */
+    pt_thread_hurry(); /* frames must be read on time */
     while (wait_for_tick(s)) {
         int64_t every_ns = pt_pythons_any(&s->pythons) ? LOOK_EVERY_NS : LOOK_EARLY_NS;
         if (pt_mono_ns() - s->looked_ns >= every_ns)
@@ -304,12 +305,13 @@ static int check_right(const struct pt_fs *fs, pid_t pid, struct pt_err *err) {
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return pt_fail(err, -ESRCH, "there is no process %d", (int)pid);
     if (!first_address(fs, pid, &address))
-        return pt_fail(err, -EPERM, "the memory of process %d cannot be read: " NO_RIGHT, (int)pid);
+        return pt_fail(err, -EPERM, "cannot read the memory of process %d (" NO_RIGHT ")",
+                       (int)pid);
     struct iovec local = { &byte, 1 }, remote = { (void *)(uintptr_t)address, 1 };
-    /* rights are checked first: what is mapped there may be unreadable to anybody */
+    /* permission is checked first; EFAULT only means that the page itself is unreadable */
     if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 || errno == EFAULT)
         return 0;
-    return pt_fail(err, -errno, "process_vm_readv: %s: " NO_RIGHT, strerror(errno));
+    return pt_fail(err, -errno, "process_vm_readv: %s (" NO_RIGHT ")", strerror(errno));
 }
 
 static int open_clock(struct pt_python_session *s) {
@@ -337,7 +339,7 @@ static void start_recording(struct pt_python_session *s, const struct pt_fs *fs,
     p->meta.start_ns = pt_mono_ns();
     p->meta.start_wall_ns = pt_wall_ns();
     snprintf(p->meta.way, sizeof p->meta.way,
-             "python: Python's frames alone, of threads that run, read from outside");
+             "python: only Python frames of running threads, read from outside");
     s->is_opened = true;
 }
 
@@ -378,7 +380,7 @@ void pt_python_session_stop(struct pt_python_session *s) {
     s->recording.profile.meta.own_cpu_ns = s->sampler_cpu_ns;
 }
 
-/* Where many want the CPUs a program may be half done before it is looked at. */
+/* On a busy machine a program may have run for long before it is first examined. */
 static void warn_if_late(const struct pt_python_session *s) {
     const struct pt_profile *p = &s->recording.profile;
     int64_t sampled_ns = 0;
@@ -386,7 +388,7 @@ static void warn_if_late(const struct pt_python_session *s) {
         sampled_ns += pt_profile_value(p, i, 1);
     if (s->late_ns >= LATE_MIN_NS && s->late_ns * 100 >= sampled_ns * LATE_PERCENT)
         pt_log(PT_LOG_WARNING,
-               "Python was found only after %.2g s of its CPU time: what it ran before is shown as "
+               "Python was detected only after %.2g s of its CPU time; what ran before is shown as "
                "[not Python]",
                (double)s->late_ns / 1e9);
 }
@@ -397,7 +399,7 @@ int pt_python_session_check(const struct pt_python_session *s, struct pt_err *er
     if (p->meta.python_wanted > 0 || (p->samples.count == 0 && s->saw_python))
         return 0;
     return pt_fail(err, -ENODATA,
-                   "nothing that ran was CPython 3.9 to 3.14, and nothing else can be seen without "
+                   "no process was CPython 3.9 to 3.14, and nothing else can be sampled without "
                    "perf events or timers");
 }
 

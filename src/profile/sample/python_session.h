@@ -1,6 +1,6 @@
-/* profile/sample/python_session.h -- sampling where only memory may be read: at every tick each
- * thread is looked at, and of one that runs and has used a period of CPU time since its last
- * sample the frames of Python are read from outside. Of native code nothing is seen. */
+/* profile/sample/python_session.h -- sampling if only memory may be read: at every tick, the Python
+ * frames of each running thread that has used a period of CPU time since its last sample are read
+ * from outside. Native code is not visible. */
 #ifndef PT_PROFILE_SAMPLE_PYTHON_SESSION_H
 #define PT_PROFILE_SAMPLE_PYTHON_SESSION_H
 
@@ -14,31 +14,31 @@ struct pt_python_watched_thread;
 struct pt_python_session {
     struct pt_recording recording;
     struct pt_pythons pythons;
-    struct pt_buf entries, again; /* of a stack that was read twice */
+    struct pt_buf entries, again; /* a stack that is read twice */
     struct pt_pid_list roots;
     struct pt_python_watched_process *processes;
     size_t process_count, process_capacity;
     struct pt_python_watched_thread *threads;
     size_t thread_count, thread_capacity;
-    int64_t looked_ns; /* for processes and threads */
+    int64_t looked_ns; /* last search for processes and threads */
     int64_t period_ns;
     pthread_t sampler;
     int64_t sampler_cpu_ns; /* at its end */
     int timer_fd, stop_fd;
     bool is_opened, is_running;
-    bool has_begun;  /* threads that are found now are young */
-    bool saw_python; /* a process of it */
-    int64_t late_ns; /* CPU time of such processes before they were known to be Python */
+    bool has_begun;  /* threads found from now on are new */
+    bool saw_python; /* at least one process */
+    int64_t late_ns; /* CPU time of such processes before they were detected */
 };
 
-/* `pids` run, or are a command that waits for its exec; what they start is sampled too. 0 or -errno
- * with words: the right is missing, or there is no Python among processes that run. */
+/* `pids` are running processes, or a command that waits for its exec; descendants are sampled too.
+ * 0 or -errno with a message: permission is missing, or no running process is Python. */
 int pt_python_session_start(struct pt_python_session *s, const struct pt_fs *fs,
                             const struct pt_perf_options *o, const pid_t *pids, size_t count,
                             bool is_command, struct pt_err *err) PT_MUST_CHECK;
 int64_t pt_python_session_cpu_ns(const struct pt_python_session *s);
 void pt_python_session_stop(struct pt_python_session *s);
-/* After that: -ENODATA with words if there was no Python. */
+/* Call after stop: -ENODATA with a message if there was no Python. */
 int pt_python_session_check(const struct pt_python_session *s, struct pt_err *err) PT_MUST_CHECK;
 void pt_python_session_release(struct pt_python_session *s);
 

@@ -1,11 +1,11 @@
 #include "profile/sample/python_stack.h"
 
 #define INTERPRETERS_MAX 64
-#define THREAD_BYTES     256 /* of a thread state: as much as the layouts need */
+#define THREAD_BYTES     256 /* of a thread state, as much as the layouts need */
 #define PAGE_BYTES       4096
-#define PTHREAD_TID      720 /* glibc: where a pthread_t has the id of the kernel */
+#define PTHREAD_TID      720 /* glibc: offset of the kernel's thread id in a pthread_t */
 
-/* 3.9 and 3.10 know the handle of pthreads only, which leads to the C library's own note. */
+/* 3.9 and 3.10 have only the pthread handle, which points to the C library's copy of the id. */
 static bool has_tid(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                     const uint8_t thread[THREAD_BYTES], int32_t tid) {
     if (l->thread_native)
@@ -27,7 +27,7 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
                                uint64_t runtime, int32_t tid) {
     uint8_t bytes[THREAD_BYTES];
     uint64_t interpreter = pt_memory_pointer(m, runtime + l->runtime_interpreters);
-    int seen = 0; /* in all: each costs a call of the kernel */
+    int seen = 0; /* in total: each costs a system call */
     for (int i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
         uint64_t thread = pt_memory_pointer(m, interpreter + l->interpreter_threads);
         for (; thread && seen < PT_PYTHON_THREADS_MAX; seen++) {
@@ -42,7 +42,7 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
     return 0;
 }
 
-/* Frames of one stack lie side by side. */
+/* Frames of one stack are close to each other. */
 struct page {
     uint64_t start;
     bool is_read;
@@ -64,7 +64,7 @@ static bool read_frame(struct page *p, const struct pt_memory_reader *m, uint64_
                        uint8_t bytes[PT_PYTHON_FRAME_BYTES]) {
     if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES) && !read_page(p, m, address))
         return false;
-    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES)) /* across its end */
+    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES)) /* crosses the end of the page */
         return pt_memory_read(m, address, bytes, PT_PYTHON_FRAME_BYTES);
     memcpy(bytes, p->bytes + (address - p->start), PT_PYTHON_FRAME_BYTES);
     return true;

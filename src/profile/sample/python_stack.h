@@ -1,6 +1,6 @@
-/* profile/sample/python_stack.h -- the frames of a Python thread, and what its code objects are
- * called, read from memory that changes meanwhile: every number is doubted, every loop has an
- * end. Pure but for the reader that is given. */
+/* profile/sample/python_stack.h -- reads the frames of a Python thread and the names of its code
+ * objects from memory that changes at the same time: no number is trusted, every loop is bounded.
+ * Pure except for the given memory reader. */
 #ifndef PT_PROFILE_SAMPLE_PYTHON_STACK_H
 #define PT_PROFILE_SAMPLE_PYTHON_STACK_H
 
@@ -10,7 +10,7 @@
 #define PT_PYTHON_DEPTH_MAX   512
 #define PT_PYTHON_THREADS_MAX 4096
 
-/* Finds the state of a thread by its id of the kernel. 0: Python does not know it. */
+/* Finds the state of a thread by its kernel thread id. 0: not a Python thread. */
 uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t runtime, int32_t tid);
 
@@ -18,14 +18,14 @@ uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt
 bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t thread, int32_t tid);
 
-/* Frames, leaf first; how many. */
+/* Stores the frames, leaf first, and returns their count. */
 size_t pt_python_frames(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                         uint64_t thread, struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX]);
 
-/* Characters of `width` bytes as UTF-8. */
+/* Appends characters of `width` bytes as UTF-8. */
 void pt_python_add_text(struct pt_buf *into, const uint8_t *text, size_t length, size_t width);
 
-/* Appends a str as UTF-8, or the payload of a bytes object. False: it is not one. */
+/* Appends a str as UTF-8, or the payload of a bytes object. False: another object. */
 bool pt_python_read_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t object, struct pt_buf *into);
 bool pt_python_read_bytes(const struct pt_memory_reader *m, uint64_t object, struct pt_buf *into);

@@ -15,7 +15,7 @@ void pt_raw_queue_release(struct pt_raw_queue *q) {
     pthread_mutex_destroy(&q->lock);
 }
 
-/* The one given back last: a worker that keeps up touches the memory of few. */
+/* The last one given back: if the worker keeps up, few blocks are in use. */
 struct pt_raw_block *pt_raw_queue_take_free(struct pt_raw_queue *q) {
     pthread_mutex_lock(&q->lock);
     struct pt_raw_block *b = q->free_count > 0 ? q->free[--q->free_count] : NULL;

@@ -1,6 +1,6 @@
-/* profile/sample/raw_queue.h -- blocks of records on their way from the thread that empties the
- * rings to the one that unwinds. A fixed number goes round; with none free the rings fill, and
- * the kernel counts what it cannot write. */
+/* profile/sample/raw_queue.h -- passes blocks of records from the thread that empties the rings to
+ * the one that unwinds. Their number is fixed; if none is free, the rings fill up and the kernel
+ * counts lost records. */
 #ifndef PT_PROFILE_SAMPLE_RAW_QUEUE_H
 #define PT_PROFILE_SAMPLE_RAW_QUEUE_H
 
@@ -13,7 +13,8 @@
 
 struct pt_raw_block {
     struct pt_buf bytes;
-    int64_t complete_ns; /* all records before this time are here or were before; 0 = unknown */
+    /* all records before this time are in this or earlier blocks; 0 = unknown */
+    int64_t complete_ns;
     bool is_last;
 };
 
@@ -31,12 +32,12 @@ void pt_raw_queue_release(struct pt_raw_queue *q);
 /* An empty block, or NULL. */
 struct pt_raw_block *pt_raw_queue_take_free(struct pt_raw_queue *q);
 void pt_raw_queue_put(struct pt_raw_queue *q, struct pt_raw_block *b);
-/* The oldest; waits for it. */
+/* Waits for and returns the oldest block. */
 struct pt_raw_block *pt_raw_queue_take(struct pt_raw_queue *q);
-/* Is nothing waiting to be taken? */
+/* Is no block queued? */
 bool pt_raw_queue_is_empty(struct pt_raw_queue *q);
-/* Is everything that was put given back? Then nobody takes anything until the next is put. `taken`
- * are the free blocks the caller has. */
+/* Were all queued blocks given back? Then the worker does nothing until the next is put. `taken`:
+ * the number of free blocks that the caller has. */
 bool pt_raw_queue_is_idle(struct pt_raw_queue *q, unsigned taken);
 void pt_raw_queue_give_back(struct pt_raw_queue *q, struct pt_raw_block *b);
 

@@ -1,7 +1,7 @@
 #include "profile/sample/recall.h"
 
 #define AGE_MAX     8
-#define PIECE_BYTES 4096 /* what is larger is not asked for again */
+#define PIECE_BYTES 4096 /* larger pieces are not remembered */
 
 void pt_recall_begin(struct pt_recall *r, struct pt_memory_reader from, uint8_t *bytes) {
     struct pt_memory_piece pieces[PT_RECALL_PIECES];
@@ -18,7 +18,7 @@ static bool is_at(const struct pt_recall *r, uint32_t i, const struct pt_memory_
     return r->at[i].address == p->address && r->at[i].size == p->size;
 }
 
-/* They are asked for in the same order as before; then it is the first that is looked at. */
+/* Pieces are usually requested in the same order as before, so the first one examined matches. */
 static uint32_t find(const struct pt_recall *r, const struct pt_memory_piece *p) {
     for (uint32_t passed = 0, i = r->next; passed < r->count; passed++, i++) {
         i = i < r->count ? i : 0;
@@ -38,7 +38,7 @@ static bool take(struct pt_recall *r, const struct pt_memory_piece *p) {
     return true;
 }
 
-/* It is read with the others from the next round on. */
+/* Remembers a piece: it is read with the others from the next round on. */
 static void note(struct pt_recall *r, const struct pt_memory_piece *p) {
     uint32_t i = find(r, p);
     if (i < r->count)

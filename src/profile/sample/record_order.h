@@ -1,5 +1,5 @@
-/* profile/sample/record_order.h -- records of several rings in the order of their time: a sample
- * must come after the mapping it ran in, though another CPU wrote that down. */
+/* profile/sample/record_order.h -- sorts the records of several rings by time: a sample must come
+ * after the mapping it ran in, even if another CPU recorded that. */
 #ifndef PT_PROFILE_SAMPLE_RECORD_ORDER_H
 #define PT_PROFILE_SAMPLE_RECORD_ORDER_H
 
@@ -7,7 +7,7 @@
 
 struct pt_ordered_record {
     int64_t time_ns;
-    uint32_t sequence; /* of arrival: equal times keep it */
+    uint32_t sequence; /* order of arrival, kept for equal times */
     uint32_t size;
     const uint8_t *at;
 };
@@ -15,17 +15,17 @@ struct pt_ordered_record {
 struct pt_record_order {
     struct pt_ordered_record *at;
     size_t count, capacity;
-    struct pt_buf held, older; /* records that are too new, and where they were before */
+    struct pt_buf held, older; /* records that are too new; the buffer used before */
 };
 
 void pt_record_order_release(struct pt_record_order *o);
 
-/* More of it comes before anything can be sorted. */
+/* Holds `bytes` back: more must arrive before they can be sorted. */
 void pt_record_order_keep(struct pt_record_order *o, struct pt_str bytes);
-/* Sorts what is held and what is in `bytes`, which is borrowed until pt_record_order_hold(). */
+/* Sorts the held records and those in `bytes`, which is borrowed until pt_record_order_hold(). */
 void pt_record_order_sort(struct pt_record_order *o, struct pt_str bytes);
 
-/* The first `done` of them are dealt with; keeps the others. */
+/* Drops the first `done` records and holds the others. */
 void pt_record_order_hold(struct pt_record_order *o, size_t done);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define STEPS 4096 /* a power of two; Python with torch has a thousand places */
+#define STEPS 4096 /* a power of two; Python with torch has about a thousand addresses */
 
 static const struct pt_profile_value_type cpu_types[] = { { "cpu", PT_PROFILE_SAMPLES },
                                                           { "time", PT_PROFILE_NANOSECONDS } };
@@ -32,7 +32,7 @@ void pt_recording_init(struct pt_recording *r, const struct pt_fs *fs, struct pt
         p->meta.python_wanted = p->meta.python_matched = p->meta.gil_known = p->meta.gil_held =
             p->meta.gil_contended = 0;
     pt_images_init(&r->images, fs, p);
-    /* a stack that is not whole must not look like one that is */
+    /* an incomplete stack must be recognizable */
     r->truncated_frame = pt_profile_marker(p, PT_STR("[stack cut short]"));
     r->lost_frame = pt_profile_marker(p, PT_STR("[caller unknown]"));
     r->unseen_frame = pt_profile_marker(p, PT_STR("[not sampled]"));
@@ -64,7 +64,7 @@ static bool is_space(const void *owner, uint32_t number, const void *key) {
     return r->spaces[number].pid == *pid;
 }
 
-/* Processes that have ended make room; their samples are in the profile already. */
+/* Removes processes that have ended; their samples are already in the profile. */
 static void drop_ended(struct pt_recording *r) {
     size_t kept = 0;
     pt_intern_release(&r->space_index);
@@ -82,7 +82,7 @@ static void drop_ended(struct pt_recording *r) {
     r->space_count = kept;
 }
 
-/* NULL: there are too many at a time. */
+/* NULL: too many at a time. */
 static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
     uint32_t hash = pt_intern_hash(&pid, sizeof pid);
     if (r->space_count >= PT_RECORDING_SPACES_MAX)
@@ -104,7 +104,7 @@ static bool is_thread(const void *owner, uint32_t number, const void *key) {
     return r->threads[number].tid == *tid;
 }
 
-/* Beyond the limit the newest thread is forgotten for the next: names suffer, samples do not. */
+/* At the limit all threads are forgotten: names are lost, samples are not. */
 static struct pt_recording_thread *thread_of(struct pt_recording *r, int32_t pid, int32_t tid) {
     uint32_t hash = pt_intern_hash(&tid, sizeof tid);
     if (r->thread_count >= PT_RECORDING_THREADS_MAX) {
@@ -141,7 +141,7 @@ static void set_name(struct pt_recording *r, int32_t pid, int32_t tid, struct pt
     t->thread = PT_PROFILE_NONE;
 }
 
-/* Code of no file is called by its process: a JIT names it in a file of its own. */
+/* Code without a file is named after its process, because a JIT has one map file per process. */
 static struct pt_image *image_for(struct pt_recording *r, int32_t pid, struct pt_str path,
                                   const uint8_t *build_id, size_t build_id_size) {
     char name[32];
@@ -165,7 +165,7 @@ static bool find_symbol(const struct pt_elf *elf, const char *name, uint64_t bia
 
 static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m);
 
-/* A program without its own interpreter (it is in a library) has no _PyRuntime. */
+/* An executable with its interpreter in a library has no _PyRuntime. */
 static void notice_python(struct pt_recording *r, int32_t pid, struct pt_mapping m) {
     struct pt_python_place place = { 0 };
     if (!r->pythons || !pt_python_is_file(pt_str_from(m.image->path), &place.minor))
@@ -209,7 +209,7 @@ static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *
     notice_python(r, pid, mapping);
 }
 
-/* Most of what a process maps is never sampled: files are opened when they are needed. */
+/* Most mappings are never sampled, so files are opened when needed. */
 static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m) {
     uint64_t address;
     m->has_bias = true;
@@ -221,7 +221,7 @@ static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m)
 static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     if (pid == parent || !space_of(r, pid) || !space_of(r, parent))
         return;
-    /* looking for one may move the other */
+    /* looking up one may move the other */
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
     child->has_ended = false;
     pt_space_copy(child, from);
@@ -283,7 +283,7 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
-/* NULL: that needs a look at a file, for which there is no time. */
+/* NULL: a file would have to be read, for which there is no time. */
 static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
                                          struct pt_mapping *m, uint64_t pc) {
     if (r->is_hurried)
@@ -293,7 +293,7 @@ static const struct pt_place *find_place(struct pt_recording *r, const struct pt
     return pt_image_place(&r->images, m->image, pc + m->bias);
 }
 
-/* NULL: nothing is mapped there, or a file has to be read. */
+/* NULL: nothing is mapped at `pc`, or a file must be read. */
 static const struct pt_recording_step *find_step(struct pt_recording *r,
                                                  const struct pt_space *space, uint64_t pc) {
     uint64_t hash = (pc ^ (uint64_t)space->pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -318,7 +318,7 @@ static const struct pt_recording_step *find_step(struct pt_recording *r,
     return step;
 }
 
-/* Once for each place: what it does this time it does the next. */
+/* Searched once per address: the result will be the same next time. */
 static bool search_rule(struct pt_recording *r, const struct pt_space *space,
                         const struct pt_unwind_state *s, struct pt_unwind_rule *rule) {
     uint64_t pc = pt_unwind_lookup_pc(s);
@@ -331,7 +331,7 @@ static bool search_rule(struct pt_recording *r, const struct pt_space *space,
     return true;
 }
 
-/* From code that has no rules because the program made it. */
+/* Unwinds code without rules, which the program has generated. */
 static enum pt_unwind_end leave_generated(struct pt_recording *r, const struct pt_space *space,
                                           struct pt_unwind_state *s,
                                           const struct pt_recording_step *step) {
@@ -342,7 +342,7 @@ static enum pt_unwind_end leave_generated(struct pt_recording *r, const struct p
         *s = caller;
         return PT_UNWIND_MORE;
     }
-    r->needs_file = r->is_hurried && !step->is_read; /* or a look at the process */
+    r->needs_file = r->is_hurried && !step->is_read; /* or memory of the process */
     if (r->needs_file)
         return PT_UNWIND_LOST;
     bool is_found = !step->is_read && search_rule(r, space, s, &rule);
@@ -354,7 +354,7 @@ static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_s
     uint64_t pc = pt_unwind_lookup_pc(s);
     const struct pt_recording_step *step = find_step(r, space, pc);
     if (!step) {
-        /* a return address to nowhere is what is left of a wrong step, not a frame */
+        /* an unmapped return address results from a wrong step and is not a frame */
         if (s->is_exact_pc)
             add_unmapped(r, pc);
         return s->is_exact_pc ? pt_unwind_step_fp(s) : PT_UNWIND_LOST;
@@ -367,7 +367,7 @@ static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_s
     return pt_unwind_step(s, &step->rule);
 }
 
-/* False: a file has to be read. */
+/* False: a file must be read. */
 static bool unwind(struct pt_recording *r, const struct pt_space *space,
                    const struct pt_perf_sample *sample) {
     struct pt_unwind_state s = { .is_exact_pc = true,
@@ -396,7 +396,7 @@ static bool is_place(const void *owner, uint32_t number, const void *key) {
     return memcmp(&r->places[number], key, offsetof(struct pt_recording_python, frames)) == 0;
 }
 
-/* "<module>" alone says little. */
+/* "<module>" alone says little, so the file name is added. */
 static uint32_t python_name(struct pt_profile *p, const struct pt_python_code *code) {
     char text[1024];
     const char *slash = strrchr(code->file, '/');
@@ -452,7 +452,8 @@ static size_t count_evals(const struct pt_recording *r) {
     return count;
 }
 
-/* Without native frames there is nothing to compare: whoever read them says if they are certain. */
+/* Without native frames there is nothing to compare; the reader decides whether they are certain.
+ */
 static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_certain) {
     struct pt_python_entry entries[PT_PYTHON_DEPTH_MAX] = { 0 };
     uint32_t frames[PT_PYTHON_DEPTH_MAX], merged[PT_RECORDING_FRAMES_MAX];
@@ -474,7 +475,7 @@ static void merge_python(struct pt_recording *r, struct pt_str bytes, bool is_ce
     memcpy(r->frames, merged, r->frame_count * sizeof *merged);
 }
 
-/* From the root to the leaf. Most samples share their callers with the one before. */
+/* From the root to the leaf. Most samples share their callers with the previous one. */
 static uint32_t make_stack(struct pt_recording *r) {
     uint32_t stack = PT_PROFILE_NONE;
     bool is_same = true;
@@ -521,14 +522,14 @@ static void add_periods(struct pt_recording *r, const struct pt_perf_record *rec
     add_sample(r, record, stack, gil, periods, periods * r->period_ns);
 }
 
-/* A thread is most likely still where it was last seen. */
+/* The thread is most likely still where it was last sampled. */
 static void take_rest(struct pt_recording *r, const struct pt_perf_record *record) {
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     bool is_seen = t->has_last && t->pid == record->pid;
     uint32_t stack =
         is_seen ? t->last_stack : pt_profile_stack(&r->profile, PT_PROFILE_NONE, r->unseen_frame);
     add_periods(r, record, stack, 0);
-    /* it has ended: the next of this number is another one */
+    /* the thread has ended: the next one with this id is another thread */
     thread_of(r, record->pid, record->tid)->has_last = false;
 }
 
@@ -586,7 +587,7 @@ uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t 
     return make_stack(r);
 }
 
-/* A thread that is only pushed off the CPU does not wait for anything. */
+/* A preempted thread does not wait for anything. */
 static void take_switch(struct pt_recording *r, const struct pt_perf_record *record) {
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
     if (!r->is_off_cpu || t->out_ns == 0)
@@ -659,7 +660,7 @@ void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan l
                                         .path = m.path });
 }
 
-/* Of one that has ended they are empty. */
+/* For a process that has ended, maps are empty. */
 static bool add_maps(struct pt_recording *r, int32_t pid) {
     struct pt_text text = { 0 };
     struct pt_scan maps;

@@ -1,4 +1,4 @@
-/* What is done with a recording once sampling is over. */
+/* Finishes a recording after sampling. */
 #include "profile/sample/recording.h"
 
 #include "profile/model/classify.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((off_t)256 << 20) /* of a file of names */
+#define TEXT_MAX ((off_t)256 << 20) /* of a file with names */
 
 struct symbolizer {
     struct pt_recording *recording;
@@ -27,13 +27,13 @@ static void name_from_kernel(struct symbolizer *s, const struct pt_frame_group *
     pt_free(symbols);
 }
 
-/* Anybody may write to /tmp: what is no regular file is not read. */
+/* Anyone may write to /tmp: only regular files are read. */
 static bool is_trusted(int fd) {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX;
 }
 
-/* As the process sees it, or where it was. */
+/* Reads the file as the process sees it, or at the same path here. */
 static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *path,
                             struct pt_text *text, struct pt_scan *scan) {
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
@@ -50,20 +50,20 @@ static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *pat
     return is_read;
 }
 
-/* "[pid 4242]": code of no file. */
+/* "[pid 4242]": code without a file. */
 static int32_t pid_of(struct pt_str path) {
     struct pt_scan s = pt_scan_of(path);
     int64_t pid = pt_scan_take(&s, PT_STR("[pid ")) ? pt_scan_i64(&s) : 0;
     return s.failed ? 0 : (int32_t)pid;
 }
 
-/* What an address was called, over time. */
+/* The names of addresses over time. */
 struct jit_names {
     bool *is_named;        /* by address */
     struct pt_str *latest; /* by address */
 };
 
-/* The same code again (a move back, a second dump) is no other version. */
+/* The same code again (a move back, a second dump) is not another version. */
 static void name_load(struct symbolizer *s, const struct pt_frame_group *g, size_t i,
                       const struct pt_jit_load *load, struct jit_names *names) {
     if (!names->is_named[i])
@@ -116,7 +116,7 @@ static void name_from_map(struct symbolizer *s, int32_t pid, const struct pt_fra
     pt_text_release(&text);
 }
 
-/* A dump knows more: when code was where. */
+/* A dump comes first: it also knows when code was where. */
 static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g) {
     bool *is_named = pt_calloc(g->count, sizeof *is_named);
     name_from_dump(s, pid, g, is_named);
@@ -147,7 +147,7 @@ static void name_group(struct symbolizer *s, const struct pt_frame_group *g) {
         name_as_is(s, g);
 }
 
-/* Frames that have a function already (Python, markers) stay. */
+/* Frames that already have a function (Python, markers) stay. */
 static bool has_no_function(const struct pt_frame_names *n, uint32_t old) {
     return n->old[old].function == PT_PROFILE_NONE;
 }
@@ -172,7 +172,8 @@ static void name_frames(struct symbolizer *s) {
     pt_frame_groups_release(&groups);
 }
 
-/* The answers are not kept: it is finding the debug file and the unit that takes long, once. */
+/* The results are not kept: the slow part, finding the debug file and the unit, happens only once.
+ */
 static void prepare_frame(struct pt_recording *r, const struct pt_profile_frame *f) {
     struct pt_elf_line lines[PT_ELF_INLINES_MAX];
     struct pt_elf_symbol symbol;
@@ -214,7 +215,7 @@ static void open_module(struct pt_images *images, uint32_t module) {
     size_t size = hex.len / 2 < sizeof id ? hex.len / 2 : sizeof id;
     for (size_t i = 0; i < size; i++)
         id[i] = (uint8_t)(nibble(hex.at[2 * i]) << 4 | nibble(hex.at[2 * i + 1]));
-    char *copy = pt_strndup(path); /* strings move when one is added */
+    char *copy = pt_strndup(path); /* adding a string moves the others */
     if (path.len > 0 && path.at[0] == '/')
         (void)pt_image_open(images, pt_images_find(images, pt_str_from(copy), id, size), 0);
     pt_free(copy);
@@ -222,7 +223,7 @@ static void open_module(struct pt_images *images, uint32_t module) {
 
 void pt_symbolize_saved(struct pt_profile *p) {
     struct pt_recording r = { .kernel_module = PT_PROFILE_NONE };
-    struct pt_fs fs = { .proc = -1, .sys = -1, .root = -1 }; /* its processes are gone */
+    struct pt_fs fs = { .proc = -1, .sys = -1, .root = -1 }; /* the processes have ended */
     struct pt_err err;
     if (!p->meta.unnamed || pt_elf_check(&err))
         return;

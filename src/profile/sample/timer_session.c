@@ -19,8 +19,8 @@
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-cpu.so"
-#define READ_EVERY_NS (100 * PT_NS_PER_MS) /* and whenever the bell rings */
-#define PERIODS_MAX   100000               /* of one sample; more is no number of ours */
+#define READ_EVERY_NS (100 * PT_NS_PER_MS) /* or when the bell rings */
+#define PERIODS_MAX   100000               /* of one sample; more is invalid */
 
 static uint32_t counted(const uint32_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
@@ -30,25 +30,26 @@ static int open_bell(struct pt_timer_session *s, struct pt_err *err) {
     int fd = openat(pt_fd_get(s->regions.fd), PT_CPU_BELL,
                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return pt_fail(err, -errno, "cannot make a file in %s: %s", s->regions.path,
+        return pt_fail(err, -errno, "cannot create a file in %s: %s", s->regions.path,
                        strerror(errno));
     int rc = -posix_fallocate(fd, 0, sizeof *s->bell);
     void *at =
         rc ? MAP_FAILED : mmap(NULL, sizeof *s->bell, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (at == MAP_FAILED)
-        return pt_fail(err, rc ? rc : -ENOMEM, "no memory in %s", s->regions.path);
-    /* the program may cut it at any time */
+        return pt_fail(err, rc ? rc : -ENOMEM, "cannot create a file in %s: out of memory",
+                       s->regions.path);
+    /* the program may truncate the file at any time */
     rc = pt_sigbus_guard_add(at, sizeof *s->bell);
     if (rc) {
         munmap(at, sizeof *s->bell);
-        return pt_fail(err, rc, "cannot guard what the command writes: %s", strerror(-rc));
+        return pt_fail(err, rc, "cannot handle SIGBUS: %s", strerror(-rc));
     }
     s->bell = at;
     return 0;
 }
 
-/* A container may forbid it; what is forbidden to us is so to the command. */
+/* A container may forbid timers; what is forbidden for us is forbidden for the command. */
 static int check_timers(struct pt_err *err) {
     struct sigevent none = { .sigev_notify = SIGEV_NONE };
     timer_t timer;
@@ -64,7 +65,7 @@ static int make_directory(struct pt_timer_session *s, struct pt_err *err) {
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, name);
     pt_regions_make(&s->regions, name);
-    return s->regions.path[0] ? 0 : pt_fail(err, -EIO, "cannot make a directory in /dev/shm");
+    return s->regions.path[0] ? 0 : pt_fail(err, -EIO, "cannot create a directory in /dev/shm");
 }
 
 static struct pt_timer_process *process_at(struct pt_timer_session *s, uint32_t number) {
@@ -80,7 +81,7 @@ static uint32_t add_process(void *state, const struct pt_preload_source *source)
     return (uint32_t)s->process_count++;
 }
 
-/* Maps first: they are older than what needs them, or were written because of it. */
+/* Mappings first: samples that need them may precede them in the ring. */
 static void read_maps(struct pt_timer_session *s, const struct pt_timer_process *p,
                       struct pt_preload_source *source, bool is_over) {
     struct pt_preload_event e;
@@ -89,7 +90,7 @@ static void read_maps(struct pt_timer_session *s, const struct pt_timer_process 
         pt_preloaded_maps(&s->recording, p->pid, &e);
 }
 
-/* The program goes on meanwhile, as it does with perf: the merge is checked. */
+/* The program continues while it is read, as with perf; the merge is checked. */
 static struct pt_str read_python(struct pt_timer_session *s, int32_t pid, int32_t tid) {
     pt_buf_clear(&s->python_entries);
     if (s->recording.pythons)
@@ -113,13 +114,13 @@ static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
     pt_preloaded_name(r, p->pid, e);
     pt_recording_take(r, &record, next);
     if (pt_preloaded_is_lost(r) && p->may_refresh) {
-        /* a library that was loaded since: the next samples find it */
+        /* perhaps a library was loaded since; the next samples will find it */
         p->may_refresh = false;
         (void)pt_recording_add_process(r, p->pid);
     }
 }
 
-/* CPU time that no tick of the kernel saw; it is that of the stack before. */
+/* CPU time between kernel ticks; it is counted for the previous stack. */
 static void take_rest(struct pt_timer_session *s, const struct pt_timer_process *p,
                       const struct pt_preload_event *e) {
     struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
@@ -149,7 +150,7 @@ static void read_process(void *state, uint32_t number, struct pt_preload_source 
     p->dropped = pt_preload_source_losses(source).allocations;
 }
 
-/* To be woken by each sample is worth it for Python, which has to be read at once. */
+/* Being woken by each sample is only worth it for Python, which must be read at once. */
 static void wait_for_samples(struct pt_timer_session *s, uint32_t rings) {
     struct timespec timeout = { .tv_nsec = READ_EVERY_NS };
     bool is_awaited = s->recording.pythons && pt_pythons_any(&s->pythons);
@@ -167,9 +168,9 @@ static void read_files(struct pt_timer_session *s, bool is_final) {
 
 static void *run_reader(void *state) {
     struct pt_timer_session *s = state;
-    pt_thread_hurry(); /* Python has to be read while it is where the sample was */
+    pt_thread_hurry(); /* Python must be read while it is still where the sample was */
     while (!__atomic_load_n(&s->must_stop, __ATOMIC_ACQUIRE)) {
-        /* Acquire: what was written before the bell rang is seen below. */
+        /* Acquire: records written before the bell rang are visible below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);
         read_files(s, false);
         wait_for_samples(s, rings);
@@ -252,25 +253,25 @@ static void warn_of_gaps(const struct pt_timer_session *s) {
     const struct pt_profile_meta *m = &s->recording.profile.meta;
     if (counted(&s->bell->taken) > 0)
         pt_log(PT_LOG_WARNING,
-               "processes that took the signal of the timers for themselves, and were not sampled "
-               "from then on: %" PRIu32,
+               "processes that replaced the handler of the timer signal and were not sampled "
+               "afterwards: %" PRIu32,
                counted(&s->bell->taken));
     if (counted(&s->bell->untimed) > 0)
-        pt_log(PT_LOG_WARNING, "threads that got no timer and were not sampled: %" PRIu32,
+        pt_log(PT_LOG_WARNING, "threads without a timer, which were not sampled: %" PRIu32,
                counted(&s->bell->untimed));
     if (m->python_wanted > 0 && m->python_matched == 0)
-        pt_log(PT_LOG_WARNING, "the frames of Python could not be read (process_vm_readv)");
+        pt_log(PT_LOG_WARNING, "cannot read Python frames (process_vm_readv)");
 }
 
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) {
     bool has_gaps = counted(&s->bell->taken) > 0 || counted(&s->bell->untimed) > 0;
     if (counted(&s->bell->loaded) == 0)
         return pt_fail(err, -ENODATA,
-                       "nothing was sampled: no program of the command loaded " LIBRARY " "
-                       "(static and setuid programs do not)");
+                       "no samples: no process of the command loaded " LIBRARY " "
+                       "(static and setuid programs cannot)");
     warn_of_gaps(s);
     if (s->recording.profile.samples.count == 0 && has_gaps)
-        return pt_fail(err, -ENODATA, "nothing was sampled");
+        return pt_fail(err, -ENODATA, "no samples");
     return 0;
 }
 

@@ -1,6 +1,6 @@
-/* profile/sample/timer_session.h -- sampling by timers inside the processes of a command, where
- * perf events are forbidden: libpitot-cpu.so is preloaded into them and writes registers and
- * stacks into files; a thread of ours reads those, reads frames of Python and unwinds. */
+/* profile/sample/timer_session.h -- sampling by timers inside the processes of a command, if perf
+ * events are forbidden: the preloaded libpitot-cpu.so writes registers and stacks into files; a
+ * thread reads these files and Python frames, and unwinds. */
 #ifndef PT_PROFILE_SAMPLE_TIMER_SESSION_H
 #define PT_PROFILE_SAMPLE_TIMER_SESSION_H
 
@@ -13,11 +13,11 @@
 
 #include <limits.h>
 
-/* A process whose file was found. */
+/* A process with a known file. */
 struct pt_timer_process {
     int32_t pid;
-    bool may_refresh; /* its maps: once in each batch */
-    uint64_t dropped; /* samples for which its ring had no room */
+    bool may_refresh; /* its mappings: once per batch */
+    uint64_t dropped; /* samples that did not fit into its ring */
 };
 
 struct pt_timer_session {
@@ -26,7 +26,7 @@ struct pt_timer_session {
     struct pt_buf python_entries;
     struct pt_regions regions;
     struct pt_preload_files files;
-    uint32_t files_seen; /* of those the bell counts */
+    uint32_t files_seen; /* of the files that the bell counts */
     struct pt_timer_process *processes;
     size_t process_count, process_capacity;
     struct pt_cpu_bell *bell;
@@ -39,18 +39,18 @@ struct pt_timer_session {
     uint32_t must_stop; /* atomic */
 };
 
-/* Before the command is made. 0 or -errno with words; then there is nothing to release. */
+/* Call before the command is created. 0 or -errno with a message and nothing to release. */
 int pt_timer_session_open(struct pt_timer_session *s, const struct pt_fs *fs,
                           const struct pt_perf_options *o, const char *program,
                           struct pt_err *err) PT_MUST_CHECK;
-/* What the command needs to be sampled. */
+/* Sets the environment that the command needs to be sampled. */
 void pt_timer_session_prepare(const struct pt_timer_session *s, struct pt_environment *e);
 int pt_timer_session_start(struct pt_timer_session *s, struct pt_err *err) PT_MUST_CHECK;
 int64_t pt_timer_session_cpu_ns(const struct pt_timer_session *s);
-/* Ends sampling; what still runs goes on without. */
+/* Ends sampling; processes that still run continue without it. */
 void pt_timer_session_stop(struct pt_timer_session *s);
-/* After that: -ENODATA with words if no program had the library in it; warns of what was left
- * out. */
+/* Call after stop: -ENODATA with a message if no process loaded the library; warns about what was
+ * not sampled. */
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) PT_MUST_CHECK;
 void pt_timer_session_release(struct pt_timer_session *s);
 

@@ -1,5 +1,5 @@
-/* profile/unwind/call_site.h -- does a call return to an address? By the code of x86-64 that stands
- * before it:
+/* profile/unwind/call_site.h -- does a call instruction precede a return address? Looks at x86-64
+ * code:
  *
  *     e8 10 20 30 00   call 0x302010 further on
  *     ff 54 24 18      call *0x18(%rsp)
@@ -13,7 +13,7 @@
 enum pt_call {
     PT_CALL_NONE,
     PT_CALL_DIRECT,
-    PT_CALL_INDIRECT, /* through a pointer, as generated code is called */
+    PT_CALL_INDIRECT, /* through a pointer, the usual call of generated code */
 };
 
 #define PT_CALL_BYTES 7 /* the longest, without prefixes */

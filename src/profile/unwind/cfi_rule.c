@@ -19,7 +19,7 @@ static int own_register(enum pt_machine machine, int64_t dwarf) {
     return -1;
 }
 
-/* "breg7 48": a register and what is added to it. */
+/* "breg7 48": a register plus an offset. */
 static bool is_register_plus(enum pt_machine machine, const struct pt_cfi_op *op, int *number,
                              int64_t *offset) {
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
@@ -67,7 +67,7 @@ static bool set_frame(const struct pt_cfi *cfi, struct pt_unwind_rule *rule) {
     return true;
 }
 
-/* A slot is a number of words below something. */
+/* A slot counts words below an address. */
 static uint8_t slot_of(int64_t bytes_below) {
     bool fits = bytes_below >= 8 && bytes_below < 8 * PT_SAVED_LOST && bytes_below % 8 == 0;
     return (uint8_t)(fits ? bytes_below / 8 : PT_SAVED_LOST);
@@ -81,8 +81,8 @@ static uint8_t frame_slot(const struct pt_cfi_value *v) {
     return slot_of(-v->ops[1].number);
 }
 
-/* "breg6 -24": below FP, and one. By DWARF the frame address is on the stack of the expression
- * before it begins, and libdw says so: "call_frame_cfa, breg6 -24". */
+/* "breg6 -24": below FP + 8. In DWARF the frame address is already on the expression's stack, which
+ * libdw shows as "call_frame_cfa, breg6 -24". */
 static uint8_t fp_slot(enum pt_machine machine, const struct pt_cfi_value *v) {
     size_t first = v->count == 2 && v->ops[0].atom == DW_OP_call_frame_cfa;
     int number;
@@ -101,7 +101,7 @@ static uint8_t saved_slot(const struct pt_cfi *cfi, const struct pt_cfi_value *v
     return from_fp ? fp_slot(cfi->machine, v) : frame_slot(v);
 }
 
-/* A realigned stack: all that is saved is found from FP. */
+/* A realigned stack: all saved registers are addressed from FP. */
 static bool is_from_fp(const struct pt_cfi *cfi) {
     for (unsigned i = 0; i < PT_RULE_SAVED; i++)
         if (cfi->saved[i].form == PT_CFI_OPS &&

@@ -1,5 +1,5 @@
-/* profile/unwind/cfi_rule.h -- DWARF call frame rules of one address, as libdw gives them, to a
- * rule of the unwinder. Compilers use few of the forms DWARF allows:
+/* profile/unwind/cfi_rule.h -- converts the DWARF call frame rules of one address, as libdw returns
+ * them, to a rule of the unwinder. Compilers use few of the forms that DWARF allows:
  *
  *     breg7 48                                           rsp + 48
  *     call_frame_cfa, plus_uconst -16                    saved at the frame address - 16
@@ -22,7 +22,7 @@ enum pt_cfi_form { PT_CFI_SAME, PT_CFI_UNDEFINED, PT_CFI_OPS };
 
 struct pt_cfi_value {
     enum pt_cfi_form form;
-    const struct pt_cfi_op *ops; /* where it is saved; of the frame address: what it is */
+    const struct pt_cfi_op *ops; /* where the value is saved; for the frame address: its value */
     size_t count;
 };
 
@@ -30,13 +30,13 @@ struct pt_cfi {
     enum pt_machine machine;
     bool is_signal;
     struct pt_cfi_value frame, return_address;
-    struct pt_cfi_value saved[PT_RULE_SAVED]; /* of FP and those after it */
+    struct pt_cfi_value saved[PT_RULE_SAVED]; /* of FP and the registers after it */
 };
 
-/* The number DWARF has for a register of ours; -1: it has none. */
+/* The DWARF number of one of our registers; -1: none. */
 int pt_cfi_dwarf_register(enum pt_machine machine, unsigned number);
 
-/* PT_RULE_NONE if it says something we cannot follow. */
+/* PT_RULE_NONE if the rules use a form that is not supported. */
 struct pt_unwind_rule pt_cfi_rule(const struct pt_cfi *cfi);
 
 #endif

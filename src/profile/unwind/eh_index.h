@@ -1,5 +1,5 @@
-/* profile/unwind/eh_index.h -- .eh_frame_hdr: the sorted table of where functions start, which
- * every program that can be unwound has, stripped or not.
+/* profile/unwind/eh_index.h -- .eh_frame_hdr: the sorted table of function starts. Every program
+ * that can be unwound has it, stripped or not.
  *
  *     01 1b 03 3b    version, forms: of the pointer, of the count (udata4), of the table (sdata4,
  *                    relative to the section)
@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* `section_address` is where the file has it. False: no such table, or nothing starts before. */
+/* `section_address` is the section's address in the file. False: no such table, or no function
+ * starts before `address`. */
 bool pt_eh_index_find(struct pt_str section, uint64_t section_address, uint64_t address,
                       uint64_t *start);
 

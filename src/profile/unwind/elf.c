@@ -19,7 +19,7 @@ int pt_elf_open(struct pt_elf *elf, const char *path, int fd, struct pt_err *err
         return rc;
     elf->module = interface;
     elf->state = elf->module->open(path, fd);
-    return elf->state ? 0 : pt_fail(err, -ENOEXEC, "%s is no ELF file of this machine", path);
+    return elf->state ? 0 : pt_fail(err, -ENOEXEC, "%s is not an ELF file for this machine", path);
 }
 
 void pt_elf_close(struct pt_elf *elf) {
@@ -28,7 +28,7 @@ void pt_elf_close(struct pt_elf *elf) {
     *elf = (struct pt_elf){ 0 };
 }
 
-/* Sections stand at the end of the image. */
+/* The section headers are at the end of the image. */
 static size_t image_size(const Elf64_Ehdr *header) {
     return (size_t)header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 }

@@ -1,5 +1,5 @@
-/* The module "elf": profile/unwind/elf.h on libdw and libdwfl of elfutils. A file is a Dwfl of
- * its own with one module at address 0, so that nothing has to be kept apart. */
+/* The module "elf": profile/unwind/elf.h on libdw and libdwfl of elfutils. Each file is its own
+ * Dwfl with one module at address 0, so that files cannot interfere. */
 #include "profile/unwind/elf.h"
 
 #include "base/mem.h"
@@ -51,22 +51,23 @@ static bool has_debug_file_by_id(Dwfl_Module *module) {
     return is_there("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 }
 
-/* Where libdwfl looks: beside the file, in .debug, in /usr/lib/debug. */
+/* Looks where libdwfl does: next to the file, in .debug, in /usr/lib/debug. */
 static bool has_debug_file_by_name(const char *file, const char *link) {
     const char *slash = strrchr(file, '/');
     int directory = slash ? (int)(slash - file) : 0;
     const char *name = link ? link : slash ? slash + 1 : file;
-    const char *ending = link ? "" : ".debug";
-    return is_there("%.*s/%s%s", directory, file, name, ending) ||
-           is_there("%.*s/.debug/%s%s", directory, file, name, ending) ||
-           is_there("/usr/lib/debug%.*s/%s%s", directory, file, name, ending);
+    const char *suffix = link ? "" : ".debug";
+    return is_there("%.*s/%s%s", directory, file, name, suffix) ||
+           is_there("%.*s/.debug/%s%s", directory, file, name, suffix) ||
+           is_there("/usr/lib/debug%.*s/%s%s", directory, file, name, suffix);
 }
 
-/* What is not on this machine libdwfl would ask a server for (DEBUGINFOD_URLS): loading the client
- * alone takes longer than all names, and nobody has asked for the network. */
+/* For a file that is not on this machine, libdwfl would ask a server (DEBUGINFOD_URLS). Loading the
+ * client alone takes longer than resolving all symbols, and the user did not ask for network
+ * access. */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                            const char *file, const char *link, GElf_Word crc, char **found) {
-    bool is_part = link && strchr(link, '/'); /* of another debug file: dwz */
+    bool is_part = link && strchr(link, '/'); /* shared part of debug files (dwz) */
     if (!is_part && !has_debug_file_by_id(module) && !(file && has_debug_file_by_name(file, link)))
         return -1;
     return dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
@@ -129,7 +130,7 @@ static size_t copy_ops(const Dwarf_Op *ops, size_t count, struct pt_cfi_op into[
     return count <= OPS_MAX ? count : 0;
 }
 
-/* libdw says "same value" by no operations at all, "undefined" by none in `memory`. */
+/* libdw returns no operations for "same value" and for "undefined"; only the latter sets `ops`. */
 static struct pt_cfi_value read_register(Dwarf_Frame *frame, int number,
                                          struct pt_cfi_op into[OPS_MAX]) {
     Dwarf_Op memory[3], *ops = NULL;
@@ -167,8 +168,8 @@ static struct pt_unwind_rule rule_of(void *state, uint64_t address) {
     return rule;
 }
 
-/* Mappings start at pages: a segment begins a little before its first byte, and the page where one
- * ends and the next begins belongs to both. Code is in the one that may run. */
+/* Mappings start at page boundaries, so a segment is mapped from a little before its first byte,
+ * and two segments may share a page. Code is in the executable one. */
 static bool is_mapped_by(const GElf_Phdr *header, uint64_t file_offset, uint64_t *address) {
     if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
         return false;
@@ -275,8 +276,8 @@ static bool find_section(void *state, const char *name, uint64_t *address) {
     return false;
 }
 
-/* Of several symbols at one address the global one is the name people know; a symbol that starts
- * nearer is more exact. */
+/* The symbol that starts nearest is the most precise; among symbols at one address, people know the
+ * global one. */
 static bool is_better(const struct pt_elf_symbol *old, uint64_t start, bool is_global) {
     return !old->name || start > old->start ||
            (start == old->start && is_global && !old->is_global);
@@ -285,7 +286,7 @@ static bool is_better(const struct pt_elf_symbol *old, uint64_t start, bool is_g
 static void offer(const GElf_Sym *symbol, uint64_t start, const char *name,
                   const uint64_t *addresses, size_t count, struct pt_elf_symbol *found) {
     bool is_global = GELF_ST_BIND(symbol->st_info) != STB_LOCAL;
-    /* assembler code has symbols of no size: such a one counts for its first bytes */
+    /* assembler code has symbols without a size: these cover only the first bytes */
     uint64_t size = symbol->st_size ? symbol->st_size : 16;
     for (size_t i = pt_nearest_first(addresses, count, start);
          i < count && addresses[i] - start < size; i++)
@@ -338,7 +339,8 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* The innermost place is where the line table says; each outer one is where the inner was called.
+/* The innermost line comes from the line table, each outer one from the call site of the inner
+ * function.
  */
 static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct pt_elf_line place,
                           struct pt_elf_line into[PT_ELF_INLINES_MAX]) {
@@ -359,8 +361,8 @@ static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct 
     return found;
 }
 
-/* By address alone libdw leads from an inlined function to where it was written, not to where it
- * was put: the innermost scope knows what it stands in. */
+/* By address alone, libdw leads from an inlined function to its definition, not to the function it
+ * is inlined into; only the innermost scope knows its enclosing scopes. */
 static int enclosing_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) {
     Dwarf_Die *written = NULL;
     int count = dwarf_getscopes(unit, address, &written);

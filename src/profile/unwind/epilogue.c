@@ -31,15 +31,15 @@ enum {
 #define OPCODE_MASK 0xf8 /* of opcodes whose lower three bits are a register */
 enum { GROUP1_ADD = 0, GROUP1_SUB = 5, GROUP1_CMP = 7, GROUP5_PUSH = 6 };
 
-/* Where the stack pointer is, from that at the beginning on or from the frame pointer. */
+/* The current stack pointer, relative to that at the start or to the frame pointer. */
 struct reading {
     bool is_from_fp, is_over;
     int64_t depth;
-    int64_t saved[PT_RULE_SAVED]; /* depth at which a register lies */
+    int64_t saved[PT_RULE_SAVED]; /* depth at which a register is saved */
     bool has_saved[PT_RULE_SAVED];
 };
 
-/* Of our own numbers; 0: it is none that is followed. */
+/* In our own numbering; 0: the register is not tracked. */
 static unsigned own_register(unsigned number) {
     return number == RBP                    ? PT_REGISTER_FP
            : number == RBX                  ? PT_REGISTER_3
@@ -48,7 +48,7 @@ static unsigned own_register(unsigned number) {
                                             : 0;
 }
 
-/* What was pushed on the way is not the caller's. */
+/* A value pushed since the start is not the caller's register. */
 static void pop(struct reading *r, unsigned number) {
     unsigned own = own_register(number);
     if (own && (r->is_from_fp || r->depth >= 0)) {
@@ -63,7 +63,7 @@ static void use_frame_pointer(struct reading *r, int32_t offset) {
     r->depth = offset;
 }
 
-/* add, sub; others of the group leave it nobody knows where */
+/* add and sub; other operations of the group lose the stack pointer */
 static bool add_to_pointer(struct reading *r, const struct pt_x86 *x) {
     if (x->reg != GROUP1_ADD && x->reg != GROUP1_SUB)
         return x->reg == GROUP1_CMP;
@@ -124,7 +124,8 @@ static bool follow_stack(struct reading *r, const struct pt_x86 *x) {
     }
 }
 
-/* By what cannot be followed: a register that is added to it, a number, an exchange. */
+/* Instructions that change the stack pointer in an untraceable way: add a register, load a
+ * constant, exchange. */
 static bool is_lost(const struct pt_x86 *x) {
     bool is_rm = !x->is_memory && x->rm == RSP, is_reg = x->reg == RSP;
     if (x->opcode < CMP)
@@ -160,7 +161,7 @@ static bool follow(struct reading *r, const struct pt_x86 *x) {
     }
 }
 
-/* The return address is where the stack pointer is then. */
+/* At the return, the stack pointer points to the return address. */
 static bool make_rule(const struct reading *r, struct pt_unwind_rule *rule) {
     int64_t frame = r->depth + 8;
     if (frame < 8 || frame > FRAME_MAX || frame % 8 != 0)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define FIRST_PLACES 256 /* a power of two */
-#define ENTRY_BYTES  48  /* so long is the code at the entry of a program */
+#define ENTRY_BYTES  48  /* length of the code at the entry of a program */
 
 struct key {
     struct pt_str path;
@@ -70,7 +70,7 @@ struct pt_image *pt_images_find(struct pt_images *images, struct pt_str path,
     return number == next ? add(images, path, key.build_id) : images->at[number];
 }
 
-/* As the process sees it: a container has files of its own under the same names. */
+/* As the process sees it: a container has its own files under the same names. */
 static int open_file(const struct pt_fs *fs, const char *path, int32_t pid) {
     char below[4200];
     snprintf(below, sizeof below, "%d/root%s", (int)pid, path);
@@ -92,8 +92,8 @@ static int open_image(const struct pt_images *images, const struct pt_image *ima
     return fd;
 }
 
-/* The file may have been replaced since it was mapped: then its rules would lead astray. Where
- * nobody said which it was, it is another module from now on; no frame is of it yet. */
+/* The file may have been replaced since it was mapped; its rules would then be wrong. If the build
+ * id was unknown, the image becomes another module now; it has no frames yet. */
 static void check_build_id(struct pt_images *images, struct pt_image *image) {
     struct pt_profile *p = images->profile;
     uint8_t id[PT_ELF_BUILD_ID_MAX];
@@ -106,7 +106,7 @@ static void check_build_id(struct pt_images *images, struct pt_image *image) {
         pt_elf_close(&image->elf);
 }
 
-/* Where Python runs bytecode: the frames that Python's own stand for. */
+/* The function that runs Python bytecode: its frames are replaced by Python frames. */
 static void find_eval(struct pt_image *image) {
     uint64_t start;
     struct pt_elf_symbol symbol;
@@ -158,7 +158,7 @@ static void enlarge(struct pt_image *image) {
     pt_free(old);
 }
 
-/* The rules of the loader's first function do not say that nobody called it. */
+/* The rules of the loader's first function do not mark it as the root. */
 static struct pt_unwind_rule rule_at(const struct pt_image *image, uint64_t address) {
     if (address - image->entry < ENTRY_BYTES)
         return (struct pt_unwind_rule){ .kind = PT_RULE_ROOT };

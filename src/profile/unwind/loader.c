@@ -11,8 +11,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define HEAD_BYTES   4096 /* program headers stand right behind the first */
-#define SCRIPTS_MAX  4    /* one inside the other, as the kernel */
+#define HEAD_BYTES   4096 /* program headers follow the ELF header */
+#define SCRIPTS_MAX  4    /* nested, as in the kernel */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 /* "#!/usr/bin/env python3": the first word. */
@@ -59,7 +59,7 @@ enum pt_loader pt_loader_parse(struct pt_str head, struct pt_str *name) {
     return parse_elf(head, name);
 }
 
-/* The kernel tells the loader of such a program to listen to nobody. */
+/* The loader of such a program ignores LD_PRELOAD. */
 static bool gains_rights(const char *path) {
     struct stat st;
     if (stat(path, &st))
@@ -106,12 +106,12 @@ int pt_loader_check(const char *program, struct pt_err *err) {
         return 0;
     for (int i = 0; i < SCRIPTS_MAX; i++) {
         if (gains_rights(path))
-            return pt_fail(err, -ENOEXEC, "%s gains rights when it starts (setuid)", path);
+            return pt_fail(err, -ENOEXEC, "%s gains privileges when it starts (setuid)", path);
         switch (pt_loader_parse((struct pt_str){ head, read_head(path, head) }, &name)) {
         case PT_LOADER_STATIC:
-            return pt_fail(err, -ENOEXEC, "%s is linked statically", path);
+            return pt_fail(err, -ENOEXEC, "%s is statically linked", path);
         case PT_LOADER_MUSL:
-            return pt_fail(err, -ENOEXEC, "%s is linked to musl", path);
+            return pt_fail(err, -ENOEXEC, "%s is linked with musl", path);
         case PT_LOADER_SCRIPT:
             if (name.len == 0 || name.len >= sizeof path)
                 return 0;

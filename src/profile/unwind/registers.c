@@ -4,7 +4,7 @@
 
 #include <asm/perf_regs.h>
 
-/* By the order of perf, lowest bit first: the register of ours and its bit. */
+/* In the order of perf, lowest bit first: our register number and its bit. */
 struct sampled {
     uint8_t number, bit;
 };

@@ -16,7 +16,7 @@ void pt_space_copy(struct pt_space *s, const struct pt_space *from) {
     s->count = from->count;
 }
 
-/* The first mapping that ends behind `address`. */
+/* The first mapping that ends after `address`. */
 static size_t first_behind(const struct pt_space *s, uint64_t address) {
     size_t low = 0, high = s->count;
     while (low < high) {

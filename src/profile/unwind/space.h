@@ -1,4 +1,4 @@
-/* profile/unwind/space.h -- the address space of a process: what is mapped where it may run. */
+/* profile/unwind/space.h -- the address space of a process: its executable mappings. */
 #ifndef PT_PROFILE_UNWIND_SPACE_H
 #define PT_PROFILE_UNWIND_SPACE_H
 
@@ -10,7 +10,7 @@
 struct pt_mapping {
     uint64_t start, end;
     uint64_t file_offset; /* of `start` */
-    /* What makes an address of the file of one in memory; known when it is first needed. */
+    /* File address minus memory address; computed when first needed. */
     uint64_t bias;
     bool has_bias;
     struct pt_image *image;
@@ -19,7 +19,7 @@ struct pt_mapping {
 struct pt_space {
     int32_t pid;
     bool has_ended;
-    struct pt_mapping *at; /* by start, without overlap */
+    struct pt_mapping *at; /* sorted by start, without overlap */
     size_t count, capacity;
 };
 
@@ -27,10 +27,10 @@ void pt_space_release(struct pt_space *s);
 void pt_space_clear(struct pt_space *s);
 void pt_space_copy(struct pt_space *s, const struct pt_space *from);
 
-/* A new mapping takes the place of what was there. */
+/* A new mapping replaces what was there. */
 void pt_space_map(struct pt_space *s, struct pt_mapping mapping);
 
-/* Is this very mapping there already? */
+/* Is exactly this mapping present? */
 bool pt_space_has(const struct pt_space *s, const struct pt_mapping *mapping);
 
 /* NULL: nothing is mapped there. */
@@ -43,10 +43,10 @@ struct pt_mapping *pt_space_find(const struct pt_space *s, uint64_t address);
 struct pt_maps_line {
     uint64_t start, end, file_offset;
     bool is_executable;
-    struct pt_str path; /* "" if it has none; " (deleted)" is cut off */
+    struct pt_str path; /* "" if there is none; without " (deleted)" */
 };
 
-/* False: it is not of that form. */
+/* False: the line has another form. */
 bool pt_maps_parse(struct pt_scan line, struct pt_maps_line *into);
 
 #endif

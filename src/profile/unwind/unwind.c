@@ -10,12 +10,12 @@ static bool read_stack(const struct pt_unwind_state *s, uint64_t address, uint64
     return true;
 }
 
-/* An address above the copy is the one case where a larger copy would help. */
+/* Only for an address above the copy would a larger copy help. */
 static enum pt_unwind_end unreadable(const struct pt_unwind_state *s, uint64_t address) {
     return address >= s->stack_start + s->stack_size ? PT_UNWIND_TRUNCATED : PT_UNWIND_LOST;
 }
 
-/* rip modulo 16 says how far a stub of the PLT is: pushed or not. */
+/* rip modulo 16 shows whether a PLT stub has already pushed its argument. */
 static uint64_t plt_frame(const struct pt_unwind_state *s, const struct pt_unwind_rule *rule) {
     uint64_t limit = (uint32_t)rule->offset >> 16, offset = (uint32_t)rule->offset & 0xffff;
     uint64_t pc = s->registers[PT_REGISTER_PC];
@@ -32,8 +32,8 @@ static bool frame_address(const struct pt_unwind_state *s, const struct pt_unwin
     return true;
 }
 
-/* Where the kernel keeps the registers of an interrupted x86-64 thread: gregs of the ucontext that
- * the stack pointer of __restore_rt points to. */
+/* Where the kernel saves the registers of an interrupted x86-64 thread: gregs of the ucontext at
+ * the stack pointer of __restore_rt. */
 static const struct {
     uint8_t number;
     uint16_t offset;
@@ -43,7 +43,7 @@ static const struct {
     { PT_REGISTER_3, 128 }, { PT_REGISTER_SP, 160 }, { PT_REGISTER_PC, 168 },
 };
 
-/* siginfo (128), then the ucontext, whose registers start at 176 behind the fault address. */
+/* siginfo (128), then the ucontext with registers from offset 176 on, after the fault address. */
 #define ARM_SIGNAL_REGISTERS 312
 
 static const struct {
@@ -71,7 +71,7 @@ static enum pt_unwind_end step_signal(struct pt_unwind_state *s,
     return found[PT_REGISTER_PC] ? PT_UNWIND_MORE : PT_UNWIND_ROOT;
 }
 
-/* A register that cannot be read is only missed if a rule asks for it later: 0 then leads nowhere.
+/* A register that cannot be read matters only if a later rule uses it; 0 then ends the stack.
  */
 static void restore_saved(struct pt_unwind_state *s, const struct pt_unwind_rule *rule,
                           uint64_t frame) {
@@ -97,7 +97,7 @@ static enum pt_unwind_end step_frame(struct pt_unwind_state *s, const struct pt_
         pc = s->registers[PT_REGISTER_LINK];
     else if (!read_stack(s, at, &pc))
         return unreadable(s, at);
-    /* only a leaf may have a frame of no bytes, and it has its return address in LINK */
+    /* only a leaf with its return address in LINK may have an empty frame */
     bool is_stuck = frame < s->registers[PT_REGISTER_SP] ||
                     (frame == s->registers[PT_REGISTER_SP] && !(is_in_link && s->is_exact_pc));
     if (is_stuck)

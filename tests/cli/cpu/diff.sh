@@ -4,4 +4,4 @@ printf '%s\n' 'main;a 50' 'main;b 50' >before.folded
 printf '%s\n' 'main;a 300' 'main;b 60' 'main;c 40' >after.folded
 "$PITOT" cpu diff before.folded after.folded -o diff.folded -o diff.svg -o diff.html
 cat diff.folded
-grep -c 'since before' diff.svg
+grep -c ', change ' diff.svg
