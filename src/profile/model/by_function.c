@@ -8,19 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Adds a path of names; last[name] is the leaf node the name was last counted for, plus one. */
-static void count_node(struct pt_top *t, const struct pt_tree *tree, uint32_t leaf, int64_t value,
-                       uint32_t *last) {
-    t->rows[tree->nodes[leaf].name].self += value;
-    for (uint32_t node = leaf; node != PT_PROFILE_NONE; node = tree->nodes[node].parent) {
-        uint32_t name = tree->nodes[node].name;
-        if (last[name] == leaf + 1)
-            continue;
-        last[name] = leaf + 1;
-        t->rows[name].total += value;
-    }
-}
-
 static int by_self(const void *a, const void *b) {
     const struct pt_top_row *x = a, *y = b;
     if (x->self != y->self)
@@ -30,6 +17,8 @@ static int by_self(const void *a, const void *b) {
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
+/* Sums by node first, then walks each path of names once. A name counts once per path: last[name]
+ * is the leaf node it was last counted for, plus one. */
 static void count_samples(struct pt_top *t, const struct pt_profile *p,
                           const struct pt_tree *tree) {
     int64_t *values = pt_calloc(tree->count + 1, sizeof *values);
@@ -41,9 +30,18 @@ static void count_samples(struct pt_top *t, const struct pt_profile *p,
         if (stack != PT_PROFILE_NONE)
             values[tree->of_stack[stack]] += value;
     }
-    for (uint32_t node = 0; node < tree->count; node++)
-        if (values[node] != 0)
-            count_node(t, tree, node, values[node], last);
+    for (uint32_t leaf = 0; leaf < tree->count; leaf++) {
+        if (values[leaf] == 0)
+            continue;
+        t->rows[tree->nodes[leaf].name].self += values[leaf];
+        for (uint32_t node = leaf; node != PT_PROFILE_NONE; node = tree->nodes[node].parent) {
+            uint32_t name = tree->nodes[node].name;
+            if (last[name] == leaf + 1)
+                continue;
+            last[name] = leaf + 1;
+            t->rows[name].total += values[leaf];
+        }
+    }
     pt_free(values);
     pt_free(last);
 }
@@ -72,15 +70,6 @@ static double percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static struct pt_str module_name(const struct pt_profile *p, uint32_t frame) {
-    uint32_t module = p->frames.at[frame].module;
-    if (module == PT_PROFILE_NONE)
-        return PT_STR("");
-    struct pt_str path = pt_profile_text(p, p->modules.at[module].path);
-    const char *slash = memrchr(path.at, '/', path.len);
-    return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
-}
-
 struct pt_top_style pt_top_style_of(int fd) {
     struct pt_top_style style = { 0 };
     struct winsize size;
@@ -94,14 +83,10 @@ struct pt_top_style pt_top_style_of(int fd) {
 }
 
 /* The colours of the flame graph, as close as 16 colours allow. */
-static const char *color_of(enum pt_profile_kind kind) {
-    static const char *const colors[PT_KIND_COUNT] = {
-        [PT_KIND_UNKNOWN] = "\033[90m", [PT_KIND_NATIVE] = "\033[36m",
-        [PT_KIND_KERNEL] = "\033[31m",  [PT_KIND_PYTHON] = "\033[33m",
-        [PT_KIND_JIT] = "\033[35m",     [PT_KIND_MARKER] = "\033[90m",
-    };
-    return colors[kind];
-}
+static const char *const colors[PT_KIND_COUNT] = {
+    [PT_KIND_UNKNOWN] = "\033[90m", [PT_KIND_NATIVE] = "\033[36m", [PT_KIND_KERNEL] = "\033[31m",
+    [PT_KIND_PYTHON] = "\033[33m",  [PT_KIND_JIT] = "\033[35m",    [PT_KIND_MARKER] = "\033[90m",
+};
 
 #define NUMBERS_WIDTH 17 /* of both percentage columns */
 #define NARROWEST     8  /* names are not cut below this */
@@ -122,15 +107,17 @@ static void print_row(const struct pt_top_row *row, const struct pt_profile *p,
                       const struct pt_top_style *style, struct pt_out *out) {
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_str name = pt_profile_frame_name(p, row->frame, buffer);
-    struct pt_str module = module_name(p, row->frame);
-    bool has_module = module.len > 0 && p->frames.at[row->frame].function != PT_PROFILE_NONE;
+    const struct pt_profile_frame *f = &p->frames.at[row->frame];
+    struct pt_str module = PT_STR("");
+    if (f->function != PT_PROFILE_NONE && f->module != PT_PROFILE_NONE)
+        module = pt_profile_base_name(pt_profile_text(p, p->modules.at[f->module].path));
     size_t room = SIZE_MAX;
     if (style->columns > 0)
         room =
             style->columns > NUMBERS_WIDTH + NARROWEST ? style->columns - NUMBERS_WIDTH : NARROWEST;
-    has_module &= name.len <= room && room - name.len >= module.len + 4;
+    bool has_module = module.len > 0 && name.len <= room && room - name.len >= module.len + 4;
     if (style->has_colors)
-        pt_out_text(out, color_of(pt_profile_frame_kind(p, row->frame)));
+        pt_out_text(out, colors[pt_profile_frame_kind(p, row->frame)]);
     print_cut(out, name, room);
     if (style->has_colors)
         pt_out_text(out, "\033[0m");

@@ -34,19 +34,16 @@ static uint32_t add_node(struct pt_call_tree *t, struct pt_call_node node) {
     return number;
 }
 
-static struct pt_call_label label_of(const struct pt_profile *p, uint32_t frame) {
-    const struct pt_profile_frame *f = &p->frames.at[frame];
-    uint32_t module = f->module;
-    if (f->function != PT_PROFILE_NONE)
-        module = p->functions.at[f->function].module;
-    return (struct pt_call_label){ f->function, module, pt_profile_frame_kind(p, frame) };
-}
-
 void pt_call_tree_init(struct pt_call_tree *t, const struct pt_profile *p) {
     *t = (struct pt_call_tree){ .profile = p };
     uint32_t *label_of_frame = pt_calloc(p->frames.count + 1, sizeof *label_of_frame);
-    for (size_t i = 0; i < p->frames.count; i++)
-        label_of_frame[i] = add_label(t, label_of(p, (uint32_t)i));
+    for (size_t i = 0; i < p->frames.count; i++) {
+        const struct pt_profile_frame *f = &p->frames.at[i];
+        bool is_named = f->function != PT_PROFILE_NONE;
+        uint32_t module = is_named ? p->functions.at[f->function].module : f->module;
+        struct pt_call_label label = { f->function, module, pt_profile_frame_kind(p, (uint32_t)i) };
+        label_of_frame[i] = add_label(t, label);
+    }
     t->node_of_stack = pt_calloc(p->stacks.count + 1, sizeof *t->node_of_stack);
     for (size_t i = 0; i < p->stacks.count; i++) {
         struct pt_profile_stack s = p->stacks.at[i];
@@ -63,11 +60,6 @@ void pt_call_tree_release(struct pt_call_tree *t) {
     pt_intern_release(&t->nodes.index);
     pt_free(t->node_of_stack);
     *t = (struct pt_call_tree){ 0 };
-}
-
-struct pt_str pt_profile_base_name(struct pt_str path) {
-    const char *slash = path.len > 0 ? memrchr(path.at, '/', path.len) : NULL;
-    return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
 }
 
 struct pt_str pt_call_tree_module(const struct pt_call_tree *t, uint32_t label) {

@@ -47,7 +47,4 @@ struct pt_call_values {
 void pt_call_values_init(struct pt_call_values *v, const struct pt_call_tree *t, size_t type);
 void pt_call_values_release(struct pt_call_values *v);
 
-/* The name of a file without its directories. */
-struct pt_str pt_profile_base_name(struct pt_str path);
-
 #endif

@@ -83,18 +83,16 @@ static const struct row rows[] = {
     { "__mutex_lock*", PT_STATE_LOCK, false },
 };
 
-static bool matches(const char *pattern, struct pt_str name) {
-    size_t n = strlen(pattern);
-    if (pattern[n - 1] == '*')
-        return name.len >= n - 1 && memcmp(name.at, pattern, n - 1) == 0;
-    return name.len == n && memcmp(name.at, pattern, n) == 0;
-}
-
 /* The number of the first row that matches; PT_COUNT(rows) if none does. */
 static size_t row_of(struct pt_str name, bool is_on_cpu) {
-    for (size_t i = 0; i < PT_COUNT(rows); i++)
-        if ((rows[i].spins || !is_on_cpu) && matches(rows[i].name, name))
+    for (size_t i = 0; i < PT_COUNT(rows); i++) {
+        struct pt_str pattern = pt_str_from(rows[i].name);
+        bool is_prefix = pattern.at[pattern.len - 1] == '*';
+        pattern.len -= is_prefix;
+        if ((rows[i].spins || !is_on_cpu) &&
+            (is_prefix ? pt_str_starts(name, pattern) : pt_str_eq(name, pattern)))
             return i;
+    }
     return PT_COUNT(rows);
 }
 

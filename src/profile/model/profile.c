@@ -146,8 +146,8 @@ enum pt_profile_kind pt_profile_frame_kind(const struct pt_profile *p, uint32_t 
     return p->frames.at[frame].module != PT_PROFILE_NONE ? PT_KIND_NATIVE : PT_KIND_UNKNOWN;
 }
 
-static struct pt_str last_component(struct pt_str path) {
-    const char *slash = memrchr(path.at, '/', path.len);
+struct pt_str pt_profile_base_name(struct pt_str path) {
+    const char *slash = path.len > 0 ? memrchr(path.at, '/', path.len) : NULL;
     return slash ? pt_str_skip(path, (size_t)(slash + 1 - path.at)) : path;
 }
 
@@ -155,7 +155,7 @@ struct pt_str pt_profile_address_name(const struct pt_profile *p, uint32_t modul
                                       char buffer[PT_PROFILE_NAME_BYTES]) {
     struct pt_str name = PT_STR("");
     if (module != PT_PROFILE_NONE)
-        name = last_component(pt_profile_text(p, p->modules.at[module].path));
+        name = pt_profile_base_name(pt_profile_text(p, p->modules.at[module].path));
     if (name.len > PT_PROFILE_NAME_BYTES - 32)
         name.len = PT_PROFILE_NAME_BYTES - 32;
     int n = snprintf(buffer, PT_PROFILE_NAME_BYTES, "%.*s%s0x%" PRIx64, (int)name.len, name.at,

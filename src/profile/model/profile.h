@@ -225,6 +225,9 @@ static inline int64_t pt_profile_value(const struct pt_profile *p, size_t sample
 
 enum pt_profile_kind pt_profile_frame_kind(const struct pt_profile *p, uint32_t frame);
 
+/* The name of a file without its directories. */
+struct pt_str pt_profile_base_name(struct pt_str path);
+
 /* The name of a frame: its function, else "libc.so.6+0x1f2a0", else "0x7f01"; never empty. Writes
  * into `buffer` only if there is no function. */
 #define PT_PROFILE_NAME_BYTES 320

@@ -71,15 +71,13 @@ static int try_layout(const char *directory, const char *build_id, struct pt_elf
     return try_file(path, build_id, elf);
 }
 
-static bool is_elf(int fd) {
-    char magic[SELFMAG];
-    return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
-}
-
 static void note_file(struct pt_debug_files *f, const char *path) {
     struct pt_elf elf;
+    char magic[SELFMAG];
     int fd = open_regular(path);
-    if (fd >= 0 && is_elf(fd) && !pt_elf_open(&elf, path, fd, NULL)) {
+    bool is_elf = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+                  memcmp(magic, ELFMAG, SELFMAG) == 0;
+    if (is_elf && !pt_elf_open(&elf, path, fd, NULL)) {
         pt_grow(&f->list, &f->capacity, f->count + 1, sizeof *f->list);
         struct pt_debug_file *file = &f->list[f->count++];
         read_build_id(&elf, file->build_id);

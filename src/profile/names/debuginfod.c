@@ -34,14 +34,11 @@ static bool write_piece(struct pt_http_request *r, struct pt_str piece) {
     return true;
 }
 
-/* An unnamed file on disk, because it may be large. */
-static int open_scratch(void) {
-    const char *directory = getenv("TMPDIR");
-    return open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
 static int fetch_from(struct pt_debuginfod *d, struct pt_str server, const char *build_id) {
-    int fd = open_scratch();
+    /* an unnamed file on disk, because it may be large */
+    const char *directory = getenv("TMPDIR");
+    int fd =
+        open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
     char *url = pt_asprintf("%.*s/buildid/%s/debuginfo", (int)server.len, server.at, build_id);

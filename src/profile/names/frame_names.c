@@ -56,19 +56,15 @@ void pt_frame_names_keep(struct pt_frame_names *n, uint32_t old) {
     add_part(n, old, n->old[old]);
 }
 
-/* For a C++ function local to a file, debug information has the bare name, the symbol the full one.
- */
-static bool is_fuller(const char *symbol, const struct pt_elf_line *line) {
-    return symbol && !line->is_inlined && symbol[0] == '_' && symbol[1] == 'Z';
-}
-
-/* One part per line from debug information, outermost first. */
+/* One part per line from debug information, outermost first. For a C++ function local to a file,
+ * debug information has the bare name, the symbol the full one. */
 static void expand(struct pt_frame_names *n, uint32_t old, const struct pt_elf_line *lines,
                    size_t count, const char *symbol) {
+    bool is_cpp = symbol && symbol[0] == '_' && symbol[1] == 'Z';
     for (size_t i = count; i > 0; i--) {
         const struct pt_elf_line *l = &lines[i - 1];
         struct pt_profile_frame f = n->old[old];
-        const char *name = !l->function || is_fuller(symbol, l) ? symbol : l->function;
+        const char *name = !l->function || (is_cpp && !l->is_inlined) ? symbol : l->function;
         if (name)
             f.function = add_function(n, plain_name(n, name), f.module, l->file, l->first_line,
                                       PT_KIND_NATIVE);
@@ -78,22 +74,15 @@ static void expand(struct pt_frame_names *n, uint32_t old, const struct pt_elf_l
     }
 }
 
-/* Names a function without a symbol by its start: "libfoo.so+0x1040". */
-static void name_by_start(struct pt_frame_names *n, const struct pt_elf *elf, uint32_t old) {
+/* Names a function by its start, "libfoo.so+0x1040", unless it has a name from another source. */
+static void name_without_symbol(struct pt_frame_names *n, const struct pt_elf *elf, uint32_t old) {
     struct pt_profile_frame f = n->old[old];
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_str name = PT_STR("");
-    if (elf->module->function_start(elf->state, f.address, &f.address))
+    if (f.function == PT_PROFILE_NONE &&
+        elf->module->function_start(elf->state, f.address, &f.address))
         name = pt_profile_address_name(n->profile, f.module, f.address, buffer);
     pt_frame_names_set(n, old, name, PT_KIND_NATIVE);
-}
-
-/* A frame with a name from another source keeps it. */
-static void name_without_symbol(struct pt_frame_names *n, const struct pt_elf *elf, uint32_t old) {
-    if (n->old[old].function == PT_PROFILE_NONE)
-        name_by_start(n, elf, old);
-    else
-        pt_frame_names_keep(n, old);
 }
 
 size_t pt_frame_names_from_elf(struct pt_frame_names *n, const struct pt_elf *elf,
@@ -129,8 +118,9 @@ static int compare(const void *a, const void *b) {
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static size_t sort_frames(struct pt_frame_names *n, struct by_module *sorted,
+void pt_frame_groups_make(struct pt_frame_groups *g, struct pt_frame_names *n,
                           bool (*wants_name)(const struct pt_frame_names *n, uint32_t old)) {
+    struct by_module *sorted = pt_calloc(n->old_count + 1, sizeof *sorted);
     size_t count = 0;
     for (uint32_t i = 0; i < n->old_count; i++) {
         const struct pt_profile_frame *f = &n->old[i];
@@ -141,13 +131,6 @@ static size_t sort_frames(struct pt_frame_names *n, struct by_module *sorted,
     }
     if (count > 1)
         qsort(sorted, count, sizeof *sorted, compare);
-    return count;
-}
-
-void pt_frame_groups_make(struct pt_frame_groups *g, struct pt_frame_names *n,
-                          bool (*wants_name)(const struct pt_frame_names *n, uint32_t old)) {
-    struct by_module *sorted = pt_calloc(n->old_count + 1, sizeof *sorted);
-    size_t count = sort_frames(n, sorted, wants_name);
     *g = (struct pt_frame_groups){ .list = pt_calloc(count + 1, sizeof *g->list),
                                    .frames = pt_calloc(count + 1, sizeof *g->frames),
                                    .addresses = pt_calloc(count + 1, sizeof *g->addresses) };
@@ -241,21 +224,20 @@ struct numbered {
     bool is_by_time;
 };
 
-/* A parent has the smaller number, so it is already done. */
-static void number_stacks(struct pt_frame_names *n, struct numbered *stacks) {
+void pt_frame_names_end(struct pt_frame_names *n) {
+    struct pt_profile *p = n->profile;
+    struct numbered *stacks = pt_calloc(n->old_stack_count + 1, sizeof *stacks);
+    struct pt_buf path = { 0 };
+    if (n->version_count > 1)
+        qsort(n->versions, n->version_count, sizeof *n->versions, compare_versions);
     for (size_t i = 0; i < n->old_stack_count; i++) {
         struct pt_profile_stack old = n->old_stacks[i];
         struct numbered parent = { PT_PROFILE_NONE, false };
         if (old.parent != PT_PROFILE_NONE)
-            parent = stacks[old.parent];
+            parent = stacks[old.parent]; /* has the smaller number, so it is already done */
         stacks[i].stack = add_expansion(n, parent.stack, n->expansions[old.frame]);
         stacks[i].is_by_time = parent.is_by_time || first_version(n, old.frame) < n->version_count;
     }
-}
-
-static void number_samples(struct pt_frame_names *n, const struct numbered *stacks) {
-    struct pt_profile *p = n->profile;
-    struct pt_buf path = { 0 };
     for (size_t i = 0; i < p->samples.count; i++) {
         struct pt_profile_sample *s = &p->samples.at[i];
         if (s->stack == PT_PROFILE_NONE)
@@ -266,14 +248,6 @@ static void number_samples(struct pt_frame_names *n, const struct numbered *stac
     for (size_t i = 0; i < p->growth.count; i++)
         p->growth.at[i].stack = stacks[p->growth.at[i].stack].stack;
     pt_buf_release(&path);
-}
-
-void pt_frame_names_end(struct pt_frame_names *n) {
-    struct numbered *stacks = pt_calloc(n->old_stack_count + 1, sizeof *stacks);
-    if (n->version_count > 1)
-        qsort(n->versions, n->version_count, sizeof *n->versions, compare_versions);
-    number_stacks(n, stacks);
-    number_samples(n, stacks);
     pt_free(stacks);
     pt_free(n->versions);
     pt_free(n->old);

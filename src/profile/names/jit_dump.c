@@ -81,13 +81,6 @@ static void take_move(struct reading *d, struct pt_bytes *r, int64_t time_ns) {
         add(d->dump, load);
 }
 
-static void take_record(struct reading *d, uint32_t id, struct pt_bytes *body, int64_t time_ns) {
-    if (id == LOAD)
-        take_load(d, body, time_ns);
-    else if (id == MOVE)
-        take_move(d, body, time_ns);
-}
-
 static bool take_header(struct pt_bytes *r) {
     uint32_t magic = pt_bytes_u32(r), version = pt_bytes_u32(r), size = pt_bytes_u32(r);
     skip(r, 12 + 8); /* machine, padding, pid; time */
@@ -119,7 +112,10 @@ int pt_jit_dump_parse(struct pt_jit_dump *d, struct pt_str bytes) {
         if (size < RECORD_SIZE || size - RECORD_SIZE > (uint64_t)(r.end - r.at))
             break;
         struct pt_bytes body = { r.at, r.at + size - RECORD_SIZE, false };
-        take_record(&reading, id, &body, time_ns);
+        if (id == LOAD)
+            take_load(&reading, &body, time_ns);
+        else if (id == MOVE)
+            take_move(&reading, &body, time_ns);
         r.at = body.end;
     }
     pt_free(reading.codes);

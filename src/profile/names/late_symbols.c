@@ -14,23 +14,6 @@ static bool is_without_line(const struct pt_frame_names *n, uint32_t old) {
     return function->kind == PT_KIND_NATIVE && function->file == 0;
 }
 
-static bool find_names(struct pt_late_symbols *s, struct pt_frame_names *n,
-                       struct pt_debug_files *files, const struct pt_frame_group *g) {
-    const struct pt_profile *p = n->profile;
-    const struct pt_profile_module *m = &p->modules.at[g->module];
-    char *path = pt_strndup(pt_profile_text(p, m->path));
-    char *build_id = pt_strndup(pt_profile_text(p, m->build_id));
-    struct pt_elf elf;
-    bool is_found = !pt_debug_files_open(files, path, build_id, &elf);
-    if (is_found) {
-        s->found += pt_frame_names_from_elf(n, &elf, g);
-        pt_elf_close(&elf);
-    }
-    pt_free(path);
-    pt_free(build_id);
-    return is_found;
-}
-
 void pt_late_symbols_add(struct pt_late_symbols *s, struct pt_profile *p,
                          struct pt_debug_files *files) {
     struct pt_frame_names names;
@@ -41,12 +24,21 @@ void pt_late_symbols_add(struct pt_late_symbols *s, struct pt_profile *p,
     s->missing = pt_calloc(groups.count + 1, sizeof *s->missing);
     for (size_t i = 0; i < groups.count; i++) {
         const struct pt_frame_group *g = &groups.list[i];
+        const struct pt_profile_module *m = &p->modules.at[g->module];
+        char *path = pt_strndup(pt_profile_text(p, m->path));
+        char *build_id = pt_strndup(pt_profile_text(p, m->build_id));
+        struct pt_elf elf;
         s->wanted += g->count;
-        if (find_names(s, &names, files, g))
-            continue;
-        s->missing[s->missing_count++] = g->module;
-        for (size_t k = 0; k < g->count; k++)
-            pt_frame_names_keep(&names, g->frames[k]);
+        if (!pt_debug_files_open(files, path, build_id, &elf)) {
+            s->found += pt_frame_names_from_elf(&names, &elf, g);
+            pt_elf_close(&elf);
+        } else {
+            s->missing[s->missing_count++] = g->module;
+            for (size_t k = 0; k < g->count; k++)
+                pt_frame_names_keep(&names, g->frames[k]);
+        }
+        pt_free(path);
+        pt_free(build_id);
     }
     pt_frame_groups_release(&groups);
     pt_frame_names_end(&names);

@@ -28,17 +28,13 @@ void pt_elf_close(struct pt_elf *elf) {
     *elf = (struct pt_elf){ 0 };
 }
 
-/* The section headers are at the end of the image. */
-static size_t image_size(const Elf64_Ehdr *header) {
-    return (size_t)header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-}
-
 int pt_elf_vdso(void) {
     const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
     if (!image)
         return -1;
     int fd = memfd_create("vdso", MFD_CLOEXEC);
-    size_t size = image_size(image);
+    /* the section headers are at the end of the image */
+    size_t size = (size_t)image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
     if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
         close(fd);
         fd = -1;

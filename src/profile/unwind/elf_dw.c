@@ -142,11 +142,15 @@ static struct pt_cfi_value read_register(Dwarf_Frame *frame, int number,
     return (struct pt_cfi_value){ PT_CFI_OPS, into, copy_ops(ops, count, into) };
 }
 
-static struct pt_unwind_rule translate(const struct file *f, Dwarf_Frame *frame) {
+static struct pt_unwind_rule rule_of(void *state, uint64_t address) {
+    const struct file *f = state;
     struct pt_cfi_op ops[PT_RULE_SAVED + 2][OPS_MAX];
     struct pt_cfi cfi = { .machine = f->machine };
+    Dwarf_Frame *frame = NULL;
     Dwarf_Op *frame_ops;
     size_t count;
+    if (!f->cfi || dwarf_cfi_addrframe(f->cfi, address + f->elf_bias - f->cfi_bias, &frame))
+        return (struct pt_unwind_rule){ 0 };
     int return_register = dwarf_frame_info(frame, NULL, NULL, &cfi.is_signal);
     if (dwarf_frame_cfa(frame, &frame_ops, &count) == 0)
         cfi.frame = (struct pt_cfi_value){ PT_CFI_OPS, ops[0], copy_ops(frame_ops, count, ops[0]) };
@@ -154,31 +158,12 @@ static struct pt_unwind_rule translate(const struct file *f, Dwarf_Frame *frame)
     for (unsigned i = 0; i < PT_RULE_SAVED; i++)
         cfi.saved[i] =
             read_register(frame, pt_cfi_dwarf_register(f->machine, PT_REGISTER_FP + i), ops[2 + i]);
+    pt_free(frame);
     return pt_cfi_rule(&cfi);
 }
 
-static struct pt_unwind_rule rule_of(void *state, uint64_t address) {
-    struct file *f = state;
-    Dwarf_Frame *frame = NULL;
-    Dwarf_Addr at = address + f->elf_bias - f->cfi_bias;
-    if (!f->cfi || dwarf_cfi_addrframe(f->cfi, at, &frame))
-        return (struct pt_unwind_rule){ 0 };
-    struct pt_unwind_rule rule = translate(f, frame);
-    pt_free(frame);
-    return rule;
-}
-
-/* Mappings start at page boundaries, so a segment is mapped from a little before its first byte,
- * and two segments may share a page. Code is in the executable one. */
-static bool is_mapped_by(const GElf_Phdr *header, uint64_t file_offset, uint64_t *address) {
-    if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
-        return false;
-    uint64_t slack = header->p_offset & 4095;
-    uint64_t within = file_offset - (header->p_offset - slack);
-    *address = header->p_vaddr - slack + within;
-    return within < header->p_filesz + slack;
-}
-
+/* Mappings start at page boundaries, so a segment is mapped from a little before its first byte, and
+ * two segments may share a page. Code is in the executable one. */
 static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
     const struct file *f = state;
     size_t count;
@@ -186,7 +171,13 @@ static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
         return false;
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(f->elf, (int)i, &header) && is_mapped_by(&header, file_offset, address))
+        if (!gelf_getphdr(f->elf, (int)i, &header) || header.p_type != PT_LOAD ||
+            !(header.p_flags & PF_X))
+            continue;
+        uint64_t slack = header.p_offset & 4095;
+        uint64_t within = file_offset - (header.p_offset - slack);
+        *address = header.p_vaddr - slack + within;
+        if (within < header.p_filesz + slack)
             return true;
     }
     return false;
@@ -198,25 +189,21 @@ static uint64_t entry_of(void *state) {
     return gelf_getehdr(f->elf, &header) ? header.e_entry : 0;
 }
 
-static bool frame_index(const struct file *f, GElf_Phdr *header) {
+static bool function_start(void *state, uint64_t address, uint64_t *start) {
+    const struct file *f = state;
     size_t count;
     if (elf_getphdrnum(f->elf, &count))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (gelf_getphdr(f->elf, (int)i, header) && header->p_type == PT_GNU_EH_FRAME)
-            return true;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(f->elf, (int)i, &header) || header.p_type != PT_GNU_EH_FRAME)
+            continue;
+        Elf_Data *data =
+            elf_getdata_rawchunk(f->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+        return data && pt_eh_index_find((struct pt_str){ data->d_buf, data->d_size },
+                                        header.p_vaddr, address, start);
+    }
     return false;
-}
-
-static bool function_start(void *state, uint64_t address, uint64_t *start) {
-    const struct file *f = state;
-    GElf_Phdr header;
-    if (!frame_index(f, &header))
-        return false;
-    Elf_Data *data =
-        elf_getdata_rawchunk(f->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
-    return data && pt_eh_index_find((struct pt_str){ data->d_buf, data->d_size }, header.p_vaddr,
-                                    address, start);
 }
 
 static size_t build_id_of(void *state, uint8_t id[PT_ELF_BUILD_ID_MAX]) {
@@ -278,20 +265,19 @@ static bool find_section(void *state, const char *name, uint64_t *address) {
 
 /* The symbol that starts nearest is the most precise; among symbols at one address, people know the
  * global one. */
-static bool is_better(const struct pt_elf_symbol *old, uint64_t start, bool is_global) {
-    return !old->name || start > old->start ||
-           (start == old->start && is_global && !old->is_global);
-}
-
 static void offer(const GElf_Sym *symbol, uint64_t start, const char *name,
                   const uint64_t *addresses, size_t count, struct pt_elf_symbol *found) {
     bool is_global = GELF_ST_BIND(symbol->st_info) != STB_LOCAL;
     /* assembler code has symbols without a size: these cover only the first bytes */
     uint64_t size = symbol->st_size ? symbol->st_size : 16;
     for (size_t i = pt_nearest_first(addresses, count, start);
-         i < count && addresses[i] - start < size; i++)
-        if (is_better(&found[i], start, is_global))
+         i < count && addresses[i] - start < size; i++) {
+        const struct pt_elf_symbol *old = &found[i];
+        bool is_better = !old->name || start > old->start ||
+                         (start == old->start && is_global && !old->is_global);
+        if (is_better)
             found[i] = (struct pt_elf_symbol){ name, start, start + symbol->st_size, is_global };
+    }
 }
 
 static bool is_code(const GElf_Sym *symbol) {
@@ -363,18 +349,10 @@ static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct 
 
 /* By address alone, libdw leads from an inlined function to its definition, not to the function it
  * is inlined into; only the innermost scope knows its enclosing scopes. */
-static int enclosing_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) {
-    Dwarf_Die *written = NULL;
-    int count = dwarf_getscopes(unit, address, &written);
-    count = count > 0 ? dwarf_getscopes_die(&written[0], scopes) : 0;
-    pt_free(written);
-    return count;
-}
-
 static size_t lines_of(void *state, uint64_t address, struct pt_elf_line into[PT_ELF_INLINES_MAX]) {
     const struct file *f = state;
     Dwarf_Addr bias, at = address + f->elf_bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(f->module, at, &bias);
+    Dwarf_Die *unit = dwfl_module_addrdie(f->module, at, &bias), *written = NULL, *scopes = NULL;
     if (!unit)
         return 0;
     struct pt_elf_line place = { 0 };
@@ -383,9 +361,10 @@ static size_t lines_of(void *state, uint64_t address, struct pt_elf_line into[PT
     if (line)
         place.file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
     place.line = number > 0 ? (uint32_t)number : 0;
-    Dwarf_Die *scopes = NULL;
-    int count = enclosing_scopes(unit, at - bias, &scopes);
+    int count = dwarf_getscopes(unit, at - bias, &written);
+    count = count > 0 ? dwarf_getscopes_die(&written[0], &scopes) : 0;
     size_t found = count > 0 ? walk_scopes(unit, scopes, count, place, into) : 0;
+    pt_free(written);
     pt_free(scopes);
     return found;
 }

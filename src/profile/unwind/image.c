@@ -71,20 +71,18 @@ struct pt_image *pt_images_find(struct pt_images *images, struct pt_str path,
 }
 
 /* As the process sees it: a container has its own files under the same names. */
-static int open_file(const struct pt_fs *fs, const char *path, int32_t pid) {
-    char below[4200];
-    snprintf(below, sizeof below, "%d/root%s", (int)pid, path);
-    int fd = openat(fs->proc, below, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 static int open_image(const struct pt_images *images, const struct pt_image *image, int32_t pid) {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
     struct stat st;
+    char below[4200];
     if (strcmp(image->path, "[vdso]") == 0)
         return pt_elf_vdso();
     if (image->path[0] != '/')
         return -1;
-    int fd = open_file(images->fs, image->path, pid);
+    snprintf(below, sizeof below, "%d/root%s", (int)pid, image->path);
+    int fd = openat(images->fs->proc, below, flags);
+    if (fd < 0)
+        fd = open(image->path, flags);
     if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
         close(fd);
         fd = -1;
@@ -158,13 +156,6 @@ static void enlarge(struct pt_image *image) {
     pt_free(old);
 }
 
-/* The rules of the loader's first function do not mark it as the root. */
-static struct pt_unwind_rule rule_at(const struct pt_image *image, uint64_t address) {
-    if (address - image->entry < ENTRY_BYTES)
-        return (struct pt_unwind_rule){ .kind = PT_RULE_ROOT };
-    return image->elf.module->rule(image->elf.state, address);
-}
-
 static struct pt_place make_place(struct pt_images *images, const struct pt_image *image,
                                   uint64_t address) {
     struct pt_place place = { .key = address + 1 };
@@ -172,8 +163,11 @@ static struct pt_place make_place(struct pt_images *images, const struct pt_imag
         pt_profile_frame(images->profile, (struct pt_profile_frame){ .function = PT_PROFILE_NONE,
                                                                      .module = image->module,
                                                                      .address = address });
-    if (image->elf.state)
-        place.rule = rule_at(image, address);
+    /* the rules of the loader's first function do not mark it as the root */
+    if (image->elf.state && address - image->entry < ENTRY_BYTES)
+        place.rule.kind = PT_RULE_ROOT;
+    else if (image->elf.state)
+        place.rule = image->elf.module->rule(image->elf.state, address);
     if (place.rule.flags & PT_RULE_IS_SIGNAL)
         place.frame = images->signal_frame;
     place.is_python_eval = address >= image->eval_start && address < image->eval_end;

@@ -70,12 +70,8 @@ static bool gains_rights(const char *path) {
     return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-static bool is_program(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 static bool find_program(const char *program, char path[PATH_MAX]) {
+    struct stat st;
     if (strchr(program, '/'))
         return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX;
     const char *at = getenv("PATH");
@@ -83,7 +79,7 @@ static bool find_program(const char *program, char path[PATH_MAX]) {
         size_t length = strcspn(at, ":");
         int n = snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1, length ? at : ".",
                          program);
-        if (n < PATH_MAX && is_program(path))
+        if (n < PATH_MAX && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
             return true;
         at += length;
         if (!*at)

@@ -39,12 +39,6 @@ static void insert(struct pt_space *s, size_t at, struct pt_mapping mapping) {
     s->count++;
 }
 
-static void take_out(struct pt_space *s, size_t at, size_t count) {
-    if (count > 0)
-        memmove(&s->at[at], &s->at[at + count], (s->count - at - count) * sizeof *s->at);
-    s->count -= count;
-}
-
 static void set_start(struct pt_mapping *m, uint64_t start) {
     m->file_offset += start - m->start;
     m->start = start;
@@ -65,7 +59,9 @@ void pt_space_map(struct pt_space *s, struct pt_mapping mapping) {
     size_t covered = 0;
     while (at + covered < s->count && s->at[at + covered].end <= mapping.end)
         covered++;
-    take_out(s, at, covered);
+    if (covered > 0)
+        memmove(&s->at[at], &s->at[at + covered], (s->count - at - covered) * sizeof *s->at);
+    s->count -= covered;
     if (at < s->count && s->at[at].start < mapping.end)
         set_start(&s->at[at], mapping.end);
     insert(s, at, mapping);

@@ -15,20 +15,17 @@ static enum pt_unwind_end unreadable(const struct pt_unwind_state *s, uint64_t a
     return address >= s->stack_start + s->stack_size ? PT_UNWIND_TRUNCATED : PT_UNWIND_LOST;
 }
 
-/* rip modulo 16 shows whether a PLT stub has already pushed its argument. */
-static uint64_t plt_frame(const struct pt_unwind_state *s, const struct pt_unwind_rule *rule) {
-    uint64_t limit = (uint32_t)rule->offset >> 16, offset = (uint32_t)rule->offset & 0xffff;
-    uint64_t pc = s->registers[PT_REGISTER_PC];
-    return s->registers[PT_REGISTER_SP] + offset + ((pc & 15) >= limit ? 8 : 0);
-}
-
 static bool frame_address(const struct pt_unwind_state *s, const struct pt_unwind_rule *rule,
                           uint64_t *frame, uint64_t *needed) {
     *needed = *frame = s->registers[rule->base] + (uint64_t)(int64_t)rule->offset;
-    if (rule->kind == PT_RULE_PLT)
-        *frame = plt_frame(s, rule);
     if (rule->kind == PT_RULE_INDIRECT)
         return read_stack(s, *needed, frame);
+    if (rule->kind == PT_RULE_PLT) {
+        /* rip modulo 16 shows whether a PLT stub has already pushed its argument */
+        uint64_t limit = (uint32_t)rule->offset >> 16, offset = (uint32_t)rule->offset & 0xffff;
+        bool has_pushed = (s->registers[PT_REGISTER_PC] & 15) >= limit;
+        *frame = s->registers[PT_REGISTER_SP] + offset + (has_pushed ? 8 : 0);
+    }
     return true;
 }
 
