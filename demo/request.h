@@ -33,10 +33,6 @@ struct pt_request *pt_request_new(struct pt_engine *engine,
                                   const struct pt_request_options *options);
 void pt_request_destroy(struct pt_request *r);
 
-static inline size_t pt_request_generated(const struct pt_request *r) {
-    return r->token_count - r->prompt_count;
-}
-
 /* Whether more than its newest generated token has to be computed. */
 static inline bool pt_request_needs_prefill(const struct pt_request *r) {
     return r->computed_count < r->prompt_count || r->computed_count + 1 < r->token_count;

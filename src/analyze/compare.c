@@ -145,11 +145,6 @@ static void add_run(struct pt_comparison *m, int side, const double *values, siz
     v->runs[v->run_count++] = steady;
 }
 
-void pt_comparisons_add_values(struct pt_comparisons *c, int side, const char *name,
-                               const double *values, size_t count) {
-    add_run(get_metric(c, name), side, values, count);
-}
-
 /* Amounts add up over rows, states are averaged. */
 static bool adds_up(const struct pt_column *column) {
     return column->kind == PT_COUNTER || column->unit == PT_BYTES || column->unit == PT_MEBIBYTES ||

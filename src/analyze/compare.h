@@ -50,9 +50,6 @@ void pt_comparisons_release(struct pt_comparisons *c);
 bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column);
 /* Adds a run to a side, 0 or 1. */
 void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w);
-/* The values of a metric in one run, for what has no journal. */
-void pt_comparisons_add_values(struct pt_comparisons *c, int side, const char *name,
-                               const double *values, size_t count);
 /* After all runs: effects, intervals and what they mean. */
 void pt_comparisons_finish(struct pt_comparisons *c);
 /* By name, by the name of its column, or by an alias (tokens_per_second); NULL. */

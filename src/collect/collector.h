@@ -73,7 +73,6 @@ struct pt_collector {
 };
 
 extern const struct pt_collector *const pt_collectors[]; /* NULL-terminated; collectors.c */
-const struct pt_collector *pt_collector_find(struct pt_str name); /* or NULL */
 const char *pt_collector_name(size_t index); /* of pt_collectors[]; NULL after the last */
 
 #endif

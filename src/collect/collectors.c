@@ -22,13 +22,6 @@
 COLLECTORS(DECLARE)
 const struct pt_collector *const pt_collectors[] = { COLLECTORS(ADDRESS) NULL };
 
-const struct pt_collector *pt_collector_find(struct pt_str name) {
-    for (int i = 0; pt_collectors[i]; i++)
-        if (pt_str_eq(pt_str_from(pt_collectors[i]->name), name))
-            return pt_collectors[i];
-    return NULL;
-}
-
 const char *pt_collector_name(size_t index) {
     return pt_collectors[index] ? pt_collectors[index]->name : NULL;
 }

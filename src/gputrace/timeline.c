@@ -46,10 +46,6 @@ uint32_t pt_timeline_size_plus_one(struct pt_timeline *t, const int64_t size[3])
     return pt_names_add(&t->names, (struct pt_str){ text, (size_t)n }) + 1;
 }
 
-struct pt_str pt_timeline_name(const struct pt_timeline *t, const struct pt_timeline_event *event) {
-    return t->names.list[event->name];
-}
-
 static int64_t to_monotonic_ns(enum pt_timeline_clock clock, const struct pt_timeline_run *run) {
     switch (clock) {
     case PT_TIMELINE_WALL:

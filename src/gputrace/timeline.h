@@ -64,7 +64,6 @@ struct pt_timeline_event pt_timeline_event_of(enum pt_timeline_kind kind);
 void pt_timeline_add(struct pt_timeline *t, const struct pt_timeline_event *event);
 /* "256x1x1", or 0 if one of them is not known. */
 uint32_t pt_timeline_size_plus_one(struct pt_timeline *t, const int64_t size[3]);
-struct pt_str pt_timeline_name(const struct pt_timeline *t, const struct pt_timeline_event *event);
 /* Moves the events from number `first` on; one that would leave the range of time is left out. */
 void pt_timeline_move(struct pt_timeline *t, size_t first, int64_t shift_ns);
 

@@ -322,12 +322,6 @@ void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_ma
         since->power_w = to->power_w;
 }
 
-void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since) {
-    struct pt_gpu_mark end;
-    pt_gpu_watch_mark(&end);
-    pt_gpu_watch_between(mark, &end, since);
-}
-
 /* From the beginning: a fork must not copy a lock while it is held. */
 __attribute__((constructor(101))) static void prepare(void) {
     is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

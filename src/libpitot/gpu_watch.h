@@ -55,7 +55,6 @@ void pt_gpu_watch_stop(void);
 /* False: there is none (yet); then all is NAN. */
 bool pt_gpu_watch_read(struct pt_gpu_now *now);
 void pt_gpu_watch_mark(struct pt_gpu_mark *mark);
-void pt_gpu_watch_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since);
 /* From one mark to another. */
 void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_mark *to,
                           struct pt_gpu_since *since);

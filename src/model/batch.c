@@ -26,10 +26,6 @@ void pt_batch_add_row(struct pt_batch *b) {
     b->row_count++;
 }
 
-void pt_batch_drop_row(struct pt_batch *b) {
-    b->row_count--;
-}
-
 void pt_set_f64(struct pt_batch *b, int column, double value) {
     if (isfinite(value))
         pt_set_cell_(b, column, (union pt_cell){ .f64 = value });

@@ -34,8 +34,6 @@ void pt_batch_release(struct pt_batch *b);
 void pt_batch_clear(struct pt_batch *b);
 /* Adds a row of nulls; the setters below write into it. */
 void pt_batch_add_row(struct pt_batch *b);
-/* Takes the last row back, e.g. when its process vanished while being read. */
-void pt_batch_drop_row(struct pt_batch *b);
 
 static inline uint32_t pt_batch_present_words(const struct pt_batch *b) {
     return (b->table->column_count + 63u) / 64;

@@ -1,8 +1,8 @@
 /* Any bytes as an exposition: the cursor stays inside, a failure sticks, and a line that was taken
  * by comparing it with the ones before is what it is when taken alone. */
 #include "source/engine/delta.h"
-#include "source/engine/promcheck.h"
 #include "source/engine/promtext.h"
+#include "support/promcheck.h"
 
 #include <assert.h>
 

@@ -2,13 +2,13 @@
 #include "test.h"
 
 #include "sampler/sampler.h"
-#include "source/engine/promcheck.h"
 #include "model/metric.h"
 #include "inside/region/bucket_text.h"
 #include "report/overview.h"
 #include "format/metrics/families.h"
 #include "format/metrics/exposition.h"
 #include "format/metrics/label.h"
+#include "support/promcheck.h"
 
 #define THING_COLUMNS(X, t)                                                \
     X(t, id, "tId", KEY, STRING, NONE, 0, "Which")                         \

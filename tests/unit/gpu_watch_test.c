@@ -39,6 +39,12 @@ static struct pt_gpu_now await_reading(int64_t time_ns) {
     return now;
 }
 
+static void read_since(const struct pt_gpu_mark *mark, struct pt_gpu_since *since) {
+    struct pt_gpu_mark now;
+    pt_gpu_watch_mark(&now);
+    pt_gpu_watch_between(mark, &now, since);
+}
+
 static void start(const char *script) {
     play("PITOT_SCRIPTED_NVML", script);
     pt_gpu_watch_forget();
@@ -103,11 +109,11 @@ static void averages_are_of_the_readings_since_a_mark(void **state) {
           "nvmlDeviceGetUtilizationRates 0 100:0 10:0 20:0 60:0\n"
           "nvmlDeviceGetTotalEnergyConsumption 0 1000000 1040000 1090000\n");
     pt_gpu_watch_mark(&mark);
-    pt_gpu_watch_since(&mark, &since);
+    read_since(&mark, &since);
     assert_true(isnan(since.utilization_percent) && isnan(since.power_w)); /* nothing new yet */
     int64_t begin_ns = mark.time_ns;
     int64_t end_ns = await_reading(await_reading(begin_ns).time_ns).time_ns;
-    pt_gpu_watch_since(&mark, &since);
+    read_since(&mark, &since);
     assert_true(since.utilization_percent == 15 || since.utilization_percent == 30);
     double joules = since.power_w * (double)(end_ns - begin_ns) / 1e9;
     if (since.utilization_percent == 15) /* no third reading has come meanwhile */
@@ -122,7 +128,7 @@ static void without_energy_counter_power_is_summed(void **state) {
     start("devices 1\nnvmlDeviceGetName * A\nnvmlDeviceGetPowerUsage * 250000\n");
     pt_gpu_watch_mark(&mark);
     await_reading(mark.time_ns);
-    pt_gpu_watch_since(&mark, &since);
+    read_since(&mark, &since);
     assert_true(fabs(since.power_w - 250) < 1e-9);
     pt_gpu_watch_stop();
 }
@@ -190,7 +196,7 @@ static void *start_and_stop(void *unused) {
             return NULL;
         (void)pt_gpu_watch_read(&now);
         pt_gpu_watch_mark(&mark);
-        pt_gpu_watch_since(&mark, &since);
+        read_since(&mark, &since);
         pt_gpu_watch_stop();
     }
     return (void *)start_and_stop;

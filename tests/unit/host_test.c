@@ -28,6 +28,13 @@ struct host {
     int rc; /* of the last collect */
 };
 
+static const struct pt_collector *find_collector(const char *name) {
+    size_t i = 0;
+    while (pt_collectors[i] && strcmp(pt_collectors[i]->name, name) != 0)
+        i++;
+    return pt_collectors[i];
+}
+
 static void open_at(struct host *h, const char *collector, const char *proc, const char *sys) {
     struct pt_err err = { "" };
     if (pt_fs_open(&h->fs, proc, sys, "/", &err))
@@ -39,7 +46,7 @@ static void open_at(struct host *h, const char *collector, const char *proc, con
                                       .interval_ns = PT_NS_PER_SECOND,
                                       .now_ns = 1000 * PT_NS_PER_SECOND,
                                       .fd_budget = 100 };
-    h->type = pt_collector_find(pt_str_from(collector));
+    h->type = find_collector(collector);
     assert_non_null(h->type);
     h->state = pt_calloc(1, h->type->state_size + 1);
     for (int i = 0; i < PT_COLLECTOR_TABLES && h->type->tables[i]; i++)

@@ -222,7 +222,7 @@ static void switch_parts(void) {
     use_early();
     expect(!isnan(pt_histogram_quantile(early_histogram, 0.5)));
     expect(pt_counter_value(early_counter) == 3);
-    expect(pt_probe_parts() == (PT_METRICS_ON_ | PT_HISTOGRAMS_ON_));
+    expect(pt_is_on_ == (PT_METRICS_ON_ | PT_HISTOGRAMS_ON_));
     pt_stop();
     pt_probe_set_parts(PT_PROBE_ALL);
     use_early();

@@ -701,9 +701,17 @@ static void live_ticks_of_a_steady_machine_allocate_nothing(void **state) {
     run_close(&r);
 }
 
+/* Does this machine offer it to us? */
+static bool can_open(int (*open_socket)(struct pt_proc_socket *s)) {
+    struct pt_proc_socket s = { 0 };
+    int rc = open_socket(&s);
+    pt_proc_socket_close(&s);
+    return rc == 0;
+}
+
 static void processes_between_two_ticks_are_counted(void **state) {
     (void)state;
-    if (pt_proc_connector_probe())
+    if (!can_open(pt_proc_connector_open))
         skip();
     struct run r;
     run_open(&r, "/proc", getpid());
@@ -723,7 +731,7 @@ static void processes_between_two_ticks_are_counted(void **state) {
     assert_true(total(&r, "pForks") >= forks + 100);
     assert_true(total(&r, "pExits") >= exits + 100);
     assert_true(total(&r, "pShortLivedProcesses") >= unseen + 100);
-    if (pt_taskstats_probe() == 0) {
+    if (can_open(pt_taskstats_open)) {
         assert_true(total(&r, "pShortLivedCpuTime") > 0);
         assert_true(total(&r, "pTreeCpuTime") > tree + 20 * PT_NS_PER_MS);
     }
@@ -733,7 +741,7 @@ static void processes_between_two_ticks_are_counted(void **state) {
 /* Without anyone else forking, exactly those unseen are counted; others' forks only add. */
 static void a_process_that_was_seen_is_not_short_lived(void **state) {
     (void)state;
-    if (pt_proc_connector_probe())
+    if (!can_open(pt_proc_connector_open))
         skip();
     int64_t least = INT64_MAX;
     for (int attempt = 0; attempt < 20 && least > 0; attempt++) {
@@ -758,7 +766,7 @@ static void a_process_that_was_seen_is_not_short_lived(void **state) {
 
 static void an_orphan_of_a_vanished_parent_is_marked_by_its_fork(void **state) {
     (void)state;
-    if (pt_proc_connector_probe())
+    if (!can_open(pt_proc_connector_open))
         skip();
     struct run r;
     int tell[2], end[2];

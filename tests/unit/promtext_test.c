@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "source/engine/decimal.h"
-#include "source/engine/promcheck.h"
 #include "source/engine/promtext.h"
+#include "support/promcheck.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -252,6 +252,14 @@ static uint32_t stack_of(struct pt_profile *p, const char *const *names, size_t 
 
 static const struct pt_profile_value_type types[] = { { "cpu", PT_PROFILE_SAMPLES } };
 
+static enum pt_profile_state classify_stack(struct pt_profile *p, uint32_t stack, bool is_on_cpu) {
+    const struct pt_profile_sample sample = { .thread = PT_PROFILE_NONE, .stack = stack };
+    const int64_t weight = 1;
+    assert_true(pt_profile_sample(p, &sample, &weight));
+    pt_classify(p, is_on_cpu);
+    return p->samples.at[p->samples.count - 1].state;
+}
+
 static void test_classify(void **state) {
     (void)state;
     struct pt_profile p;
@@ -260,13 +268,13 @@ static void test_classify(void **state) {
     uint32_t idle = STACK(&p, "start_thread", "pthread_cond_wait@@GLIBC_2.3.2", "futex_wait");
     uint32_t lock = STACK(&p, "main", "pthread_mutex_lock", "futex_wait", "schedule");
     uint32_t work = STACK(&p, "main", "matmul");
-    assert_int_equal(pt_classify_stack(&p, cuda, true), PT_STATE_GPU);
-    assert_int_equal(pt_classify_stack(&p, cuda, false), PT_STATE_GPU);
-    assert_int_equal(pt_classify_stack(&p, idle, false), PT_STATE_IDLE);
-    assert_int_equal(pt_classify_stack(&p, idle, true), PT_STATE_ON_CPU);
-    assert_int_equal(pt_classify_stack(&p, lock, false), PT_STATE_LOCK);
-    assert_int_equal(pt_classify_stack(&p, work, true), PT_STATE_ON_CPU);
-    assert_int_equal(pt_classify_stack(&p, STACK(&p, "main", "ncclAllReduce"), true),
+    assert_int_equal(classify_stack(&p, cuda, true), PT_STATE_GPU);
+    assert_int_equal(classify_stack(&p, cuda, false), PT_STATE_GPU);
+    assert_int_equal(classify_stack(&p, idle, false), PT_STATE_IDLE);
+    assert_int_equal(classify_stack(&p, idle, true), PT_STATE_ON_CPU);
+    assert_int_equal(classify_stack(&p, lock, false), PT_STATE_LOCK);
+    assert_int_equal(classify_stack(&p, work, true), PT_STATE_ON_CPU);
+    assert_int_equal(classify_stack(&p, STACK(&p, "main", "ncclAllReduce"), true),
                      PT_STATE_COLLECTIVE);
     pt_profile_release(&p);
 }

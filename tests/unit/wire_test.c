@@ -3,12 +3,12 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
-#include "source/engine/promcheck.h"
 #include "format/metrics/exposition.h"
 #include "format/trace/flow.h"
 #include "format/metrics/label.h"
 #include "format/trace/lane.h"
 #include "format/trace/tensorboard.h"
+#include "support/promcheck.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -32,7 +32,6 @@ extern void (*pt_probe_on_start)(void);
  * threads; PT_METRICS_ON_ cannot. */
 #define PT_PROBE_ALL ((unsigned)(PT_METRICS_ON_ | PT_SPANS_ON_ | PT_HISTOGRAMS_ON_))
 void pt_probe_set_parts(unsigned wanted);
-unsigned pt_probe_parts(void);
 
 /* Is the region a file for a recorder around us, who empties the rings? */
 bool pt_probe_has_recorder(void);

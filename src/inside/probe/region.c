@@ -443,13 +443,6 @@ void pt_probe_set_parts(unsigned wanted) {
     pthread_mutex_unlock(&lock);
 }
 
-unsigned pt_probe_parts(void) {
-    pthread_mutex_lock(&lock);
-    unsigned now = parts;
-    pthread_mutex_unlock(&lock);
-    return now;
-}
-
 bool pt_probe_has_recorder(void) {
     pthread_mutex_lock(&lock);
     bool has_one = path[0] && !directory[0];

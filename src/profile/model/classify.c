@@ -129,14 +129,6 @@ static enum pt_profile_state classify(const struct pt_profile *p, struct classes
     return c->is_on_cpu ? PT_STATE_ON_CPU : PT_STATE_IDLE;
 }
 
-enum pt_profile_state pt_classify_stack(const struct pt_profile *p, uint32_t stack,
-                                        bool is_on_cpu) {
-    struct classes c = { pt_calloc(p->functions.count + 1, 1), is_on_cpu };
-    enum pt_profile_state state = classify(p, &c, stack);
-    pt_free(c.rows);
-    return state;
-}
-
 void pt_classify_stacks(const struct pt_profile *p, uint8_t *states) {
     struct classes c = { pt_calloc(p->functions.count + 1, 1), false };
     for (uint32_t i = 0; i < p->stacks.count; i++)

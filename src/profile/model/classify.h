@@ -5,15 +5,12 @@
 
 #include "profile/model/profile.h"
 
-/* The state of a stack. `is_on_cpu`: it was sampled while running; then only functions known to
- * spin while waiting count as waiting. */
-enum pt_profile_state pt_classify_stack(const struct pt_profile *p, uint32_t stack, bool is_on_cpu);
-
 /* The purpose of the code near the leaf of each stack, whether it waits or runs: sets one element
  * of `states` per stack, PT_STATE_IDLE where nothing is known. */
 void pt_classify_stacks(const struct pt_profile *p, uint8_t *states);
 
-/* Sets the state of every sample. Call after symbols are resolved. */
+/* Sets the state of every sample. Call after symbols are resolved. `is_on_cpu`: samples were taken
+ * while threads ran; then only functions that are known to spin count as waiting. */
 void pt_classify(struct pt_profile *p, bool is_on_cpu);
 
 #endif

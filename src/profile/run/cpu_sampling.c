@@ -205,10 +205,6 @@ int pt_cpu_sampling_attach(struct pt_cpu_sampling *s, const struct pt_cpu_sampli
     return rc;
 }
 
-bool pt_cpu_sampling_is_running(const struct pt_cpu_sampling *s) {
-    return s->perf.is_running || s->timer.is_running || s->python.is_running;
-}
-
 int64_t pt_cpu_sampling_cpu_ns(const struct pt_cpu_sampling *s) {
     return pt_session_cpu_ns(&s->perf) + pt_timer_session_cpu_ns(&s->timer) +
            pt_python_session_cpu_ns(&s->python);

@@ -46,7 +46,6 @@ int pt_cpu_sampling_start(struct pt_cpu_sampling *s, pid_t pid, struct pt_err *e
 int pt_cpu_sampling_attach(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options *o,
                            const pid_t *pids, size_t count, struct pt_err *err) PT_MUST_CHECK;
 
-bool pt_cpu_sampling_is_running(const struct pt_cpu_sampling *s);
 /* CPU time used by its threads so far. */
 int64_t pt_cpu_sampling_cpu_ns(const struct pt_cpu_sampling *s);
 void pt_cpu_sampling_stop(struct pt_cpu_sampling *s);

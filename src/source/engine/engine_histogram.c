@@ -76,15 +76,6 @@ void pt_engine_histogram_merge(struct pt_engine_histogram *into,
         add(into, from->buckets[i].le, from->buckets[i].cumulative, from->buckets[i].series_count);
 }
 
-void pt_engine_histogram_copy(struct pt_engine_histogram *into,
-                              const struct pt_engine_histogram *from) {
-    pt_engine_histogram_clear(into);
-    pt_grow(&into->buckets, &into->capacity, from->count, sizeof *into->buckets);
-    if (from->count > 0)
-        memcpy(into->buckets, from->buckets, from->count * sizeof *into->buckets);
-    into->count = from->count;
-}
-
 /* Walks over the edges that both scrapes have. */
 struct walk {
     const struct pt_engine_histogram *before, *now;

@@ -35,11 +35,9 @@ void pt_engine_histogram_add(struct pt_engine_histogram *h, double le, double cu
 /* After the last bucket: drops edges that some series lack. Without a bucket +Inf `total`, the
  * count of events, stands in for it; NaN if that is unknown too. */
 void pt_engine_histogram_finish(struct pt_engine_histogram *h, double total);
-/* Adds a finished one, then finish() again; or copies. */
+/* Adds a finished one, then finish() again. */
 void pt_engine_histogram_merge(struct pt_engine_histogram *into,
                                const struct pt_engine_histogram *from);
-void pt_engine_histogram_copy(struct pt_engine_histogram *into,
-                              const struct pt_engine_histogram *from);
 
 struct pt_quantile {
     bool is_present;     /* false: nothing happened in the interval, or nobody knows */

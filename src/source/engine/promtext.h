@@ -10,7 +10,7 @@
  *
  * Lines are taken one at a time, nothing is copied or allocated: names, labels and texts borrow
  * from the body. What a line may look like is checked here; what the lines of a family must be to
- * each other (types, groups, order of buckets) is source/engine/promcheck.h. */
+ * each other (types, groups, order of buckets) is checked by tests/support/promcheck.h. */
 #ifndef PT_SOURCE_ENGINE_PROMTEXT_H
 #define PT_SOURCE_ENGINE_PROMTEXT_H
 

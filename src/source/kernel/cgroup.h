@@ -105,9 +105,6 @@ int pt_cgroup_find(const struct pt_fs *fs, struct pt_str text, char *path,
 /* Processes in the cgroup and all below it. Returns how many there are (perhaps more than
  * `capacity`), or -ENOENT: there is no such cgroup. */
 int pt_cgroup_pids(const struct pt_fs *fs, const char *path, pid_t *pids, int capacity);
-/* Where a process lives: its container, service or job if the paths tell one, else the first
- * of pt_cgroup_paths(). -ENOENT or -ESRCH: it is gone. */
-int pt_cgroup_of_pid(const struct pt_fs *fs, pid_t pid, char *path, size_t capacity) PT_MUST_CHECK;
 
 /* The same with an open layout and the `mounts` that have the path; `text` is a buffer to
  * read into. */

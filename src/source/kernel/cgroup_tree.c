@@ -247,28 +247,3 @@ int pt_cgroup_pids(const struct pt_fs *fs, const char *path, pid_t *pids, int ca
     pt_text_release(&text);
     return rc == -ENODATA ? -ENOENT : rc;
 }
-
-static struct pt_str best_path(const struct pt_str *paths, int count) {
-    for (int i = 0; i < count; i++) {
-        struct pt_cgroup_identity identity;
-        pt_cgroup_identify(paths[i], &identity);
-        if (identity.is_entity)
-            return paths[i];
-    }
-    return paths[0];
-}
-
-int pt_cgroup_of_pid(const struct pt_fs *fs, pid_t pid, char *path, size_t capacity) {
-    char file[32];
-    struct pt_text buffer = { 0 };
-    struct pt_scan text;
-    struct pt_str paths[PT_CGROUP_PATHS];
-    path[0] = 0;
-    snprintf(file, sizeof file, "%d/cgroup", (int)pid);
-    int rc = pt_fs_read(fs->proc, file, &buffer, &text);
-    int count = rc ? 0 : pt_cgroup_paths(text, paths);
-    if (count > 0)
-        pt_str_copy(path, capacity, best_path(paths, count));
-    pt_text_release(&buffer);
-    return rc ? rc : (count ? 0 : -ENOENT);
-}

@@ -357,18 +357,3 @@ int pt_taskstats_open(struct pt_proc_socket *s) {
         pt_proc_socket_close(s);
     return rc;
 }
-
-static int probe(int (*open_socket)(struct pt_proc_socket *s)) {
-    struct pt_proc_socket s = { 0 };
-    int rc = open_socket(&s);
-    pt_proc_socket_close(&s);
-    return rc;
-}
-
-int pt_proc_connector_probe(void) {
-    return probe(pt_proc_connector_open);
-}
-
-int pt_taskstats_probe(void) {
-    return probe(pt_taskstats_open);
-}

@@ -50,10 +50,6 @@ int pt_taskstats_open(struct pt_proc_socket *s) PT_MUST_CHECK;
 bool pt_proc_socket_is_open(const struct pt_proc_socket *s);
 void pt_proc_socket_close(struct pt_proc_socket *s);
 
-/* Does this machine offer it to us? Opens and closes; 0 or -errno as above. */
-int pt_proc_connector_probe(void);
-int pt_taskstats_probe(void);
-
 /* Appends all that is waiting; never blocks. */
 void pt_proc_socket_drain(struct pt_proc_socket *s, struct pt_proc_events *into);
 

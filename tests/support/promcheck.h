@@ -1,13 +1,14 @@
-/* source/engine/promcheck.h -- what the lines of an exposition must be to each other.
+/* tests/support/promcheck.h -- what the lines of an exposition must be to each other.
  *
  * In text 0.0.4: one HELP and one TYPE a name, before its samples; known types; le and quantile
  * are numbers. OpenMetrics adds what its specification demands of each type: suffixes, units,
  * groups that stand together, timestamps that do not go back, buckets in order with +Inf last,
  * counts that match, exemplars only where they may be and at most 128 characters long.
  *
- * Readers of engines do not use this: a second TYPE line makes no number unreadable. */
-#ifndef PT_SOURCE_ENGINE_PROMCHECK_H
-#define PT_SOURCE_ENGINE_PROMCHECK_H
+ * Pitot reads expositions without it: a second TYPE line makes no number unreadable. Tests check
+ * with it what Pitot writes. */
+#ifndef PT_TESTS_PROMCHECK_H
+#define PT_TESTS_PROMCHECK_H
 
 #include "source/engine/promtext.h"
 

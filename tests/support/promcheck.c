@@ -1,4 +1,4 @@
-#include "source/engine/promcheck.h"
+#include "support/promcheck.h"
 
 #include "base/mem.h"
 #include "source/engine/decimal.h"
