@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What a profile of CPU time costs, beside `perf record --call-graph dwarf` at the same rate: the
-profiler itself for each sample, the program that is profiled, and the time from its end to the
-finished flame graph, for which perf needs `perf script`.
+"""Cost of a CPU profile, compared with `perf record --call-graph dwarf` at the same rate: of the
+profiler per sample, of the profiled program, and the time from its end to the finished flame graph,
+for which perf needs `perf script`.
 
     bench/cpu_bench.py BUILD_DIRECTORY
 
-The programs take turns; CPU times are those the kernel counts. perf script is ended after
-PERF_SECONDS; where there is no perf its side stays empty."""
+The programs alternate; CPU times are counted by the kernel. perf script is ended after
+PERF_SECONDS; without perf its side stays empty."""
 import re
 import shutil
 import statistics
@@ -101,7 +101,7 @@ def print_costs(pitot, burner, directory):
                          for work in works]
         found = rounds(*measures, seconds=COST_SECONDS)
         ours, *perf = (warm(*found[i:i + 2]) for i in range(0, len(found), 2))
-        bench.row(f'own CPU for each sample of {depth} frames at {RATE} Hz, beside `perf record '
+        bench.row(f'own CPU for each sample of {depth} frames at {RATE} Hz vs. `perf record '
                   '--call-graph dwarf`, which does not unwind', f'{ours:.1f} us',
                   f'{perf[0]:.1f} us' if perf else '', ours / perf[0] if perf else '', goal)
 
@@ -162,7 +162,7 @@ def script_seconds(burner, directory):
 def print_graph(pitot, burner, directory):
     seconds, samples = min(graph_round(pitot, burner, directory) for _ in range(GRAPH_ROUNDS))
     reference = script_seconds(burner, directory) if HAS_PERF else ''
-    bench.row(f'from the end of the program to the flame graph of {samples} samples, beside `perf '
+    bench.row(f'from the end of the program to the flame graph of {samples} samples vs. `perf '
               f'script` of {GRAPH_SAMPLES // 10} alone', f'{seconds:.3f} s', reference,
               goal='<= 0.1 s')
 

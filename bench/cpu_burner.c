@@ -1,8 +1,8 @@
-/* Something to profile: works below a stack of twenty calls, or of so many as it is told, and says
- * what CPU time that took and when it ended.
+/* A program to profile: works below a stack of twenty calls, or of DEPTH calls, and prints the CPU
+ * time that took and when it ended.
  *
- *     cpu_burner work 20000      so much work
- *     cpu_burner ms 3000 50      so much CPU time, in stacks of fifty
+ *     cpu_burner work 20000      a fixed amount of work
+ *     cpu_burner ms 3000 50      a fixed amount of CPU time, in stacks of fifty
  */
 #include <inttypes.h>
 #include <stdint.h>

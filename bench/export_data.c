@@ -15,7 +15,7 @@ struct recipe {
 
 /* timestamp and monotonic_ns come first; these are the other 98. */
 static const struct recipe recipes[] = {
-    { 6, COUNTER, 0, 1e6, 6, 0, 0 },         /* a few events a second */
+    { 6, COUNTER, 0, 1e6, 6, 0, 0 },         /* a few events per second */
     { 6, COUNTER, 0, 1e9, 300, 0, 0 },       /* context switches, interrupts */
     { 6, LEVEL, 0, 1e7, 100, 0, 400 },       /* CPU time in cs, follows the load */
     { 8, BURST, 0, 1e10, 4096, 0, 0 },       /* disk and network bytes: idle, then bursts */

@@ -1,4 +1,4 @@
-// Pitot's writers beside DuckDB's, on the same rows: CPU time and bytes, as rows of the table.
+// Pitot's writers compared with DuckDB's, on the same rows: CPU time and bytes, as table rows.
 //     node bench/export_duckdb.mjs BUILD_DIRECTORY
 // DuckDB copies a table in memory with its default settings (zstd for Parquet), in one thread. The
 // two take turns and the least CPU time of each counts. Needs the packages of tests/interop.
@@ -40,7 +40,7 @@ function least(a, b) {
 function print(format, ours, theirs) {
   const speed = ({ rows, cpu_s }) => `${Math.round(rows / cpu_s / 1000)} k rows/s`;
   const size = ({ rows, bytes }) => `${(bytes / rows).toFixed(1)} B/row`;
-  console.log(`| export ${format.name}, 100 columns x 100,000 rows, beside DuckDB | ${speed(ours)} | ` +
+  console.log(`| export ${format.name}, 100 columns x 100,000 rows vs. DuckDB | ${speed(ours)} | ` +
     `${speed(theirs)} | ${(theirs.cpu_s / ours.cpu_s).toFixed(2)} | ${format.speed} |`);
   if (format.size)
     console.log(`| the same, bytes | ${size(ours)} | ${size(theirs)} | ` +

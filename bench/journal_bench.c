@@ -20,7 +20,7 @@ static uint32_t below(uint32_t limit) {
 
 #define KEY_COLUMN 10
 
-/* Of each ten columns, `changing` change; if negative, three do in so many percent of the rows. */
+/* Of each ten columns, `changing` change; if negative, three do in -`changing` % of the rows. */
 struct shape {
     const char *name;
     int table_count, column_count, row_count, string_count, changing;

@@ -58,7 +58,7 @@ def torch_rows(pitot):
     def profiled():
         with profiler.profile('step'):
             step()
-    step_row('PerformanceProfiler around a step of torch, beside the step alone', step, profiled)
+    step_row('PerformanceProfiler around a step of torch vs. the step alone', step, profiled)
 
     from pitot.metrics import MetricsCollector, MetricsConfig
     metrics = MetricsCollector(MetricsConfig(enable_metrics=True))
@@ -68,7 +68,7 @@ def torch_rows(pitot):
             step()
         metrics.record_throughput(samples=BATCH, seconds=0.01)
         metrics.step()
-    step_row('MetricsCollector with all basics on, beside the step alone', step, collected)
+    step_row('MetricsCollector with all basics on vs. the step alone', step, collected)
     pitot.configure(enable_metrics=False)
 
 
@@ -108,7 +108,7 @@ def component_row(pitot):
         time.sleep(0.01)
     pitot.configure(enable_metrics=False, auto_disable_on_slow=True)
     own, document = best['own'] * 1e9, best['document'] * 1e9
-    bench.row('MetricsCollector.time_component(), which is a span and a histogram too, beside that '
+    bench.row('MetricsCollector.time_component(), a span and a histogram, vs. that '
               'of document 1', f'{own:.0f} ns', f'{document:.0f} ns', f'{document / own:.1f}')
 
 

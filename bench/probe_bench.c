@@ -1,6 +1,6 @@
-/* What a call of libpitot costs in the program that makes it, on one thread and on two, beside the
- * least that such a call can be: two readings of the ticks and a store, an add. Linked to the
- * shared library, as programs are. */
+/* Cost of a call of libpitot in the calling program, on one thread and on two, compared with the
+ * minimum cost of such a call: two reads of the ticks and a store, or an add. Linked to the shared
+ * library, as programs are. */
 #include "bench.h"
 #include "probe_peers.h"
 
@@ -213,7 +213,7 @@ int main(int argument_count, char **arguments) {
     open_region(directory);
     measure_on();
     if (pt_dropped() > 0)
-        fprintf(stderr, "probe_bench: %llu spans found no room\n",
+        fprintf(stderr, "probe_bench: %llu spans were dropped\n",
                 (unsigned long long)pt_dropped());
     measure_off();
     pt_region_close(&region);

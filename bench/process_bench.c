@@ -1,13 +1,13 @@
-/* bench/process_bench.c -- CPU time of a tick of the collector of processes, beside the bare
- * reading of the same files.
+/* bench/process_bench.c -- CPU time per tick of the process collector, compared with
+ * bare reads of the same files.
  *
  *     bare     pread of stat, statm and io of every process on kept descriptors, nothing parsed
  *     full     a tick that reads all of them, as if all had run since the last
- *     listed   the same where the kernel does not tell of forks and /proc is listed every time
- *     tick     a tick as it is on a live machine, where most processes sleep
+ *     listed   the same if the kernel does not report forks and /proc is listed at every tick
+ *     tick     a tick as on a live machine, where most processes sleep
  *
- * The four run in processes of their own (the descriptors of all would not fit
- * in one) and take turns; each figure is the least of all rounds. */
+ * The four run in separate processes (the descriptors of all would not fit in one) and alternate;
+ * each figure is the minimum of all rounds. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/collector.h"

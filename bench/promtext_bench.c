@@ -171,10 +171,10 @@ int main(void) {
     double n = ours.samples, mine = (double)sides[0].best_ns, other = (double)sides[1].best_ns;
     char what[128];
     snprintf(what, sizeof what,
-             "parsing %zu bytes of vLLM's metrics, %d series, beside getline + strtok_r + strtod",
+             "parsing %zu bytes of vLLM's metrics, %d series vs. getline + strtok_r + strtod",
              exposition.len, ours.samples);
-    bench_row(what, mine / n, other / n, "ns a series", other / mine, ">= 5");
-    printf("| the same with aliases and histograms | %.2f ns a series | | | |\n",
+    bench_row(what, mine / n, other / n, "ns per series", other / mine, ">= 5");
+    printf("| the same with aliases and histograms | %.2f ns per series | | | |\n",
            (double)sides[2].best_ns / n);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* What pushing costs: 1,000 series of containers, five samples a request, from families to what
- * goes to the disk; beside copying the finished request of 1.0 and compressing it, which is the
- * least that remote-write can cost. */
+/* Cost of pushing: 1,000 series of containers, five samples per request, from families to the bytes
+ * written to disk; compared with copying the finished 1.0 request and compressing it, which is the
+ * minimum cost of remote write. */
 #include "bench.h"
 
 #include "push/protocol.h"
@@ -124,9 +124,9 @@ static void open_side(struct side *s, const struct pt_push_protocol *protocol,
 static void row(const char *what, const struct bench_side *side, const struct bench_side *floor,
                 size_t bytes) {
     char title[160];
-    snprintf(title, sizeof title, "%s, %.1f bytes a point", what, (double)bytes / POINTS);
-    bench_row(title, (double)side->best_ns / POINTS, (double)floor->best_ns / POINTS, "ns a point",
-              (double)side->best_ns / (double)floor->best_ns, "");
+    snprintf(title, sizeof title, "%s, %.1f bytes per point", what, (double)bytes / POINTS);
+    bench_row(title, (double)side->best_ns / POINTS, (double)floor->best_ns / POINTS,
+              "ns per point", (double)side->best_ns / (double)floor->best_ns, "");
 }
 
 int main(void) {
@@ -158,7 +158,7 @@ int main(void) {
         { "floor", run_floor, &least, 0 },
     };
     bench_interleave(sides, 4, 15, 20);
-    row("pushing 1,000 series by remote-write 2.0, beside a copy and snappy", &sides[0], &sides[3],
+    row("pushing 1,000 series by remote-write 2.0 vs. a copy and snappy", &sides[0], &sides[3],
         remote_write.packed.len);
     row("the same as 1.0, made from 2.0", &sides[1], &sides[3], v1.packed.len);
     row("the same by OTLP, gzip", &sides[2], &sides[3], otlp.packed.len);

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""What the Python package costs, beside what people write or install for it otherwise.
+"""Cost of the Python package, compared with common alternatives.
 
     bench/python_bench.py BUILD_DIRECTORY
 
-Statements take turns; the minimum of many short rounds counts, less that of an empty loop. Rounds
-of spans are short enough for the ring of a thread, and between them its reader gets time: no span
-is dropped."""
+Statements alternate; the minimum of many short rounds counts, minus that of an empty loop. Rounds
+of spans fit the ring of a thread, and its reader gets time between them: no span is dropped."""
 import os
 import re
 import sys
@@ -44,8 +43,8 @@ def span_rows(pitot):
     pitot.start()
     pitot.configure(auto_disable_on_slow=False)
     plain, tokens, reference = measure((*own, document), names)
-    row('Python: span, beside @contextmanager, perf_counter and deque', plain, reference, '>= 6')
-    row('Python: span with tokens=, beside the same', tokens, reference, '>= 6')
+    row('Python: span vs. @contextmanager, perf_counter and deque', plain, reference, '>= 6')
+    row('Python: span with tokens= vs. the same', tokens, reference, '>= 6')
     plain_row('Python: span while off', off, '< 60 ns')
     plain_row('Python: span with tokens= while off', off_tokens)
     if pitot.dropped():
@@ -72,8 +71,8 @@ def metric_rows(pitot):
     own_inc, their_inc, own_observe, their_observe = measure(
         ('counter.inc()', 'their_counter.inc()', 'histogram.observe(0.25)',
          'their_histogram.observe(0.25)'), names)
-    row('Python: counter.inc(), beside prometheus_client', own_inc, their_inc, '>= 6')
-    row('Python: histogram.observe(), beside prometheus_client', own_observe, their_observe,
+    row('Python: counter.inc() vs. prometheus_client', own_inc, their_inc, '>= 6')
+    row('Python: histogram.observe() vs. prometheus_client', own_observe, their_observe,
         '>= 10')
 
 

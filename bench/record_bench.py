@@ -76,7 +76,7 @@ def main():
     host = ('--collect', 'cpu,mem,disk,net', '--max-overhead', '0')
     share, bare, wake = (own_share(pitot, '1', 2.5, *host), bare_share(pitot, 'bare'),
                          bare_share(pitot, 'bare-wake'))
-    bench.row(f'`record`, host tables at 1 kHz, beside the bare reads of the same files at 1 kHz '
+    bench.row(f'`record`, host tables at 1 kHz vs. the bare reads of the same files at 1 kHz '
               f'(waking up alone: {wake:.1f} %)', f'{share:.2f} % of one core', f'{bare:.2f} %',
               share / bare, '< 5 % of one core')
     share = own_share(pitot, '1000', 8)

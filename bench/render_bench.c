@@ -1,4 +1,4 @@
-/* What an export costs: Prometheus text beside snprintf of the same lines, all metrics that a
+/* Cost of an export: Prometheus text compared with snprintf of the same lines, all metrics that a
  * process can have, and a trace of a million spans. */
 #include "bench.h"
 
@@ -140,8 +140,8 @@ static void bench_text(void) {
     };
     bench_interleave(sides, 2, ROUNDS, ITERATIONS);
     double lines = FAMILIES * SERIES;
-    bench_row("Prometheus text of 10,000 series, beside snprintf", (double)sides[0].best_ns / lines,
-              (double)sides[1].best_ns / lines, "ns a series",
+    bench_row("Prometheus text of 10,000 series vs. snprintf", (double)sides[0].best_ns / lines,
+              (double)sides[1].best_ns / lines, "ns per series",
               (double)sides[1].best_ns / (double)sides[0].best_ns, "<= 25 ns");
 }
 
@@ -149,7 +149,7 @@ static void bench_process(enum pt_exposition_format format, const char *what) {
     struct bench_side side = { what, render_process, &format, 0 };
     bench_interleave(&side, 1, ROUNDS, ITERATIONS);
     size_t lines = count_lines();
-    printf("| pt_render(), %s, %zu lines of text | %.2f ns a line | | | |\n", what, lines,
+    printf("| pt_render(), %s, %zu lines of text | %.2f ns per line | | | |\n", what, lines,
            (double)side.best_ns / (double)lines);
 }
 

@@ -44,6 +44,6 @@ int main() {
             return 1;
         best = std::min(best, cpu_ns() - before);
     }
-    std::printf("| the same by prometheus-cpp | | %.2f ns a series | | |\n", best / 10000);
+    std::printf("| the same by prometheus-cpp | | %.2f ns per series | | |\n", best / 10000);
     return 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What /metrics of `pitot serve` takes, beside that of the node exporter, and its memory.
+"""Cost of /metrics of `pitot serve`, compared with the node exporter, and memory of the server.
 
     bench/serve_bench.py BUILD_DIRECTORY
 
-Requests a second: wrk with 4 connections, the best of several rounds, taking turns. CPU of a fresh
-scrape: time on a CPU of the whole process, collecting and writing included, for each of a row of
-scrapes that each see a new sample; the same. Memory: after those, and at 1 Hz with a client that
-asks for all that the dashboard does and reads the stream."""
+Requests per second: wrk with 4 connections, the best of several alternating rounds. CPU of a fresh
+scrape: CPU time of the whole process per scrape, collecting and writing included, where each scrape
+sees a new sample; also the best of several rounds. Memory: after those, and at 1 Hz with a client
+that requests everything the dashboard does and reads the stream."""
 import json
 import os
 import pathlib
@@ -42,7 +42,7 @@ def series_of(text):
 
 
 def measure(servers):
-    """By name: the most requests a second, the least CPU time of a scrape."""
+    """By name: the most requests per second, the lowest CPU time per scrape."""
     rates, costs = dict.fromkeys(servers, 0), dict.fromkeys(servers, float('inf'))
     for _ in range(ROUNDS):
         for name, (process, url) in servers.items():

@@ -522,7 +522,7 @@ static void private_addresses_are_known(void **state) {
 
 static void the_page_of_routes_is_complete(void **state) {
     (void)state;
-    static const char *const guards[] = { "no", "elsewhere", "always" };
+    static const char *const guards[] = { "no", "remote", "always" };
     struct pt_text text = { 0 };
     struct pt_scan scan, line;
     char path[512];
