@@ -239,7 +239,7 @@ test('a pause stands still while samples come, and goes on', async () => {
     await samples(page, 5);
     const after = await scaleOf(page);
     ok(before.max === after.max && before.min === after.min, JSON.stringify([before, after]));
-    ok(/Go on/.test(await page.locator('.pd-pause').textContent()), 'the button');
+    ok(/Resume/.test(await page.locator('.pd-pause').textContent()), 'the button');
     await page.locator('.pd-pause').click();
     await page.waitForFunction(max => [...window.pitotDashboard.allCharts].find(one => one.isSeen &&
         one.plot).plot.scales.x.max > max, after.max);
@@ -353,7 +353,7 @@ test('elsewhere than on this machine the token is asked for, until it is right',
         await guarded.locator('dialog[open] button[type=submit]').click();
     };
     await give('wrong');
-    await guarded.getByText('This is not the token').waitFor();
+    await guarded.getByText('The token is wrong').waitFor();
     await give(TOKEN);
     await guarded.waitForFunction(() => window.pitotDashboard?.store.sampleCount >= 3);
     await guarded.context().close();

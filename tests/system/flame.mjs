@@ -161,7 +161,7 @@ test('C241: waiting can be taken out, and so can a kind of frames', async () => 
 
 test('C241: samples in which others wanted the GIL can be looked at alone', async () => {
     const facts = await page.locator('.pf-facts').textContent();
-    ok(/held in 100.*wanted by others meanwhile in 25/.test(facts), facts);
+    ok(/held in 100.*wanted by other threads in 25/.test(facts), facts);
     await page.getByLabel('Value', { exact: true }).selectOption('1');
     await page.locator('.pf-chip', { hasText: 'held' }).locator('input').uncheck();
     await page.waitForFunction(() => window.pitotFlame.last.whole < 30000);

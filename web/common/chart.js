@@ -1,11 +1,11 @@
-/* A chart of lines over time with the cursor of all others. Drawn when it is seen. What it shows,
- * and when, is said by those who extend it:
- *     show()                  draws it, or brings it up to date
- *     timeText(time, step)    beside the axis
- *     select(from, to)        what a drag over it does; reset(): a double click
- *     follow(time)            where the pointer is; null: elsewhere
- *     describe(index)         says the values there; null: those of the window
- *     eventsShown(from, to)   what vertical lines stand for */
+/* A line chart over time; all charts share one cursor. It is drawn when it becomes visible. A
+ * subclass provides:
+ *     show()                  draws or updates the chart
+ *     timeText(time, step)    label of the time axis
+ *     select(from, to)        called after a drag; reset() after a double click
+ *     follow(time)            called when the pointer moves; null: it left the chart
+ *     describe(index)         shows the values at an index; null: those of the window
+ *     eventsShown(from, to)   the events drawn as vertical lines */
 const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60,
     120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
 const BYTE_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
@@ -92,7 +92,7 @@ class LineChart {
         return {
             label: one.label, width: one.isLimit ? 1 : 1.4,
             stroke: () => one.isLimit ? color('limit') : lineColor(one.color ?? i),
-            /* an area says how much there is: only from zero on */
+            /* a filled area shows an amount, so only if the axis starts at zero */
             fill: isAlone ? u => u.scales.y.min === 0 ? color('fill') : null : undefined,
             dash: one.isLimit ? [6, 4] : undefined,
             points: { show: (u, series, first, last) => isSparse(u.data[series], first, last),
@@ -153,7 +153,7 @@ class LineChart {
     }
 }
 
-/* A value between two gaps is no line: it needs a point. */
+/* A single value between two gaps is not a line: it needs a point. */
 function isSparse(values, first, last) {
     let known = 0;
     for (let i = first; i <= last; i++)
@@ -161,7 +161,7 @@ function isSparse(values, first, last) {
     return known > 0 && known <= 12;
 }
 
-/* From zero, unless that would make a flat line of it; of a share that line is the truth. */
+/* From zero, unless that would flatten the line; shares always start at zero. */
 function valueRange(min, max, unit, isRate) {
     if (min === null || min === undefined || !Number.isFinite(min))
         return [0, 1];
@@ -170,14 +170,14 @@ function valueRange(min, max, unit, isRate) {
         min = 0;
     if (min === max)
         max = min + (min === 0 ? (unit === 'ratio' ? 0.01 : 1) : Math.abs(min) * 0.1);
-    /* less than a twentieth is noise, and too little for three digits beside the axis */
+    /* a range below a twentieth is noise, and too small for three digits on the axis */
     const least = Math.max(Math.abs(min), Math.abs(max)) / 20;
     if (max - min < least) {
         const middle = (min + max) / 2;
         [min, max] = [middle - least / 2, middle + least / 2];
     }
-    const room = (max - min) * 0.08;
-    return [min === 0 ? 0 : min - room, max + room];
+    const margin = (max - min) * 0.08;
+    return [min === 0 ? 0 : min - margin, max + margin];
 }
 
 function drawEvents(context, events, x, height) {

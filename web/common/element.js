@@ -25,7 +25,7 @@ function swatch(color) {
     return element;
 }
 
-/* A canvas as sharp as the screen; returns what to draw with, in pixels of the page. */
+/* Sizes a canvas to the resolution of the screen; returns a context in pixels of the page. */
 function prepare(canvas, width, height) {
     const ratio = window.devicePixelRatio || 1;
     canvas.width = Math.max(1, Math.round(width * ratio));
@@ -36,8 +36,7 @@ function prepare(canvas, width, height) {
     return context;
 }
 
-/* Colours as the style sheet has them in this theme; asking it each time would take longer than to
- * draw. */
+/* Colours of the style sheet for this theme, cached: querying it takes longer than drawing. */
 const colors = { theme: null, known: new Map() };
 
 function color(name) {

@@ -1,4 +1,4 @@
-/* Numbers as people read them. Units are those of the schema: bytes, seconds, ratio, ... */
+/* Formats numbers. Units are those of the schema: bytes, seconds, ratio, ... */
 const THIN = '\u202f';
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
@@ -59,7 +59,7 @@ const WRITE = {
     'bytes': n => scaled(n, BYTE_UNITS, 1024),
     'bytes/s': n => scaled(n, BYTE_UNITS, 1024) + '/s',
     'seconds': duration,
-    /* time a second: of one CPU, of one thread */
+    /* time per second: share of one CPU or thread */
     'seconds/s': n => digits(100 * n) + THIN + '%',
     'ratio': n => digits(100 * n) + THIN + '%',
     'ratio/s': n => digits(100 * n) + THIN + '%/s',
@@ -81,7 +81,7 @@ function write(n, unit, isRate) {
     return writer(n);
 }
 
-/* Beside the axis. */
+/* Label of the value axis. */
 function unitName(unit, isRate) {
     if (isRate && unit === 'seconds')
         return '% of time';

@@ -1,5 +1,5 @@
-/* An element with its attributes, listeners and children; arrays of children are taken apart,
- * null and undefined are none. */
+/* Makes an element with attributes, listeners and children. Arrays of children are flattened; null
+ * and undefined are skipped. */
 function make(tag, properties, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(properties || {})) {

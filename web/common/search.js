@@ -1,4 +1,4 @@
-/* Hides charts that do not have all words. */
+/* Hides charts that do not contain all words. */
 function search(root) {
     const field = make('input', { type: 'search', placeholder: 'Filter charts ( / )',
         'aria-label': 'Filter charts' });
@@ -15,7 +15,7 @@ function search(root) {
         if (event.key === '/' && !isElsewhere) {
             field.focus();
             event.preventDefault();
-            event.stopImmediatePropagation(); // the flame graph has a search of its own
+            event.stopImmediatePropagation(); // the flame graph has its own search
         }
     }, true);
     return field;

@@ -1,4 +1,4 @@
-/* Light, dark, or as the system has it. Pages from disk may have no storage. */
+/* Light, dark or system theme. Pages opened from disk may have no storage. */
 const theme = {
     read() {
         try {
@@ -11,7 +11,7 @@ const theme = {
         try {
             localStorage.setItem('pitot-theme', name);
         } catch {
-            /* then it holds for this page only */
+            /* the theme then applies to this page only */
         }
     },
     apply(name) {

@@ -1,4 +1,4 @@
-/* Rules, what they say now, and what changed last. */
+/* Alert rules, their current state, and the latest changes. */
 class Alerts {
     constructor() {
         this.events = []; // lines in the charts: { time in seconds, kind }
@@ -12,7 +12,7 @@ class Alerts {
         this.element = section('alerts', 'Alerts', null, this.body);
     }
 
-    /* A server that is away is said elsewhere. */
+    /* A lost connection is reported elsewhere. */
     async load() {
         const answer = await askJson('api/alerts').catch(() => null);
         if (answer)
@@ -22,7 +22,7 @@ class Alerts {
     show({ rules, states, changes }) {
         const on = states.filter(state => state.is_on);
         this.on.textContent = on.length === 0 ? 'none' : String(on.length);
-        this.onText.textContent = on.length === 0 ? `of ${rules.length} rules` : 'on';
+        this.onText.textContent = on.length === 0 ? `of ${rules.length} rules` : 'active';
         this.card.classList.toggle('pd-alarm', on.length > 0);
         this.names.replaceChildren(...on.slice(0, 3).map(state => make('li', {},
             make('span', {}, state.rule), make('b', {}, state.entity || ''))));
@@ -32,24 +32,26 @@ class Alerts {
 
     ruleTable(rules, states) {
         if (rules.length === 0)
-            return make('p', { class: 'pr-note' }, 'No rules: pitot serve --alerts FILE has some.');
+            return make('p', { class: 'pr-note' },
+                'No rules (set them with pitot serve --alerts FILE).');
         const stateText = rule => {
             const own = states.filter(state => state.rule === rule.name);
             const on = own.filter(state => state.is_on);
             if (on.length === 0)
-                return own.length === 0 ? 'nothing to watch' : 'off';
+                return own.length === 0 ? 'no data' : 'off';
             return make('span', { class: 'pr-kind pr-kind-alert' }, 'on' + on.map(state =>
                 state.entity ? ' ' + state.entity : '').join(','));
         };
-        const heads = ['Rule', 'Watches', 'Limit', 'Now'].map(label => ({ label }));
+        const heads = ['Rule', 'Metric', 'Limit', 'State'].map(label => ({ label }));
         return table(heads, rules.map(rule => [rule.name, rule.table + '.' + rule.column +
             (rule.of ? ' as a share of ' + rule.of : ''), limitText(rule), stateText(rule)]));
     }
 
     changeTable(changes) {
         if (changes.length === 0)
-            return make('p', { class: 'pr-note' }, 'None went on or off since the server started.');
-        return table([{ label: 'When' }, { label: 'Rule' }, { label: 'Of' }, { label: 'Became' },
+            return make('p', { class: 'pr-note' },
+                'No alert has fired or cleared since the server started.');
+        return table([{ label: 'Time' }, { label: 'Rule' }, { label: 'Entity' }, { label: 'State' },
             { label: 'Value', isNumber: true }], changes.map(change =>
             [new Date(change.time).toLocaleString(), change.rule, change.entity, change.state,
                 change.value === null ? null : digits(change.value)]));

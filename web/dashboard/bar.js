@@ -1,4 +1,4 @@
-/* The strip that stays on top: is it live, which time is shown, what is filtered. */
+/* The bar that stays on top: connection state, time range, filter. */
 class Bar {
     constructor(page) {
         this.page = page;
@@ -9,7 +9,7 @@ class Bar {
         this.ranges = RANGES.map(range => ({ ...range, button: make('button', { type: 'button',
             onclick: () => page.view.setRange(range.ms) }, range.label) }));
         this.element = make('div', { class: 'pd-bar' }, this.state,
-            make('div', { class: 'pd-ranges', role: 'group', 'aria-label': 'Time that is shown' },
+            make('div', { class: 'pd-ranges', role: 'group', 'aria-label': 'Time range' },
                 this.ranges.map(range => range.button)), this.pause, this.part,
             make('div', { class: 'pr-tools' }, page.search, page.themeButton,
                 make('button', { type: 'button', 'aria-label': 'Keys',
@@ -20,7 +20,7 @@ class Bar {
 
     show() {
         const { view } = this.page;
-        this.pause.textContent = view.fixed ? 'Go on' : 'Pause';
+        this.pause.textContent = view.fixed ? 'Resume' : 'Pause';
         this.part.textContent = view.fixed ? partText(view.fixed) : '';
         for (const { ms, button } of this.ranges)
             button.setAttribute('aria-pressed', String(!view.fixed && ms === view.range));

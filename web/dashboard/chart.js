@@ -1,5 +1,5 @@
-/* A chart that goes on: lines of rows or columns of a table, from the frame that is shown. */
-const GAP = 3.5; // of the usual spacing of values
+/* A live chart: lines of rows or columns of a table, from the current frame. */
+const GAP = 3.5; // times the usual spacing of values
 
 class LiveChart extends LineChart {
     /* `choose()`: the lines as { table, key, place, label, color } */
@@ -29,7 +29,7 @@ class LiveChart extends LineChart {
         this.describe(this.index);
     }
 
-    /* Other lines need another plot. */
+    /* Different lines need a new plot. */
     takeLines(lines) {
         const text = lines.map(line => line.label).join('\n');
         if (text === this.chosenText)
@@ -43,8 +43,8 @@ class LiveChart extends LineChart {
         this.index = null;
     }
 
-    /* Steps without any value are left out; where many are missing the lines have a gap. The arrays
-     * are used again. */
+    /* Steps without any value are left out; if many are missing, the lines have a gap. The arrays
+     * are reused. */
     read(frame) {
         const rings = this.lines.map(line => frame.ring(line.table, line.key, line.place));
         const [times, ...columns] = this.data;
@@ -88,14 +88,14 @@ class LiveChart extends LineChart {
     }
 
     follow() {
-        /* the cursor of the charts says it */
+        /* the shared cursor of the charts does this */
     }
 
     eventsShown(from, to) {
         return this.page.alerts.events.filter(event => event.time >= from && event.time <= to);
     }
 
-    /* Values at the cursor; without one the newest. */
+    /* Shows the values at the cursor; without a cursor, the newest. */
     describe(index) {
         this.index = index;
         const end = Math.min(index ?? Infinity, this.data[0].length - 1);
@@ -113,7 +113,7 @@ class LiveChart extends LineChart {
     }
 }
 
-/* Without work for the browser where nothing changes. */
+/* Sets text only if it changed, to save the browser work. */
 function setText(element, text) {
     if (element.textContent !== text)
         element.textContent = text;

@@ -1,5 +1,5 @@
-/* Questions to the server, and its stream. */
-const BACK_OFF_MOST_MS = 15000, SILENCE_MOST_MS = 25000; // a comment comes every ten seconds
+/* Requests to the server, and its stream. */
+const BACK_OFF_MOST_MS = 15000, SILENCE_MOST_MS = 25000; // the server sends something every 10 s
 
 /* Kept until the tab is closed. */
 const token = {
@@ -9,7 +9,7 @@ const token = {
         try {
             sessionStorage.setItem('pitot-token', value);
         } catch {
-            /* then it holds for this page only */
+            /* the token then applies to this page only */
         }
     },
 };
@@ -22,7 +22,7 @@ function readStored(name) {
     }
 }
 
-/* What people answer in a window of the page; null: nothing. */
+/* Asks for the token in a dialog; null: cancelled. */
 function askForToken(reason) {
     const field = make('input', { type: 'password', autocomplete: 'off', required: true,
         'aria-label': 'Token' });
@@ -39,7 +39,7 @@ function askForToken(reason) {
     }));
 }
 
-let tokenQuestion = null; // several may want it at once, and people are asked once
+let tokenQuestion = null; // several requests may need it at once; the user is asked once
 
 async function obtainToken(reason) {
     tokenQuestion ||= askForToken(reason).finally(() => {
@@ -51,10 +51,10 @@ async function obtainToken(reason) {
     token.keep(given);
 }
 
-/* The answer, or an error in the server's words. `isAction`: needs a token in any case. */
+/* The response, or an error with the server's message. `isAction`: always needs a token. */
 async function ask(path, { isAction, ...options } = {}) {
     if (isAction && !token.value)
-        await obtainToken('To start something the server wants the line of its --token-file.');
+        await obtainToken('Starting an action needs the token in the --token-file of the server.');
     for (;;) {
         const headers = token.value ? { Authorization: 'Bearer ' + token.value } : {};
         const response = await fetch(path, { ...options, headers, cache: 'no-store' });
@@ -62,8 +62,8 @@ async function ask(path, { isAction, ...options } = {}) {
             return response;
         if (response.status !== 401)
             throw new Error(await errorOf(response));
-        await obtainToken(token.value ? 'This is not the token of the server.' :
-            'This server wants the line of its --token-file.');
+        await obtainToken(token.value ? 'The token is wrong.' :
+            'The server needs the token in its --token-file.');
     }
 }
 
@@ -78,8 +78,8 @@ async function errorOf(response) {
 
 const askJson = async (path, options) => (await ask(path, options)).json();
 
-/* Server-sent events by fetch(), as EventSource sends no token. Connects again after 1, 2, 4, ...
- * seconds.
+/* Server-sent events by fetch(), because EventSource cannot send a token. Reconnects after 1, 2, 4,
+ * ... seconds.
  * `onevent(name, text)`; `onopen()` before the first; `onlost(seconds until the next try)`. */
 class Stream {
     constructor(path, { onevent, onopen, onlost }) {

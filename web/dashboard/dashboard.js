@@ -47,7 +47,7 @@ class Page {
         });
     }
 
-    /* A new chart is filtered as the others are. */
+    /* Applies the filter to a new chart. */
     onchart() {
         if (this.search.value !== '')
             this.search.dispatchEvent(new Event('input'));
@@ -66,7 +66,7 @@ class Page {
             this.wantDraw();
     }
 
-    /* At most so often, and only while the page is seen. */
+    /* Limits the rate, and draws only while the page is visible. */
     wantDraw() {
         if (this.isDrawing || !this.view.frame)
             return;
@@ -98,7 +98,7 @@ class Page {
         places[Math.max(0, Math.min(places.length - 1, at + direction))]?.scrollIntoView();
     }
 
-    /* After a restart the server may be another one, and this page an old one. */
+    /* After a restart the server may have another version than this page. */
     async check() {
         const text = await (await ask('api/schema')).text();
         if (text !== this.schemaText)
@@ -116,7 +116,7 @@ async function start() {
     theme.apply(theme.read());
     const root = document.getElementById('dashboard');
     if (typeof uPlot === 'undefined')
-        throw new Error('this pitot was built without its chart library');
+        throw new Error('this pitot was built without the chart library');
     const page = new Page(await (await ask('api/schema')).text());
     page.build(root);
     window.pitotDashboard = page;
@@ -124,7 +124,7 @@ async function start() {
     await new Stream('api/stream', {
         onopen: () => page.check(),
         onevent: (name, text) => page.take(name, text),
-        onlost: seconds => page.bar.say('lost', `no connection, next try in ${seconds} s`),
+        onlost: seconds => page.bar.say('lost', `no connection, retrying in ${seconds} s`),
     }).run();
 }
 

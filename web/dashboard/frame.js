@@ -1,5 +1,5 @@
-/* Values over a stretch of time in steps of one length: those of the last minutes, which go on, or
- * those of a part that was chosen. Only what charts asked for is kept, and not without bound. */
+/* Values over a period in steps of equal length: the last minutes, updated live, or a selected
+ * part. Only series used by charts are kept, up to a limit. */
 const STEPS_SHOWN = 600, STEPS_KEPT = 720, RINGS_MOST = 4000;
 
 class Ring {
@@ -19,7 +19,7 @@ class Ring {
         this.sum = this.count = 0;
     }
 
-    /* One of perhaps several values of the newest step: the mean is kept. */
+    /* Adds a value to the newest step, which keeps the mean. */
     add(step, value) {
         if (step > this.newest)
             this.advance(step);
@@ -30,7 +30,7 @@ class Ring {
         this.values[step % STEPS_KEPT] = this.sum / this.count;
     }
 
-    /* A value of before, unless there is one. */
+    /* Sets an earlier value, unless there is one. */
     fill(step, value) {
         if (step > this.newest)
             this.advance(step);
@@ -50,11 +50,11 @@ class Frame {
         this.span = to - from; // milliseconds
         this.step = Math.max(1, Math.ceil(this.span / STEPS_SHOWN));
         this.to = to;
-        this.spacing = this.step; // of the values that are in it
+        this.spacing = this.step; // of its values
         this.rings = new Map();
-        this.chosen = new Map(); // table -> keys that did most
-        this.texts = new Map(); // table -> key -> texts of its row, which may be gone
-        this.asked = new Map(); // table -> when its history was asked for
+        this.chosen = new Map(); // table -> busiest keys
+        this.texts = new Map(); // table -> key -> texts of its row, which may no longer exist
+        this.asked = new Map(); // table -> when its history was requested
     }
 
     get from() {
@@ -69,7 +69,7 @@ class Frame {
         const id = table + '\n' + key + '\n' + place;
         let one = this.rings.get(id);
         if (one) {
-            this.rings.delete(id); // the last is the one that was read last
+            this.rings.delete(id); // the most recently used one is the last
         } else {
             one = { table, key, place, ring: new Ring() };
             if (this.rings.size >= RINGS_MOST)
@@ -79,7 +79,7 @@ class Frame {
         return one.ring;
     }
 
-    /* A sample of now. */
+    /* Adds a live sample. */
     add(store, time) {
         const step = this.stepAt(time);
         this.to = time;
@@ -87,7 +87,7 @@ class Frame {
             ring.add(step, store.value(table, key, place));
     }
 
-    /* What another frame knows of this time. */
+    /* Copies what another frame has of this period. */
     copy(other) {
         const first = Math.max(other.stepAt(this.from), other.stepAt(other.to) - STEPS_KEPT + 1);
         const last = other.stepAt(Math.min(this.to, other.to));

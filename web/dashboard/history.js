@@ -1,4 +1,4 @@
-/* What the server remembers, put into the frames of charts that are seen: a table at a time. */
+/* Loads the server's history into the frames of visible charts, one table at a time. */
 const LINES_MOST = 8, KEYS_MOST = 32, CHOOSE_AGAIN_MS = 60000;
 
 class History {
@@ -8,8 +8,8 @@ class History {
         this.isBusy = false;
     }
 
-    /* Asks once for each frame; of tables with more rows than lines now and then, as others may do
-     * most by then. */
+    /* Requests each frame once; tables with more rows than lines again from time to time, because
+     * other rows may be busiest by then. */
     want(table) {
         const { frame, hasHistory } = this.view;
         const asked = frame.asked.get(table.name);
@@ -27,7 +27,7 @@ class History {
             this.work();
     }
 
-    /* After the server was away there is more to know. */
+    /* After a lost connection, requests everything again. */
     renew() {
         this.view.frame?.asked.clear();
     }
@@ -84,11 +84,11 @@ class History {
     }
 }
 
-/* Metrics and series of programs have a chart each. */
+/* Each metric or series of a program has its own chart. */
 const isByKey = table => table.kind === 'series' || table.kind === 'metrics';
 const linesOf = table => isByKey(table) ? KEYS_MOST : LINES_MOST;
 
-/* Until the history says who did most: by what they are sorted, or by the first rate. */
+/* Order of rows until the history has the busiest: by the sort column, or by the first rate. */
 function busiestNow(table) {
     const place = table.places.get(LISTS[table.name]?.sort) ??
         Math.max(0, table.columns.findIndex(column => column.is_rate));
@@ -96,7 +96,7 @@ function busiestNow(table) {
         compare(a.values[place], b.values[place], -1)).slice(0, linesOf(table)).map(row => row.key);
 }
 
-/* Keys of a table that are drawn: those that did most, then others as long as there is room. */
+/* Keys of a table to draw: the busiest, then others up to the limit. */
 function keysShown(table, frame) {
     const keys = [...frame.chosen.get(table.name) || []];
     const most = linesOf(table);

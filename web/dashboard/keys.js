@@ -1,17 +1,17 @@
-/* What the keyboard does; `?` shows this list. */
+/* Keyboard shortcuts; `?` shows this list. */
 const KEYS = [
     { keys: ['?'], text: 'show the keys', act: page => page.help.showModal() },
     { keys: ['/'], text: 'filter charts' }, // web/common/search.js
-    { keys: [' ', 'p'], name: 'Space, p', text: 'pause, go on', act: page => page.view.toggle() },
+    { keys: [' ', 'p'], name: 'Space, p', text: 'pause, resume', act: page => page.view.toggle() },
     ...RANGES.map((range, i) => ({ keys: [String(i + 1)], text: 'show the last ' + range.label,
         act: page => page.view.setRange(range.ms) })),
     { keys: ['ArrowLeft'], name: '←', text: 'earlier', act: page => page.view.move(-0.25) },
     { keys: ['ArrowRight'], name: '→', text: 'later', act: page => page.view.move(0.25) },
-    { keys: ['+', '='], name: '+', text: 'a shorter time', act: page => page.view.zoom(0.5) },
-    { keys: ['-'], text: 'a longer time', act: page => page.view.zoom(2) },
+    { keys: ['+', '='], name: '+', text: 'shorter range', act: page => page.view.zoom(0.5) },
+    { keys: ['-'], text: 'longer range', act: page => page.view.zoom(2) },
     { keys: ['Escape'], name: 'Esc', text: 'back to now', act: page => page.view.resume() },
     { keys: [']'], text: 'next section', act: page => page.goTo(1) },
-    { keys: ['['], text: 'section before', act: page => page.goTo(-1) },
+    { keys: ['['], text: 'previous section', act: page => page.goTo(-1) },
     { keys: ['t'], text: 'theme', act: page => page.themeButton.click() },
 ];
 
@@ -21,7 +21,7 @@ function helpDialog() {
         make('table', {}, KEYS.map(({ keys, name, text }) => make('tr', {},
             make('td', {}, make('kbd', {}, name || keys[0])), make('td', {}, text)))),
         make('p', { class: 'pr-note' },
-            'Drag over a chart to look at a part of the time; a double click goes back to now.'),
+            'Drag over a chart to select a time range; double-click to return to now.'),
         make('form', { method: 'dialog', class: 'pd-buttons' }, make('button', {}, 'Close')));
     document.body.append(dialog);
     return dialog;

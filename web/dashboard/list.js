@@ -1,8 +1,8 @@
-/* Rows of a table as they are now, to sort and to filter: processes and containers. */
+/* Current rows of a table, sortable and filterable: processes and containers. */
 const ROWS_MOST = 200;
 
-/* What is shown of them at first, and by what they are sorted; columns that are not there are left
- * out. Other tables of processes show their first columns. */
+/* Columns shown by default, and the sort column; columns that do not exist are left out. Other
+ * tables of processes show their first columns. */
 const LISTS = {
     process: { sort: 'pCpuTimeNs', columns: ['pId', 'pName', 'pCpuTimeNs', 'pResidentSetSize',
         'pNumThreads', 'pReadBytes', 'pWriteBytes', 'pState', 'pCmdline'] },
@@ -138,7 +138,7 @@ class RowList {
     }
 }
 
-/* What is unknown comes last, whichever way it is sorted. */
+/* Unknown values come last in both directions. */
 function compare(a, b, direction) {
     if (a === null || b === null)
         return (a === null) - (b === null);

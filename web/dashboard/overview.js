@@ -1,9 +1,9 @@
-/* Engines are scraped more seldom than samples are taken: rates are means of the last seconds. */
+/* Engines are scraped less often than samples are taken: rates are means of the last seconds. */
 const RECENT_MS = 5000;
 
-/* What matters first when something serves a model. A card is shown if the machine has its first
- * part; of several rows there is `how`: their sum or mean. `of` is what the value is a part of: a
- * column of the same table, or as many as another table has rows. `also`: columns to be added. */
+/* The key figures of a machine that serves a model. A card is shown if the machine has its first
+ * part. `how` combines several rows: sum, mean or max. `of` is the total of the value: a column of
+ * the same table, or the number of rows of another table. `also`: columns to add. */
 const OVERVIEW = [
     { title: 'Tokens generated', parts: [
         { table: 'engine', column: 'tokens_generation_total' },
@@ -49,7 +49,7 @@ const AGGREGATES = {
     max: values => values.reduce((most, value) => Math.max(most, value)),
 };
 
-/* A figure of a card: null where the schema does not have it. */
+/* A figure of a card; null if the schema does not have it. */
 function figureOf(store, part) {
     const table = store.tables.get(part.table);
     const place = table?.places.get(part.column);
@@ -60,7 +60,7 @@ function figureOf(store, part) {
             aggregate: AGGREGATES[part.how || 'sum'] };
 }
 
-/* Over all rows; null: no row has a value of the first place. */
+/* Over all rows; null: no row has a value in the first column. */
 function currentValue({ table, aggregate }, places) {
     const values = [];
     for (const row of table.rows.values()) {
@@ -71,7 +71,7 @@ function currentValue({ table, aggregate }, places) {
     return values.length > 0 ? aggregate(values) : null;
 }
 
-/* Of a rate, that of the last seconds. */
+/* For a rate, the mean of the last seconds. */
 function shownValue({ recent, column, ...figure }) {
     if (!column.is_rate)
         return currentValue(figure, figure.places);
@@ -86,7 +86,7 @@ function remember(figure, time) {
         figure.recent.shift();
 }
 
-/* What it is a part of, or null. */
+/* The total of a figure, or null. */
 function wholeOf(store, figure) {
     if (figure.of?.rows)
         return store.tables.get(figure.of.rows)?.rows.size || null;

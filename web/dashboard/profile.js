@@ -1,13 +1,13 @@
-/* A CPU profile of a process, started from here and drawn as a flame graph. */
+/* A CPU profile of a process, started from this page and drawn as a flame graph. */
 const POLL_MS = 1000;
 
 class Profile {
     constructor() {
         const number = (label, value, most) => make('input', { type: 'number', min: 1, max: most,
             value, 'aria-label': label, required: true });
-        this.pid = number('Process id', null, 2 ** 31 - 1);
+        this.pid = number('Process ID', null, 2 ** 31 - 1);
         this.seconds = number('Seconds', 10, 300);
-        this.hz = number('Samples a second', 99, 999);
+        this.hz = number('Samples per second', 99, 999);
         this.button = make('button', { type: 'submit' }, 'Start');
         this.status = make('span', { class: 'pr-note', role: 'status' });
         this.graph = make('div', { class: 'pr-flame' });
@@ -16,7 +16,7 @@ class Profile {
             this.start();
         } }, make('label', {}, 'Process', this.pid), make('label', {}, 'Seconds', this.seconds),
         make('label', {}, 'Hz', this.hz), this.button,
-        make('button', { type: 'button', onclick: () => this.show() }, 'Show the last one'),
+        make('button', { type: 'button', onclick: () => this.show() }, 'Show the latest'),
         this.status);
         this.element = section('profile', 'CPU profile', 'where a process spends its CPU time',
             this.form, this.graph);
@@ -46,7 +46,7 @@ class Profile {
         for (;;) {
             const { is_running: isRunning, start, exit_code: code } = await askJson('api/profile');
             if (!isRunning && code !== 0)
-                throw new Error(`it failed with code ${code}; the log of the server says why`);
+                throw new Error(`the profile failed with code ${code} (see the log of the server)`);
             if (!isRunning)
                 return;
             this.status.textContent =
@@ -55,8 +55,8 @@ class Profile {
         }
     }
 
-    /* The page of a flame graph has its data in it; its scripts are in this page already, and its
-     * style would be against the policy of this page, so it is not parsed as a page. */
+    /* The page of a flame graph contains its data. This page already has its scripts, and the
+     * Content-Security-Policy forbids its style, so the page is not parsed as HTML. */
     async show() {
         try {
             const text = await (await ask('api/profile/latest?format=html')).text();

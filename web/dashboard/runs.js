@@ -17,14 +17,14 @@ class Runs {
         const note = count > runs.length ? make('p', { class: 'pr-note' },
             `The newest ${runs.length} of ${count}.`) : '';
         this.body.replaceChildren(runs.length === 0 ?
-            make('p', { class: 'pr-note' }, why ?? 'There are none yet.') :
+            make('p', { class: 'pr-note' }, why ?? 'No runs yet.') :
             table([{ label: 'Start' }, { label: 'Command' }, { label: 'Host' },
                 { label: 'Size', isNumber: true }, { label: 'Report' }], runs.map(run =>
                 [new Date(run.start ?? run.modified).toLocaleString(), run.command, run.host,
                     write(run.bytes, 'bytes', false), this.link(run)])), note);
     }
 
-    /* A link carries no token: with one the page is fetched, and saved. */
+    /* A link cannot carry a token: with a token the page is fetched and saved. */
     link(run) {
         const address = 'api/report?run=' + encodeURIComponent(run.id);
         if (!token.value)

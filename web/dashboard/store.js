@@ -1,4 +1,4 @@
-/* What is known now: tables as /api/schema has them, rows as /api/stream tells. */
+/* Current state: tables from /api/schema, rows from /api/stream. */
 class Table {
     constructor(schema) {
         Object.assign(this, { name: schema.name, help: schema.help, kind: schema.rows });
@@ -42,7 +42,7 @@ class Table {
             this.rows.delete(row.key);
     }
 
-    /* Numbers may be given again at once, so those that are gone go first. */
+    /* Numbers may be reused at once, so removed rows are handled first. */
     take({ rows, changes, gone }) {
         gone?.forEach(number => this.removeRow(number));
         rows?.forEach(row => this.addRow(row));

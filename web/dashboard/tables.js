@@ -1,5 +1,5 @@
-/* Every table of the schema: what moves as charts, what stands still as a list, and of some tables
- * their rows. */
+/* All tables of the schema: columns that change as charts, constant ones as a list, and for some
+ * tables their rows. */
 const keyName = (table, key, frame) => {
     const texts = table.rows.get(key)?.texts || frame.texts.get(table.name)?.get(key);
     const name = texts && nameColumn(table);
@@ -7,7 +7,7 @@ const keyName = (table, key, frame) => {
         table.help;
 };
 
-/* What people call a row, where its key is a number. */
+/* The name of a row with a numeric key. */
 function nameColumn(table) {
     return table.allColumns.find(column => column.kind === 'info' &&
         column.short === 'name')?.name;
@@ -28,7 +28,7 @@ class TableSection {
         this.element.hidden = true;
     }
 
-    /* Tables without a row are not shown, nor columns without a value. */
+    /* Tables without rows and columns without values are not shown. */
     update() {
         this.element.hidden = this.table.rows.size === 0 && this.charts.size === 0;
         if (this.element.hidden)
@@ -69,7 +69,7 @@ class TableSection {
                 if (!this.charts.has(id))
                     this.addChart(id, this.keyChart(key, places));
             }
-        for (const [id, chart] of this.charts) // of things that are long gone
+        for (const [id, chart] of this.charts) // of entities that no longer exist
             if (!keys.some(key => id.startsWith(key + ' ')))
                 this.removeChart(id, chart);
     }
@@ -105,7 +105,7 @@ class TableSection {
         const places = table.columns.map((_, place) => place).filter(place =>
             table.isKnown[place] && !table.hasMoved[place]);
         this.still.hidden = places.length === 0 || isByKey(table);
-        setText(this.stillText, `${places.length} that did not change`);
+        setText(this.stillText, `${places.length} columns that did not change`);
         if (!this.still.open || this.still.hidden)
             return;
         this.stillRows.replaceChildren(...places.map(place => {

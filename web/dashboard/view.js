@@ -1,4 +1,4 @@
-/* The time that all charts show: the last minutes, or a part that stands still. */
+/* The time range of all charts: the last minutes, or a fixed part. */
 const RANGES = [{ label: '5 min', ms: 300e3 }, { label: '1 h', ms: 3600e3 },
     { label: '24 h', ms: 86400e3 }];
 const LEAST_MS = 30e3, PART_LEAST_MS = 1e3;
@@ -9,7 +9,7 @@ class View {
         this.live = null; // until the first sample
         this.fixed = null;
         this.isPaused = false;
-        this.earliest = Infinity; // of all that is known
+        this.earliest = Infinity; // of all known data
         this.hasHistory = true;
         this.watchers = [];
     }
@@ -18,7 +18,7 @@ class View {
         return this.fixed || this.live;
     }
 
-    /* Of a range that goes further back than the history does, the part that it has. */
+    /* If a range begins before the history, only the part in the history. */
     get from() {
         const { frame } = this;
         return frame.isLive ? Math.max(frame.from, Math.min(this.earliest, frame.to - LEAST_MS)) :
@@ -49,7 +49,7 @@ class View {
         this.resume();
     }
 
-    /* A part of what was, in Unix milliseconds. */
+    /* A fixed part, in Unix milliseconds. */
     setPart(from, to, isPaused) {
         if (!this.live)
             return;
@@ -60,7 +60,7 @@ class View {
         this.tell();
     }
 
-    /* Of longer steps only where there is nothing better. */
+    /* Uses longer steps only if there is nothing better. */
     takeOver(frame, before) {
         if (before.step <= frame.step || !this.hasHistory)
             frame.copy(before);
@@ -99,7 +99,7 @@ class View {
     }
 }
 
-/* 13:05:30; with the day where a chart shows more than one. */
+/* 13:05:30; with the date if a chart shows more than one day. */
 function clockText(seconds, step, hasDay) {
     const date = new Date(seconds * 1000);
     const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit',

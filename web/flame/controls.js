@@ -1,4 +1,4 @@
-/* What keys, the mouse and the controls do. */
+/* Actions of keys, mouse and controls. */
 Object.assign(FlameGraph.prototype, {
     watch() {
         const { canvas, scroller } = this;
@@ -29,7 +29,7 @@ Object.assign(FlameGraph.prototype, {
         this.host.replaceChildren();
     },
 
-    /* At most once a frame. */
+    /* At most once per animation frame. */
     later(work) {
         this.pending = work;
         if (this.isWaiting)
@@ -94,7 +94,7 @@ Object.assign(FlameGraph.prototype, {
         this.recompute();
     },
 
-    /* The selected function, else the one with most of its own. */
+    /* The selected function, otherwise the one with the largest self value. */
     bestFocus() {
         if (this.selected && this.labelAt(this.selected) >= 0)
             return this.labelAt(this.selected);
@@ -163,7 +163,7 @@ Object.assign(FlameGraph.prototype, {
         this.recompute();
     },
 
-    /* `choose` says true, false, or null for no change, for the number of each thread. */
+    /* `choose` returns true, false, or null for no change, for each thread index. */
     setThreads(choose) {
         this.model.threads.forEach((thread, i) => {
             const isOn = choose(i);
@@ -232,7 +232,7 @@ Object.assign(FlameGraph.prototype, {
         this.showCrumbs();
     },
 
-    /* Moves what is in view to [left, right], in steps that the eye can follow. */
+    /* Moves the visible range to [left, right], animated. */
     aim(left, right) {
         const still = matchMedia('(prefers-reduced-motion: reduce)').matches ||
             document.hidden || !this.window;

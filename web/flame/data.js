@@ -1,4 +1,4 @@
-/* The data of docs/PROFILES.md as arrays, and numbers as people read them. */
+/* The data of docs/PROFILES.md as arrays, and number formats. */
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array,
     f64: Float64Array };
 
@@ -12,7 +12,7 @@ function column(c) {
     return new ARRAYS[c.type](bytes.buffer);
 }
 
-/* What a sample tells of the lock of its Python interpreter. */
+/* States of the GIL in a sample. */
 const GILS = ['unknown', 'released', 'held', 'contended'];
 
 function gilOf(bits) {
@@ -23,7 +23,7 @@ function gilOf(bits) {
 
 function decode(data) {
     if (data.format !== 'pitot-flame' || data.version !== 1)
-        throw new Error('this is no flame graph of version 1');
+        throw new Error('the data is not a flame graph of version 1');
     const model = {
         data, meta: data.meta, types: data.types, kinds: data.kinds, states: data.states,
         threads: data.threads, names: data.labels.names, isDiff: data.diff === true,
@@ -46,13 +46,13 @@ function decode(data) {
     return model;
 }
 
-/* The first column with anything in it: a program that frees all it has leaves nothing live. */
+/* The first column that is not empty: a program that frees everything has no live bytes. */
 function firstType(model) {
     const found = model.values.findIndex(values => values.some(value => value > 0));
     return Math.max(0, found);
 }
 
-/* Of the nodes of one function on a path only the first counts for its total. */
+/* If a function occurs several times on a path, only its first node counts for its total. */
 function findTopmost(model) {
     const { parent, label } = model;
     const topmost = new Uint8Array(parent.length);

@@ -1,4 +1,4 @@
-/* The boxes, and what is said of the one in hand. */
+/* Draws the boxes and the details of the box at the pointer. */
 const ROW = 20; // height of a box, in pixels
 const FONT = '12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 const NARROWEST = 0.5; // a narrower box is not drawn
@@ -39,8 +39,8 @@ Object.assign(FlameGraph.prototype, {
         this.parts.forEach((part, number) => this.drawPart(number, view));
     },
 
-    /* Children stand from left to right and get narrower: the rest of them needs no look once
-     * one is too narrow or beyond the right end. */
+    /* Children are ordered from left to right by decreasing width: once one is too narrow or beyond
+     * the right edge, the rest is skipped. */
     drawPart(number, view) {
         const tree = this.tree(number), stack = [0];
         while (stack.length > 0) {
@@ -92,7 +92,7 @@ Object.assign(FlameGraph.prototype, {
         return at !== null && at.part === part && at.node === node;
     },
 
-    /* What only leads to the zoomed box is pale, and so is what a search does not match. */
+    /* Ancestors of the zoomed box and boxes that do not match the search are pale. */
     alphaOf(part, node, isMatch) {
         if (this.matches)
             return isMatch ? 1 : 0.35;
@@ -127,7 +127,7 @@ Object.assign(FlameGraph.prototype, {
         context.fillText(text, x + 4, y + ROW / 2);
     },
 
-    /* Letters differ in width: the estimate is only where to start. */
+    /* Letters differ in width: the estimate is only a starting point. */
     shortened(context, name, count, room) {
         while (--count >= 2) {
             const text = name.slice(0, count) + '…';
@@ -173,13 +173,13 @@ Object.assign(FlameGraph.prototype, {
         const numbers = [`${this.write(total)}, ${percent(total, this.whole)} of all`];
         if (this.zoomed.node !== 0)
             numbers.push(percent(total, this.tree(this.zoomed.part).a[this.zoomed.node]) +
-                ' of what is zoomed');
+                ' of the zoomed box');
         if (self > 0)
             numbers.push(`${percent(self, this.whole)} ` +
-                (this.view === 'root' ? 'itself' : 'ends here'));
+                (this.view === 'root' ? 'self' : 'ends here'));
         if (model.isDiff && node !== 0) {
             const change = this.changeAt(tree, node);
-            numbers.push(signed(percent(change, 1), change) + ' of the whole since before');
+            numbers.push(signed(percent(change, 1), change) + ' of the total since before');
         }
         lines.push(make('span', {}, numbers.join(' · ')));
         if (label >= 0 && label < model.names.length)

@@ -43,7 +43,7 @@ class Palette {
         this.cache = new Map();
     }
 
-    /* Neighbours of one kind differ a little, by the hash of what tells them apart. */
+    /* Neighbours of the same kind differ slightly in colour, by a hash of their name. */
     shade([h, s, l], key) {
         const t = hash(key) - 0.5;
         return `hsl(${(h + 14 * t).toFixed(1)} ${s}% ${(l + 7 * t).toFixed(1)}%)`;
@@ -68,7 +68,7 @@ class Palette {
         return color;
     }
 
-    /* From -1 (less than before) over 0 to 1 (more). */
+    /* From -1 (less than before) through 0 to 1 (more). */
     ofChange(t) {
         const end = t > 0 ? this.more : this.less;
         const k = Math.sqrt(Math.min(1, Math.abs(t)));

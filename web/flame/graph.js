@@ -2,11 +2,12 @@
  *
  *     const graph = pitotFlame.mount(element, data);
  *
- * docs/PROFILES.md describes `data`. A profile is samples; each has a node of the tree of calls, a
- * time, a thread and a state. Every filter adds the samples up anew, so that a graph of one second
- * of one thread is as exact as that of the whole. Other files add what else FlameGraph can do. */
+ * docs/PROFILES.md describes `data`. A profile consists of samples; each has a node of the call
+ * tree, a time, a thread and a state. Every filter sums the samples again, so the graph of one
+ * second of one thread is as exact as that of the whole profile. Other files add further methods to
+ * FlameGraph. */
 class FlameGraph {
-    static count = 0; // of a page: for ids
+    static count = 0; // graphs on this page, for element ids
 
     constructor(host, data) {
         this.model = decode(data);
@@ -106,7 +107,7 @@ class FlameGraph {
         return largest;
     }
 
-    /* Of the share, from before to after. */
+    /* Change of the share, from before to after. */
     changeAt(tree, node) {
         const share = tree.a[node] / this.whole, other = tree.b[node] / this.wholeB;
         const change = (share || 0) - (other || 0);

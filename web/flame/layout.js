@@ -36,7 +36,7 @@ Object.assign(FlameGraph.prototype, {
         const meta = this.model.meta, facts = [];
         const share = (part, whole) => whole > 0 && part >= 0 ? percent(part, whole) : null;
         const add = (name, value, isBad) => value !== null && facts.push([name, value, isBad]);
-        add('Way', meta.way || null);
+        add('Method', meta.way || null);
         add('Rate', meta.rate_hz > 0 ? meta.rate_hz + '\u202fHz' : null);
         add('Duration', meta.duration_ns > 0 ? WRITE.nanoseconds(meta.duration_ns) : null);
         add('Samples', this.model.end > 0 ? grouped(meta.samples) : null);
@@ -44,15 +44,15 @@ Object.assign(FlameGraph.prototype, {
         add('Threads', threads > 0 ? grouped(threads) : null);
         add('Lost', meta.lost === null ? null : grouped(meta.lost),
             meta.lost > meta.samples / 100);
-        add('Not kept', meta.dropped > 0 ? grouped(meta.dropped) : null, true);
-        add('Stacks to the root', share(meta.rooted, meta.unwound),
+        add('Dropped', meta.dropped > 0 ? grouped(meta.dropped) : null, true);
+        add('Complete stacks', share(meta.rooted, meta.unwound),
             meta.rooted < 0.9 * meta.unwound);
-        add('Cut short', meta.truncated > 0 ? share(meta.truncated, meta.unwound) : null);
+        add('Truncated stacks', meta.truncated > 0 ? share(meta.truncated, meta.unwound) : null);
         add('Python matched', share(meta.python_matched, meta.python_wanted),
             meta.python_matched < 0.9 * meta.python_wanted);
         if (meta.gil_known > 0)
             add('GIL', 'held in ' + share(meta.gil_held, meta.gil_known) +
-                ' of samples inside Python, wanted by others meanwhile in ' +
+                ' of samples inside Python, wanted by other threads in ' +
                 share(meta.gil_contended, meta.gil_known));
         return facts;
     },
@@ -63,8 +63,8 @@ Object.assign(FlameGraph.prototype, {
             placeholder: 'Search, or /regex/', 'aria-label': 'Search functions',
             spellcheck: 'false', oninput: () => this.search(this.searchBox.value) });
         this.searchResult = make('output', { class: 'pf-result', 'aria-live': 'polite' });
-        const views = [['root', 'Callees', 'From the root down to what it calls'],
-            ['leaf', 'Reverse', 'From what ran to who called it'],
+        const views = [['root', 'Callees', 'From the root down to the called functions'],
+            ['leaf', 'Reverse', 'From the running functions up to their callers'],
             ['around', 'Sandwich', 'Callers and callees of one function']];
         this.viewButtons = views.map(([view, text, title]) => make('button', {
             type: 'button', title, 'data-view': view,
@@ -112,7 +112,7 @@ Object.assign(FlameGraph.prototype, {
         else if (kinds.length > 0)
             line.append(this.chips('Frames', kinds, this.model.kinds, 'kind-',
                 (i, on) => this.setKind(i, on)));
-        /* Open where there is room; the summary shows on narrow screens only. */
+        /* Open on wide screens; the summary is visible on narrow screens only. */
         return make('details', { class: 'pf-fold', open: innerWidth > 700 },
             make('summary', {}, 'Filters'), line);
     },
@@ -137,7 +137,7 @@ Object.assign(FlameGraph.prototype, {
             legend.append(make('span', {}, swatch, text));
         }
         legend.append(make('span', { class: 'pf-note' },
-            'of the whole; what is gone shows with width: before'));
+            'of the total; select width: before to see removed functions'));
         return legend;
     },
 
@@ -187,7 +187,7 @@ Object.assign(FlameGraph.prototype, {
         this.toBox = field('Last', 'to');
         this.wholeButton = make('button', { type: 'button', class: 'pf-button',
             onclick: () => this.setTime(0, this.model.end) }, 'Whole time');
-        this.timeNote = make('span', { class: 'pf-note' }, 'drag over the time line to choose');
+        this.timeNote = make('span', { class: 'pf-note' }, 'drag over the timeline to select');
         return make('section', { class: 'pf-time', 'aria-label': 'Time filter' },
             this.timeCanvas, make('div', { class: 'pf-time-fields' },
                 make('label', {}, 'from ', this.fromBox, ' s'),
@@ -216,7 +216,7 @@ Object.assign(FlameGraph.prototype, {
             action('Search', at => this.searchFor(this.nameOf(this.labelAt(at)))));
         return make('div', { class: 'pf-detail' }, this.detailText, this.detailButtons,
             make('p', { class: 'pf-keys', id: this.keysId },
-                'Click or Enter zooms, Escape goes back, arrows walk, / searches, ' +
+                'Click or Enter zooms, Escape goes back, arrows move, / searches, ' +
                 'r reverses, s shows callers and callees'));
     },
 

@@ -1,4 +1,4 @@
-/* Live bytes over time, and the stacks of which there is ever more: of profiles of memory. */
+/* Heap profiles: live bytes over time, and growing call stacks. */
 const LIVE_HEIGHT = 72, LIVE_AXIS = 14;
 
 Object.assign(FlameGraph.prototype, {
@@ -17,7 +17,7 @@ Object.assign(FlameGraph.prototype, {
             this.liveCanvas, this.liveNote);
     },
 
-    /* What was live at a step; of none in particular, the highest. */
+    /* Live bytes at a step; without a step, the maximum. */
     showLive(index) {
         const { values, step } = this.model.timeline;
         this.liveAt = index;
@@ -64,7 +64,7 @@ Object.assign(FlameGraph.prototype, {
         this.drawAxis(context, width, LIVE_HEIGHT, LIVE_AXIS, values.length * step / 1e9);
     },
 
-    /* The functions of a node, from what allocates to the root; of Python's where there are any. */
+    /* The functions of a node, from leaf to root; of the callers, only Python's if there are any. */
     namesOf(node) {
         const { parent, label, names, kind, kinds } = this.model, python = kinds.indexOf('python');
         const path = [];
@@ -91,7 +91,7 @@ Object.assign(FlameGraph.prototype, {
         const columns = ['Allocated by', 'Growth', 'Error', 'Live', 'Blocks'];
         const rows = this.model.growth.slice(0, TABLE_STEP);
         return make('section', { class: 'pf-table pf-growth', 'aria-label': 'Growing stacks' },
-            make('h2', {}, 'Live bytes that rise throughout the run'),
+            make('h2', {}, 'Live bytes that grow throughout the run'),
             make('table', {}, make('thead', {}, make('tr', {},
                 ...columns.map(text => make('th', { scope: 'col' }, text)))),
             make('tbody', {}, ...rows.map(one => this.growthRow(one)))));

@@ -1,4 +1,4 @@
-/* The name under which pages find the graph. */
+/* The global name of the component. */
 const api = {
     mount(element, data) {
         api.last = new FlameGraph(element, data);

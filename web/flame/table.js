@@ -1,5 +1,5 @@
-/* Functions as text: what the graph shows, for all who do not see it. */
-const TABLE_STEP = 50; // rows at first
+/* The table of functions: the content of the graph as text, also for screen readers. */
+const TABLE_STEP = 50; // rows shown at first
 
 Object.assign(FlameGraph.prototype, {
     fillTable() {
@@ -14,7 +14,7 @@ Object.assign(FlameGraph.prototype, {
         this.tableTitle.textContent = `Functions (${grouped(rows.length)})`;
     },
 
-    /* `a` is the column that widths show; before and after have fixed places. */
+    /* `a` is the column shown by widths; before and after have fixed positions. */
     sides(row) {
         const isAfter = this.filter.type === 1;
         const share = (value, whole) => whole > 0 ? value / whole : 0;

@@ -1,4 +1,4 @@
-/* Light, dark and paper. */
+/* Light, dark and print themes. */
 Object.assign(FlameGraph.prototype, {
     nextTheme() {
         const order = ['auto', 'light', 'dark'];
@@ -33,7 +33,7 @@ Object.assign(FlameGraph.prototype, {
     },
 });
 
-/* Pages from disk may have no storage. */
+/* Pages opened from disk may have no storage. */
 function readTheme() {
     try {
         return localStorage.getItem('pitot-theme') || 'auto';
@@ -46,6 +46,6 @@ function keepTheme(theme) {
     try {
         localStorage.setItem('pitot-theme', theme);
     } catch {
-        /* then it holds for this page only */
+        /* the theme then applies to this page only */
     }
 }

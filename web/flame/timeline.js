@@ -1,4 +1,4 @@
-/* The line of samples over time, and the choice of a part of it. */
+/* The timeline of samples, and the selection of a part of it. */
 Object.assign(FlameGraph.prototype, {
     watchTimeline() {
         let start = null;
@@ -24,7 +24,7 @@ Object.assign(FlameGraph.prototype, {
         new ResizeObserver(() => this.drawTimeline()).observe(canvas);
     },
 
-    /* Samples by time and state, of the threads and states that are chosen. */
+    /* Samples by time and state, for the selected threads and states. */
     timeBuckets(count) {
         const { model, filter } = this;
         const buckets = model.states.map(() => new Float64Array(count));

@@ -1,6 +1,6 @@
-/* Samples added up to trees, and what a search matches. */
-/* A tree that grows by walking: child(node, label) finds or makes. Node 0 is the root. Nodes
- * have two values in a difference: `a` is what widths show, `b` the other. */
+/* Sums samples into trees, and finds search matches. */
+/* A tree that grows on access: child(node, label) finds or adds a node. Node 0 is the root. In a
+ * difference nodes have two values: `a` is shown by widths, `b` is the other. */
 class Tree {
     constructor(rootLabel, labelSpace) {
         this.space = labelSpace;
@@ -26,8 +26,7 @@ class Tree {
         return found;
     }
 
-    /* Values so far are those of the nodes themselves: adds children to parents and places
-     * all: heavy ones left. */
+    /* Turns self values into totals, and positions the nodes: heavy ones left. */
     finish() {
         const count = this.parent.length;
         this.selfA = this.a.slice();
@@ -67,7 +66,7 @@ class Tree {
     }
 }
 
-/* What passes the filters, added up by group and node: { group, node, a, b }. */
+/* Samples that pass the filters, summed by group and node: { group, node, a, b }. */
 function addUp(model, filter, group) {
     const a = model.values[filter.type];
     const b = model.isDiff ? model.values[1 - filter.type] : null;
@@ -133,7 +132,7 @@ function mapNode(model, filter, tree, mapped, node, top) {
     return at;
 }
 
-/* From the leaf up: what was running, below it who called it. */
+/* From the leaf up: the running function, with its callers below. */
 function treeFromLeaf(model, filter, sums, space) {
     const tree = new Tree(-1, space);
     for (const sum of sums) {
@@ -147,7 +146,7 @@ function treeFromLeaf(model, filter, sums, space) {
     return tree.finish();
 }
 
-/* The callers and the callees of one function, wherever it was called from. */
+/* Callers and callees of one function, for all its call paths. */
 function treesAround(model, filter, sums, space, label) {
     const callers = new Tree(label, space), callees = new Tree(label, space);
     for (const sum of sums) {
@@ -178,7 +177,7 @@ function treesAround(model, filter, sums, space, label) {
     return { callers: callers.finish(), callees: callees.finish() };
 }
 
-/* Self and total of every function. What a hidden frame has itself is its caller's. */
+/* Self and total of each function. The self value of a hidden frame goes to its caller. */
 function functionsOf(model, filter, sums) {
     const count = model.parent.length;
     const a = new Float64Array(count), b = new Float64Array(count);
@@ -209,7 +208,7 @@ function functionsOf(model, filter, sums) {
         filter.kinds[model.kind[row.label]]);
 }
 
-/* Text, or a regular expression between slashes. Null: nothing is looked for. */
+/* Text, or a regular expression between slashes. Null: no search. */
 function matcher(text) {
     const expression = /^\/(.+)\/$/.exec(text);
     if (!text)
@@ -226,7 +225,7 @@ function matcher(text) {
     return name => name.toLowerCase().includes(wanted);
 }
 
-/* How much runs in or below a function that matches, counted once. */
+/* The share that runs in or below a matching function, counted once. */
 function matchedShare(model, sums, isMatch) {
     const below = new Uint8Array(model.parent.length);
     for (let i = 0; i < below.length; i++)

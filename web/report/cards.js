@@ -1,5 +1,5 @@
-/* The part of something that is at most `x`. Values at some levels are known, with straight lines
- * between them; below the first it is as wide as from there to the second. */
+/* The share of values that are at most `x` (a cumulative distribution). Quantiles at some levels
+ * are known and interpolated linearly; below the first, the slope to the second one is used. */
 function partBelow(x, values, levels) {
     let value = Math.max(0, 2 * values[0] - values[1]), level = 0;
     if (x < value)
@@ -13,7 +13,7 @@ function partBelow(x, values, levels) {
     return 1;
 }
 
-/* The quantile of several things together: a mean of their quantiles is none. */
+/* The quantile of several distributions combined: a mean of their quantiles would be wrong. */
 function mixedQuantile(parts, levels, wanted) {
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     let low = 0, high = Math.max(0, ...parts.map(part => part.values.at(-1)));
@@ -31,7 +31,7 @@ function mixedQuantile(parts, levels, wanted) {
     return high;
 }
 
-/* The figures that come first, for the window that is shown. */
+/* The key figures at the top, for the selected window. */
 class Cards {
     constructor(model, view) {
         this.model = model;
@@ -62,7 +62,7 @@ class Cards {
         return figure.values ||= this.model.values(figure);
     }
 
-    /* A quantile of all that was seen in a part of the run, from those of its stretches. */
+    /* A quantile over a part of the run, from the quantiles of its time slots. */
     quantile({ latency, level }, [first, end]) {
         const known = this.figures.filter(figure => figure.latency === latency);
         const levels = known.map(figure => figure.level);

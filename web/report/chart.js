@@ -1,4 +1,4 @@
-/* A chart of the report: curves of the run over the window that all of them show. */
+/* A chart of the report: curves of the run over the window that all charts share. */
 class Chart extends LineChart {
     /* `lines`: { label, curve, color, isLimit } */
     constructor(model, view, options) {
@@ -38,7 +38,7 @@ class Chart extends LineChart {
         return this.model.data.events.filter(event => event.time >= from && event.time <= to);
     }
 
-    /* Values at the cursor; without one those of the window. */
+    /* Shows the values at the cursor; without a cursor, those of the window. */
     describe(index) {
         const at = column => {
             for (let i = index; i >= Math.max(0, index - 3); i--)
@@ -46,7 +46,7 @@ class Chart extends LineChart {
                     return this.text(column[i]);
             return '–';
         };
-        /* what was thinned out has its extremes, but no mean */
+        /* reduced data has extremes, but no mean */
         const isWhole = this.model.data.axis.is_whole;
         if (this.lines.length === 1) {
             const { low, mean, peak, isExact } = this.stats(0);
@@ -62,7 +62,7 @@ class Chart extends LineChart {
         this.summary.textContent = index !== null ? '' : isWhole ? 'mean' : 'peak';
     }
 
-    /* Of a key figure it is known exactly, and of a run that was thinned out too. */
+    /* The mean of a key figure is exact, also in a reduced run. */
     figureMean(column) {
         const { curve } = this.lines[column], { from, to } = this.view;
         return curve.sums === undefined ? {} :
@@ -83,7 +83,7 @@ class Chart extends LineChart {
     }
 }
 
-/* A value stands for the time since the one before, or since the end of a gap. */
+/* A value covers the time since the previous one, or since the end of a gap. */
 function statistics(values, times, from, to) {
     let sum = 0, seconds = 0, low = null, peak = null, before = times[0];
     for (let i = 0; i < values.length; i++) {

@@ -11,12 +11,12 @@ async function unpack(text) {
 class Model {
     constructor(data, bytes) {
         if (data.format !== 'pitot-report' || data.version !== 1)
-            throw new Error('this is no report of version 1');
+            throw new Error('the page is not a report of version 1');
         this.data = data;
         this.bytes = bytes;
         this.end = Math.max(data.run.seconds, 1e-3);
         this.times = this.readTimes(data.axis);
-        /* floats are rounded: the last sample belongs to the run */
+        /* floats are rounded: the last sample must be within the run */
         this.end = Math.max(this.end, this.times.at(-1));
         this.perStretch = data.axis.is_whole ? 1 : 2;
         this.static = parseOrNull(data.static);
@@ -41,7 +41,7 @@ class Model {
         return times;
     }
 
-    /* The stretches that end in a window: [first, after the last). */
+    /* The time slots that end in a window: [first, after the last). */
     stretches(from, to) {
         const at = i => this.times[i * this.perStretch];
         const count = this.data.axis.count;
@@ -53,7 +53,7 @@ class Model {
         return [first, end];
     }
 
-    /* What a figure was over a part of the run: the sum over its stretches, and their weight. */
+    /* A figure over a part of the run: the sum over its time slots, and their weight. */
     over(figure, [first, end]) {
         figure.sumOf ||= this.floats(figure.sums, this.data.axis.count);
         figure.weightOf ||= this.floats(figure.weights, this.data.axis.count);
@@ -65,7 +65,7 @@ class Model {
         return { sum, weight, mean: weight > 0 ? sum / weight : null };
     }
 
-    /* A number for each of the times; NaN is unknown. */
+    /* One number per time; NaN is unknown. */
     values(curve) {
         const values = new Float64Array(this.times.length);
         if (curve.at === undefined)
@@ -76,8 +76,8 @@ class Model {
         return values;
     }
 
-    /* The same as the chart library wants them: null is a gap, undefined is drawn over. What is
-     * read only now and then is no gap. */
+    /* The same for the chart library: null is a gap, undefined is drawn over. Values that are read
+     * rarely do not cause gaps. */
     line(curve) {
         const values = this.values(curve);
         const line = Array.from(values, v => Number.isNaN(v) ? undefined : v);

@@ -1,14 +1,14 @@
-/* The flame graph of a profile that was taken meanwhile, of the window that is shown. */
+/* The flame graph of a CPU profile of the run, for the selected window. */
 class Flame {
     constructor(model, view) {
         this.model = model;
         this.view = view;
         this.place = make('div', { class: 'pr-flame' });
-        this.element = section('flame', 'Flame graph', 'CPU time by stack of calls', this.place);
+        this.element = section('flame', 'Flame graph', 'CPU time by call stack', this.place);
         view.on('window', () => this.follow());
     }
 
-    /* It measures the place where it is drawn, which must be on the page. */
+    /* It measures its element, which must be on the page. */
     mount() {
         this.graph = window.pitotFlame.mount(this.place, this.model.data.flame.data);
     }
@@ -28,12 +28,12 @@ class Flame {
     }
 }
 
-/* What was allocated: of the whole run, whatever part of it is shown. */
+/* The heap profile: of the whole run, independent of the selected window. */
 class Heap {
     constructor(model) {
         this.data = model.data.heap.data;
         this.place = make('div', { class: 'pr-flame' });
-        this.element = section('heap', 'Heap', 'Memory by stack of calls, of the whole run',
+        this.element = section('heap', 'Heap', 'Memory by call stack, whole run',
             this.place);
     }
 

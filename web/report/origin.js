@@ -1,4 +1,4 @@
-/* What was measured, what is modelled, what is missing. */
+/* Measured, modelled and missing figures. */
 function estimates(energy) {
     if (!energy)
         return [];
@@ -27,7 +27,7 @@ function measuredTable(tables) {
         { label: 'Columns', isNumber: true }, { label: 'Read from' }], rows);
 }
 
-/* Things that say themselves what went wrong with them. */
+/* Entities that report their own problems. */
 function problems(tables) {
     return tables.flatMap(one => one.keys.flatMap(key => Object.entries(key.texts)
         .filter(([name, text]) => /problem$/i.test(name) && text)
@@ -39,21 +39,21 @@ function missingList(model) {
     const items = [];
     const empty = tables.filter(one => one.rows === 0);
     if (!run.is_complete)
-        items.push('The run had not ended when this page was made, or was cut off.');
+        items.push('The run was still recording when this page was made, or it was cut off.');
     if (run.lost_samples > 0)
         items.push(`${digits(run.lost_samples)} samples could not be written.`);
     if (run.skipped_samples > 0 || run.skipped_bytes > 0)
         items.push(`${digits(run.skipped_bytes)} bytes of the journal are damaged; ` +
-            `${digits(run.skipped_samples)} samples are lost with them.`);
+            `${digits(run.skipped_samples)} samples were lost.`);
     items.push(...problems(tables));
     if (empty.length > 0)
-        items.push('Nothing was recorded of: ' + empty.map(one => one.help).join('; ') + '.');
+        items.push('Nothing was recorded for: ' + empty.map(one => one.help).join('; ') + '.');
     for (const one of tables.filter(other => other.absent.length > 0))
-        items.push(`${one.help}: no value of ${one.absent.join(', ')}.`);
+        items.push(`${one.help}: no value for ${one.absent.join(', ')}.`);
     items.push(axis.is_whole ? 'Charts show every sample.' :
         'Charts show the lowest and the highest value of each ' +
         duration(model.end / axis.count) +
-        '; means of cards are of all samples. The journal has everything.');
+        '; means on cards cover all samples. The journal has everything.');
     return make('ul', { class: 'pr-missing' }, items.map(item => make('li', {}, item)));
 }
 
@@ -66,15 +66,15 @@ function originSection(model) {
         measured.length ? estimateTable(measured) : null,
         make('h3', {}, 'Modelled and assumed'),
         modelled.length ? estimateTable(modelled) : make('p', {}, 'Nothing.'),
-        make('p', { class: 'pr-note' }, 'Percentiles of latencies come from the buckets of the ' +
-            'engine, for each interval between two scrapes; a card puts these together, by how ' +
-            'many requests each had.'),
-        model.data.merge ? make('p', { class: 'pr-note' }, 'Energy is told of the first rank.') :
+        make('p', { class: 'pr-note' }, 'Latency percentiles come from the buckets of the ' +
+            'engine, for each interval between two scrapes; cards combine these, weighted by ' +
+            'their number of requests.'),
+        model.data.merge ? make('p', { class: 'pr-note' }, 'Energy is that of the first rank.') :
             null,
         make('h3', {}, 'Missing'), missingList(model));
 }
 
-/* Anything as lines of "a.b.c: value". */
+/* Flattens any value to lines "a.b.c: value". */
 function flatten(value, path, into) {
     if (value === null || typeof value !== 'object')
         into.push([path, value === null ? null : String(value)]);
@@ -92,6 +92,6 @@ function machineSection(model) {
     const rows = flatten(model.static, '', [])
         .filter(([, value]) => value !== null && value !== '');
     return section('machine', 'Machine and settings', null, make('details', { class: 'pr-more' },
-        make('summary', {}, `${rows.length} facts`),
-        table([{ label: 'What' }, { label: 'Value' }], rows)));
+        make('summary', {}, `${rows.length} values`),
+        table([{ label: 'Name' }, { label: 'Value' }], rows)));
 }

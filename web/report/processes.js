@@ -1,4 +1,4 @@
-/* Who started whom, and what each used. */
+/* The process tree, with the resource usage of each process. */
 const INDENT = 14, INDENTS_MOST = 12;
 
 function processSection(model) {
@@ -13,9 +13,9 @@ function processSection(model) {
     only.checked = hasRecorded;
     filter();
     const number = label => make('th', { scope: 'col', class: 'pr-number' }, label);
-    const head = make('tr', {}, make('th', { scope: 'col' }, 'Process'), number('Id'),
-        columns.map(column => number(column.label)), make('th', { scope: 'col' }, 'Alive'));
-    const label = make('label', { class: 'pr-check' }, only, 'of the recorded tree only');
+    const head = make('tr', {}, make('th', { scope: 'col' }, 'Process'), number('PID'),
+        columns.map(column => number(column.label)), make('th', { scope: 'col' }, 'Lifetime'));
+    const label = make('label', { class: 'pr-check' }, only, 'recorded tree only');
     return section('processes', 'Process tree',
         seen > rows.length ? `the ${rows.length} busiest of ${seen}` : `${seen}`,
         hasRecorded ? label : null,
@@ -40,8 +40,8 @@ function processLine(model, columns, place) {
     return { ...place, element, indent };
 }
 
-/* Children after their parent; of an id that was used again the last is taken for the parent.
- * Depths are counted from the top, and from the top of what was recorded. */
+/* Children follow their parent; if a pid was reused, its last process is the parent. Depths are
+ * counted from the top, and from the top of the recorded tree. */
 function orderTree(rows) {
     const byId = new Map(rows.map(row => [row.id, row]));
     const parentOf = row => byId.get(row.parent) !== row ? byId.get(row.parent) : undefined;

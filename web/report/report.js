@@ -1,4 +1,4 @@
-/* The page: its parts in order, and what they share. */
+/* The page: its parts in order, and their shared state. */
 function eventList(model, view) {
     const { events, events_left_out: leftOut } = model.data;
     if (events.length === 0)
@@ -10,7 +10,7 @@ function eventList(model, view) {
         make('span', { class: 'pr-kind pr-kind-' + event.kind }, event.kind), event.text]);
     const hidden = events.length - rows.length + leftOut;
     return section('events', 'Marks and events', hidden ? `${hidden} more are not listed` : null,
-        table([{ label: 'Time' }, { label: 'Kind' }, { label: 'What' }], rows));
+        table([{ label: 'Time' }, { label: 'Kind' }, { label: 'Text' }], rows));
 }
 
 function heading(model) {
@@ -18,7 +18,7 @@ function heading(model) {
     const argv = model.static?.command?.argv;
     const title = argv ? argv.join(' ') : 'The whole machine';
     const host = model.static?.host?.hostname;
-    const end = run.end || (run.is_complete ? null : 'still being recorded, or cut off');
+    const end = run.end || (run.is_complete ? null : 'still recording, or cut off');
     const facts = [host, new Date(run.start * 1000).toLocaleString(), duration(run.seconds),
         digits(run.samples) + ' samples', end, 'pitot ' + pitot].filter(Boolean);
     document.title = title.slice(0, 80) + ' – pitot';

@@ -1,4 +1,4 @@
-/* Spans by thread, and what their names took. */
+/* Spans by thread, and the total time of each name. */
 const LANE = 15, LANES_MOST = 8, THREAD_GAP = 20;
 
 class SpanTimeline {
@@ -29,7 +29,7 @@ class SpanTimeline {
         this.list = make('div', {});
         const { seen, count } = this.spans;
         const kept = seen > count ? `the ${digits(count)} longest of ${digits(seen)}` :
-            `${digits(seen)} in all`;
+            `${digits(seen)} in total`;
         this.element = section('spans', 'Spans', kept, this.area, this.list);
         brushable(this.area, x => this.timeAt(x), (from, to) => this.view.set(from, to));
         this.view.on('window', () => this.draw());
@@ -37,7 +37,7 @@ class SpanTimeline {
         new ResizeObserver(() => this.draw()).observe(this.area);
     }
 
-    /* Lanes: a span is below those of its thread that are still open. */
+    /* Lanes: a span is below the open spans of its thread. */
     arrange() {
         const { threads, count } = this.spans;
         const open = threads.map(() => []);
@@ -140,7 +140,7 @@ class SpanTimeline {
         this.tip.style.setProperty('top', event.clientY - box.top + 14 + 'px');
     }
 
-    /* All spans count for the whole run; for a part of it those that are drawn. */
+    /* For the whole run all spans count; for a part of it, those that are drawn. */
     totals() {
         if (this.view.isWhole)
             return this.spans.totals;
@@ -165,7 +165,7 @@ class SpanTimeline {
             return [label, digits(count), duration(sum), duration(sum / count), duration(longest)];
         });
         const number = label => ({ label, isNumber: true });
-        this.list.replaceChildren(table([{ label: 'Name' }, number('Count'), number('In all'),
+        this.list.replaceChildren(table([{ label: 'Name' }, number('Count'), number('Total'),
             number('Mean'), number('Longest')], rows));
     }
 }

@@ -1,11 +1,11 @@
-/* The tables of a run: what moved as charts, what stood still as a list. */
+/* The tables of a run: columns that changed as charts, constant ones as a list. */
 const isConstant = series => series.value !== undefined && series.value !== null;
 
 function keyLabel(tableData, key) {
     return tableData.keys[key]?.label || tableData.help;
 }
 
-/* Bounds of other columns that are near enough not to flatten what they bound. */
+/* Limits from other columns, if they are near enough not to flatten the line. */
 function limitLines(model, tableData, column) {
     const limit = tableData.columns.find(other => other.name === column.limit);
     if (!limit)
@@ -32,7 +32,7 @@ function peakOf(model, series) {
         model.values(series).reduce((most, v) => v > most ? v : most, 0);
 }
 
-/* Those that did nothing only hide the others. */
+/* Leaves out series that are always zero: they would hide the others. */
 function livelySeries(column) {
     const lively = column.series.filter(series => series.value !== 0);
     return lively.length > 0 ? lively : column.series;
@@ -47,7 +47,7 @@ function columnChart(model, view, tableData, column) {
     });
 }
 
-/* A table of metrics: a chart for each key and unit. */
+/* A table of metrics: one chart per key and unit. */
 function keyCharts(model, view, tableData) {
     const charts = [];
     tableData.keys.forEach((key, number) => {
@@ -78,8 +78,8 @@ function constantList(tableData, columns) {
             column.help];
     });
     return make('details', { class: 'pr-more' },
-        make('summary', {}, `${columns.length} that did not change`),
-        table([{ label: 'Column' }, { label: 'Value' }, { label: 'What it is' }], rows));
+        make('summary', {}, `${columns.length} columns that did not change`),
+        table([{ label: 'Column' }, { label: 'Value' }, { label: 'Description' }], rows));
 }
 
 function keyList(tableData) {
@@ -89,7 +89,7 @@ function keyList(tableData) {
     const rows = tableData.keys.map((key, i) => [
         make('span', {}, swatch(lineVariable(i))),
         ...names.map(name => key.texts[name])]);
-    return make('details', { class: 'pr-more' }, make('summary', {}, 'Which they are'),
+    return make('details', { class: 'pr-more' }, make('summary', {}, 'Legend'),
         table([{ label: '' }, ...names.map(label => ({ label }))], rows));
 }
 

@@ -1,13 +1,13 @@
-/* What held the run back, if that can be told. */
+/* The bottleneck of the run, if one was found. */
 const STATUS_WORDS = {
-    nothing: 'Nothing held this run back.',
-    inconclusive: 'What held this run back cannot be told',
+    nothing: 'No bottleneck found.',
+    inconclusive: 'Inconclusive',
 };
 
 function verdictItem(view, verdict) {
     const [first] = verdict.signals;
     const where = first && make('button', { type: 'button', class: 'pr-link', onclick: () =>
-        view.set(first.from, first.to) }, 'show where');
+        view.set(first.from, first.to) }, 'show in charts');
     const numbers = verdict.signals.map(signal => make('li', {}, make('b', {}, signal.text),
         ` ${signal.what} `, make('code', {}, signal.metric)));
     const share = verdict.is_event ? '' : `${digits(100 * verdict.share)}${THIN}% of the run, `;
@@ -16,7 +16,7 @@ function verdictItem(view, verdict) {
         verdict.entity ? ' ' + verdict.entity : null,
         make('p', {}, `${share}confidence ${digits(100 * verdict.confidence)}${THIN}%. `, where),
         make('ul', {}, numbers),
-        verdict.against.length ? make('p', {}, 'Against it: ' + verdict.against.join('; ') + '.') :
+        verdict.against.length ? make('p', {}, 'Against: ' + verdict.against.join('; ') + '.') :
             null,
         verdict.where ? make('p', {}, 'Where: ', make('code', {}, verdict.where)) : null,
         make('p', {}, verdict.advice));

@@ -1,4 +1,4 @@
-/* The part of the run that everything shows, and the instant the pointer is at. */
+/* The selected part of the run, and the time at the pointer. */
 class TimeWindow {
     constructor(end) {
         this.end = end;
@@ -64,12 +64,12 @@ class TimeWindow {
     }
 }
 
-/* Drags on an element become times. `timeAt` turns a place on it into one. */
+/* Turns drags on an element into times. `timeAt` converts a position on it to a time. */
 function brushable(element, timeAt, onselect, onclick) {
     let start = null;
     const shade = make('div', { class: 'pr-shade' });
     element.append(shade);
-    const placeOf = event => event.clientX - element.getBoundingClientRect().left;
+    const positionOf = event => event.clientX - element.getBoundingClientRect().left;
     const show = (a, b) => {
         shade.style.setProperty('left', Math.min(a, b) + 'px');
         shade.style.setProperty('width', Math.abs(a - b) + 'px');
@@ -77,15 +77,15 @@ function brushable(element, timeAt, onselect, onclick) {
     element.addEventListener('pointerdown', event => {
         if (event.button !== 0)
             return;
-        start = placeOf(event);
+        start = positionOf(event);
         element.setPointerCapture(event.pointerId);
     });
     element.addEventListener('pointermove', event => {
         if (start !== null)
-            show(start, placeOf(event));
+            show(start, positionOf(event));
     });
     element.addEventListener('pointerup', event => {
-        const end = placeOf(event);
+        const end = positionOf(event);
         if (start !== null && Math.abs(end - start) > 3)
             onselect(timeAt(Math.min(start, end)), timeAt(Math.max(start, end)));
         else if (start !== null && onclick)
@@ -99,15 +99,15 @@ function brushable(element, timeAt, onselect, onclick) {
     });
 }
 
-/* The strip at the top: the whole run with the window in it. */
+/* The strip at the top: the whole run with the selected window. */
 class TimeBar {
     constructor(model, view) {
         this.model = model;
         this.view = view;
         this.canvas = make('canvas', {});
         this.strip = make('div', { class: 'pr-strip', tabindex: 0, role: 'slider',
-            'aria-label': 'Part of the run that is shown; arrows move it, + and - zoom, Escape ' +
-                'shows all',
+            'aria-label': 'Selected part of the run; arrow keys move it, + and - zoom, Escape ' +
+                'shows the whole run',
             'aria-valuemin': 0, 'aria-valuemax': Math.round(model.end),
             onkeydown: event => view.key(event) }, this.canvas);
         this.text = make('output', { class: 'pr-window-text' });
