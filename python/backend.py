@@ -1,6 +1,6 @@
-"""What pip asks for a wheel (PEP 517): Meson builds it for the Python that asks.
+"""The build backend for pip (PEP 517): Meson builds the wheel for the calling Python.
 
-Needed are Meson, Ninja and the libraries of the C part, as `make` installs them."""
+Needs Meson, Ninja and the libraries of the C part, as installed by `make`."""
 import pathlib
 import shutil
 import subprocess

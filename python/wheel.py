@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Packs a wheel: a zip file with the package, its native part and who it is.
+"""Packs a wheel: a zip file with the package, its native part and metadata.
 
     python/wheel.py WHEEL VERSION NAME NATIVE LIBRARY PYTHON_FILE...
 
 WHEEL is pitot-VERSION-TAGS.whl; NATIVE is called NAME in it. LIBRARY is libpitot.so.X.Y.Z, which
-the native part finds beside itself as libpitot.so.X. Only what the standard library has is needed;
-the same input gives the same bytes."""
+the native part finds next to itself as libpitot.so.X. Uses only the standard library; the same
+input gives the same bytes."""
 import base64
 import hashlib
 import pathlib
@@ -27,13 +27,13 @@ def wheel_file(tags):
 
 
 def soname(library):
-    """libpitot.so.0.1.0 is known as libpitot.so.0."""
+    """libpitot.so.0 for libpitot.so.0.1.0."""
     stem, _, version = library.name.partition('.so.')
     return f'{stem}.so.{version.split(".")[0]}'
 
 
 def name_of(path):
-    """In the wheel: sources are below python/pitot/, what was made is elsewhere."""
+    """Name in the wheel: sources are below python/pitot/, built files elsewhere."""
     _, _, inside = path.as_posix().rpartition('/python/pitot/')
     return f'pitot/{inside if inside != path.as_posix() else path.name}'
 

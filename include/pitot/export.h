@@ -1,4 +1,5 @@
-/* include/pitot/export.h -- what was recorded, as text, traces and events, from inside the program.
+/* include/pitot/export.h -- exports recorded data as text, traces and events, from inside the
+ * program.
  *
  *     size_t length;
  *     char *text = pt_render(PT_PROMETHEUS, &length); -- for the program's own /metrics
@@ -21,21 +22,22 @@ enum pt_exposition_format {
 };
 
 /* All metrics of the process. Ends with a zero that `length` does not count; free() it.
- * NULL: no memory. While nothing was recorded yet it is a valid, empty exposition. */
+ * NULL: no memory. If nothing has been recorded, a valid, empty exposition. */
 PT_API char *pt_render(enum pt_exposition_format format, size_t *length);
-/* The Content-Type that goes with it. */
+/* The Content-Type of a format. */
 PT_API const char *pt_content_type(enum pt_exposition_format format);
-/* What an Accept header asks for; NULL: PT_PROMETHEUS. */
+/* The format requested by an Accept header; NULL: PT_PROMETHEUS. */
 PT_API enum pt_exposition_format pt_negotiate(const char *accept);
 
 /* Upper bounds of the classic buckets of a histogram; default: .005 .01 .025 .05 .1 .25 .5 1 2.5 5
- * 10. Counts at a bound are exact to the 2.2 % of a bucket. 0 or -EINVAL: not rising, too many. */
+ * 10. Counts at a bound are exact within the 2.2 % of a bucket. 0; -EINVAL: not increasing, too
+ * many. */
 PT_API int pt_histogram_set_buckets(pt_histogram histogram, const double *bounds, size_t count);
 
-/* The spans that the process still holds (pt_config.history_spans), as Chrome trace events with
- * the names of process and threads, counters, and flows between the spans of a request. Spans of a
- * thread that overlap and do not nest are on further lines, "name (2)". "-": to standard output; a
- * path that ends with .gz is compressed. 0 or -errno. */
+/* Writes the spans that the process keeps (pt_config.history_spans) as Chrome trace events, with
+ * names of process and threads, counters, and flows between the spans of a request. Spans of a
+ * thread that overlap without nesting are on additional lines, "name (2)". "-": standard output; a
+ * path with the extension .gz is compressed. 0 or -errno. */
 PT_API int pt_write_trace(const char *path);
 
 /* One of the newest spans that lasted at least pt_config.min_duration. */
@@ -44,7 +46,7 @@ typedef struct pt_timing {
     double seconds;
     double wall_time; /* of its end, seconds since 1970 */
 } pt_timing;
-/* Of a span with a known amount of work. */
+/* The throughput of a span with a known amount of work. */
 typedef struct pt_throughput {
     char name[64];
     double per_second;
@@ -56,23 +58,22 @@ typedef struct pt_memory_sample {
     double ram_mb, gpu_mb;
     double wall_time;
 } pt_memory_sample;
-/* The newest of them, oldest first: up to 1000, 1000 and 500. Returns how many. */
+/* The newest values, oldest first: up to 1000, 1000 and 500. Returns how many. */
 PT_API size_t pt_recent_timings(pt_timing *into, size_t capacity);
 PT_API size_t pt_recent_throughputs(pt_throughput *into, size_t capacity);
 PT_API size_t pt_recent_memory(pt_memory_sample *into, size_t capacity);
 
-/* TensorBoard: an event file in `directory`, which is made. NULL and errno. Not by two threads at
- * once. */
+/* TensorBoard: an event file in `directory`, which is created. NULL and errno. Not thread-safe. */
 typedef struct pt_tensorboard pt_tensorboard;
 PT_API pt_tensorboard *pt_tensorboard_open(const char *directory);
 PT_API int pt_tensorboard_scalar(pt_tensorboard *board, const char *tag, int64_t step,
                                  double value);
 PT_API int pt_tensorboard_histogram(pt_tensorboard *board, const char *tag, int64_t step,
                                     pt_histogram histogram);
-/* All metrics of the process: counters and gauges as scalars, histograms as such. */
+/* All metrics of the process: counters and gauges as scalars, histograms as histograms. */
 PT_API int pt_tensorboard_metrics(pt_tensorboard *board, int64_t step);
 PT_API int pt_tensorboard_flush(pt_tensorboard *board);
-PT_API int pt_tensorboard_close(pt_tensorboard *board); /* the first error of all */
+PT_API int pt_tensorboard_close(pt_tensorboard *board); /* the first error of any call */
 
 #ifdef __cplusplus
 }

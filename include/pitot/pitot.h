@@ -1,4 +1,4 @@
-/* include/pitot/pitot.h -- libpitot: a program measures itself, for next to nothing.
+/* include/pitot/pitot.h -- libpitot: metrics and spans from inside a program, at very low cost.
  *
  *     pt_counter tokens = pt_counter_new("tokens", "", "Tokens generated", "model=\"a\"");
  *
@@ -9,19 +9,18 @@
  *         pt_counter_add(tokens, n);
  *     }
  *
- * Off until pt_start(), or until the environment has PITOT_REGION, as under `pitot -- program`.
- * While off, a call is one branch, and metrics and names can be made. While on, recording takes no
- * lock, makes no system call and allocates nothing; only a thread's first call, and the functions
- * called *_new and pt_name_once() for the first time, prepare memory. All functions may be called
- * by any thread, leave errno alone and never fail in the caller's face: what finds no room is
- * counted as dropped.
- * Signal handlers may record, with handles and names that exist: a span that interrupts the end of
- * another is dropped, an add may be lost that interrupts one to the same metric.
+ * Off until pt_start(), or if the environment has PITOT_REGION, as under `pitot -- program`.
+ * While off, a call costs one branch, and metrics and names can be registered. While on,
+ * recording takes no lock, makes no system call and allocates nothing; only the first call of a
+ * thread, the functions *_new and the first pt_name_once() prepare memory. All functions may be
+ * called by any thread, preserve errno and never fail visibly: what does not fit is counted as
+ * dropped. Signal handlers may record, with existing handles and names: a span that interrupts
+ * the end of another is dropped, and an add that interrupts one to the same metric may be lost.
  *
- * The data are in a mapped file with a fixed size, so they outlive the program, also a SIGKILL; or,
- * where there is no directory for it, in memory of the process with the same size. A child made by
- * fork() has a file or memory of its own from its first call on. Without a recorder nobody empties
- * its rings, of 8192 spans a thread, until it calls pt_start(), which makes a thread for it. */
+ * The data is in a mapped file of fixed size, so it outlives the program, even after SIGKILL;
+ * without a directory it is in process memory of the same size. A child made by fork() has its
+ * own file or memory from its first call on. Without a recorder, its rings of 8192 spans per
+ * thread are not emptied until it calls pt_start(), which starts a thread for that. */
 #ifndef PITOT_H
 #define PITOT_H
 
@@ -32,9 +31,9 @@ extern "C" {
 #endif
 
 #define PT_API                __attribute__((visibility("default")))
-#define PITOT_REGION_VARIABLE "PITOT_REGION" /* a directory that exists */
+#define PITOT_REGION_VARIABLE "PITOT_REGION" /* an existing directory */
 
-/* Handles. {0} is valid: what is recorded with it goes nowhere. */
+/* Handles. {0} is valid and records nothing. */
 typedef struct pt_counter {
     uint32_t slot;
 } pt_counter;
@@ -46,7 +45,7 @@ typedef struct pt_histogram {
 } pt_histogram;
 typedef uint32_t pt_name; /* of spans; 0: none */
 
-/* What the amount of work of a span counts. */
+/* The unit of the amount of work of a span. */
 enum pt_work { PT_SAMPLES = 1, PT_TOKENS, PT_FLOWS };
 
 /* A span that has begun. It belongs to the thread that ends it. */
@@ -58,19 +57,19 @@ typedef struct pt_span {
     uint32_t flags;
 } pt_span;
 
-/* Switches recording on, and begins to keep the newest spans for exports. `directory` gets the file
- * of this process; NULL: that of PITOT_REGION does, and without it there is no file. What was in
- * memory so far moves into the file; a process that has a file stays there. 0 or -errno, then
- * nothing has changed. Metrics and names made before are valid. */
+/* Turns recording on, and starts keeping the newest spans for exports. The file of this process is
+ * created in `directory`; NULL: in PITOT_REGION, and without that there is no file. Data in memory
+ * moves into the file; a process that already has a file keeps it. 0 or -errno, then nothing has
+ * changed. Existing metrics and names stay valid. */
 PT_API int pt_start(const char *directory);
-/* Switches recording off for all threads. Handles stay valid, and what was recorded stays;
- * pt_start() goes on with it. */
+/* Turns recording off for all threads. Handles stay valid and recorded data is kept; pt_start()
+ * continues with it. */
 PT_API void pt_stop(void);
 
-/* A metric is known by its name and labels: asking again gives the same handle. `unit` is s, By,
- * ... or "", `labels` are as in Prometheus text, model="a",kind="b", or NULL. Texts are copied
- * and may be cut, except name and labels. Works while off. A handle of 0 is fine to use: then
- * pt_registration_error() says why. */
+/* A metric is identified by name and labels: registering it again returns the same handle. `unit`
+ * is s, By, ... or "", `labels` are as in Prometheus text, model="a",kind="b", or NULL. Texts are
+ * copied and may be truncated, except name and labels. Works while off. A handle of 0 is safe to
+ * use; pt_registration_error() then gives the reason. */
 PT_API pt_counter pt_counter_new(const char *name, const char *unit, const char *help,
                                  const char *labels);
 PT_API pt_gauge pt_gauge_new(const char *name, const char *unit, const char *help,
@@ -78,25 +77,25 @@ PT_API pt_gauge pt_gauge_new(const char *name, const char *unit, const char *hel
 PT_API pt_histogram pt_histogram_new(const char *name, const char *unit, const char *help,
                                      const char *labels);
 
-/* Of the last of these calls by this thread: 0; -EINVAL: the name is not one of Prometheus,
- * [a-zA-Z_:][a-zA-Z0-9_:]*, or the labels are not; -ENAMETOOLONG: more than 95 bytes of name or 255
- * of labels; -EEXIST: the name is that of another kind of metric, where a counter `x_total` is
- * also called `x`; -ENOSPC: no room; -ENOMEM. */
+/* The result of the last of these calls by this thread: 0; -EINVAL: the name is not a Prometheus
+ * name, [a-zA-Z_:][a-zA-Z0-9_:]*, or the labels are not valid; -ENAMETOOLONG: more than 95 bytes
+ * of name or 255 of labels; -EEXIST: the name is used by another kind of metric (a counter
+ * `x_total` also occupies `x`); -ENOSPC: the table is full; -ENOMEM. */
 PT_API int pt_registration_error(void);
 
 /* The q-quantile (0 to 1) of all recorded values, within 1.1 %; NAN if there are none. */
 PT_API double pt_histogram_quantile(pt_histogram histogram, double q);
-/* What was added so far, by all threads. */
+/* The total of all threads. */
 PT_API uint64_t pt_counter_value(pt_counter counter);
-/* What it stands at; NAN: nowhere. */
+/* The current value; NAN: none. */
 PT_API double pt_gauge_value(pt_gauge gauge);
-/* Spans, names and metrics that found no room so far. */
+/* Number of dropped spans, names and metrics. */
 PT_API uint64_t pt_dropped(void);
 
-/* What follows up to the inline functions is used by them, not by programs. */
-PT_API extern int pt_is_on_; /* 0: off; else the sum of what is on */
+/* The declarations up to the inline functions are for these, not for programs. */
+PT_API extern int pt_is_on_; /* 0: off; otherwise the sum of the parts that are on */
 enum { PT_METRICS_ON_ = 1, PT_SPANS_ON_ = 2, PT_HISTOGRAMS_ON_ = 4 };
-/* The calling thread's own cells; NULL: it has none (yet). */
+/* The cells of the calling thread; NULL: none (yet). */
 PT_API extern __thread uint64_t *pt_counters_ __attribute__((tls_model("initial-exec")));
 PT_API void pt_counter_add_(pt_counter counter, uint64_t n);
 PT_API void pt_gauge_set_(pt_gauge gauge, double value);
@@ -107,7 +106,7 @@ PT_API pt_name pt_name_new_(pt_name *once, const char *text);
 PT_API void pt_span_put_(uint64_t start_ticks, uint64_t end_ticks, int64_t argument,
                          uint64_t request, pt_name name, uint32_t flags);
 
-/* One of argument, text and work: they share a place. Work has its enum in two bits. */
+/* Argument, text and work share a field. Work has its enum in two bits. */
 enum {
     PT_SPAN_HAS_ARGUMENT_ = 1,
     PT_SPAN_HAS_REQUEST_ = 2,
@@ -119,7 +118,7 @@ static inline int pt_is_off_(int part) {
     return !(__atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED) & part);
 }
 
-/* Of the clock that all CPUs share. */
+/* Ticks of the clock that all CPUs share. */
 static inline uint64_t pt_ticks_(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -152,13 +151,13 @@ static inline void pt_gauge_add(pt_gauge gauge, double n) {
         pt_gauge_add_(gauge, n);
 }
 
-/* Values are not negative; 2^-32 to 2^48 are told apart. NAN is ignored. */
+/* Values must not be negative; 2^-32 to 2^48 are distinguished. NAN is ignored. */
 static inline void pt_histogram_record(pt_histogram histogram, double value) {
     if (!pt_is_off_(PT_HISTOGRAMS_ON_))
         pt_histogram_record_(histogram, value);
 }
 
-/* The name with that text. `once` is static and zero at first, so that the text is looked up
+/* The name with that text. `once` is static and initially zero, so that the text is looked up only
  * once. */
 static inline pt_name pt_name_once(pt_name *once, const char *text) {
     pt_name name = __atomic_load_n(once, __ATOMIC_RELAXED);
@@ -174,7 +173,7 @@ static inline pt_span pt_span_begin(pt_name name) {
     return span;
 }
 
-/* While off the name is not looked at. */
+/* While off the name is not used. */
 static inline pt_span pt_span_begin_once_(pt_name *once, const char *text) {
     pt_span span = { 0, 0, 0, 0, 0 };
     if (pt_is_off_(PT_SPANS_ON_))
@@ -184,32 +183,32 @@ static inline pt_span pt_span_begin_once_(pt_name *once, const char *text) {
     return span;
 }
 
-/* A number of the caller's choice. */
+/* Attaches a number of the caller's choice. */
 static inline void pt_span_set_argument(pt_span *span, int64_t argument) {
     span->argument = argument;
     span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_ARGUMENT_;
 }
 
-/* Instead of a number: a text, by pt_name_once(). */
+/* Instead of a number: a text from pt_name_once(). */
 static inline void pt_span_set_text(pt_span *span, pt_name text) {
     span->argument = text;
     span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_TEXT_;
 }
 
-/* Instead of a number: how much was done, so that the span has a throughput. */
+/* Instead of a number: the amount of work, which gives the span a throughput. */
 static inline void pt_span_set_work(pt_span *span, enum pt_work work, int64_t amount) {
     span->argument = amount;
     span->flags = (span->flags & PT_SPAN_HAS_REQUEST_) | PT_SPAN_HAS_ARGUMENT_ |
                   (uint32_t)work << PT_SPAN_WORK_SHIFT_;
 }
 
-/* The request that the work was done for. */
+/* The request the span belongs to. */
 static inline void pt_span_set_request(pt_span *span, uint64_t request) {
     span->request = request;
     span->flags |= PT_SPAN_HAS_REQUEST_;
 }
 
-/* Once: a second end does nothing. */
+/* A second end does nothing. */
 static inline void pt_span_end(pt_span *span) {
     if (!span->name)
         return;
@@ -218,7 +217,7 @@ static inline void pt_span_end(pt_span *span) {
     span->name = 0;
 }
 
-/* A span from here to the end of the block; `text` is the same each time. */
+/* A span from here to the end of the block; `text` must be the same each time. */
 #define PT_SPAN(var, text)                                      \
     static pt_name var##_name_;                                 \
     pt_span var __attribute__((cleanup(pt_span_end), unused)) = \

@@ -1,4 +1,4 @@
-"""Measures a program from inside, for next to nothing. See docs/PYTHON.md.
+"""Measures a program from inside, at very low cost. See docs/PYTHON.md.
 
     import pitot
 
@@ -14,8 +14,8 @@ try:
     from pitot import _native
 except ImportError as error:
     raise ImportError(
-        f"the native part of pitot cannot be loaded ({error}); install the wheel that was made for "
-        "this Python, or build it: `make python PYTHON=<this python>`") from error
+        f"the native part of pitot cannot be loaded ({error}); install the wheel for this "
+        "Python, or build it: `make python PYTHON=<this python>`") from error
 
 from pitot import torch
 from pitot._native import (Counter, Gauge, Histogram, Span, Timer, __version__, dropped, is_on,
@@ -39,25 +39,25 @@ __all__ = ['Counter', 'Gauge', 'HealthStatus', 'Histogram', 'MonitoringSystem',
 
 
 def configure(**changes):
-    """Changes settings by name, for all threads, all of them or none; see settings()."""
+    """Changes settings by name for all threads; all changes apply, or none. See settings()."""
     _native.configure({name: str(value) for name, value in changes.items()})
 
 
-# No __getattr__ for names that come later: with one, Python finds no name of a module fast.
+# No __getattr__ for lazily imported names: it would slow down every lookup in the module.
 def read(run, pandas=None):
-    """The tables of a recorded run; see pitot.tables."""
+    """Reads the tables of a recorded run; see pitot.tables."""
     from pitot import tables
     return tables.read(run, pandas)
 
 
 def lines(*functions):
-    """Time and hits of each line of these functions, for `with`, or as a decorator of one; see
-    pitot.line_profile."""
+    """Profiles time and hits of each line of these functions, in a `with` or as a decorator of one
+    function; see pitot.line_profile."""
     from pitot import line_profile
     return line_profile.lines(*functions)
 
 
 def load_ipython_extension(shell):
-    """`%load_ext pitot` in a notebook: then %%pitot shows what a cell takes."""
+    """Called by `%load_ext pitot` in a notebook; %%pitot then shows time and memory of a cell."""
     from pitot import ipython
     ipython.load(shell)

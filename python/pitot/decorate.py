@@ -1,10 +1,10 @@
-"""Functions around functions: whatever kind of function it is, its body runs inside of a block.
+"""Wraps functions of any kind so that their body runs inside a block.
 
-`make` gives a new context manager for each call, so that calls may recurse and overlap. The block
-of a generator lasts from its first step to its end, with the time between the steps."""
+`make` returns a new context manager for each call, so that calls may recurse and overlap. The block
+of a generator lasts from its first step to its end, including the time between the steps."""
 from pitot._native import span
 
-# As in the module inspect, which is dear to import.
+# As in the module inspect, which is slow to import.
 _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
@@ -26,17 +26,17 @@ def _name_of(function):
 
 
 def wrap(function, make):
-    """A function like this one, every call of which is a block of make()."""
+    """Returns a function like this one, with every call inside a block of make()."""
     if isinstance(function, (classmethod, staticmethod)):
         return type(function)(wrap(function.__func__, make))
     if not callable(function):
-        raise TypeError(f'{function!r} is no function')
+        raise TypeError(f'{function!r} is not a function')
     import functools
     return functools.wraps(function)(_wrapper_for(function)(function, make))
 
 
 def _wrapper_for(function):
-    while hasattr(function, 'func'): # a functools.partial is what it calls
+    while hasattr(function, 'func'): # unwrap functools.partial
         function = function.func
     flags = getattr(getattr(function, '__code__', None), 'co_flags', 0)
     if flags & _COROUTINE:

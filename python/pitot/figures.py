@@ -1,10 +1,10 @@
-"""Classes of named figures, which are dataclasses as soon as there is an object of one.
+"""Classes of named figures, which become dataclasses when the first object is created.
 
-`dataclasses` takes longer to import than all of pitot, and most programs need no such class."""
+`dataclasses` takes longer to import than all of pitot, and most programs do not need them."""
 
 
 class Figures:
-    """Fields are the annotations of the class; what is not known is None."""
+    """Fields are the annotations of the class; unknown values are None."""
 
     def __new__(cls, *args, **values):
         if '__dataclass_fields__' not in cls.__dict__:
@@ -13,6 +13,6 @@ class Figures:
         return super().__new__(cls)
 
     def to_dict(self) -> dict:
-        """All fields by name, sections as dicts of their own: ready for json.dumps()."""
+        """All fields by name, sections as nested dicts: ready for json.dumps()."""
         return {name: value.to_dict() if isinstance(value, Figures) else value
                 for name, value in vars(self).items()}

@@ -29,11 +29,11 @@ def label_text(labels, more):
 
 def _label(name):
     if not isinstance(name, str):
-        raise TypeError(f'the name of a label is a str, not {name!r}')
+        raise TypeError(f'the name of a label must be a str, not {name!r}')
     return name
 
 
 def _value(name, value):
     if not isinstance(value, (str, int, float)):
-        raise TypeError(f'label {name} is a str or a number, not {value!r}')
+        raise TypeError(f'label {name} must be a str or a number, not {value!r}')
     return str(value).replace('\\', r'\\').replace('"', r'\"').replace('\n', r'\n')

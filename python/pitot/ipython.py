@@ -1,11 +1,11 @@
-"""%%pitot: what a cell of a notebook takes.
+"""%%pitot: time and memory of a notebook cell.
 
     %load_ext pitot
 
     %%pitot
     model.fit(data)
 
-Below the output stands a line as of summary(), and a small plot of memory while the cell ran."""
+Below the output is a line like that of summary(), and a small plot of memory over time."""
 from pitot.measure import PerformanceProfiler
 
 _BARS = '▁▂▃▄▅▆▇█'
@@ -13,7 +13,7 @@ _WIDTH = 40
 
 
 def sparkline(values, width=_WIDTH):
-    """The values as a row of bars from the lowest to the highest; many are thinned to `width`."""
+    """The values as a row of bars, scaled from lowest to highest; thinned to `width`."""
     if not values:
         return ''
     picked = [values[i * len(values) // width] for i in range(width)] if len(values) > width \
@@ -24,7 +24,7 @@ def sparkline(values, width=_WIDTH):
 
 
 class CellCost:
-    """What a cell took, as text and as HTML."""
+    """Time and memory of a cell, as text and as HTML."""
 
     def __init__(self, metrics, samples):
         self.metrics = metrics
@@ -45,7 +45,7 @@ class CellCost:
 
 
 def measure_cell(shell, line, cell):
-    """Runs the cell in the notebook's own names; what it raises is shown as ever."""
+    """Runs the cell in the notebook's namespace; exceptions are shown as usual."""
     from IPython.display import display
     profiler = PerformanceProfiler(detailed_memory=True, memory_interval=0.05)
     with profiler.profile(line.strip() or 'cell'):

@@ -1,17 +1,17 @@
-"""Time and hits of each source line of chosen functions.
+"""Time and hits of each source line of selected functions.
 
     with pitot.lines(tokenize, Model.forward) as profile:
         serve()
     print(profile.report())
     profile.report().write_html("lines.html")
 
-    @pitot.lines            # or for good: tokenize.lines.report()
+    @pitot.lines            # or permanently: tokenize.lines.report()
     def tokenize(text): ...
 
-A line has the time from reaching it to reaching the next, with all that it calls; where functions
-call themselves, time counts in each of them. Each line of a chosen function costs about 0.1 us.
-From Python 3.12 on other functions cost nothing and all threads are seen; before, each line of any
-function costs about 0.03 us in the thread that profiles, the only one that is seen."""
+The time of a line is the time from reaching it to reaching the next, including everything it calls;
+in recursive functions, time counts in each level. Each line of a selected function costs about
+0.1 us. From Python 3.12 on other functions cost nothing and all threads are seen. Before 3.12, each
+line of any function costs about 0.03 us in the profiling thread, the only one that is seen."""
 from __future__ import annotations
 
 import functools
@@ -30,7 +30,7 @@ _RESUMABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 
 
 class LineProfile:
-    """Functions (or code objects) and what their lines took between start() and stop()."""
+    """Measures the lines of functions (or code objects) between start() and stop()."""
 
     def __init__(self, *functions):
         self.codes = tuple(dict.fromkeys(_code(function) for function in functions))
@@ -38,7 +38,7 @@ class LineProfile:
         self._watch = None
 
     def start(self, frame=None) -> None:
-        """`frame` may be running code that was chosen: it is seen from its next line on."""
+        """`frame` may be running selected code: it is measured from its next line on."""
         self._watch = self._watch or _start_watch(self._clock, self.codes, frame)
 
     def stop(self) -> None:
@@ -62,7 +62,7 @@ class LineProfile:
 
 
 class LineReport:
-    """rows() are in the order of the source; str() is a table, html() a page."""
+    """rows() are in source order; str() is a table, html() a page."""
 
     def __init__(self, clock, codes):
         self._functions = [(code, clock.lines(code)) for code in codes]
@@ -85,14 +85,14 @@ class LineReport:
 
 
 def lines(*functions) -> LineProfile:
-    """A LineProfile for `with`; of one function also a decorator: function.lines is its profile."""
+    """A LineProfile for `with`; also a decorator of one function: function.lines is its profile."""
     if len(functions) != 1 or not callable(functions[0]):
         return LineProfile(*functions)
     return _Lines(functions[0])
 
 
 class _Lines(LineProfile):
-    """Both at once: entered it is a profile, called it is the function."""
+    """A profile when entered, the function when called."""
 
     def __init__(self, function):
         super().__init__(function)
@@ -106,7 +106,7 @@ class _Lines(LineProfile):
     def __call__(self, *args, **kwargs):
         if self.codes[0].co_flags & _RESUMABLE:
             raise TypeError(f'{_name(self.codes[0])} is a generator or asynchronous: '
-                            'use `with pitot.lines(function):` around what runs it')
+                            'use `with pitot.lines(function):` around its caller')
         self._change(1)
         try:
             return self._function(*args, **kwargs)
@@ -131,7 +131,7 @@ def _code(function):
     function = inspect.unwrap(getattr(function, '__func__', function))
     code = getattr(function, '__code__', None)
     if code is None:
-        raise TypeError(f'{function!r} has no lines: it is not a function of Python')
+        raise TypeError(f'{function!r} has no lines: it is not a Python function')
     return code
 
 
@@ -146,8 +146,8 @@ def _start_watch(clock, codes, frame):
 
 
 class _Trace:
-    """By the trace function of this thread; one of before, a debugger's or that of a profile around
-    this one, comes back at the end."""
+    """Uses the trace function of this thread; a previous one, of a debugger or an outer profile, is
+    restored at the end."""
 
     def __init__(self, clock, codes, frame):
         self._clock, self._codes, self._before = clock, set(codes), sys.gettrace()
@@ -185,7 +185,7 @@ class _Trace:
 
 
 class _Monitoring:
-    """By sys.monitoring: code that was not chosen runs as ever."""
+    """Uses sys.monitoring: other code runs at full speed."""
 
     def __init__(self, clock, codes):
         events = _monitoring.events
@@ -209,7 +209,7 @@ class _Monitoring:
                 return tool
             except ValueError:
                 continue
-        raise RuntimeError('other tools have all places of sys.monitoring')
+        raise RuntimeError('all tool ids of sys.monitoring are in use')
 
     def stop(self):
         _monitoring.set_events(self._tool, 0)

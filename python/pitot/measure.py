@@ -1,4 +1,4 @@
-"""What operations of a program take: time, memory, work, energy.
+"""Resource usage of operations: time, memory, work, energy.
 
     from pitot.measure import PerformanceProfiler
 
@@ -6,10 +6,10 @@
     with profiler.profile("training") as operation:
         for batch in batches:
             train(batch)
-            operation.step()            # optional: growth of memory is told per step
+            operation.step()            # optional: detect memory growth per step
     print(profiler.get_metrics().summary())
 
-Figures of the process are of all its threads, without its children. What is not known is None."""
+Figures of the process include all its threads, without its children. Unknown values are None."""
 from __future__ import annotations
 
 import sys
@@ -31,8 +31,8 @@ class MemoryMetrics(Figures):
     memory_leak_detected: bool | None   # None without detailed_memory, or with too few samples
     growth_mb_per_step: float | None    # None without steps
     growth_mb_per_second: float | None  # None with steps
-    growth_error_mb: float | None       # standard error of the one that is known
-    is_peak_exact: bool                 # by the kernel; else the highest sample
+    growth_error_mb: float | None       # standard error of the known one
+    is_peak_exact: bool                 # from the kernel; otherwise the highest sample
     steps: int
 
 
@@ -46,7 +46,7 @@ class TimingMetrics(Figures):
 
 class ComputeMetrics(Figures):
     """Work, and how busy the process was."""
-    estimated_flops: int | None         # a multiply-add is 2; None: not asked for, or nobody knows
+    estimated_flops: int | None         # a multiply-add is 2; None: off, or unknown
     flops_per_second: float | None
     flops_source: str | None            # "counted" by the CPU, or "analytical"; None
     gpu_utilization_percent: float | None
@@ -54,17 +54,17 @@ class ComputeMetrics(Figures):
 
 
 class SystemMetrics(Figures):
-    """Of the machine meanwhile."""
+    """Of the machine during the operation."""
     cpu_percent: float | None           # all CPUs are 100
     memory_percent: float | None
     disk_io_percent: float | None       # busy time of the busiest disk
-    network_io_mb: float | None         # both ways, without loopback
+    network_io_mb: float | None         # both directions, without loopback
     disk_read_mb: float | None          # of the process
     disk_write_mb: float | None
 
 
 class EnergyMetrics(Figures):
-    """With track_carbon. The range is from less error_low_percent to plus error_high_percent."""
+    """With track_carbon. The range is -error_low_percent to +error_high_percent."""
     energy_joules: float | None
     error_low_percent: float | None
     error_high_percent: float | None
@@ -75,9 +75,9 @@ class EnergyMetrics(Figures):
 
 
 class PerformanceMetrics(Figures):
-    """What one operation took."""
+    """Resource usage of one operation."""
     operation: str
-    is_complete: bool                   # it has ended; else these are its figures so far
+    is_complete: bool                   # it has ended; otherwise these are its figures so far
     has_failed: bool
     memory: MemoryMetrics
     timing: TimingMetrics
@@ -105,7 +105,7 @@ def _megabytes(amount):
 
 
 class Operation:
-    """A block that is measured; made by PerformanceProfiler.profile()."""
+    """A measured block; created by PerformanceProfiler.profile()."""
 
     def __init__(self, profiler, name):
         self._profiler, self.name = profiler, name
@@ -128,32 +128,32 @@ class Operation:
             self._profiler._end_lines(self.name, self._lines)
 
     def step(self) -> None:
-        """One of many alike repetitions is done: the test for leaks looks at memory after each."""
+        """Marks the end of one iteration: the leak test uses the memory after each."""
         self._native.step()
 
     def add_flops(self, flops: float) -> None:
-        """Floating-point operations that were done; a multiply-add is 2."""
+        """Adds floating-point operations; a multiply-add is 2."""
         self._native.add_flops(flops)
 
 
 class PerformanceProfiler:
     """Measures named operations; see the fields of PerformanceMetrics.
 
-    track_gpu: memory and utilisation of the GPU, if there is one
+    track_gpu: memory and utilization of the GPU, if there is one
     track_carbon: energy and carbon
     detailed_memory: keeps samples of memory and looks for leaks
     memory_interval: seconds between samples, 0.01 to 3600
-    enable_line_profiling: time and hits of each line of the function that has the block, and of
-        those that were given to profile_lines_of(); slow, see pitot.line_profile
-    estimate_flops: by torch where the program has imported it, else by counters of the CPU where
-        there are any; the block is slower with torch
+    enable_line_profiling: time and hits of each line of the function that contains the block, and
+        of those given to profile_lines_of(); slow, see pitot.line_profile
+    estimate_flops: from torch if the program has imported it, otherwise from CPU counters if
+        available; with torch the block is slower
     """
 
     def __init__(self, track_gpu: bool = True, track_carbon: bool = False,
                  detailed_memory: bool = False, memory_interval: float = 0.5,
                  enable_line_profiling: bool = False, estimate_flops: bool = False):
         if not 0.01 <= memory_interval <= 3600:
-            raise ValueError(f'memory_interval is 0.01 to 3600 seconds, not {memory_interval!r}')
+            raise ValueError(f'memory_interval must be 0.01 to 3600 s, not {memory_interval!r}')
         self.track_gpu, self.track_carbon = track_gpu, track_carbon
         self.detailed_memory, self.memory_interval = detailed_memory, memory_interval
         self.enable_line_profiling, self.estimate_flops = enable_line_profiling, estimate_flops
@@ -162,14 +162,14 @@ class PerformanceProfiler:
         self._functions, self._line_reports = [], {}
 
     def profile(self, operation_name: str) -> Operation:
-        """A context manager. A block that raises is recorded, and the exception goes on."""
+        """A context manager. If the block raises, it is recorded and the exception propagates."""
         if not isinstance(operation_name, str):
-            raise TypeError(f'the name of an operation is a str, not {operation_name!r}')
+            raise TypeError(f'the name of an operation must be a str, not {operation_name!r}')
         return Operation(self, operation_name)
 
     def get_metrics(self, operation_name: str | None = None) -> PerformanceMetrics:
-        """Of the last operation, or the last of that name; of one that still runs, so far.
-        LookupError: there was none."""
+        """Metrics of the last operation, or the last of that name; so far, if it is still running.
+        LookupError: there is none."""
         found = self._native.get(operation_name)
         if found is None:
             raise LookupError(self._nothing(operation_name))
@@ -178,21 +178,21 @@ class PerformanceProfiler:
 
     def _nothing(self, name):
         if name is None:
-            return 'nothing was profiled yet: use `with profiler.profile("name"):` first'
+            return 'nothing has been profiled (use `with profiler.profile("name"):`)'
         known = ', '.join(repr(other) for other in self.get_timing_breakdown()) or 'none'
-        return f'no operation {name!r} was profiled; there are: {known}'
+        return f'no operation {name!r} was profiled (known: {known})'
 
     def get_current_memory(self) -> float:
         """Memory of the process in MB."""
         return _native.current_memory()
 
     def get_current_gpu_memory(self) -> float:
-        """The part of the first GPU's memory that is in use, 0 to 1; nan, which is neither above
-        nor below any limit, if there is no GPU."""
+        """The used share of the first GPU's memory, 0 to 1; without a GPU nan, which is neither
+        above nor below any limit."""
         return _native.current_gpu_memory()
 
     def get_timing_breakdown(self) -> dict[str, float]:
-        """Seconds of all operations that ended, by name; those of one name together."""
+        """Total seconds of completed operations, by name."""
         return self._native.breakdown()
 
     def has_results(self) -> bool:
@@ -204,7 +204,7 @@ class PerformanceProfiler:
         return self._native.memory_samples(operation_name)
 
     def profile_lines_of(self, *functions) -> None:
-        """Functions whose lines are of interest besides those of the block itself."""
+        """Also profiles the lines of these functions, in addition to those of the block."""
         self._functions += functions
 
     def get_line_profile(self, operation_name=None):
@@ -213,11 +213,11 @@ class PerformanceProfiler:
         if operation_name is None and self._line_reports:
             operation_name = next(reversed(self._line_reports))
         if operation_name not in self._line_reports:
-            raise LookupError('there is no line profile; enable_line_profiling=True makes them')
+            raise LookupError('there is no line profile (set enable_line_profiling=True)')
         return self._line_reports[operation_name]
 
     def _begin_lines(self, frame):
-        """None: another tool has all places for it. The operation goes on without lines."""
+        """None: other tools use all tool ids. The operation continues without lines."""
         from pitot.line_profile import LineProfile
         try:
             profile = LineProfile(frame.f_code, *self._functions)
@@ -235,7 +235,7 @@ class PerformanceProfiler:
 
 
 def _begin_flops():
-    """A counter that was entered, or None: the program has no torch, or it does not want to."""
+    """A started counter; None: the program has no torch, or the counter cannot start."""
     if 'torch' not in sys.modules:
         return None
     try:

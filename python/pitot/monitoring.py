@@ -1,4 +1,4 @@
-"""MonitoringSystem: series of values, figures of GPU and machine, alerts, one report of it all."""
+"""MonitoringSystem: series of values, figures of GPU and machine, alerts, and a report."""
 from __future__ import annotations
 
 import math
@@ -8,13 +8,13 @@ from pitot import _native
 
 
 class MonitoringSystem:
-    """metrics: name to [(timestamp, value)], the newest `capacity` of each; alerts: the texts of
-    those that were on at the last check_alerts(); start_time: seconds since 1970."""
+    """metrics: name to [(timestamp, value)], the newest `capacity` of each; alerts: texts of the
+    alerts active at the last check_alerts(); start_time: seconds since 1970."""
 
     def __init__(self, capacity: int = 100):
         if capacity < 1:
-            raise ValueError(f'capacity is 1 or more, not {capacity!r}')
-        from collections import defaultdict # not needed by an import of pitot
+            raise ValueError(f'capacity must be 1 or more, not {capacity!r}')
+        from collections import defaultdict # imported late to keep `import pitot` fast
         self.metrics = defaultdict(list)
         self.alerts = []
         self.start_time = time.time()
@@ -32,10 +32,10 @@ class MonitoringSystem:
         try:
             self._native.record(metric_name, value, timestamp)
         except (TypeError, ValueError):
-            pass # rules cannot see what is no number
+            pass # rules only see numbers
 
     def get_gpu_metrics(self) -> dict[str, float]:
-        """Of the first GPU: gpu_utilization in %, gpu_memory_used and gpu_memory_total in MB,
+        """The first GPU: gpu_utilization in %, gpu_memory_used and gpu_memory_total in MB,
         gpu_temperature in degrees Celsius, gpu_power_draw in W. {} without one."""
         try:
             return self._native.gpu()
@@ -43,25 +43,25 @@ class MonitoringSystem:
             return {}
 
     def get_system_metrics(self) -> dict[str, float]:
-        """cpu_utilization and memory_percent in %, memory_used_gb and memory_total_gb. The CPU is
-        that since the call before, or since this object was made."""
+        """cpu_utilization and memory_percent in %, memory_used_gb and memory_total_gb. CPU
+        utilization is since the previous call, or since this object was created."""
         return self._native.machine()
 
     def add_rule(self, metric: str, *, above: float | None = None, below: float | None = None,
                  text: str, for_seconds: float = 0.0, hysteresis: float = 0.0) -> None:
-        """An alert of your own, besides those of the GPU: `metric` is a recorded series, or a name
+        """Adds an alert rule to those of the GPU: `metric` is a recorded series, or a name
         of get_gpu_metrics() or get_system_metrics(), or gpu_memory_usage (0 to 1)."""
         if (above is None) == (below is None):
-            raise ValueError('a rule is either above= or below= a limit')
+            raise ValueError('a rule needs either above= or below=')
         self._native.add_rule(metric, below is None, above if below is None else below,
                               for_seconds, hysteresis, text)
 
     def clear_rules(self) -> None:
-        """Takes all rules away, also those of the GPU."""
+        """Removes all rules, also those of the GPU."""
         self._native.clear_rules()
 
     def check_alerts(self) -> list[str]:
-        """Texts of the alerts that are on. What is not known breaks no rule."""
+        """Texts of the active alerts. Unknown values never fire an alert."""
         alerts = self._native.check()
         self.alerts[:] = alerts
         return alerts

@@ -1,10 +1,10 @@
-"""Limits of time and memory for tests, as a plugin of pytest that comes with the package.
+"""A pytest plugin: time and memory limits for tests.
 
     @pytest.mark.pitot(max_seconds=1, max_ram_mb=500, max_growth_mb=10)
     def test_load(): ...
 
-A test that passes but takes more fails, and says how much. `--pitot` lists what marked tests
-took."""
+A passing test that exceeds a limit fails and reports the value. `--pitot` lists the usage of marked
+tests."""
 import pytest
 
 from pitot.measure import PerformanceProfiler
@@ -18,12 +18,13 @@ _LIMITS = {
 
 
 def pytest_addoption(parser):
-    parser.addoption('--pitot', action='store_true', help='list what tests marked pitot took')
+    parser.addoption('--pitot', action='store_true',
+                     help='list time and memory of tests marked pitot')
 
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'pitot(max_seconds=, max_ram_mb=, max_growth_mb=): '
-                                       'the test fails if it takes more')
+                                       'the test fails if it exceeds a limit')
     config.pitot_metrics = {} # by the id of the test
 
 
@@ -36,7 +37,7 @@ def _limits(marker):
 
 
 def excesses(metrics, limits):
-    """A text for each limit that does not hold."""
+    """One text per exceeded limit."""
     for name, limit in limits.items():
         words, figure = _LIMITS[name]
         value = figure(metrics)

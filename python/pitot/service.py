@@ -1,4 +1,4 @@
-"""A service tells how it is: metrics of its requests, its health."""
+"""Metrics of the requests of a service, and its health."""
 from __future__ import annotations
 
 import time
@@ -7,14 +7,14 @@ from pitot import _native
 from pitot.figures import Figures
 from pitot.instruments import counter, gauge, histogram
 
-TYPE_CHECKING = False # that of typing, which would be long to import
+TYPE_CHECKING = False # as in typing, which is slow to import
 if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Callable
 
 
 class HealthStatus(Figures):
-    """What is not known is None."""
+    """Unknown values are None."""
     status: str                   # "healthy" or "unhealthy"
     latency_p50: float | None     # seconds, of the last five to ten minutes
     latency_p95: float | None
@@ -29,19 +29,20 @@ class HealthStatus(Figures):
 
 
 def health(probe: Callable | None = None) -> HealthStatus:
-    """How the service is. `probe` is called and timed: the service is healthy unless it raises an
-    Exception or says False. If it gives an awaitable and no event loop runs, that is awaited; in
-    a loop use `await pitot.health_check(probe)`."""
+    """Health of the service. `probe` is called and timed: the service is healthy unless it raises
+    an Exception or returns False. An awaitable result is awaited if no event loop is running;
+    inside a loop use `await pitot.health_check(probe)`."""
     if probe is None:
         return HealthStatus(**_native.health())
     try:
         return HealthStatus(**_native.health(lambda: _finished(probe())))
     except _LoopRuns:
-        raise RuntimeError('an event loop runs: use `await pitot.health_check(probe)`') from None
+        raise RuntimeError(
+            'an event loop is running (use `await pitot.health_check(probe)`)') from None
 
 
 class _LoopRuns(BaseException):
-    """Not that of a probe, which would be told as ill."""
+    """Not an Exception: one raised by a probe means unhealthy."""
 
 
 def _finished(answer):
@@ -59,8 +60,8 @@ def _finished(answer):
 
 
 async def health_check(engine) -> HealthStatus:
-    """As health(), in an event loop. `engine` is a probe, or has generate(), of which a test
-    generation is asked: generate("test")."""
+    """Like health(), in an event loop. `engine` is a probe, or has generate(), which is called with
+    "test"."""
     probe = (lambda: engine.generate('test')) if hasattr(engine, 'generate') else engine
     start = time.perf_counter()
     is_well = await _is_well(probe)
@@ -82,8 +83,8 @@ async def _is_well(probe):
 
 class RequestMetrics:
     """requests_total, request_duration_seconds, active_requests, tokens_per_second and
-    memory_usage_bytes, as metrics of the process; switches recording on. ValueError: another kind
-    of metric has one of these names."""
+    memory_usage_bytes, as metrics of the process; turns recording on. ValueError: one of these
+    names is already used by another kind of metric."""
 
     def __init__(self):
         if not _native.is_on():
@@ -96,18 +97,18 @@ class RequestMetrics:
 
     def record_request(self, duration: float | timedelta, tokens: int = 0,
                        ok: bool = True) -> None:
-        """A request was answered; `duration` in seconds, or a timedelta."""
+        """Records a completed request; `duration` in seconds, or a timedelta."""
         seconds = duration.total_seconds() if hasattr(duration, 'total_seconds') else duration
         _native.record_request(seconds, tokens, ok)
 
 
 def get_latency_percentile(q: float) -> float:
-    """Seconds, of the last five to ten minutes; q is 0 to 1. nan: there were no requests."""
+    """Seconds, over the last five to ten minutes; q is 0 to 1. nan: there were no requests."""
     return _native.latency_percentile(q)
 
 
 def get_error_rate() -> float:
-    """0 to 1, of the last five to ten minutes; 0 without requests."""
+    """0 to 1, over the last five to ten minutes; 0 without requests."""
     return _native.error_rate()
 
 
@@ -116,5 +117,5 @@ def get_memory_usage_mb() -> float:
 
 
 def get_gpu_utilization() -> float:
-    """% of the first GPU; nan: there is none."""
+    """Utilization of the first GPU in %; nan: there is none."""
     return _native.gpu_utilization()

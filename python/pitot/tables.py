@@ -1,11 +1,11 @@
-"""The tables of a recorded run, from the files beside its journal.
+"""The tables of a recorded run, from the files next to its journal.
 
     run = pitot.read("profiler-output")
     run["spans"]["sDuration"]       a column: a list, or a pandas Series where pandas is
     run.units["spans"]["sDuration"] "ns"
 
 JSON lines are read if they are there; else the program `pitot` makes them from the journal, in a
-temporary directory; else CSV is read. The program is that of PITOT_BINARY, or of PATH."""
+temporary directory; otherwise CSV is read. The program is PITOT_BINARY, or `pitot` on PATH."""
 import csv
 import json
 import os
@@ -20,7 +20,7 @@ _UUID = r'[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
 
 class Run(dict):
-    """Tables by name; "main" is the file without one. `units` has those of the columns."""
+    """Tables by name; "main" is the main file. `units` has the units of the columns."""
 
     def __init__(self, uuid, tables, units):
         super().__init__(tables)
@@ -50,7 +50,7 @@ def _find(path):
     found = re.match(_UUID, path.name)
     if found and path.exists():
         return path.parent, found[0]
-    raise FileNotFoundError(f'there is no run at {path}: a directory with *.pitot is needed')
+    raise FileNotFoundError(f'no run at {path} (give a directory with *.pitot files)')
 
 
 def _columns(directory, uuid):
@@ -62,7 +62,7 @@ def _columns(directory, uuid):
     if not found:
         raise FileNotFoundError(
             f'run {uuid} has no .jsonl or .csv files, and there is no program `pitot` to make them '
-            f'from the journal: run `pitot export -f jsonl {directory}`, or set PITOT_BINARY')
+            f'(run `pitot export -f jsonl {directory}`, or set PITOT_BINARY)')
     return found
 
 
@@ -92,7 +92,7 @@ def _read_csv(path):
 
 
 def _typed(cells):
-    """All whole numbers, or all numbers, or texts; nothing is None."""
+    """All integers, or all numbers, or texts; an empty field is None."""
     for kind in (int, float):
         try:
             return [kind(cell) if cell else None for cell in cells]

@@ -1,10 +1,10 @@
-"""torch, where it is: FLOPs of a block, time and memory of layers.
+"""Support for torch: FLOPs of a block, time and memory of layers.
 
     with pitot.torch.watch(model) as layers:
         model(batch)
     print(layers)
 
-torch itself is imported only by what needs it."""
+torch itself is imported only when needed."""
 from __future__ import annotations
 
 import sys
@@ -14,7 +14,7 @@ from pitot import _native
 
 
 def cuda():
-    """torch.cuda if the program has imported torch and there is a GPU; else None."""
+    """torch.cuda if the program has imported torch and there is a GPU; otherwise None."""
     torch = sys.modules.get('torch')
     return torch.cuda if torch is not None and torch.cuda.is_available() else None
 
@@ -47,7 +47,7 @@ class FlopCounter:
 
 
 class Component:
-    """A block of a collector that is in torch's profiler as well."""
+    """A block of a collector that is also a block of torch's profiler."""
 
     def __init__(self, name, block):
         from torch.profiler import record_function
@@ -63,21 +63,22 @@ class Component:
 
 
 class Layer:
-    """What one module took, with all modules inside of it."""
+    """Usage of one module, including all modules inside it."""
 
     def __init__(self, name, kind):
         self.name, self.kind = name, kind
         self.calls, self.seconds, self.self_seconds = 0, 0.0, 0.0
-        self.memory_mb = None # growth on the GPU during its calls, highest; None without CUDA
+        self.memory_mb = None # largest growth on the GPU during a call; None without CUDA
 
     def to_dict(self):
         return dict(vars(self))
 
 
 class Layers:
-    """Hooks on all modules of a model, until close(), or the end of a `with`.
+    """Hooks on all modules of a model, until close() or the end of a `with`.
 
-    On a GPU each layer waits for its end, so that the time is its own: the model is slower."""
+    On a GPU each layer waits for its completion, so that times are attributed correctly: the model
+    is slower."""
 
     def __init__(self, model):
         self._layers, self._open, self._hooks = {}, [], []
@@ -94,7 +95,7 @@ class Layers:
         self._open.append([layer, span, _used(), time.perf_counter(), 0.0])
 
     def _leave(self, module, inputs, output):
-        # A layer that raised has no end of its own: it goes with that which was outside.
+        # A layer that raised has no end event: it ends with the enclosing layer.
         layer = self._layers[module]
         while self._open:
             opened, span, used, started, inside = self._open.pop()
@@ -128,7 +129,7 @@ class Layers:
         self.close()
 
     def rows(self) -> list[Layer]:
-        """The layers in the order of the model."""
+        """The layers in model order."""
         return list(self._layers.values())
 
     def __iter__(self):
@@ -144,7 +145,7 @@ class Layers:
 
 
 def _used():
-    """Bytes of torch on the GPU once all work is done; None without one."""
+    """Bytes allocated by torch on the GPU after all work is done; None without a GPU."""
     device = cuda()
     if not device:
         return None
@@ -153,5 +154,5 @@ def _used():
 
 
 def watch(model) -> Layers:
-    """Time, calls and GPU memory of each layer of a torch.nn.Module; layers are spans too."""
+    """Time, calls and GPU memory of each layer of a torch.nn.Module; layers are also spans."""
     return Layers(model)

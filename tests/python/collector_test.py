@@ -309,7 +309,7 @@ class GPUMonitorTest(TestCase):
             monitor = GPUMonitor(MetricsConfig(enable_gpu_monitoring=True))
             print(monitor.nvml_available, monitor.gpu_utilization)
         ''', PITOT_NVML='/nonexistent/libnvml.so')
-        self.assertEqual(out, 'DEBUG_PERFORMANCE GPU monitoring: NVML not found, asking torch '
+        self.assertEqual(out, 'DEBUG_PERFORMANCE GPU monitoring: NVML not found, using torch '
                               'instead\nFalse nan\n')
 
     def test_gpu(self):

@@ -115,7 +115,7 @@ class LinesTest(TestCase):
         self.assertEqual([row.hits for row in twice.lines.report().rows()], [6])
         self.assertEqual(twice.__doc__, 'Doubles.')
         self.assertRaisesRegex(TypeError, 'generator', pitot.lines(numbers), 3)
-        self.assertRaisesRegex(TypeError, 'not a function of Python', pitot.lines, len)
+        self.assertRaisesRegex(TypeError, 'not a Python function', pitot.lines, len)
 
     def test_threads(self):
         """C291: threads do not disturb one another"""

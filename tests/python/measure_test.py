@@ -87,7 +87,7 @@ class MeasureTest(TestCase):
     def test_names(self):
         """C279 C280 C283 C285: metrics of the last operation, and of that with a name"""
         profiler = PerformanceProfiler()
-        self.assertRaisesRegex(LookupError, 'nothing was profiled', profiler.get_metrics)
+        self.assertRaisesRegex(LookupError, 'nothing has been profiled', profiler.get_metrics)
         self.assertFalse(profiler.has_results())
         for name in ('load', 'train', 'load', 'größe'):
             with profiler.profile(name):

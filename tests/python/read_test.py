@@ -54,7 +54,7 @@ class ReadTest(TestCase):
             self.check(pitot.read(f'{self.directory}/csv', pandas=False))
             with self.assertRaisesRegex(FileNotFoundError, 'pitot export -f jsonl'):
                 pitot.read(f'{self.directory}/parquet')
-            with self.assertRaisesRegex(FileNotFoundError, 'there is no run at'):
+            with self.assertRaisesRegex(FileNotFoundError, 'no run at'):
                 pitot.read('/nonexistent')
         finally:
             os.environ.update(saved)

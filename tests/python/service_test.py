@@ -48,7 +48,7 @@ class RequestMetricsTest(TestCase):
             try: pitot.RequestMetrics()
             except ValueError as error: print(error)
         ''')
-        self.assertIn('another kind of metric', out)
+        self.assertIn('used by another kind of metric', out)
 
 
 class HealthTest(TestCase):

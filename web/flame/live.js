@@ -64,7 +64,7 @@ Object.assign(FlameGraph.prototype, {
         this.drawAxis(context, width, LIVE_HEIGHT, LIVE_AXIS, values.length * step / 1e9);
     },
 
-    /* The functions of a node, from leaf to root; of the callers, only Python's if there are any. */
+    /* The functions of a node, from leaf to root; of callers only Python's if there are any. */
     namesOf(node) {
         const { parent, label, names, kind, kinds } = this.model, python = kinds.indexOf('python');
         const path = [];

@@ -1,4 +1,4 @@
-"""Metrics and profiling of a training loop, off until they are asked for.
+"""Metrics and profiling of a training loop, off by default.
 
     from pitot.metrics import GPUMonitor, MetricsCollector, MetricsConfig, ProfilerManager
 
@@ -8,7 +8,7 @@
         with metrics.time_component("total_step"):
             ...
 
-Nothing here raises because of metrics: what cannot be measured is logged and left out."""
+Nothing here raises because of metrics: problems are logged and the values left out."""
 from pitot.metrics.collector import MetricsCollector
 from pitot.metrics.config import MetricsConfig
 from pitot.metrics.gpu_monitor import GPUMonitor

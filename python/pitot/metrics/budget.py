@@ -1,16 +1,16 @@
-"""What blocks of a collector cost, as a part of the program's CPU time.
+"""Overhead of a collector's blocks, as a share of the program's CPU time.
 
-libpitot's governor counts what its own calls take. A block of Python takes some ten times that,
-so the collector keeps an account of its own: the number of blocks times the cost of one."""
+libpitot's governor counts the cost of its own calls. A block of Python costs about ten times as
+much, so the collector has its own estimate: the number of blocks times the cost of one."""
 import time
 
-_CALLS = 1000 # between looks
+_CALLS = 1000 # between checks
 _SECONDS = 1.0
 _WINDOWS = 3
 
 
 class Budget:
-    """Exceeded when it was so in three windows of a second or more, one after the other."""
+    """Exceeded after three consecutive windows of one second or more above the threshold."""
 
     def __init__(self, cost, threshold, wall=time.monotonic, cpu=time.process_time):
         self.cost, self.threshold, self.fraction = cost, threshold, None
@@ -23,7 +23,7 @@ class Budget:
         self._calls, self._since, self._cpu_since = 0, self._wall(), self._cpu()
 
     def is_exceeded(self):
-        """After the calls are counted down."""
+        """Called when `left` has reached zero."""
         self._calls += _CALLS - self.left
         self.left = _CALLS
         if self._wall() - self._since < _SECONDS:

@@ -1,4 +1,4 @@
-"""MetricsCollector: timings, throughput and memory of a loop, the newest of each."""
+"""MetricsCollector: the newest timings, throughputs and memory samples of a loop."""
 from __future__ import annotations
 
 import atexit
@@ -30,7 +30,7 @@ class MetricsCollector:
         self.timing_metrics = deque(maxlen=1000) if config.collect_timing else None
         self.throughput_metrics = deque(maxlen=1000) if config.collect_throughput else None
         self.memory_metrics = deque(maxlen=500) if config.collect_memory_basic else None
-        # A deque takes and gives in one go; only the thread that asks the GPU needs more.
+        # Operations of a deque are atomic; only the thread that polls the GPU needs a lock.
         self._lock = threading.Lock() if config.enable_gpu_monitoring else None
         self._histograms = {}
         self._budget = None
@@ -40,8 +40,8 @@ class MetricsCollector:
                 self._budget = self._new_budget()
 
     def time_component(self, component_name: str):
-        """Times a block (with), also one that raises. Off: does nothing. The block is a span too,
-        and is in the histogram component_seconds however short it is."""
+        """Times a block (with), also if it raises. Off: does nothing. The block is also a span, and
+        is in the histogram component_seconds even if it is short."""
         if not self.enabled or self.timing_metrics is None or not self.config.collect_timing:
             return _OFF
         budget = self._budget
@@ -57,8 +57,8 @@ class MetricsCollector:
         return block
 
     def _new_budget(self):
-        """With the cost of a block as it is here: the least of some rounds."""
-        self._histograms[''] = True # goes nowhere
+        """A budget with the measured cost of a block: the minimum of several rounds."""
+        self._histograms[''] = True # not recorded
         rounds = []
         for _ in range(5):
             start = time.perf_counter()
@@ -72,8 +72,8 @@ class MetricsCollector:
     def _look(self, budget):
         if budget.is_exceeded():
             self.enabled = False
-            logger.warning('metrics: components take %.0f %% of the CPU time, more than %.0f %%: '
-                           'switched off; collector.enabled = True switches them on',
+            logger.warning('metrics: turned off: components take %.0f %% of the CPU time, more '
+                           'than %.0f %% (collector.enabled = True turns them on again)',
                            budget.fraction * 100, budget.threshold * 100)
 
     def _histogram(self, name):
@@ -85,7 +85,7 @@ class MetricsCollector:
 
     def record_throughput(self, samples: float | None = None, flows: float | None = None, *,
                           tokens: float | None = None, seconds: float) -> None:
-        """So much was done in so many seconds."""
+        """Records the amount of work done in `seconds`."""
         if not self.enabled or self.throughput_metrics is None:
             return
         now = time.time()
@@ -101,14 +101,14 @@ class MetricsCollector:
             self.memory_metrics.append((_native.current_memory(), _torch_memory(), time.time()))
 
     def memory_details(self) -> dict[str, float]:
-        """With collect_memory_detailed: peak_ram_mb, and of torch on the GPU peak_gpu_mb and
-        fragmentation (the part of its memory that holds nothing). Else {}."""
+        """With collect_memory_detailed: peak_ram_mb, and for torch on the GPU peak_gpu_mb and
+        fragmentation (the unused share of its reserved memory). Otherwise {}."""
         if not self.enabled or not self.config.collect_memory_detailed:
             return {}
         return {**_peak(), **_torch_details()}
 
     def step(self, name: str = 'train_step') -> int:
-        """A step of the loop is done: takes a sample of memory, looks for a leak every
+        """Marks the end of a step of the loop: samples memory, tests for a leak every
         memory_cleanup_check_interval steps, logs every metrics_log_interval steps."""
         if not self.enabled:
             return 0
@@ -116,7 +116,7 @@ class MetricsCollector:
         return _native.step(name)
 
     def summary(self) -> dict:
-        """Of what is in the deques: {"timing": {name: {"count", "average", "min", "max",
+        """Summary of the deques: {"timing": {name: {"count", "average", "min", "max",
         "total"}}, "throughput": {what: ...}, "memory": {...}}."""
         timings, rates, memory = self._snapshot()
         return {'timing': _grouped(timings), 'throughput': _grouped(rates),
@@ -132,7 +132,7 @@ class MetricsCollector:
                     (self.timing_metrics, self.throughput_metrics, self.memory_metrics)]
 
     def log_performance_metrics(self, step: int | None = None, gpu_monitor=None) -> None:
-        """One line at DEBUG_PERFORMANCE, if enabled and somebody listens."""
+        """Logs one line at DEBUG_PERFORMANCE, if enabled."""
         if not self.enabled or not logger.isEnabledFor(DEBUG_PERFORMANCE):
             return
         parts = [f'step {step}' if step is not None else 'metrics', *_words(self.summary())]
@@ -142,8 +142,8 @@ class MetricsCollector:
         logger.log(DEBUG_PERFORMANCE, ', '.join(parts))
 
     def bottleneck(self) -> tuple[str, float] | None:
-        """The component with the most time that is not the whole step: (name, part of the time of
-        the component that took most). None: there are not two components."""
+        """The component with the second largest total time, assuming the largest is the whole step:
+        (name, share of the largest). None: there are fewer than two components."""
         timings = sorted(_grouped(self._snapshot()[0]).items(), key=lambda item: -item[1]['total'])
         if len(timings) < 2:
             return None
@@ -151,13 +151,13 @@ class MetricsCollector:
 
     @property
     def overhead(self) -> float | None:
-        """What measuring costs as a part of the program's CPU time, by libpitot's own account;
-        None: not known yet. Above performance_threshold parts are switched off."""
+        """Overhead as a share of the program's CPU time, as measured by libpitot; None: not known
+        yet. Above performance_threshold parts are turned off."""
         return _native.overhead()['recent_fraction']
 
 
 def _switch_on(config):
-    """Recording, with the settings of the config; the governor and the log of libpitot."""
+    """Turns on recording with the settings of the config, and the governor and log of libpitot."""
     try:
         _native.set_log(logger.log)
         atexit.register(_native.set_log, None)

@@ -1,4 +1,4 @@
-"""GPUMonitor: how busy the GPU is, asked at most once per interval."""
+"""GPUMonitor: GPU utilization, read at most once per interval."""
 from __future__ import annotations
 
 import math
@@ -10,7 +10,7 @@ from pitot.metrics.log import DEBUG_PERFORMANCE, logger
 
 
 class GPUMonitor:
-    """libpitot asks the driver in a thread of its own, which is there only if monitoring is on."""
+    """libpitot polls the driver in a separate thread, which exists only if monitoring is on."""
 
     def __init__(self, config: MetricsConfig):
         self.enabled = config.enable_gpu_monitoring
@@ -22,11 +22,11 @@ class GPUMonitor:
     def _init_monitoring(self):
         self.nvml_available = not math.isnan(_native.gpu_utilization())
         if not self.nvml_available:
-            logger.log(DEBUG_PERFORMANCE, 'GPU monitoring: NVML not found, asking torch instead')
+            logger.log(DEBUG_PERFORMANCE, 'GPU monitoring: NVML not found, using torch instead')
 
     @property
     def gpu_utilization(self) -> float:
-        """Percent. 0.0 when disabled; nan when enabled and nobody knows."""
+        """Percent. 0.0 if disabled; nan if enabled but unknown."""
         if not self.enabled:
             return 0.0
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""The logger "pitot.metrics" and its two levels, below INFO; they have names in `logging`."""
+"""The logger "pitot.metrics" and its two levels below INFO, registered in `logging`."""
 import logging
 
 DEBUG_PROFILING = 11

@@ -14,21 +14,21 @@ _ANCHORS = ('pitot: clock 1', 'pitot: clock 2', 'pitot: clock 3')
 
 
 class ProfilerManager:
-    """With torch a step is profiled by it, and its trace has Pitot's spans on the same clock;
-    without, a trace has the spans alone: those of pitot.span() and time_component()."""
+    """With torch, its profiler profiles a step, and the trace has Pitot's spans on the same clock;
+    without torch, a trace has only the spans: those of pitot.span() and time_component()."""
 
     def __init__(self, config: MetricsConfig):
         self.config = config
         self.enabled = config.enable_profiler
         self.step_count = 0
-        self._anchors, self._start = [], None # of the step that runs
+        self._anchors, self._start = [], None # of the current step
         if self.enabled:
             _keep_spans()
 
     @contextmanager
     def profile_step(self, step_name: str = 'train_step'):
-        """Profiles a block; gives torch's profiler, or None. Every profiler_export_interval steps
-        the trace is written. A block that raises is a step as well."""
+        """Profiles a block; yields torch's profiler, or None. The trace is written every
+        profiler_export_interval steps. A block that raises also counts as a step."""
         if not self.enabled:
             yield
             return
@@ -58,7 +58,7 @@ class ProfilerManager:
             os.makedirs(self.config.profiler_trace_dir, exist_ok=True)
             trace.write(path, prof, self._anchors, self._start)
         except Exception as error:
-            logger.warning('the trace %s could not be written: %s', path, error)
+            logger.warning('cannot write the trace %s: %s', path, error)
             return
         logger.log(DEBUG_PROFILING, f'Exported profiler trace: {path}')
 
@@ -68,11 +68,11 @@ def _keep_spans():
         if not pitot.is_on():
             pitot.start()
     except OSError as error:
-        logger.warning('profiler: no spans of pitot: %s', error)
+        logger.warning('profiler: the trace has no spans of pitot: %s', error)
 
 
 def _torch_profiler(config):
-    """torch.profiler.profile, entered; None: there is no torch, or it is profiling already."""
+    """torch.profiler.profile, entered; None: torch is missing, or is already profiling."""
     try:
         import torch
         kinds = torch.profiler.ProfilerActivity
@@ -91,8 +91,8 @@ def _torch_profiler(config):
 
 
 def _drop_anchors():
-    """Events that contain a known time, by which the clocks are set: torch has one of its own. The
-    first is slow, so there are some."""
+    """Events with a known time, to align the clock of torch with ours. The first event is slow, so
+    there are several."""
     anchors = []
     try:
         from torch.profiler import record_function
@@ -100,7 +100,7 @@ def _drop_anchors():
             with record_function(name):
                 anchors.append(trace.Anchor(name, time.monotonic_ns() / 1000))
     except Exception as error:
-        logger.warning("torch's clock is not known, traces have no events of torch: %s", error)
+        logger.warning("torch's clock is unknown; traces have no events of torch: %s", error)
     return anchors
 
 

@@ -1,4 +1,4 @@
-"""Traces of torch and of Pitot in one file, on the clock of Pitot.
+"""Combines traces of torch and of Pitot in one file, on the clock of Pitot.
 
 Both are Chrome trace events. Times of torch count from when its profiler started, or from 1970,
 by version; events that contain a known time of the monotonic clock say how much to add, to half of
@@ -12,11 +12,11 @@ from collections import namedtuple
 import pitot
 
 Anchor = namedtuple('Anchor', 'name us')
-_TORCH_THREADS = 2**30 # above all that the kernel gives
+_TORCH_THREADS = 2**30 # above all thread ids of the kernel
 
 
 def write(path, profiler, anchors, since_ns):
-    """The spans since then, and the events of torch's profiler (or None)."""
+    """Writes the spans since then, and the events of torch's profiler (or None)."""
     events = _own_events(since_ns / 1000)
     if profiler is not None:
         events += _aligned(_torch_events(profiler), anchors)
@@ -36,7 +36,7 @@ def _load(write_file):
 
 
 def _own_events(since_us):
-    """Those of the step, and all that has no time: names of the process and threads."""
+    """Events of the step, and all events without a time: names of the process and threads."""
     return [event for event in _load(pitot.trace) if event.get('ts', since_us) >= since_us]
 
 

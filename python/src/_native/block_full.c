@@ -1,6 +1,6 @@
-/* `with span:` asks the type for __enter__ and __exit__ and binds them. Methods would be bound by
- * two new objects, which cost more than all the rest. What stands here instead is bound by the span
- * itself, which is called without arguments to enter, with three to exit, with one to decorate. */
+/* `with span:` looks up __enter__ and __exit__ in the type and binds them. Binding methods would
+ * create two objects, which cost more than everything else. These descriptors bind to the span
+ * itself: it is called without arguments to enter, with three to exit, with one to decorate. */
 #include "span.h"
 
 struct block_method {
@@ -10,7 +10,7 @@ struct block_method {
 
 static PyTypeObject *method_type;
 
-/* type(span).__enter__ stays what it is: contextlib.ExitStack calls it with the span. */
+/* type(span).__enter__ is not bound: contextlib.ExitStack calls it with the span. */
 static PyObject *bind(PyObject *method, PyObject *span, PyObject *type) {
     (void)type;
     PyObject *bound = span ? span : method;
@@ -22,7 +22,7 @@ static PyObject *call_unbound(PyObject *method, PyObject *args, PyObject *dict) 
     (void)dict;
     PyObject *span = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : NULL;
     if (!span || PyType_GetSlot(Py_TYPE(span), Py_tp_call) != (void *)native_span_call) {
-        PyErr_SetString(PyExc_TypeError, "the first argument is a span");
+        PyErr_SetString(PyExc_TypeError, "the first argument must be a span");
         return NULL;
     }
     return ((struct block_method *)method)->run(span);

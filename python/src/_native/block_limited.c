@@ -1,4 +1,4 @@
-/* As block_full.c, by plain methods. */
+/* Like block_full.c, with plain methods. */
 #include "span.h"
 
 static PyObject *enter(PyObject *self, PyObject *unused) {

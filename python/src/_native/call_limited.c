@@ -1,4 +1,4 @@
-/* The stable interface of 3.9 hands over a tuple and a dict: they become a vector here. */
+/* The stable interface of 3.9 passes a tuple and a dict: converts them to a vector. */
 #include "native.h"
 
 #define MAX_VALUES 32

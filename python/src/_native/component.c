@@ -1,5 +1,5 @@
 /* collector.time_component("decode"): a block that is a timing of its collector, an observation of
- * a histogram, and a span. It does nothing while the governor has spans switched off. */
+ * a histogram, and a span. It does nothing while the governor has turned spans off. */
 #include "native.h"
 
 #include <time.h>
@@ -26,13 +26,13 @@ static int64_t now_ns(void) {
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Recording is on, spans are not. */
+/* Recording is on, spans are off. */
 static bool is_switched_off(void) {
     int on = __atomic_load_n(&pt_is_on_, __ATOMIC_RELAXED);
     return on && !(on & PT_SPANS_ON_);
 }
 
-/* What is none goes nowhere. */
+/* Other objects are ignored. */
 static pt_histogram histogram_of(PyObject *object) {
     return (pt_histogram){ native_is_histogram(object) ? ((struct native_metric *)object)->slot
                                                        : 0 };
@@ -43,7 +43,7 @@ static PyObject *component(PyObject *module, PyObject *const *values, Py_ssize_t
     (void)module;
     double min_seconds;
     if (n != 4 || names || !PyUnicode_Check(values[0]) || !native_double(values[2], &min_seconds)) {
-        PyErr_SetString(PyExc_TypeError, "the name of a component is a str");
+        PyErr_SetString(PyExc_TypeError, "the name of a component must be a str");
         return NULL;
     }
     PyObject *name = native_exact_text(values[0]);
@@ -61,7 +61,7 @@ static PyObject *component(PyObject *module, PyObject *const *values, Py_ssize_t
 }
 NATIVE_METHOD(component)
 
-/* One without a name is not: it is there to be timed itself. */
+/* A block without a name is not recorded: it measures the cost of a block. */
 static bool is_span(const struct component *self) {
     return !native_is_off() && PyUnicode_GetLength(self->name) > 0;
 }
@@ -76,7 +76,7 @@ static PyObject *enter(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* An error here is none of the program's. */
+/* Errors here must not reach the program. */
 static void put(struct component *self, double seconds) {
     PyObject *timing = Py_BuildValue("(Odd)", self->name, seconds, seconds_of(CLOCK_REALTIME));
     PyObject *done = timing ? PyObject_CallFunctionObjArgs(self->append, timing, NULL) : NULL;

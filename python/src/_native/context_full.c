@@ -1,9 +1,9 @@
-/* The request of a task is in a context variable: asyncio gives each task a context of its own,
- * a copy of that of the task that made it; a thread has one as well. */
+/* The request of a task is in a context variable: asyncio gives each task its own context, a copy
+ * of that of the creating task; a thread has one as well. */
 #include "native.h"
 
 static PyObject *variable;
-static int is_used; /* some span had a request; before, there is nothing to look for; atomic */
+static int is_used; /* a span has had a request: before, no lookup is needed; atomic */
 
 int native_context_init(void) {
     if (!variable)
@@ -36,7 +36,7 @@ PyObject *native_context_set(uint64_t id) {
     return token;
 }
 
-/* A generator may end in another context than it began in: then that one never had the value. */
+/* A generator may end in another context than it began in, which never had the value. */
 void native_context_reset(PyObject *token) {
     if (PyContextVar_Reset(variable, token))
         PyErr_Clear();

@@ -1,4 +1,4 @@
-/* As context_full.c, by the methods of contextvars.ContextVar. */
+/* Like context_full.c, with the methods of contextvars.ContextVar. */
 #include "native.h"
 
 static PyObject *variable;

@@ -10,7 +10,7 @@ static pt_counter handle(PyObject *self) {
 static PyObject *inc(PyObject *self, PyObject *const *values, Py_ssize_t n, PyObject *names) {
     uint64_t amount = 1;
     if (n > 1 || names) {
-        PyErr_SetString(PyExc_TypeError, "inc() takes one amount at most");
+        PyErr_SetString(PyExc_TypeError, "inc() takes at most one amount");
         return NULL;
     }
     if (n == 0 || native_count(values[0], &amount))
@@ -40,7 +40,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef attributes[] = {
     { "name", native_metric_get_name, NULL, NULL, NULL },
     { "labels", native_metric_get_labels, NULL, "as in Prometheus text", NULL },
-    { "value", get_value, NULL, "what was added so far, by all threads", NULL },
+    { "value", get_value, NULL, "the total of all threads", NULL },
     { 0 },
 };
 static PyType_Slot slots[] = {

@@ -1,5 +1,5 @@
-/* python/src/_native/critical.h -- an object to itself for a moment, in builds without a lock of
- * the interpreter; nothing in all others. */
+/* python/src/_native/critical.h -- a critical section for an object in free-threaded builds; empty
+ * in all others. */
 #ifndef PITOT_NATIVE_CRITICAL_H
 #define PITOT_NATIVE_CRITICAL_H
 

@@ -1,7 +1,7 @@
-/* Spans and timers are decorators as well; the functions around functions are Python. */
+/* Spans and timers are also decorators; the wrappers themselves are Python. */
 #include "native.h"
 
-/* wrap(function, self.method): each call gets an object of its own. */
+/* wrap(function, self.method): each call gets its own object. */
 PyObject *native_decorate(PyObject *self, const char *method, PyObject *function) {
     PyObject *module = PyImport_ImportModule("pitot.decorate");
     PyObject *make = module ? PyObject_GetAttrString(self, method) : NULL;

@@ -1,4 +1,4 @@
-/* metrics as text, spans as a trace. Both can take long: other threads go on meanwhile. */
+/* Metrics as text, spans as a trace. Both can take long, so the GIL is released. */
 #include "native.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* gauge.set(x), .inc(n), .dec(n): a value that goes up and down. What is no number is ignored. */
+/* gauge.set(x), .inc(n), .dec(n): a value that goes up and down. Values that are not numbers are
+ * ignored. */
 #include "native.h"
 
 static PyTypeObject *type;
@@ -18,7 +19,7 @@ static PyObject *add(PyObject *self, PyObject *const *values, Py_ssize_t n, PyOb
                      double sign) {
     double amount = 1;
     if (n > 1 || names) {
-        PyErr_SetString(PyExc_TypeError, "one amount at most");
+        PyErr_SetString(PyExc_TypeError, "at most one amount");
         return NULL;
     }
     if (n == 0 || native_double(values[0], &amount))

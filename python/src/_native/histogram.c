@@ -1,4 +1,4 @@
-/* histogram.observe(x), .time(), .quantile(q). What is no number is ignored. */
+/* histogram.observe(x), .time(), .quantile(q). Values that are not numbers are ignored. */
 #include "native.h"
 
 #include <pitot/export.h>
@@ -40,7 +40,7 @@ static PyObject *set_bounds(pt_histogram histogram, PyObject *sequence) {
     if (is_right)
         Py_RETURN_NONE;
     if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_ValueError, "buckets are rising numbers, and not too many");
+        PyErr_SetString(PyExc_ValueError, "buckets must be increasing numbers, and not too many");
     return NULL;
 }
 
@@ -65,8 +65,7 @@ static PyObject *histogram(PyObject *module, PyObject *args) {
 
 static PyMethodDef methods[] = {
     { "observe", observe, METH_O, "observe(value, /)\n--\n\n" },
-    { "quantile", quantile, METH_O,
-      "quantile(q, /)\n--\n\nWithin 1.1 %; nan while there is nothing." },
+    { "quantile", quantile, METH_O, "quantile(q, /)\n--\n\nWithin 1.1 %; nan without values." },
     { "set_buckets", set_buckets, METH_O,
       "set_buckets(bounds, /)\n--\n\nUpper bounds of the buckets in Prometheus text." },
     { "time", time_block, METH_NOARGS,

@@ -1,8 +1,8 @@
-/* Time and hits of source lines. The interpreter says when a function is entered, reaches a line
- * and is left; the time from one line to the next is that of the first, with all that it calls.
+/* Time and hits of source lines. The interpreter reports when a function is entered, reaches a line
+ * and is left; the time from one line to the next belongs to the first, including its calls.
  *
- * Entered functions are on a stack that threads share; each looks at its own. What this code takes
- * itself is not in the times. */
+ * Entered functions are on a stack shared by all threads; each thread uses its own entries. The
+ * cost of this code is not included in the times. */
 #include "line_clock.h"
 
 #include "critical.h"
@@ -109,7 +109,7 @@ void native_line_enter(struct native_line_clock *clock, PyObject *code) {
         push(clock, chosen);
 }
 
-/* A function that was running already when all began is found at its first line. */
+/* A function that was already running at the start is found at its first line. */
 void native_line_reach(struct native_line_clock *clock, PyObject *code, int number) {
     struct chosen *chosen = find(clock, code);
     if (!chosen)
@@ -140,7 +140,7 @@ static struct native_line_clock *of(PyObject *self) {
     return (struct native_line_clock *)self;
 }
 
-/* The interpreter gives more than the code; it is not needed. */
+/* The interpreter passes more arguments than the code; they are not needed. */
 static PyObject *enter(PyObject *self, PyObject *const *values, Py_ssize_t n, PyObject *names) {
     (void)names;
     Py_BEGIN_CRITICAL_SECTION(self);
@@ -172,7 +172,7 @@ static PyObject *leave(PyObject *self, PyObject *const *values, Py_ssize_t n, Py
 }
 NATIVE_METHOD(leave)
 
-/* Functions that are still open get what they took so far. */
+/* Functions that are still open get their time so far. */
 static PyObject *finish(PyObject *self, PyObject *unused) {
     (void)unused;
     struct native_line_clock *clock = of(self);
@@ -239,7 +239,7 @@ static int choose(struct native_line_clock *self, PyObject *codes) {
 static PyObject *line_clock(PyObject *module, PyObject *codes) {
     (void)module;
     if (!PyTuple_Check(codes)) {
-        PyErr_SetString(PyExc_TypeError, "a tuple of code objects is needed");
+        PyErr_SetString(PyExc_TypeError, "needs a tuple of code objects");
         return NULL;
     }
     struct native_line_clock *self = PyObject_New(struct native_line_clock, type);
@@ -283,13 +283,13 @@ static PyMethodDef methods[] = {
     { "leave", NATIVE_ENTRY(leave), NATIVE_FLAGS, NULL },
     { "finish", finish, METH_NOARGS, NULL },
     { "lines", lines, METH_O, NULL },
-    { "start_trace", start_trace, METH_NOARGS, "False: this interpreter has no way for it." },
+    { "start_trace", start_trace, METH_NOARGS, "False: not supported by this interpreter." },
     { "stop_trace", stop_trace, METH_NOARGS, NULL },
     { 0 },
 };
 static PyType_Slot slots[] = {
     { Py_tp_doc,
-      (void *)"Time and hits of the lines of chosen functions; see pitot.line_profile." },
+      (void *)"Time and hits of the lines of selected functions; see pitot.line_profile." },
     { Py_tp_methods, methods },
     { Py_tp_dealloc, dealloc },
     { 0 },

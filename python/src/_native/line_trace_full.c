@@ -1,5 +1,5 @@
 /* Before 3.12 a trace function of C; from then on sys.monitoring, which pitot.line_profile sets up,
- * costs nothing in code that was not chosen. */
+ * costs nothing in other code. */
 #include "line_clock.h"
 
 #if PY_VERSION_HEX < 0x030c0000

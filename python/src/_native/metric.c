@@ -1,4 +1,4 @@
-/* What counters, gauges and histograms have in common: a handle, a name and labels. */
+/* The common part of counters, gauges and histograms: a handle, a name and labels. */
 #include "native.h"
 
 #include <errno.h>
@@ -26,14 +26,14 @@ int native_metric_parse(PyObject *args, struct native_metric_texts *texts) {
     return 0;
 }
 
-/* What is wrong with name or labels; NULL: nothing. */
+/* The error of name or labels; NULL: none. */
 static const char *fault(int error) {
     if (error == -EINVAL)
-        return "the name of a metric or label is letters, digits and _, and no digit first";
+        return "a metric or label name must be letters, digits and _, without a leading digit";
     if (error == -ENAMETOOLONG)
         return "name or labels of the metric are too long";
     if (error == -EEXIST)
-        return "another kind of metric has that name";
+        return "the name is used by another kind of metric";
     return NULL;
 }
 

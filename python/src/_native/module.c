@@ -1,4 +1,4 @@
-/* pitot._native: what of the package must be fast. */
+/* pitot._native: the fast part of the package. */
 #include "native.h"
 
 int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
@@ -8,11 +8,11 @@ int native_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
     return *type ? PyObject_SetAttrString(module, name, (PyObject *)*type) : -1;
 }
 
-/* Spans and metrics are those of the process, but objects are those of an interpreter. */
+/* Spans and metrics belong to the process, but objects belong to an interpreter. */
 static int check_interpreter(void) {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
         return 0;
-    PyErr_SetString(PyExc_ImportError, "pitot works in the main interpreter of a process only");
+    PyErr_SetString(PyExc_ImportError, "pitot works only in the main interpreter of a process");
     return -1;
 }
 

@@ -1,4 +1,4 @@
-/* What pitot.monitoring stands on: figures of GPU and machine, rules and alerts. */
+/* The native part of pitot.monitoring: figures of GPU and machine, rules and alerts. */
 #include "native.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static PyObject *monitor(PyObject *module, PyObject *unused) {
     return (PyObject *)self;
 }
 
-/* What is not known is left out. */
+/* Unknown values are left out. */
 static PyObject *dict_of(const struct figure *figures, size_t count) {
     PyObject *dict = PyDict_New();
     for (size_t i = 0; dict && i < count; i++) {
@@ -92,7 +92,7 @@ static PyObject *check(PyObject *self, PyObject *unused) {
     Py_END_ALLOW_THREADS return texts_of(alerts, count < ALERTS_MAX ? count : ALERTS_MAX);
 }
 
-/* What the library does not take, as a text of 64 bytes for a name, is only not seen by rules. */
+/* Values that the library refuses, such as names of 64 bytes, are only invisible to rules. */
 static PyObject *record(PyObject *self, PyObject *args) {
     PyObject *name;
     double value, timestamp;
@@ -108,7 +108,7 @@ static PyObject *record(PyObject *self, PyObject *args) {
 
 static PyObject *rule_error(int rc) {
     if (rc == -ENOSPC)
-        PyErr_SetString(PyExc_ValueError, "there are 64 rules already");
+        PyErr_SetString(PyExc_ValueError, "there are already 64 rules");
     else
         PyErr_SetString(PyExc_ValueError, "a rule needs a metric and a text of at most 127 bytes, "
                                           "and finite numbers that are not negative");
@@ -144,7 +144,7 @@ static void dealloc(PyObject *self) {
 static PyMethodDef methods[] = {
     { "gpu", gpu, METH_NOARGS, "gpu()\n--\n\nFigures of the first GPU; {}: there is none." },
     { "machine", machine, METH_NOARGS, "machine()\n--\n\n" },
-    { "check", check, METH_NOARGS, "check()\n--\n\nTexts of the alerts that are on." },
+    { "check", check, METH_NOARGS, "check()\n--\n\nTexts of the active alerts." },
     { "record", record, METH_VARARGS, "record(name, value, timestamp, /)\n--\n\n" },
     { "add_rule", add_rule, METH_VARARGS,
       "add_rule(metric, is_above, threshold, for_seconds, hysteresis, text, /)\n--\n\n" },

@@ -1,8 +1,8 @@
-/* Texts that libpitot knows by number, kept so that a text is looked up once by its content and
- * then by its hash. Only texts that got a number are kept, and their number is limited. */
+/* Numbers of texts in libpitot, cached so that a text is looked up by its content only once, then
+ * by its hash. Only texts with a number are cached, and libpitot limits their count. */
 #include "native.h"
 
-static PyObject *names; /* dict: str to int; guards itself */
+static PyObject *names; /* dict: str to int; thread-safe by itself */
 
 int native_name_init(void) {
     if (!names)

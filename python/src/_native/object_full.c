@@ -1,5 +1,5 @@
-/* Spans come and go by the million: those that went are kept for those that come. The lock of the
- * interpreter guards the list; interpreters without one have an allocator that needs no help. */
+/* A free list of spans, which are created by the million. The GIL guards the list; free-threaded
+ * interpreters have an allocator that needs no such list. */
 #include "span.h"
 
 #define KEPT 64
@@ -34,7 +34,7 @@ struct native_span *native_span_allocate(PyTypeObject *type) {
     return span;
 }
 
-/* Most spans have neither work nor nesting, and little to be made blank. */
+/* Most spans have neither work nor nesting, so little must be zeroed. */
 static void make_blank(struct native_span *span) {
     if (span->model.flags)
         span->model = (pt_span){ 0 };

@@ -1,4 +1,4 @@
-/* As object_full.c, without a list. */
+/* Like object_full.c, without a free list. */
 #include "span.h"
 
 struct native_span *native_span_allocate(PyTypeObject *type) {

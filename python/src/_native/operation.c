@@ -1,4 +1,4 @@
-/* An operation that is being measured: step(), add_flops(n), end(has_succeeded). */
+/* A running operation: step(), add_flops(n), end(has_succeeded). */
 #include "critical.h"
 #include "profiler.h"
 
@@ -64,9 +64,9 @@ static void dealloc(PyObject *self) {
 }
 
 static PyMethodDef methods[] = {
-    { "step", step, METH_NOARGS, "step()\n--\n\nOne of many alike repetitions is done." },
+    { "step", step, METH_NOARGS, "step()\n--\n\nMarks the end of one iteration." },
     { "add_flops", add_flops, METH_O, "add_flops(flops, /)\n--\n\n" },
-    { "end", end, METH_O, "end(has_succeeded, /)\n--\n\nOnce: a second end does nothing." },
+    { "end", end, METH_O, "end(has_succeeded, /)\n--\n\nA second end does nothing." },
     { 0 },
 };
 static PyType_Slot slots[] = {

@@ -99,7 +99,7 @@ static int put(PyObject *dict, const char *name, PyObject *value) {
     return rc;
 }
 
-/* The dict of that section, borrowed; made when it is first asked for. */
+/* The dict of that section, borrowed; created on first use. */
 static PyObject *section_of(PyObject *dict, const char *name) {
     PyObject *section = PyDict_GetItemString(dict, name);
     if (section)

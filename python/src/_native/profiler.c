@@ -1,4 +1,4 @@
-/* What pitot.measure stands on: operations with their time, memory, work and energy. */
+/* The native part of pitot.measure: operations with their time, memory, work and energy. */
 #include "profiler.h"
 
 static PyTypeObject *type;
@@ -81,7 +81,7 @@ static PyObject *breakdown_dict(const char **names, const double *seconds, size_
     return dict;
 }
 
-/* More may have come between the two calls. */
+/* The list may have grown between the two calls. */
 static PyObject *breakdown(PyObject *self, PyObject *unused) {
     (void)unused;
     size_t capacity = pt_profiler_breakdown(of(self), NULL, NULL, 0), count;
@@ -149,7 +149,7 @@ static PyMethodDef methods[] = {
     { 0 },
 };
 static PyType_Slot slots[] = {
-    { Py_tp_doc, (void *)"Operations and what they took; made by profiler()." },
+    { Py_tp_doc, (void *)"Operations and their resource usage; made by profiler()." },
     { Py_tp_methods, methods },
     { Py_tp_dealloc, dealloc },
     { 0 },
@@ -166,7 +166,7 @@ static PyMethodDef functions[] = {
       "--\n\n" },
     { "current_memory", current_memory, METH_NOARGS, "current_memory()\n--\n\nMB." },
     { "current_gpu_memory", current_gpu_memory, METH_NOARGS,
-      "current_gpu_memory()\n--\n\nPart of the first GPU that is in use; nan: no GPU." },
+      "current_gpu_memory()\n--\n\nUsed share of the memory of the first GPU; nan: no GPU." },
     { 0 },
 };
 

@@ -10,7 +10,7 @@ struct native_profiler {
     PyObject_HEAD pt_profiler *profiler;
 };
 
-/* operation.c: begins one; it keeps the profiler. */
+/* operation.c: begins an operation, which holds a reference to the profiler. */
 PyObject *native_operation_begin(struct native_profiler *profiler, const char *name);
 
 /* performance.c: sections with their figures as dicts; unknown is None. */

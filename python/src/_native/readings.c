@@ -1,4 +1,4 @@
-/* Single figures of a service: latency, errors, GPU. nan: not known. */
+/* Single figures of a service: latency, errors, GPU. nan: unknown. */
 #include "native.h"
 
 #include <pitot/monitor.h>

@@ -43,12 +43,12 @@ static PyObject *dropped(PyObject *module, PyObject *unused) {
 
 static PyMethodDef functions[] = {
     { "start", start, METH_VARARGS,
-      "start(directory=None, /)\n--\n\nSwitches recording on. The directory gets the file of this "
-      "process;\nNone: that of PITOT_REGION, else nothing but memory. OSError." },
-    { "stop", stop, METH_NOARGS, "stop()\n--\n\nSwitches recording off, for all threads." },
+      "start(directory=None, /)\n--\n\nTurns recording on, into a file in this directory.\n"
+      "None: the directory PITOT_REGION, otherwise only memory. OSError." },
+    { "stop", stop, METH_NOARGS, "stop()\n--\n\nTurns recording off for all threads." },
     { "is_on", is_on, METH_NOARGS, "is_on()\n--\n\n" },
     { "dropped", dropped, METH_NOARGS,
-      "dropped()\n--\n\nSpans, names and metrics that found no room so far." },
+      "dropped()\n--\n\nNumber of dropped spans, names and metrics." },
     { 0 },
 };
 

@@ -34,8 +34,8 @@ static PyObject *request_end(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* What a service says of itself by an Exception is that it is not well; what else is raised, as a
- * KeyboardInterrupt, is for the caller. */
+/* An Exception of the probe means unhealthy; anything else, such as KeyboardInterrupt, goes to the
+ * caller. */
 static int run_probe(void *function) {
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *answer = PyObject_CallObject(function, NULL);
@@ -88,12 +88,13 @@ static PyObject *health(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     { "record_request", (PyCFunction)(void (*)(void))record_request, METH_VARARGS | METH_KEYWORDS,
-      "record_request(duration, tokens=0, ok=True)\n--\n\nA request was answered, in seconds." },
-    { "request_begin", request_begin, METH_NOARGS, "request_begin()\n--\n\nOne more is active." },
-    { "request_end", request_end, METH_NOARGS, "request_end()\n--\n\nOne less is active." },
+      "record_request(duration, tokens=0, ok=True)\n--\n\nRecords a request; duration in "
+      "seconds." },
+    { "request_begin", request_begin, METH_NOARGS, "request_begin()\n--\n\nActive requests + 1." },
+    { "request_end", request_end, METH_NOARGS, "request_end()\n--\n\nActive requests - 1." },
     { "health", health, METH_VARARGS,
-      "health(probe=None, /)\n--\n\nHow the service is. It is healthy unless probe() raises an "
-      "Exception or says False." },
+      "health(probe=None, /)\n--\n\nHealth of the service: healthy unless probe() raises an "
+      "Exception or returns False." },
     { 0 },
 };
 

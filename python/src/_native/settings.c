@@ -111,7 +111,7 @@ static PyObject *configure(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef functions[] = {
-    { "settings", settings, METH_NOARGS, "settings()\n--\n\nWhat is in force, by name." },
+    { "settings", settings, METH_NOARGS, "settings()\n--\n\nThe current settings by name." },
     { "configure", configure, METH_VARARGS, "configure(texts, /)\n--\n\n" },
     { 0 },
 };

@@ -1,18 +1,18 @@
 /* A span: with pitot.span("decode", tokens=n): ...
  *
- * The times are taken by enter and exit and are kept in the object, so that tasks of one thread
- * cannot disturb one another. The record gets the id of the thread that exits. */
+ * Enter and exit take the times and keep them in the object, so that tasks of one thread cannot
+ * disturb each other. The record gets the id of the thread that exits. */
 #include "span.h"
 
-/* What is done only while on: apart, it leaves what is done while off short. */
+/* Code for when recording is on is kept out of line, so that the off path stays short. */
 #define APART __attribute__((noinline))
 
 static PyTypeObject *span_type;
 
-/* Its address is another one in each thread, and costs less than the id of a thread. */
+/* Its address differs between threads, and is cheaper than a thread id. */
 static _Thread_local char thread_mark __attribute__((tls_model("initial-exec")));
 
-/* Keywords are mostly the very objects that stand here. */
+/* Keywords are mostly these same objects, so identity is compared first. */
 enum keyword { TOKENS, SAMPLES, FLOWS, REQUEST, ARG, KEYWORDS };
 static const char *const keyword_names[KEYWORDS] = { "tokens", "samples", "flows", "request",
                                                      "arg" };
@@ -52,7 +52,7 @@ static bool set_number(struct native_span *self, enum keyword keyword, PyObject 
     return true;
 }
 
-/* False: of no use. None is as if it were not there. */
+/* False: unusable. None counts as absent. */
 static bool set(struct native_span *self, enum keyword keyword, PyObject *value) {
     if (value == Py_None)
         return true;
@@ -141,7 +141,7 @@ static void ask_for_names(struct native_span *self) {
         self->text_id = native_name(self->text);
 }
 
-/* An explicit request holds for what is inside as well; without one the outer one holds. */
+/* An explicit request also applies to spans inside; without one the outer request applies. */
 static struct native_request enter_request(struct native_span *self, struct native_open *open) {
     if (!(self->model.flags & PT_SPAN_HAS_REQUEST_))
         return native_context_get();
@@ -149,8 +149,7 @@ static struct native_request enter_request(struct native_span *self, struct nati
     return (struct native_request){ 0 };
 }
 
-/* What is called here may run code of the program, which may use this span: it is in place only
- * afterwards. */
+/* This may run code of the program, which may use this span: the open is stored only afterwards. */
 static struct native_open begin(struct native_span *self) {
     struct native_open open = { .thread = &thread_mark };
     struct native_request outer = enter_request(self, &open);
@@ -169,7 +168,7 @@ APART static void enter_on(struct native_span *self) {
         Py_XDECREF(begun.token);
 }
 
-/* Without memory the exit will find one open too few, and record nothing. */
+/* Without memory the exit finds one open too few and records nothing. */
 static void enter(struct native_span *self) {
     if (native_is_off())
         push_open(self);
@@ -177,7 +176,7 @@ static void enter(struct native_span *self) {
         enter_on(self);
 }
 
-/* The newest of this thread becomes the last; if there is none, all stay where they are. */
+/* Moves the newest open of this thread to the end, if there is one. */
 APART static void bring_own_last(struct native_span *self) {
     const char *thread = &thread_mark;
     uint32_t last = self->open_count - 1, i = last;
@@ -191,7 +190,7 @@ APART static void bring_own_last(struct native_span *self) {
     *open_at(self, last) = found;
 }
 
-/* What is known of the work may have been set inside of the block. */
+/* The amount of work may have been set inside the block. */
 static void record(struct native_span *self, pt_span *span) {
     const pt_span *model = &self->model;
     if (self->text)
@@ -220,7 +219,7 @@ static void leave(struct native_span *self) {
         finish(self, *last);
 }
 
-/* Does nothing where there is a lock of the interpreter. */
+/* Does nothing in builds with a GIL. */
 #ifndef Py_BEGIN_CRITICAL_SECTION
 #define Py_BEGIN_CRITICAL_SECTION(object) {
 #define Py_END_CRITICAL_SECTION()         }
@@ -241,7 +240,7 @@ PyObject *native_span_exit(PyObject *self) {
     Py_RETURN_NONE;
 }
 
-/* One that is not open, for the calls of a decorated function. */
+/* A span that is not open, for calls of a decorated function. */
 static PyObject *span_again(PyObject *object, PyObject *unused) {
     (void)unused;
     struct native_span *self = (struct native_span *)object, *made = new_span(self->name);
@@ -268,7 +267,7 @@ static PyObject *get_name(PyObject *self, void *unused) {
     return name;
 }
 
-/* None unless it was set; of the kinds of work, the last one that was. */
+/* None unless set; of the kinds of work, the one set last. */
 static PyObject *get(struct native_span *self, enum keyword wanted) {
     const pt_span *model = &self->model;
     enum pt_work work = (enum pt_work)(model->flags >> PT_SPAN_WORK_SHIFT_);
@@ -292,7 +291,7 @@ static PyObject *get_attribute(PyObject *self, void *keyword) {
     return value;
 }
 
-/* Often the amount of work is known only inside of the block. What is no number changes nothing. */
+/* The amount of work is often known only inside the block. Values of other types are ignored. */
 static int set_attribute(PyObject *self, PyObject *value, void *keyword) {
     if (!value) {
         PyErr_SetString(PyExc_AttributeError, "attributes of a span cannot be deleted");

@@ -1,4 +1,4 @@
-/* Steps of a loop, what libpitot has to say meanwhile, and what measuring costs. */
+/* Steps of a loop, the log of libpitot, and its overhead. */
 #include "native.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 #define REGRESSIONS_MAX 16
 
-static PyObject *logger; /* called with level and text; NULL: silence. Guarded by the interpreter */
+static PyObject *logger; /* called with level and text; NULL: silent. Guarded by the GIL */
 
-/* By any thread, also by those of libpitot. */
+/* Called by any thread, also by those of libpitot. */
 static void say(void *unused, int level, const char *text) {
     (void)unused;
     PyGILState_STATE state = PyGILState_Ensure();
@@ -88,13 +88,11 @@ static PyMethodDef functions[] = {
     { "set_log", set_log, METH_O, "set_log(call, /)\n--\n\ncall(level, text); None: silence." },
     { "step", step, METH_O, "step(name, /)\n--\n\nThe number of the step; 0: off." },
     { "regressions", regressions, METH_NOARGS,
-      "regressions()\n--\n\nSteps that have become slower for good: name, step, before and after "
-      "in "
-      "seconds, p, since." },
+      "regressions()\n--\n\nSteps that became permanently slower: name, step, before and after "
+      "in seconds, p, since." },
     { "overhead", overhead, METH_NOARGS,
-      "overhead()\n--\n\nWhat measuring costs, as a fraction of the CPU time of the program, and "
-      "what "
-      "is still on." },
+      "overhead()\n--\n\nOverhead as a fraction of the CPU time of the program, and what is "
+      "still on." },
     { 0 },
 };
 

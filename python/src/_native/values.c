@@ -1,5 +1,5 @@
-/* What Python gives as a number or a text, as C wants it. Bad values are no errors here: nothing
- * that is measured may stop the program that is measured. */
+/* Converts numbers and texts of Python to C. Bad values are not errors: measuring must never stop
+ * the measured program. */
 #include "native.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static bool from_double(double number, int64_t *into) {
     return true;
 }
 
-/* Integers of numpy and the like have __index__. */
+/* Integers of numpy and similar libraries have __index__. */
 static bool from_index(PyObject *value, int64_t *into) {
     PyObject *number = PyNumber_Index(value);
     if (number) {
