@@ -1,5 +1,5 @@
-# What people do here, by name; Meson does the work underneath. `make help` lists the targets.
-# PYTHON is a comma list of CPythons for `make python`; without it, all that are found.
+# Common tasks by name; Meson does the work. `make help` lists the targets.
+# PYTHON is a comma-separated list of CPythons for `make python` [all that are found].
 # WERROR=true makes warnings errors in a new build directory; `make check` and .ci/run do so.
 # Each target first installs the Debian packages it needs, if they are missing.
 
@@ -12,9 +12,9 @@ DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
                 build/pitot demo --serve --self-load --seconds 5
 export MESON
 
-# Warnings are not errors here: gcc warns falsely of code that its sanitizers instrument.
+# Warnings are not errors here: gcc gives false warnings for code instrumented by its sanitizers.
 SANITIZE := -Db_lundef=false -Dtests=enabled -Db_sanitize
-# TSan of gcc 12 does not know the address layout of kernels with much randomness.
+# TSan of gcc 12 does not support the address layout of kernels with high ASLR entropy.
 NO_ASLR  := $(shell setarch -R true 2>/dev/null && echo ',--wrapper=setarch -R')
 
 TEST_RUN := build:--no-suite=system
@@ -28,7 +28,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build program
 
-demo: all ## record the demo workload and print what was seen
+demo: all ## record the demo workload and print the results
 	$(DEMO)
 
 test: build/with-tests build-asan/build.ninja build-tsan/build.ninja ## every test, sanitizers too
@@ -112,7 +112,7 @@ help:
 build/build.ninja: | deps-build
 	$(MESON) setup build -Dwerror=$(WERROR)
 
-# A build that was configured before the test packages came looks for them again.
+# A build configured before the test packages were installed looks for them again.
 build/with-tests: | build/build.ninja deps-test deps-python
 	$(MESON) configure build -Dtests=enabled
 	@touch $@

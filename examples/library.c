@@ -1,10 +1,10 @@
-/* A complete program that measures itself with libpitot: a toy service that answers requests.
+/* A complete program that measures itself with libpitot: a small service that answers requests.
  *
  *     cc library.c $(pkg-config --cflags --libs pitot) -o library
  *     ./library                  alone: prints its own metrics, health and profile
- *     pitot -f csv -- ./library  the same, and all of it is in the run as well */
+ *     pitot -f csv -- ./library  the same, and everything is also in the run */
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 199309L /* clock_gettime(), for compilers that are told -std=c11 */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime(), for compilers with -std=c11 */
 #endif
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 static double weights[64][64];
 static volatile double result; /* so that the work is not optimized away */
 
-/* Some work: a matrix times a vector, as many times as there are tokens. */
+/* Some work: a matrix times a vector, once per token. */
 static double compute(int rounds) {
     double state[64] = { 1 }, next[64];
     for (int r = 0; r < rounds; r++) {
@@ -44,7 +44,7 @@ static double seconds(void) {
 }
 
 static void answer(uint64_t id, pt_counter tokens, pt_histogram first_token) {
-    PT_SPAN(request, "request"); /* ends with the block, whatever way it is left */
+    PT_SPAN(request, "request"); /* ends with the block, however it is left */
     pt_span_set_request(&request, id);
     pt_request_begin();
     double start = seconds();
@@ -57,7 +57,7 @@ static void answer(uint64_t id, pt_counter tokens, pt_histogram first_token) {
     {
         PT_SPAN(span, "decode");
         pt_span_set_request(&span, id);
-        pt_span_set_work(&span, PT_TOKENS, TOKENS); /* so it has tokens per second */
+        pt_span_set_work(&span, PT_TOKENS, TOKENS); /* gives it tokens per second */
         result = compute(TOKENS);
         pt_counter_add(tokens, TOKENS);
     }
@@ -65,7 +65,7 @@ static void answer(uint64_t id, pt_counter tokens, pt_histogram first_token) {
     pt_record_request(seconds() - start, TOKENS, true);
 }
 
-/* What a health check asks the service to do. */
+/* The probe of the health check. */
 static int probe(void *unused) {
     (void)unused;
     return isfinite(compute(1)) ? 0 : -1;
@@ -84,7 +84,7 @@ int main(void) {
 
     pt_config config;
     pt_config_init(&config);
-    config.enable_metrics = true; /* all else has sensible defaults */
+    config.enable_metrics = true; /* everything else has sensible defaults */
     if (pt_configure(&config))
         fputs("measuring is off; the program works all the same\n", stderr);
 
@@ -106,13 +106,13 @@ int main(void) {
     }
     pt_operation_end(serving, true);
 
-    /* What the program would serve at /metrics and /health. */
+    /* The text for /metrics and /health. */
     print(pt_render(PT_PROMETHEUS, NULL));
     pt_health health;
     pt_health_check(&health, probe, NULL);
     print(pt_health_json(&health));
 
-    /* What it knows of itself at the end. */
+    /* Its own figures at the end. */
     print(pt_monitor_report_json(monitor));
     pt_performance performance;
     char summary[128];

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A toy service that measures itself: requests, /metrics and /health, with http.server alone.
+"""A small service that measures itself: requests, /metrics and /health, using only http.server.
 
-    examples/serve_http.py [PORT]          prints its address; without a port it takes a free one
+    examples/serve_http.py [PORT]          prints its address; without a port it uses a free one
     curl http://127.0.0.1:8000/generate?text=hello
-    curl http://127.0.0.1:8000/metrics     Prometheus text, or what the Accept header asks for
+    curl http://127.0.0.1:8000/metrics     Prometheus text, or the format of the Accept header
     curl http://127.0.0.1:8000/health      200 and "healthy", or 503 and "unhealthy"
 """
 import sys
@@ -15,7 +15,7 @@ import pitot
 
 
 class Engine:
-    """What would be a model."""
+    """Stands in for a model."""
 
     def generate(self, text):
         with pitot.span('generate') as span:

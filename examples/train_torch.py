@@ -5,8 +5,8 @@
     examples/train_torch.py --monitor --profile       and a trace of every 50th step in traces/
     examples/train_torch.py --monitor --debug         and the GPU
 
-Without --monitor nothing is measured. If measuring takes more than 5 % of the CPU time, its dearest
-parts switch themselves off and the log says so (auto_disable_on_slow)."""
+Without --monitor nothing is measured. If measuring takes more than 5 % of the CPU time, its most
+expensive parts are turned off, with a line in the log (auto_disable_on_slow)."""
 import argparse
 import logging
 import time
@@ -24,8 +24,8 @@ class EnergyConfig:
     width: int = 64
     batch: int = 32
     debug_mode: bool = False
-    enable_performance_monitoring: bool = False     # one switch for all
-    metrics_config: Optional[MetricsConfig] = None  # or each setting by itself
+    enable_performance_monitoring: bool = False     # master switch
+    metrics_config: Optional[MetricsConfig] = None  # or individual settings
 
     def __post_init__(self):
         if self.metrics_config is None:

@@ -34,7 +34,7 @@
 #           docker) with child 4003 worker, 4004 server (in kubernetes), 4005 zombie, child of 4001.
 #           Their numbers: the calls of process() below.
 # docker    id d0c4...: pids 4002 4003; CPU 50 s = 30 s user + 20 s system; 1000 periods, 100 of
-#           them throttled, 2.5 s in all; limit 2 CPUs; memory 1073741824, peak 1610612736, limit
+#           them throttled, 2.5 s in total; limit 2 CPUs; memory 1073741824, peak 1610612736, limit
 #           2147483648, inactive file 73741824 (working set 1000000000), 1 OOM kill; read 4000000,
 #           written 6000000 bytes; network received 700000, sent 300000 bytes
 # kube      id 8e5a...: pid 4004; CPU 7 s = 4 s + 3 s; no CPU limit; memory 268435456, peak
@@ -430,7 +430,7 @@ all_groups() {
     "$1" kube      '4004' 4 3 max 0 0 0 268435456 402653184 max 18435456 0 50000 0 70000 0
 }
 
-# pid_list 'PID PID ...': a line each; none is no line.
+# pid_list 'PID PID ...': one per line; nothing if empty.
 pid_list() {
     [ -z "$1" ] || printf '%s\n' $1
 }

@@ -1,4 +1,4 @@
-"""What the tools share that write pages as C."""
+"""Shared by the tools that write pages as C."""
 import pathlib
 
 LIBRARY = ('dist/uPlot.iife.min.js', 'dist/uPlot.min.css', 'LICENSE')
@@ -16,7 +16,7 @@ def parts(paths):
 
 
 def literal(text):
-    """A C string; bytes above ASCII as octal, which no digit after them can lengthen."""
+    """A C string; bytes above ASCII as three octal digits, so that a digit may follow."""
     lines = []
     for line in text.splitlines(keepends=True):
         bytes_ = (ESCAPES.get(c) or ''.join(c if b < 128 else f'\\{b:03o}' for b in c.encode())
@@ -30,7 +30,7 @@ def scope(scripts):
 
 
 def installed_library(web, work):
-    """Script and style of the chart library, from web/vendor or where npm put it; or None."""
+    """Script and style of the chart library, from web/vendor or from npm; or None."""
     place = web / 'vendor'
     if not place.exists():
         place = work / 'node_modules/uplot'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Epilog= of slurm.conf: ends the recording that prolog.sh began; its files are complete then.
+# Epilog= of slurm.conf: ends the recording started by prolog.sh and completes its files.
 set -u
 runs=${PITOT_NODE_RUNS:-/var/spool/pitot}/$SLURM_JOB_ID
 [ -f "$runs/pid" ] || exit 0
