@@ -211,7 +211,7 @@ def dead(directory):
     states = list(dict.fromkeys(row['eState'] for row in rows if row['eState']))
     equal(states, ['failing', 'gone'])
     equal({row['eUrl'] for row in rows}, {f'http://127.0.0.1:{port}/metrics'})
-    assert rows[-1]['eProblem'], 'the reason is told'
+    assert rows[-1]['eProblem'], 'the reason is reported'
     assert not any(row['requests_finished_total'] for row in rows + table(directory))
     assert all(row['monotonic_ns'] and row['vCpuTime'] for row in table(directory)), 'samples'
 

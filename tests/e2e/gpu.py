@@ -208,7 +208,7 @@ def other_versions(directory):
 
 
 def foreign_files(directory):
-    """C246: what is no file of a GPU profiler, or damaged, is refused with its name, and the
+    """C246: a file that is damaged or not from a GPU profiler is refused with its name, and the
     run stays"""
     import sqlite3
     out = recorded(directory)
@@ -337,7 +337,7 @@ def no_tool(directory):
 
 
 def bad_commands(directory):
-    """C246: a command that cannot be run is told before the tool starts, with the usual exit
+    """C246: a command that cannot be run is reported before the tool starts, with the usual exit
     codes"""
     script(directory, 'nsys', 'raise SystemExit("must not run")')
     plain = directory / 'plain'
@@ -355,7 +355,7 @@ def bad_commands(directory):
 
 def without_torch(directory):
     """C246: a Python program that never imports torch runs as always, and the missing trace is
-    told"""
+    reported"""
     code, out, err = run('gpu', '--tool', 'torch', '-f', 'csv', '-t', 20, '-o', directory / 'out',
                          '--', sys.executable, '-c', 'print("ran")')
     equal((code, out), (125, 'ran\n'), err)

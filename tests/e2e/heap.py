@@ -370,7 +370,7 @@ def cannot_record(directory):
 
 
 def too_little(directory):
-    """C244: a program that allocates too little for a sample is no empty profile"""
+    """C244: a program that allocates too little for a sample does not give an empty profile"""
     file = directory / 'none.folded'
     code, _, err = run('heap', '-o', file, '--', '/bin/true')
     equal(code, 125)

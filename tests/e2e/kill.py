@@ -40,9 +40,9 @@ def check_rows(rows, costs):
     for row in rows:
         assert int(row['vCpuTime']) >= int(rows[0]['vCpuTime']), 'a counter fell'
         equal(row['vMemoryTotal'], rows[0]['vMemoryTotal'], 'a constant')
-    for cost in costs: # Pitot counts the samples it takes: so many must be in the file
+    for cost in costs: # Pitot counts the samples it takes: all must be in the file
         before = sum(time < int(cost['monotonic_ns']) for time in times)
-        equal(before, int(cost['colCalls']), 'samples in the file before a cost was told')
+        equal(before, int(cost['colCalls']), 'samples in the file before a cost was recorded')
 
 
 def pending_ticks(pid):

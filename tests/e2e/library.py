@@ -97,7 +97,7 @@ def cut(directory):
 
 
 def too_many(directory):
-    """more spans than there is room for are counted as dropped"""
+    """spans that do not fit are counted as dropped"""
     code, out, err = run('-q', '-f', 'csv', '-t', '10s', '-o', directory, '--', WORKLOAD, 'work', 1,
                          20000)
     equal(code, 0, err)

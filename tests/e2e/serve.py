@@ -597,7 +597,7 @@ def private_webhooks_must_be_allowed(directory):
 
 
 def sighup_reads_the_token_anew(directory):
-    """SIGHUP reads the token anew"""
+    """SIGHUP rereads the token"""
     path = token_file(directory)
     with server(directory, '--token-file', path, listen='0.0.0.0:0') as s:
         equal(s.ask('/api/schema', headers=BEARER)[0], 200)
@@ -660,7 +660,7 @@ def profiles_are_taken_with_the_token(directory):
 
 
 def wrong_options_are_told(directory):
-    """wrong options are told, with exit code 2"""
+    """wrong options are reported, with exit code 2"""
     for options, words in ((('--listen', 'x'), "cannot listen on 'x'"),
                            (('--tls-cert', 'x'), 'give both or neither'),
                            (('--history', '5k'), 'at least 1M'),

@@ -93,7 +93,7 @@ def no_room_at_all(directory):
 
 
 def no_room_for_export(directory):
-    """C018: when there is no room for the exported files the journal is kept and that is said"""
+    """C018: when the disk is full during an export, the journal is kept and that is reported"""
     with small_disk(directory / 'disk', '200k') as disk:
         code, _, err = run('-f', 'csv', '-t', 5, '-o', disk, '--', 'sleep', '0.6')
         equal(code, 125, err)

@@ -164,7 +164,7 @@ def background(directory):
 
 
 def no_terminal(directory):
-    """C013: when stderr is no terminal no escape code is written, whatever TERM says"""
+    """C013: when stderr is not a terminal no escape code is written, whatever TERM says"""
     code, out, err = run('-f', 'csv', '-t', 50, '-d', '700ms', '-o', directory,
                          env=ENVIRONMENT | {'TERM': 'xterm'})
     equal((code, out), (0, ''), err)

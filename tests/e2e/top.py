@@ -450,7 +450,7 @@ def plain_options(directory):
 
 
 def alerts(directory):
-    """C240: alerts by the rules of a file are told in the last line, and again at the end"""
+    """C240: alerts by the rules of a file are shown in the last line, and again at the end"""
     (directory / 'rules').write_text('[crowded]\nmetric = process_totals.pNumProcesses\n'
                                      'above = 1\n')
     with terminal(directory) as shell:
@@ -489,7 +489,7 @@ def wrong_words(directory):
 
 
 def without_module(directory):
-    """C231: without ncurses text still works, and a terminal is told what is missing"""
+    """C231: without ncurses text still works, and the message says what is missing"""
     code, out, _ = run('top', '-n', 1, '-t', 50, env=ENVIRONMENT | {'PITOT_MODULES': '/nowhere'})
     equal(code, 0)
     contains(out, 'COMMAND')

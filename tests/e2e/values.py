@@ -166,7 +166,7 @@ def send_loopback(size):
 
 
 def loopback(directory):
-    """C075 C083: traffic on the loopback interface is no network traffic of the machine"""
+    """C075 C083: traffic on the loopback interface is not network traffic of the machine"""
     recorder = start('-f', 'csv', '-t', 50, '-o', directory, '--', 'sh', '-c', 'echo ready; read x',
                      stdin=subprocess.PIPE)
     equal(recorder.stdout.readline(), 'ready\n')

@@ -4,7 +4,7 @@
  *     workload touch MIB          touches that much memory, prints "ready", waits for end of stdin
  *     workload write MIB FILE     writes that much past the page cache; prints "direct" or "fsync"
  *     workload stubborn MARKER    ignores SIGINT and SIGTERM and so does a grandchild; "ready"
- *     workload sleepers N         so many children that wait; "ready", ends them at end of stdin
+ *     workload sleepers N         N children that wait; "ready", ends them at end of stdin
  *     workload status             signal mask, ignored signals and limit of open files
  */
 #include <fcntl.h>

@@ -20,7 +20,7 @@ static void put_header(struct pt_buf *into) {
     pt_buf_u32(into, pt_crc32c(0, into->at, into->len));
 }
 
-/* Bytes that are no record are kept as they are: damage. */
+/* Bytes that are not a record are kept unchanged: damage. */
 static void put_records(struct pt_buf *into, struct pt_bytes in) {
     while (in.at < in.end) {
         struct pt_bytes ahead = in;

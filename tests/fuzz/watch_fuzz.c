@@ -1,4 +1,4 @@
-/* Any bytes as rules of alerts: names end, limits are numbers, no more rules than there is room. */
+/* Any bytes as rules of alerts: names end, limits are numbers, no more rules than fit. */
 #include "analyze/watch.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* tests/nvml/scripted_nvml.c -- a library with the ABI of NVML that plays a script.
  *
- * The script is the file named by SCRIPTED_NVML, read anew by nvmlInit. A line names a function
+ * The script is the file named by SCRIPTED_NVML, read again by nvmlInit. A line names a function
  * (with /N: only for the argument N: a clock, a sensor, a link, a field id, a GPM metric), a device
  * (0, 1, ..., MIG instances 0.0, 0.1, ..., or * for all) and the answers of its first, second, ...
  * call; the last answer stays:

@@ -226,7 +226,7 @@ def unpreloadable(directory):
 
 
 def all_static(directory):
-    """C241: a shell that runs nothing but a static program is no profile of it"""
+    """C241: a shell that only runs a static program does not give a profile of it"""
     path = directory / 'x.folded'
     code, _, err = run('cpu', '--method', 'timer', '-o', path, '--', 'sh', '-c',
                        '"$0" errno; exit 0', STATIC)

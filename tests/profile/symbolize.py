@@ -182,7 +182,7 @@ def from_a_server(directory):
 
 
 def wrong_words(directory):
-    """C241: what cannot be done is told, with exit codes 1 and 2"""
+    """C241: failures are reported, with exit codes 1 and 2"""
     text = directory / 'damaged.pitotprof'
     text.write_text('no profile')
     for words, expected, said in (

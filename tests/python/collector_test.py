@@ -172,7 +172,7 @@ class CollectorTest(Collecting):
         self.assertEqual(self.collector().memory_details(), {})
 
     def test_log(self):
-        """C180 C199: a line at DEBUG_PERFORMANCE every so many steps"""
+        """C180 C199: a line at DEBUG_PERFORMANCE every N steps"""
         collector = self.collector(metrics_log_interval=3)
         with self.assertLogs('pitot.metrics', level=DEBUG_PERFORMANCE) as log:
             done = [collector.step('logged') for _ in range(9)]
@@ -181,7 +181,7 @@ class CollectorTest(Collecting):
         self.assertEqual({record.levelno for record in lines}, {DEBUG_PERFORMANCE})
 
     def test_leak_log(self):
-        """C182: memory that grows from step to step is told"""
+        """C182: memory that grows from step to step is reported"""
         out = python('''
             import logging, sys
             logging.basicConfig(level=1, stream=sys.stdout, format="%(message)s")
@@ -269,7 +269,7 @@ class CollectorTest(Collecting):
         self.assertEqual(out, 'True 0\n0 False\nNone\n')
 
     def test_failure(self):
-        """C230 C232: settings that libpitot does not take are told, and the program goes on"""
+        """C230 C232: settings that libpitot refuses are reported, and the program continues"""
         with self.assertLogs('pitot.metrics', level='WARNING') as log:
             collector = self.collector(performance_threshold=-1.0)
         self.assertIn('performance_threshold', log.output[0])
@@ -278,7 +278,7 @@ class CollectorTest(Collecting):
         self.assertEqual(len(collector.timing_metrics), 1)
 
     def test_bad_name(self):
-        """a name that is no text is told where it is given"""
+        """a name that is not a text is reported where it is given"""
         self.assertRaises(TypeError, self.collector().time_component, 5)
 
 
@@ -290,7 +290,7 @@ class GPUMonitorTest(TestCase):
         self.assertFalse(hasattr(monitor, '_last_poll'))
 
     def test_cache(self):
-        """C204 C205: within the interval the value is that of before"""
+        """C204 C205: within the interval the value is the previous one"""
         config = MetricsConfig(enable_gpu_monitoring=True, gpu_monitor_interval=3600.0)
         monitor = GPUMonitor(config)
         answers = iter((40.0, 60.0))
@@ -381,7 +381,7 @@ class ProfilerManagerTest(TestCase):
         self.assertLessEqual(events['train_step']['ts'], events['part 3']['ts'])
 
     def test_exception(self):
-        """C215 C230: a step that raises is a step; a trace that cannot be written is told"""
+        """C215 C230: a step that raises is a step; a trace that cannot be written is reported"""
         config = MetricsConfig(enable_profiler=True, profiler_export_interval=1,
                                profiler_trace_dir='/proc/nowhere')
         with recording(), self.assertLogs('pitot.metrics', level='WARNING') as log:

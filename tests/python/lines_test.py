@@ -81,7 +81,7 @@ class LinesTest(TestCase):
                          {'if n:': 5, 'return down(n - 1)': 4, 'return 0': 1})
 
     def test_stopped(self):
-        """C291: what runs before and after is not seen, and a trace function of before is back"""
+        """C291: what runs before and after is not seen, and an earlier trace function comes back"""
         events = []
 
         def trace(frame, event, arg):

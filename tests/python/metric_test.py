@@ -73,7 +73,7 @@ class MetricTest(TestCase):
             self.assertTrue(math.isnan(histogram.quantile(0.5)))
 
     def test_creation(self):
-        """bad names, labels and kinds are told when a metric is made"""
+        """bad names, labels and kinds are reported when a metric is made"""
         for bad in (lambda: pitot.counter('a', labels={'x': []}), lambda: pitot.counter(5),
                     lambda: pitot.counter('a', labels={1: 'x'}), lambda: pitot.counter(),
                     lambda: pitot.counter('a', x=None), lambda: pitot.counter('a', help=3)):
@@ -85,7 +85,7 @@ class MetricTest(TestCase):
             self.assertRaises(ValueError, bad)
 
     def test_room(self):
-        """metrics that find no room count nothing, and are counted themselves"""
+        """metrics that do not fit count nothing, and are counted as dropped"""
         out = record('''
             import pitot
             for i in range(3000): pitot.counter("many", n=i).inc()

@@ -44,7 +44,7 @@ class MonitoringTest(TestCase):
             'y': {'current': 7.0, 'average': 7.0, 'min': 7.0, 'max': 7.0}})
 
     def test_regressions(self):
-        """C235: steps of equal length are no regression; the alerts are those of the rules"""
+        """C235: steps of equal length are not a regression; the alerts are those of the rules"""
         self.assertEqual(pitot.regressions(), [])
         self.assertEqual(pitot.MonitoringSystem().check_alerts(), [])
 

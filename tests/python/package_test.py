@@ -59,7 +59,7 @@ class PackageTest(TestCase):
                 self.assertEqual({m for m in members if not m.startswith('_')}, public, node.name)
 
     def test_second_import(self):
-        """a module that is imported anew has the same types"""
+        """a module that is imported again has the same types"""
         out = python('''
             import sys, pitot
             span = pitot.Span

@@ -52,7 +52,7 @@ class PluginTest(TestCase):
 
     @needs('pytest')
     def test_wrong_limit(self):
-        """a limit that does not exist is told"""
+        """a limit that does not exist is reported"""
         code, out = self.pytest('''
             import pytest
             @pytest.mark.pitot(max_minutes=1)

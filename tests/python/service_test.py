@@ -41,7 +41,7 @@ class RequestMetricsTest(TestCase):
         self.assertRegex(out, r'\nmemory_usage_bytes \d+')
 
     def test_clash(self):
-        """C253: a name that another kind of metric has is told when the metrics are made"""
+        """C253: a name that another kind of metric has is reported when the metrics are made"""
         out = python('''
             import pitot
             pitot.gauge("requests_total")
@@ -85,7 +85,7 @@ class HealthTest(TestCase):
         self.assertEqual(asyncio.run(pitot.health_check(lambda: False)).status, 'unhealthy')
 
     def test_loop(self):
-        """a probe that must be awaited cannot be in a loop that runs: that is told, and not ill"""
+        """a probe that must be awaited inside a running loop is an error, not unhealthy"""
         async def check():
             return pitot.health(lambda: asyncio.sleep(0))
         self.assertRaisesRegex(RuntimeError, 'await pitot.health_check', asyncio.run, check())

@@ -123,7 +123,7 @@ class SpanTest(TestCase):
         self.assertEqual(pitot.dropped(), 0)
 
     def test_switching_inside(self):
-        """what is switched on or off inside of a block is no error, and such a block no span"""
+        """switching on or off inside a block is not an error, and such a block is not a span"""
         seen = record('''
             import pitot
             before = pitot.span("before")
@@ -150,7 +150,7 @@ class SpanTest(TestCase):
         self.assertEqual(span.again().arg, 'text')
 
     def test_bad_arguments(self):
-        """bad types are told when a span is made, and only then"""
+        """bad types are reported when a span is made, and only then"""
         for bad in (lambda: pitot.span(), lambda: pitot.span(5), lambda: pitot.span('a', 'b'),
                     lambda: pitot.span('a', tokens='many'), lambda: pitot.span('a', speed=3),
                     lambda: pitot.span('a', request=-1), lambda: pitot.span('a', arg=[]),
@@ -181,7 +181,7 @@ class SpanTest(TestCase):
                 self.assertEqual(span.tokens, 3)
 
     def test_odd_names(self):
-        """names of any kind, and more of them than there is room for"""
+        """names of any kind, and more of them than fit"""
         with recording():
             for name in ('', '\udc80', 'x' * 1000, 'a\0b', '\N{SNOWMAN}' * 30):
                 with pitot.span(name, arg=name):

@@ -64,7 +64,7 @@ class TaskTest(TestCase):
         self.assertEqual([s.request for s in seen.spans], [5, None, None, 5, None, None])
 
     def test_foreign_context(self):
-        """a generator that ends in another context than it began in is no error"""
+        """a generator that ends in another context than it began in is not an error"""
         seen = record('''
             import contextvars, pitot
             def steps():

@@ -71,7 +71,7 @@ class StandinTest(TestCase):
         self.assertEqual(profiler.get_metrics().compute.estimated_flops, 42)
 
     def test_broken(self):
-        """C230: a torch that cannot count is no error"""
+        """C230: a torch that cannot count is not an error"""
         broken = {'torch': types.ModuleType('torch'), 'torch.utils': None}
         with mock.patch.dict(sys.modules, broken):
             profiler = PerformanceProfiler(estimate_flops=True)

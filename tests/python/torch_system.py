@@ -51,7 +51,7 @@ class FlopsTest(TestCase):
         self.assertGreater(names['profiler'].get_metrics().memory.peak_ram_mb, batch_mb)
 
     def test_exception(self):
-        """C286: with FLOPs, too, an exception goes on; a profiler inside of another is no error"""
+        """C286: with FLOPs, too, an exception goes on; nested profilers are not an error"""
         profiler = PerformanceProfiler(estimate_flops=True)
         with self.assertRaises(KeyError):
             with profiler.profile('fails'):

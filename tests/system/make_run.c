@@ -10,7 +10,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* Of a table with keys there are so many rows. */
+/* Rows of a table with keys. */
 static const struct {
     const char *table;
     int rows;

@@ -357,7 +357,7 @@ def test_refused(directory):
     with receiver(directory) as url:
         post(f'{url}/script', [{'take': True}, {'status': 400}])
         said = pitot(directory, '-t', '20', '-d', '12', '--remote-write', url)
-        assert 'refused' in said and 'as it was told' in said, said
+        assert 'refused' in said and 'as scripted' in said, said
         answer = seen(url)
         table = next(t for t in SCHEMA if t['name'] == 'push')
         last = list(rows_of(directory / 'run', table))[-1]
@@ -472,14 +472,14 @@ def test_engine(directory):
 
 
 def test_partial(directory):
-    """points that a receiver of OTLP took only in part are told and counted"""
+    """points that a receiver of OTLP accepted only in part are reported and counted"""
     with receiver(directory) as url:
         post(f'{url}/script', [{'take': True, 'rejected': 7}])
         said = pitot(directory, '-t', '20', '-d', '6', '--otlp', url)
         table = next(t for t in SCHEMA if t['name'] == 'push')
         assert list(rows_of(directory / 'run', table))[-1]['pushRejected'] == '7'
         assert 'but for 7 points: too many' in said, said
-        post(f'{url}/script', [{'status': 500}])  # by its rules this is no status to try again
+        post(f'{url}/script', [{'status': 500}])  # by its rules this status is not retried
         shutil.rmtree(directory / 'run')
         said = pitot(directory, '-t', '100', '-d', '0.5', '--otlp', url)
         assert 'HTTP status 500' in said, said

@@ -1,5 +1,5 @@
 // A receiver of remote-write 1.0 and 2.0 and of OTLP, which decodes with libraries that are not ours,
-// keeps every point, and fails as it is told.
+// keeps every point, and fails as scripted.
 //
 //     node push_receiver.mjs PORT
 //
@@ -257,7 +257,7 @@ function receive(request, response, body) {
     if (step.cut)
         request.socket.destroy();
     else if (step.status)
-        response.writeHead(step.status, step.headers ?? {}).end('as it was told');
+        response.writeHead(step.status, step.headers ?? {}).end('as scripted');
     else if (step.rejected)
         response.writeHead(200, { 'Content-Type': 'application/x-protobuf' })
             .end(type('ExportResponse').encode({ partial_success: {

@@ -20,7 +20,7 @@ def get(url, accept=None):
 
 
 def wait_for(what, probe, seconds=60):
-    """What the probe returns once it is true; a server that does not answer yet is no failure."""
+    """What the probe returns once it is true; servers that do not answer yet are fine."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         with contextlib.suppress(OSError):

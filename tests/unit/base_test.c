@@ -419,7 +419,7 @@ int main(void) {
         PT_TEST(numbers_are_exact_to_the_last_digit, "C031: numbers are exact to the last digit"),
         PT_TEST(overflow_is_a_failure_and_sticks, "overflow is a failure and sticks"),
         PT_TEST(a_word_that_is_no_number_fails_instead_of_being_zero,
-                "a word that is no number fails instead of being zero"),
+                "a word that is not a number fails instead of being zero"),
         PT_TEST(lines_and_words_come_out_in_order, "lines and words come out in order"),
         PT_TEST(varints_round_trip_at_every_width, "varints round-trip at every width"),
         PT_TEST(an_overlong_varint_fails, "an overlong varint fails"),

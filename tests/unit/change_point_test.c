@@ -35,7 +35,7 @@ static double next_time(struct noise *n, size_t i) {
     return n->at > 0 && i >= n->at ? time * n->factor : time;
 }
 
-/* The number of the step at which the first change is told, and the change. 0: none is. */
+/* The number of the step at which the first change is reported, and the change. 0: none. */
 static size_t run(struct noise noise, size_t steps, enum pt_shift *shift,
                   struct pt_change_point *change) {
     struct pt_shift_watch w = { 0 };
@@ -163,10 +163,10 @@ int main(void) {
         PT_TEST(the_test_has_known_answers, "C235: the test for a change has known answers"),
         PT_TEST(equal_values_have_no_change, "C235: equal values have no change"),
         PT_TEST(steady_noise_is_no_change,
-                "C235: steady noise is no change, also when neighbours resemble each other"),
+                "C235: steady noise is not a change, also with autocorrelation"),
         PT_TEST(changes_of_5_percent_are_found, "C235: changes of 5 % are found"),
-        PT_TEST(the_place_of_the_change_is_told, "C235: the place of the change is told"),
-        PT_TEST(a_change_is_told_once, "C235: a change is told once, and so is the way back"),
+        PT_TEST(the_place_of_the_change_is_told, "C235: the step of the change is reported"),
+        PT_TEST(a_change_is_told_once, "C235: a change is reported once, and so is its reversal"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -437,7 +437,7 @@ static void what_the_command_left_running_moves_out_of_its_cgroup(void **state) 
     close_command(&c);
 }
 
-/* The parent is no cgroup at all: the kernel refuses, and the command runs without one. */
+/* The parent is not a cgroup at all: the kernel refuses, and the command runs without one. */
 static void a_cgroup_that_cannot_be_used_is_done_without(void **state) {
     (void)state;
     struct command c;

@@ -660,7 +660,7 @@ static void a_group_that_is_made_later_appears(void **state) {
     tick_after(&run, 600 * PT_NS_PER_SECOND);
     assert_cell(&run, made.path, "cCpuTime", 0);
     assert_cell(&run, made.path, "cNumProcesses", 0);
-    /* Removed and made again between two ticks: its files are opened anew. */
+    /* Removed and made again between two ticks: its files are opened again. */
     assert_int_equal(rmdir(made.directory), 0);
     assert_int_equal(mkdir(made.directory, 0755), 0);
     tick_after(&run, PT_NS_PER_MS);

@@ -220,7 +220,7 @@ int main(void) {
         PT_TEST(constants, "C241: Rust: constants"),
         PT_TEST(closures_and_shims, "C241: Rust: closures and shims"),
         PT_TEST(letters_of_the_world, "C241: Rust: letters beyond ASCII"),
-        PT_TEST(what_is_no_name_stays_as_it_is, "C241: Rust: what is no name stays as it is"),
+        PT_TEST(what_is_no_name_stays_as_it_is, "C241: Rust: what is not a name stays unchanged"),
         PT_TEST(exploding_names_stay_as_they_are,
                 "C241: names that expand without end stay mangled"),
         PT_TEST(deep_names_stay_as_they_are, "C241: names that nest too deep stay mangled"),

@@ -342,7 +342,7 @@ int main(void) {
         PT_TEST(a_client_that_leaves_is_counted_as_aborted,
                 "a client that leaves is counted as aborted"),
         PT_TEST(closing_cuts_what_is_running, "closing cuts what is running"),
-        PT_TEST(models_and_health_are_told, "models and health are told"),
+        PT_TEST(models_and_health_are_told, "models and health are answered"),
         PT_TEST(the_load_stays_on_this_machine, "the load stays on this machine"),
         PT_TEST(percentiles_of_1_to_200_are_known, "percentiles of 1 to 200 are known"),
     };

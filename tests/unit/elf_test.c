@@ -113,7 +113,7 @@ int main(void) {
         { "C242: code that shares a page with data is found where it runs", test_segments },
         { "C242: symbols, rules and starts of a function agree", test_own_file },
         { "C242: the kernel's own code in a process is a file like others", test_vdso },
-        { "C242: what is no ELF file is refused", test_no_elf },
+        { "C242: what is not an ELF file is refused", test_no_elf },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

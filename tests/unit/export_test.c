@@ -511,7 +511,7 @@ int main(void) {
         PT_TEST(test_nothing, "C257: nothing recorded is a valid, empty exposition"),
         PT_TEST(test_metrics, "C248 C249 C250 C251 C252: metrics of the process, by families"),
         PT_TEST(test_odd_labels, "C253: labels that would spoil the text are made good"),
-        PT_TEST(test_many, "C257: as many metrics as there is room for, and how many were dropped"),
+        PT_TEST(test_many, "C257: as many metrics as fit, and how many were dropped"),
         PT_TEST(test_counting, "C257: counts agree within a rendering while others count"),
         PT_TEST(test_more_and_more, "C257: metrics and values that come later are rendered"),
         PT_TEST(test_child, "C257: a child of fork renders too"),

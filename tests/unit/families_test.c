@@ -17,7 +17,7 @@
     X(t, read_bytes, "tRead", COUNTER, I64, BYTES, 0, "Bytes read")        \
     X(t, wait_ms, "tWait", COUNTER, I64, MILLISECONDS, 0, "Time waited")   \
     X(t, percent, "tPercent", GAUGE, F64, PERCENT, 0, "Part of it in use") \
-    X(t, word, "tWord", GAUGE, STRING, NONE, 0, "A text that is no metric")
+    X(t, word, "tWord", GAUGE, STRING, NONE, 0, "A text that is not a metric")
 
 PT_TABLE(thing, PT_TABLE_FILE("things", NULL), "Things", THING_COLUMNS, "nowhere");
 
@@ -328,7 +328,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         { "C257: names have base units, counters _total", names_have_base_units, set_up, tear_down,
           NULL },
-        { "what is unknown is no series", null_is_left_out, set_up, tear_down, NULL },
+        { "an unknown value is not a series", null_is_left_out, set_up, tear_down, NULL },
         { "C257: an exposition is the same every time", texts_are_the_same_every_time, set_up,
           tear_down, NULL },
         { "single processes are shown when asked for, events never", pids_and_events_are_left_out,

@@ -343,7 +343,7 @@ int main(void) {
         FIGURE_TEST(busy_is_the_share_of_time_that_is_not_idle,
                     "busy is the share of time that is not idle"),
         FIGURE_TEST(a_kind_of_time_that_is_not_counted_is_no_time,
-                    "a kind of time that is not counted is no time"),
+                    "a kind of time that is not counted is not time"),
         FIGURE_TEST(idle_time_that_falls_does_not_spoil_the_figure,
                     "idle time that falls does not spoil the figure"),
         FIGURE_TEST(a_counter_that_was_reset_makes_the_figure_unknown,

@@ -5,9 +5,9 @@
 
 #define BUDGET 0.05
 
-static const double dear[PT_KNOB_COUNT] = { 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
+static const double costs[PT_KNOB_COUNT] = { 0.02, 0.02, 0.02, 0.02, 0.02, 0.02 };
 
-/* Goes on for so many seconds at that share of a CPU; returns how many steps were taken. */
+/* Runs for that many seconds at that share of a CPU; returns how many steps were taken. */
 static int run(struct pt_governor *g, int seconds, double share, const double *cost,
                struct pt_governor_action *last) {
     int steps = 0;
@@ -21,7 +21,7 @@ static void a_cost_within_the_budget_changes_nothing(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_int_equal(run(&g, 600, BUDGET * 0.79, dear, &action), 0);
+    assert_int_equal(run(&g, 600, BUDGET * 0.79, costs, &action), 0);
     for (int k = 0; k < PT_KNOB_COUNT; k++)
         assert_int_equal(g.levels[k], 0);
 }
@@ -34,14 +34,14 @@ static void steps_are_taken_in_the_documented_order(void **state) {
     for (int k = 0; k < PT_KNOB_COUNT; k++)
         for (int level = 1; level <= pt_governor_knobs[k].level_count; level++) {
             int waited = 0;
-            while (!pt_governor_step(&g, 1, 1, dear, &action))
+            while (!pt_governor_step(&g, 1, 1, costs, &action))
                 assert_true(++waited < 10);
             assert_int_equal(action.knob, k);
             assert_int_equal(action.level, level);
             assert_false(action.is_restored);
             assert_int_equal(g.levels[k], level);
         }
-    assert_int_equal(run(&g, 100, 1, dear, &action), 0); /* nothing is left to be done */
+    assert_int_equal(run(&g, 100, 1, costs, &action), 0); /* nothing is left to be done */
 }
 
 static void a_step_is_given_time_to_show(void **state) {
@@ -49,10 +49,10 @@ static void a_step_is_given_time_to_show(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
-    assert_false(pt_governor_step(&g, 1, 1, dear, &action));
-    assert_false(pt_governor_step(&g, 1, 1, dear, &action));
-    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
+    assert_true(pt_governor_step(&g, 1, 1, costs, &action));
+    assert_false(pt_governor_step(&g, 1, 1, costs, &action));
+    assert_false(pt_governor_step(&g, 1, 1, costs, &action));
+    assert_true(pt_governor_step(&g, 1, 1, costs, &action));
 }
 
 static void one_expensive_second_is_forgiven(void **state) {
@@ -60,9 +60,9 @@ static void one_expensive_second_is_forgiven(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_int_equal(run(&g, 60, 0.01, dear, &action), 0);
-    assert_int_equal(run(&g, 1, 0.2, dear, &action), 0);
-    assert_int_equal(run(&g, 60, 0.01, dear, &action), 0);
+    assert_int_equal(run(&g, 60, 0.01, costs, &action), 0);
+    assert_int_equal(run(&g, 1, 0.2, costs, &action), 0);
+    assert_int_equal(run(&g, 60, 0.01, costs, &action), 0);
 }
 
 static void a_knob_that_would_save_little_is_passed_over(void **state) {
@@ -83,8 +83,8 @@ static void a_step_that_is_enough_stays_the_only_one(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
-    assert_int_equal(run(&g, 30, BUDGET * 0.6, dear, &action), 0);
+    assert_true(pt_governor_step(&g, 1, 1, costs, &action));
+    assert_int_equal(run(&g, 30, BUDGET * 0.6, costs, &action), 0);
 }
 
 static void between_half_and_the_limit_nothing_moves(void **state) {
@@ -92,8 +92,8 @@ static void between_half_and_the_limit_nothing_moves(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_true(pt_governor_step(&g, 1, 1, dear, &action));
-    assert_int_equal(run(&g, 3600, BUDGET * 0.6, dear, &action), 0);
+    assert_true(pt_governor_step(&g, 1, 1, costs, &action));
+    assert_int_equal(run(&g, 3600, BUDGET * 0.6, costs, &action), 0);
 }
 
 static void a_quiet_minute_takes_the_last_step_back(void **state) {
@@ -120,9 +120,9 @@ static void steps_back_are_taken_three_times_at_most(void **state) {
     int restored = 0;
     pt_governor_init(&g, BUDGET);
     for (int round = 0; round < 20; round++) {
-        run(&g, 30, 1, dear, &action);
+        run(&g, 30, 1, costs, &action);
         for (int i = 0; i < 300; i++)
-            restored += pt_governor_step(&g, 1, 0, dear, &action) && action.is_restored;
+            restored += pt_governor_step(&g, 1, 0, costs, &action) && action.is_restored;
     }
     assert_int_equal(restored, 3);
 }
@@ -132,7 +132,7 @@ static void a_budget_of_zero_switches_it_off(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, 0);
-    assert_int_equal(run(&g, 600, 4, dear, &action), 0);
+    assert_int_equal(run(&g, 600, 4, costs, &action), 0);
 }
 
 static void no_time_passed_is_no_step(void **state) {
@@ -140,7 +140,7 @@ static void no_time_passed_is_no_step(void **state) {
     struct pt_governor g;
     struct pt_governor_action action;
     pt_governor_init(&g, BUDGET);
-    assert_false(pt_governor_step(&g, 0, 1, dear, &action));
+    assert_false(pt_governor_step(&g, 0, 1, costs, &action));
     assert_true(g.mean == 0);
 }
 
@@ -162,7 +162,7 @@ int main(void) {
         PT_TEST(steps_back_are_taken_three_times_at_most,
                 "steps back are taken three times at most"),
         PT_TEST(a_budget_of_zero_switches_it_off, "a budget of zero switches it off"),
-        PT_TEST(no_time_passed_is_no_step, "no time passed is no step"),
+        PT_TEST(no_time_passed_is_no_step, "without elapsed time there is no step"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

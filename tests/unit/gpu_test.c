@@ -952,7 +952,7 @@ int main(void) {
         PT_TEST(processes_are_joined_across_namespaces,
                 "C116: processes are joined across pid namespaces"),
         PT_TEST(in_a_container_a_hosts_pid_is_no_stranger_of_the_same_number,
-                "C116: in a container a pid of the host is no stranger of the same number"),
+                "C116: in a container a host pid is not confused with a process there"),
         PT_TEST(a_machine_without_gpu_has_none, "C115: a machine without GPU has none"),
         PT_TEST(the_static_file_names_the_gpus, "C130: the static file names the GPUs"),
         PT_TEST(without_gpus_the_sections_are_there_and_empty,

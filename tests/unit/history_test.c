@@ -278,7 +278,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_standalone, "without a directory spans are kept in memory, in order"),
         PT_TEST(test_intervals, "rings that stay empty are looked at less often"),
-        PT_TEST(test_bounded, "C190: only so many spans are kept, the newest"),
+        PT_TEST(test_bounded, "C190: only the newest spans are kept"),
         PT_TEST(test_under_recorder, "a recorder around the program gets every span as well"),
         PT_TEST(test_fork, "a child keeps its own spans, not its parent's"),
         PT_TEST(test_recent, "C194 C195: recent timings are those of 1 ms or more, 1000 at most"),

@@ -688,7 +688,7 @@ static void every_interface_but_loopback_has_a_row(void **state) {
     close_collector(&h);
 }
 
-/* Lines of /proc/net/dev with so many bytes received, and nothing else. */
+/* Lines of /proc/net/dev with that many bytes received, and nothing else. */
 static void put_interfaces(struct host *h, const struct expected *interfaces) {
     char text[4096] = "Inter-|   Receive\n face |bytes\n";
     for (; interfaces->column; interfaces++) {

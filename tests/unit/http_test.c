@@ -1021,7 +1021,7 @@ int main(void) {
         PT_TEST(loopback_urls_are_told_from_others, "loopback URLs are told from others"),
         PT_TEST(others_are_not_served_unless_asked_for, "others are not served unless asked for"),
         PT_TEST(a_missing_module_is_told_with_its_package,
-                "a missing module is told with its package"),
+                "a missing module is reported with its package"),
         PT_TEST(json_fields_are_read_by_kind, "JSON fields are read by kind"),
     };
     return !has_http_modules() ? SKIPPED : cmocka_run_group_tests(tests, open_client, close_client);

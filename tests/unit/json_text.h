@@ -54,7 +54,7 @@ static inline json_t *at(json_t *value, const char *path) {
 static inline void assert_text(json_t *root, const char *path, const char *expected) {
     json_t *value = at(root, path);
     if (!json_is_string(value))
-        fail_msg("%s is no string", path);
+        fail_msg("%s is not a string", path);
     assert_string_equal(json_string_value(value), expected);
 }
 

@@ -138,8 +138,8 @@ int main(void) {
         PT_TEST(growth_that_goes_on_is_a_leak, "C298: growth that goes on is a leak"),
         PT_TEST(noise_does_not_hide_a_leak, "C298: noise does not hide a leak"),
         PT_TEST(what_ends_or_comes_back_is_none,
-                "C298: a plateau, a step and the teeth of a collector are no leak"),
-        PT_TEST(noise_is_no_leak, "C298: noise is no leak"),
+                "C298: a plateau, a step and the sawtooth of a collector are not a leak"),
+        PT_TEST(noise_is_no_leak, "C298: noise is not a leak"),
         PT_TEST(few_values_say_nothing, "C274: few values say nothing of a leak"),
         PT_TEST(a_series_is_thinned_evenly, "C287: a long series is thinned evenly"),
     };

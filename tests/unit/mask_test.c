@@ -212,7 +212,7 @@ static void names_are_judged_by_their_words(void **state) {
     }
     for (size_t i = 0; i < PT_COUNT(plain); i++) {
         if (pt_mask_is_secret_name(pt_str_from(plain[i])))
-            fail_msg("%s is no secret", plain[i]);
+            fail_msg("%s is not a secret", plain[i]);
     }
 }
 

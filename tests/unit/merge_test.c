@@ -430,7 +430,7 @@ int main(void) {
         WITH_TREE(a_merged_run_is_explained_with_its_straggler,
                   "C234: a merged run is explained with its straggler"),
         WITH_TREE(equal_ranks_have_no_straggler, "C234: equal ranks have no straggler"),
-        PT_TEST(chance_is_no_straggler, "chance is no straggler"),
+        PT_TEST(chance_is_no_straggler, "chance is not a straggler"),
         PT_TEST(a_rank_that_is_late_in_most_steps_is_found,
                 "a rank that is late in most steps is found"),
         PT_TEST(one_that_is_late_now_and_then_is_none, "one that is late now and then is none"),

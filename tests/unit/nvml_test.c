@@ -550,7 +550,7 @@ static void instances_of_mig_are_devices_with_a_parent(void **state) {
     assert_int_equal(one->info.parent, 0);
     assert_int_equal(one->info.gpu_instance, 1);
     assert_int_equal(one->info.compute_instance, 0);
-    assert_int_equal(f.reading.devices[3].info.compute_instance, -1); /* not told */
+    assert_int_equal(f.reading.devices[3].info.compute_instance, -1); /* unknown */
     assert_string_equal(one->info.uuid, "MIG-1");
     assert_string_equal(one->info.pci_bus_id, "0000:3b:00.0");
     read_all(&f);
@@ -623,7 +623,7 @@ int main(void) {
         PT_TEST(a_process_list_that_is_refused_is_not_empty_but_absent,
                 "a list of processes that is refused is not empty but absent"),
         PT_TEST(counters_of_hopper_need_two_samples, "counters of Hopper need two samples"),
-        PT_TEST(a_failed_sample_starts_the_pair_anew, "a failed sample starts the pair anew"),
+        PT_TEST(a_failed_sample_starts_the_pair_anew, "a failed sample starts the pair again"),
         PT_TEST(older_gpus_have_no_such_counters, "older GPUs have no such counters"),
         PT_TEST(instances_of_mig_are_devices_with_a_parent,
                 "instances of MIG are devices with a parent"),

@@ -365,7 +365,7 @@ static void durations_have_units(void **state) {
         struct pt_err err = { "" };
         int64_t ns = -1;
         if (pt_duration_parse(wrong[i], 1000000, &ns, &err) != -EINVAL)
-            fail_msg("'%s' is no duration", wrong[i]);
+            fail_msg("'%s' is not a duration", wrong[i]);
         assert_true(strlen(err.text) > 0);
     }
 }

@@ -184,7 +184,7 @@ static void spans_cost_too_much(void) {
     begin(0.0001, true);
     for (int i = 0; i < 100 && !logged.count; i++) {
         storm(20000);
-        (void)pt_history_end(); /* makes room for the mark, which the ticker would put elsewhere */
+        (void)pt_history_end(); /* frees space for the mark, which the ticker would put elsewhere */
         pt_overhead_look(NULL);
     }
     pt_overhead_get(&overhead);
@@ -198,7 +198,7 @@ static void spans_cost_too_much(void) {
     uint64_t before = pt_history_end();
     storm(1000);
     expect(pt_history_end() == before);
-    pt_config config; /* whoever sets other limits begins anew */
+    pt_config config; /* setting other limits starts again */
     pt_config_get(&config);
     config.performance_threshold = 1;
     expect(pt_configure(&config) == 0);
@@ -287,7 +287,7 @@ static void ask_gpu(void) {
     pt_gpu_watch_slow(false);
     pt_gpu_watch_stop();
     expect(pt_gpu_watch_cpu_ns() >= before);
-    expect(pt_gpu_watch_start(100000000) == 0); /* those of before count */
+    expect(pt_gpu_watch_start(100000000) == 0); /* earlier ones count */
     expect(pt_gpu_watch_cpu_ns() >= before);
     pt_gpu_watch_stop();
 }
@@ -323,7 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_below_the_limit, "C183: what costs less than the limit stays"),
         PT_TEST(test_dearest_goes_first,
-                "C229: above the limit the dearest part goes, then the next"),
+                "C229: above the limit the most expensive part is turned off, then the next"),
         PT_TEST(test_one_bad_second, "two bad seconds are not three"),
         PT_TEST(test_small_parts_stay, "a part that would save nothing stays"),
         PT_TEST(test_comes_back, "after a quiet minute a part comes back, three times at most"),

@@ -681,7 +681,7 @@ int main(void) {
         PT_TEST(a_dictionary_of_strings_numbers_them_as_they_come,
                 "a dictionary of strings numbers them as they come"),
         PT_TEST(statistics_are_those_of_all_pages,
-                "statistics are those of all pages and start anew with a chunk"),
+                "statistics are those of all pages and start again with a chunk"),
         PT_TEST(times_are_microseconds_rounded_down, "times are microseconds, rounded down"),
         PT_TEST(zero_bounds_have_the_outward_sign, "bounds of zero have the outward sign"),
         PT_TEST(bounds_of_strings_are_by_bytes_and_long_ones_are_left_out,

@@ -296,7 +296,7 @@ int main(void) {
         PT_TEST(stat_gives_every_field_in_its_place,
                 "C100 C102 C104: stat gives every field in its place"),
         PT_TEST(a_name_with_parentheses_and_newlines_is_no_trap,
-                "C104: a name with parentheses and newlines is no trap"),
+                "C104: a name with parentheses and newlines is parsed"),
         PT_TEST(stat_is_read_by_pid, "C100: stat is read by pid; one that is gone is an error"),
         PT_TEST(a_cut_stat_is_a_failure_wherever_it_is_cut,
                 "C100: a cut stat is a failure wherever it is cut"),

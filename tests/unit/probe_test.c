@@ -422,7 +422,7 @@ static void test_file_limit(void **state) {
 #define NOT_ALLOWED 77
 #define FEW         8
 
-/* The file system has room for two threads, and several may take parts of it in vain. */
+/* The file system has space for two threads, and several may take parts of it in vain. */
 static void fill_file_system(void) {
     pthread_t threads[FEW];
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -771,7 +771,7 @@ int main(void) {
         PT_TEST(test_registration, "C253: a metric that cannot be has an error code"),
         PT_TEST(test_overtaken, "who only looks and is overtaken knows what is lost"),
         PT_TEST(test_full_ring, "a full ring keeps the oldest spans and counts the others"),
-        PT_TEST(test_full_directories, "names and metrics without room are counted"),
+        PT_TEST(test_full_directories, "names and metrics that do not fit are counted"),
         PT_TEST(test_crowd, "1000 threads: no count is lost, spans are read or counted"),
         PT_TEST(test_file_limit, "a limit of file sizes is an error code, not a signal"),
         PT_TEST(test_full_file_system, "a full file system costs spans, never a signal or a count"),

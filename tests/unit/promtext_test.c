@@ -516,7 +516,7 @@ int main(void) {
         PT_TEST(random_decimals_are_those_of_the_library,
                 "C125: 400,000 random decimals are those of strtod"),
         PT_TEST(words_that_are_no_numbers_are_refused,
-                "C125: words that are no numbers are refused"),
+                "C125: words that are not numbers are refused"),
         PT_TEST(a_sample_has_name_labels_value_and_time,
                 "C125: a sample has name, labels, value and time"),
         PT_TEST(blanks_and_tabs_may_stand_between_tokens_of_0_0_4,

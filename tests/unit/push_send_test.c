@@ -191,7 +191,7 @@ static void test_next_run(void **state) {
     assert_int_equal(files_left(f), 0);
 }
 
-/* Nobody waits for a receiver that does not answer: what there is no room for is counted. */
+/* Nobody waits for a receiver that does not answer: what does not fit is counted. */
 static void test_hangs(void **state) {
     struct fixture *f = *state;
     f->receiver.hangs = true;

@@ -777,7 +777,7 @@ int main(void) {
         PT_TEST(test_otel_columns, "every name of OpenTelemetry is that of a column of its unit"),
         PT_TEST(test_vanished_series, "a series that is gone ends once, and may come back"),
         PT_TEST(test_skipped_family, "a family that is skipped ends after a minute"),
-        PT_TEST(test_old_reading, "a reading that is not new is no point"),
+        PT_TEST(test_old_reading, "a reading that is not new is not a point"),
         PT_TEST(test_counter_starts, "a counter that fell began after its last point"),
         PT_TEST(test_classic_histogram, "a histogram is a series for each classic bucket"),
         QUEUE_TEST(test_queue_order, "the queue gives the oldest first and leaves no file behind"),
@@ -792,7 +792,7 @@ int main(void) {
         QUEUE_TEST(test_queue_age, "beyond its age the oldest are dropped and counted"),
         QUEUE_TEST(test_queue_full_disk, "a request that cannot be written is an error, once"),
         PT_TEST(test_urls, "URLs of receivers may leave out the usual path"),
-        PT_TEST(test_wrong_settings, "wrong settings are told with the remedy"),
+        PT_TEST(test_wrong_settings, "wrong settings are reported with the remedy"),
         PT_TEST(test_otel_variables, "variables of OpenTelemetry say where, as whom and how long"),
         PT_TEST(test_shown_url, "a URL is shown without its password"),
     };

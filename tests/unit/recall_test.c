@@ -133,7 +133,7 @@ static void test_bounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        { "C241: places that were read before are read anew, in one call", test_one_call, NULL,
+        { "C241: places that were read before are read again, in one call", test_one_call, NULL,
           NULL, NULL },
         { "C241: a place that is new is read by itself once", test_new_places, NULL, NULL, NULL },
         { "C241: a place that is gone is not recalled, and then forgotten", test_hole, NULL, NULL,

@@ -12,7 +12,7 @@
 static int64_t now_ns = 1000 * MS;
 static uint64_t number;
 
-/* Steps of so many milliseconds, and now and then half of one more; how many changes were told. */
+/* Steps of that many milliseconds, sometimes half a millisecond more; returns the changes. */
 static int run_steps(const char *name, int count, double ms) {
     pt_regression found;
     int told = 0;
@@ -103,7 +103,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_slower, "C235: steps that become slower are an alert of every monitor, "
                              "until they are fast again"),
-        PT_TEST(test_names, "C235: so many names of steps are watched, and no more"),
+        PT_TEST(test_names, "C235: a limited number of step names is watched"),
         PT_TEST(test_long_name, "C235: a long name is cut"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static const struct pt_schema schema = { tables, TABLE_COUNT };
 
 static const struct pt_energy_basis no_basis;
 
-/* Figures of so many samples, each a stretch of its own. */
+/* Figures of N samples, each a time slot of its own. */
 struct fixture {
     struct pt_ranks ranks;
     struct pt_schema merged;

@@ -21,7 +21,7 @@ static int leave_tree(void **state) {
     return rc;
 }
 
-/* A journal that was last written so many seconds after 1970. */
+/* A journal that was last written that many seconds after 1970. */
 static void put_run(const char *name, time_t seconds) {
     tree_put(&tree, name, "x");
     struct timeval times[2] = { { seconds, 0 }, { seconds, 0 } };

@@ -396,7 +396,7 @@ static void first_and_last_sample_are_taken_and_ticks_accounted_for(void **state
     assert_int_equal(seen, r->sampler.taken_count);
     assert_int_equal(r->sampler.dropped_count, 0);
     check_count_identity(r, last_scheduled_ns);
-    pt_sampler_stop(&r->sampler); /* once more is no harm */
+    pt_sampler_stop(&r->sampler); /* a second call does no harm */
     finish(r);
 }
 

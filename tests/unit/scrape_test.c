@@ -24,7 +24,7 @@
 
 static struct pt_fs fs;
 
-/* A server that answers each connection once, in the way it is told to. */
+/* A server that answers each connection once, as scripted. */
 enum manner {
     ENGINE,   /* an exposition whose counters grow from answer to answer */
     STANDING, /* the same, but they stand still */
@@ -909,7 +909,7 @@ int main(void) {
         PT_TEST(ports_of_a_tree_are_told_from_our_own,
                 "C125: ports of a tree are told from our own"),
         PT_TEST(addresses_of_engines_are_completed, "C128: addresses of engines are completed"),
-        PT_TEST(what_is_no_address_is_refused, "C128: what is no address is refused"),
+        PT_TEST(what_is_no_address_is_refused, "C128: what is not an address is refused"),
         PT_TEST(engines_are_known_by_names_at_the_start_of_lines,
                 "C127: engines are known by names at the start of lines"),
         PT_TEST(sniffing_tells_engines_from_others, "C125: sniffing tells engines from others"),
@@ -918,7 +918,7 @@ int main(void) {
         PT_TEST(the_port_that_was_asked_longest_ago_is_forgotten,
                 "C125: of too many ports the one that was asked longest ago is forgotten"),
         PT_TEST(sniffing_gives_up, "C125 C128: sniffing gives up on those who say nothing"),
-        PT_TEST(nothing_to_scrape_is_no_data, "C126: nothing to scrape is no data"),
+        PT_TEST(nothing_to_scrape_is_no_data, "C126: nothing to scrape means no data"),
         PT_TEST(a_good_engine_is_up_with_all_its_values,
                 "C117 C118 C119 C120 C121 C122 C123 C125 C129: a good engine is up with all its "
                 "values, and quantiles of what came between two scrapes"),

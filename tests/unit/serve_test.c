@@ -89,7 +89,7 @@ static void rows_stay_until_they_are_renewed_or_old(void **state) {
     assert_int_equal(l.now.batches[DISK].row_count, 0);
     begin(&s, 63);
     pt_batch_add_row(&s.batches[EVENT]);
-    pt_latest_update(&l, &s); /* an event is no sample */
+    pt_latest_update(&l, &s); /* an event is not a sample */
     assert_int_equal(l.sample_count, 3);
     assert_int_equal(l.now.batches[EVENT].row_count, 0);
     pt_sample_release(&s);
@@ -284,7 +284,7 @@ static void queries_are_read_strictly(void **state) {
     assert_int_equal(q.columns[0], 1u << disk_busy);
 }
 
-/* 1000 seconds of a disk that reads 1000 bytes a second and is busy once, and of an idle one. */
+/* 1000 seconds of a disk that reads 1000 bytes per second and is busy once, and of an idle one. */
 static void write_history(void) {
     struct pt_segments segments;
     struct pt_segments_options o = { tree.root, 8 << 20, 0 };

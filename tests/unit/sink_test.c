@@ -522,7 +522,7 @@ int main(void) {
                 "a snapshot nests sections and leaves nulls out"),
         PT_TEST(two_samples_of_one_millisecond_are_two_snapshots,
                 "C021: two samples of one millisecond are two snapshots"),
-        PT_TEST(a_mark_alone_is_no_snapshot, "C021: a mark alone is no snapshot"),
+        PT_TEST(a_mark_alone_is_no_snapshot, "C021: a mark alone is not a snapshot"),
         PT_TEST(writing_again_replaces_the_files, "C019 C021: writing again replaces the files"),
         PT_TEST(a_file_on_a_full_disk_is_named_at_close_and_the_others_are_written,
                 "C022: a file on a full disk is named at close and the others are written"),

@@ -163,7 +163,7 @@ static void test_memory(void **state) {
     run_child(sample_memory);
 }
 
-/* How many complete events of that name a trace has; -1: it is no JSON. */
+/* How many complete events of that name a trace has; -1: it is not JSON. */
 static int count_events(const char *name, const char *event) {
     json_t *trace = json_load_file(tree_path(&tree, name), 0, NULL), *e;
     size_t i;
@@ -270,7 +270,7 @@ static void steps_without_gpu(void) {
     expect(!strcmp(lines[0].text, "GPU monitoring: there is no GPU to ask, going on without"));
     for (int i = 0; i < 10; i++)
         pt_step("s");
-    expect(line_count == 2 && !strstr(lines[1].text, "GPU")); /* and not told again */
+    expect(line_count == 2 && !strstr(lines[1].text, "GPU")); /* and not repeated */
 }
 
 static void test_gpu(void **state) {
@@ -325,15 +325,14 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_numbers, "C209 C215 C219: steps are numbered while on, and nothing while off"),
-        PT_TEST(
-            test_log,
-            "C173 C199 C221 C222 C223: every so many steps a line with times, rates and memory"),
+        PT_TEST(test_log,
+                "C173 C199 C221 C222 C223: every N steps a line with times, rates and memory"),
         PT_TEST(test_memory, "C189 C190 C198: memory at the last 500 steps"),
-        PT_TEST(test_leak, "C182: every so many steps a look for a leak"),
+        PT_TEST(test_leak, "C182: every N steps a test for a leak"),
         PT_TEST(test_traces,
-                "C208 C210 C215 C216 C217 C218: every so many steps a trace of the spans since"),
+                "C208 C210 C215 C216 C217 C218: every N steps a trace of the spans since"),
         PT_TEST(test_no_directory,
-                "C230 C232: a trace that cannot be written is told and stops nothing"),
+                "C230 C232: a trace that cannot be written is reported and stops nothing"),
         PT_TEST(
             test_gpu,
             "C168 C200 C202 C206 C232 C233: the GPU is asked while it should be, and not missed"),

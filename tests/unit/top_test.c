@@ -425,7 +425,7 @@ static void a_filter_finds_text_and_ids_whatever_their_case(void **state) {
     assert_string_equal(commands(f), "0:41 0:40 0:30 0:1");
     press(f, "/30");
     assert_string_equal(commands(f), "0:30");
-    press(f, "xq"); /* letters while typing are no commands */
+    press(f, "xq"); /* letters while typing are not commands */
     assert_string_equal(commands(f), "");
     assert_non_null(strstr(draw(f, 24, 80), "nothing matches the filter"));
 }
@@ -892,7 +892,7 @@ int main(void) {
              "keys ask for what only the source of samples can do"),
         TEST(text_for_no_terminal_has_all_rows_and_no_keys,
              "text for no terminal has all rows and no keys"),
-        TEST(what_happened_is_told_for_a_while, "what happened is told for a while"),
+        TEST(what_happened_is_told_for_a_while, "events are shown for a while"),
         TEST(figures_of_engines_hold_between_scrapes, "figures of engines hold between scrapes"),
         TEST(a_run_is_seen_from_any_moment_on, "a run is seen from any moment on"),
         TEST(a_ring_is_seen_as_far_as_it_is_left, "a ring is seen as far as it is left"),

@@ -308,7 +308,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         { "C242: the usual rule is the stack pointer and a number", test_offset_rule },
         { "C242: a realigned stack is found through the frame pointer", test_realigned_rule },
-        { "C242: stubs, roots, signals; what is not understood is no rule", test_other_rules },
+        { "C242: stubs, roots, signals; what is not understood is not a rule", test_other_rules },
         { "C242: arm64: a leaf returns by its register", test_arm_rules },
         { "C242: a step restores the caller's registers", test_step },
         { "C242: a short copy is told from a wrong step", test_truncated },

@@ -316,7 +316,7 @@ static const struct scenario scenarios[] = {
       { { "gpu", "0", "gMemoryUsedMb", 'g', 10000, 0 } } },
 };
 
-/* Ten samples a second: of the first second all in Python, of the second none. */
+/* Ten samples per second: in the first second all in Python, in the second none. */
 static void only_samples_that_tell_of_the_gil_count(void **state) {
     (void)state;
     static const struct pt_profile_value_type type = { "cpu", PT_PROFILE_SAMPLES };
@@ -861,7 +861,7 @@ int main(void) {
                 "C234: in each form of each rule something can speak against it"),
         PT_TEST(a_leak_that_nobody_can_confirm_is_a_weak_sign,
                 "C234: growth that cannot be confirmed beside restless others is a weak sign"),
-        PT_TEST(a_leak_is_told_by_its_pace, "C234: a leak is told by how fast memory grows"),
+        PT_TEST(a_leak_is_told_by_its_pace, "C234: a leak is found by how fast memory grows"),
         PT_TEST(every_rule_is_whole,
                 "C236: every rule has a title, advice, two signals and a test"),
         PT_TEST(

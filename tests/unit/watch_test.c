@@ -157,7 +157,7 @@ int main(void) {
         PT_TEST(a_counter_is_watched_by_its_growth, "a counter is watched by its growth a second"),
         PT_TEST(what_is_gone_is_off, "C154: an alert of a row that is gone goes off"),
         PT_TEST(what_is_no_rule_is_refused_with_its_line,
-                "what is no rule is refused, with the line"),
+                "what is not a rule is refused, with the line"),
     };
     return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
 }

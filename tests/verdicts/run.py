@@ -3,7 +3,7 @@
 
     tests/verdicts/run.py PITOT [CASE ...]
 
-Prints a line a case and a confusion matrix. A case is a function with a label: the verdicts that
+Prints one line per case and a confusion matrix. A case is a function with a label: verdicts that
 are right. Cases marked as held out were never used to choose thresholds and are counted apart. A
 machine that is busy with other work disturbs: then `cpu-steal` is right as well, and the case is
 counted as disturbed. The exit code is 1 if fewer than 90 % are right or a confident verdict is

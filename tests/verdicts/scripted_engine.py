@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""An inference engine that says what it is told to: vLLM's names, values by a script.
+"""An inference engine with scripted answers: vLLM's names, values by a script.
 
     tests/verdicts/scripted_engine.py SECONDS NAME=VALUE ...
 
 Gauges are values; counters and latencies are growth a second: of the sum and the count of a
-histogram, ttft=0.2:5 are five requests a second of 0.2 s each, and 0.2:5+2:1 one more of 2 s.
+histogram, ttft=0.2:5 are five requests per second of 0.2 s each, and 0.2:5+2:1 one more of 2 s.
 Listens on any port, which Pitot finds."""
 import http.server
 import sys

@@ -1,5 +1,5 @@
 #!/bin/sh
-# C240: a ring keeps what was before a mishap as a run of its own, and says why.
+# C240: a ring keeps the time before a failure as a run of its own, with the reason.
 record() {
     "$PITOT" -q -t 10 -o out --blackbox 4M --path.procfs "$FIXTURES/v2/proc" \
         --path.sysfs "$FIXTURES/v2/sys" --path.rootfs "$FIXTURES/v2" "$@" || echo "exit $?"

@@ -1,3 +1,3 @@
 #!/bin/sh
-# C011: a word that is no command is an error with a hint.
+# C011: a word that is not a command is an error with a hint.
 "$PITOT" frobnicate

@@ -1,3 +1,3 @@
 #!/bin/sh
-# C241: what is no process id is refused.
+# C241: what is not a process id is refused.
 "$PITOT" cpu --pid 12x

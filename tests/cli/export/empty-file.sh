@@ -1,4 +1,4 @@
 #!/bin/sh
-# an empty file is no journal.
+# an empty file is not a journal.
 : >x.pitot
 "$PITOT" export x.pitot -f csv

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs of ranks become one that is exported with their labels; wrong operands are told.
+# Runs of ranks become one that is exported with their labels; wrong operands are reported.
 for rank in 1 0; do
     SLURM_PROCID=$rank SLURM_NTASKS=2 "$PITOT" -q -f csv -t 10000 -o runs \
         --path.procfs "$FIXTURES/v2/proc" --path.sysfs "$FIXTURES/v2/sys" \

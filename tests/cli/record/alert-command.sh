@@ -1,5 +1,5 @@
 #!/bin/sh
-# A command runs when an alert goes on, with what happened in its environment; its failure is told.
+# A command runs when an alert goes on, with the alert in its environment; its failure is reported.
 printf '[memory]\nmetric = mem.vMemoryTotal\nabove = 1\n' >rules
 record() {
     "$PITOT" -q -f csv -t 10000 -o out --path.procfs "$FIXTURES/v2/proc" \

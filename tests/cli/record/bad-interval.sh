@@ -1,3 +1,3 @@
 #!/bin/sh
-# C006 C011: an interval that is no duration is refused with a sample of good ones.
+# C006 C011: an interval that is not a duration is refused with valid examples.
 "$PITOT" -f csv -t soon -- true

@@ -1,3 +1,3 @@
 #!/bin/sh
-# C011: a pid that is no number is refused.
+# C011: a pid that is not a number is refused.
 "$PITOT" -f csv --pid 12x

@@ -1,3 +1,3 @@
 #!/bin/sh
-# C003 C011: a word that is no command is taken for a forgotten --.
+# C003 C011: a word that is not a command is treated as a forgotten --.
 "$PITOT" sleep 1

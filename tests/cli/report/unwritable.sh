@@ -1,5 +1,5 @@
 #!/bin/sh
-# A page that cannot be written is told of.
+# A page that cannot be written is reported.
 if "$PITOT" report . 2>&1 | grep -q "no report page"; then
     echo "built without npm"
     exit 77

@@ -10,7 +10,7 @@ cat >check.py <<'END'
 import json, re, sys
 page = open(sys.argv[1], encoding='utf-8').read()
 text = re.search(r'<script id="report-data" type="application/json">(.*?)</script>', page, re.S)[1]
-data = json.loads(text, parse_constant=lambda name: sys.exit(name + ' is no JSON'))
+data = json.loads(text, parse_constant=lambda name: sys.exit(name + ' is not JSON'))
 print(data['format'], data['run']['is_complete'], data['run']['samples'] > 1)
 print([table['name'] for table in data['tables'][:3]], 'CPU' in [c['title'] for c in data['cards']])
 print(re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page))

@@ -10,7 +10,7 @@ cat >docs/CAPABILITIES.md <<END
 | C001 | it is tested | done | cli/one |
 | C002 | it says so only | done | cli/one |
 | C003 | nothing is named | done |  |
-| C004 | a word that is no state | soon |  |
+| C004 | a word that is not a state | soon |  |
 END
 "$SOURCE/tools/check-capabilities" >out || true
 grep -v 'C[0-9]* has 0 rows' out
