@@ -250,7 +250,7 @@ class CollectorTest(Collecting):
             while collector.enabled:
                 with collector.time_component('x'):
                     pass
-        self.assertIn('components take 20 % of the CPU time, more than 5 %: switched off',
+        self.assertIn('turned off: components take 20 % of the CPU time, more than 5 % (',
                       log.output[0])
 
     def test_calibration(self):

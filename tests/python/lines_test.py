@@ -176,7 +176,7 @@ class LinesTest(TestCase):
                 profiler = PerformanceProfiler(enable_line_profiling=True)
                 with profiler.profile('x'):
                     pass
-                self.assertRaisesRegex(RuntimeError, 'other tools', LineProfile(inner).start)
+                self.assertRaisesRegex(RuntimeError, 'tool ids of', LineProfile(inner).start)
             finally:
                 for tool in taken:
                     sys.monitoring.free_tool_id(tool)
