@@ -321,7 +321,7 @@ def untrusted(directory):
         check_untrusted(directory / 'other', url, f'{other}.certificate',
                         'certificate problem')
         check_untrusted(directory / 'name', by_name, f'{own}.certificate',
-                        'matches target host name')
+                        'matches target host') # libcurl 7: "host name", 8: "hostname"
         check_untrusted(directory / 'missing', url, directory / 'missing.pem', 'SSL_CERT_FILE')
 
 
