@@ -32,14 +32,6 @@ static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* For kernels before 5.7, and seccomp filters that refuse clone3. */
-static pid_t fork_process(int *pid_fd) {
-    pid_t pid = fork();
-    if (pid > 0)
-        *pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    return pid;
-}
-
 /* In the child, between clone and exec: only async-signal-safe calls. */
 static void run_command(const struct pt_child_options *o, int barrier, int error_fd) {
     char go;
@@ -123,7 +115,13 @@ static pid_t create_process(struct pt_child *c, int cgroup_fd) {
         drop_cgroup(c);
         pid = clone_process(-1, &c->pid_fd);
     }
-    return pid < 0 ? fork_process(&c->pid_fd) : pid;
+    if (pid >= 0)
+        return pid;
+    /* kernels before 5.7, and seccomp filters that refuse clone3 */
+    pid = fork();
+    if (pid > 0)
+        c->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    return pid;
 }
 
 void pt_child_init(struct pt_child *c) {

@@ -24,16 +24,12 @@ void pt_environment_init(struct pt_environment *e) {
         add(e, environ[i]);
 }
 
-static void remove_variable(struct pt_environment *e, const char *entry) {
-    size_t name = strcspn(entry, "=") + 1, kept = 0;
+void pt_environment_set(struct pt_environment *e, char *entry) {
+    size_t name_length = strcspn(entry, "=") + 1, kept = 0;
     for (size_t i = 0; i < e->count; i++)
-        if (strncmp(e->at[i], entry, name) != 0)
+        if (strncmp(e->at[i], entry, name_length) != 0)
             e->at[kept++] = e->at[i];
     e->count = kept;
-}
-
-void pt_environment_set(struct pt_environment *e, char *entry) {
-    remove_variable(e, entry);
     add(e, entry);
     pt_grow(&e->own, &e->own_capacity, e->own_count + 1, sizeof *e->own);
     e->own[e->own_count++] = entry;

@@ -7,7 +7,7 @@
 #define REMIND_NS PT_NS_PER_SECOND       /* SIGTERM for a command that ignored SIGINT */
 
 /* A signal of the terminal has already reached the command: it is in the same process group. */
-static void hand_on(const struct pt_stopping *s, const struct signalfd_siginfo *info) {
+static void forward(const struct pt_stopping *s, const struct signalfd_siginfo *info) {
     if (info->ssi_code != SI_KERNEL)
         pt_child_signal(s->child, (int)info->ssi_signo);
 }
@@ -15,16 +15,6 @@ static void hand_on(const struct pt_stopping *s, const struct signalfd_siginfo *
 static void kill_all(struct pt_stopping *s) {
     pt_child_kill_tree(s->child);
     s->has_killed = true;
-}
-
-static void end_command(struct pt_stopping *s, const struct signalfd_siginfo *info) {
-    if (s->asked_ns) {
-        kill_all(s);
-        return;
-    }
-    s->asked_ns = pt_mono_ns();
-    s->has_reminded = info->ssi_signo == SIGTERM;
-    hand_on(s, info);
 }
 
 bool pt_stopping_take(struct pt_stopping *s, const struct signalfd_siginfo *info) {
@@ -38,12 +28,19 @@ bool pt_stopping_take(struct pt_stopping *s, const struct signalfd_siginfo *info
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
-        if (has_command)
-            end_command(s, info);
-        return !has_command;
+        if (!has_command)
+            return true;
+        if (s->asked_ns) {
+            kill_all(s);
+        } else {
+            s->asked_ns = pt_mono_ns();
+            s->has_reminded = info->ssi_signo == SIGTERM;
+            forward(s, info);
+        }
+        return false;
     default:
         if (has_command)
-            hand_on(s, info);
+            forward(s, info);
         return false;
     }
 }

@@ -1,11 +1,13 @@
 #include "record/recorder_state.h"
 
-#include "sampler/machine.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "source/kernel/cgroup.h"
+#include "source/kernel/cpuinfo.h"
 #include "store/run.h"
+#include "store/static_field.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -76,11 +78,41 @@ static void write_marks(struct pt_recorder *r) {
     }
 }
 
+static struct pt_given count_of(int count) {
+    return (struct pt_given){ count > 0, count };
+}
+
+static void describe_cpu(const struct pt_fs *fs, struct pt_text *buffer,
+                         struct pt_energy_basis *b) {
+    struct pt_scan text;
+    struct pt_cpuinfo cpu;
+    if (pt_fs_read(fs->proc, "cpuinfo", buffer, &text))
+        return;
+    pt_cpuinfo_parse(text, &cpu);
+    pt_str_copy(b->cpu_type, sizeof b->cpu_type, pt_str_from(cpu.type));
+    b->cpu_threads = count_of(cpu.processor_count);
+    b->cpu_sockets = count_of(cpu.socket_count);
+    bool is_guest = cpu.is_guest || faccessat(fs->proc, "device-tree/hypervisor", F_OK, 0) == 0;
+    b->is_guest = (struct pt_given){ is_guest || cpu.is_x86, is_guest };
+}
+
+/* Properties of the machine for power models; the rest stays unknown. */
+static void describe_machine(const struct pt_fs *fs, struct pt_energy_basis *b) {
+    struct pt_text buffer = { 0 };
+    struct pt_scan text;
+    int64_t bytes;
+    describe_cpu(fs, &buffer, b);
+    if (!pt_fs_read(fs->proc, "meminfo", &buffer, &text) &&
+        !pt_static_find_kib(text, PT_STR("MemTotal:"), &bytes) && bytes > 0)
+        b->memory_bytes = (struct pt_given){ true, (double)bytes };
+    pt_text_release(&buffer);
+}
+
 static void write_energy_basis(struct pt_recorder *r) {
     struct pt_buf text = { 0 };
     r->energy = r->o->energy;
     r->energy.has_command = (struct pt_given){ true, r->o->command != NULL };
-    pt_machine_describe(&r->o->fs, &r->energy);
+    describe_machine(&r->o->fs, &r->energy);
     pt_energy_basis_write(&r->energy, &text);
     pt_recorder_note_write(r, pt_ring_note(&r->ring, PT_STR(PT_ENERGY_NOTE), pt_buf_as_str(&text)));
     pt_buf_release(&text);
@@ -99,12 +131,6 @@ static void handle_signal(struct pt_recorder *r, const struct signalfd_siginfo *
         keep_on_request(r, "signal", "SIGUSR1");
     else if (pt_stopping_take(&r->stopping, info))
         ask_to_stop(r, "interrupted");
-}
-
-static void handle_signals(struct pt_recorder *r) {
-    struct signalfd_siginfo info;
-    while (read(r->signal_fd, &info, sizeof info) == sizeof info)
-        handle_signal(r, &info);
 }
 
 static void check_container(struct pt_recorder *r, int64_t now_ns) {
@@ -154,8 +180,9 @@ static void wait_for_events(struct pt_recorder *r, bool is_recording) {
     struct timespec timeout = { left_ns / PT_NS_PER_SECOND, left_ns % PT_NS_PER_SECOND };
     if (ppoll(polled, (nfds_t)(3 + r->o->pid_count), &timeout, NULL) <= 0)
         return;
-    if (polled[0].revents)
-        handle_signals(r);
+    struct signalfd_siginfo info;
+    while (polled[0].revents && read(r->signal_fd, &info, sizeof info) == sizeof info)
+        handle_signal(r, &info);
     if (polled[1].revents)
         write_samples(r);
     if (polled[2].revents)
@@ -246,14 +273,6 @@ static void release(struct pt_recorder *r) {
     pt_child_close(&r->child);
 }
 
-/* Nothing was recorded: remove all files. */
-static void remove_files(struct pt_recorder *r) {
-    pt_ring_remove(r->journal_path);
-    unlink(r->static_path);
-    pt_run_heap_remove(&r->heap);
-    pt_run_remove_directory(r->o->directory, r->made_directory_from);
-}
-
 /* A recording that failed to start leaves no incomplete run. */
 static int give_up(struct pt_recorder *r, int rc, const struct pt_err *err) {
     pt_sampler_stop(&r->sampler);
@@ -263,18 +282,15 @@ static int give_up(struct pt_recorder *r, int rc, const struct pt_err *err) {
         (void)pt_ring_close(&r->ring);
     pt_marks_close(&r->marks); /* else its FIFO would prevent removing the directory */
     pt_gpu_trace_release(&r->gpu);
-    if (r->journal_path[0])
-        remove_files(r);
+    if (r->journal_path[0]) {
+        pt_ring_remove(r->journal_path);
+        unlink(r->static_path);
+        pt_run_heap_remove(&r->heap);
+        pt_run_remove_directory(r->o->directory, r->made_directory_from);
+    }
     pt_log(PT_LOG_ERROR, "%s", err->text);
     release(r);
-    if (!is_exec_failure)
-        return PT_EXIT_OWN_FAILURE;
-    return pt_child_failure_code(rc);
-}
-
-static int exit_code(const struct pt_recorder *r) {
-    int code = r->o->command ? pt_child_exit_code(&r->child) : 0;
-    return code == 0 && r->has_lost ? PT_EXIT_OWN_FAILURE : code;
+    return is_exec_failure ? pt_child_failure_code(rc) : PT_EXIT_OWN_FAILURE;
 }
 
 int pt_recorder_run(const struct pt_recorder_options *options) {
@@ -302,7 +318,9 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
         pt_recorder_finish(r);
         wait_for_command(r);
         release(r);
-        code = exit_code(r);
+        code = r->o->command ? pt_child_exit_code(&r->child) : 0;
+        if (code == 0 && r->has_lost)
+            code = PT_EXIT_OWN_FAILURE;
     }
     pt_free(r);
     return code;

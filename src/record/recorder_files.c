@@ -16,14 +16,6 @@
 
 #define PUSH_GRACE_NS (5 * PT_NS_PER_SECOND) /* to send the rest at the end */
 
-static void note_file(struct pt_recorder *r, const char *key, const char *path) {
-    struct pt_text text = { 0 };
-    struct pt_scan scan;
-    if (!pt_fs_read(AT_FDCWD, path, &text, &scan))
-        pt_recorder_note_write(r, pt_ring_note(&r->ring, pt_str_from(key), pt_scan_rest(&scan)));
-    pt_text_release(&text);
-}
-
 /* The state of a collector that is on, or NULL. */
 static void *collector_state(const struct pt_sampler *s, const struct pt_collector *type) {
     for (int i = 0; i < s->collector_count; i++)
@@ -37,6 +29,8 @@ void pt_recorder_write_static(struct pt_recorder *r) {
     const char *collectors[PT_SAMPLER_COLLECTORS + 1] = { 0 };
     const char *formats[PT_EXPORT_FORMATS + 1] = { 0 };
     char directory[PATH_MAX];
+    struct pt_text text = { 0 };
+    struct pt_scan scan;
     for (int i = 0, n = 0; pt_collectors[i]; i++)
         if (o->is_enabled[i])
             collectors[n++] = pt_collectors[i]->name;
@@ -74,9 +68,10 @@ void pt_recorder_write_static(struct pt_recorder *r) {
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
         r->has_lost = true;
-    } else {
-        note_file(r, "static", r->static_path);
+    } else if (!pt_fs_read(AT_FDCWD, r->static_path, &text, &scan)) {
+        pt_recorder_note_write(r, pt_ring_note(&r->ring, PT_STR("static"), pt_scan_rest(&scan)));
     }
+    pt_text_release(&text);
     pt_free(tags);
 }
 

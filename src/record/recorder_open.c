@@ -17,11 +17,6 @@
 
 #define HEAP_STACK_BYTES (32u << 10)
 
-static int block_signals(struct pt_recorder *r, struct pt_err *err) {
-    r->signal_fd = pt_signals_block(&r->old_mask, err);
-    return r->signal_fd < 0 ? r->signal_fd : 0;
-}
-
 static int name_files(struct pt_recorder *r, struct pt_err *err) {
     uuid_generate_random(r->uuid);
     uuid_unparse_lower(r->uuid, r->uuid_text);
@@ -86,28 +81,6 @@ static bool own_cgroup(const struct pt_fs *fs, char directory[PATH_MAX]) {
     return is_found;
 }
 
-static void open_heap(struct pt_recorder *r, struct pt_environment *environment) {
-    struct pt_heap_session_options options = { .fs = &r->o->fs,
-                                               .mean_bytes = r->o->heap_mean_bytes,
-                                               .stack_bytes = HEAP_STACK_BYTES,
-                                               .counts_mmap = r->o->heap_counts_mmap,
-                                               .wants_python_malloc = r->o->heap_wants_python,
-                                               .command = r->o->command };
-    if (r->o->wants_heap)
-        pt_run_heap_open(&r->heap, &options, r->o->directory, r->uuid_text, environment);
-}
-
-/* The environment of the command: Pitot's, plus the paths of the run and of libpitot's files. */
-static void make_environment(struct pt_recorder *r, struct pt_environment *environment) {
-    pt_environment_init(environment);
-    pt_environment_set(environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
-    pt_environment_set(environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
-    for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
-        pt_environment_set(environment, pt_strdup(r->gpu.variables[i]));
-    pt_run_profile_prepare(&r->profile, environment);
-    open_heap(r, environment);
-}
-
 /* The arguments to run: the command, or the tool that runs it. */
 static int choose_argv(struct pt_recorder *r, struct pt_err *err) {
     const struct pt_recorder_options *o = r->o;
@@ -128,7 +101,20 @@ static int create_child(struct pt_recorder *r, struct pt_err *err) {
     bool has_cgroup = own_cgroup(&r->o->fs, parent);
     snprintf(name, sizeof name, PT_CHILD_CGROUP_PREFIX "%s", r->uuid_text);
     struct pt_environment environment;
-    make_environment(r, &environment);
+    pt_environment_init(&environment);
+    pt_environment_set(&environment, pt_asprintf(PT_RUN_VARIABLE "=%s", r->journal_path));
+    pt_environment_set(&environment, pt_asprintf(PITOT_REGION_VARIABLE "=%s", r->regions.path));
+    for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES && r->gpu.variables[i]; i++)
+        pt_environment_set(&environment, pt_strdup(r->gpu.variables[i]));
+    pt_run_profile_prepare(&r->profile, &environment);
+    struct pt_heap_session_options heap = { .fs = &r->o->fs,
+                                            .mean_bytes = r->o->heap_mean_bytes,
+                                            .stack_bytes = HEAP_STACK_BYTES,
+                                            .counts_mmap = r->o->heap_counts_mmap,
+                                            .wants_python_malloc = r->o->heap_wants_python,
+                                            .command = r->o->command };
+    if (r->o->wants_heap)
+        pt_run_heap_open(&r->heap, &heap, r->o->directory, r->uuid_text, &environment);
     struct pt_child_options options = {
         .fs = &r->o->fs,
         .argv = r->argv,
@@ -186,8 +172,10 @@ static void choose_profile(struct pt_recorder *r) {
 int pt_recorder_open(struct pt_recorder *r, struct pt_err *err) {
     r->has_raised_limit = pt_descriptors_raise(&r->old_limit);
     int rc = name_files(r, err);
-    if (!rc)
-        rc = block_signals(r, err);
+    if (!rc) {
+        r->signal_fd = pt_signals_block(&r->old_mask, err);
+        rc = r->signal_fd < 0 ? r->signal_fd : 0;
+    }
     if (!rc)
         rc = open_targets(r, err);
     if (!rc)

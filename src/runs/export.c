@@ -7,28 +7,21 @@
 #include <stdio.h>
 #include <uuid.h>
 
-static int unknown_format(struct pt_str name, struct pt_err *err) {
-    char known[128];
-    pt_choices_join(pt_sink_name, known, sizeof known);
-    return pt_fail(err, -EINVAL, "unknown format '%.*s' (one of: %s)", (int)name.len, name.at,
-                   known);
-}
-
-static bool has_format(const struct pt_export_formats *f, const struct pt_sink_type *type) {
-    for (int i = 0; i < f->count; i++)
-        if (f->types[i] == type)
-            return true;
-    return false;
-}
-
 int pt_export_formats_parse(struct pt_export_formats *f, const char *list, struct pt_err *err) {
     *f = (struct pt_export_formats){ 0 };
     for (const char *at = list;; at++) {
         struct pt_str name = { at, strcspn(at, ",") };
         const struct pt_sink_type *type = pt_sink_find(name);
-        if (!type)
-            return unknown_format(name, err);
-        if (!has_format(f, type) && f->count < PT_EXPORT_FORMATS)
+        if (!type) {
+            char known[128];
+            pt_choices_join(pt_sink_name, known, sizeof known);
+            return pt_fail(err, -EINVAL, "unknown format '%.*s' (one of: %s)", (int)name.len,
+                           name.at, known);
+        }
+        bool is_new = true;
+        for (int i = 0; i < f->count; i++)
+            is_new &= f->types[i] != type;
+        if (is_new && f->count < PT_EXPORT_FORMATS)
             f->types[f->count++] = type;
         at += name.len;
         if (!*at)

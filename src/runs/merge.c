@@ -129,17 +129,13 @@ static bool is_taken(const struct pt_merge *m, size_t count, const char *label) 
     return false;
 }
 
-static char *plain_label(const struct pt_merge_run *run) {
-    if (run->identity.rank >= 0)
-        return pt_asprintf("%" PRId64, run->identity.rank);
-    return pt_asprintf("%.*s", run->identity.host[0] ? 255 : 8,
-                       run->identity.host[0] ? run->identity.host : run->uuid);
-}
-
 /* "3"; if that is in use "3@host", then "3@host#2". */
 static void label_run(struct pt_merge *m, size_t index) {
     struct pt_merge_run *run = &m->runs[index];
-    run->label = plain_label(run);
+    const char *host = run->identity.host;
+    run->label = run->identity.rank >= 0 ? pt_asprintf("%" PRId64, run->identity.rank)
+                 : host[0]               ? pt_asprintf("%.255s", host)
+                                         : pt_asprintf("%.8s", run->uuid);
     if (is_taken(m, index, run->label) && run->identity.rank >= 0) {
         pt_free(run->label);
         run->label = pt_asprintf("%" PRId64 "@%s", run->identity.rank, run->identity.host);
@@ -168,7 +164,7 @@ static void align(struct pt_merge_run *reference, struct pt_merge_run *run) {
 static void warn_of_strangers(const struct pt_merge *m) {
     const struct pt_merge_run *first = &m->runs[0];
     if (first->identity.world_size > 0 && (uint64_t)first->identity.world_size != m->run_count)
-        pt_log(PT_LOG_WARNING, "there were %" PRId64 " ranks, and %zu runs are given",
+        pt_log(PT_LOG_WARNING, "the job had %" PRId64 " ranks, but %zu runs are given",
                first->identity.world_size, m->run_count);
     for (size_t i = 1; i < m->run_count; i++) {
         const struct pt_merge_run *run = &m->runs[i];
@@ -257,14 +253,6 @@ static void shift_times(struct pt_batch *b, int64_t shift_ns) {
     }
 }
 
-static void add_row(const struct pt_merge_run *run, uint32_t table, uint32_t row,
-                    struct pt_batch *into) {
-    pt_projection_add(&run->projections[table], &run->next.batches[table], row,
-                      run->clock.offset_ns, into);
-    pt_set_str(into, 0, pt_str_from(run->label));
-    shift_times(into, run->clock.offset_ns);
-}
-
 /* The main file takes the rank of its rows from its first table, so that needs a rank too. */
 static void complete_main_row(const struct pt_merge_run *run, struct pt_sample *sample) {
     struct pt_batch *first = NULL;
@@ -290,22 +278,15 @@ static void translate(const struct pt_merge *m, const struct pt_merge_run *run,
         run->clock.offset_ns == 0 ? run->next.wall_ns : sample->mono_ns + m->runs[0].ahead_ns;
     for (uint32_t t = 0; t < run->reader.schema.table_count; t++) {
         int table = pt_schema_find(&m->schema, run->reader.schema.tables[t]->name);
-        for (uint32_t row = 0; row < run->next.batches[t].row_count; row++)
-            add_row(run, t, row, &sample->batches[table]);
+        struct pt_batch *into = &sample->batches[table];
+        for (uint32_t row = 0; row < run->next.batches[t].row_count; row++) {
+            pt_projection_add(&run->projections[t], &run->next.batches[t], row,
+                              run->clock.offset_ns, into);
+            pt_set_str(into, 0, pt_str_from(run->label));
+            shift_times(into, run->clock.offset_ns);
+        }
     }
     complete_main_row(run, sample);
-}
-
-static void put_clock(const struct pt_merge_run *run, struct pt_json *j) {
-    pt_json_object(j, "clock");
-    pt_json_text(j, "method", method_names[run->method]);
-    pt_json_i64(j, "offset_ns", run->clock.offset_ns);
-    if (run->method == PT_CLOCK_WALL)
-        pt_json_null(j, "error_ns");
-    else
-        pt_json_i64(j, "error_ns", run->clock.error_ns);
-    pt_json_i64(j, "events", (int64_t)run->clock.pair_count);
-    pt_json_end(j);
 }
 
 static void put_number(struct pt_json *j, const char *key, int64_t number) {
@@ -325,7 +306,15 @@ static void put_run(const struct pt_merge_run *run, struct pt_json *j) {
     pt_json_text(j, "uuid", run->uuid);
     pt_json_i64(j, "samples", (int64_t)run->sample_count);
     pt_json_f64(j, "seconds", (double)(run->last_mono_ns - run->first_mono_ns) / 1e9);
-    put_clock(run, j);
+    pt_json_object(j, "clock");
+    pt_json_text(j, "method", method_names[run->method]);
+    pt_json_i64(j, "offset_ns", run->clock.offset_ns);
+    if (run->method == PT_CLOCK_WALL)
+        pt_json_null(j, "error_ns");
+    else
+        pt_json_i64(j, "error_ns", run->clock.error_ns);
+    pt_json_i64(j, "events", (int64_t)run->clock.pair_count);
+    pt_json_end(j);
     pt_json_end(j);
 }
 
@@ -347,16 +336,6 @@ static int note_runs(const struct pt_merge *m, struct pt_journal *journal) {
     return rc;
 }
 
-/* The notes of the first run stand for all; they are complete when it has been read to its end. */
-static int copy_notes(const struct pt_merge *m, struct pt_journal *journal) {
-    const struct pt_journal_reader *reader = &m->runs[0].reader;
-    int rc = 0;
-    for (size_t i = 0; i < reader->note_count && !rc; i++)
-        rc = pt_journal_note(journal, pt_str_from(reader->notes[i].key),
-                             (struct pt_str){ reader->notes[i].text, reader->notes[i].text_len });
-    return rc;
-}
-
 static int write_samples(struct pt_merge *m, struct pt_journal *journal, struct pt_err *err) {
     struct pt_sample sample;
     struct pt_merge_run *run;
@@ -371,8 +350,11 @@ static int write_samples(struct pt_merge *m, struct pt_journal *journal, struct 
         rc = advance(run, err);
     }
     pt_sample_release(&sample);
-    if (!rc)
-        rc = copy_notes(m, journal);
+    /* the notes of the first run stand for all; they are complete now that it has been read */
+    const struct pt_journal_reader *first = &m->runs[0].reader;
+    for (size_t i = 0; i < first->note_count && !rc; i++)
+        rc = pt_journal_note(journal, pt_str_from(first->notes[i].key),
+                             (struct pt_str){ first->notes[i].text, first->notes[i].text_len });
     if (rc && !err->text[0])
         pt_fail(err, rc, "cannot write %s: %s", m->journal, strerror(-rc));
     return rc;
@@ -417,21 +399,19 @@ int pt_merge_write(struct pt_merge *m, const char *const *journals, size_t count
     return rc ? rc : write_journal(m, directory, err);
 }
 
-static void release_run(struct pt_merge_run *run) {
-    for (uint32_t t = 0; run->projections && t < run->reader.schema.table_count; t++)
-        pt_projection_release(&run->projections[t]);
-    pt_free(run->projections);
-    if (run->next.batches)
-        pt_sample_release(&run->next);
-    pt_journal_reader_close(&run->reader);
-    pt_clock_events_release(&run->events);
-    pt_free(run->label);
-}
-
 void pt_merge_release(struct pt_merge *m) {
     pt_rank_schema_release(&m->schema);
-    for (size_t i = 0; i < m->run_count; i++)
-        release_run(&m->runs[i]);
+    for (size_t i = 0; i < m->run_count; i++) {
+        struct pt_merge_run *run = &m->runs[i];
+        for (uint32_t t = 0; run->projections && t < run->reader.schema.table_count; t++)
+            pt_projection_release(&run->projections[t]);
+        pt_free(run->projections);
+        if (run->next.batches)
+            pt_sample_release(&run->next);
+        pt_journal_reader_close(&run->reader);
+        pt_clock_events_release(&run->events);
+        pt_free(run->label);
+    }
     pt_free(m->runs);
     pt_names_release(&m->names);
     *m = (struct pt_merge){ 0 };

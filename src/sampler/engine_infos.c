@@ -7,18 +7,14 @@ static void copy_cell(const struct pt_batch *b, uint32_t row, const char *column
     pt_str_copy(into, capacity, is_known ? pt_get_str(b, row, index) : PT_STR(""));
 }
 
-static bool has(const struct pt_engine_infos *infos, const char *url) {
-    for (int i = 0; i < infos->count; i++)
-        if (strcmp(infos->known[i].url, url) == 0)
-            return true;
-    return false;
-}
-
-static bool see_row(struct pt_engine_infos *infos, const struct pt_batch *b, uint32_t row) {
+static bool add_engine(struct pt_engine_infos *infos, const struct pt_batch *b, uint32_t row) {
     struct pt_engine_known *e = &infos->known[infos->count];
     copy_cell(b, row, "eUrl", e->url, sizeof e->url);
     copy_cell(b, row, "eEngine", e->engine, sizeof e->engine);
-    if (!e->engine[0] || has(infos, e->url))
+    bool is_known = false;
+    for (int i = 0; i < infos->count; i++)
+        is_known |= strcmp(infos->known[i].url, e->url) == 0;
+    if (!e->engine[0] || is_known)
         return false;
     copy_cell(b, row, "eModel", e->model, sizeof e->model);
     copy_cell(b, row, "eConfig", e->config, sizeof e->config);
@@ -31,7 +27,7 @@ bool pt_engine_infos_add(struct pt_engine_infos *infos, const struct pt_sample *
     bool is_new = false;
     for (uint32_t row = 0; table >= 0 && row < sample->batches[table].row_count; row++)
         if (infos->count < PT_ENGINE_INFOS_MAX)
-            is_new |= see_row(infos, &sample->batches[table], row);
+            is_new |= add_engine(infos, &sample->batches[table], row);
     return is_new;
 }
 

@@ -43,17 +43,12 @@ void pt_marks_close(struct pt_marks *m) {
     *m = (struct pt_marks){ .fd = -1 };
 }
 
-static void read_more(struct pt_marks *m) {
-    ssize_t n =
-        m->fd < 0 ? 0 : read(m->fd, m->line + m->line_length, sizeof m->line - m->line_length);
-    if (n > 0)
-        m->line_length += (size_t)n;
-}
-
 bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MAX + 1]) {
     char *newline = memchr(m->line, '\n', m->line_length);
     if (!newline) {
-        read_more(m);
+        ssize_t n =
+            m->fd < 0 ? 0 : read(m->fd, m->line + m->line_length, sizeof m->line - m->line_length);
+        m->line_length += n > 0 ? (size_t)n : 0;
         newline = memchr(m->line, '\n', m->line_length);
     }
     if (!newline) {

@@ -105,8 +105,14 @@ int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *optio
     return open_collectors(s, err);
 }
 
-static void note_status(struct pt_sampler_collector *c, int rc) {
-    c->error_count += rc != 0 && rc != -ENODATA;
+static void call_collector(struct pt_sampler *s, struct pt_sampler_collector *c,
+                           struct pt_sample *sample) {
+    bool is_its_turn = (s->context.tick & ((UINT64_C(1) << c->level) - 1)) == 0;
+    if (!c->is_on || !is_its_turn)
+        return;
+    int64_t before_ns = pt_mono_ns();
+    struct pt_batch *rows = &sample->batches[c->first_table];
+    int rc = c->type->collect(c->state, &s->context, rows);
     if (rc == -ENODATA) {
         c->is_on = false;
         pt_log(PT_LOG_INFO, "%s: not available on this machine, switched off", c->type->name);
@@ -114,17 +120,8 @@ static void note_status(struct pt_sampler_collector *c, int rc) {
         pt_log(PT_LOG_WARNING, "%s: %s; its values are missing until it works again", c->type->name,
                strerror(-rc));
     }
+    c->error_count += rc != 0 && rc != -ENODATA;
     c->status = rc;
-}
-
-static void ask_collector(struct pt_sampler *s, struct pt_sampler_collector *c,
-                          struct pt_sample *sample) {
-    bool is_its_turn = (s->context.tick & ((UINT64_C(1) << c->level) - 1)) == 0;
-    if (!c->is_on || !is_its_turn)
-        return;
-    int64_t before_ns = pt_mono_ns();
-    struct pt_batch *rows = &sample->batches[c->first_table];
-    note_status(c, c->type->collect(c->state, &s->context, rows));
     int64_t took_ns = pt_mono_ns() - before_ns;
     c->took_ns += took_ns;
     if (took_ns > c->worst_ns)
@@ -257,17 +254,14 @@ static void step_governor(struct pt_sampler *s, struct pt_sample *sample, double
     add_event(s, sample, "governor", text);
 }
 
-static int64_t governed_cpu_ns(const struct pt_sampler *s) {
-    int64_t all_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    return s->options.other_cpu_ns ? all_ns - s->options.other_cpu_ns(s->options.other) : all_ns;
-}
-
 /* Once a second. */
 static void govern(struct pt_sampler *s, struct pt_sample *sample) {
     int64_t elapsed_ns = sample->mono_ns - s->last_govern_ns;
     if (s->last_govern_ns && elapsed_ns < GOVERN_PERIOD_NS)
         return;
-    int64_t cpu_ns = governed_cpu_ns(s);
+    int64_t cpu_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (s->options.other_cpu_ns)
+        cpu_ns -= s->options.other_cpu_ns(s->options.other);
     if (s->last_govern_ns)
         step_governor(s, sample, (double)elapsed_ns / 1e9, (double)(cpu_ns - s->last_cpu_ns) / 1e9);
     for (int i = 0; i < s->collector_count; i++)
@@ -331,7 +325,7 @@ void pt_sampler_tick(struct pt_sampler *s, struct pt_sample *sample) {
     s->context.now_ns = sample->mono_ns;
     s->context.is_last = s->must_stop;
     for (int i = 0; i < s->collector_count; i++)
-        ask_collector(s, &s->collectors[i], sample);
+        call_collector(s, &s->collectors[i], sample);
     govern(s, sample);
     report_cost(s, sample);
     s->context.tick++;
@@ -357,14 +351,6 @@ static void take_sample(struct pt_sampler *s) {
     pt_sample_queue_put(&s->queue, sample, must_wake);
 }
 
-static void note_lateness(struct pt_sampler *s, uint64_t expirations, uint64_t *ticks) {
-    *ticks += expirations;
-    s->late_count += expirations - 1;
-    int64_t lateness = pt_mono_ns() - (s->start_ns + (int64_t)*ticks * s->options.interval_ns);
-    if (lateness > s->worst_lateness_ns)
-        s->worst_lateness_ns = lateness;
-}
-
 static void *run(void *user) {
     struct pt_sampler *s = user;
     uint64_t expirations, ticks = 0;
@@ -375,7 +361,11 @@ static void *run(void *user) {
             continue;
         if (s->must_stop)
             break;
-        note_lateness(s, expirations, &ticks);
+        ticks += expirations;
+        s->late_count += expirations - 1;
+        int64_t lateness = pt_mono_ns() - (s->start_ns + (int64_t)ticks * s->options.interval_ns);
+        if (lateness > s->worst_lateness_ns)
+            s->worst_lateness_ns = lateness;
         take_sample(s);
     }
     uint64_t due = (uint64_t)((pt_mono_ns() - s->start_ns) / s->options.interval_ns);
