@@ -125,27 +125,6 @@ void pt_top_view_update(struct pt_top_view *v, const struct pt_top_model *m) {
         pt_trail_add(&v->detail_curves[c], pt_rates_at(&m->rates, p->table, row, c));
 }
 
-/* What keys do. */
-
-static void toggle_help(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->with_help = !v->with_help;
-}
-
-static void type_filter(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->is_typing = true;
-}
-
-/* One at a time: the details, then the filter. */
-static void step_back(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    if (v->has_detail)
-        forget_detail(v);
-    else
-        pt_top_view_filter(v)[0] = 0;
-}
-
 static void move_panel(struct pt_top_view *v, const struct pt_top_model *m, int step) {
     int at = v->panel;
     for (int i = 0; i < v->panels.count; i++) {
@@ -154,14 +133,6 @@ static void move_panel(struct pt_top_view *v, const struct pt_top_model *m, int 
             break;
     }
     go_to_panel(v, at);
-}
-
-static void next_panel(struct pt_top_view *v, const struct pt_top_model *m) {
-    move_panel(v, m, 1);
-}
-
-static void previous_panel(struct pt_top_view *v, const struct pt_top_model *m) {
-    move_panel(v, m, -1);
 }
 
 static void show_detail(struct pt_top_view *v, const struct pt_top_model *m) {
@@ -193,57 +164,11 @@ static void move_sort(struct pt_top_view *v, const struct pt_top_model *m, int s
         sort_by(v, m->rates.schema, &columns->list[at]);
 }
 
-static void sort_next(struct pt_top_view *v, const struct pt_top_model *m) {
-    move_sort(v, m, 1);
-}
-
-static void sort_previous(struct pt_top_view *v, const struct pt_top_model *m) {
-    move_sort(v, m, -1);
-}
-
-static void reverse(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->orders[v->panel].is_rising = !v->orders[v->panel].is_rising;
-}
-
 static void sort_by_any(struct pt_top_view *v, const struct pt_top_model *m,
                         const char *const names[3]) {
     for (int i = 0; i < 3; i++)
         if (pt_top_view_sort_by(v, m->rates.schema, names[i]))
             return;
-}
-
-static void sort_cpu(struct pt_top_view *v, const struct pt_top_model *m) {
-    sort_by_any(v, m, (const char *const[]){ "pCpuTimeNs", "cCpuTime", "gSmUtil" });
-}
-
-static void sort_memory(struct pt_top_view *v, const struct pt_top_model *m) {
-    sort_by_any(v, m, (const char *const[]){ "pResidentSetSize", "cMemoryUsed", "gUsedMemoryMb" });
-}
-
-static void sort_id(struct pt_top_view *v, const struct pt_top_model *m) {
-    sort_by_any(v, m, (const char *const[]){ "pId", "cId", "gGpuIndex" });
-}
-
-static void toggle_tree(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->is_tree = !v->is_tree;
-}
-
-static void toggle_own(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->is_own = !v->is_own;
-}
-
-static void toggle_all(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->is_all = !v->is_all;
-    v->first_column = 0;
-}
-
-static void toggle_cores(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->with_cores = !v->with_cores;
 }
 
 /* Drawing keeps it within the list. */
@@ -254,128 +179,195 @@ static void move_selection(struct pt_top_view *v, int64_t lines) {
         v->selected += (size_t)lines;
 }
 
-static void move_up(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    move_selection(v, -1);
-}
-
-static void move_down(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    move_selection(v, 1);
-}
-
-static void page_up(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    move_selection(v, -v->page_rows);
-}
-
-static void page_down(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    move_selection(v, v->page_rows);
-}
-
-static void go_to_first(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->selected = 0;
-}
-
-static void go_to_last(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    v->selected = UINT32_MAX;
-}
-
-static void columns_left(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    if (v->first_column > 0)
-        v->first_column--;
-}
-
-static void columns_right(struct pt_top_view *v, const struct pt_top_model *m) {
-    (void)m;
-    if (v->first_column + 1 < pt_top_view_columns(v)->count)
-        v->first_column++;
+static void act(struct pt_top_view *v, const struct pt_top_model *m, enum pt_top_action action) {
+    switch (action) {
+    case PT_TOP_ACTION_NONE:
+        break;
+    case PT_TOP_ACTION_HELP:
+        v->with_help = !v->with_help;
+        break;
+    case PT_TOP_ACTION_FILTER:
+        v->is_typing = true;
+        break;
+    case PT_TOP_ACTION_BACK: /* one at a time: the details, then the filter */
+        if (v->has_detail)
+            forget_detail(v);
+        else
+            pt_top_view_filter(v)[0] = 0;
+        break;
+    case PT_TOP_ACTION_NEXT_PANEL:
+    case PT_TOP_ACTION_PREVIOUS_PANEL:
+        move_panel(v, m, action == PT_TOP_ACTION_NEXT_PANEL ? 1 : -1);
+        break;
+    case PT_TOP_ACTION_DETAIL:
+        show_detail(v, m);
+        break;
+    case PT_TOP_ACTION_SORT_NEXT:
+    case PT_TOP_ACTION_SORT_PREVIOUS:
+        move_sort(v, m, action == PT_TOP_ACTION_SORT_NEXT ? 1 : -1);
+        break;
+    case PT_TOP_ACTION_REVERSE:
+        v->orders[v->panel].is_rising = !v->orders[v->panel].is_rising;
+        break;
+    case PT_TOP_ACTION_SORT_CPU:
+        sort_by_any(v, m, (const char *const[]){ "pCpuTimeNs", "cCpuTime", "gSmUtil" });
+        break;
+    case PT_TOP_ACTION_SORT_MEMORY:
+        sort_by_any(v, m,
+                    (const char *const[]){ "pResidentSetSize", "cMemoryUsed", "gUsedMemoryMb" });
+        break;
+    case PT_TOP_ACTION_SORT_ID:
+        sort_by_any(v, m, (const char *const[]){ "pId", "cId", "gGpuIndex" });
+        break;
+    case PT_TOP_ACTION_TREE:
+        v->is_tree = !v->is_tree;
+        break;
+    case PT_TOP_ACTION_OWN:
+        v->is_own = !v->is_own;
+        break;
+    case PT_TOP_ACTION_ALL:
+        v->is_all = !v->is_all;
+        v->first_column = 0;
+        break;
+    case PT_TOP_ACTION_CORES:
+        v->with_cores = !v->with_cores;
+        break;
+    case PT_TOP_ACTION_UP:
+    case PT_TOP_ACTION_DOWN:
+        move_selection(v, action == PT_TOP_ACTION_DOWN ? 1 : -1);
+        break;
+    case PT_TOP_ACTION_PAGE_UP:
+    case PT_TOP_ACTION_PAGE_DOWN:
+        move_selection(v, action == PT_TOP_ACTION_PAGE_DOWN ? v->page_rows : -v->page_rows);
+        break;
+    case PT_TOP_ACTION_FIRST:
+    case PT_TOP_ACTION_LAST:
+        v->selected = action == PT_TOP_ACTION_FIRST ? 0 : UINT32_MAX;
+        break;
+    case PT_TOP_ACTION_LEFT:
+        v->first_column -= v->first_column > 0;
+        break;
+    case PT_TOP_ACTION_RIGHT:
+        v->first_column += v->first_column + 1 < pt_top_view_columns(v)->count;
+        break;
+    }
 }
 
 /* The keys, in the order of the help page. */
 const struct pt_binding pt_bindings[] = {
-    { { '?', 'h', PT_KEY_F1 }, "? h F1", "show this page", PT_REQUEST_NONE, toggle_help, 0 },
-    { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_REQUEST_QUIT, NULL, 0 },
-    { { ' ' }, "space", "pause or resume", PT_REQUEST_PAUSE, NULL, 0 },
+    { { '?', 'h', PT_KEY_F1 }, "? h F1", "show this page", PT_REQUEST_NONE, PT_TOP_ACTION_HELP, 0 },
+    { { 'q', 'Q', PT_KEY_F1 + 9 }, "q F10", "quit", PT_REQUEST_QUIT, PT_TOP_ACTION_NONE, 0 },
+    { { ' ' }, "space", "pause or resume", PT_REQUEST_PAUSE, PT_TOP_ACTION_NONE, 0 },
     { { PT_KEY_TAB },
       "Tab",
       "next panel; with shift, the previous one",
       PT_REQUEST_NONE,
-      next_panel,
+      PT_TOP_ACTION_NEXT_PANEL,
       0 },
-    { { PT_KEY_BACK_TAB }, NULL, NULL, PT_REQUEST_NONE, previous_panel, 0 },
+    { { PT_KEY_BACK_TAB }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_PREVIOUS_PANEL, 0 },
     { { PT_KEY_UP, 'k' },
       "arrows",
       "select a row; also j, k, page keys, Home, End",
       PT_REQUEST_NONE,
-      move_up,
+      PT_TOP_ACTION_UP,
       0 },
-    { { PT_KEY_DOWN, 'j' }, NULL, NULL, PT_REQUEST_NONE, move_down, 0 },
-    { { PT_KEY_PAGE_UP }, NULL, NULL, PT_REQUEST_NONE, page_up, 0 },
-    { { PT_KEY_PAGE_DOWN }, NULL, NULL, PT_REQUEST_NONE, page_down, 0 },
-    { { PT_KEY_HOME }, NULL, NULL, PT_REQUEST_NONE, go_to_first, 0 },
-    { { PT_KEY_END }, NULL, NULL, PT_REQUEST_NONE, go_to_last, 0 },
+    { { PT_KEY_DOWN, 'j' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_DOWN, 0 },
+    { { PT_KEY_PAGE_UP }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_PAGE_UP, 0 },
+    { { PT_KEY_PAGE_DOWN }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_PAGE_DOWN, 0 },
+    { { PT_KEY_HOME }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_FIRST, 0 },
+    { { PT_KEY_END }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_LAST, 0 },
     { { PT_KEY_ENTER },
       "Enter",
       "details of the selected row; Esc goes back",
       PT_REQUEST_NONE,
-      show_detail,
+      PT_TOP_ACTION_DETAIL,
       0 },
-    { { PT_KEY_ESCAPE }, NULL, NULL, PT_REQUEST_NONE, step_back, 0 },
+    { { PT_KEY_ESCAPE }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_BACK, 0 },
     { { '/', PT_KEY_F1 + 2, PT_KEY_F1 + 3 },
       "/ F4",
       "filter rows by text; Esc shows all",
       PT_REQUEST_NONE,
-      type_filter,
+      PT_TOP_ACTION_FILTER,
       0 },
     { { '>', 's', PT_KEY_F1 + 5 },
       "< > s F6",
       "sort by the previous or next column",
       PT_REQUEST_NONE,
-      sort_next,
+      PT_TOP_ACTION_SORT_NEXT,
       0 },
-    { { '<' }, NULL, NULL, PT_REQUEST_NONE, sort_previous, 0 },
-    { { 'r', 'I' }, "r", "reverse the order", PT_REQUEST_NONE, reverse, 0 },
-    { { 'P' }, "P M N", "sort by CPU, memory, id", PT_REQUEST_NONE, sort_cpu, 0 },
-    { { 'M' }, NULL, NULL, PT_REQUEST_NONE, sort_memory, 0 },
-    { { 'N' }, NULL, NULL, PT_REQUEST_NONE, sort_id, 0 },
-    { { 't', PT_KEY_F1 + 4 }, "t F5", "show processes as a tree", PT_REQUEST_NONE, toggle_tree, 0 },
+    { { '<' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_PREVIOUS, 0 },
+    { { 'r', 'I' },
+      "r",
+      "PT_TOP_ACTION_REVERSE the order",
+      PT_REQUEST_NONE,
+      PT_TOP_ACTION_REVERSE,
+      0 },
+    { { 'P' }, "P M N", "sort by CPU, memory, id", PT_REQUEST_NONE, PT_TOP_ACTION_SORT_CPU, 0 },
+    { { 'M' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_MEMORY, 0 },
+    { { 'N' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_ID, 0 },
+    { { 't', PT_KEY_F1 + 4 },
+      "t F5",
+      "show processes as a tree",
+      PT_REQUEST_NONE,
+      PT_TOP_ACTION_TREE,
+      0 },
     { { 'o' },
       "o",
       "show only the recorded tree (--pid, or the command of a run)",
       PT_REQUEST_NONE,
-      toggle_own,
+      PT_TOP_ACTION_OWN,
       0 },
     { { 'a' },
       "a",
       "show all columns of the table, or the selection",
       PT_REQUEST_NONE,
-      toggle_all,
+      PT_TOP_ACTION_ALL,
       0 },
-    { { '[' }, "[ ]", "scroll columns left or right", PT_REQUEST_NONE, columns_left, 0 },
-    { { ']' }, NULL, NULL, PT_REQUEST_NONE, columns_right, 0 },
-    { { '1' }, "1", "show one bar per CPU", PT_REQUEST_NONE, toggle_cores, 0 },
-    { { PT_KEY_LEFT }, NULL, NULL, PT_REQUEST_NONE, columns_left, PT_LIVE_ONLY },
-    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_NONE, columns_right, PT_LIVE_ONLY },
+    { { '[' }, "[ ]", "scroll columns left or right", PT_REQUEST_NONE, PT_TOP_ACTION_LEFT, 0 },
+    { { ']' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_RIGHT, 0 },
+    { { '1' }, "1", "show one bar per CPU", PT_REQUEST_NONE, PT_TOP_ACTION_CORES, 0 },
+    { { PT_KEY_LEFT }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_LEFT, PT_LIVE_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_RIGHT, PT_LIVE_ONLY },
     { { PT_KEY_LEFT },
       "left right",
       "10 s back or forward; with shift, or ( ), a minute",
       PT_REQUEST_BACK,
-      NULL,
+      PT_TOP_ACTION_NONE,
       PT_REPLAY_ONLY },
-    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_FORWARD, NULL, PT_REPLAY_ONLY },
-    { { PT_KEY_FAR_LEFT, '(' }, NULL, NULL, PT_REQUEST_FAR_BACK, NULL, PT_REPLAY_ONLY },
-    { { PT_KEY_FAR_RIGHT, ')' }, NULL, NULL, PT_REQUEST_FAR_FORWARD, NULL, PT_REPLAY_ONLY },
-    { { ',' }, ", .", "one sample back or forward", PT_REQUEST_STEP_BACK, NULL, PT_REPLAY_ONLY },
-    { { '.' }, NULL, NULL, PT_REQUEST_STEP, NULL, PT_REPLAY_ONLY },
-    { { 'b' }, "b e", "go to the beginning or the end", PT_REQUEST_START, NULL, PT_REPLAY_ONLY },
-    { { 'e' }, NULL, NULL, PT_REQUEST_END, NULL, PT_REPLAY_ONLY },
-    { { '+', '=' }, "+ -", "faster, slower", PT_REQUEST_FASTER, NULL, PT_REPLAY_ONLY },
-    { { '-' }, NULL, NULL, PT_REQUEST_SLOWER, NULL, PT_REPLAY_ONLY },
+    { { PT_KEY_RIGHT }, NULL, NULL, PT_REQUEST_FORWARD, PT_TOP_ACTION_NONE, PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_LEFT, '(' },
+      NULL,
+      NULL,
+      PT_REQUEST_FAR_BACK,
+      PT_TOP_ACTION_NONE,
+      PT_REPLAY_ONLY },
+    { { PT_KEY_FAR_RIGHT, ')' },
+      NULL,
+      NULL,
+      PT_REQUEST_FAR_FORWARD,
+      PT_TOP_ACTION_NONE,
+      PT_REPLAY_ONLY },
+    { { ',' },
+      ", .",
+      "one sample back or forward",
+      PT_REQUEST_STEP_BACK,
+      PT_TOP_ACTION_NONE,
+      PT_REPLAY_ONLY },
+    { { '.' }, NULL, NULL, PT_REQUEST_STEP, PT_TOP_ACTION_NONE, PT_REPLAY_ONLY },
+    { { 'b' },
+      "b e",
+      "go to the beginning or the end",
+      PT_REQUEST_START,
+      PT_TOP_ACTION_NONE,
+      PT_REPLAY_ONLY },
+    { { 'e' }, NULL, NULL, PT_REQUEST_END, PT_TOP_ACTION_NONE, PT_REPLAY_ONLY },
+    { { '+', '=' },
+      "+ -",
+      "faster, slower",
+      PT_REQUEST_FASTER,
+      PT_TOP_ACTION_NONE,
+      PT_REPLAY_ONLY },
+    { { '-' }, NULL, NULL, PT_REQUEST_SLOWER, PT_TOP_ACTION_NONE, PT_REPLAY_ONLY },
 };
 const size_t pt_binding_count = PT_COUNT(pt_bindings);
 
@@ -420,8 +412,8 @@ enum pt_top_view_request pt_top_view_press(struct pt_top_view *v, const struct p
         const struct pt_binding *b = &pt_bindings[i];
         if (!has_key(b, key, is_replay))
             continue;
-        if (b->act && !(had_help && b->act == toggle_help))
-            b->act(v, m);
+        if (!(had_help && b->action == PT_TOP_ACTION_HELP))
+            act(v, m, b->action);
         return b->request;
     }
     return PT_REQUEST_NONE;

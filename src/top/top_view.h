@@ -100,12 +100,41 @@ int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
 /* Rows of a canvas that fits everything. top_draw.c */
 int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m);
 
+/* Changes of the view itself. */
+enum pt_top_action {
+    PT_TOP_ACTION_NONE,
+    PT_TOP_ACTION_HELP,
+    PT_TOP_ACTION_FILTER,
+    PT_TOP_ACTION_BACK,
+    PT_TOP_ACTION_NEXT_PANEL,
+    PT_TOP_ACTION_PREVIOUS_PANEL,
+    PT_TOP_ACTION_DETAIL,
+    PT_TOP_ACTION_SORT_NEXT,
+    PT_TOP_ACTION_SORT_PREVIOUS,
+    PT_TOP_ACTION_REVERSE,
+    PT_TOP_ACTION_SORT_CPU,
+    PT_TOP_ACTION_SORT_MEMORY,
+    PT_TOP_ACTION_SORT_ID,
+    PT_TOP_ACTION_TREE,
+    PT_TOP_ACTION_OWN,
+    PT_TOP_ACTION_ALL,
+    PT_TOP_ACTION_CORES,
+    PT_TOP_ACTION_UP,
+    PT_TOP_ACTION_DOWN,
+    PT_TOP_ACTION_PAGE_UP,
+    PT_TOP_ACTION_PAGE_DOWN,
+    PT_TOP_ACTION_FIRST,
+    PT_TOP_ACTION_LAST,
+    PT_TOP_ACTION_LEFT,
+    PT_TOP_ACTION_RIGHT,
+};
+
 /* For top_draw.c. */
 struct pt_binding {
     int keys[4];
     const char *shown, *help; /* NULL: see the line above */
     enum pt_top_view_request request;
-    void (*act)(struct pt_top_view *v, const struct pt_top_model *m);
+    enum pt_top_action action;
     enum { PT_ANY_SOURCE, PT_LIVE_ONLY, PT_REPLAY_ONLY } where;
 };
 
