@@ -259,26 +259,21 @@ static int kill_below(const struct pt_fs *fs, pid_t root) {
     return found;
 }
 
-/* A tree that forks while it is being killed needs another round. Process ids from a /proc that is
- * not our own may belong to another namespace: they must not be killed. */
-static void kill_one_by_one(const struct pt_child *c) {
-    for (int round = 0; round < KILL_ROUNDS; round++) {
-        int found = 0;
+void pt_child_kill_tree(struct pt_child *c) {
+    if (c->pid <= 0)
+        return;
+    /* A tree that forks while it is being killed needs another round. Process ids from a /proc that
+     * is not our own may belong to another namespace: they must not be killed. */
+    int found = kill_cgroup(c) ? 0 : 1;
+    for (int round = 0; found > 0 && round < KILL_ROUNDS; round++) {
+        found = 0;
         if (c->cgroup_path[0])
             found = kill_members(c);
         else if (c->fs->is_live)
             found = kill_below(c->fs, c->is_subreaper ? getpid() : c->pid);
-        if (found == 0)
-            return;
-        usleep(2000);
+        if (found > 0)
+            usleep(2000);
     }
-}
-
-void pt_child_kill_tree(struct pt_child *c) {
-    if (c->pid <= 0)
-        return;
-    if (!kill_cgroup(c))
-        kill_one_by_one(c);
     pt_child_signal(c, SIGKILL);
 }
 

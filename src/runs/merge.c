@@ -195,7 +195,14 @@ static int survey(struct pt_merge *m, const char *const *journals, struct pt_err
     return 0;
 }
 
-static int make_schema(struct pt_merge *m, struct pt_err *err) {
+static int advance(struct pt_merge_run *run, struct pt_err *err) {
+    int rc = pt_journal_next(&run->reader, &run->next);
+    run->has_next = rc > 0;
+    return rc < 0 ? cannot_read(run, rc, err) : 0;
+}
+
+/* Starts the second pass: reads the first sample of each run. */
+static int begin(struct pt_merge *m, struct pt_err *err) {
     const struct pt_schema **schemas = pt_calloc(m->run_count, sizeof *schemas);
     int rc = 0;
     for (size_t i = 0; i < m->run_count && !rc; i++) {
@@ -205,18 +212,6 @@ static int make_schema(struct pt_merge *m, struct pt_err *err) {
     if (!rc)
         rc = pt_rank_schema_make(&m->schema, schemas, m->run_count, err);
     pt_free(schemas);
-    return rc;
-}
-
-static int advance(struct pt_merge_run *run, struct pt_err *err) {
-    int rc = pt_journal_next(&run->reader, &run->next);
-    run->has_next = rc > 0;
-    return rc < 0 ? cannot_read(run, rc, err) : 0;
-}
-
-/* Starts the second pass: reads the first sample of each run. */
-static int begin(struct pt_merge *m, struct pt_err *err) {
-    int rc = make_schema(m, err);
     for (size_t i = 0; i < m->run_count && !rc; i++) {
         struct pt_merge_run *run = &m->runs[i];
         const struct pt_schema *schema = &run->reader.schema;

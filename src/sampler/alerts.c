@@ -23,29 +23,23 @@ PT_TABLE(alert, PT_TABLE_ROWS(EVENTS, "alerts", NULL),
 
 const struct pt_table *const pt_alert_table = &alert_table;
 
-static int read_rules(struct pt_watch *w, const char *path, struct pt_err *err) {
+int pt_alerts_open(struct pt_alerts *a, const char *path, const struct pt_schema *schema,
+                   struct pt_err *err) {
+    *a = (struct pt_alerts){ .table = (uint32_t)pt_schema_find(schema, alert_table.name) };
+    pt_sample_init(&a->changes, schema);
+    if (!path) { /* no check: without the GPU collector the defaults watch nothing */
+        pt_watch_add_defaults(&a->watch);
+        return 0;
+    }
     struct pt_text text = { 0 };
     struct pt_scan scan;
     int rc = pt_fs_read(AT_FDCWD, path, &text, &scan);
     if (rc)
         pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
     else
-        rc = pt_watch_parse(w, pt_scan_rest(&scan), path, err);
+        rc = pt_watch_parse(&a->watch, pt_scan_rest(&scan), path, err);
     pt_text_release(&text);
-    return rc;
-}
-
-int pt_alerts_open(struct pt_alerts *a, const char *path, const struct pt_schema *schema,
-                   struct pt_err *err) {
-    int rc = 0;
-    *a = (struct pt_alerts){ .table = (uint32_t)pt_schema_find(schema, alert_table.name) };
-    pt_sample_init(&a->changes, schema);
-    if (path)
-        rc = read_rules(&a->watch, path, err);
-    else
-        pt_watch_add_defaults(&a->watch);
-    /* the defaults need no check: without the GPU collector they watch nothing */
-    return rc || !path ? rc : pt_watch_check(&a->watch, schema, err);
+    return rc ? rc : pt_watch_check(&a->watch, schema, err);
 }
 
 void pt_alerts_close(struct pt_alerts *a) {

@@ -58,20 +58,6 @@ uint32_t pt_sampler_tables(const struct pt_table *tables[PT_SAMPLER_TABLES]) {
     return n;
 }
 
-static void add_collectors(struct pt_sampler *s) {
-    uint32_t table = 0;
-    for (int i = 0; pt_collectors[i]; i++) {
-        struct pt_sampler_collector *c = &s->collectors[s->collector_count++];
-        c->type = pt_collectors[i];
-        c->first_table = table;
-        c->is_on = s->options.is_enabled[i];
-        for (int k = 0; k < PT_COLLECTOR_TABLES && c->type->tables[k]; k++)
-            table++;
-    }
-    s->self_table = table;
-    s->schema = (struct pt_schema){ s->tables, pt_sampler_tables(s->tables) };
-}
-
 static int open_collectors(struct pt_sampler *s, struct pt_err *err) {
     for (int i = 0; i < s->collector_count; i++) {
         struct pt_sampler_collector *c = &s->collectors[i];
@@ -88,7 +74,15 @@ static int open_collectors(struct pt_sampler *s, struct pt_err *err) {
 int pt_sampler_init(struct pt_sampler *s, const struct pt_sampler_options *options,
                     struct pt_err *err) {
     *s = (struct pt_sampler){ .options = *options, .timer_fd = -1 };
-    add_collectors(s);
+    for (int i = 0; pt_collectors[i]; i++) {
+        struct pt_sampler_collector *c = &s->collectors[s->collector_count++];
+        c->type = pt_collectors[i];
+        c->first_table = s->self_table;
+        c->is_on = options->is_enabled[i];
+        for (int k = 0; k < PT_COLLECTOR_TABLES && c->type->tables[k]; k++)
+            s->self_table++; /* follows the tables of all collectors */
+    }
+    s->schema = (struct pt_schema){ s->tables, pt_sampler_tables(s->tables) };
     s->context = (struct pt_context){ .fs = options->fs,
                                       .text = &s->text,
                                       .target = options->target,
@@ -196,17 +190,6 @@ static void report_memory(struct pt_sampler *s, struct pt_batch *b) {
     }
 }
 
-static void report_self(struct pt_sampler *s, struct pt_sample *sample, int64_t cpu_ns) {
-    struct pt_batch *b = &sample->batches[s->self_table];
-    add_self_row(s, sample, "pitot");
-    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
-    pt_set_i64(b, collector_cpu, cpu_ns);
-    pt_set_i64(b, collector_late, (int64_t)s->late_count);
-    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
-    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
-    report_memory(s, b);
-}
-
 static bool knob_slows(const struct pt_governor_knob_info *knob, const struct pt_collector *type) {
     for (int i = 0; knob->collectors[i]; i++)
         if (strcmp(knob->collectors[i], type->name) == 0)
@@ -279,7 +262,14 @@ static void report_cost(struct pt_sampler *s, struct pt_sample *sample) {
     for (int i = 0; i < s->collector_count; i++)
         if (s->collectors[i].is_on || s->collectors[i].call_count > 0)
             report_collector(s, &s->collectors[i], sample);
-    report_self(s, sample, pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    struct pt_batch *b = &sample->batches[s->self_table];
+    add_self_row(s, sample, "pitot");
+    pt_set_i64(b, collector_calls, (int64_t)s->taken_count);
+    pt_set_i64(b, collector_cpu, pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    pt_set_i64(b, collector_late, (int64_t)s->late_count);
+    pt_set_i64(b, collector_dropped, (int64_t)s->dropped_count);
+    pt_set_i64(b, collector_lateness, s->worst_lateness_ns);
+    report_memory(s, b);
     s->last_report_ns = sample->mono_ns;
 }
 

@@ -17,7 +17,15 @@ void pt_access_release(struct pt_access *g) {
     pthread_mutex_destroy(&g->lock);
 }
 
-static int check_file(int fd, const char *path, struct pt_err *err) {
+static bool is_token(const char *text) {
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return length >= PT_TOKEN_MIN && length <= PT_TOKEN_MAX;
+}
+
+static int read_token(int fd, const char *path, char token[PT_TOKEN_MAX + 2], struct pt_err *err) {
     struct stat st;
     if (fstat(fd, &st))
         return pt_fail(err, -errno, "cannot read %s: %s", path, strerror(errno));
@@ -28,21 +36,6 @@ static int check_file(int fd, const char *path, struct pt_err *err) {
     if (st.st_mode & 077)
         return pt_fail(err, -EPERM, "other users can read the token file %s (run chmod 600 on it)",
                        path);
-    return 0;
-}
-
-static bool is_token(const char *text) {
-    size_t length = strlen(text);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] <= ' ' || text[i] > '~')
-            return false;
-    return length >= PT_TOKEN_MIN && length <= PT_TOKEN_MAX;
-}
-
-static int read_token(int fd, const char *path, char token[PT_TOKEN_MAX + 2], struct pt_err *err) {
-    int rc = check_file(fd, path, err);
-    if (rc)
-        return rc;
     ssize_t length = read(fd, token, PT_TOKEN_MAX + 1);
     if (length < 0)
         return pt_fail(err, -errno, "cannot read %s: %s", path, strerror(errno));
@@ -81,23 +74,15 @@ bool pt_token_is(const char *token, const char *given) {
     return difference == 0;
 }
 
-static bool has_token(struct pt_access *g, const char *authorization) {
-    struct pt_str bearer = PT_STR("Bearer ");
-    if (!authorization || strncasecmp(authorization, bearer.at, bearer.len) != 0)
-        return false;
-    pthread_mutex_lock(&g->lock);
-    bool is_it = g->token[0] && pt_token_is(g->token, authorization + bearer.len);
-    pthread_mutex_unlock(&g->lock);
-    return is_it;
-}
-
 unsigned pt_access_admits(struct pt_access *g, enum pt_access_level level,
                           const char *authorization) {
-    if (level == PT_ACCESS_OPEN || (level == PT_ACCESS_READ && g->is_loopback) ||
-        has_token(g, authorization))
+    if (level == PT_ACCESS_OPEN || (level == PT_ACCESS_READ && g->is_loopback))
         return 0;
+    struct pt_str bearer = PT_STR("Bearer ");
+    bool is_bearer = authorization && strncasecmp(authorization, bearer.at, bearer.len) == 0;
     pthread_mutex_lock(&g->lock);
     bool is_set = g->token[0] != 0;
+    bool is_admitted = is_set && is_bearer && pt_token_is(g->token, authorization + bearer.len);
     pthread_mutex_unlock(&g->lock);
-    return is_set ? 401 : 403;
+    return is_admitted ? 0 : is_set ? 401 : 403;
 }

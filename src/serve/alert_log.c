@@ -16,18 +16,6 @@ void pt_alert_log_release(struct pt_alert_log *l) {
         pt_free(l->lines[i]);
 }
 
-static void put_change(struct pt_json *j, const struct pt_batch *b, uint32_t row) {
-    for (int i = 0; i < b->table->column_count; i++) {
-        const struct pt_column *c = &b->table->columns[i];
-        if (pt_is_null(b, row, i))
-            pt_json_null(j, c->short_name);
-        else if (c->type == PT_STRING)
-            pt_json_str(j, c->short_name, pt_get_str(b, row, i));
-        else
-            pt_json_f64(j, c->short_name, pt_get_number(b, row, i));
-    }
-}
-
 const char *pt_alert_log_add(struct pt_alert_log *l, const struct pt_batch *rows, uint32_t row,
                              int64_t wall_ns) {
     struct pt_buf line = { 0 };
@@ -37,7 +25,15 @@ const char *pt_alert_log_add(struct pt_alert_log *l, const struct pt_batch *rows
     pt_json_object(&j, NULL);
     pt_json_i64(&j, "time", wall_ns / PT_NS_PER_MS);
     pt_json_text(&j, "host", l->host);
-    put_change(&j, rows, row);
+    for (int i = 0; i < rows->table->column_count; i++) {
+        const struct pt_column *c = &rows->table->columns[i];
+        if (pt_is_null(rows, row, i))
+            pt_json_null(&j, c->short_name);
+        else if (c->type == PT_STRING)
+            pt_json_str(&j, c->short_name, pt_get_str(rows, row, i));
+        else
+            pt_json_f64(&j, c->short_name, pt_get_number(rows, row, i));
+    }
     pt_json_end(&j);
     (void)pt_out_close(&out);
     char **place = &l->lines[l->next];

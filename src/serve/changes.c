@@ -154,7 +154,14 @@ void pt_changes_update(struct pt_changes *c, const struct pt_latest *l) {
     }
 }
 
-static void put_texts(struct pt_json *j, const struct pt_batch *b, uint32_t row) {
+static void put_row(const struct pt_changes_table *t, const struct pt_batch *b, size_t slot,
+                    struct pt_json *j) {
+    char key[KEY_BYTES];
+    uint32_t row = t->slots[slot].row;
+    pt_row_key(b, row, key, sizeof key);
+    pt_json_array(j, NULL);
+    pt_json_i64(j, NULL, (int64_t)slot);
+    pt_json_text(j, NULL, key);
     pt_json_object(j, NULL);
     for (int i = 0; i < b->table->column_count; i++) {
         const struct pt_column *column = &b->table->columns[i];
@@ -168,16 +175,6 @@ static void put_texts(struct pt_json *j, const struct pt_batch *b, uint32_t row)
             pt_json_f64(j, column->name, pt_get_f64(b, row, i));
     }
     pt_json_end(j);
-}
-
-static void put_row(const struct pt_changes_table *t, const struct pt_batch *b, size_t slot,
-                    struct pt_json *j) {
-    char key[KEY_BYTES];
-    pt_row_key(b, t->slots[slot].row, key, sizeof key);
-    pt_json_array(j, NULL);
-    pt_json_i64(j, NULL, (int64_t)slot);
-    pt_json_text(j, NULL, key);
-    put_texts(j, b, t->slots[slot].row);
     pt_json_array(j, NULL);
     for (uint16_t i = 0; i < t->column_count; i++)
         pt_json_number(j, NULL, t->values[slot * t->column_count + i]);

@@ -112,7 +112,8 @@ static void *run(void *user) {
     return NULL;
 }
 
-static int take_url(struct pt_probe *p, const char *url, struct pt_err *err) {
+int pt_probe_start(struct pt_probe *p, const char *url, int64_t interval_ns, struct pt_err *err) {
+    *p = (struct pt_probe){ .interval_ns = interval_ns, .last.seconds = (double)NAN };
     size_t length = strlen(url);
     while (length > 0 && url[length - 1] == '/')
         length--;
@@ -121,19 +122,11 @@ static int take_url(struct pt_probe *p, const char *url, struct pt_err *err) {
         return pt_fail(err, -EINVAL,
                        "--probe: '%s' is not a server URL (example: http://HOST:PORT)", url);
     pt_str_copy(p->base, sizeof p->base, (struct pt_str){ url, length });
-    return 0;
-}
-
-int pt_probe_start(struct pt_probe *p, const char *url, int64_t interval_ns, struct pt_err *err) {
-    *p = (struct pt_probe){ .interval_ns = interval_ns, .last.seconds = (double)NAN };
-    int rc = take_url(p, url, err);
-    if (rc)
-        return rc;
     p->latency = pt_calloc(1, sizeof *p->latency);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     p->is_running = true;
-    rc = pthread_create(&p->thread, NULL, run, p);
+    int rc = pthread_create(&p->thread, NULL, run, p);
     if (rc) {
         pt_free(p->latency);
         p->is_running = false;

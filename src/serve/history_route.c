@@ -215,18 +215,6 @@ static void put_statistic(const struct history *h, const struct point *points, e
     pt_json_end(j);
 }
 
-static void put_series(const struct history *h, uint32_t thing, uint16_t column,
-                       struct pt_json *j) {
-    const struct point *points = points_of(h, thing, column);
-    pt_json_object(j, h->table->columns[h->columns[column]].name);
-    put_statistic(h, points, MEAN, j);
-    if (!h->is_whole) {
-        put_statistic(h, points, LOWEST, j);
-        put_statistic(h, points, HIGHEST, j);
-    }
-    pt_json_end(j);
-}
-
 /* The same text as that of pt_row_key(). */
 static void put_key(const struct history *h, const struct pt_thing *thing, struct pt_json *j) {
     struct pt_buf key = { 0 };
@@ -251,8 +239,16 @@ static void put_thing(const struct history *h, uint32_t place, struct pt_json *j
             pt_json_text(j, h->table->columns[i].name, thing->texts[i]);
     pt_json_end(j);
     pt_json_object(j, "columns");
-    for (uint16_t i = 0; i < h->column_count; i++)
-        put_series(h, place, i, j);
+    for (uint16_t i = 0; i < h->column_count; i++) {
+        const struct point *points = points_of(h, place, i);
+        pt_json_object(j, h->table->columns[h->columns[i]].name);
+        put_statistic(h, points, MEAN, j);
+        if (!h->is_whole) {
+            put_statistic(h, points, LOWEST, j);
+            put_statistic(h, points, HIGHEST, j);
+        }
+        pt_json_end(j);
+    }
     pt_json_end(j);
     pt_json_end(j);
 }

@@ -69,15 +69,6 @@ static void put_one(struct pt_exposition *e, const char *name, const char *help,
     pt_exposition_family(e, &family);
 }
 
-static void put_process(const struct pt_metrics_route *m, struct pt_exposition *e) {
-    put_one(e, "pitot_build_info", "Version of Pitot", "", PT_FAMILY_GAUGE,
-            PT_STR("version=\"" PITOT_VERSION "\""), 1);
-    put_one(e, "process_cpu_seconds", "CPU time used by Pitot", "s", PT_FAMILY_COUNTER, PT_STR(""),
-            (double)pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
-    put_one(e, "process_start_time_seconds", "Unix time when Pitot started", "s", PT_FAMILY_GAUGE,
-            PT_STR(""), (double)m->start_wall_ns / 1e9);
-}
-
 #define SERIES_MAX (PT_METRICS_PATHS * PT_METRICS_CODES)
 
 /* Labels of all series of a family; the series borrow them once the family is complete. */
@@ -181,7 +172,12 @@ static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_e
     l.text = &m->labels;
     l.count = 0; /* the arrays are large: do not clear them */
     pt_families_each(&m->families, &s->latest.now, put_family, e);
-    put_process(m, e);
+    put_one(e, "pitot_build_info", "Version of Pitot", "", PT_FAMILY_GAUGE,
+            PT_STR("version=\"" PITOT_VERSION "\""), 1);
+    put_one(e, "process_cpu_seconds", "CPU time used by Pitot", "s", PT_FAMILY_COUNTER, PT_STR(""),
+            (double)pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
+    put_one(e, "process_start_time_seconds", "Unix time when Pitot started", "s", PT_FAMILY_GAUGE,
+            PT_STR(""), (double)m->start_wall_ns / 1e9);
     add_alerts(&s->alerts.watch, true, &l); /* if there are too many, those that are on */
     add_alerts(&s->alerts.watch, false, &l);
     put_labelled(e, &l, "pitot_alert", "1 if the alert rule is on for this entity, else 0", "",

@@ -85,21 +85,16 @@ static int take_activation(struct pt_fd *socket, struct pt_err *err) {
     return 0;
 }
 
-static bool is_for_this_machine(const struct pt_service_options *o, struct pt_fd handed_over) {
-    struct pt_http_address a = { .length = sizeof a };
-    if (pt_fd_is_open(handed_over)) {
-        socklen_t length = sizeof a;
-        return getsockname(pt_fd_get(handed_over), &a.any, &length) == 0 &&
-               pt_http_address_is_loopback(&a);
-    }
-    return pt_http_address_parse(&a, o->listen, NULL) || pt_http_address_is_loopback(&a);
-}
-
 static int open_guard(struct pt_service *s, struct pt_fd handed_over, struct pt_err *err) {
     int rc = s->o->token_file ? pt_access_load(&s->guard, s->o->token_file, err) : 0;
     if (rc)
         return rc;
-    s->guard.is_loopback = is_for_this_machine(s->o, handed_over);
+    struct pt_http_address a = { .length = sizeof a };
+    socklen_t length = sizeof a;
+    s->guard.is_loopback =
+        pt_fd_is_open(handed_over)
+            ? getsockname(pt_fd_get(handed_over), &a.any, &length) == 0 && pt_http_address_is_loopback(&a)
+            : pt_http_address_parse(&a, s->o->listen, NULL) || pt_http_address_is_loopback(&a);
     if (s->guard.is_loopback || s->o->token_file)
         return 0;
     return pt_fail(

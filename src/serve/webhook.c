@@ -21,25 +21,13 @@ static bool wait_until(struct pt_webhook *w, int64_t until_ns) {
     return w->must_stop;
 }
 
-static const char *refusal(const struct pt_webhook *w) {
-    if (w->allows_private)
-        return NULL;
-    switch (pt_http_url_is_public(pt_str_from(w->url))) {
-    case 0:
-        return NULL;
-    case -EACCES:
-        return "the address is private (to allow it: --allow-private-webhook)";
-    default:
-        return "no such host";
-    }
-}
-
 /* NULL, or why it failed. */
 static const char *post(const struct pt_webhook *w, struct pt_http_client *client,
                         struct pt_http_request *r, const char *json) {
-    const char *words = refusal(w);
-    if (words)
-        return words;
+    int rc = w->allows_private ? 0 : pt_http_url_is_public(pt_str_from(w->url));
+    if (rc)
+        return rc == -EACCES ? "the address is private (to allow it: --allow-private-webhook)"
+                             : "no such host";
     r->url = w->url;
     r->post = pt_str_from(json);
     r->timeout_ns = TIMEOUT_NS;

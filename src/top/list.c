@@ -36,27 +36,20 @@ static bool contains(struct pt_str text, struct pt_str part) {
     return false;
 }
 
-static bool cell_matches(const struct pt_batch *rows, uint32_t row, int column,
-                         struct pt_str part) {
-    const struct pt_column *c = &rows->table->columns[column];
-    char number[24];
-    if (pt_is_null(rows, row, column))
-        return false;
-    if (c->type == PT_STRING)
-        return contains(pt_get_str(rows, row, column), part);
-    if (c->kind != PT_KEY)
-        return false;
-    snprintf(number, sizeof number, "%lld", (long long)pt_get_i64(rows, row, column));
-    return contains(pt_str_from(number), part);
-}
-
 static bool row_matches(const struct pt_batch *rows, uint32_t row, const char *filter) {
     struct pt_str part = pt_str_from(filter);
     if (part.len == 0)
         return true;
-    for (int c = 0; c < rows->table->column_count; c++)
-        if (cell_matches(rows, row, c, part))
+    for (int i = 0; i < rows->table->column_count; i++) {
+        const struct pt_column *c = &rows->table->columns[i];
+        char number[24];
+        if (pt_is_null(rows, row, i) || (c->type != PT_STRING && c->kind != PT_KEY))
+            continue;
+        if (c->type != PT_STRING)
+            snprintf(number, sizeof number, "%lld", (long long)pt_get_i64(rows, row, i));
+        if (contains(c->type == PT_STRING ? pt_get_str(rows, row, i) : pt_str_from(number), part))
             return true;
+    }
     return false;
 }
 
@@ -123,24 +116,22 @@ static void keep_ancestors(struct pt_list *l, uint32_t count) {
     }
 }
 
-static int compare_texts(struct pt_str a, struct pt_str b) {
-    size_t shorter = a.len < b.len ? a.len : b.len;
-    int order = shorter > 0 ? strncasecmp(a.at, b.at, shorter) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Unknown values come last in both directions; the sort is stable. */
 static int compare_rows(const void *a, const void *b, void *user) {
     const struct sorting *s = user;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const struct pt_list_node *x = &s->nodes[i], *y = &s->nodes[k];
-    int order = 0;
-    if (s->is_text)
-        order = compare_texts(x->text, y->text);
-    else if (isnan(x->number) || isnan(y->number))
+    int order;
+    if (s->is_text) {
+        size_t shorter = x->text.len < y->text.len ? x->text.len : y->text.len;
+        order = shorter > 0 ? strncasecmp(x->text.at, y->text.at, shorter) : 0;
+        if (!order)
+            order = (x->text.len > y->text.len) - (x->text.len < y->text.len);
+    } else if (isnan(x->number) || isnan(y->number)) {
         return isnan(x->number) == isnan(y->number) ? (i > k) - (i < k) : isnan(x->number) ? 1 : -1;
-    else
+    } else {
         order = (x->number > y->number) - (x->number < y->number);
+    }
     if (order)
         return s->is_rising ? order : -order;
     return (i > k) - (i < k);

@@ -90,17 +90,14 @@ static void update_position(struct session *s) {
     s->source.is_at_end = !pt_replay_peek(&s->replay, &next_ns) && s->replay.reader.is_complete;
 }
 
-static int plain_columns(void) {
+static void print_text(struct session *s) {
     const char *given = getenv("COLUMNS");
     struct pt_scan text = pt_scan_of(pt_str_from(given ? given : ""));
     int64_t columns = pt_scan_i64(&text);
-    return text.failed || columns < COLUMNS_LEAST || columns > COLUMNS_MOST ? PLAIN_COLUMNS
-                                                                            : (int)columns;
-}
-
-static void print_text(struct session *s) {
+    if (text.failed || columns < COLUMNS_LEAST || columns > COLUMNS_MOST)
+        columns = PLAIN_COLUMNS;
     update_position(s);
-    pt_canvas_clear(&s->canvas, pt_top_view_rows(&s->view, &s->model), plain_columns());
+    pt_canvas_clear(&s->canvas, pt_top_view_rows(&s->view, &s->model), (int)columns);
     int rows = pt_top_view_draw(&s->view, &s->model, &s->source, &s->canvas);
     if (s->shown_count > 0)
         pt_out_char(&s->out, '\n');
@@ -240,14 +237,6 @@ static void handle_request(struct session *s, enum pt_top_view_request request) 
     }
 }
 
-static void take_keys(struct session *s) {
-    int key;
-    while (!s->must_quit && (key = s->screen->key()) != PT_KEY_NONE) {
-        handle_request(s, pt_top_view_press(&s->view, &s->model, s->source.is_replay, key));
-        s->must_draw = true;
-    }
-}
-
 static void take_signals(struct session *s) {
     struct signalfd_siginfo info;
     while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
@@ -280,8 +269,11 @@ static void wait_for_events(struct session *s) {
         take_signals(s);
     if (polled[1].revents & (POLLHUP | POLLERR | POLLNVAL))
         s->must_quit = true; /* the terminal is gone */
-    else if (polled[1].revents)
-        take_keys(s);
+    int key;
+    while (polled[1].revents && !s->must_quit && (key = s->screen->key()) != PT_KEY_NONE) {
+        handle_request(s, pt_top_view_press(&s->view, &s->model, s->source.is_replay, key));
+        s->must_draw = true;
+    }
     if (polled[2].revents)
         take_samples(s);
 }
@@ -342,17 +334,6 @@ static int open_live(struct session *s, struct pt_err *err) {
     return rc ? rc : pt_alerts_open(&s->alerts, s->o->alerts, &s->sampler->schema, err);
 }
 
-static int open_run(struct session *s, struct pt_err *err) {
-    char directory[PATH_MAX], name[NAME_MAX + 1];
-    int rc = pt_replay_open(&s->replay, s->o->journal, err);
-    if (rc)
-        return rc;
-    pt_run_split(s->o->journal, directory, name);
-    snprintf(s->name, sizeof s->name, "%.8s", name);
-    s->source.is_replay = true;
-    return 0;
-}
-
 /* Applies the options to the view. */
 static int set_view(struct session *s, struct pt_err *err) {
     const struct pt_top_options *o = s->o;
@@ -379,8 +360,13 @@ static int open_session(struct session *s, struct pt_err *err) {
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0)
         rc = pt_module_open("terminal", PT_SCREEN_VERSION, &screen, err);
     s->screen = screen;
-    if (!rc && s->o->journal)
-        rc = open_run(s, err); /* before signals are blocked: Ctrl+C ends reading a long run */
+    if (!rc && s->o->journal) { /* before signals are blocked: Ctrl+C ends reading a long run */
+        char directory[PATH_MAX], name[NAME_MAX + 1];
+        rc = pt_replay_open(&s->replay, s->o->journal, err);
+        s->source.is_replay = !rc;
+        pt_run_split(s->o->journal, directory, name);
+        snprintf(s->name, sizeof s->name, "%.8s", name);
+    }
     if (rc)
         return rc;
     /* before any thread starts: threads inherit the mask */

@@ -31,25 +31,6 @@ static void print_clock(int64_t ns, char *into, size_t capacity) {
              (long long)(seconds / 60 % 60), (long long)(seconds % 60));
 }
 
-static int draw_replay_state(const struct painter *p, int column) {
-    const struct pt_top_view_source *s = p->source;
-    char position[32], length[32];
-    print_clock(s->position_ns, position, sizeof position);
-    print_clock(s->length_ns, length, sizeof length);
-    return pt_canvas_printf(p->canvas, p->row, column, PT_STYLE_TITLE, "  %s of %s  x%g%s",
-                            position, length, s->speed, s->is_at_end ? "  end" : "");
-}
-
-static int draw_load(const struct painter *p, int column) {
-    const struct pt_rates *r = &p->model->rates;
-    double load[] = { pt_rates_find(r, "cpu", "vLoadAvg"), pt_rates_find(r, "cpu", "vLoadAvg5"),
-                      pt_rates_find(r, "cpu", "vLoadAvg15") };
-    if (isnan(load[0]))
-        return 0;
-    return pt_canvas_printf(p->canvas, p->row, column, PT_STYLE_PLAIN, "  load %.2f %.2f %.2f",
-                            load[0], load[1], load[2]);
-}
-
 static bool has_rows(const struct painter *p, const char *table) {
     int t = pt_schema_find(p->model->rates.schema, table);
     return t >= 0 && pt_rates_rows(&p->model->rates, t)->row_count > 0;
@@ -64,11 +45,21 @@ static void draw_title(struct painter *p) {
     strftime(clock, sizeof clock, s->is_replay ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &when);
     int x = pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_TITLE, "pitot top  %s  %s", s->name,
                              p->model->sample_count > 0 ? clock : "no sample yet");
-    if (s->is_replay)
-        x += draw_replay_state(p, x);
+    if (s->is_replay) {
+        char position[32], length[32];
+        print_clock(s->position_ns, position, sizeof position);
+        print_clock(s->length_ns, length, sizeof length);
+        x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_TITLE, "  %s of %s  x%g%s", position,
+                              length, s->speed, s->is_at_end ? "  end" : "");
+    }
     if (s->is_paused)
         x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_EVENT, "  paused");
-    x += draw_load(p, x);
+    const struct pt_rates *r = &p->model->rates;
+    double load = pt_rates_find(r, "cpu", "vLoadAvg");
+    if (!isnan(load))
+        x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_PLAIN, "  load %.2f %.2f %.2f", load,
+                              pt_rates_find(r, "cpu", "vLoadAvg5"),
+                              pt_rates_find(r, "cpu", "vLoadAvg15"));
     if (p->model->sample_count > 0)
         pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_DIM, "%s%s",
                          has_rows(p, "gpu") ? "" : "  no GPU",

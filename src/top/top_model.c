@@ -73,28 +73,6 @@ static void note_events(struct pt_top_model *m, const struct pt_sample *sample) 
     }
 }
 
-static void add_gpu_points(struct pt_top_model *m) {
-    int table = pt_schema_find(m->rates.schema, "gpu");
-    int column = table < 0 ? -1 : pt_table_find(m->rates.schema->tables[table], "gUtilizationGpu");
-    if (column < 0)
-        return;
-    uint32_t count = pt_rates_rows(&m->rates, table)->row_count;
-    for (uint32_t row = 0; row < count && row < PT_TOP_GPUS; row++)
-        pt_trail_add(&m->gpus[row], pt_rates_at(&m->rates, table, row, column));
-}
-
-static void add_figures(struct pt_top_model *m) {
-    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
-        if (m->figures.is_known[f]) {
-            m->now[f] = m->figures.values[f];
-            m->known_ns[f] = m->rates.mono_ns;
-        } else if (m->rates.mono_ns - m->known_ns[f] > HELD_NS) {
-            m->now[f] = NAN;
-        }
-        pt_trail_add(&m->curves[f], m->now[f]);
-    }
-}
-
 void pt_top_model_add(struct pt_top_model *m, const struct pt_sample *sample) {
     note_events(m, sample);
     bool has_figures = pt_figure_reader_next(&m->figures, sample);
@@ -106,7 +84,20 @@ void pt_top_model_add(struct pt_top_model *m, const struct pt_sample *sample) {
         return;
     }
     pt_rates_add(&m->rates, sample);
-    add_figures(m);
-    add_gpu_points(m);
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
+        if (m->figures.is_known[f]) {
+            m->now[f] = m->figures.values[f];
+            m->known_ns[f] = m->rates.mono_ns;
+        } else if (m->rates.mono_ns - m->known_ns[f] > HELD_NS) {
+            m->now[f] = NAN;
+        }
+        pt_trail_add(&m->curves[f], m->now[f]);
+    }
+    const struct pt_schema *schema = m->rates.schema;
+    int table = pt_schema_find(schema, "gpu");
+    int column = table < 0 ? -1 : pt_table_find(schema->tables[table], "gUtilizationGpu");
+    uint32_t count = column < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
+    for (uint32_t row = 0; row < count && row < PT_TOP_GPUS; row++)
+        pt_trail_add(&m->gpus[row], pt_rates_at(&m->rates, table, row, column));
     m->sample_count++;
 }

@@ -389,15 +389,6 @@ static void type_key(struct pt_top_view *v, int key) {
     v->selected = v->first = 0;
 }
 
-static bool has_key(const struct pt_binding *b, int key, bool is_replay) {
-    if (b->where != PT_ANY_SOURCE && (b->where == PT_REPLAY_ONLY) != is_replay)
-        return false;
-    for (size_t i = 0; i < PT_COUNT(b->keys); i++)
-        if (b->keys[i] == key)
-            return true;
-    return false;
-}
-
 enum pt_top_view_request pt_top_view_press(struct pt_top_view *v, const struct pt_top_model *m,
                                            bool is_replay, int key) {
     if (key == PT_KEY_NONE)
@@ -410,7 +401,10 @@ enum pt_top_view_request pt_top_view_press(struct pt_top_view *v, const struct p
     v->with_help = false;
     for (size_t i = 0; i < PT_COUNT(pt_bindings); i++) {
         const struct pt_binding *b = &pt_bindings[i];
-        if (!has_key(b, key, is_replay))
+        bool has_key = false;
+        for (size_t k = 0; k < PT_COUNT(b->keys); k++)
+            has_key |= b->keys[k] == key;
+        if (!has_key || (b->where != PT_ANY_SOURCE && (b->where == PT_REPLAY_ONLY) != is_replay))
             continue;
         if (!(had_help && b->action == PT_TOP_ACTION_HELP))
             act(v, m, b->action);
