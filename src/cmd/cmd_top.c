@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define SHORTEST_NS (10 * PT_NS_PER_MS)
+#define MIN_INTERVAL_NS (10 * PT_NS_PER_MS)
 
 static int check_pids(const struct pt_target *target, struct pt_err *err) {
     for (int i = 0; i < target->pid_count; i++)
@@ -21,7 +21,7 @@ static int check_pids(const struct pt_target *target, struct pt_err *err) {
 
 static int check(const struct pt_command_options *o, struct pt_top_options *top, const char **url,
                  struct pt_err *err) {
-    if (o->interval_ns < SHORTEST_NS)
+    if (o->interval_ns < MIN_INTERVAL_NS)
         return pt_fail(err, -EINVAL, "--interval: must be at least 10 ms");
     if (o->top_count < 0)
         return pt_fail(err, -EINVAL, "--iterations: must not be negative; 0 = no limit");
@@ -51,7 +51,7 @@ int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_das
     (void)argv;
     struct pt_top_options top = { .start_ns = o->start_ns,
                                   .interval_ns = o->interval_ns,
-                                  .most = o->top_count,
+                                  .update_limit = o->top_count,
                                   .panel = o->panel,
                                   .sort = o->sort,
                                   .filter = o->filter,

@@ -75,18 +75,18 @@ void pt_recorder_write_static(struct pt_recorder *r) {
     pt_free(tags);
 }
 
-struct ending {
+struct finish {
     struct pt_recorder *recorder;
     struct pt_summary summary;
 };
 
 static void begin_summary(void *user, const struct pt_journal_reader *reader) {
-    struct ending *e = user;
+    struct finish *e = user;
     pt_summary_init(&e->summary, &reader->schema);
 }
 
 static void add_to_summary(void *user, const struct pt_sample *sample) {
-    struct ending *e = user;
+    struct finish *e = user;
     pt_summary_add(&e->summary, sample);
 }
 
@@ -104,7 +104,7 @@ static void describe_command(const struct pt_recorder *r, char *into, size_t cap
 }
 
 static void print_summary(void *user, const struct pt_journal_reader *reader) {
-    struct ending *e = user;
+    struct finish *e = user;
     struct pt_recorder *r = e->recorder;
     if (!r->o->is_quiet && pt_log_is_ready(PT_LOG_PATIENCE_MS)) {
         struct pt_out out;
@@ -176,8 +176,8 @@ void pt_recorder_finish(struct pt_recorder *r) {
     r->has_lost |= rc != 0;
     r->has_lost |= pt_gpu_trace_import(&r->gpu, r->journal_path) != 0;
 
-    struct ending ending = { .recorder = r };
-    struct pt_export_observer observer = { &ending, begin_summary, add_to_summary, print_summary };
+    struct finish finish = { .recorder = r };
+    struct pt_export_observer observer = { &finish, begin_summary, add_to_summary, print_summary };
     struct pt_export_result result;
     struct pt_err err = { "" };
     rc = pt_export(r->journal_path, formats_of(r), r->o->directory, r->uuid_text, &observer,

@@ -151,14 +151,14 @@ static void start(struct pt_service *s, struct pt_http_exchange *x, int kind,
 
 /* An integer parameter within bounds; `absent` if it is not given. False: invalid. */
 static bool take_number(const struct pt_http_exchange *x, const char *name, int64_t absent,
-                        int64_t least, int64_t most, int64_t *number) {
+                        int64_t min, int64_t max, int64_t *number) {
     const char *text = pt_http_parameter(x, name);
     *number = absent;
     if (!text)
         return true;
     struct pt_scan s = pt_scan_of(pt_str_from(text));
     *number = (int64_t)pt_scan_u64(&s);
-    return !s.failed && s.at == s.end && *number >= least && *number <= most;
+    return !s.failed && s.at == s.end && *number >= min && *number <= max;
 }
 
 void pt_actions_get_recording(void *service, struct pt_http_exchange *x) {

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <math.h>
 
-#define DEFAULT_SPAN_NS  (600 * PT_NS_PER_SECOND)
-#define DEFAULT_STEPS    600
-#define DEFAULT_THINGS   16
-#define SHORTEST_STEP_NS PT_NS_PER_MS
-#define LATEST_NS        (INT64_C(4102444800) * PT_NS_PER_SECOND) /* 2100 */
+#define DEFAULT_SPAN_NS (600 * PT_NS_PER_SECOND)
+#define DEFAULT_STEPS   600
+#define DEFAULT_THINGS  16
+#define MIN_STEP_NS     PT_NS_PER_MS
+#define LATEST_NS       (INT64_C(4102444800) * PT_NS_PER_SECOND) /* 2100 */
 
 static int parse_time(const char *text, int64_t now_ns, int64_t *time_ns) {
     int64_t ago_ns;
@@ -42,8 +42,8 @@ static int parse_span(struct pt_history_query *q, const struct pt_history_texts 
         return pt_fail(err, -EINVAL, "from: must be a Unix time in milliseconds, or -10m");
     if (q->from_ns >= q->to_ns)
         return pt_fail(err, -EINVAL, "from: must be before to");
-    if (t->step && (pt_duration_parse(t->step, PT_NS_PER_MS, &q->step_ns, NULL) ||
-                    q->step_ns < SHORTEST_STEP_NS))
+    if (t->step &&
+        (pt_duration_parse(t->step, PT_NS_PER_MS, &q->step_ns, NULL) || q->step_ns < MIN_STEP_NS))
         return pt_fail(err, -EINVAL, "step: must be a time of at least 1 ms (5000, 5s)");
     return 0;
 }
@@ -152,16 +152,16 @@ static void choose_steps(struct history *h, int64_t interval_ns) {
     const struct pt_history_query *q = h->q;
     int64_t span_ns = q->to_ns - q->from_ns;
     uint64_t series = (uint64_t)h->column_count * h->things.chosen_count;
-    int64_t most = series > 0 ? (int64_t)(PT_HISTORY_POINTS / series) : PT_HISTORY_STEPS;
-    most = most > PT_HISTORY_STEPS ? PT_HISTORY_STEPS : most < 2 ? 2 : most;
+    int64_t max_steps = series > 0 ? (int64_t)(PT_HISTORY_POINTS / series) : PT_HISTORY_STEPS;
+    max_steps = max_steps > PT_HISTORY_STEPS ? PT_HISTORY_STEPS : max_steps < 2 ? 2 : max_steps;
     int64_t step_ns = q->step_ns ? q->step_ns : span_ns / DEFAULT_STEPS;
     if (!q->step_ns && step_ns < interval_ns)
         step_ns = interval_ns;
-    if (step_ns < span_ns / (most - 1))
-        step_ns = span_ns / (most - 1);
+    if (step_ns < span_ns / (max_steps - 1))
+        step_ns = span_ns / (max_steps - 1);
     h->step_ns = (step_ns + PT_NS_PER_MS - 1) / PT_NS_PER_MS * PT_NS_PER_MS;
-    if (h->step_ns < SHORTEST_STEP_NS)
-        h->step_ns = SHORTEST_STEP_NS;
+    if (h->step_ns < MIN_STEP_NS)
+        h->step_ns = MIN_STEP_NS;
     h->start_ns = q->from_ns - q->from_ns % h->step_ns;
     h->step_count = (uint32_t)((q->to_ns - h->start_ns) / h->step_ns + 1);
 }

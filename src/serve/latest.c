@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SHORTEST_NS INT64_C(5000000) /* between two reads of a counter */
+#define MIN_INTERVAL_NS INT64_C(5000000) /* between two reads of a counter */
 
 static bool is_events(const struct pt_table *t) {
     return t->rows == PT_ROWS_EVENTS;
@@ -118,6 +118,6 @@ double pt_row_value(const struct pt_batch *b, uint32_t row, int column, int64_t 
     int64_t took_ns =
         time_of(b, row, column, mono_ns) - time_of(before, (uint32_t)before_row, column, before_ns);
     /* a falling counter was reset; short intervals are too coarse for counters in ticks of 10 ms */
-    return grown < 0 || took_ns < SHORTEST_NS ? (double)NAN
-                                              : grown * factor / ((double)took_ns / 1e9);
+    return grown < 0 || took_ns < MIN_INTERVAL_NS ? (double)NAN
+                                                  : grown * factor / ((double)took_ns / 1e9);
 }

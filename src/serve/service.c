@@ -19,15 +19,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONNECTION_MAX   256
-#define TIMEOUT_SECONDS  30
-#define BODY_BYTES       4096 /* no request needs more */
-#define UNREAD_BYTES     ((size_t)1 << 20)
-#define PUSH_GRACE_NS    (5 * PT_NS_PER_SECOND) /* to send the rest at the end */
-#define TEND_MS          1000
-#define LARGE_BYTES      (128 << 10) /* blocks of this size are returned to the kernel when freed */
-#define CERTIFICATE_MOST (1 << 20)
-#define ACTIVATION_FD    3
+#define CONNECTION_MAX  256
+#define TIMEOUT_SECONDS 30
+#define BODY_BYTES      4096 /* no request needs more */
+#define UNREAD_BYTES    ((size_t)1 << 20)
+#define PUSH_GRACE_NS   (5 * PT_NS_PER_SECOND) /* to send the rest at the end */
+#define TEND_MS         1000
+#define LARGE_BYTES     (128 << 10) /* blocks of this size are returned to the kernel when freed */
+#define CERTIFICATE_MAX (1 << 20)
+#define ACTIVATION_FD   3
 
 static unsigned admits(void *user, const struct pt_http_route *route, const char *authorization) {
     struct pt_service *s = user;
@@ -50,7 +50,7 @@ static int read_pem(const char *path, struct pt_text *text, const char **pem, st
     if (rc)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
     struct pt_str all = pt_scan_rest(&scan);
-    if (all.len > CERTIFICATE_MOST || memchr(all.at, 0, all.len))
+    if (all.len > CERTIFICATE_MAX || memchr(all.at, 0, all.len))
         return pt_fail(err, -EINVAL, "%s is not a PEM file", path);
     pt_grow(&text->at, &text->capacity, all.len + 1, 1);
     text->at[all.len] = 0;

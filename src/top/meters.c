@@ -9,7 +9,7 @@
 #define GPU_BAR_WIDTH  15
 #define GPU_TEXT_WIDTH 19
 #define CORE_WIDTH     16 /* at least, for each */
-#define ITEMS_MOST     (16 + PT_TOP_GPUS)
+#define ITEMS_MAX      (16 + PT_TOP_GPUS)
 #define HIGH           0.85
 #define MIDDLE         0.60
 
@@ -172,13 +172,13 @@ static bool is_shown(const struct pt_top_model *m, const struct meter *meter) {
     return meter->is_always || pt_trail_is_known(&m->curves[meter->figure]);
 }
 
-static int list_items(const struct pt_top_model *m, struct item items[ITEMS_MOST]) {
+static int list_items(const struct pt_top_model *m, struct item items[ITEMS_MAX]) {
     int table = pt_schema_find(m->rates.schema, "gpu"), count = 0;
     for (size_t i = 0; i < PT_COUNT(meters); i++)
         if (is_shown(m, &meters[i]))
             items[count++] = (struct item){ .meter = &meters[i] };
     uint32_t gpus = table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
-    for (uint32_t gpu = 0; gpu < gpus && count < ITEMS_MOST; gpu++)
+    for (uint32_t gpu = 0; gpu < gpus && count < ITEMS_MAX; gpu++)
         items[count++] = (struct item){ .gpu = gpu };
     return count;
 }
@@ -232,13 +232,13 @@ static void draw_core_marks(const struct pt_top_model *m, int table, uint32_t co
     }
 }
 
-static int draw_cores(const struct pt_top_model *m, struct pt_canvas *c, int row, int rows_most) {
+static int draw_cores(const struct pt_top_model *m, struct pt_canvas *c, int row, int rows_max) {
     int table = pt_schema_find(m->rates.schema, "core");
     uint32_t count = core_count(m);
-    if (count == 0 || rows_most < 1 || c->columns < CORE_WIDTH)
+    if (count == 0 || rows_max < 1 || c->columns < CORE_WIDTH)
         return 0;
     int per_row = c->columns / CORE_WIDTH, rows = ((int)count + per_row - 1) / per_row;
-    if (rows > rows_most) {
+    if (rows > rows_max) {
         draw_core_marks(m, table, count, c, row);
         return 1;
     }
@@ -250,15 +250,15 @@ static int draw_cores(const struct pt_top_model *m, struct pt_canvas *c, int row
     return rows;
 }
 
-int pt_meters_draw(const struct pt_top_model *m, struct pt_canvas *c, int row, int rows_most,
+int pt_meters_draw(const struct pt_top_model *m, struct pt_canvas *c, int row, int rows_max,
                    bool with_cores) {
-    struct item items[ITEMS_MOST];
+    struct item items[ITEMS_MAX];
     int count = list_items(m, items);
     int per_row = c->columns >= 150 ? 3 : c->columns >= 76 ? 2 : 1;
     int width = (c->columns - 2 * (per_row - 1)) / per_row;
     int rows = (count + per_row - 1) / per_row;
-    if (rows > rows_most)
-        rows = rows_most;
+    if (rows > rows_max)
+        rows = rows_max;
     for (int i = 0; i < count && i < rows * per_row; i++) {
         int column = i % per_row * (width + 2);
         if (items[i].meter)
@@ -267,6 +267,6 @@ int pt_meters_draw(const struct pt_top_model *m, struct pt_canvas *c, int row, i
             draw_gpu(m, items[i].gpu, c, row + i / per_row, column, width);
     }
     if (with_cores)
-        rows += draw_cores(m, c, row + rows, rows_most - rows);
+        rows += draw_cores(m, c, row + rows, rows_max - rows);
     return rows;
 }

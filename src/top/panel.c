@@ -7,19 +7,19 @@
 
 #define NUMBER_WIDTH 9
 #define TEXT_WIDTH   16
-#define COLUMNS_MOST 16
+#define COLUMNS_MAX  16
 
 struct chosen_column {
     const char *heading;
     const char *column; /* of the table; "TABLE.COLUMN": of rows of that table with the same pId */
-    int width, least;
+    int width, min_screen_columns;
     const char *otherwise[2];
 };
 
 /* The panels. Text wider than its column is cut; the last column takes the remaining width. */
 static const struct {
     const char *title, *table, *sort;
-    struct chosen_column columns[COLUMNS_MOST];
+    struct chosen_column columns[COLUMNS_MAX];
 } chosen[] = {
     { "processes",
       "process",
@@ -157,7 +157,7 @@ static bool resolve(const struct pt_schema *schema, int table, const struct chos
                                       .otherwise = { -1, -1 },
                                       .joined_by = -1,
                                       .width = from->width,
-                                      .least = from->least };
+                                      .min_screen_columns = from->min_screen_columns };
     if (dot) {
         char name[64];
         into->table = pt_schema_find(
@@ -176,8 +176,8 @@ static bool resolve(const struct pt_schema *schema, int table, const struct chos
 }
 
 static void add_chosen_columns(struct pt_panel *p, const struct pt_schema *schema, size_t which) {
-    p->chosen.list = pt_calloc(COLUMNS_MOST, sizeof *p->chosen.list);
-    for (int i = 0; i < COLUMNS_MOST && chosen[which].columns[i].heading; i++) {
+    p->chosen.list = pt_calloc(COLUMNS_MAX, sizeof *p->chosen.list);
+    for (int i = 0; i < COLUMNS_MAX && chosen[which].columns[i].heading; i++) {
         const struct chosen_column *from = &chosen[which].columns[i];
         if (!resolve(schema, p->table, from, &p->chosen.list[p->chosen.count]))
             continue;
@@ -246,7 +246,7 @@ bool pt_panel_has_rows(const struct pt_panel *p, const struct pt_rates *r) {
 }
 
 bool pt_panel_shows(const struct pt_panel_column *c, const struct pt_rates *r, int screen_columns) {
-    return screen_columns >= c->least &&
+    return screen_columns >= c->min_screen_columns &&
            (c->joined_by < 0 || pt_rates_rows(r, c->table)->row_count > 0);
 }
 

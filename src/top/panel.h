@@ -13,7 +13,7 @@ struct pt_panel_column {
     int otherwise[2]; /* columns to use if it is unknown, numbers as their sum; or -1 */
     int joined_by;    /* column of `table` that names the process of the row; -1: no other table */
     int width;        /* 0: the remaining width */
-    int least;        /* shown on screens of at least this width */
+    int min_screen_columns; /* the narrowest screen that shows it */
 };
 
 struct pt_panel_columns {

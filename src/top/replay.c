@@ -4,14 +4,14 @@
 
 #include <errno.h>
 
-#define KEYS_MOST 4096
+#define KEYS_MAX 4096
 
 static void note_key(struct pt_replay *r) {
     if (r->key_count > 0 && r->next.mono_ns <= r->keys[r->key_count - 1].mono_ns)
         return; /* already seen */
     if (r->keys_skipped++ % r->key_stride != 0)
         return;
-    if (r->key_count == KEYS_MOST) { /* keep every other one from now on */
+    if (r->key_count == KEYS_MAX) { /* keep every other one from now on */
         for (size_t i = 0; i < r->key_count / 2; i++)
             r->keys[i] = r->keys[2 * i];
         r->key_count /= 2;

@@ -29,8 +29,8 @@
 #define FAR_SEEK_NS   (60 * PT_NS_PER_SECOND)
 #define SLOWEST       0.125
 #define FASTEST       256.0
-#define COLUMNS_LEAST 20
-#define COLUMNS_MOST  1000
+#define COLUMNS_MIN   20
+#define COLUMNS_MAX   1000
 
 struct session {
     const struct pt_top_options *o;
@@ -53,7 +53,7 @@ struct session {
 };
 
 static bool is_over(const struct session *s) {
-    return s->o->most > 0 && s->shown_count >= s->o->most;
+    return s->o->update_limit > 0 && s->shown_count >= s->o->update_limit;
 }
 
 /* Messages must not overwrite the screen: they wait in a pipe; if it is full, they are dropped. */
@@ -94,7 +94,7 @@ static void print_text(struct session *s) {
     const char *given = getenv("COLUMNS");
     struct pt_scan text = pt_scan_of(pt_str_from(given ? given : ""));
     int64_t columns = pt_scan_i64(&text);
-    if (text.failed || columns < COLUMNS_LEAST || columns > COLUMNS_MOST)
+    if (text.failed || columns < COLUMNS_MIN || columns > COLUMNS_MAX)
         columns = PLAIN_COLUMNS;
     update_position(s);
     pt_canvas_clear(&s->canvas, pt_top_view_rows(&s->view, &s->model), (int)columns);

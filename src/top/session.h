@@ -5,10 +5,10 @@
 #include "collect/collector.h"
 
 struct pt_top_options {
-    const char *journal; /* of a run; NULL: live */
-    int64_t start_ns;    /* position in the run */
-    int64_t interval_ns; /* between samples; for a run as text, between printed ones */
-    int64_t most;        /* screens; 0: no limit */
+    const char *journal;  /* of a run; NULL: live */
+    int64_t start_ns;     /* position in the run */
+    int64_t interval_ns;  /* between samples; for a run as text, between printed ones */
+    int64_t update_limit; /* screens; 0: no limit */
     const char *panel, *sort, *filter; /* or NULL */
     bool is_tree;
     /* For live samples. */

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LEAST_ROWS     6  /* for the panel; with less, meters are left out */
+#define ROWS_MIN       6  /* for the panel; with less, meters are left out */
 #define DETAIL_NAME    30 /* columns */
 #define DETAIL_VALUE   14
 #define DETAIL_CURVE   24
 #define CURVES_FROM    110 /* screen columns needed for curves in the details */
-#define METERS_MOST    40
+#define METERS_MAX     40
 #define EVENT_SHOWN_NS (15 * PT_NS_PER_SECOND)
 
 struct painter {
@@ -337,9 +337,9 @@ int pt_top_view_draw(struct pt_top_view *v, const struct pt_top_model *m,
         return c->rows;
     }
     draw_title(&p);
-    int most = v->is_plain ? METERS_MOST : (c->rows - LEAST_ROWS) / 2 + 1;
-    if (most > 0)
-        p.row += pt_meters_draw(m, c, p.row, most, v->with_cores);
+    int max_rows = v->is_plain ? METERS_MAX : (c->rows - ROWS_MIN) / 2 + 1;
+    if (max_rows > 0)
+        p.row += pt_meters_draw(m, c, p.row, max_rows, v->with_cores);
     if (!v->is_plain)
         draw_tabs(&p);
     if (pt_top_view_is_detail(v))
@@ -356,5 +356,5 @@ int pt_top_view_rows(struct pt_top_view *v, const struct pt_top_model *m) {
     pt_top_view_list(v, m);
     size_t lines = pt_top_view_is_detail(v) ? m->rates.schema->tables[panel->table]->column_count
                                             : v->list.count;
-    return METERS_MOST + 4 + (int)lines;
+    return METERS_MAX + 4 + (int)lines;
 }
