@@ -208,7 +208,7 @@ static void make(struct pt_profile *p, size_t samples, bool is_other) {
     m->title = "cpu";
     snprintf(m->command, sizeof m->command, "python3 train.py --model %s --batch-size 32",
              is_other ? "gpt-long" : "gpt-small");
-    snprintf(m->way, sizeof m->way, "perf: cpu-clock, user and kernel, 32 KiB stacks");
+    snprintf(m->method, sizeof m->method, "perf: cpu-clock, user and kernel, 32 KiB stacks");
     m->start_ns = start_ns;
     m->end_ns = start_ns + (int64_t)samples * step_ns;
     m->start_wall_ns = INT64_C(1790000000000000000);

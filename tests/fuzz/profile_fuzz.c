@@ -6,7 +6,7 @@
 #include "profile/unwind/eh_index.h"
 #include "profile/unwind/epilogue.h"
 #include "profile/names/jit_map.h"
-#include "profile/names/kallsyms.h"
+#include "profile/names/kernel_names.h"
 #include "profile/sample/perf_record.h"
 #include "profile/sample/perf_ring.h"
 #include "profile/sample/python_gil.h"

@@ -88,7 +88,7 @@ static void make_known(struct known *k, const char *leaf) {
     p->meta.period_ns = PERIOD_NS;
     p->meta.rate_hz = 100;
     pt_str_copy(p->meta.command, sizeof p->meta.command, PT_STR("./a.out <x>"));
-    pt_str_copy(p->meta.way, sizeof p->meta.way, PT_STR("by hand"));
+    pt_str_copy(p->meta.method, sizeof p->meta.method, PT_STR("by hand"));
     add(p, one, k->matmul_stack, 0, PT_STATE_ON_CPU);
     add(p, one, k->matmul_stack, PERIOD_NS, PT_STATE_ON_CPU);
     add(p, two, k->main_stack, PERIOD_NS, PT_STATE_ON_CPU);
@@ -382,7 +382,7 @@ static void test_saved(void **state) {
     assert_int_equal(file.profile.meta.heap.peak_bytes, 12345);
     struct pt_buf again = written(&pt_saved_writer, &file.profile);
     assert_true(pt_str_eq(pt_buf_as_str(&bytes), pt_buf_as_str(&again)));
-    assert_string_equal(file.profile.meta.way, "by hand");
+    assert_string_equal(file.profile.meta.method, "by hand");
     assert_stack(&file.profile, 0, "main;step;matmul;dot");
     assert_int_equal(file.profile.samples.at[3].state, PT_STATE_LOCK);
     assert_int_equal(file.profile.samples.at[1].gil, PT_GIL_CONTENDED);

@@ -1,6 +1,6 @@
 /* Frames of Python, read from a small memory made by hand. */
 #include "inside/preload/python_layout.h"
-#include "profile/sample/gil_wait.h"
+#include "profile/sample/recording.h"
 #include "profile/sample/python_gil.h"
 #include "profile/names/python_lines.h"
 #include "profile/sample/python_merge.h"

@@ -5,7 +5,7 @@
 #include "profile/model/classify.h"
 #include "profile/unwind/eh_index.h"
 #include "profile/names/jit_map.h"
-#include "profile/names/kallsyms.h"
+#include "profile/names/kernel_names.h"
 #include "profile/model/by_function.h"
 
 #include <setjmp.h>

@@ -179,7 +179,7 @@ static void write_about(const struct pt_profile *p, struct pt_json *j) {
     pt_json_object(j, "otherData");
     pt_json_text(j, "producer", "pitot " PITOT_VERSION);
     pt_json_text(j, "command", p->meta.command);
-    pt_json_text(j, "way", p->meta.way);
+    pt_json_text(j, "way", p->meta.method);
     pt_json_end(j);
 }
 

@@ -115,7 +115,7 @@ static void write_meta(const struct pt_profile *p, struct pt_json *j) {
     pt_json_object(j, "meta");
     pt_json_text(j, "tool", "pitot " PITOT_VERSION);
     pt_json_text(j, "command", m->command);
-    pt_json_text(j, "way", m->way);
+    pt_json_text(j, "way", m->method);
     pt_json_i64(j, "start_unix_ms", m->start_wall_ns / 1000000);
     pt_json_i64(j, "duration_ns", m->end_ns - m->start_ns);
     pt_json_i64(j, "rate_hz", m->rate_hz);

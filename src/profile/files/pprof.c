@@ -321,7 +321,7 @@ static void put_strings(struct pprof *w) {
 
 static void put_comments(struct pprof *w) {
     const struct pt_profile_meta *m = &w->profile->meta;
-    const char *const comments[] = { m->command, m->way };
+    const char *const comments[] = { m->command, m->method };
     for (size_t i = 0; i < PT_COUNT(comments); i++)
         if (comments[i][0])
             put_number(&w->message, PROFILE_COMMENT, extra_string(w, comments[i]));

@@ -84,7 +84,7 @@ static void put_types(const struct pt_profile *p, struct pt_buf *b) {
 
 static void put_meta(const struct pt_profile *p, struct pt_buf *b) {
     const struct pt_profile_meta *m = &p->meta;
-    pt_buf_lstr(b, pt_str_from(m->way));
+    pt_buf_lstr(b, pt_str_from(m->method));
     pt_buf_lstr(b, pt_str_from(m->command));
     META_NUMBERS(PUT_NUMBER)
 }
@@ -293,7 +293,7 @@ static int32_t get_i32(struct pt_bytes *r) {
 
 static bool get_meta(struct pt_bytes *r, struct pt_profile_file *f) {
     struct pt_profile_meta *m = &f->profile.meta;
-    pt_str_copy(m->way, sizeof m->way, pt_bytes_lstr(r));
+    pt_str_copy(m->method, sizeof m->method, pt_bytes_lstr(r));
     pt_str_copy(m->command, sizeof m->command, pt_bytes_lstr(r));
     META_NUMBERS(GET_NUMBER)
     const int64_t limit = INT64_C(1) << 61; /* differences must not overflow */

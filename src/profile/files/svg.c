@@ -262,8 +262,8 @@ static void write_header(const struct svg *s, struct pt_out *out) {
     if (s->is_diff) {
         pt_out_text(out, "blue: smaller share of the whole than before; orange: larger share");
     } else {
-        write_text(out, pt_str_from(p->meta.way));
-        pt_out_printf(out, "%s%zu samples", p->meta.way[0] ? "; " : "", p->samples.count);
+        write_text(out, pt_str_from(p->meta.method));
+        pt_out_printf(out, "%s%zu samples", p->meta.method[0] ? "; " : "", p->samples.count);
         if (p->meta.lost > 0)
             pt_out_printf(out, ", %lld lost", (long long)p->meta.lost);
     }

@@ -96,7 +96,7 @@ void pt_heap_report_print_losses(const struct pt_profile *p, struct pt_out *out)
 
 static void print_head(const struct pt_profile *p, struct pt_out *out) {
     const struct pt_profile_meta *m = &p->meta;
-    pt_out_printf(out, "heap: %s\n", m->way);
+    pt_out_printf(out, "heap: %s\n", m->method);
     pt_out_printf(out, "samples: %" PRId64 " of %" PRId64 " process%s", m->heap.taken,
                   m->heap.processes, m->heap.processes == 1 ? "" : "es");
     if (m->unwound > 0)
@@ -232,7 +232,7 @@ void pt_heap_report_print_json(const struct pt_profile *p, size_t top_rows, stru
     struct pt_json j = { .out = out, .indent = 2 };
     pt_json_object(&j, NULL);
     pt_json_text(&j, "command", p->meta.command);
-    pt_json_text(&j, "way", p->meta.way);
+    pt_json_text(&j, "way", p->meta.method);
     pt_json_f64(&j, "seconds", seconds_between(p->meta.start_ns, p->meta.end_ns));
     pt_json_i64(&j, "samples", p->meta.heap.taken);
     pt_json_i64(&j, "processes", p->meta.heap.processes);

@@ -122,7 +122,7 @@ struct pt_profile_heap_meta {
 /* How far the samples can be trusted. Counts that were not measured are -1. */
 struct pt_profile_meta {
     const char *title;        /* "cpu", "off-cpu", "heap": static */
-    char way[160];            /* "perf: cpu-clock, user and kernel, 32 KiB stacks" */
+    char method[160];         /* "perf: cpu-clock, user and kernel, 32 KiB stacks" */
     char command[1024];       /* the command line, or "pid 4242" */
     int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
     int64_t start_wall_ns;    /* Unix time of start_ns */

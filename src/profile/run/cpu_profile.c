@@ -101,7 +101,7 @@ static void print_summary(const struct run *r) {
     if (r->o->files.is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
         return;
     pt_out_borrow(&out, STDERR_FILENO);
-    pt_out_printf(&out, "%s: %s", m->title, m->way);
+    pt_out_printf(&out, "%s: %s", m->title, m->method);
     if (m->rate_hz > 0)
         pt_out_printf(&out, ", %" PRId64 " Hz", m->rate_hz);
     pt_out_printf(&out, "\nsamples: %zu, lost %" PRId64, p->samples.count, m->lost);

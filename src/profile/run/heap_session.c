@@ -66,9 +66,9 @@ static void describe(struct pt_heap_session *s) {
     char mean[PT_LEAKS_BYTES_TEXT];
     pt_profile_set_command(meta, s->o.command);
     if (s->o.mean_bytes == 0)
-        snprintf(meta->way, sizeof meta->way, "preload: every allocation");
+        snprintf(meta->method, sizeof meta->method, "preload: every allocation");
     else
-        snprintf(meta->way, sizeof meta->way, "preload: one sample per %s on average",
+        snprintf(meta->method, sizeof meta->method, "preload: one sample per %s on average",
                  pt_leaks_bytes_text((double)s->o.mean_bytes, mean));
     meta->start_wall_ns = s->files.first_wall_ns;
 }

@@ -24,7 +24,7 @@
 #define SAMPLE_BYTES     1024 /* without its stack */
 #define MAX_ROUNDS       8    /* of looking for threads started in the meantime */
 
-struct way {
+struct method {
     uint32_t type;
     uint64_t config;
     bool has_kernel;
@@ -38,7 +38,7 @@ struct target {
     bool is_command;
 };
 
-static const struct way cpu_ways[] = {
+static const struct method cpu_methods[] = {
     { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, "hardware cycles, user and kernel" },
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, "cpu-clock, user and kernel" },
     { PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, "hardware cycles, user only" },
@@ -46,16 +46,16 @@ static const struct way cpu_ways[] = {
 };
 
 /* A thread leaves the CPU inside the kernel: without kernel samples there is nothing to see. */
-static const struct way off_cpu_ways[] = {
+static const struct method off_cpu_methods[] = {
     { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true, "context switches" },
 };
 
-static struct perf_event_attr make_attr(const struct way *way, const struct pt_perf_options *o,
-                                        bool is_quiet) {
+static struct perf_event_attr make_attr(const struct method *method,
+                                        const struct pt_perf_options *o, bool is_quiet) {
     struct perf_event_attr a = {
-        .type = way->type,
+        .type = method->type,
         .size = sizeof a,
-        .config = way->config,
+        .config = method->config,
         .sample_type = PT_PERF_SAMPLE_TYPE,
         .read_format = PERF_FORMAT_LOST,
         .sample_regs_user = pt_registers_mask,
@@ -69,10 +69,10 @@ static struct perf_event_attr make_attr(const struct way *way, const struct pt_p
         .task = 1,
         .build_id = 1,
         .sample_id_all = 1,
-        .exclude_kernel = !way->has_kernel,
+        .exclude_kernel = !method->has_kernel,
         .exclude_hv = 1,
         .exclude_callchain_user = 1,
-        .exclude_callchain_kernel = !way->has_kernel,
+        .exclude_callchain_kernel = !method->has_kernel,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
         .context_switch = o->is_off_cpu,
@@ -221,34 +221,24 @@ static size_t online_cpus(const struct pt_fs *fs, int *cpus, size_t capacity) {
 }
 
 /* Fails for a CPU that went offline, and for a core type without this counter (-ENOENT). */
-static int open_on_cpu(struct pt_perf *p, struct perf_event_attr *attr, pid_t pid, uint32_t ring,
-                       int cpu) {
-    int fd = open_event(attr, pid, cpu);
-    if (fd < 0)
-        return fd;
-    pt_grow(&p->events, &p->event_capacity, p->event_count + 1, sizeof *p->events);
-    p->events[p->event_count++] = (struct pt_perf_event){ fd, ring };
-    return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[ring]) ? -errno : 0;
-}
-
 static int open_thread(struct pt_perf *p, struct perf_event_attr *attr, pid_t tid, const int *cpus,
                        size_t cpu_count) {
     for (size_t i = 0; i < cpu_count; i++) {
-        int rc = open_on_cpu(p, attr, tid, (uint32_t)i, cpus[i]);
-        if (rc)
-            return rc;
+        int fd = open_event(attr, tid, cpus[i]);
+        if (fd < 0)
+            return fd;
+        pt_grow(&p->events, &p->event_capacity, p->event_count + 1, sizeof *p->events);
+        p->events[p->event_count++] = (struct pt_perf_event){ fd, (uint32_t)i };
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->ring_fds[i]))
+            return -errno;
     }
     return 0;
-}
-
-static int paranoid_level(const struct pt_fs *fs, int64_t *level) {
-    return pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_paranoid", level);
 }
 
 static int refused(const struct pt_fs *fs, const struct pt_perf_options *o, int rc,
                    struct pt_err *err) {
     int64_t level = 0, most = o->is_off_cpu ? 1 : 2;
-    if (paranoid_level(fs, &level))
+    if (pt_fs_read_i64(fs->proc, "sys/kernel/perf_event_paranoid", &level))
         return pt_fail(err, rc, "the kernel has no perf events (perf_event_paranoid is missing)");
     if (level > most)
         return pt_fail(err, rc,
@@ -372,13 +362,6 @@ static void raise_descriptor_limit(void) {
     }
 }
 
-static void describe(struct pt_perf *p, const struct way *way, const struct pt_perf_options *o) {
-    p->has_kernel = way->has_kernel;
-    p->counts_time = way->config == PERF_COUNT_SW_CPU_CLOCK && way->type == PERF_TYPE_SOFTWARE;
-    snprintf(p->way, sizeof p->way, "perf: %s, %zu KiB stacks", way->name,
-             (o->stack_bytes + 1023) >> 10);
-}
-
 static bool is_worth_another_try(int rc) {
     return rc == -EACCES || rc == -EPERM || rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EINVAL ||
            rc == -ENODEV || rc == -ENXIO || rc == -EBUSY;
@@ -388,19 +371,25 @@ static int open_best(struct pt_perf *p, const struct pt_fs *fs, const struct pt_
                      const struct target *target, struct pt_err *err) {
     int cpus[PT_PERF_CPUS_MAX];
     size_t cpu_count = online_cpus(fs, cpus, PT_PERF_CPUS_MAX);
-    const struct way *ways = o->is_off_cpu ? off_cpu_ways : cpu_ways;
-    size_t way_count = o->is_off_cpu ? PT_COUNT(off_cpu_ways) : PT_COUNT(cpu_ways);
+    const struct method *methods = o->is_off_cpu ? off_cpu_methods : cpu_methods;
+    size_t method_count = o->is_off_cpu ? PT_COUNT(off_cpu_methods) : PT_COUNT(cpu_methods);
     *p = (struct pt_perf){ 0 };
     raise_descriptor_limit();
     int rc = open_rings(p, o, cpus, cpu_count);
-    for (size_t i = 0; i < way_count && p->ring_count >= cpu_count; i++) {
-        struct perf_event_attr attr = make_attr(&ways[i], o, !o->wants_python || has_loud_rings(p));
+    for (size_t i = 0; i < method_count && p->ring_count >= cpu_count; i++) {
+        const struct method *m = &methods[i];
+        struct perf_event_attr attr = make_attr(m, o, !o->wants_python || has_loud_rings(p));
         attr.enable_on_exec = target->is_command;
         rc = target->is_command ? open_thread(p, &attr, target->pids[0], cpus, cpu_count)
                                 : open_processes(p, fs, &attr, target, cpus, cpu_count);
-        if (!rc)
-            describe(p, &ways[i], o);
-        if (!rc || !is_worth_another_try(rc))
+        if (!rc) {
+            p->has_kernel = m->has_kernel;
+            p->counts_time = m->type == PERF_TYPE_SOFTWARE && m->config == PERF_COUNT_SW_CPU_CLOCK;
+            snprintf(p->method, sizeof p->method, "perf: %s, %zu KiB stacks", m->name,
+                     (o->stack_bytes + 1023) >> 10);
+            return 0;
+        }
+        if (!is_worth_another_try(rc))
             break;
         close_events(p, 0);
     }

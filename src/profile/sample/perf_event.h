@@ -35,8 +35,8 @@ struct pt_perf {
     size_t ring_count, cpu_count;
     bool is_loud; /* events write into the loud rings */
     bool has_kernel, counts_time;
-    size_t left_out; /* processes besides the first that could not be opened */
-    char way[160];   /* "cpu-clock, user and kernel, 32 KiB stacks" */
+    size_t left_out;  /* processes besides the first that could not be opened */
+    char method[160]; /* "cpu-clock, user and kernel, 32 KiB stacks" */
 };
 
 /* Counts kept by the kernel. */

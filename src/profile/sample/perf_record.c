@@ -19,35 +19,6 @@ static struct pt_str text_up_to_zero(struct pt_bytes *r) {
     return rest;
 }
 
-/* Huge numbers mark the context of the frames that follow; user frames are not requested. */
-static void parse_chain(struct pt_bytes *r, struct pt_perf_sample *s) {
-    uint64_t count = pt_bytes_u64(r);
-    bool is_kernel = false;
-    for (uint64_t i = 0; i < count && !r->failed; i++) {
-        uint64_t ip = pt_bytes_u64(r);
-        if (ip >= PERF_CONTEXT_MAX)
-            is_kernel = ip == PERF_CONTEXT_KERNEL;
-        else if (is_kernel && s->kernel_count < PT_PERF_KERNEL_MAX)
-            s->kernel[s->kernel_count++] = ip;
-    }
-}
-
-static void parse_registers(struct pt_bytes *r, unsigned count, struct pt_perf_sample *s) {
-    s->has_registers = pt_bytes_u64(r) == PERF_SAMPLE_REGS_ABI_64;
-    if (!s->has_registers)
-        return;
-    for (unsigned i = 0; i < count && i < PT_COUNT(s->registers); i++)
-        s->registers[i] = pt_bytes_u64(r);
-}
-
-static void parse_stack(struct pt_bytes *r, struct pt_perf_sample *s) {
-    uint64_t size = pt_bytes_u64(r);
-    struct pt_str stack = pt_bytes_take(r, size);
-    uint64_t used = size > 0 ? pt_bytes_u64(r) : 0;
-    s->stack = (const uint8_t *)stack.at;
-    s->stack_size = r->failed ? 0 : used < size ? used : size;
-}
-
 static bool parse_sample(struct pt_bytes *r, unsigned register_count, struct pt_perf_record *into) {
     struct pt_perf_sample *s = &into->sample;
     s->kernel_count = 0;
@@ -61,67 +32,50 @@ static bool parse_sample(struct pt_bytes *r, unsigned register_count, struct pt_
     into->cpu = pt_bytes_u32(r);
     (void)pt_bytes_u32(r);
     s->period = pt_bytes_u64(r);
-    parse_chain(r, s);
+    /* huge numbers mark the context of the frames that follow; user frames are not requested */
+    uint64_t frame_count = pt_bytes_u64(r);
+    bool is_kernel = false;
+    for (uint64_t i = 0; i < frame_count && !r->failed; i++) {
+        uint64_t ip = pt_bytes_u64(r);
+        if (ip >= PERF_CONTEXT_MAX)
+            is_kernel = ip == PERF_CONTEXT_KERNEL;
+        else if (is_kernel && s->kernel_count < PT_PERF_KERNEL_MAX)
+            s->kernel[s->kernel_count++] = ip;
+    }
     /* the unwinder does not support registers of 32-bit processes: parsing ends there */
-    parse_registers(r, register_count, s);
-    if (s->has_registers && !r->failed)
-        parse_stack(r, s);
+    s->has_registers = pt_bytes_u64(r) == PERF_SAMPLE_REGS_ABI_64;
+    if (!s->has_registers || r->failed)
+        return !r->failed;
+    for (unsigned i = 0; i < register_count && i < PT_COUNT(s->registers); i++)
+        s->registers[i] = pt_bytes_u64(r);
+    if (r->failed)
+        return false;
+    uint64_t size = pt_bytes_u64(r);
+    s->stack = (const uint8_t *)pt_bytes_take(r, size).at;
+    uint64_t used = size > 0 ? pt_bytes_u64(r) : 0;
+    s->stack_size = r->failed ? 0 : used < size ? used : size;
     return !r->failed;
 }
 
-static void parse_build_id(struct pt_bytes *r, struct pt_perf_mmap *m) {
-    uint8_t size = pt_bytes_u8(r);
-    skip(r, 3);
-    struct pt_str id = pt_bytes_take(r, PT_PERF_BUILD_ID_MAX);
-    if (r->failed || size > PT_PERF_BUILD_ID_MAX)
-        return;
-    memcpy(m->build_id, id.at, size);
-    m->build_id_size = size;
-}
-
-static bool parse_mmap(struct pt_bytes *r, unsigned misc, struct pt_perf_record *into) {
-    struct pt_perf_mmap *m = &into->mmap;
+static void parse_mmap(struct pt_bytes *r, unsigned misc, struct pt_perf_mmap *m) {
     *m = (struct pt_perf_mmap){ 0 };
-    into->pid = (int32_t)pt_bytes_u32(r);
-    into->tid = (int32_t)pt_bytes_u32(r);
     m->start = pt_bytes_u64(r);
     m->length = pt_bytes_u64(r);
     m->file_offset = pt_bytes_u64(r);
-    if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-        parse_build_id(r, m);
-    else
+    if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+        uint8_t size = pt_bytes_u8(r);
+        skip(r, 3);
+        struct pt_str id = pt_bytes_take(r, PT_PERF_BUILD_ID_MAX);
+        if (!r->failed && size <= PT_PERF_BUILD_ID_MAX) {
+            memcpy(m->build_id, id.at, size);
+            m->build_id_size = size;
+        }
+    } else {
         skip(r, 24); /* device and inode */
+    }
     m->is_executable = (pt_bytes_u32(r) & 4) != 0;
     (void)pt_bytes_u32(r);
     m->path = text_up_to_zero(r);
-    return !r->failed;
-}
-
-static bool parse_comm(struct pt_bytes *r, unsigned misc, struct pt_perf_record *into) {
-    into->pid = (int32_t)pt_bytes_u32(r);
-    into->tid = (int32_t)pt_bytes_u32(r);
-    into->comm.is_exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
-    into->comm.name = text_up_to_zero(r);
-    return !r->failed;
-}
-
-static bool parse_task(struct pt_bytes *r, struct pt_perf_record *into) {
-    into->pid = (int32_t)pt_bytes_u32(r);
-    into->parent_pid = (int32_t)pt_bytes_u32(r);
-    into->tid = (int32_t)pt_bytes_u32(r);
-    return !r->failed;
-}
-
-static bool parse_lost(struct pt_bytes *r, struct pt_perf_record *into) {
-    (void)pt_bytes_u64(r);
-    into->lost_count = pt_bytes_u64(r);
-    return !r->failed;
-}
-
-static bool parse_switch(unsigned misc, struct pt_perf_record *into) {
-    into->change.is_out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-    into->change.is_preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
-    return true;
 }
 
 /* pid, tid, time, then bytes of profile/sample/python_process.h. */
@@ -136,19 +90,34 @@ static bool parse_python(struct pt_bytes *r, struct pt_perf_record *into) {
 static bool parse_body(struct pt_bytes *r, unsigned misc, struct pt_perf_record *into) {
     switch (into->kind) {
     case PT_PERF_MMAP:
-        return parse_mmap(r, misc, into);
+        into->pid = (int32_t)pt_bytes_u32(r);
+        into->tid = (int32_t)pt_bytes_u32(r);
+        parse_mmap(r, misc, &into->mmap);
+        break;
     case PT_PERF_COMM:
-        return parse_comm(r, misc, into);
+        into->pid = (int32_t)pt_bytes_u32(r);
+        into->tid = (int32_t)pt_bytes_u32(r);
+        into->comm.is_exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+        into->comm.name = text_up_to_zero(r);
+        break;
     case PT_PERF_FORK:
     case PT_PERF_EXIT:
-        return parse_task(r, into);
+        into->pid = (int32_t)pt_bytes_u32(r);
+        into->parent_pid = (int32_t)pt_bytes_u32(r);
+        into->tid = (int32_t)pt_bytes_u32(r);
+        break;
     case PT_PERF_LOST:
-        return parse_lost(r, into);
+        skip(r, 8); /* id of the event */
+        into->lost_count = pt_bytes_u64(r);
+        break;
     case PT_PERF_SWITCH:
-        return parse_switch(misc, into);
+        into->change.is_out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+        into->change.is_preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+        break;
     default:
-        return true;
+        break;
     }
+    return !r->failed;
 }
 
 static enum pt_perf_kind kind_of(uint32_t type) {

@@ -158,22 +158,19 @@ bool pt_perf_ring_has_only_samples(const struct pt_perf_ring *ring, int64_t unti
     return true;
 }
 
-/* Prefetches the stack and the size after it. */
-static void fetch_sample(const struct pt_perf_ring *ring, uint64_t from, size_t size) {
-    for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)
-        fetch_line(ring, from + i);
-    fetch_line(ring, from + size - 8);
-}
-
 struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
                                  struct pt_buf *scratch) {
     uint64_t tail = ring->page->data_tail;
     if (end - tail < sizeof(struct perf_event_header))
         return PT_STR("");
     size_t size = header_at(ring, tail).size, at = (size_t)tail & (ring->size - 1);
-    /* the one after the next, because samples usually have one size */
-    if (end - tail > 2 * size)
-        fetch_sample(ring, tail + 2 * size, size);
+    /* the one after the next, because samples usually have one size: its stack and the size after */
+    uint64_t ahead = tail + 2 * size;
+    if (end - tail > 2 * size) {
+        for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)
+            fetch_line(ring, ahead + i);
+        fetch_line(ring, ahead + size - 8);
+    }
     if (size <= ring->size - at)
         return (struct pt_str){ (const char *)ring->data + at, size };
     pt_buf_clear(scratch);

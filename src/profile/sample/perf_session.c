@@ -53,12 +53,6 @@ static void read_python(struct pt_session *s, const uint8_t *record, struct pt_b
     pt_buf_str(into, pt_buf_as_str(&s->python_entries));
 }
 
-static uint32_t type_of(const uint8_t *record) {
-    struct perf_event_header header;
-    memcpy(&header, record, sizeof header);
-    return header.type;
-}
-
 static void hand_over(struct drain *d, int64_t now_ns, bool is_last) {
     d->block->is_last = is_last;
     pt_raw_queue_put(&d->session->queue, d->block);
@@ -73,10 +67,11 @@ static bool take_record(struct drain *d, struct pt_perf_ring *ring) {
     size_t room = before < PT_RAW_BLOCK_BYTES ? PT_RAW_BLOCK_BYTES - before : 0;
     if (!pt_perf_ring_take(ring, pt_registers_count, room, into))
         return false;
-    uint32_t type = type_of(into->at + before);
-    if (type == PERF_RECORD_SAMPLE && d->session->recording.pythons)
+    struct perf_event_header header;
+    memcpy(&header, into->at + before, sizeof header);
+    if (header.type == PERF_RECORD_SAMPLE && d->session->recording.pythons)
         read_python(d->session, into->at + before, into);
-    d->is_urgent |= type == PERF_RECORD_MMAP2;
+    d->is_urgent |= header.type == PERF_RECORD_MMAP2;
     return true;
 }
 
@@ -160,20 +155,10 @@ static void watch(struct pt_session *s, int fd, uint64_t token) {
     (void)epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* The thread that reads Python gets real-time priority if permitted: for about 60 us per sample, so
- * only at moderate rates. Children do not inherit it. It is not always on, because waking up then
- * takes several times as long. */
-static void hurry(const struct pt_session *s, bool is_first) {
-    struct sched_param priority = { .sched_priority = is_first };
-    int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.cpu_count;
-    if (rate <= HURRY_MAX_RATE)
-        (void)sched_setscheduler(0, (is_first ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK,
-                                 &priority);
-}
-
-/* Being woken costs more than unwinding; it is only worth it for Python, which must be read at
- * once.
- */
+/* Being woken costs more than unwinding; it is only worth it for Python, which must be read at once.
+ * The thread then gets real-time priority if permitted: for about 60 us per sample, so only at
+ * moderate rates. Children do not inherit it. It is not always on, because waking up then takes
+ * several times as long. */
 static void choose_loudness(struct drain *d) {
     struct pt_session *s = d->session;
     bool is_loud = s->recording.pythons &&
@@ -182,7 +167,11 @@ static void choose_loudness(struct drain *d) {
         return;
     d->is_loud = is_loud;
     pt_perf_set_loud(&s->perf, is_loud);
-    hurry(s, is_loud);
+    struct sched_param priority = { .sched_priority = is_loud };
+    int64_t rate = s->recording.profile.meta.rate_hz * (int64_t)s->perf.cpu_count;
+    if (rate <= HURRY_MAX_RATE)
+        (void)sched_setscheduler(0, (is_loud ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK,
+                                 &priority);
 }
 
 static bool wait_for_samples(struct drain *d) {
@@ -196,13 +185,6 @@ static bool wait_for_samples(struct drain *d) {
     return true;
 }
 
-static size_t bytes_left(const struct pt_session *s) {
-    size_t left = 0;
-    for (size_t i = 0; i < s->perf.ring_count; i++)
-        left += pt_perf_ring_used(&s->perf.rings[i]);
-    return left;
-}
-
 /* The events are stopped, so the rings only get emptier. The last block is handed over even if it
  * is empty. */
 static void drain_rest(struct drain *d) {
@@ -211,7 +193,10 @@ static void drain_rest(struct drain *d) {
         empty_rings(d);
         if (!d->block)
             d->block = pt_raw_queue_take_free(&s->queue);
-        if (d->block && bytes_left(s) == 0)
+        size_t left = 0;
+        for (size_t i = 0; i < s->perf.ring_count; i++)
+            left += pt_perf_ring_used(&s->perf.rings[i]);
+        if (d->block && left == 0)
             break;
         if (!d->block)
             usleep(1000); /* the worker is behind */
@@ -232,11 +217,6 @@ static void *run_drain(void *state) {
     return NULL;
 }
 
-static bool is_followed(const struct pt_perf_record *record, const struct pt_perf_record *next) {
-    return record->kind == PT_PERF_SAMPLE && next->kind == PT_PERF_PYTHON &&
-           next->tid == record->tid && next->time_ns == record->time_ns;
-}
-
 static bool parse(const struct pt_ordered_record *o, struct pt_perf_record *into) {
     return pt_perf_record_parse(o->at, o->size, pt_registers_count, into);
 }
@@ -248,30 +228,13 @@ static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     while (i < s->order.count && s->order.at[i].time_ns <= complete_ns) {
         if (!parse(&s->order.at[i++], &record))
             continue;
-        bool has_next =
-            i < s->order.count && parse(&s->order.at[i], &next) && is_followed(&record, &next);
-        pt_recording_take(&s->recording, &record, has_next ? &next : NULL);
-        i += has_next;
+        bool is_followed = record.kind == PT_PERF_SAMPLE && i < s->order.count &&
+                           parse(&s->order.at[i], &next) && next.kind == PT_PERF_PYTHON &&
+                           next.tid == record.tid && next.time_ns == record.time_ns;
+        pt_recording_take(&s->recording, &record, is_followed ? &next : NULL);
+        i += is_followed;
     }
     return i;
-}
-
-/* With 0, more blocks of the same time will follow, so the order is not known yet. */
-static void take_block(struct pt_session *s, const struct pt_raw_block *b) {
-    if (b->complete_ns == 0) {
-        pt_record_order_keep(&s->order, pt_buf_as_str(&b->bytes));
-        return;
-    }
-    pt_record_order_sort(&s->order, pt_buf_as_str(&b->bytes));
-    pt_record_order_hold(&s->order, take_records(s, b->complete_ns));
-}
-
-/* Does the slow part of symbol lookup while no block waits. */
-static void prepare_names(struct pt_session *s) {
-    int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    while (pt_raw_queue_is_empty(&s->queue) && pt_symbolize_prepare(&s->recording))
-        continue;
-    s->names_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 }
 
 static void *run_worker(void *state) {
@@ -279,9 +242,18 @@ static void *run_worker(void *state) {
     for (bool is_last = false; !is_last;) {
         struct pt_raw_block *block = pt_raw_queue_take(&s->queue);
         is_last = block->is_last;
-        take_block(s, block);
-        if (!is_last)
-            prepare_names(s);
+        if (block->complete_ns == 0) {
+            /* more blocks of the same time will follow, so the order is not known yet */
+            pt_record_order_keep(&s->order, pt_buf_as_str(&block->bytes));
+        } else {
+            pt_record_order_sort(&s->order, pt_buf_as_str(&block->bytes));
+            pt_record_order_hold(&s->order, take_records(s, block->complete_ns));
+        }
+        /* the slow part of symbol lookup is done while no block waits */
+        int64_t before_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        while (!is_last && pt_raw_queue_is_empty(&s->queue) && pt_symbolize_prepare(&s->recording))
+            continue;
+        s->names_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
         pt_raw_queue_give_back(&s->queue, block);
     }
     s->worker_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - s->names_cpu_ns;
@@ -322,7 +294,7 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     meta->start_ns = pt_mono_ns();
     meta->start_wall_ns = pt_wall_ns();
     meta->rate_hz = o->is_off_cpu ? 0 : o->rate_hz;
-    memcpy(meta->way, s->perf.way, sizeof meta->way);
+    memcpy(meta->method, s->perf.method, sizeof meta->method);
     for (size_t i = 0; i < running->count; i++)
         (void)pt_recording_add_process(&s->recording, running->at[i]);
     s->poll_ms = poll_interval_ms(&s->perf, o);
@@ -344,25 +316,20 @@ int pt_session_start(struct pt_session *s, struct pt_perf *perf, const struct pt
     return 0;
 }
 
-/* Records about losses need space in the ring too, so the last ones never arrive. */
-static void take_counts(struct pt_session *s) {
-    struct pt_profile_meta *meta = &s->recording.profile.meta;
-    struct pt_perf_counts counts = pt_perf_counts(&s->perf);
-    meta->lost = counts.lost > meta->lost ? counts.lost : meta->lost;
-    meta->counted_ns = counts.cpu_ns;
-}
-
 void pt_session_stop(struct pt_session *s) {
+    struct pt_profile_meta *meta = &s->recording.profile.meta;
     uint64_t one = 1;
     s->is_running = false;
     (void)!write(s->stop_fd, &one, sizeof one);
     pthread_join(s->drain, NULL);
     pthread_join(s->worker, NULL);
-    int64_t now_ns = pt_mono_ns();
-    take_counts(s);
-    s->recording.profile.meta.end_ns = now_ns;
-    s->recording.profile.meta.own_cpu_ns = s->drain_cpu_ns + s->worker_cpu_ns;
-    pt_recording_end(&s->recording, now_ns);
+    meta->end_ns = pt_mono_ns();
+    meta->own_cpu_ns = s->drain_cpu_ns + s->worker_cpu_ns;
+    /* records about losses need space in the ring too, so the last ones never arrive */
+    struct pt_perf_counts counts = pt_perf_counts(&s->perf);
+    meta->lost = counts.lost > meta->lost ? counts.lost : meta->lost;
+    meta->counted_ns = counts.cpu_ns;
+    pt_recording_end(&s->recording, meta->end_ns);
 }
 
 int64_t pt_session_cpu_ns(const struct pt_session *s) {

@@ -12,9 +12,9 @@
 
 #define FILES_MAX 4096 /* at a time; further files wait in the directory */
 
-void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *ending,
+void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *suffix,
                            struct pt_preload_files_reader reader) {
-    *f = (struct pt_preload_files){ .directory = directory, .ending = ending, .reader = reader };
+    *f = (struct pt_preload_files){ .directory = directory, .suffix = suffix, .reader = reader };
 }
 
 void pt_preload_files_release(struct pt_preload_files *f) {
@@ -24,18 +24,14 @@ void pt_preload_files_release(struct pt_preload_files *f) {
     *f = (struct pt_preload_files){ 0 };
 }
 
-static bool is_known(const struct pt_preload_files *f, const char *name) {
-    for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->at[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void note(struct pt_preload_files *f, const char *name) {
     struct pt_str text = pt_str_from(name);
     if (f->count >= FILES_MAX || text.len >= sizeof f->at->name ||
-        !pt_str_ends(text, pt_str_from(f->ending)) || is_known(f, name))
+        !pt_str_ends(text, pt_str_from(f->suffix)))
         return;
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->at[i].name, name) == 0)
+            return;
     pt_grow(&f->at, &f->capacity, f->count + 1, sizeof *f->at);
     f->at[f->count] = (struct pt_preload_file_state){ .is_open = false };
     pt_str_copy(f->at[f->count++].name, sizeof f->at->name, text);

@@ -23,7 +23,7 @@ struct pt_preload_files_reader {
 
 struct pt_preload_files {
     int directory;      /* borrowed */
-    const char *ending; /* suffix of their names; static */
+    const char *suffix; /* suffix of their names; static */
     struct pt_preload_files_reader reader;
     struct pt_preload_file_state *at;
     size_t count, capacity;
@@ -32,7 +32,7 @@ struct pt_preload_files {
 };
 
 /* Borrows the directory; does not read it yet. */
-void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *ending,
+void pt_preload_files_init(struct pt_preload_files *f, int directory, const char *suffix,
                            struct pt_preload_files_reader reader);
 void pt_preload_files_release(struct pt_preload_files *f);
 

@@ -210,11 +210,6 @@ static bool parse(const struct pt_buf *b, struct pt_preload_event *e) {
     return false;
 }
 
-static bool is_size(uint64_t size, uint64_t room) {
-    return size >= sizeof(struct pt_preload_record) && size <= PT_PRELOAD_RECORD_MAX &&
-           size <= room && size % PT_PRELOAD_ALIGNMENT == 0;
-}
-
 bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, bool is_final,
                             unsigned kind, struct pt_preload_event *event) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
@@ -225,7 +220,9 @@ bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, boo
         if (!is_there && !is_final)
             return false;
         uint32_t size = record_at(s, *position)->size;
-        if (!is_there || !is_size(size, claimed - *position)) {
+        bool is_size = size >= sizeof(struct pt_preload_record) && size <= PT_PRELOAD_RECORD_MAX &&
+                       size <= claimed - *position && size % PT_PRELOAD_ALIGNMENT == 0;
+        if (!is_there || !is_size) {
             *position += PT_PRELOAD_ALIGNMENT;
             continue;
         }
@@ -288,26 +285,18 @@ bool pt_preload_source_stack(const struct pt_preload_source *s, uint32_t number,
     return number == 0 || node >= PT_HEAP_FIRST_NODE;
 }
 
-/* False: the path is full. */
-static bool add_to_path(struct pt_heap_path *path, uint64_t pc) {
-    if (pc & PT_HEAP_PYTHON_NODE) {
-        if (path->python_count < PT_HEAP_DEPTH)
-            path->python[path->python_count++] = pt_preload_python_frame_of(pc);
-        return true;
-    }
-    if (path->depth < PT_HEAP_DEPTH)
-        path->frames[path->depth++] = pc;
-    return path->depth < PT_HEAP_DEPTH;
-}
-
 void pt_preload_source_path(const struct pt_preload_source *s, uint32_t node,
                             struct pt_heap_path *into) {
     const struct pt_heap_node *nodes = (const void *)stack_at(s, PT_HEAP_STACKS);
     into->depth = into->python_count = 0;
     while (node >= PT_HEAP_FIRST_NODE && node < PT_HEAP_NODES) {
         struct pt_heap_node n = nodes[node];
-        if (!add_to_path(into, n.pc) || n.parent >= node)
-            break; /* a caller has a smaller number: this node is invalid */
+        if (!(n.pc & PT_HEAP_PYTHON_NODE))
+            into->frames[into->depth++] = n.pc;
+        else if (into->python_count < PT_HEAP_DEPTH)
+            into->python[into->python_count++] = pt_preload_python_frame_of(n.pc);
+        if (into->depth == PT_HEAP_DEPTH || n.parent >= node)
+            break; /* full; or a caller with a larger number: the node is invalid */
         node = n.parent;
     }
     into->is_whole = node == PT_HEAP_WHOLE;

@@ -142,30 +142,25 @@ static size_t read_process(void *state, const struct pt_memory_piece *pieces, si
     return done;
 }
 
-/* Py_Version is 0x030b02f0 for 3.11.2. */
-static unsigned minor_of(const struct pt_python_process *process,
-                         const struct pt_memory_reader *m) {
-    uint32_t version;
-    if (process->place.version_address &&
-        pt_memory_read(m, process->place.version_address, &version, sizeof version) &&
-        version >> 24 == 3)
-        return version >> 16 & 0xff;
-    return process->place.minor;
-}
-
-/* Fails while the program is still loading. */
+/* Fails while the program is still loading. Py_Version is 0x030b02f0 for 3.11.2. */
 static bool find_layout(struct pt_python_process *process, const struct pt_memory_reader *m) {
+    const struct pt_python_place *place = &process->place;
     uint8_t head[PT_PYTHON_DEBUG_BYTES];
     if (process->has_layout || process->is_hopeless)
         return process->has_layout;
-    if (!pt_memory_read(m, process->place.runtime, head, sizeof head))
+    if (!pt_memory_read(m, place->runtime, head, sizeof head))
         return false;
     if (memcmp(head, PT_PYTHON_COOKIE, 8) == 0) {
         process->has_layout = pt_python_layout_from(head, &process->layout);
         process->is_hopeless = !process->has_layout;
         return process->has_layout;
     }
-    const struct pt_python_layout *known = pt_python_layout(minor_of(process, m));
+    unsigned minor = place->minor;
+    uint32_t version;
+    if (place->version_address &&
+        pt_memory_read(m, place->version_address, &version, sizeof version) && version >> 24 == 3)
+        minor = version >> 16 & 0xff;
+    const struct pt_python_layout *known = pt_python_layout(minor);
     if (!known)
         return false;
     process->layout = *known;

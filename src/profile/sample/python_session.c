@@ -69,13 +69,6 @@ static struct pt_python_watched_process *find_process(struct pt_python_session *
     return NULL;
 }
 
-static bool has_thread(const struct pt_python_session *s, int32_t tid) {
-    for (size_t i = 0; i < s->thread_count; i++)
-        if (s->threads[i].tid == tid)
-            return true;
-    return false;
-}
-
 static int open_of_thread(const struct pt_python_session *s, int32_t pid, int32_t tid,
                           const char *file) {
     char path[64];
@@ -86,8 +79,11 @@ static int open_of_thread(const struct pt_python_session *s, int32_t pid, int32_
 static void watch_thread(struct pt_python_session *s, struct pt_python_watched_process *p,
                          int32_t tid) {
     struct pt_pid_stat stat;
-    if (s->thread_count >= THREADS_MAX || has_thread(s, tid))
+    if (s->thread_count >= THREADS_MAX)
         return;
+    for (size_t i = 0; i < s->thread_count; i++)
+        if (s->threads[i].tid == tid)
+            return;
     struct pt_python_watched_thread t = { .pid = p->pid,
                                           .tid = tid,
                                           .stat_fd = open_of_thread(s, p->pid, tid, "stat") };
@@ -144,15 +140,6 @@ static struct pt_python_watched_process *process_of(struct pt_python_session *s,
     return &s->processes[s->process_count++];
 }
 
-static void note_python(struct pt_python_session *s, struct pt_python_watched_process *p) {
-    if (p->is_python || !pt_pythons_has(&s->pythons, p->pid))
-        return;
-    p->is_python = true;
-    for (size_t i = 0; s->has_begun && i < s->thread_count; i++)
-        if (s->threads[i].pid == p->pid)
-            s->late_ns += s->threads[i].sampled_ns;
-}
-
 /* The process may have executed another program or loaded an interpreter since, so maps are read
  * again; known mappings stay. */
 static void look_at_process(struct pt_python_session *s, int32_t pid) {
@@ -171,7 +158,12 @@ static void look_at_process(struct pt_python_session *s, int32_t pid) {
     }
     (void)pt_recording_add_process(&s->recording, pid);
     look_for_threads(s, p);
-    note_python(s, p);
+    if (p->is_python || !pt_pythons_has(&s->pythons, p->pid))
+        return;
+    p->is_python = true;
+    for (size_t i = 0; s->has_begun && i < s->thread_count; i++)
+        if (s->threads[i].pid == p->pid)
+            s->late_ns += s->threads[i].sampled_ns;
 }
 
 static void forget_process(struct pt_python_session *s, size_t index) {
@@ -225,40 +217,30 @@ static bool read_stack(struct pt_python_session *s, const struct pt_python_watch
     return is_same(pt_buf_as_str(&s->entries), pt_buf_as_str(&s->again));
 }
 
-static void take_sample(struct pt_python_session *s, const struct pt_python_watched_thread *t,
-                        int64_t periods) {
-    struct pt_perf_record record = { .kind = PT_PERF_SAMPLE,
-                                     .pid = t->pid,
-                                     .tid = t->tid,
-                                     .time_ns = pt_mono_ns(),
-                                     .cpu = UINT16_MAX };
-    record.sample.missed = (uint64_t)periods - 1;
-    struct pt_perf_record python = { .kind = PT_PERF_PYTHON, .is_certain = read_stack(s, t) };
-    python.python = pt_buf_as_str(&s->entries);
-    pt_recording_take(&s->recording, &record, s->entries.len > 0 ? &python : NULL);
-}
-
 /* State "R" includes threads that wait for a CPU; their clock does not advance. */
-static void sample_thread(struct pt_python_session *s, struct pt_python_watched_thread *t,
-                          const struct pt_pid_stat *stat) {
-    if (stat->state != 'R')
-        return;
-    int64_t periods = (cpu_ns_of(t, stat) - t->sampled_ns) / s->period_ns;
-    if (periods < 1)
-        return;
-    t->sampled_ns += periods * s->period_ns;
-    take_sample(s, t, periods);
-}
-
 static void sample_threads(struct pt_python_session *s) {
-    struct pt_pid_stat stat;
     for (size_t i = 0; i < s->thread_count;) {
-        if (!read_stat(&s->threads[i], &stat)) {
+        struct pt_python_watched_thread *t = &s->threads[i];
+        struct pt_pid_stat stat;
+        if (!read_stat(t, &stat)) {
             forget_thread(s, i);
             continue;
         }
-        sample_thread(s, &s->threads[i], &stat);
         i++;
+        int64_t periods =
+            stat.state == 'R' ? (cpu_ns_of(t, &stat) - t->sampled_ns) / s->period_ns : 0;
+        if (periods < 1)
+            continue;
+        t->sampled_ns += periods * s->period_ns;
+        struct pt_perf_record record = { .kind = PT_PERF_SAMPLE,
+                                         .pid = t->pid,
+                                         .tid = t->tid,
+                                         .time_ns = pt_mono_ns(),
+                                         .cpu = UINT16_MAX };
+        record.sample.missed = (uint64_t)periods - 1;
+        struct pt_perf_record python = { .kind = PT_PERF_PYTHON, .is_certain = read_stack(s, t) };
+        python.python = pt_buf_as_str(&s->entries);
+        pt_recording_take(&s->recording, &record, s->entries.len > 0 ? &python : NULL);
     }
 }
 
@@ -289,22 +271,16 @@ static void *run_sampler(void *state) {
     return NULL;
 }
 
-static bool first_address(const struct pt_fs *fs, pid_t pid, uint64_t *address) {
-    char path[32], line[512];
-    snprintf(path, sizeof path, "%d/maps", (int)pid);
-    if (pt_fs_read_line(fs->proc, path, line, sizeof line))
-        return false;
-    struct pt_scan text = pt_scan_of(pt_str_from(line));
-    *address = pt_scan_hex(&text);
-    return !text.failed;
-}
-
 static int check_right(const struct pt_fs *fs, pid_t pid, struct pt_err *err) {
-    uint64_t address;
+    char path[32], line[512] = "";
     uint8_t byte;
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return pt_fail(err, -ESRCH, "there is no process %d", (int)pid);
-    if (!first_address(fs, pid, &address))
+    snprintf(path, sizeof path, "%d/maps", (int)pid);
+    int rc = pt_fs_read_line(fs->proc, path, line, sizeof line);
+    struct pt_scan text = pt_scan_of(pt_str_from(line));
+    uint64_t address = pt_scan_hex(&text);
+    if (rc || text.failed)
         return pt_fail(err, -EPERM, "cannot read the memory of process %d (" NO_RIGHT ")",
                        (int)pid);
     struct iovec local = { &byte, 1 }, remote = { (void *)(uintptr_t)address, 1 };
@@ -338,7 +314,7 @@ static void start_recording(struct pt_python_session *s, const struct pt_fs *fs,
     p->meta.rate_hz = o->rate_hz;
     p->meta.start_ns = pt_mono_ns();
     p->meta.start_wall_ns = pt_wall_ns();
-    snprintf(p->meta.way, sizeof p->meta.way,
+    snprintf(p->meta.method, sizeof p->meta.method,
              "python: only Python frames of running threads, read from outside");
     s->is_opened = true;
 }

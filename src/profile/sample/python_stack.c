@@ -54,16 +54,14 @@ static bool is_inside(const struct page *p, uint64_t address, size_t size) {
     return p->is_read && offset <= PAGE_BYTES && size <= PAGE_BYTES - offset;
 }
 
-static bool read_page(struct page *p, const struct pt_memory_reader *m, uint64_t address) {
-    p->start = address & ~(uint64_t)(PAGE_BYTES - 1);
-    p->is_read = pt_memory_read(m, p->start, p->bytes, PAGE_BYTES);
-    return p->is_read;
-}
-
 static bool read_frame(struct page *p, const struct pt_memory_reader *m, uint64_t address,
                        uint8_t bytes[PT_PYTHON_FRAME_BYTES]) {
-    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES) && !read_page(p, m, address))
-        return false;
+    if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES)) {
+        p->start = address & ~(uint64_t)(PAGE_BYTES - 1);
+        p->is_read = pt_memory_read(m, p->start, p->bytes, PAGE_BYTES);
+        if (!p->is_read)
+            return false;
+    }
     if (!is_inside(p, address, PT_PYTHON_FRAME_BYTES)) /* crosses the end of the page */
         return pt_memory_read(m, address, bytes, PT_PYTHON_FRAME_BYTES);
     memcpy(bytes, p->bytes + (address - p->start), PT_PYTHON_FRAME_BYTES);

@@ -14,15 +14,11 @@ void pt_recall_begin(struct pt_recall *r, struct pt_memory_reader from, uint8_t 
     r->read_count = r->count > 0 ? (uint32_t)from.read(from.state, pieces, r->count) : 0;
 }
 
-static bool is_at(const struct pt_recall *r, uint32_t i, const struct pt_memory_piece *p) {
-    return r->at[i].address == p->address && r->at[i].size == p->size;
-}
-
 /* Pieces are usually requested in the same order as before, so the first one examined matches. */
 static uint32_t find(const struct pt_recall *r, const struct pt_memory_piece *p) {
     for (uint32_t passed = 0, i = r->next; passed < r->count; passed++, i++) {
         i = i < r->count ? i : 0;
-        if (is_at(r, i, p))
+        if (r->at[i].address == p->address && r->at[i].size == p->size)
             return i;
     }
     return r->count;

@@ -218,7 +218,12 @@ static void find_bias(struct pt_recording *r, int32_t pid, struct pt_mapping *m)
         m->bias = address - m->start;
 }
 
-static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
+static void take_fork(struct pt_recording *r, const struct pt_perf_record *record) {
+    int32_t pid = record->pid, parent = record->parent_pid;
+    uint32_t name = thread_of(r, parent, parent)->name;
+    *thread_of(r, pid, record->tid) = (struct pt_recording_thread){
+        .pid = pid, .tid = record->tid, .name = name, .thread = PT_PROFILE_NONE
+    };
     if (pid == parent || !space_of(r, pid) || !space_of(r, parent))
         return;
     /* looking up one may move the other */
@@ -228,15 +233,6 @@ static void fork_process(struct pt_recording *r, int32_t pid, int32_t parent) {
     r->version++;
     if (r->pythons)
         pt_pythons_fork(r->pythons, pid, parent);
-}
-
-static void take_fork(struct pt_recording *r, const struct pt_perf_record *record) {
-    uint32_t name = thread_of(r, record->parent_pid, record->parent_pid)->name;
-    struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
-    *t = (struct pt_recording_thread){
-        .pid = record->pid, .tid = record->tid, .name = name, .thread = PT_PROFILE_NONE
-    };
-    fork_process(r, record->pid, record->parent_pid);
 }
 
 static void take_comm(struct pt_recording *r, const struct pt_perf_record *record) {
@@ -283,16 +279,6 @@ static void add_unmapped(struct pt_recording *r, uint64_t pc) {
     add_frame(r, pt_profile_frame(&r->profile, f), false);
 }
 
-/* NULL: a file would have to be read, for which there is no time. */
-static const struct pt_place *find_place(struct pt_recording *r, const struct pt_space *space,
-                                         struct pt_mapping *m, uint64_t pc) {
-    if (r->is_hurried)
-        return m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
-    if (!m->has_bias)
-        find_bias(r, space->pid, m);
-    return pt_image_place(&r->images, m->image, pc + m->bias);
-}
-
 /* NULL: nothing is mapped at `pc`, or a file must be read. */
 static const struct pt_recording_step *find_step(struct pt_recording *r,
                                                  const struct pt_space *space, uint64_t pc) {
@@ -301,7 +287,14 @@ static const struct pt_recording_step *find_step(struct pt_recording *r,
     if (step->pc == pc && step->version == r->version && step->pid == space->pid)
         return step;
     struct pt_mapping *m = pt_space_find(space, pc);
-    const struct pt_place *place = m ? find_place(r, space, m, pc) : NULL;
+    const struct pt_place *place = NULL;
+    if (m && r->is_hurried) { /* there is no time to read a file */
+        place = m->has_bias ? pt_image_known_place(m->image, pc + m->bias) : NULL;
+    } else if (m) {
+        if (!m->has_bias)
+            find_bias(r, space->pid, m);
+        place = pt_image_place(&r->images, m->image, pc + m->bias);
+    }
     r->needs_file = m && !place;
     if (!place)
         return NULL;
@@ -318,19 +311,6 @@ static const struct pt_recording_step *find_step(struct pt_recording *r,
     return step;
 }
 
-/* Searched once per address: the result will be the same next time. */
-static bool search_rule(struct pt_recording *r, const struct pt_space *space,
-                        const struct pt_unwind_state *s, struct pt_unwind_rule *rule) {
-    uint64_t pc = pt_unwind_lookup_pc(s);
-    const struct pt_mapping *m = pt_space_find(space, pc);
-    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    place->is_read = true;
-    if (!pt_generated_rule(space, s, rule))
-        return false;
-    place->rule = *rule;
-    return true;
-}
-
 /* Unwinds code without rules, which the program has generated. */
 static enum pt_unwind_end leave_generated(struct pt_recording *r, const struct pt_space *space,
                                           struct pt_unwind_state *s,
@@ -345,8 +325,17 @@ static enum pt_unwind_end leave_generated(struct pt_recording *r, const struct p
     r->needs_file = r->is_hurried && !step->is_read; /* or memory of the process */
     if (r->needs_file)
         return PT_UNWIND_LOST;
-    bool is_found = !step->is_read && search_rule(r, space, s, &rule);
-    return is_found ? pt_unwind_step(s, &rule) : pt_unwind_step_fp(s);
+    if (step->is_read)
+        return pt_unwind_step_fp(s);
+    /* searched once per address: the result will be the same next time */
+    uint64_t pc = pt_unwind_lookup_pc(s);
+    const struct pt_mapping *m = pt_space_find(space, pc);
+    struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
+    place->is_read = true;
+    if (!pt_generated_rule(space, s, &rule))
+        return pt_unwind_step_fp(s);
+    place->rule = rule;
+    return pt_unwind_step(s, &rule);
 }
 
 static enum pt_unwind_end go_to_caller(struct pt_recording *r, const struct pt_space *space,
@@ -491,12 +480,6 @@ static uint32_t make_stack(struct pt_recording *r) {
     return stack;
 }
 
-static void count_gil(struct pt_profile_meta *m, uint32_t gil) {
-    m->gil_known += (gil & PT_GIL_KNOWN) != 0;
-    m->gil_held += (gil & PT_GIL_HELD) != 0;
-    m->gil_contended += gil == PT_GIL_CONTENDED;
-}
-
 static void add_sample(struct pt_recording *r, const struct pt_perf_record *record, uint32_t stack,
                        uint32_t gil, int64_t first, int64_t second) {
     struct pt_profile_sample sample = {
@@ -506,14 +489,11 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
         .cpu = record->cpu < UINT16_MAX ? (uint16_t)record->cpu : UINT16_MAX,
         .gil = gil,
     };
-    if (pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second }))
-        count_gil(&r->profile.meta, gil);
-}
-
-static void remember(struct pt_recording_thread *t, uint32_t stack, uint32_t gil) {
-    t->last_stack = stack;
-    t->last_gil = gil;
-    t->has_last = true;
+    if (!pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second }))
+        return;
+    r->profile.meta.gil_known += (gil & PT_GIL_KNOWN) != 0;
+    r->profile.meta.gil_held += (gil & PT_GIL_HELD) != 0;
+    r->profile.meta.gil_contended += gil == PT_GIL_CONTENDED;
 }
 
 static void add_periods(struct pt_recording *r, const struct pt_perf_record *record, uint32_t stack,
@@ -547,7 +527,9 @@ static bool take_sample(struct pt_recording *r, const struct pt_perf_record *rec
         add_frame(r, r->bare_frame, false);
     uint32_t stack = make_stack(r);
     struct pt_recording_thread *t = thread_of(r, record->pid, record->tid);
-    remember(t, stack, r->gil);
+    t->last_stack = stack;
+    t->last_gil = r->gil;
+    t->has_last = true;
     if (r->is_off_cpu)
         t->out_ns = record->time_ns;
     else
@@ -562,24 +544,21 @@ bool pt_recording_take_known(struct pt_recording *r, const struct pt_perf_record
     return is_taken;
 }
 
-static void add_address(struct pt_recording *r, const struct pt_space *space, uint64_t pc) {
-    struct pt_mapping *m = pt_space_find(space, pc);
-    if (!m) {
-        add_unmapped(r, pc);
-        return;
-    }
-    if (!m->has_bias)
-        find_bias(r, space->pid, m);
-    const struct pt_place *place = pt_image_place(&r->images, m->image, pc + m->bias);
-    add_frame(r, place->frame, place->is_python_eval);
-}
-
 uint32_t pt_recording_stack(struct pt_recording *r, int32_t pid, const uint64_t *addresses,
                             size_t count, uint32_t marker, struct pt_str python) {
     const struct pt_space *space = space_of(r, pid);
     r->frame_count = 0;
-    for (size_t i = 0; space && i < count && i < PT_RECORDING_DEPTH_MAX; i++)
-        add_address(r, space, addresses[i]);
+    for (size_t i = 0; space && i < count && i < PT_RECORDING_DEPTH_MAX; i++) {
+        struct pt_mapping *m = pt_space_find(space, addresses[i]);
+        if (!m) {
+            add_unmapped(r, addresses[i]);
+            continue;
+        }
+        if (!m->has_bias)
+            find_bias(r, pid, m);
+        const struct pt_place *place = pt_image_place(&r->images, m->image, addresses[i] + m->bias);
+        add_frame(r, place->frame, place->is_python_eval);
+    }
     if (marker != PT_PROFILE_NONE)
         add_frame(r, marker, false);
     if (r->pythons && (python.len > 0 || count_evals(r) > 0))
@@ -660,19 +639,6 @@ void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan l
                                         .path = m.path });
 }
 
-/* For a process that has ended, maps are empty. */
-static bool add_maps(struct pt_recording *r, int32_t pid) {
-    struct pt_text text = { 0 };
-    struct pt_scan maps;
-    char path[32];
-    snprintf(path, sizeof path, "%d/maps", (int)pid);
-    bool has_maps = !pt_fs_read(r->images.fs->proc, path, &text, &maps) && maps.at < maps.end;
-    if (has_maps)
-        pt_recording_add_maps(r, pid, maps);
-    pt_text_release(&text);
-    return has_maps;
-}
-
 void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
     char path[64], name[64];
     snprintf(path, sizeof path, "%d/task", (int)pid);
@@ -689,6 +655,15 @@ void pt_recording_add_names(struct pt_recording *r, int32_t pid) {
 }
 
 bool pt_recording_add_process(struct pt_recording *r, int32_t pid) {
+    struct pt_text text = { 0 };
+    struct pt_scan maps;
+    char path[32];
     pt_recording_add_names(r, pid);
-    return add_maps(r, pid);
+    snprintf(path, sizeof path, "%d/maps", (int)pid);
+    /* for a process that has ended, maps are empty */
+    bool has_maps = !pt_fs_read(r->images.fs->proc, path, &text, &maps) && maps.at < maps.end;
+    if (has_maps)
+        pt_recording_add_maps(r, pid, maps);
+    pt_text_release(&text);
+    return has_maps;
 }

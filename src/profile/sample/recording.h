@@ -125,4 +125,9 @@ void pt_recording_end(struct pt_recording *r, int64_t now_ns);
 void pt_recording_finish(struct pt_recording *r, char *const *command, const pid_t *pids,
                          size_t count);
 
+/* Marks threads that wait for the lock of a Python interpreter: "[GIL wait]" replaces the frames of
+ * the C library and the kernel. For an off-CPU profile, after symbols are resolved and samples
+ * classified. */
+void pt_gil_wait_mark(struct pt_profile *p);
+
 #endif

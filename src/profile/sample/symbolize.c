@@ -3,7 +3,6 @@
 #include "profile/names/frame_names.h"
 #include "profile/names/jit_dump.h"
 #include "profile/names/jit_map.h"
-#include "profile/names/kallsyms.h"
 #include "profile/model/nearest.h"
 
 #include <fcntl.h>
@@ -64,23 +63,20 @@ struct jit_names {
 };
 
 /* The same code again (a move back, a second dump) is not another version. */
-static void name_load(struct symbolizer *s, const struct pt_frame_group *g, size_t i,
-                      const struct pt_jit_load *load, struct jit_names *names) {
-    if (!names->is_named[i])
-        pt_frame_names_set(&s->names, g->frames[i], load->name, PT_KIND_JIT);
-    else if (!pt_str_eq(names->latest[i], load->name))
-        pt_frame_names_set_from(&s->names, g->frames[i], load->time_ns, load->name, PT_KIND_JIT);
-    names->is_named[i] = true;
-    names->latest[i] = load->name;
-}
-
 static void name_loads(struct symbolizer *s, const struct pt_frame_group *g,
                        const struct pt_jit_dump *dump, struct jit_names *names) {
     for (size_t k = 0; k < dump->count; k++) {
         const struct pt_jit_load *load = &dump->loads[k];
         for (size_t i = pt_nearest_first(g->addresses, g->count, load->start);
-             i < g->count && g->addresses[i] - load->start < load->size; i++)
-            name_load(s, g, i, load, names);
+             i < g->count && g->addresses[i] - load->start < load->size; i++) {
+            if (!names->is_named[i])
+                pt_frame_names_set(&s->names, g->frames[i], load->name, PT_KIND_JIT);
+            else if (!pt_str_eq(names->latest[i], load->name))
+                pt_frame_names_set_from(&s->names, g->frames[i], load->time_ns, load->name,
+                                        PT_KIND_JIT);
+            names->is_named[i] = true;
+            names->latest[i] = load->name;
+        }
     }
 }
 
@@ -124,11 +120,6 @@ static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_fra
     pt_free(is_named);
 }
 
-static void name_as_is(struct symbolizer *s, const struct pt_frame_group *g) {
-    for (size_t i = 0; i < g->count; i++)
-        pt_frame_names_keep(&s->names, g->frames[i]);
-}
-
 static struct pt_image *image_of(const struct pt_images *images, uint32_t module) {
     for (size_t i = 0; i < images->count; i++)
         if (images->at[i]->module == module)
@@ -139,12 +130,14 @@ static struct pt_image *image_of(const struct pt_images *images, uint32_t module
 static void name_group(struct symbolizer *s, const struct pt_frame_group *g) {
     const struct pt_image *image = image_of(&s->recording->images, g->module);
     int32_t pid = image ? pid_of(pt_str_from(image->path)) : 0;
-    if (image && image->elf.state)
+    if (image && image->elf.state) {
         (void)pt_frame_names_from_elf(&s->names, &image->elf, g);
-    else if (pid > 0)
+    } else if (pid > 0) {
         name_from_jit(s, pid, g);
-    else
-        name_as_is(s, g);
+    } else {
+        for (size_t i = 0; i < g->count; i++)
+            pt_frame_names_keep(&s->names, g->frames[i]);
+    }
 }
 
 /* Frames that already have a function (Python, markers) stay. */
@@ -152,54 +145,42 @@ static bool has_no_function(const struct pt_frame_names *n, uint32_t old) {
     return n->old[old].function == PT_PROFILE_NONE;
 }
 
-static const struct pt_frame_group *kernel_group(const struct symbolizer *s,
-                                                 const struct pt_frame_groups *groups) {
-    for (size_t i = 0; i < groups->count; i++)
-        if (groups->list[i].module == s->recording->kernel_module)
-            return &groups->list[i];
-    return NULL;
-}
-
-static void name_frames(struct symbolizer *s) {
-    struct pt_frame_groups groups;
-    pt_frame_groups_make(&groups, &s->names, has_no_function);
-    const struct pt_frame_group *kernel = kernel_group(s, &groups);
-    for (size_t i = 0; i < groups.count; i++)
-        if (&groups.list[i] != kernel)
-            name_group(s, &groups.list[i]);
-    if (kernel)
-        name_from_kernel(s, kernel);
-    pt_frame_groups_release(&groups);
-}
-
-/* The results are not kept: the slow part, finding the debug file and the unit, happens only once.
- */
-static void prepare_frame(struct pt_recording *r, const struct pt_profile_frame *f) {
+/* The results are not kept: the slow part, finding the debug file and the unit, happens only once. */
+bool pt_symbolize_prepare(struct pt_recording *r) {
     struct pt_elf_line lines[PT_ELF_INLINES_MAX];
     struct pt_elf_symbol symbol;
+    if (r->prepared_count >= r->profile.frames.count)
+        return false;
+    const struct pt_profile_frame *f = &r->profile.frames.at[r->prepared_count++];
     if (f->function != PT_PROFILE_NONE || f->module == PT_PROFILE_NONE)
-        return;
+        return true;
     struct pt_image *image = image_of(&r->images, f->module);
     if (!image || !image->elf.state)
-        return;
+        return true;
     if (!image->is_prepared)
         image->elf.module->symbols(image->elf.state, &f->address, 1, &symbol);
     image->is_prepared = true;
     (void)image->elf.module->lines(image->elf.state, f->address, lines);
-}
-
-bool pt_symbolize_prepare(struct pt_recording *r) {
-    if (r->prepared_count >= r->profile.frames.count)
-        return false;
-    prepare_frame(r, &r->profile.frames.at[r->prepared_count++]);
     return true;
 }
 
+/* The kernel's symbols come last: a thread may still be reading them. */
 void pt_symbolize(struct pt_recording *r) {
     struct symbolizer s = { .recording = r };
+    struct pt_frame_groups groups;
+    const struct pt_frame_group *kernel = NULL;
     pt_frame_names_begin(&s.names, &r->profile);
     r->path_count = 0;
-    name_frames(&s);
+    pt_frame_groups_make(&groups, &s.names, has_no_function);
+    for (size_t i = 0; i < groups.count; i++) {
+        if (groups.list[i].module == r->kernel_module)
+            kernel = &groups.list[i];
+        else
+            name_group(&s, &groups.list[i]);
+    }
+    if (kernel)
+        name_from_kernel(&s, kernel);
+    pt_frame_groups_release(&groups);
     pt_frame_names_end(&s.names);
 }
 

@@ -68,10 +68,6 @@ static int make_directory(struct pt_timer_session *s, struct pt_err *err) {
     return s->regions.path[0] ? 0 : pt_fail(err, -EIO, "cannot create a directory in /dev/shm");
 }
 
-static struct pt_timer_process *process_at(struct pt_timer_session *s, uint32_t number) {
-    return number < s->process_count ? &s->processes[number] : NULL;
-}
-
 static uint32_t add_process(void *state, const struct pt_preload_source *source) {
     struct pt_timer_session *s = state;
     pt_preloaded_begin(&s->recording, source->pid);
@@ -79,15 +75,6 @@ static uint32_t add_process(void *state, const struct pt_preload_source *source)
     pt_grow(&s->processes, &s->process_capacity, s->process_count + 1, sizeof *s->processes);
     s->processes[s->process_count] = (struct pt_timer_process){ .pid = source->pid };
     return (uint32_t)s->process_count++;
-}
-
-/* Mappings first: samples that need them may precede them in the ring. */
-static void read_maps(struct pt_timer_session *s, const struct pt_timer_process *p,
-                      struct pt_preload_source *source, bool is_over) {
-    struct pt_preload_event e;
-    uint64_t position = pt_preload_source_position(source);
-    while (pt_preload_source_next(source, &position, is_over, PT_PRELOAD_MAPS, &e))
-        pt_preloaded_maps(&s->recording, p->pid, &e);
 }
 
 /* The program continues while it is read, as with perf; the merge is checked. */
@@ -133,13 +120,16 @@ static void take_rest(struct pt_timer_session *s, const struct pt_timer_process 
 static void read_process(void *state, uint32_t number, struct pt_preload_source *source,
                          bool is_over) {
     struct pt_timer_session *s = state;
-    struct pt_timer_process *p = process_at(s, number);
     struct pt_preload_event e;
-    if (!p)
+    if (number >= s->process_count)
         return;
-    read_maps(s, p, source, is_over);
-    p->may_refresh = !is_over;
+    struct pt_timer_process *p = &s->processes[number];
+    /* mappings first: samples that need them may precede them in the ring */
     uint64_t position = pt_preload_source_position(source);
+    while (pt_preload_source_next(source, &position, is_over, PT_PRELOAD_MAPS, &e))
+        pt_preloaded_maps(&s->recording, p->pid, &e);
+    p->may_refresh = !is_over;
+    position = pt_preload_source_position(source);
     while (pt_preload_source_next(source, &position, is_over, 0, &e)) {
         if (e.kind == PT_PRELOAD_CPU)
             take_sample(s, p, &e);
@@ -188,8 +178,8 @@ static void start_recording(struct pt_timer_session *s, const struct pt_fs *fs,
     pt_recording_init(&s->recording, fs, o->wants_python ? &s->pythons : NULL, false, s->period_ns);
     struct pt_profile_meta *meta = &s->recording.profile.meta;
     meta->rate_hz = o->rate_hz;
-    snprintf(meta->way, sizeof meta->way, "timer: CPU clocks of threads, user only, %zu KiB stacks",
-             o->stack_bytes >> 10);
+    snprintf(meta->method, sizeof meta->method,
+             "timer: CPU clocks of threads, user only, %zu KiB stacks", o->stack_bytes >> 10);
     pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_ENDING,
                           (struct pt_preload_files_reader){ add_process, read_process, s });
     s->is_opened = true;
@@ -249,28 +239,24 @@ void pt_timer_session_stop(struct pt_timer_session *s) {
         meta->lost += (int64_t)(s->processes[i].dropped & INT32_MAX);
 }
 
-static void warn_of_gaps(const struct pt_timer_session *s) {
-    const struct pt_profile_meta *m = &s->recording.profile.meta;
-    if (counted(&s->bell->taken) > 0)
-        pt_log(PT_LOG_WARNING,
-               "processes that replaced the handler of the timer signal and were not sampled "
-               "afterwards: %" PRIu32,
-               counted(&s->bell->taken));
-    if (counted(&s->bell->untimed) > 0)
-        pt_log(PT_LOG_WARNING, "threads without a timer, which were not sampled: %" PRIu32,
-               counted(&s->bell->untimed));
-    if (m->python_wanted > 0 && m->python_matched == 0)
-        pt_log(PT_LOG_WARNING, "cannot read Python frames (process_vm_readv)");
-}
-
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) {
-    bool has_gaps = counted(&s->bell->taken) > 0 || counted(&s->bell->untimed) > 0;
+    const struct pt_profile *p = &s->recording.profile;
+    uint32_t taken = counted(&s->bell->taken), untimed = counted(&s->bell->untimed);
     if (counted(&s->bell->loaded) == 0)
         return pt_fail(err, -ENODATA,
                        "no samples: no process of the command loaded " LIBRARY " "
                        "(static and setuid programs cannot)");
-    warn_of_gaps(s);
-    if (s->recording.profile.samples.count == 0 && has_gaps)
+    if (taken > 0)
+        pt_log(PT_LOG_WARNING,
+               "processes that replaced the handler of the timer signal and were not sampled "
+               "afterwards: %" PRIu32,
+               taken);
+    if (untimed > 0)
+        pt_log(PT_LOG_WARNING, "threads without a timer, which were not sampled: %" PRIu32,
+               untimed);
+    if (p->meta.python_wanted > 0 && p->meta.python_matched == 0)
+        pt_log(PT_LOG_WARNING, "cannot read Python frames (process_vm_readv)");
+    if (p->samples.count == 0 && (taken > 0 || untimed > 0))
         return pt_fail(err, -ENODATA, "no samples");
     return 0;
 }
