@@ -49,7 +49,7 @@ static int add_symbols(const struct pt_command_options *o, struct pt_debug_files
 
 static bool is_profile(const char *path) {
     for (size_t i = 0; pt_profile_readers[i]; i++)
-        if (pt_str_ends(pt_str_from(path), pt_str_from(pt_profile_readers[i]->ending)))
+        if (pt_str_ends(pt_str_from(path), pt_str_from(pt_profile_readers[i]->extension)))
             return true;
     return false;
 }

@@ -13,7 +13,7 @@ static void write_all(const struct pt_profile *p, const char *directory, const c
     for (size_t i = 0; pt_profile_writers[i]; i++) {
         struct pt_err err;
         char path[4096];
-        snprintf(path, sizeof path, "%s/%s%s", directory, name, pt_profile_writers[i]->ending);
+        snprintf(path, sizeof path, "%s/%s%s", directory, name, pt_profile_writers[i]->extension);
         if (pt_profile_write(p, path, &err)) {
             fprintf(stderr, "make_profiles: %s\n", err.text);
             exit(1);

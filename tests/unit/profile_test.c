@@ -106,7 +106,7 @@ static void test_folded(void **state) {
     pt_profile_release(&p);
 }
 
-static void test_unknown_ending(void **state) {
+static void test_unknown_extension(void **state) {
     (void)state;
     struct pt_profile p = { 0 };
     struct pt_err err;
@@ -121,7 +121,7 @@ int main(void) {
         { "C242: twenty thousand texts keep their numbers", test_many },
         { "C242: a frame without a symbol is called by module and offset", test_unnamed },
         { "C241: collapsed stacks are summed by name, and names cannot break a line", test_folded },
-        { "C241: an unknown ending lists the known ones", test_unknown_ending },
+        { "C241: an unknown extension lists the known ones", test_unknown_extension },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #define PT_CPU_DIRECTORY   "PITOT_CPU_FILES"  /* directory of the files; unset: off */
 #define PT_CPU_PERIOD      "PITOT_CPU_PERIOD" /* nanoseconds of CPU time between samples */
 #define PT_CPU_STACK       "PITOT_CPU_STACK"  /* maximum bytes of stack per sample */
-#define PT_CPU_FILE_ENDING ".cpu"
+#define PT_CPU_FILE_SUFFIX ".cpu"
 #define PT_CPU_BELL        "bell" /* name of the page in the directory */
 
 struct pt_cpu_bell {

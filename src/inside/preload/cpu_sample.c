@@ -61,7 +61,7 @@ static void unmap_parent(void) {
 
 static bool open_file(void) {
     uint32_t pid = (uint32_t)getpid();
-    int fd = pt_preload_fits_limit(FILE_BYTES) ? pt_preload_create(pid, PT_CPU_FILE_ENDING) : -1;
+    int fd = pt_preload_fits_limit(FILE_BYTES) ? pt_preload_create(pid, PT_CPU_FILE_SUFFIX) : -1;
     if (fd < 0)
         return false;
     bool is_done = map_file(fd);

@@ -13,7 +13,7 @@
 #define PT_HEAP_STACK       "PITOT_HEAP_STACK"  /* maximum bytes of stack per sample */
 #define PT_HEAP_SEED        "PITOT_HEAP_SEED"   /* fixed random seed, for tests */
 #define PT_HEAP_ARENAS      "PITOT_HEAP_ARENAS" /* 1: mmap counts as an allocation */
-#define PT_HEAP_FILE_ENDING ".heap"
+#define PT_HEAP_FILE_SUFFIX ".heap"
 
 #define PT_HEAP_STACKS      (1u << 20) /* in mode "every"; number 0 is "unknown" */
 #define PT_HEAP_NODES       (8u << 20) /* of the tree of stacks */

@@ -53,19 +53,19 @@ static char *put_number(char *at, const char *end, uint64_t number) {
 }
 
 /* DIRECTORY/PID-TIME.heap; formatted by hand: printf may allocate. */
-static bool make_path(uint32_t pid, const char *ending) {
+static bool make_path(uint32_t pid, const char *suffix) {
     char *end = path + PATH_MAX - 1, *at = put_text(path, end, directory);
     at = put_text(at, end, "/");
     at = put_number(at, end, pid);
     at = put_text(at, end, "-");
     at = put_number(at, end, (uint64_t)pt_preload_clock_ns(CLOCK_MONOTONIC));
-    at = put_text(at, end, ending);
+    at = put_text(at, end, suffix);
     *at = '\0';
     return at < end;
 }
 
-int pt_preload_create(uint32_t pid, const char *ending) {
-    return make_path(pid, ending)
+int pt_preload_create(uint32_t pid, const char *suffix) {
+    return make_path(pid, suffix)
                ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
                : -1;
 }

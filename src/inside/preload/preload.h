@@ -67,7 +67,7 @@ bool pt_preload_find_directory(const char *variable);
 int pt_preload_open(const char *name);
 /* Creates the file PID-TIME with this suffix; returns a descriptor or -1. pt_preload_remove()
  * removes it. */
-int pt_preload_create(uint32_t pid, const char *ending);
+int pt_preload_create(uint32_t pid, const char *suffix);
 void pt_preload_remove(void);
 bool pt_preload_fits_limit(uint64_t size);
 /* Map a part of a file, at `at` if that is not NULL; the ring twice in a row. NULL on failure. */

@@ -84,7 +84,7 @@ static void fill_header(struct pt_preload_header *h, uint32_t pid, uint32_t flag
 static bool open_file(uint32_t flags) {
     uint32_t pid = (uint32_t)getpid();
     struct pt_preload_file f = pt_preload_file;
-    int fd = pt_preload_create(pid, PT_HEAP_FILE_ENDING);
+    int fd = pt_preload_create(pid, PT_HEAP_FILE_SUFFIX);
     if (fd < 0)
         return false;
     bool is_done = map_file(fd, &f);

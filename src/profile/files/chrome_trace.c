@@ -62,11 +62,6 @@ static size_t common_depth(const struct slices *s, const struct stack *stack) {
     return depth;
 }
 
-/* A thread without samples for longer than this did something else in between. */
-static int64_t longest_gap_ns(const struct pt_profile *p) {
-    return p->meta.period_ns + p->meta.period_ns / 2;
-}
-
 static void make_slices(const struct pt_call_tree *t, const uint32_t *samples, size_t count,
                         struct slices *s) {
     const struct pt_profile *p = t->profile;
@@ -75,7 +70,8 @@ static void make_slices(const struct pt_call_tree *t, const uint32_t *samples, s
     s->count = s->depth = 0;
     for (size_t i = 0; i < count; i++) {
         const struct pt_profile_sample *sample = &p->samples.at[samples[i]];
-        if (i > 0 && sample->time_ns - last_ns > longest_gap_ns(p))
+        /* a thread without samples for longer did something else in between */
+        if (i > 0 && sample->time_ns - last_ns > p->meta.period_ns + p->meta.period_ns / 2)
             close_slices(s, 0, last_ns + p->meta.period_ns);
         read_stack(t, sample->stack, &stack);
         close_slices(s, common_depth(s, &stack), sample->time_ns);
@@ -102,18 +98,6 @@ static void begin_event(const struct pt_profile *p, size_t thread, const char *p
     pt_json_i64(j, "tid", is_known ? p->threads.at[thread].tid : 0);
 }
 
-static void write_place(const struct pt_call_tree *t, uint32_t label, struct pt_json *j) {
-    struct pt_str file = pt_call_tree_file(t, label), module = pt_call_tree_module(t, label);
-    if (file.len == 0 && module.len == 0)
-        return;
-    pt_json_object(j, "args");
-    if (file.len > 0)
-        pt_json_str(j, "file", file);
-    if (module.len > 0)
-        pt_json_str(j, "module", module);
-    pt_json_end(j);
-}
-
 static void write_slice(const struct pt_call_tree *t, size_t thread, const struct slice *s,
                         struct pt_json *j) {
     char buffer[PT_PROFILE_NAME_BYTES];
@@ -123,7 +107,15 @@ static void write_slice(const struct pt_call_tree *t, size_t thread, const struc
     pt_json_text(j, "cat", pt_profile_kind_name((enum pt_profile_kind)label->kind));
     write_us(j, "ts", s->start_ns - t->profile->meta.start_ns);
     write_us(j, "dur", s->end_ns - s->start_ns);
-    write_place(t, s->label, j);
+    struct pt_str file = pt_call_tree_file(t, s->label), module = pt_call_tree_module(t, s->label);
+    if (file.len > 0 || module.len > 0) {
+        pt_json_object(j, "args");
+        if (file.len > 0)
+            pt_json_str(j, "file", file);
+        if (module.len > 0)
+            pt_json_str(j, "module", module);
+        pt_json_end(j);
+    }
     pt_json_end(j);
 }
 
@@ -175,14 +167,6 @@ static void write_thread(const struct pt_call_tree *t, const struct pt_by_thread
         write_slice(t, thread, &slices->at[i], j);
 }
 
-static void write_about(const struct pt_profile *p, struct pt_json *j) {
-    pt_json_object(j, "otherData");
-    pt_json_text(j, "producer", "pitot " PITOT_VERSION);
-    pt_json_text(j, "command", p->meta.command);
-    pt_json_text(j, "way", p->meta.method);
-    pt_json_end(j);
-}
-
 static void write_chrome_trace(const struct pt_profile *p, struct pt_out *out) {
     struct pt_json j = { .out = out };
     struct pt_call_tree tree;
@@ -192,7 +176,11 @@ static void write_chrome_trace(const struct pt_profile *p, struct pt_out *out) {
     pt_by_thread_init(&by_thread, p);
     pt_json_object(&j, NULL);
     pt_json_text(&j, "displayTimeUnit", "ms");
-    write_about(p, &j);
+    pt_json_object(&j, "otherData");
+    pt_json_text(&j, "producer", "pitot " PITOT_VERSION);
+    pt_json_text(&j, "command", p->meta.command);
+    pt_json_text(&j, "way", p->meta.method);
+    pt_json_end(&j);
     pt_json_array(&j, "traceEvents");
     for (size_t i = 0; i <= p->threads.count; i++)
         write_thread(&tree, &by_thread, i, slices, &j);

@@ -62,32 +62,24 @@ static const struct column_type *column_type_for(const struct column *c) {
     return NULL;
 }
 
-static bool is_constant(const struct column *c) {
-    for (size_t i = 1; i < c->count; i++)
-        if (c->at[i] != c->at[0])
-            return false;
-    return true;
-}
-
-static void pack(const struct column *c, const struct column_type *type, struct pt_buf *into) {
-    for (size_t i = 0; i < c->count; i++) {
-        double wide = (double)c->at[i];
-        /* little-endian: the low bytes of an integer are its value in a narrower type */
-        pt_buf_bytes(into, type ? (const void *)&c->at[i] : &wide,
-                     type ? type->bytes : sizeof wide);
-    }
-}
-
-/* Writes and frees. */
+/* Writes and frees. A constant column is only its value. */
 static void column_write(struct column *c, const char *key, struct pt_json *j) {
+    bool is_constant = true;
+    for (size_t i = 1; i < c->count && is_constant; i++)
+        is_constant = c->at[i] == c->at[0];
     pt_json_object(j, key);
     pt_json_i64(j, "count", (int64_t)c->count);
-    if (is_constant(c)) {
+    if (is_constant) {
         pt_json_i64(j, "value", c->count > 0 ? c->at[0] : 0);
     } else {
         const struct column_type *type = column_type_for(c);
         struct pt_buf bytes = { 0 };
-        pack(c, type, &bytes);
+        for (size_t i = 0; i < c->count; i++) {
+            double wide = (double)c->at[i];
+            /* little-endian: the low bytes of an integer are its value in a narrower type */
+            pt_buf_bytes(&bytes, type ? (const void *)&c->at[i] : &wide,
+                         type ? type->bytes : sizeof wide);
+        }
         pt_json_text(j, "type", type ? type->name : "f64");
         pt_json_raw(j, "data", PT_STR("\""));
         write_base64(j->out, bytes.at, bytes.len);

@@ -9,21 +9,21 @@
 
 #include <errno.h>
 
-struct ending {
+struct suffix {
     struct pt_str text;
     enum pt_profile_kind kind;
 };
 
 static enum pt_profile_kind kind_of(struct pt_str *name) {
-    const struct ending endings[] = {
+    const struct suffix suffixes[] = {
         { PT_STR("_[k]"), PT_KIND_KERNEL },
         { PT_STR("_[j]"), PT_KIND_JIT },
         { PT_STR("_[i]"), PT_KIND_NATIVE },
     };
-    for (size_t i = 0; i < PT_COUNT(endings); i++)
-        if (name->len > endings[i].text.len && pt_str_ends(*name, endings[i].text)) {
-            name->len -= endings[i].text.len;
-            return endings[i].kind;
+    for (size_t i = 0; i < PT_COUNT(suffixes); i++)
+        if (name->len > suffixes[i].text.len && pt_str_ends(*name, suffixes[i].text)) {
+            name->len -= suffixes[i].text.len;
+            return suffixes[i].kind;
         }
     return memmem(name->at, name->len, ".py", 3) ? PT_KIND_PYTHON : PT_KIND_NATIVE;
 }

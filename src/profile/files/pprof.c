@@ -233,25 +233,24 @@ struct mapping {
     bool has_functions, has_files, has_lines, has_inlined;
 };
 
-static void look_at_frame(const struct pt_profile *p, const struct pt_profile_frame *f,
-                          struct mapping *m) {
-    if (f->address >= m->limit)
-        m->limit = f->address + 1;
-    if (f->function == PT_PROFILE_NONE)
-        return;
-    m->has_functions = true;
-    m->has_files |= p->functions.at[f->function].file != 0;
-    m->has_lines |= f->line > 0;
-    m->has_inlined |= (f->flags & PT_FRAME_INLINED) != 0;
-}
-
 /* Addresses are relative to the file, so each mapping starts at 0. */
 static void put_mappings(struct pprof *w) {
     const struct pt_profile *p = w->profile;
     struct mapping *mappings = pt_calloc(p->modules.count + 1, sizeof *mappings);
-    for (size_t i = 0; i < p->frames.count; i++)
-        if (p->frames.at[i].module != PT_PROFILE_NONE)
-            look_at_frame(p, &p->frames.at[i], &mappings[p->frames.at[i].module]);
+    for (size_t i = 0; i < p->frames.count; i++) {
+        const struct pt_profile_frame *f = &p->frames.at[i];
+        if (f->module == PT_PROFILE_NONE)
+            continue;
+        struct mapping *m = &mappings[f->module];
+        if (f->address >= m->limit)
+            m->limit = f->address + 1;
+        if (f->function == PT_PROFILE_NONE)
+            continue;
+        m->has_functions = true;
+        m->has_files |= p->functions.at[f->function].file != 0;
+        m->has_lines |= f->line > 0;
+        m->has_inlined |= (f->flags & PT_FRAME_INLINED) != 0;
+    }
     for (size_t i = 0; i < p->modules.count; i++) {
         const struct mapping *m = &mappings[i];
         pt_buf_clear(&w->part);
@@ -319,14 +318,6 @@ static void put_strings(struct pprof *w) {
         put_string(w, pt_bytes_lstr(&extra));
 }
 
-static void put_comments(struct pprof *w) {
-    const struct pt_profile_meta *m = &w->profile->meta;
-    const char *const comments[] = { m->command, m->method };
-    for (size_t i = 0; i < PT_COUNT(comments); i++)
-        if (comments[i][0])
-            put_number(&w->message, PROFILE_COMMENT, extra_string(w, comments[i]));
-}
-
 static void put_profile(struct pprof *w) {
     const struct pt_profile *p = w->profile;
     find_chains(w);
@@ -341,7 +332,10 @@ static void put_profile(struct pprof *w) {
     put_number(&w->message, PROFILE_TIME_NS, (uint64_t)p->meta.start_wall_ns);
     if (p->meta.end_ns > p->meta.start_ns)
         put_number(&w->message, PROFILE_DURATION_NS, (uint64_t)(p->meta.end_ns - p->meta.start_ns));
-    put_comments(w);
+    const char *const comments[] = { p->meta.command, p->meta.method };
+    for (size_t i = 0; i < PT_COUNT(comments); i++)
+        if (comments[i][0])
+            put_number(&w->message, PROFILE_COMMENT, extra_string(w, comments[i]));
     put_strings(w);
 }
 

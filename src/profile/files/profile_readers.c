@@ -61,30 +61,24 @@ bool pt_profile_file_sample(struct pt_profile_file *f, const struct pt_profile_s
     return pt_profile_sample(p, s, values);
 }
 
-static const struct pt_profile_reader *reader_for(const char *path) {
-    for (size_t i = 0; pt_profile_readers[i]; i++)
-        if (pt_str_ends(pt_str_from(path), pt_str_from(pt_profile_readers[i]->ending)))
-            return pt_profile_readers[i];
-    return NULL;
-}
-
-static int unknown_ending(const char *path, struct pt_err *err) {
-    char known[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; pt_profile_readers[i] && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 pt_profile_readers[i]->ending);
-    return pt_fail(err, -EINVAL, "%s: unknown file extension; use one of: %s", path, known);
-}
-
 int pt_profile_file_read(struct pt_profile_file *f, const char *path, struct pt_err *err) {
+    const struct pt_profile_reader *reader = NULL;
     struct pt_text buffer = { 0 };
     struct pt_scan text;
     struct pt_err why = { "" };
+    char known[200] = "";
+    size_t used = 0;
     *f = (struct pt_profile_file){ 0 };
-    const struct pt_profile_reader *reader = reader_for(path);
+    for (size_t i = 0; pt_profile_readers[i]; i++) {
+        const char *extension = pt_profile_readers[i]->extension;
+        if (!reader && pt_str_ends(pt_str_from(path), pt_str_from(extension)))
+            reader = pt_profile_readers[i];
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                     extension);
+    }
     if (!reader)
-        return unknown_ending(path, err);
+        return pt_fail(err, -EINVAL, "%s: unknown file extension; use one of: %s", path, known);
     int rc = pt_fs_read(AT_FDCWD, path, &buffer, &text);
     if (rc) {
         pt_text_release(&buffer);

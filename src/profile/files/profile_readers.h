@@ -21,7 +21,7 @@ struct pt_profile_file {
 };
 
 struct pt_profile_reader {
-    const char *ending;
+    const char *extension;
     /* The caller releases `f`, also on failure. */
     int (*read)(struct pt_str bytes, struct pt_profile_file *f, struct pt_err *err);
 };

@@ -16,34 +16,34 @@ const struct pt_profile_writer *pt_profile_writer_for(const char *path) {
     const struct pt_profile_writer *best = NULL;
     for (size_t i = 0; pt_profile_writers[i]; i++) {
         const struct pt_profile_writer *w = pt_profile_writers[i];
-        if (pt_str_ends(pt_str_from(path), pt_str_from(w->ending)) &&
-            (!best || strlen(w->ending) > strlen(best->ending)))
+        if (pt_str_ends(pt_str_from(path), pt_str_from(w->extension)) &&
+            (!best || strlen(w->extension) > strlen(best->extension)))
             best = w;
     }
     return best;
 }
 
-const char *pt_profile_ending(size_t index) {
-    return pt_profile_writers[index] ? pt_profile_writers[index]->ending : NULL;
+const char *pt_profile_extension(size_t index) {
+    return pt_profile_writers[index] ? pt_profile_writers[index]->extension : NULL;
 }
 
-static int unknown_ending(const char *path, struct pt_err *err) {
+static int unknown_extension(const char *path, struct pt_err *err) {
     char known[200] = "";
     size_t used = 0;
     for (size_t i = 0; pt_profile_writers[i] && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 pt_profile_writers[i]->ending);
+                                 pt_profile_writers[i]->extension);
     return pt_fail(err, -EINVAL, "%s: unknown file extension; use one of: %s", path, known);
 }
 
 int pt_profile_check_path(const char *path, struct pt_err *err) {
-    return pt_profile_writer_for(path) ? 0 : unknown_ending(path, err);
+    return pt_profile_writer_for(path) ? 0 : unknown_extension(path, err);
 }
 
 int pt_profile_write(const struct pt_profile *p, const char *path, struct pt_err *err) {
     const struct pt_profile_writer *w = pt_profile_writer_for(path);
     if (!w)
-        return unknown_ending(path, err);
+        return unknown_extension(path, err);
     struct pt_out out;
     int rc = pt_out_create(&out, path, err);
     if (rc)

@@ -7,7 +7,7 @@
 #include "base/out.h"
 
 struct pt_profile_writer {
-    const char *ending; /* ".folded"; if two match, the longer one */
+    const char *extension; /* ".folded"; if two match, the longer one */
     const char *help;
     /* `out` keeps the first error. */
     void (*write)(const struct pt_profile *p, struct pt_out *out);
@@ -20,7 +20,7 @@ extern const struct pt_profile_writer *const pt_profile_writers[];
 const struct pt_profile_writer *pt_profile_writer_for(const char *path);
 
 /* The extensions, for lists of choices; NULL after the last. */
-const char *pt_profile_ending(size_t index);
+const char *pt_profile_extension(size_t index);
 
 /* Is there a writer for the path? 0 or -EINVAL with a message that lists the known extensions. */
 int pt_profile_check_path(const char *path, struct pt_err *err) PT_MUST_CHECK;

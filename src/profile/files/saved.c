@@ -183,16 +183,12 @@ static void put_growth(const struct pt_profile *p, struct pt_buf *b) {
     }
 }
 
-static bool has_gil(const struct pt_profile *p) {
-    for (size_t i = 0; i < p->samples.count; i++)
-        if (p->samples.at[i].gil)
-            return true;
-    return false;
-}
-
 /* For every sample, or for none. */
 static void put_gil(const struct pt_profile *p, struct pt_buf *b) {
-    size_t count = has_gil(p) ? p->samples.count : 0;
+    bool has_gil = false;
+    for (size_t i = 0; i < p->samples.count && !has_gil; i++)
+        has_gil = p->samples.at[i].gil != 0;
+    size_t count = has_gil ? p->samples.count : 0;
     pt_buf_varint(b, count);
     for (size_t i = 0; i < count; i++)
         pt_buf_varint(b, p->samples.at[i].gil);

@@ -47,11 +47,6 @@ static void write_stack(const struct pt_call_tree *t, uint32_t stack, struct pt_
     pt_json_end(j);
 }
 
-/* speedscope uses "none" for plain counts. */
-static const char *unit_name(enum pt_profile_unit unit) {
-    return unit == PT_PROFILE_SAMPLES ? "none" : pt_profile_unit_name(unit);
-}
-
 static void write_profile(const struct pt_call_tree *t, struct pt_str name, size_t type,
                           const uint32_t *samples, size_t count, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
@@ -59,7 +54,8 @@ static void write_profile(const struct pt_call_tree *t, struct pt_str name, size
     pt_json_object(j, NULL);
     pt_json_text(j, "type", "sampled");
     pt_json_str(j, "name", name);
-    pt_json_text(j, "unit", unit_name(p->types[type].unit));
+    enum pt_profile_unit unit = p->types[type].unit; /* "none" is for plain counts */
+    pt_json_text(j, "unit", unit == PT_PROFILE_SAMPLES ? "none" : pt_profile_unit_name(unit));
     pt_json_array(j, "samples");
     for (size_t i = 0; i < count; i++)
         write_stack(t, p->samples.at[samples[i]].stack, j);

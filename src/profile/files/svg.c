@@ -45,30 +45,15 @@ struct svg {
 };
 
 /* XML forbids control characters, even escaped, and U+FFFE and U+FFFF. */
-static bool is_forbidden(struct pt_str text, size_t *bytes) {
-    unsigned char c = (unsigned char)text.at[0];
-    *bytes = 1;
-    if (c < ' ' || c == 0x7f)
-        return true;
-    *bytes = 3;
-    return pt_str_starts(text, PT_STR("\xef\xbf\xbe")) ||
-           pt_str_starts(text, PT_STR("\xef\xbf\xbf"));
-}
-
 static const char *escape_of(struct pt_str text, size_t *bytes) {
-    if (is_forbidden(text, bytes))
+    unsigned char c = (unsigned char)text.at[0];
+    *bytes = 3;
+    if (pt_str_starts(text, PT_STR("\xef\xbf\xbe")) || pt_str_starts(text, PT_STR("\xef\xbf\xbf")))
         return PT_UTF8_REPLACEMENT;
     *bytes = 1;
-    switch (text.at[0]) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    default:
-        return NULL;
-    }
+    if (c < ' ' || c == 0x7f)
+        return PT_UTF8_REPLACEMENT;
+    return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 }
 
 static void write_text(struct pt_out *out, struct pt_str text) {
@@ -130,18 +115,14 @@ static double change_of(const struct svg *s, uint32_t node) {
            share(s->before.total[node], s->before.sum);
 }
 
-static void find_largest_change(struct svg *s) {
-    for (uint32_t i = 0; i < s->tree.nodes.count; i++)
-        s->largest_change = fmax(s->largest_change, fabs(change_of(s, i)));
-}
-
 static void svg_init(struct svg *s, const struct pt_profile *p) {
     *s = (struct svg){ .is_diff = pt_profile_is_diff(p) };
     pt_call_tree_init(&s->tree, p);
     pt_call_values_init(&s->values, &s->tree, s->is_diff ? 1 : 0);
     if (s->is_diff) {
         pt_call_values_init(&s->before, &s->tree, 0);
-        find_largest_change(s);
+        for (uint32_t i = 0; i < s->tree.nodes.count; i++)
+            s->largest_change = fmax(s->largest_change, fabs(change_of(s, i)));
     }
     s->x = pt_calloc(s->tree.nodes.count + 1, sizeof *s->x);
     s->rows = pt_calloc(s->tree.nodes.count + 1, sizeof *s->rows);
@@ -181,23 +162,6 @@ static void write_label(struct pt_out *out, struct pt_str name, double x, double
     pt_out_text(out, "</text>");
 }
 
-/* Blue is less, orange is more, grey is unchanged. */
-static void write_change_fill(struct pt_out *out, double part) {
-    static const int less[] = { 74, 144, 226 }, more[] = { 243, 128, 52 },
-                     same[] = { 228, 231, 234 };
-    const int *end = part < 0 ? less : more;
-    double k = sqrt(fmin(1, fabs(part)));
-    pt_out_text(out, " fill=\"rgb(");
-    for (int i = 0; i < 3; i++)
-        pt_out_printf(out, "%s%d", i ? "," : "", (int)lround(same[i] + k * (end[i] - same[i])));
-    pt_out_text(out, ")\"");
-}
-
-/* Makes neighbours of one kind distinguishable. */
-static double opacity_of(struct pt_str name) {
-    return 0.82 + 0.06 * (pt_intern_hash(name.at, name.len) % 4);
-}
-
 static void write_title(const struct svg *s, uint32_t node, struct pt_str name,
                         struct pt_out *out) {
     uint32_t label = s->tree.nodes.at[node].label;
@@ -217,14 +181,25 @@ static void write_title(const struct svg *s, uint32_t node, struct pt_str name,
     pt_out_text(out, "</title>");
 }
 
+/* For a difference: blue is less, orange is more, grey is unchanged. Otherwise by kind, with
+ * slightly different opacity, so that neighbours of one kind can be distinguished. */
 static void write_fill(const struct svg *s, uint32_t node, struct pt_str name, struct pt_out *out) {
-    enum pt_profile_kind kind =
-        (enum pt_profile_kind)s->tree.labels.at[s->tree.nodes.at[node].label].kind;
-    if (s->is_diff)
-        write_change_fill(out, s->largest_change > 0 ? change_of(s, node) / s->largest_change : 0);
-    else
-        pt_out_printf(out, " class=\"%s\" fill-opacity=\"%.2f\"", pt_profile_kind_name(kind),
-                      opacity_of(name));
+    static const int less[] = { 74, 144, 226 }, more[] = { 243, 128, 52 },
+                     same[] = { 228, 231, 234 };
+    uint32_t kind = s->tree.labels.at[s->tree.nodes.at[node].label].kind;
+    if (!s->is_diff) {
+        pt_out_printf(out, " class=\"%s\" fill-opacity=\"%.2f\"",
+                      pt_profile_kind_name((enum pt_profile_kind)kind),
+                      0.82 + 0.06 * (pt_intern_hash(name.at, name.len) % 4));
+        return;
+    }
+    double part = s->largest_change > 0 ? change_of(s, node) / s->largest_change : 0;
+    const int *end = part < 0 ? less : more;
+    double k = sqrt(fmin(1, fabs(part)));
+    pt_out_text(out, " fill=\"rgb(");
+    for (int i = 0; i < 3; i++)
+        pt_out_printf(out, "%s%d", i ? "," : "", (int)lround(same[i] + k * (end[i] - same[i])));
+    pt_out_text(out, ")\"");
 }
 
 static void write_box(const struct svg *s, uint32_t node, struct pt_out *out) {
@@ -241,15 +216,6 @@ static void write_box(const struct svg *s, uint32_t node, struct pt_out *out) {
     pt_out_text(out, "/>");
     write_label(out, name, x, y, width);
     pt_out_text(out, "</g>\n");
-}
-
-static void write_all_box(const struct svg *s, struct pt_out *out) {
-    pt_out_printf(out,
-                  "<g><title>all</title><rect class=\"all\" x=\"%d\" y=\"%d\" width=\"%d\" "
-                  "height=\"%d\" rx=\"1.5\"/><text x=\"%d\" y=\"%d\">all, ",
-                  MARGIN, HEADER, WIDTH - 2 * MARGIN, ROW - 1, MARGIN + 4, HEADER + 13);
-    write_value(out, s->tree.profile->types[0].unit, s->values.sum);
-    pt_out_text(out, "</text></g>\n");
 }
 
 static void write_header(const struct svg *s, struct pt_out *out) {
@@ -280,7 +246,12 @@ static void write_svg(const struct pt_profile *p, struct pt_out *out) {
                   WIDTH, height, WIDTH, height);
     write_header(&s, out);
     pt_out_text(out, style);
-    write_all_box(&s, out);
+    pt_out_printf(out,
+                  "<g><title>all</title><rect class=\"all\" x=\"%d\" y=\"%d\" width=\"%d\" "
+                  "height=\"%d\" rx=\"1.5\"/><text x=\"%d\" y=\"%d\">all, ",
+                  MARGIN, HEADER, WIDTH - 2 * MARGIN, ROW - 1, MARGIN + 4, HEADER + 13);
+    write_value(out, p->types[0].unit, s.values.sum);
+    pt_out_text(out, "</text></g>\n");
     if (s.is_diff)
         pt_out_text(out, "<g class=\"d\">\n");
     for (uint32_t i = 0; i < s.tree.nodes.count; i++)

@@ -164,16 +164,14 @@ static void forget_samples(struct pt_profile *p) {
     p->values.count = 0;
 }
 
-static bool is_ours(const struct pt_profile *p, uint32_t frame) {
-    uint32_t module = p->frames.at[frame].module;
-    return module != PT_PROFILE_NONE &&
-           pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY));
-}
-
 /* The leaf must be the caller of malloc. */
 static uint32_t without_library(const struct pt_profile *p, uint32_t stack) {
-    while (stack != PT_PROFILE_NONE && is_ours(p, p->stacks.at[stack].frame))
-        stack = p->stacks.at[stack].parent;
+    for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
+        uint32_t module = p->frames.at[p->stacks.at[stack].frame].module;
+        if (module == PT_PROFILE_NONE ||
+            !pt_str_ends(pt_profile_text(p, p->modules.at[module].path), PT_STR(LIBRARY)))
+            break;
+    }
     return stack;
 }
 
@@ -334,25 +332,19 @@ static void leave(struct pt_heap *h, uint32_t process) {
         }
 }
 
-/* Mappings first: samples that need them may precede them in the ring. */
-static void read_maps(struct pt_heap *h, uint32_t process, struct pt_preload_source *s,
-                      bool is_final) {
-    struct pt_preload_event e;
-    uint64_t position = pt_preload_source_position(s);
-    while (pt_preload_source_next(s, &position, is_final, PT_PRELOAD_MAPS, &e))
-        pt_preloaded_maps(&h->recording, h->processes[process].pid, &e);
-}
-
 void pt_heap_read(struct pt_heap *h, uint32_t process, struct pt_preload_source *s, bool is_final,
                   int64_t now_ns) {
     struct pt_preload_event e;
     if (process >= h->process_count)
         return;
     struct pt_heap_process *p = &h->processes[process];
-    read_maps(h, process, s, is_final);
+    /* mappings first: samples that need them may precede them in the ring */
+    uint64_t position = pt_preload_source_position(s);
+    while (pt_preload_source_next(s, &position, is_final, PT_PRELOAD_MAPS, &e))
+        pt_preloaded_maps(&h->recording, p->pid, &e);
     p->may_refresh = !is_final;
     p->is_gone = false;
-    uint64_t position = pt_preload_source_position(s);
+    position = pt_preload_source_position(s);
     while (!p->is_gone && pt_preload_source_next(s, &position, is_final, 0, &e)) {
         take(h, process, &e);
         if (!p->is_gone)
@@ -405,14 +397,6 @@ static void add_sample(struct pt_heap *h, const struct pt_heap_group *g,
     (void)pt_profile_sample(&h->recording.profile, &sample, values);
 }
 
-static void make_timeline(const struct pt_heap *h, struct pt_profile_timeline *t) {
-    *t = (struct pt_profile_timeline){ .start_ns = h->start_mono_ns,
-                                       .step_ns = h->line.step_ns,
-                                       .count = h->line.filled };
-    for (size_t i = 0; i < t->count; i++)
-        t->values[i] = whole(h->line.at[i]);
-}
-
 static int64_t error_of(const struct pt_heap_sum *sum) {
     return sum->variance > 0 ? whole(sqrt(sum->variance)) : 0;
 }
@@ -452,7 +436,11 @@ void pt_heap_make(struct pt_heap *h, enum pt_heap_metric first) {
         settle(h, &h->groups[i]);
         add_sample(h, &h->groups[i], first);
     }
-    make_timeline(h, &p->timeline);
+    p->timeline = (struct pt_profile_timeline){ .start_ns = h->start_mono_ns,
+                                                .step_ns = h->line.step_ns,
+                                                .count = h->line.filled };
+    for (size_t i = 0; i < h->line.filled; i++)
+        p->timeline.values[i] = whole(h->line.at[i]);
     fill_meta(h, &p->meta);
     pt_leaks_find(h);
 }
@@ -462,8 +450,10 @@ void pt_heap_finish(struct pt_heap *h, enum pt_heap_metric first) {
     pt_symbolize(&h->recording);
 }
 
-/* The old index of each column, with the wanted pair first. False: there is no such column. */
-static bool find_columns(const struct pt_profile *p, enum pt_heap_metric first, size_t *from) {
+bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first) {
+    size_t from[PT_PROFILE_VALUES_MAX]; /* the old index of each column, the wanted pair first */
+    struct pt_profile_value_type old_types[PT_PROFILE_VALUES_MAX];
+    int64_t old[PT_PROFILE_VALUES_MAX];
     size_t wanted = 0;
     while (wanted < p->type_count && strcmp(p->types[wanted].name, types[2 * first].name) != 0)
         wanted++;
@@ -474,15 +464,6 @@ static bool find_columns(const struct pt_profile *p, enum pt_heap_metric first, 
     for (size_t i = 0, n = 2; i < p->type_count; i++)
         if (i != wanted && i != wanted + 1)
             from[n++] = i;
-    return true;
-}
-
-bool pt_heap_put_first(struct pt_profile *p, enum pt_heap_metric first) {
-    size_t from[PT_PROFILE_VALUES_MAX];
-    struct pt_profile_value_type old_types[PT_PROFILE_VALUES_MAX];
-    int64_t old[PT_PROFILE_VALUES_MAX];
-    if (!find_columns(p, first, from))
-        return false;
     memcpy(old_types, p->types, sizeof old_types);
     for (size_t i = 0; i < p->type_count; i++)
         p->types[i] = old_types[from[i]];

@@ -35,14 +35,6 @@ static bool is_mapped(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc)
     return space && pt_space_find(space, pc);
 }
 
-static bool are_mapped(struct pt_heap *h, struct pt_heap_process *p,
-                       const struct pt_heap_path *path) {
-    for (uint32_t i = 0; i < path->depth; i++)
-        if (!is_mapped(h, p, path->frames[i] - 1))
-            return false;
-    return true;
-}
-
 static uint32_t stack_of(struct pt_heap *h, struct pt_heap_process *p,
                          const struct pt_heap_path *path) {
     struct pt_recording *r = &h->recording;
@@ -98,8 +90,9 @@ static bool find_group(struct pt_heap *h, struct pt_heap_process *p, struct pt_h
     pt_preload_source_path(source, s->node, &path);
     if (!path.is_whole && path.depth > 0 && !is_final)
         return false;
-    if (!is_final && !are_mapped(h, p, &path))
-        return false;
+    for (uint32_t i = 0; !is_final && i < path.depth; i++)
+        if (!is_mapped(h, p, path.frames[i] - 1))
+            return false;
     uint32_t stack = path.depth > 0 ? stack_of(h, p, &path) : PT_PROFILE_NONE;
     c->group = pt_heap_group_of(h, stack, thread_of(h, p, s->thread)) + 1;
     return true;
@@ -111,13 +104,6 @@ static struct pt_heap_sum difference(struct pt_heap_sum *was, struct pt_heap_sum
     pt_heap_sum_add(&by, was, -1);
     *was = now;
     return by;
-}
-
-/* Counts of a running process are not read at one instant, so differences may be negative. */
-static struct pt_heap_sum live_of(const struct pt_heap_stack *s) {
-    int64_t bytes = (int64_t)(s->allocated_bytes - s->freed_bytes);
-    int64_t count = (int64_t)(s->allocated_count - s->freed_count);
-    return (struct pt_heap_sum){ bytes > 0 ? (double)bytes : 0, count > 0 ? (double)count : 0, 0 };
 }
 
 static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
@@ -136,7 +122,11 @@ static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
     pt_heap_sum_add(&h->total_allocated, &by, 1);
     by = difference(&c->temporary, temporary);
     pt_heap_sum_add(&h->groups[group].temporary, &by, 1);
-    by = difference(&c->live, live_of(s));
+    /* counts of a running process are not read at one instant, so differences may be negative */
+    int64_t bytes = (int64_t)(s->allocated_bytes - s->freed_bytes);
+    int64_t count = (int64_t)(s->allocated_count - s->freed_count);
+    struct pt_heap_sum live = { bytes > 0 ? (double)bytes : 0, count > 0 ? (double)count : 0, 0 };
+    by = difference(&c->live, live);
     pt_heap_change_live(h, group, &by, 1);
     if (!is_final)
         return;

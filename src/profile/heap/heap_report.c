@@ -189,15 +189,8 @@ static void put_timeline(const struct pt_profile *p, struct pt_json *j) {
     pt_json_end(j);
 }
 
-static void put_stack(const struct pt_profile *p, uint32_t stack, struct pt_json *j) {
-    char buffer[PT_PROFILE_NAME_BYTES];
-    pt_json_array(j, "stack");
-    for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent)
-        pt_json_str(j, NULL, pt_profile_frame_name(p, p->stacks.at[stack].frame, buffer));
-    pt_json_end(j);
-}
-
 static void put_leaks(const struct pt_profile *p, struct pt_json *j) {
+    char buffer[PT_PROFILE_NAME_BYTES];
     pt_json_array(j, "leaks");
     for (size_t i = 0; i < p->growth.count; i++) {
         const struct pt_profile_growth *g = &p->growth.at[i];
@@ -206,7 +199,10 @@ static void put_leaks(const struct pt_profile *p, struct pt_json *j) {
         pt_json_i64(j, "error", g->slope_error);
         pt_json_i64(j, "bytes", g->bytes);
         pt_json_i64(j, "blocks", g->count);
-        put_stack(p, g->stack, j);
+        pt_json_array(j, "stack");
+        for (uint32_t s = g->stack; s != PT_PROFILE_NONE; s = p->stacks.at[s].parent)
+            pt_json_str(j, NULL, pt_profile_frame_name(p, p->stacks.at[s].frame, buffer));
+        pt_json_end(j);
         pt_json_end(j);
     }
     pt_json_end(j);

@@ -86,12 +86,6 @@ static double highest(const float *at, size_t count) {
     return most;
 }
 
-/* Near the end, not at it: many programs free everything before they exit. */
-static double late_bytes(const float *at, size_t windows) {
-    size_t late = windows - windows / LATE;
-    return highest(at + late, windows - late);
-}
-
 static double block_size(const struct pt_heap *h, const struct by_stack *of, size_t count) {
     struct pt_heap_sum all = { 0 };
     for (size_t i = 0; i < count; i++)
@@ -114,7 +108,9 @@ static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t co
     double error_bytes = sqrt(live.variance > 0 ? live.variance : 0);
     struct pt_leak_growth growth =
         pt_leak_growth(sum, windows, (double)h->window_ns / 1e9, error_bytes);
-    double late = growth.is_leak ? late_bytes(sum, windows) : 0;
+    /* near the end, not at it: many programs free everything before they exit */
+    size_t from = windows - windows / LATE;
+    double late = growth.is_leak ? highest(sum + from, windows - from) : 0;
     if (!growth.is_leak || late < highest(sum, windows) / 2)
         return false; /* it was freed after all */
     if (live.bytes < late / 2)
@@ -164,46 +160,26 @@ static bool is_python(const struct pt_profile *p, uint32_t stack) {
     return pt_profile_frame_kind(p, p->stacks.at[stack].frame) == PT_KIND_PYTHON;
 }
 
-static bool has_python(const struct pt_profile *p, uint32_t stack) {
-    for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent)
-        if (is_python(p, stack))
-            return true;
-    return false;
-}
-
-static void print_frame(const struct pt_profile *p, uint32_t frame, struct pt_out *out) {
-    char buffer[PT_PROFILE_NAME_BYTES];
-    pt_out_utf8(out, pt_profile_frame_name(p, frame, buffer));
-    if (p->frames.at[frame].line > 0)
-        pt_out_printf(out, ":%u", p->frames.at[frame].line);
-}
-
 /* With Python in the stack: the leaf, then only Python functions, because interpreter frames say
  * nothing. */
 void pt_leaks_print_stack(const struct pt_profile *p, uint32_t stack, size_t frames,
                           struct pt_out *out) {
-    bool only_python = has_python(p, stack);
+    char buffer[PT_PROFILE_NAME_BYTES];
+    bool only_python = false;
     size_t printed = 0;
+    for (uint32_t s = stack; s != PT_PROFILE_NONE && !only_python; s = p->stacks.at[s].parent)
+        only_python = is_python(p, s);
     for (; printed < frames && stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
         if (printed > 0 && only_python && !is_python(p, stack))
             continue;
+        uint32_t frame = p->stacks.at[stack].frame;
         pt_out_text(out, printed++ ? " < " : "");
-        print_frame(p, p->stacks.at[stack].frame, out);
+        pt_out_utf8(out, pt_profile_frame_name(p, frame, buffer));
+        if (p->frames.at[frame].line > 0)
+            pt_out_printf(out, ":%u", p->frames.at[frame].line);
     }
     if (stack != PT_PROFILE_NONE)
         pt_out_text(out, " < ...");
-}
-
-static void print_row(const struct pt_profile_growth *g, const struct pt_profile *p,
-                      struct pt_out *out) {
-    char slope[PT_LEAKS_BYTES_TEXT], error[PT_LEAKS_BYTES_TEXT], live[PT_LEAKS_BYTES_TEXT];
-    char growth[2 * PT_LEAKS_BYTES_TEXT + 16];
-    snprintf(growth, sizeof growth, "%s/s +- %s/s", pt_leaks_bytes_text((double)g->slope, slope),
-             pt_leaks_bytes_text((double)g->slope_error, error));
-    pt_out_printf(out, "%28s  %10s  %10" PRId64 "  ", growth,
-                  pt_leaks_bytes_text((double)g->bytes, live), g->count);
-    pt_leaks_print_stack(p, g->stack, FRAMES, out);
-    pt_out_char(out, '\n');
 }
 
 void pt_leaks_print(const struct pt_profile *p, size_t limit, struct pt_out *out) {
@@ -216,6 +192,16 @@ void pt_leaks_print(const struct pt_profile *p, size_t limit, struct pt_out *out
     }
     pt_out_text(out, "stacks with live bytes that rise throughout the run (may be in use):\n"
                      "                      growth         live       blocks  allocated by\n");
-    for (size_t i = 0; i < p->growth.count && i < limit; i++)
-        print_row(&p->growth.at[i], p, out);
+    for (size_t i = 0; i < p->growth.count && i < limit; i++) {
+        const struct pt_profile_growth *g = &p->growth.at[i];
+        char slope[PT_LEAKS_BYTES_TEXT], error[PT_LEAKS_BYTES_TEXT], live[PT_LEAKS_BYTES_TEXT];
+        char growth[2 * PT_LEAKS_BYTES_TEXT + 16];
+        snprintf(growth, sizeof growth, "%s/s +- %s/s",
+                 pt_leaks_bytes_text((double)g->slope, slope),
+                 pt_leaks_bytes_text((double)g->slope_error, error));
+        pt_out_printf(out, "%28s  %10s  %10" PRId64 "  ", growth,
+                      pt_leaks_bytes_text((double)g->bytes, live), g->count);
+        pt_leaks_print_stack(p, g->stack, FRAMES, out);
+        pt_out_char(out, '\n');
+    }
 }

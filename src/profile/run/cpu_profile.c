@@ -32,18 +32,15 @@ static struct pt_cpu_sampling_options sampling_options(const struct run *r) {
                                              .program = r->o->command ? r->o->command[0] : NULL };
 }
 
-static int create_child(struct run *r, struct pt_err *err) {
-    struct pt_environment environment;
-    pt_environment_init(&environment);
-    pt_cpu_sampling_prepare(&r->sampling, &environment);
-    return pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
-}
-
 static int start_command(struct run *r, struct pt_err *err) {
     struct pt_cpu_sampling_options options = sampling_options(r);
+    struct pt_environment environment;
     int rc = pt_cpu_sampling_choose(&r->sampling, &options, err);
-    if (!rc)
-        rc = create_child(r, err);
+    if (rc)
+        return rc;
+    pt_environment_init(&environment);
+    pt_cpu_sampling_prepare(&r->sampling, &environment);
+    rc = pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
     return rc ? rc : pt_cpu_sampling_start(&r->sampling, r->child.pid, err);
 }
 
@@ -134,24 +131,14 @@ static void print_summary(const struct run *r) {
     (void)pt_out_close(&out);
 }
 
-/* An empty profile is only written if a file was requested. */
-static int write_files(const struct run *r) {
-    const struct pt_profile *p = &r->recording->profile;
-    if (r->o->files.count == 0 && p->samples.count == 0)
-        return 0;
-    return pt_profile_files_write(&r->o->files, p, r->o->command ? r->child.pid : r->o->pid);
-}
-
-static int64_t used_cpu_ns(const struct pt_child *c) {
-    const struct timeval *user = &c->usage.ru_utime, *kernel = &c->usage.ru_stime;
-    return (user->tv_sec + kernel->tv_sec) * PT_NS_PER_SECOND +
-           (user->tv_usec + kernel->tv_usec) * PT_NS_PER_US;
-}
-
 /* Timers are not in every program: the kernel's CPU time shows how much was missed. */
 static int check_coverage(const struct run *r) {
     const struct pt_profile *p = &r->recording->profile;
-    int64_t sampled_ns = 0, used_ns = r->saw_end ? used_cpu_ns(&r->child) : 0;
+    const struct timeval *user = &r->child.usage.ru_utime, *kernel = &r->child.usage.ru_stime;
+    int64_t sampled_ns = 0, used_ns = 0;
+    if (r->saw_end)
+        used_ns = (user->tv_sec + kernel->tv_sec) * PT_NS_PER_SECOND +
+                  (user->tv_usec + kernel->tv_usec) * PT_NS_PER_US;
     if (r->sampling.method != PT_CPU_TIMER || used_ns < COVERAGE_MIN_NS)
         return 0;
     for (size_t i = 0; i < p->samples.count; i++)
@@ -195,13 +182,11 @@ static int finish(struct run *r) {
     if (rc)
         return rc;
     print_summary(r);
-    return write_files(r);
-}
-
-static int failure_code(const struct run *r, int rc, bool is_released) {
-    if (!r->o->command || !is_released)
-        return PT_EXIT_OWN_FAILURE;
-    return pt_child_failure_code(rc);
+    /* an empty profile is only written if a file was requested */
+    if (r->o->files.count == 0 && r->recording->profile.samples.count == 0)
+        return 0;
+    return pt_profile_files_write(&r->o->files, &r->recording->profile,
+                                  r->o->command ? r->child.pid : r->o->pid);
 }
 
 static int run_to_end(struct run *r, struct pt_err *err) {
@@ -218,7 +203,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     }
     if (rc) {
         pt_log(PT_LOG_ERROR, "%s", err->text);
-        return failure_code(r, rc, is_released);
+        return is_released ? pt_child_failure_code(rc) : PT_EXIT_OWN_FAILURE;
     }
     r->recording = pt_cpu_sampling_recording(&r->sampling);
     pt_waiting_until_end(&r->waiting, r->o->duration_ns);
@@ -230,16 +215,12 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     return rc && code == 0 ? PT_EXIT_OWN_FAILURE : code;
 }
 
-static void clean_up(struct run *r) {
-    pt_cpu_sampling_release(&r->sampling);
-    pt_waiting_close(&r->waiting);
-}
-
 int pt_cpu_profile_run(const struct pt_cpu_profile_options *options) {
     struct run r = { .o = options };
     pt_waiting_init(&r.waiting, options->command ? &r.child : NULL);
     struct pt_err err = { "" };
     int code = run_to_end(&r, &err);
-    clean_up(&r);
+    pt_cpu_sampling_release(&r.sampling);
+    pt_waiting_close(&r.waiting);
     return code;
 }

@@ -20,13 +20,6 @@ struct run {
     struct pt_heap_session session;
 };
 
-static int create_child(struct run *r, struct pt_err *err) {
-    struct pt_environment environment;
-    pt_environment_init(&environment);
-    pt_heap_session_set(&r->session, &environment);
-    return pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
-}
-
 static void print_summary(const struct run *r) {
     const struct pt_profile *p = &r->session.heap.recording.profile;
     struct pt_heap_report how = { .top_rows = r->o->top_rows,
@@ -61,11 +54,15 @@ static int prepare(struct run *r, struct pt_err *err) {
                                          .counts_mmap = r->o->counts_mmap,
                                          .wants_python_malloc = r->o->wants_python_malloc,
                                          .command = r->o->command };
+    struct pt_environment environment;
     int rc = pt_heap_session_open(&r->session, &o, err);
     if (!rc)
         rc = pt_waiting_open(&r->waiting, err);
-    if (!rc)
-        rc = create_child(r, err);
+    if (!rc) {
+        pt_environment_init(&environment);
+        pt_heap_session_set(&r->session, &environment);
+        rc = pt_waiting_create_command(&r->waiting, &r->o->fs, r->o->command, &environment, err);
+    }
     pt_signals_ignore();
     return rc ? rc : pt_heap_session_start(&r->session, err);
 }

@@ -45,7 +45,7 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
     if (!s->regions.path[0])
         return pt_fail(err, -EIO, "cannot create a directory in /dev/shm");
     pt_heap_init(&s->heap, o->fs);
-    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_HEAP_FILE_ENDING,
+    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_HEAP_FILE_SUFFIX,
                           (struct pt_preload_files_reader){ add_process, read_process, &s->heap });
     s->is_open = true;
     return 0;
@@ -88,12 +88,6 @@ static void save(struct pt_heap_session *s, int64_t now_ns) {
     s->next_save_ns = now_ns + (pause_ns > SAVE_EVERY_NS ? pause_ns : SAVE_EVERY_NS);
 }
 
-static void save_if_due(struct pt_heap_session *s) {
-    int64_t now_ns = pt_mono_ns();
-    if (s->o.save_path && s->heap.sample_count > 0 && now_ns >= s->next_save_ns)
-        save(s, now_ns);
-}
-
 static void *run(void *state) {
     struct pt_heap_session *s = state;
     struct pollfd stop = { .fd = s->stop_fd, .events = POLLIN };
@@ -103,7 +97,9 @@ static void *run(void *state) {
         pt_preload_files_look(&s->files);
         pt_preload_files_read(&s->files, false);
         is_busy = pt_preload_files_fill(&s->files) > BUSY;
-        save_if_due(s);
+        int64_t now_ns = pt_mono_ns();
+        if (s->o.save_path && s->heap.sample_count > 0 && now_ns >= s->next_save_ns)
+            save(s, now_ns);
     }
     s->cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;

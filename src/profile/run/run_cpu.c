@@ -15,21 +15,17 @@ const char *pt_run_profile_kind(size_t index) {
     return index < PT_COUNT(kinds) ? kinds[index] : NULL;
 }
 
-static struct pt_cpu_sampling_options sampling_options(const struct pt_run_profile_options *o) {
-    return (struct pt_cpu_sampling_options){
-        .fs = o->fs,
-        .how = { .rate_hz = o->rate_hz, .stack_bytes = STACK_BYTES, .wants_python = true },
-        .method = o->method,
-        .program = o->program
-    };
-}
-
 static void give_up(const struct pt_run_profile *p) {
     pt_log(PT_LOG_ERROR, "no CPU profile: %s; the recording continues without it", p->reason.text);
 }
 
 void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o) {
-    struct pt_cpu_sampling_options options = sampling_options(o);
+    struct pt_cpu_sampling_options options = {
+        .fs = o->fs,
+        .how = { .rate_hz = o->rate_hz, .stack_bytes = STACK_BYTES, .wants_python = true },
+        .method = o->method,
+        .program = o->program,
+    };
     int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
                      o->name, PT_RUN_PROFILE_CPU);
     int rc = n < (int)sizeof p->path ? pt_elf_check(&p->reason)
@@ -57,10 +53,6 @@ void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t co
     p->is_started = rc == 0;
     if (rc)
         give_up(p);
-}
-
-static const struct pt_recording *recording_of(const struct pt_run_profile *p) {
-    return pt_cpu_sampling_recording((struct pt_cpu_sampling *)&p->sampling);
 }
 
 int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p) {
@@ -93,7 +85,8 @@ void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out) {
             pt_out_printf(out, "CPU profile: none (%s)\n", p->reason.text);
         return;
     }
-    const struct pt_profile *profile = &recording_of(p)->profile;
+    struct pt_cpu_sampling *sampling = (struct pt_cpu_sampling *)&p->sampling;
+    const struct pt_profile *profile = &pt_cpu_sampling_recording(sampling)->profile;
     const struct pt_profile_meta *m = &profile->meta;
     pt_out_printf(out, "CPU profile: %s (%zu samples, lost %" PRId64, p->path,
                   profile->samples.count, m->lost + m->dropped);

@@ -164,7 +164,7 @@ struct pt_str pt_perf_ring_first(const struct pt_perf_ring *ring, uint64_t end,
     if (end - tail < sizeof(struct perf_event_header))
         return PT_STR("");
     size_t size = header_at(ring, tail).size, at = (size_t)tail & (ring->size - 1);
-    /* the one after the next, because samples usually have one size: its stack and the size after */
+    /* samples usually have one size: fetches the one after the next, up to the size of its stack */
     uint64_t ahead = tail + 2 * size;
     if (end - tail > 2 * size) {
         for (uint64_t i = 0; i < PREFETCH_BYTES; i += 64)

@@ -155,9 +155,9 @@ static void watch(struct pt_session *s, int fd, uint64_t token) {
     (void)epoll_ctl(s->poll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Being woken costs more than unwinding; it is only worth it for Python, which must be read at once.
- * The thread then gets real-time priority if permitted: for about 60 us per sample, so only at
- * moderate rates. Children do not inherit it. It is not always on, because waking up then takes
+/* Being woken costs more than unwinding; it is only worth it for Python, which must be read at
+ * once. The thread then gets real-time priority if permitted: for about 60 us per sample, so only
+ * at moderate rates. Children do not inherit it. It is not always on, because waking up then takes
  * several times as long. */
 static void choose_loudness(struct drain *d) {
     struct pt_session *s = d->session;

@@ -145,7 +145,8 @@ static bool has_no_function(const struct pt_frame_names *n, uint32_t old) {
     return n->old[old].function == PT_PROFILE_NONE;
 }
 
-/* The results are not kept: the slow part, finding the debug file and the unit, happens only once. */
+/* The results are not kept: only the slow part matters, finding the debug file and the unit, once.
+ */
 bool pt_symbolize_prepare(struct pt_recording *r) {
     struct pt_elf_line lines[PT_ELF_INLINES_MAX];
     struct pt_elf_symbol symbol;

@@ -180,7 +180,7 @@ static void start_recording(struct pt_timer_session *s, const struct pt_fs *fs,
     meta->rate_hz = o->rate_hz;
     snprintf(meta->method, sizeof meta->method,
              "timer: CPU clocks of threads, user only, %zu KiB stacks", o->stack_bytes >> 10);
-    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_ENDING,
+    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_SUFFIX,
                           (struct pt_preload_files_reader){ add_process, read_process, s });
     s->is_opened = true;
 }
