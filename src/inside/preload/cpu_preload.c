@@ -95,17 +95,13 @@ static bool open_bell(void) {
     return pt_cpu.bell;
 }
 
-static void read_settings(void) {
-    pt_cpu.period_ns = pt_preload_number(secure_getenv(PT_CPU_PERIOD), DEFAULT_PERIOD_NS);
-    uint64_t stack = pt_preload_number(secure_getenv(PT_CPU_STACK), DEFAULT_STACK);
-    pt_preload_file.stack_bytes =
-        (uint32_t)(stack < PT_PRELOAD_STACK_MAX ? stack & ~UINT64_C(15) : PT_PRELOAD_STACK_MAX);
-}
-
 __attribute__((constructor)) static void start(void) {
     int error = errno;
     if (pt_preload_find_directory(PT_CPU_DIRECTORY) && open_bell()) {
-        read_settings();
+        uint64_t stack = pt_preload_number(secure_getenv(PT_CPU_STACK), DEFAULT_STACK);
+        pt_cpu.period_ns = pt_preload_number(secure_getenv(PT_CPU_PERIOD), DEFAULT_PERIOD_NS);
+        pt_preload_file.stack_bytes =
+            (uint32_t)(stack < PT_PRELOAD_STACK_MAX ? stack & ~UINT64_C(15) : PT_PRELOAD_STACK_MAX);
         pt_preload_before_end = end_process;
         pt_cpu_count(&pt_cpu.bell->loaded);
         has_key = !pthread_key_create(&at_exit, end_thread);

@@ -118,18 +118,15 @@ static void write_sample(const ucontext_t *context, uint64_t periods) {
     pt_preload_publish(&a->record, position, size, PT_PRELOAD_CPU, 0);
 }
 
-static bool is_ring_filling(void) {
-    const struct pt_preload_header *h = pt_preload_file.header;
-    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
-                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
-    return used > PT_PRELOAD_RING_BYTES / 2;
-}
-
 /* The recorder polls; it is woken earlier for a new process, for Python, which must be read from
  * outside, and if the ring is filling up. */
 static void ring_bell(struct pt_cpu_bell *bell, bool is_new) {
     __atomic_add_fetch(&bell->rings, 1, __ATOMIC_RELEASE);
-    if (is_new || __atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED) || is_ring_filling())
+    const struct pt_preload_header *h = pt_preload_file.header;
+    uint64_t used = __atomic_load_n(&h->claimed, __ATOMIC_RELAXED) -
+                    __atomic_load_n(&h->read, __ATOMIC_RELAXED);
+    if (is_new || __atomic_load_n(&bell->is_awaited, __ATOMIC_RELAXED) ||
+        used > PT_PRELOAD_RING_BYTES / 2)
         syscall(SYS_futex, &bell->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 

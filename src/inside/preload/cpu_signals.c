@@ -44,18 +44,13 @@ static bool is_handler(const struct sigaction *a) {
 
 /* All signals are blocked while a sample is written, also those of the C library: a thread that is
  * cancelled in between would leave an incomplete record. */
-static bool install(int number) {
-    struct sigaction ours = { .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+bool pt_cpu_take_signal(void) {
+    struct sigaction there, ours = { .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
     ours.sa_sigaction = pt_cpu_handle;
     memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask);
-    return !pt_cpu_next()->action(number, &ours, NULL);
-}
-
-bool pt_cpu_take_signal(void) {
-    struct sigaction there;
     for (int number = SIGRTMAX - 2; number > SIGRTMIN; number--)
         if (!pt_cpu_next()->action(number, NULL, &there) && !is_handler(&there) &&
-            there.sa_handler == SIG_DFL && install(number)) {
+            there.sa_handler == SIG_DFL && !pt_cpu_next()->action(number, &ours, NULL)) {
             __atomic_store_n(&pt_cpu.signal_number, number, __ATOMIC_RELAXED);
             return true;
         }

@@ -92,20 +92,16 @@ static uint64_t first_gap(uint64_t seed) {
     return at <= tick_ns() ? 1 : at;
 }
 
-static struct itimerspec first_and_next(uint64_t first) {
-    uint64_t period = pt_cpu.period_ns;
-    return (struct itimerspec){
-        .it_value = { (time_t)(first / 1000000000), (long)(first % 1000000000) },
-        .it_interval = { (time_t)(period / 1000000000), (long)(period % 1000000000) },
-    };
-}
-
 static bool start_timer(uint32_t slot) {
     struct timer *t = &timers[slot];
     pid_t tid = (pid_t)syscall(SYS_gettid);
     uint64_t first = first_gap((uint64_t)tid);
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = pt_cpu_signal() };
-    struct itimerspec when = first_and_next(first);
+    uint64_t period = pt_cpu.period_ns;
+    struct itimerspec when = {
+        .it_value = { (time_t)(first / 1000000000), (long)(first % 1000000000) },
+        .it_interval = { (time_t)(period / 1000000000), (long)(period % 1000000000) },
+    };
     int timer;
     event.sigev_value.sival_ptr = &pt_cpu_signature;
     event._sigev_un._tid = tid;
@@ -123,14 +119,6 @@ static bool start_timer(uint32_t slot) {
     return false;
 }
 
-/* The thread may have inherited a mask that blocks everything. */
-static void let_signal_in(void) {
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, pt_cpu_signal());
-    (void)pt_cpu_next()->thread_mask(SIG_UNBLOCK, &ours, NULL);
-}
-
 void pt_cpu_arm(void) {
     if (!pt_cpu_signal() || __atomic_load_n(&pt_cpu.bell->is_over, __ATOMIC_RELAXED))
         return;
@@ -143,7 +131,11 @@ void pt_cpu_arm(void) {
         return;
     }
     own_slot = slot;
-    let_signal_in();
+    /* the thread may have inherited a mask that blocks everything */
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, pt_cpu_signal());
+    (void)pt_cpu_next()->thread_mask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* On a busy machine, a thread may miss kernel ticks for a long time: its CPU time since the last

@@ -19,19 +19,15 @@ __attribute__((constructor)) static void find_next(void) {
     errno = error;
 }
 
-/* A vfork child runs in its parent's memory: that file is not its own. */
-static bool has_own_file(void) {
-    return pt_preload_process.is_open && pt_preload_file.header->ring_given &&
-           pt_preload_file.header->pid == (uint32_t)getpid();
-}
-
 __attribute__((destructor)) static void end(void) {
     int error = errno;
     bool was_inside = pt_preload_self.is_inside;
     pt_preload_self.is_inside = true;
     if (pt_preload_before_end)
         pt_preload_before_end();
-    if (has_own_file())
+    /* a vfork child runs in its parent's memory: that file is not its own */
+    if (pt_preload_process.is_open && pt_preload_file.header->ring_given &&
+        pt_preload_file.header->pid == (uint32_t)getpid())
         pt_preload_write_maps();
     pt_preload_self.is_inside = was_inside;
     errno = error;

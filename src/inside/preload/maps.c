@@ -26,14 +26,11 @@ static void write_record(size_t bytes) {
     pt_preload_publish(&m->record, position, size, PT_PRELOAD_MAPS, 0);
 }
 
-/* "55d0c8a00000-55d0c8c1f000 r-xp ..." */
-static bool is_executable(const char *line, size_t length) {
-    const char *rights = memchr(line, ' ', length);
-    return rights && rights + 3 < line + length && rights[3] == 'x';
-}
-
 static size_t add_line(size_t used, const char *line, size_t length) {
-    if (!is_executable(line, length) || length > TEXT_BYTES)
+    /* "55d0c8a00000-55d0c8c1f000 r-xp ..." */
+    const char *rights = memchr(line, ' ', length);
+    bool is_executable = rights && rights + 3 < line + length && rights[3] == 'x';
+    if (!is_executable || length > TEXT_BYTES)
         return used;
     if (used + length > TEXT_BYTES) {
         write_record(used);

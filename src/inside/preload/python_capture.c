@@ -38,21 +38,19 @@ static struct {
 
 bool pt_heap_has_python;
 
-static size_t read_checked(const struct pt_memory_piece *piece) {
-    struct iovec to = { piece->into, piece->size };
-    struct iovec from = { (void *)(uintptr_t)piece->address, piece->size };
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)piece->size;
-}
-
 static size_t read_own(void *state, const struct pt_memory_piece *pieces, size_t count) {
     (void)state;
-    for (size_t i = 0; i < count; i++)
-        if (python.proofs < PROOFS) {
-            if (!read_checked(&pieces[i]))
-                return i;
-        } else {
-            memcpy(pieces[i].into, (const void *)(uintptr_t)pieces[i].address, pieces[i].size);
+    for (size_t i = 0; i < count; i++) {
+        const struct pt_memory_piece *p = &pieces[i];
+        void *at = (void *)(uintptr_t)p->address;
+        if (python.proofs >= PROOFS) {
+            memcpy(p->into, at, p->size);
+            continue;
         }
+        struct iovec to = { p->into, p->size }, from = { at, p->size };
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)p->size)
+            return i;
+    }
     return count;
 }
 
@@ -127,28 +125,19 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-struct code_parts {
-    struct pt_python_text name, file;
-    uint64_t lines_size;
-};
-
-static bool find_parts(const struct pt_python_code_key *key, struct code_parts *p) {
-    return pt_python_find_text(&python.layout, &own_memory, key->name, &p->name) &&
-           pt_python_find_text(&python.layout, &own_memory, key->filename, &p->file) &&
-           pt_memory_read(&own_memory, key->lines + PT_PYTHON_SIZE, &p->lines_size,
-                          sizeof p->lines_size) &&
-           p->lines_size <= PT_PYTHON_LINES_MAX;
-}
-
 /* Writes the text of a code object into the ring. */
 static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
-    struct code_parts p;
-    uint64_t position;
-    if (!find_parts(key, &p))
+    struct pt_python_text name_text, file_text;
+    uint64_t position, lines_size;
+    if (!pt_python_find_text(&python.layout, &own_memory, key->name, &name_text) ||
+        !pt_python_find_text(&python.layout, &own_memory, key->filename, &file_text) ||
+        !pt_memory_read(&own_memory, key->lines + PT_PYTHON_SIZE, &lines_size, sizeof lines_size) ||
+        lines_size > PT_PYTHON_LINES_MAX)
         return false;
-    size_t name = (size_t)p.name.length * p.name.width, file = (size_t)p.file.length * p.file.width;
+    size_t name = (size_t)name_text.length * name_text.width;
+    size_t file = (size_t)file_text.length * file_text.width;
     size_t size =
-        (sizeof(struct pt_preload_code) + name + file + p.lines_size + PT_PRELOAD_ALIGNMENT - 1) &
+        (sizeof(struct pt_preload_code) + name + file + lines_size + PT_PRELOAD_ALIGNMENT - 1) &
         ~(size_t)(PT_PRELOAD_ALIGNMENT - 1);
     struct pt_preload_code *c =
         (struct pt_preload_code *)(void *)pt_preload_claim(size, PT_PRELOAD_RING_BYTES, &position);
@@ -156,17 +145,17 @@ static bool write_code(uint32_t number, const struct pt_python_code_key *key) {
         return false;
     c->number = number;
     c->first_line = key->first_line;
-    c->name_length = p.name.length;
-    c->name_width = p.name.width;
-    c->file_length = p.file.length;
-    c->file_width = p.file.width;
-    c->lines_size = (uint32_t)p.lines_size;
+    c->name_length = name_text.length;
+    c->name_width = name_text.width;
+    c->file_length = file_text.length;
+    c->file_width = file_text.width;
+    c->lines_size = (uint32_t)lines_size;
     c->lines_form = python.layout.lines;
     uint8_t *into = (uint8_t *)(c + 1);
-    bool is_whole = pt_memory_read(&own_memory, p.name.payload, into, name) &&
-                    pt_memory_read(&own_memory, p.file.payload, into + name, file) &&
-                    pt_memory_read(&own_memory, key->lines + PT_PYTHON_PAYLOAD, into + name + file,
-                                   p.lines_size);
+    bool is_whole =
+        pt_memory_read(&own_memory, name_text.payload, into, name) &&
+        pt_memory_read(&own_memory, file_text.payload, into + name, file) &&
+        pt_memory_read(&own_memory, key->lines + PT_PYTHON_PAYLOAD, into + name + file, lines_size);
     if (!is_whole)
         c->name_length = c->file_length = c->lines_size = 0;
     pt_preload_publish(&c->record, position, size, PT_PRELOAD_CODE, 0);

@@ -22,13 +22,6 @@ uint64_t pt_preload_find_stack_end(uint64_t sp) {
     return 0;
 }
 
-/* The kernel stops at the end of the mapping. */
-static size_t copy_unknown(uint8_t *into, uint64_t sp, size_t bytes) {
-    struct iovec to = { into, bytes }, from = { (void *)(uintptr_t)sp, bytes };
-    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-    return n > 0 ? (size_t)n : 0;
-}
-
 /* Names rarely change, so they are cached. */
 void pt_preload_thread_name(char name[16]) {
     struct pt_preload_thread *t = &pt_preload_self;
@@ -49,10 +42,14 @@ uint32_t pt_preload_thread_id(void) {
 }
 
 size_t pt_preload_copy_stack(uint8_t *into, uint64_t sp, size_t bytes) {
-    if (!pt_preload_stack_end(sp))
-        return copy_unknown(into, sp, bytes);
-    memcpy(into, (const void *)(uintptr_t)sp, bytes);
-    return bytes;
+    if (pt_preload_stack_end(sp)) {
+        memcpy(into, (const void *)(uintptr_t)sp, bytes);
+        return bytes;
+    }
+    /* an unknown stack: the kernel stops at the end of the mapping */
+    struct iovec to = { into, bytes }, from = { (void *)(uintptr_t)sp, bytes };
+    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    return n > 0 ? (size_t)n : 0;
 }
 
 size_t pt_preload_stack_size(uint64_t sp) {
