@@ -213,8 +213,7 @@ int main(int argument_count, char **arguments) {
     open_region(directory);
     measure_on();
     if (pt_dropped() > 0)
-        fprintf(stderr, "probe_bench: %llu spans were dropped\n",
-                (unsigned long long)pt_dropped());
+        fprintf(stderr, "probe_bench: %llu spans were dropped\n", (unsigned long long)pt_dropped());
     measure_off();
     pt_region_close(&region);
     return 0;

@@ -93,7 +93,8 @@ static int open_guard(struct pt_service *s, struct pt_fd handed_over, struct pt_
     socklen_t length = sizeof a;
     s->guard.is_loopback =
         pt_fd_is_open(handed_over)
-            ? getsockname(pt_fd_get(handed_over), &a.any, &length) == 0 && pt_http_address_is_loopback(&a)
+            ? getsockname(pt_fd_get(handed_over), &a.any, &length) == 0 &&
+                  pt_http_address_is_loopback(&a)
             : pt_http_address_parse(&a, s->o->listen, NULL) || pt_http_address_is_loopback(&a);
     if (s->guard.is_loopback || s->o->token_file)
         return 0;

@@ -48,20 +48,6 @@ static void close_slices(struct slices *s, size_t depth, int64_t end_ns) {
         s->at[s->open[--s->depth]].end_ns = end_ns;
 }
 
-static void open_slice(struct slices *s, uint32_t label, int64_t start_ns) {
-    pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
-    s->at[s->count] = (struct slice){ label, start_ns, start_ns };
-    s->open[s->depth++] = s->count++;
-}
-
-static size_t common_depth(const struct slices *s, const struct stack *stack) {
-    size_t depth = 0;
-    while (depth < s->depth && depth < stack->depth &&
-           s->at[s->open[depth]].label == stack->labels[depth])
-        depth++;
-    return depth;
-}
-
 static void make_slices(const struct pt_call_tree *t, const uint32_t *samples, size_t count,
                         struct slices *s) {
     const struct pt_profile *p = t->profile;
@@ -74,9 +60,17 @@ static void make_slices(const struct pt_call_tree *t, const uint32_t *samples, s
         if (i > 0 && sample->time_ns - last_ns > p->meta.period_ns + p->meta.period_ns / 2)
             close_slices(s, 0, last_ns + p->meta.period_ns);
         read_stack(t, sample->stack, &stack);
-        close_slices(s, common_depth(s, &stack), sample->time_ns);
-        while (s->depth < stack.depth)
-            open_slice(s, stack.labels[s->depth], sample->time_ns);
+        size_t common = 0;
+        while (common < s->depth && common < stack.depth &&
+               s->at[s->open[common]].label == stack.labels[common])
+            common++;
+        close_slices(s, common, sample->time_ns);
+        while (s->depth < stack.depth) {
+            pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
+            s->at[s->count] =
+                (struct slice){ stack.labels[s->depth], sample->time_ns, sample->time_ns };
+            s->open[s->depth++] = s->count++;
+        }
         last_ns = sample->time_ns;
     }
     close_slices(s, 0, last_ns + p->meta.period_ns);

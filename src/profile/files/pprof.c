@@ -267,15 +267,6 @@ static void put_mappings(struct pprof *w) {
     pt_free(mappings);
 }
 
-static void put_line(struct pprof *w, const struct pt_profile_frame *f) {
-    if (f->function == PT_PROFILE_NONE)
-        return;
-    pt_buf_clear(&w->inner);
-    put_number(&w->inner, LINE_FUNCTION, f->function + UINT64_C(1));
-    put_number(&w->inner, LINE_NUMBER, f->line);
-    put_bytes(&w->part, LOCATION_LINE, &w->inner);
-}
-
 static void put_location(struct pprof *w, uint32_t number) {
     const struct pt_profile *p = w->profile;
     const struct pt_profile_frame *f = &p->frames.at[w->chains.at[number].frame];
@@ -284,8 +275,15 @@ static void put_location(struct pprof *w, uint32_t number) {
     if (f->module != PT_PROFILE_NONE)
         put_number(&w->part, LOCATION_MAPPING, f->module + UINT64_C(1));
     put_number(&w->part, LOCATION_ADDRESS, f->address);
-    for (uint32_t i = number; i != PT_PROFILE_NONE; i = w->chains.at[i].outer)
-        put_line(w, &p->frames.at[w->chains.at[i].frame]);
+    for (uint32_t i = number; i != PT_PROFILE_NONE; i = w->chains.at[i].outer) {
+        const struct pt_profile_frame *line = &p->frames.at[w->chains.at[i].frame];
+        if (line->function == PT_PROFILE_NONE)
+            continue;
+        pt_buf_clear(&w->inner);
+        put_number(&w->inner, LINE_FUNCTION, line->function + UINT64_C(1));
+        put_number(&w->inner, LINE_NUMBER, line->line);
+        put_bytes(&w->part, LOCATION_LINE, &w->inner);
+    }
     put_bytes(&w->message, PROFILE_LOCATION, &w->part);
 }
 

@@ -38,18 +38,17 @@ static void input_release(struct input *in) {
     pt_free(in->locations.at);
 }
 
-static uint64_t id_of(struct pt_str message) {
+static void add_entry(struct entries *e, struct pt_str message) {
     struct pt_bytes r = pt_bytes_of(message);
     struct pt_proto_field f;
+    uint64_t id = 0;
     while (pt_proto_next(&r, &f))
-        if (f.number == 1 && f.type == PT_PROTO_VARINT)
-            return f.value;
-    return 0;
-}
-
-static void add_entry(struct entries *e, struct pt_str message) {
+        if (f.number == 1 && f.type == PT_PROTO_VARINT) {
+            id = f.value;
+            break;
+        }
     pt_grow(&e->at, &e->capacity, e->count + 1, sizeof *e->at);
-    e->at[e->count++] = (struct entry){ id_of(message), message, PT_PROFILE_NONE };
+    e->at[e->count++] = (struct entry){ id, message, PT_PROFILE_NONE };
 }
 
 static int by_id(const void *a, const void *b) {

@@ -72,16 +72,6 @@ static uint32_t window_of(const struct pt_heap *h, int64_t mono_ns) {
     return (uint32_t)((mono_ns - h->start_mono_ns) / h->window_ns);
 }
 
-static void double_windows(struct pt_heap *h) {
-    for (size_t i = 0; i < h->group_count; i++) {
-        fill(&h->groups[i].series, PT_HEAP_WINDOWS, live_bytes(&h->groups[i]));
-        halve(&h->groups[i].series);
-    }
-    fill(&h->total_series, PT_HEAP_WINDOWS, h->total_live.bytes);
-    halve(&h->total_series);
-    h->window_ns *= 2;
-}
-
 static void advance_line(struct pt_heap_line *l, int64_t passed_ns, double value) {
     while (passed_ns / l->step_ns >= PT_PROFILE_STEPS_MAX) {
         for (; l->filled < PT_PROFILE_STEPS_MAX; l->filled++)
@@ -101,8 +91,15 @@ void pt_heap_advance(struct pt_heap *h, int64_t mono_ns) {
     if (mono_ns <= h->now_mono_ns || mono_ns - h->start_mono_ns > INT64_MAX / 4)
         return; /* threads may be slightly out of order */
     h->now_mono_ns = mono_ns;
-    while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS)
-        double_windows(h);
+    while (window_of(h, mono_ns) >= PT_HEAP_WINDOWS) {
+        for (size_t i = 0; i < h->group_count; i++) {
+            fill(&h->groups[i].series, PT_HEAP_WINDOWS, live_bytes(&h->groups[i]));
+            halve(&h->groups[i].series);
+        }
+        fill(&h->total_series, PT_HEAP_WINDOWS, h->total_live.bytes);
+        halve(&h->total_series);
+        h->window_ns *= 2;
+    }
     fill(&h->total_series, window_of(h, mono_ns), h->total_live.bytes);
     advance_line(&h->line, mono_ns - h->start_mono_ns, h->total_live.bytes);
 }

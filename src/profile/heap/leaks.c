@@ -86,20 +86,14 @@ static double highest(const float *at, size_t count) {
     return most;
 }
 
-static double block_size(const struct pt_heap *h, const struct by_stack *of, size_t count) {
-    struct pt_heap_sum all = { 0 };
-    for (size_t i = 0; i < count; i++)
-        pt_heap_sum_add(&all, &h->groups[of[i].group].allocated, 1);
-    return all.count > 0 && all.bytes > 0 ? all.bytes / all.count : 1;
-}
-
 /* Sums the groups of one stack over all threads into one row. False: not a leak. */
 static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t count, size_t windows,
                    struct pt_profile_growth *row) {
     float sum[PT_HEAP_WINDOWS] = { 0 };
-    struct pt_heap_sum live = { 0 };
+    struct pt_heap_sum live = { 0 }, all = { 0 };
     for (size_t i = 0; i < count; i++) {
         const struct pt_heap_group *g = &h->groups[of[i].group];
+        pt_heap_sum_add(&all, &g->allocated, 1);
         pt_heap_sum_add(&live, &g->live, 1);
         pt_heap_sum_add(&live, &g->left, 1);
         for (size_t w = 0; w < windows && w < g->series.filled; w++)
@@ -113,8 +107,9 @@ static bool add_up(const struct pt_heap *h, const struct by_stack *of, size_t co
     double late = growth.is_leak ? highest(sum + from, windows - from) : 0;
     if (!growth.is_leak || late < highest(sum, windows) / 2)
         return false; /* it was freed after all */
+    double block_bytes = all.count > 0 && all.bytes > 0 ? all.bytes / all.count : 1;
     if (live.bytes < late / 2)
-        live = (struct pt_heap_sum){ late, late / block_size(h, of, count), 0 };
+        live = (struct pt_heap_sum){ late, late / block_bytes, 0 };
     *row = (struct pt_profile_growth){ .stack = of[0].stack,
                                        .slope = llround(growth.slope),
                                        .slope_error = llround(growth.slope_error),

@@ -43,13 +43,6 @@ static bool ends_at(struct pt_str whole, struct pt_str end, const char *before) 
     return whole.len == end.len || strchr(before, whole.at[whole.len - end.len - 1]);
 }
 
-static bool is_wanted(const struct pt_profile *p, uint32_t function, const struct spec *spec) {
-    const struct pt_profile_function *f = &p->functions.at[function];
-    if (spec->file.len > 0 && !ends_at(pt_profile_text(p, f->file), spec->file, "/"))
-        return false;
-    return spec->function.len == 0 || ends_at(pt_profile_text(p, f->name), spec->function, ".:");
-}
-
 static bool is_line(const void *owner, uint32_t number, const void *key) {
     const struct lines *lines = owner;
     const struct line *wanted = key;
@@ -87,8 +80,12 @@ static void count_stack(struct lines *lines, const struct pt_profile *p, const b
 static void count(struct lines *lines, const struct pt_profile *p, const struct spec *spec) {
     bool *is_chosen = pt_calloc(p->functions.count + 1, sizeof *is_chosen);
     int64_t *values = pt_calloc(p->stacks.count + 1, sizeof *values);
-    for (uint32_t i = 0; i < p->functions.count; i++)
-        is_chosen[i] = is_wanted(p, i, spec);
+    for (uint32_t i = 0; i < p->functions.count; i++) {
+        struct pt_str file = pt_profile_text(p, p->functions.at[i].file);
+        struct pt_str name = pt_profile_text(p, p->functions.at[i].name);
+        is_chosen[i] = (spec->file.len == 0 || ends_at(file, spec->file, "/")) &&
+                       (spec->function.len == 0 || ends_at(name, spec->function, ".:"));
+    }
     for (size_t i = 0; i < p->samples.count; i++) {
         lines->sum += pt_profile_value(p, i, 0);
         if (p->samples.at[i].stack != PT_PROFILE_NONE)

@@ -87,11 +87,6 @@ static int try_timer(struct pt_cpu_sampling *s) {
     return rc;
 }
 
-static bool is_python(const char *program) {
-    const char *slash = strrchr(program, '/');
-    return strncmp(slash ? slash + 1 : program, "python", 6) == 0;
-}
-
 int pt_cpu_sampling_choose(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options *o,
                            struct pt_err *err) {
     int rc = -ENOTSUP;
@@ -108,7 +103,9 @@ int pt_cpu_sampling_choose(struct pt_cpu_sampling *s, const struct pt_cpu_sampli
         return fail(s, rc, err);
     /* other programs may start Python, but one that cannot be preloaded is probably the whole
      * command */
-    if (rc == -ENOEXEC && !is_python(o->program)) {
+    const char *slash = strrchr(o->program, '/');
+    const char *name = slash ? slash + 1 : o->program;
+    if (rc == -ENOEXEC && strncmp(name, "python", 6) != 0) {
         refuse(s, PT_CPU_PYTHON, "the program is not Python");
         return fail(s, rc, err);
     }

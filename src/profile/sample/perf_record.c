@@ -78,15 +78,6 @@ static void parse_mmap(struct pt_bytes *r, unsigned misc, struct pt_perf_mmap *m
     m->path = text_up_to_zero(r);
 }
 
-/* pid, tid, time, then bytes of profile/sample/python_process.h. */
-static bool parse_python(struct pt_bytes *r, struct pt_perf_record *into) {
-    into->pid = (int32_t)pt_bytes_u32(r);
-    into->tid = (int32_t)pt_bytes_u32(r);
-    into->time_ns = (int64_t)pt_bytes_u64(r);
-    into->python = (struct pt_str){ (const char *)r->at, (size_t)(r->end - r->at) };
-    return !r->failed;
-}
-
 static bool parse_body(struct pt_bytes *r, unsigned misc, struct pt_perf_record *into) {
     switch (into->kind) {
     case PT_PERF_MMAP:
@@ -153,8 +144,13 @@ bool pt_perf_record_parse(const uint8_t *record, size_t size, unsigned register_
         return false;
     if (into->kind == PT_PERF_SAMPLE)
         return parse_sample(&r, register_count, into);
-    if (into->kind == PT_PERF_PYTHON)
-        return parse_python(&r, into);
+    if (into->kind == PT_PERF_PYTHON) { /* then bytes of profile/sample/python_process.h */
+        into->pid = (int32_t)pt_bytes_u32(&r);
+        into->tid = (int32_t)pt_bytes_u32(&r);
+        into->time_ns = (int64_t)pt_bytes_u64(&r);
+        into->python = (struct pt_str){ (const char *)r.at, (size_t)(r.end - r.at) };
+        return !r.failed;
+    }
     struct trailer t;
     if ((size_t)(r.end - r.at) < sizeof t)
         return false;

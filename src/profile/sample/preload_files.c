@@ -86,13 +86,6 @@ static bool is_over(const struct pt_preload_files *f, size_t index) {
     return kill(s->source.pid, 0) != 0 && errno == ESRCH;
 }
 
-static void remove_at(struct pt_preload_files *f, size_t index) {
-    pt_preload_source_close(&f->at[index].source);
-    unlinkat(f->directory, f->at[index].name, 0);
-    f->count--;
-    memmove(&f->at[index], &f->at[index + 1], (f->count - index) * sizeof *f->at);
-}
-
 double pt_preload_files_fill(const struct pt_preload_files *f) {
     double most = 0;
     for (size_t i = 0; i < f->count; i++)
@@ -109,9 +102,13 @@ void pt_preload_files_read(struct pt_preload_files *f, bool is_final) {
         bool is_last = s->is_open && (is_final || is_over(f, i));
         if (s->is_open)
             f->reader.read(f->reader.state, s->process, &s->source, is_last);
-        if (is_last)
-            remove_at(f, i);
-        else
+        if (!is_last) {
             i++;
+            continue;
+        }
+        pt_preload_source_close(&s->source);
+        unlinkat(f->directory, s->name, 0);
+        f->count--;
+        memmove(s, s + 1, (f->count - i) * sizeof *s);
     }
 }

@@ -98,12 +98,6 @@ static const struct pt_preload_record *record_at(const struct pt_preload_source 
                                                             position % PT_PRELOAD_RING_BYTES);
 }
 
-/* Acquire: paired with the release in pt_preload_publish. */
-static bool is_published(const struct pt_preload_source *s, uint64_t position) {
-    return __atomic_load_n(&record_at(s, position)->stamp, __ATOMIC_ACQUIRE) ==
-           (position ^ PT_PRELOAD_STAMP);
-}
-
 /* Records may wrap around the end of the ring. */
 static void copy_record(struct pt_preload_source *s, uint64_t position, size_t size) {
     const uint8_t *ring = s->at + sizeof(struct pt_preload_header);
@@ -216,7 +210,9 @@ bool pt_preload_source_next(struct pt_preload_source *s, uint64_t *position, boo
     if (claimed - *position > PT_PRELOAD_RING_BYTES || *position % PT_PRELOAD_ALIGNMENT)
         return false; /* impossible in a valid ring */
     while (*position < claimed) {
-        bool is_there = is_published(s, *position);
+        /* Acquire: paired with the release in pt_preload_publish. */
+        bool is_there = __atomic_load_n(&record_at(s, *position)->stamp, __ATOMIC_ACQUIRE) ==
+                        (*position ^ PT_PRELOAD_STAMP);
         if (!is_there && !is_final)
             return false;
         uint32_t size = record_at(s, *position)->size;

@@ -168,26 +168,22 @@ static bool find_layout(struct pt_python_process *process, const struct pt_memor
     return true;
 }
 
-/* A thread runs for a moment before Python registers it, so an unknown thread is looked up again
- * after 1, 2, 4 samples; most that remain unknown are not Python threads. */
-static bool must_look_again(struct known_thread *known) {
-    uint32_t passed = ++known->passed;
-    return (passed & (passed - 1)) == 0 || passed % LOOK_AGAIN == 0;
-}
-
-/* Is it a Python thread? */
+/* Is it a Python thread? A thread runs for a moment before Python registers it, so an unknown
+ * thread is looked up again after 1, 2, 4 samples; most that remain unknown are not Python threads.
+ */
 static bool find_thread(const struct pt_python_process *process, const struct pt_memory_reader *m,
                         int32_t tid, struct known_thread *known) {
     const struct pt_python_layout *l = &process->layout;
     uint64_t runtime = process->place.runtime;
     if (known->tid == tid && known->state && pt_python_is_thread(l, m, known->state, tid))
         return true;
-    bool was_unknown = known->tid == tid && !known->state;
-    if (was_unknown && !must_look_again(known))
-        return false;
-    *known = (struct known_thread){ .tid = tid,
-                                    .passed = was_unknown ? known->passed : 0,
-                                    .recall = known->recall };
+    uint32_t passed = 0;
+    if (known->tid == tid && !known->state) {
+        passed = ++known->passed;
+        if ((passed & (passed - 1)) != 0 && passed % LOOK_AGAIN != 0)
+            return false;
+    }
+    *known = (struct known_thread){ .tid = tid, .passed = passed, .recall = known->recall };
     known->state = pt_python_find_thread(l, m, runtime, tid);
     if (!known->state)
         return false;

@@ -185,16 +185,12 @@ const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid) {
     return NULL;
 }
 
-static void notice_jit(struct pt_recording *r, int32_t pid, struct pt_str path) {
-    if (!pt_jit_dump_is_path(path) || r->dump_count >= PT_RECORDING_SPACES_MAX)
-        return;
-    pt_grow(&r->dumps, &r->dump_capacity, r->dump_count + 1, sizeof *r->dumps);
-    r->dumps[r->dump_count++] = (struct pt_recording_dump){ pid, pt_strndup(path) };
-}
-
 static void map(struct pt_recording *r, int32_t pid, const struct pt_perf_mmap *m) {
     struct pt_space *space = space_of(r, pid);
-    notice_jit(r, pid, m->path);
+    if (pt_jit_dump_is_path(m->path) && r->dump_count < PT_RECORDING_SPACES_MAX) {
+        pt_grow(&r->dumps, &r->dump_capacity, r->dump_count + 1, sizeof *r->dumps);
+        r->dumps[r->dump_count++] = (struct pt_recording_dump){ pid, pt_strndup(m->path) };
+    }
     if (!space || m->length > UINT64_MAX - m->start)
         return;
     struct pt_image *image = image_for(r, pid, m->path, m->build_id, m->build_id_size);

@@ -26,25 +26,21 @@ static void name_from_kernel(struct symbolizer *s, const struct pt_frame_group *
     pt_free(symbols);
 }
 
-/* Anyone may write to /tmp: only regular files are read. */
-static bool is_trusted(int fd) {
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX;
-}
-
-/* Reads the file as the process sees it, or at the same path here. */
+/* Reads the file as the process sees it, or at the same path here. Anyone may write to /tmp: only
+ * regular files are read. */
 static bool read_of_process(const struct pt_fs *fs, int32_t pid, const char *path,
                             struct pt_text *text, struct pt_scan *scan) {
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
     char *below = pt_asprintf("%d/root%s", (int)pid, path);
+    struct stat st;
     int fd = openat(fs->proc, below, flags);
     pt_free(below);
     if (fd < 0)
         fd = open(path, flags);
     if (fd < 0)
         return false;
-    bool is_read =
-        is_trusted(fd) && !pt_file_read(&(struct pt_file){ .fd = pt_fd_of(fd) }, text, scan);
+    bool is_trusted = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX;
+    bool is_read = is_trusted && !pt_file_read(&(struct pt_file){ .fd = pt_fd_of(fd) }, text, scan);
     close(fd);
     return is_read;
 }
@@ -112,14 +108,6 @@ static void name_from_map(struct symbolizer *s, int32_t pid, const struct pt_fra
     pt_text_release(&text);
 }
 
-/* A dump comes first: it also knows when code was where. */
-static void name_from_jit(struct symbolizer *s, int32_t pid, const struct pt_frame_group *g) {
-    bool *is_named = pt_calloc(g->count, sizeof *is_named);
-    name_from_dump(s, pid, g, is_named);
-    name_from_map(s, pid, g, is_named);
-    pt_free(is_named);
-}
-
 static struct pt_image *image_of(const struct pt_images *images, uint32_t module) {
     for (size_t i = 0; i < images->count; i++)
         if (images->at[i]->module == module)
@@ -133,7 +121,11 @@ static void name_group(struct symbolizer *s, const struct pt_frame_group *g) {
     if (image && image->elf.state) {
         (void)pt_frame_names_from_elf(&s->names, &image->elf, g);
     } else if (pid > 0) {
-        name_from_jit(s, pid, g);
+        /* a dump comes first: it also knows when code was where */
+        bool *is_named = pt_calloc(g->count, sizeof *is_named);
+        name_from_dump(s, pid, g, is_named);
+        name_from_map(s, pid, g, is_named);
+        pt_free(is_named);
     } else {
         for (size_t i = 0; i < g->count; i++)
             pt_frame_names_keep(&s->names, g->frames[i]);

@@ -77,14 +77,6 @@ static uint32_t add_process(void *state, const struct pt_preload_source *source)
     return (uint32_t)s->process_count++;
 }
 
-/* The program continues while it is read, as with perf; the merge is checked. */
-static struct pt_str read_python(struct pt_timer_session *s, int32_t pid, int32_t tid) {
-    pt_buf_clear(&s->python_entries);
-    if (s->recording.pythons)
-        (void)pt_pythons_read(&s->pythons, pid, tid, &s->python_entries);
-    return pt_buf_as_str(&s->python_entries);
-}
-
 static uint64_t missed_before(const struct pt_preload_event *e) {
     return e->bytes > 0 && e->bytes <= PERIODS_MAX ? e->bytes - 1 : 0;
 }
@@ -92,8 +84,12 @@ static uint64_t missed_before(const struct pt_preload_event *e) {
 static void take_sample(struct pt_timer_session *s, struct pt_timer_process *p,
                         const struct pt_preload_event *e) {
     struct pt_recording *r = &s->recording;
+    /* the program continues while it is read, as with perf; the merge is checked */
+    pt_buf_clear(&s->python_entries);
+    if (r->pythons)
+        (void)pt_pythons_read(&s->pythons, p->pid, e->thread, &s->python_entries);
     struct pt_perf_record python = { .kind = PT_PERF_PYTHON,
-                                     .python = read_python(s, p->pid, e->thread) };
+                                     .python = pt_buf_as_str(&s->python_entries) };
     const struct pt_perf_record *next = python.python.len > 0 ? &python : NULL;
     struct pt_perf_record record = pt_preloaded_sample(p->pid, e);
     record.cpu = UINT16_MAX;
@@ -140,14 +136,6 @@ static void read_process(void *state, uint32_t number, struct pt_preload_source 
     p->dropped = pt_preload_source_losses(source).allocations;
 }
 
-/* Being woken by each sample is only worth it for Python, which must be read at once. */
-static void wait_for_samples(struct pt_timer_session *s, uint32_t rings) {
-    struct timespec timeout = { .tv_nsec = READ_EVERY_NS };
-    bool is_awaited = s->recording.pythons && pt_pythons_any(&s->pythons);
-    __atomic_store_n(&s->bell->is_awaited, is_awaited, __ATOMIC_RELAXED);
-    syscall(SYS_futex, &s->bell->rings, FUTEX_WAIT, rings, &timeout, NULL, 0);
-}
-
 static void read_files(struct pt_timer_session *s, bool is_final) {
     uint32_t files = counted(&s->bell->files);
     if (files != s->files_seen)
@@ -163,7 +151,11 @@ static void *run_reader(void *state) {
         /* Acquire: records written before the bell rang are visible below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);
         read_files(s, false);
-        wait_for_samples(s, rings);
+        /* being woken by each sample is only worth it for Python, which must be read at once */
+        struct timespec timeout = { .tv_nsec = READ_EVERY_NS };
+        bool is_awaited = s->recording.pythons && pt_pythons_any(&s->pythons);
+        __atomic_store_n(&s->bell->is_awaited, is_awaited, __ATOMIC_RELAXED);
+        syscall(SYS_futex, &s->bell->rings, FUTEX_WAIT, rings, &timeout, NULL, 0);
     }
     read_files(s, true);
     s->reader_cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);

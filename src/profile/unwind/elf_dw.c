@@ -80,14 +80,6 @@ static const Dwfl_Callbacks callbacks = {
     .debuginfo_path = &debug_path,
 };
 
-static bool set_machine(struct file *f) {
-    GElf_Ehdr header;
-    if (!gelf_getehdr(f->elf, &header))
-        return false;
-    f->machine = header.e_machine == EM_AARCH64 ? PT_MACHINE_ARM64 : PT_MACHINE_X86_64;
-    return header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64;
-}
-
 static void close_file(void *state) {
     struct file *f = state;
     if (f->dwfl)
@@ -113,10 +105,13 @@ static void *open_file(const char *path, int fd) {
     f->dwfl = dwfl_begin(&callbacks);
     if (f->dwfl && report(f, path, fd))
         f->elf = dwfl_module_getelf(f->module, &f->elf_bias);
-    if (!f->elf || !set_machine(f)) {
+    GElf_Ehdr header;
+    bool is_elf = f->elf && gelf_getehdr(f->elf, &header);
+    if (!is_elf || (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)) {
         close_file(f);
         return NULL;
     }
+    f->machine = header.e_machine == EM_AARCH64 ? PT_MACHINE_ARM64 : PT_MACHINE_X86_64;
     f->cfi = dwfl_module_eh_cfi(f->module, &f->cfi_bias);
     if (!f->cfi)
         f->cfi = dwfl_module_dwarf_cfi(f->module, &f->cfi_bias);
@@ -280,12 +275,6 @@ static void offer(const GElf_Sym *symbol, uint64_t start, const char *name,
     }
 }
 
-static bool is_code(const GElf_Sym *symbol) {
-    int type = GELF_ST_TYPE(symbol->st_info);
-    return symbol->st_shndx != SHN_UNDEF &&
-           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
-}
-
 static void symbols_of(void *state, const uint64_t *addresses, size_t count,
                        struct pt_elf_symbol *found) {
     const struct file *f = state;
@@ -296,7 +285,10 @@ static void symbols_of(void *state, const uint64_t *addresses, size_t count,
         GElf_Addr address;
         const char *name =
             dwfl_module_getsym_info(f->module, i, &symbol, &address, NULL, NULL, NULL);
-        if (name && *name && is_code(&symbol))
+        if (!name || !*name || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        int type = GELF_ST_TYPE(symbol.st_info);
+        if (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE)
             offer(&symbol, address - f->elf_bias, name, addresses, count, found);
     }
 }
