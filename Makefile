@@ -7,6 +7,9 @@ MESON        ?= $(firstword $(wildcard /usr/bin/meson) meson)
 PREFIX       ?= /usr/local
 WERROR       ?= false
 FUZZ_SECONDS ?= 60
+MUTANTS      ?= 300
+MUTANTS_SEED ?= 1
+MUTANTS_MIN  ?= 85
 PYTHON       ?=
 DEMO         ?= build/pitot -o build/demo-run -t 100 -f parquet,csv -p -- \
                 build/pitot demo --serve --self-load --seconds 5
@@ -23,7 +26,7 @@ TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
 .PHONY: all demo test test-system plain asan tsan fuzz check check-source check-clang check-arm64 bench \
-        verdicts python golden-update format install dist deb clean help
+        verdicts mutants mutants-ci python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build program
@@ -34,7 +37,7 @@ demo: all ## record the demo workload and print the results
 test: build/with-tests build-asan/build.ninja build-tsan/build.ninja ## every test, sanitizers too
 	@tools/run-tests $(TEST_RUN) $(ASAN_RUN) $(TSAN_RUN)
 
-test-system: build/with-tests | deps-system ## tests with heavy real components
+test-system: build/with-tests | deps-system deps-mutants ## tests with heavy real components
 	@tools/run-tests build:--suite=system
 
 plain: build/with-tests ## the tests without sanitizers
@@ -75,6 +78,14 @@ verdicts: build/with-tests | deps-verdicts ## how often `explain` and `diff` are
 	@CMOCKA_MESSAGE_OUTPUT=TAP build/tests/unit/diff_test 2>&1 | grep '^# [0-9]'
 	@tests/verdicts/run.py build/pitot
 
+# Which: MUTANTS (how many), MUTANTS_SEED, MUTANTS_IN='FOLDER ...' (below src/), MUTANTS_SINCE=REVISION.
+mutants: | deps-build deps-test deps-mutants ## change src/ in small ways; list changes that no test detects
+	@tools/mutants/run --count $(MUTANTS) --seed $(MUTANTS_SEED) --min $(MUTANTS_MIN) \
+		--in $(MUTANTS_IN) $(MUTANTS_SINCE:%=--since=%)
+
+mutants-ci: MUTANTS := 20
+mutants-ci: mutants ## the same with 20 mutants
+
 python: build-python/build.ninja ## wheels of the Python package, in dist/
 	@$(MESON) configure build-python -Dpython_interpreters='$(PYTHON)'
 	@rm -f build-python/python/*.whl
@@ -103,7 +114,7 @@ deb: all | deps-deb ## Debian packages of the last commit, in dist/
 
 clean: ## remove everything that was built
 	rm -rf build build-asan build-tsan build-fuzz build-clang build-arm64 build-arm64-root \
-		build-python dist
+		build-python build-mutants dist
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | expand -t 16

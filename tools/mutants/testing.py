@@ -1,0 +1,145 @@
+"""The tests that mutants are run against: programs of Meson's list, command-line cases one by one.
+
+Each run is alone in namespaces of its own (see isolate), so that runs beside each other share no
+port, name or file, and that a mutant which signals or deletes at random harms nobody.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import time
+from dataclasses import dataclass
+
+HERE = pathlib.Path(__file__).resolve().parent
+UNSHARE = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--net',
+           '--ipc']
+GIBIBYTE = 1 << 30
+# Not tried at all: a mutant would wait for the machine instead of the test.
+SLOW_SECONDS = 60
+
+
+@dataclass
+class Test:
+    name: str
+    command: list
+    environment: dict
+    files: list             # besides the shared ones: what its result depends on
+    seconds: float = 0
+    print: str = ''         # fingerprint of all it depends on
+
+
+class Runner:
+    def __init__(self, copy, scratch):
+        self.copy = copy
+        self.scratch = pathlib.Path(scratch)
+        self.directory = self.scratch.parent
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        self.unshare = UNSHARE + ([] if os.geteuid() == 0 else ['--map-root-user'])
+
+    def is_possible(self):
+        done = subprocess.run(self.isolated(['true']), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            print(f'mutants: namespaces are not permitted here: {done.stderr.strip()}')
+        return done.returncode == 0
+
+    def isolated(self, command):
+        return [*self.unshare, HERE / 'isolate', self.directory, self.scratch, *command]
+
+    def run(self, test, variables, cpu_seconds, wall_seconds, log=None):
+        """None if the test passed, else what happened: its exit code, or 'timeout'."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
+            resource.setrlimit(resource.RLIMIT_DATA, (2 * GIBIBYTE, 2 * GIBIBYTE))
+
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(('PITOT', 'MUTANT', 'MAKE', 'MFLAGS', 'TMPDIR'))}
+        with open(log or os.devnull, 'wb') as out:
+            process = subprocess.Popen(
+                self.isolated(test.command), env=environment | test.environment | variables,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
+                preexec_fn=limit)
+            try:
+                code = process.wait(wall_seconds)
+            except subprocess.TimeoutExpired:
+                process.kill() # and with it, by --kill-child, all that it started
+                process.wait()
+                return 'timeout'
+        return None if code == 0 else f'exit {code}'
+
+    def cover(self, test, count):
+        """(what went wrong or None, ids that were reached)."""
+        marks = self.scratch / f'marks-{file_name(test)}'
+        marks.write_bytes(bytes(count + 1))
+        marks.chmod(0o666)
+        started = time.monotonic()
+        result = self.run(test, {'MUTANT_COVER': str(marks)}, 2 * SLOW_SECONDS, SLOW_SECONDS,
+                          self.scratch / f'log-{file_name(test)}')
+        test.seconds = time.monotonic() - started
+        reached = [i for i, mark in enumerate(marks.read_bytes()) if mark]
+        marks.unlink()
+        return result, reached
+
+    def kills(self, test, mutant):
+        return self.run(test, {'MUTANT': str(mutant.id)}, int(3 + 4 * test.seconds),
+                        20 + 10 * test.seconds)
+
+
+def file_name(test):
+    return test.name.replace('/', '_').replace(' ', '_')
+
+
+def list_tests(copy, scratch, suites):
+    listed = json.loads((copy.build / 'meson-info/intro-tests.json').read_text())
+    tests = []
+    for one in listed:
+        own = {suite.rpartition(':')[2] for suite in one['suite']}
+        if not own & set(suites) or not one['is_parallel']:
+            continue
+        command = [absolute(copy, word) for word in one['cmd']]
+        if 'cli' in own:
+            tests += command_line_cases(command, one['env'], scratch)
+        else:
+            files = [word for word in command if os.path.isabs(word) and os.path.exists(word)]
+            tests.append(Test(one['name'], command, one['env'], files))
+    return tests
+
+
+def absolute(copy, word):
+    """Programs of the build are named from there."""
+    path = copy.build / word
+    return str(path) if path.exists() else word
+
+
+def command_line_cases(command, environment, scratch):
+    """tests/cli/run makes its fixtures for each call; here they are made once."""
+    runner = pathlib.Path(command[0])
+    fixtures = str(pathlib.Path(scratch, 'fixtures'))
+    subprocess.run([*command, '--make-fixtures', fixtures], check=True)
+    tests = []
+    for case in sorted(runner.parent.glob('*/*.sh')):
+        name = str(case.relative_to(runner.parent).with_suffix(''))
+        tests.append(Test(f'cli {name}', [runner, '--fixtures', fixtures, *command[1:], name],
+                          environment, [*sorted(case.parent.glob(case.stem + '.*')), runner]))
+    return tests
+
+
+def fingerprint(tests, copy, shared):
+    """Sets what tests depend on as a hash: their files and those that any of them may use."""
+    known = {}
+
+    def digest(path):
+        if path not in known:
+            state = hashlib.sha256()
+            for file in sorted(path.rglob('*')) if path.is_dir() else [path]:
+                if file.is_file():
+                    state.update(str(file.relative_to(path.parent)).encode() + file.read_bytes())
+            known[path] = state.digest()
+        return known[path]
+
+    common = b''.join(digest(path) for path in shared)
+    for test in tests:
+        test.print = hashlib.sha256(
+            common + b''.join(digest(pathlib.Path(path)) for path in test.files)).hexdigest()
