@@ -157,8 +157,8 @@ static struct pt_unwind_rule rule_of(void *state, uint64_t address) {
     return pt_cfi_rule(&cfi);
 }
 
-/* Mappings start at page boundaries, so a segment is mapped from a little before its first byte, and
- * two segments may share a page. Code is in the executable one. */
+/* Mappings start at page boundaries, so a segment is mapped from a little before its first byte,
+ * and two segments may share a page. Code is in the executable one. */
 static bool address_of(void *state, uint64_t file_offset, uint64_t *address) {
     const struct file *f = state;
     size_t count;
