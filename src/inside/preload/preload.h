@@ -83,7 +83,7 @@ uint64_t pt_preload_number(const char *text, uint64_t otherwise);
  * not raise a signal. */
 bool pt_preload_give(void *at, size_t size, uint64_t offset);
 /* Claims a record of `size` bytes, unless more than `limit` bytes of the ring would be in use;
- * NULL: no room. The reader sees it once it is published. */
+ * NULL: no space. The reader sees it once it is published. */
 struct pt_preload_record *pt_preload_claim(size_t size, size_t limit, uint64_t *position);
 void pt_preload_publish(struct pt_preload_record *r, uint64_t position, size_t size,
                         enum pt_preload_kind kind, unsigned flags);

@@ -108,7 +108,7 @@ static uint32_t add_node(uint32_t parent, uint64_t pc) {
     return number;
 }
 
-/* The node below `parent`; 0: no room. If two threads add the same node at once, it gets two
+/* The node below `parent`; 0: no space. If two threads add the same node at once, it gets two
  * numbers, which is harmless. */
 static uint32_t node_of(uint32_t parent, uint64_t pc) {
     uint64_t hash = mix(mix(0, pc), parent);
@@ -143,7 +143,7 @@ static uint32_t add_stack(uint32_t node) {
     return number;
 }
 
-/* The stack that ends at a node; 0: no room. */
+/* The stack that ends at a node; 0: no space. */
 static uint32_t stack_at(uint32_t node, bool *is_new) {
     uint32_t *stack = &pt_preload_file.nodes[node].stack;
     uint32_t number = __atomic_load_n(stack, __ATOMIC_ACQUIRE);
@@ -155,7 +155,7 @@ static uint32_t stack_at(uint32_t node, bool *is_new) {
     return number;
 }
 
-/* From the root to the leaf. 0: no room. */
+/* From the root to the leaf. 0: no space. */
 static uint32_t number_of(const struct pt_walk *w, bool *is_new) {
     uint32_t node = w->is_whole ? PT_HEAP_WHOLE : PT_HEAP_PART;
     *is_new = false;

@@ -25,7 +25,7 @@ void pt_perf_ring_unmap(struct pt_perf_ring *ring);
 size_t pt_perf_ring_used(const struct pt_perf_ring *ring);
 
 /* Appends the next record to `into`, with the stack reduced to the bytes in use, unless the record
- * is larger than `room` bytes. False: no record, or no room. The kernel may then overwrite it. */
+ * is larger than `room` bytes. False: no record, or no space. The kernel may then overwrite it. */
 bool pt_perf_ring_take(struct pt_perf_ring *ring, unsigned register_count, size_t room,
                        struct pt_buf *into);
 

@@ -221,7 +221,7 @@ static bool parse(const struct pt_ordered_record *o, struct pt_perf_record *into
     return pt_perf_record_parse(o->at, o->size, pt_registers_count, into);
 }
 
-/* Takes the records up to `complete_ns`, whose order is final; returns how many. */
+/* Takes the records up to `complete_ns`, which have their final order; returns how many. */
 static size_t take_records(struct pt_session *s, int64_t complete_ns) {
     struct pt_perf_record record, next;
     size_t i = 0;

@@ -34,7 +34,7 @@ struct pt_raw_block *pt_raw_queue_take_free(struct pt_raw_queue *q);
 void pt_raw_queue_put(struct pt_raw_queue *q, struct pt_raw_block *b);
 /* Waits for and returns the oldest block. */
 struct pt_raw_block *pt_raw_queue_take(struct pt_raw_queue *q);
-/* Is no block queued? */
+/* Is the queue empty? */
 bool pt_raw_queue_is_empty(struct pt_raw_queue *q);
 /* Were all queued blocks given back? Then the worker does nothing until the next is put. `taken`:
  * the number of free blocks that the caller has. */
