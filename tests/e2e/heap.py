@@ -220,7 +220,7 @@ def recorder_killed(directory):
     recorder.stdout.close()
     recorder.stderr.close()
     stacks, err = exported(directory, 'live')
-    contains(err, 'was not finished')
+    contains(err, 'is incomplete')
     equal((bytes_of(stacks, 'keep_small'), bytes_of(stacks, 'keep_large')), (100_000, 10 << 20))
 
 

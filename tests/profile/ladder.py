@@ -160,7 +160,7 @@ def duration(directory):
     pitot = start('cpu', '--rate', RATE, '--method', 'timer', '-d', '0.5', '-o', path, '--',
                   WORKLOAD, 'until-told', stdin=subprocess.PIPE)
     contains(pitot.stdout.readline(), 'begun')
-    contains(pitot.stderr.readline(), 'sampling is over')
+    contains(pitot.stderr.readline(), 'sampling has ended')
     pitot.stdin.close()
     pitot.stdin = None
     code, _, err = end(pitot)
@@ -355,10 +355,10 @@ def doctor(directory):
         return next(check for check in json.loads(out)['checks'] if check['id'] == 'cpu_profile')
     timers = row('perf_event_open')
     contains(timers['found'], 'timers inside commands')
-    contains(timers['found'], 'Python alone')
+    contains(timers['found'], 'Python frames only')
     contains(timers['remedy'], 'perf_event_paranoid')
     python = row('perf_event_open', 'timer_create')
-    equal(python['found'], 'Python alone')
+    equal(python['found'], 'Python frames only')
     contains(python['remedy'], 'timer_create')
     equal(row('perf_event_open', 'timer_create', 'process_vm_readv')['state'], 'missing')
 
