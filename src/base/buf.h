@@ -1,4 +1,5 @@
-/* base/buf.h -- bytes that grow. {0} is an empty buffer. Little-endian and varint writers. */
+/* base/buf.h -- a growing byte buffer ({0} is empty) with little-endian and varint writers, and a
+ * reader for such bytes. */
 #ifndef PT_BASE_BUF_H
 #define PT_BASE_BUF_H
 
@@ -18,7 +19,7 @@ static inline void pt_buf_clear(struct pt_buf *b) {
     b->len = 0;
 }
 
-/* Makes room for `bytes` more and returns where they go; the caller moves `len`. */
+/* Makes space for `bytes` more and returns where they go; the caller then advances `len`. */
 static inline uint8_t *pt_buf_reserve(struct pt_buf *b, size_t bytes) {
     if (PT_UNLIKELY(b->len + bytes > b->capacity))
         pt_grow(&b->at, &b->capacity, b->len + bytes, 1);
@@ -49,7 +50,7 @@ static inline void pt_buf_u64(struct pt_buf *b, uint64_t value) {
     pt_buf_bytes(b, &value, sizeof value);
 }
 
-/* Seven bits a byte, low ones first; at most ten bytes. */
+/* Seven bits per byte, lowest first; at most ten bytes. */
 static inline void pt_buf_varint(struct pt_buf *b, uint64_t value) {
     uint8_t *p = pt_buf_reserve(b, 10), *start = p;
     while (value >= 0x80) {
@@ -83,7 +84,7 @@ static inline struct pt_str pt_buf_as_str(const struct pt_buf *b) {
     return (struct pt_str){ (const char *)b->at, b->len };
 }
 
-/* The other direction: a cursor over bytes with a sticky failure. */
+/* The reader: a cursor over bytes with a sticky failure. */
 struct pt_bytes {
     const uint8_t *at, *end;
     bool failed;
@@ -106,7 +107,7 @@ static inline int64_t pt_bytes_zigzag(struct pt_bytes *r) {
     return pt_unzigzag(pt_bytes_varint(r));
 }
 
-/* Leaves `value` alone where there is too little. */
+/* Leaves `value` unchanged if there are too few bytes. */
 static inline void pt_bytes_copy(struct pt_bytes *r, void *value, size_t n) {
     if (PT_UNLIKELY(r->failed || n > (size_t)(r->end - r->at))) {
         r->failed = true;
@@ -134,7 +135,7 @@ static inline uint64_t pt_bytes_u64(struct pt_bytes *r) {
     return value;
 }
 
-/* The next `n` bytes, or as many as their length says: borrowed. Fails if there are fewer. */
+/* The next `n` bytes, or the bytes after a length prefix; borrowed. Fails if there are fewer. */
 struct pt_str pt_bytes_take(struct pt_bytes *r, uint64_t n);
 struct pt_str pt_bytes_lstr(struct pt_bytes *r);
 

@@ -1,4 +1,4 @@
-/* base/clock.h -- nanoseconds of the clocks Pitot uses. */
+/* base/clock.h -- the clocks that Pitot uses, in nanoseconds. */
 #ifndef PT_BASE_CLOCK_H
 #define PT_BASE_CLOCK_H
 
@@ -16,7 +16,7 @@ static inline int64_t pt_clock_ns(clockid_t id) {
     return t.tv_sec * PT_NS_PER_SECOND + t.tv_nsec;
 }
 
-/* Never steps; stands still while the machine is suspended. */
+/* Never jumps; stops while the machine is suspended. */
 static inline int64_t pt_mono_ns(void) {
     return pt_clock_ns(CLOCK_MONOTONIC);
 }

@@ -32,7 +32,7 @@ static int has_instruction(void) {
 }
 #endif
 
-/* Half a byte at a time: a table of 16 words needs no set-up and no lock. */
+/* Half a byte at a time: a constant table of 16 words needs no initialisation and no lock. */
 static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t n) {
     static const uint32_t table[16] = {
         0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues from `crc`, 0 at the start. Uses the CPU's instruction where there is one. */
+/* Continues from `crc` (0 at the start). Uses the CPU's CRC instruction if it has one. */
 uint32_t pt_crc32c(uint32_t crc, const void *bytes, size_t n);
 
 #endif

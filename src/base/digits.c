@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The eight decimal digits of a number below 10^8 as bytes 0 to 9, the first one lowest. Halves,
- * quarters and eighths of the word are divided at once; the factors are 1/100 and 1/10 in fixed
- * point, exact for what they are applied to. */
+/* The eight decimal digits of a number below 10^8 as bytes 0 to 9, the first digit in the lowest
+ * byte. Each step divides all parts of the word at once; the factors are 1/100 and 1/10 in fixed
+ * point, exact for these ranges. */
 static inline uint64_t eight_digits(uint64_t value) {
     uint64_t fours = value / 10000 | value % 10000 << 32;
     uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
@@ -20,7 +20,7 @@ static inline uint64_t eight_digits(uint64_t value) {
 
 #define ASCII_ZEROS UINT64_C(0x3030303030303030)
 
-/* Stores eight bytes whatever it returns. */
+/* Always stores eight bytes; returns how many of them are digits. */
 static inline size_t up_to_eight(char *into, uint64_t value) {
     uint64_t digits = eight_digits(value);
     unsigned leading_bits = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
@@ -58,15 +58,15 @@ size_t pt_digits_i64(char *into, int64_t value) {
 
 #define MANTISSA_BITS 52
 #define MANTISSA_MASK ((UINT64_C(1) << MANTISSA_BITS) - 1)
-#define EXPONENT_BIAS 1075 /* of the mantissa taken as an integer */
+#define EXPONENT_BIAS 1075 /* with the mantissa as an integer */
 
-/* Fractions are in units of 2^-60, which leaves room for a digit and for the error above it. */
+/* Fractions are in units of 2^-60, which leaves four bits above for a digit and the error. */
 #define POINT 60
 #define ONE   (UINT64_C(1) << POINT)
 
-/* The shortest decimals that are nearer to `fraction` than to the doubles beside it (Steele and
- * White's fixed-point algorithm): digits are taken until what is left, or what is missing to the
- * next digit, is less than half the way to a neighbour. Nothing is rounded on the way. */
+/* The shortest decimals that are nearer to `fraction` than to the neighbouring doubles (Steele and
+ * White's fixed-point algorithm): it emits digits until the rest, or the distance to the next
+ * digit, is less than half the distance to a neighbour. All steps are exact. */
 static inline size_t fraction_digits(char *into, uint64_t fraction, uint64_t half_way) {
     char *p = into;
     do {
@@ -74,7 +74,7 @@ static inline size_t fraction_digits(char *into, uint64_t fraction, uint64_t hal
         half_way *= 10;
         *p++ = (char)('0' + (fraction >> POINT));
         fraction &= ONE - 1;
-        /* One comparison for both sides, since a branch for each would be a coin toss. */
+        /* One comparison for both sides: two branches would be mispredicted half the time. */
     } while ((fraction + half_way - 1) % ONE >= 2 * half_way - 1);
     bool is_odd = p[-1] & 1; /* a tie goes to the even digit */
     p[-1] = (char)(p[-1] + (fraction + is_odd > ONE / 2));
@@ -107,8 +107,9 @@ static size_t fixed_point(char *into, uint64_t mantissa, unsigned scale) {
 #define SMALL    (1.0 / 256)
 #define DECIMALS 9
 
-/* Nanoseconds as seconds: what is a number of billionths has at most seven digits, and of so few
- * no two are the same double. 0: it is none, or too large. */
+/* Nanoseconds as seconds: a whole number of billionths below 1/256 has at most seven digits, and
+ * numbers with so few digits are distinct doubles. 0: not a whole number of billionths, or too
+ * large. */
 static size_t billionths(char *into, double value) {
     uint64_t count = value > 0 && value < SMALL ? (uint64_t)(value * 1e9 + 0.5) : 0;
     if (count == 0 || (double)count / 1e9 != value)
@@ -122,7 +123,7 @@ static size_t billionths(char *into, double value) {
     return (size_t)(end - into);
 }
 
-/* By trial; for the very large, and for what is below 1/256. */
+/* By trial; for very large values and those below 1/256. */
 static PT_COLD size_t shortest_printf(char *into, double value) {
     char text[PT_DIGITS_MAX];
     int length = 0;

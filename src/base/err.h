@@ -1,4 +1,5 @@
-/* base/err.h -- words for a human, filled in at the edges: open() and option parsing. */
+/* base/err.h -- error messages for people, set where the cause is known: open() and option parsing.
+ * */
 #ifndef PT_BASE_ERR_H
 #define PT_BASE_ERR_H
 

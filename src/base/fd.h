@@ -1,5 +1,5 @@
-/* base/fd.h -- a file descriptor that is owned, or none: {0} is not open, so that a struct with one
- * in it may be zeroed, although 0 is a valid descriptor. */
+/* base/fd.h -- an owned file descriptor. {0} is not open, although 0 is a valid descriptor, so a
+ * struct that contains one may be zeroed. */
 #ifndef PT_BASE_FD_H
 #define PT_BASE_FD_H
 
@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 struct pt_fd {
-    int number_plus_one; /* for the functions below only */
+    int number_plus_one; /* private to the functions below */
 };
 
-/* Takes the descriptor; not open if it is negative. */
+/* Takes ownership; not open if `number` is negative. */
 static inline struct pt_fd pt_fd_of(int number) {
     return (struct pt_fd){ number < 0 ? 0 : number + 1 };
 }
@@ -20,7 +20,7 @@ static inline bool pt_fd_is_open(struct pt_fd fd) {
     return fd.number_plus_one > 0;
 }
 
-/* The descriptor for system calls; -1 if it is not open. */
+/* The descriptor number for system calls; -1 if it is not open. */
 static inline int pt_fd_get(struct pt_fd fd) {
     return fd.number_plus_one - 1;
 }

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* seq_file hands out whole records up to a page at a time. Files that are read again
- * and again have records below 512 bytes or are a single one: a shorter answer than
- * this is their end, and saves the read that would say so. */
+/* seq_file returns whole records, up to a page per read. Files that are read repeatedly have
+ * records below 512 bytes or only one record, so a read shorter than this is the last one: this
+ * saves the read that would return 0. */
 #define SHORT_READ 3584
 
-#define FILE_LIMIT (256u << 20) /* no kernel file is larger: refuse to grow for ever */
+#define FILE_LIMIT (256u << 20) /* no kernel file is larger: bounds the memory */
 
 static int open_root(const char *path, int *fd, struct pt_err *err) {
     *fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +71,7 @@ void pt_file_close(struct pt_file *f) {
     (void)pt_fd_close(&f->fd);
 }
 
-/* A read that gives less than `end_below` bytes is the last. */
+/* A read that returns fewer than `end_below` bytes is the last one. */
 static int read_all(const struct pt_file *f, ssize_t end_below, struct pt_text *into,
                     struct pt_scan *text) {
     size_t length = 0;

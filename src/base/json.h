@@ -1,4 +1,4 @@
-/* base/json.h -- JSON written as a stream; commas and nesting are kept for the caller.
+/* base/json.h -- writes JSON as a stream; takes care of commas and nesting.
  *
  *     struct pt_json j = { .out = &out };
  *     pt_json_object(&j, NULL);
@@ -6,8 +6,8 @@
  *     pt_json_array(&j, "tags"); pt_json_str(&j, NULL, tag); pt_json_end(&j);
  *     pt_json_end(&j);
  *
- * `key` is NULL inside arrays and at the top. Non-finite numbers become null;
- * bytes that are not UTF-8 become U+FFFD. */
+ * `key` is NULL inside arrays and at the top level. Non-finite numbers become null; bytes that are
+ * not UTF-8 become U+FFFD. */
 #ifndef PT_BASE_JSON_H
 #define PT_BASE_JSON_H
 
@@ -31,10 +31,10 @@ void pt_json_i64(struct pt_json *j, const char *key, int64_t value);
 void pt_json_f64(struct pt_json *j, const char *key, double value);
 void pt_json_bool(struct pt_json *j, const char *key, bool value);
 void pt_json_null(struct pt_json *j, const char *key);
-/* Text that already is JSON. */
+/* The text is JSON already and is copied as it is. */
 void pt_json_raw(struct pt_json *j, const char *key, struct pt_str json);
 
-/* A string with its quotes and escapes, outside of any structure. */
+/* Writes only a string, with quotes and escapes. */
 void pt_json_quote(struct pt_out *out, struct pt_str value);
 
 #endif

@@ -34,7 +34,7 @@ static void expect(struct walk *w, char c) {
         w->scan.failed = true;
 }
 
-/* Behind the first quote; steps over the last. */
+/* Starts after the opening quote; consumes the closing one. */
 static struct pt_str take_string(struct walk *w) {
     const char *start = w->scan.at, *p = start;
     while (p < w->scan.end && *p != '"')
@@ -129,7 +129,7 @@ int pt_json_walk(struct pt_str text, pt_json_value_function *take, void *arg) {
     return w.scan.failed || w.scan.at < w.scan.end ? -EINVAL : 0;
 }
 
-/* The four digits behind \u; false if these are none. */
+/* The four digits after \u; false if they are not hexadecimal. */
 static bool take_unit(struct pt_scan *s, unsigned *unit) {
     struct pt_scan digits = { .at = s->at, .end = s->at + 4 };
     if (s->end - s->at < 4)
@@ -141,7 +141,7 @@ static bool take_unit(struct pt_scan *s, unsigned *unit) {
     return true;
 }
 
-/* Behind \u. Characters beyond 16 bits are two units. */
+/* Starts after \u. Characters above 16 bits are a pair of units. */
 static void unescape_code(struct pt_scan *s, struct pt_buf *into) {
     unsigned high, low;
     if (!take_unit(s, &high)) {

@@ -1,7 +1,7 @@
 /* base/log.h -- one line to stderr: "pitot: warning: what happened".
  *
- * State changes are logged, repetitions are not. Levels: -q errors only,
- * default warnings, -v information, -vv debugging. */
+ * Log changes of state, not repetitions. Levels: -q errors only, default warnings, -v information,
+ * -vv debugging. */
 #ifndef PT_BASE_LOG_H
 #define PT_BASE_LOG_H
 
@@ -13,17 +13,16 @@ enum pt_log_level { PT_LOG_ERROR, PT_LOG_WARNING, PT_LOG_INFO, PT_LOG_DEBUG };
 
 extern enum pt_log_level pt_log_level;
 
-/* A line that stderr cannot take at once is dropped: the recording does not wait for whoever
- * reads it. */
+/* Drops the line if writing to stderr would block: a recording never waits for the reader. */
 void pt_log(enum pt_log_level level, const char *format, ...) PT_PRINTF(2, 3);
 
-/* Can stderr take a page of text? A full pipe or a stopped terminal cannot. Waits at most so
- * long for it. */
+/* True if stderr accepts a page of text within the timeout; a full pipe or a stopped terminal does
+ * not. */
 bool pt_log_is_ready(int timeout_ms);
 
-#define PT_LOG_PATIENCE_MS 1000 /* for whoever reads what is printed at the end of a run */
+#define PT_LOG_PATIENCE_MS 1000 /* for the reader of the output at the end of a run */
 
-/* Called before and after each line, so that a status line can step aside. */
+/* Called before each line, so that a status line can be erased. */
 extern void (*pt_log_hook)(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Masks the words of command lines one after the other and quotes them. */
+/* Masks and quotes the words of a command line. */
 #include "base/mask.h"
 
 #include "base/attr.h"
@@ -14,7 +14,7 @@ static bool is_login_option(struct pt_str word) {
     return false;
 }
 
-/* user:password; but 1000:1000 is what docker calls a user. */
+/* user:password; but 1000:1000 is a user and group as docker writes them. */
 static void mask_login(struct pt_buf *out, struct pt_str word) {
     const char *colon = word.len > 0 ? memchr(word.at, ':', word.len) : NULL;
     bool is_number = true;
@@ -28,7 +28,7 @@ static void mask_login(struct pt_buf *out, struct pt_str word) {
     pt_buf_str(out, PT_MASK);
 }
 
-/* --other or -x: the option before had no value. */
+/* --other or -x: the previous option had no value. */
 static bool looks_like_option(struct pt_str word) {
     return pt_str_starts(word, PT_STR("--")) || (word.len == 2 && word.at[0] == '-');
 }
@@ -112,7 +112,7 @@ static void append_quoted(struct pt_buf *out, struct pt_str word) {
     pt_buf_u8(out, '\'');
 }
 
-/* A line in the making. */
+/* A command line being written. */
 struct line {
     struct pt_buf *out;
     struct pt_buf word;

@@ -1,4 +1,4 @@
-/* Which names are those of secrets. A name is cut into words at - _ . and at capitals. */
+/* Decides which names are names of secrets. A name is split into words at - _ . and at capitals. */
 #include "base/mask.h"
 
 #include "base/attr.h"
@@ -16,23 +16,23 @@ struct name {
     int count;
 };
 
-/* A word that ends with one of these makes the name a secret's, wherever the word stands. */
+/* A word with one of these endings, anywhere in the name, makes it the name of a secret ... */
 static const char *const secret_endings[] = {
     "password",   "passwords",   "passwd",   "passphrase", "secret",      "secrets",
     "credential", "credentials", "apikey",   "apikeys",    "accesskey",   "secretkey",
     "privatekey", "authkey",     "apitoken", "authtoken",  "accesstoken", "authorization",
 };
 
-/* ... unless the name begins or ends with a word that makes it something about the secret. */
+/* ... unless the first or last word shows that the value only describes the secret. */
 static const char flag_words[] = "no without ask prompt require allow enable disable show";
 static const char about_words[] =
     "file files path dir directory name names id ids type length len min max count policy required "
     "enabled disabled ttl expiry age env url uri format mode version provider manager";
 
-/* Words that say nothing: "API_KEY_VALUE" is an API key. */
+/* Words without a meaning here: "API_KEY_VALUE" is an API key. */
 static const char filler_words[] = "value text string plain plaintext raw base64 b64";
 
-/* Words that mean a secret only at the end of the name. NULL `after`: also alone. */
+/* Words that mean a secret only at the end of the name. NULL `after`: also as the only word. */
 static const struct {
     const char *word;
     const char *after;     /* the word before must be one of these; "" = any word */
@@ -106,7 +106,7 @@ static void split(struct name *n, struct pt_str s, bool at_capitals) {
     }
 }
 
-/* TOKEN1, API_KEY_2, SECRET_VALUE: the end says nothing about the kind. */
+/* TOKEN1, API_KEY_2, SECRET_VALUE: removes the end, which has no meaning. */
 static void drop_filler(struct name *n) {
     while (n->count > 0) {
         struct pt_str *last = &n->words[n->count - 1];
@@ -158,7 +158,7 @@ static bool is_secret(struct pt_str text, bool at_capitals) {
     return ends_in_secret(&n);
 }
 
-/* Most names have none of these in them and need no closer look. */
+/* A fast test: most names contain none of these and are not split into words. */
 static bool has_stem(struct pt_str name) {
     static const struct pt_str stems[] = {
         PT_STR("pass"), PT_STR("secr"), PT_STR("cred"), PT_STR("key"), PT_STR("tok"),

@@ -1,14 +1,15 @@
-/* Finds secrets inside of one piece of text: by the name in front, as part of a URL, by shape. */
+/* Finds secrets in a text: by the name before them, as part of a URL, or by their shape. */
 #include "base/mask.h"
 
 #include "base/attr.h"
 
 #include <ctype.h>
 
-/* How far to look for the '@' behind a password: bounds the work on hostile text. */
+/* How far to look for the '@' after a password: bounds the work on hostile text. */
 #define LOGIN_BYTES 512
 
-/* Tokens known by their first letters. `body` of them must follow, one a digit if `has_digit`. */
+/* Tokens with a known prefix. At least `body` characters must follow, one a digit if `has_digit`.
+ * */
 static const struct shape {
     const char *prefix;
     const char *extra; /* characters of the body besides letters and digits */
@@ -35,7 +36,7 @@ struct masker {
     struct pt_buf *out;
     struct pt_str text;
     size_t at;
-    char quote; /* the one we are inside of, or 0 */
+    char quote; /* the open quote, or 0 */
 };
 
 static char peek(const struct masker *m, size_t at) {
@@ -115,8 +116,8 @@ static bool mask_shape(struct masker *m) {
     return false;
 }
 
-/* The authority of a URL ends at / ? # or a blank. A password with a bare '/' in it makes what
- * looks like a port no number: then look on. */
+/* The authority of a URL ends at / ? # or a blank. If the text after the colon is not a number, it
+ * is a password that may contain '/': then the search goes on. */
 static size_t authority_end(const struct masker *m, size_t start) {
     size_t end = start, colon = 0;
     while (end < m->text.len && !is_blank(m->text.at[end]) && !is_quote(m->text.at[end]) &&
@@ -181,9 +182,9 @@ static bool mask_bare_login(struct masker *m) {
     return true;
 }
 
-/* A name and where its value is: what stands between them decides how far the value goes. */
+/* A name and the position of its value; the text between them decides where the value ends. */
 struct assignment {
-    size_t name, name_end; /* dashes in front included */
+    size_t name, name_end; /* including leading dashes */
     size_t value, end;
     bool is_option, is_quoted_name, is_header, is_next_word;
 };
@@ -195,7 +196,7 @@ static size_t skip_closing_quotes(const struct masker *m, size_t at) {
     return at;
 }
 
-/* The value of `--option value` inside of one word; not the next option. */
+/* The value of `--option value` within one word; not the next option. */
 static bool find_option_value(const struct masker *m, struct assignment *a, size_t at) {
     a->value = skip_blanks(m, at);
     a->is_next_word = true;
@@ -223,7 +224,7 @@ static bool find_value(const struct masker *m, struct assignment *a) {
     return a->value < m->text.len;
 }
 
-/* Authorization: Bearer x -- the word in front belongs to the value. */
+/* Authorization: Bearer x -- the first word belongs to the value. */
 static size_t skip_scheme(const struct masker *m, size_t at) {
     static const char *const schemes[] = { "bearer", "basic", "token", "digest", "apikey" };
     size_t end = at;
@@ -240,7 +241,7 @@ static size_t quoted_end(const struct masker *m, size_t at, char quote) {
     return at < m->text.len ? at : m->text.len;
 }
 
-/* Where a value without quotes of its own ends. */
+/* The end of a value without quotes. */
 static size_t plain_end(const struct masker *m, const struct assignment *a) {
     char before = a->name > 0 ? m->text.at[a->name - 1] : 0;
     bool is_query = before == '?' || before == '&';

@@ -1,7 +1,7 @@
-/* base/mem.h -- memory that is always there: out of memory ends the program.
+/* base/mem.h -- allocation that never fails: out of memory ends the program.
  *
- * All of Pitot allocates through these functions, so that a test can ask how
- * many allocations a steady tick makes. Not for code inside an observed process. */
+ * All of Pitot allocates through these functions, so that a test can count the allocations of a
+ * tick. Not for code inside an observed process. */
 #ifndef PT_BASE_MEM_H
 #define PT_BASE_MEM_H
 

@@ -23,8 +23,8 @@ const struct pt_module_info pt_module_infos[] = {
     { 0 },
 };
 
-/* Relative to the directory of the program; the last is for the demo engine, which is beside the
- * modules. */
+/* Relative to the directory of the program; the last is for the demo engine, which is in the
+ * directory of the modules. */
 static const char *const places[] = { "modules", "../lib/pitot", "../" PITOT_LIBDIR "/pitot", "." };
 
 static int try_place(char *path, size_t capacity, const char *directory, const char *place,
@@ -44,7 +44,7 @@ int pt_module_find(const char *file, char *path, size_t capacity) {
     char own[PATH_MAX];
     int rc = pt_fs_own_directory(own, sizeof own);
     if (rc) {
-        snprintf(path, capacity, "of a program whose own path is unknown");
+        snprintf(path, capacity, "(the path of this program is unknown)");
         return rc;
     }
     const char *forbidden = NULL;
@@ -85,13 +85,13 @@ int pt_module_look(const char *name, const struct pt_module **module, struct pt_
                        info->package);
     if (rc)
         return pt_fail(err, rc, "cannot read the module %s: %s", path, strerror(-rc));
-    /* never closed: libraries below leave threads, handlers at exit and thread data behind */
+    /* never closed: the libraries leave threads, exit handlers and thread data */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return pt_fail(err, -ELIBACC, "%s; install the package %s", dlerror(), info->package);
     *module = dlsym(handle, "pt_module");
     if (!*module)
-        return pt_fail(err, -ENOEXEC, "%s is no module of Pitot", path);
+        return pt_fail(err, -ENOEXEC, "%s is not a Pitot module", path);
     return strcmp((*module)->pitot, PITOT_VERSION) == 0 ? 0
                                                         : of_another_program(*module, name, err);
 }
@@ -107,7 +107,7 @@ int pt_module_open(const char *name, uint32_t version, const void **interface, s
     return rc;
 }
 
-/* Was its code altered by the linker? */
+/* True if the dynamic linker modified its code. */
 static bool has_text_relocations(const struct dl_phdr_info *object) {
     for (int i = 0; i < object->dlpi_phnum; i++) {
         if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
@@ -120,8 +120,8 @@ static bool has_text_relocations(const struct dl_phdr_info *object) {
     return false;
 }
 
-/* Segments that are not written to are as the file has them; but for the breakpoints of a debugger,
- * which are in the program rather than in a library. */
+/* Read-only segments can be dropped: their pages are those of the file. Breakpoints of a debugger
+ * are an exception, but are in the program rather than in a library. */
 static int give_back(struct dl_phdr_info *object, size_t size, void *arg) {
     (void)size;
     bool is_program = !object->dlpi_name[0];

@@ -10,7 +10,7 @@ static uint64_t hash(struct pt_str text) {
     return h;
 }
 
-/* The slot that has the name, or the empty one where it would be. */
+/* The slot of the name, or the empty slot where it belongs. */
 static uint32_t *slot_of(const struct pt_names *n, struct pt_str name) {
     size_t mask = n->slot_count - 1, at = hash(name) & mask;
     while (n->slots[at] && !pt_str_eq(n->list[n->slots[at] - 1], name))

@@ -22,7 +22,8 @@ static const struct {
     { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 };
 
-/* Digits with at most one point: no sign, exponent or hexadecimal. What follows, or NULL. */
+/* Digits with at most one point: no sign, exponent or hexadecimal. Returns the text after the
+ * number, or NULL. */
 static const char *take_number(const char *text, double *value) {
     char digits[64], *end;
     size_t length = strspn(text, "0123456789.");
@@ -37,16 +38,16 @@ int pt_duration_parse(const char *text, int64_t bare_unit_ns, int64_t *ns, struc
     double value, unit = 0;
     const char *suffix = take_number(text, &value);
     if (!suffix)
-        return pt_fail(err, -EINVAL, "'%s' is not a duration: write 100ms, 1s, 5m or 2h", text);
+        return pt_fail(err, -EINVAL, "'%s' is not a duration (examples: 100ms, 1s, 5m, 2h)", text);
     if (!*suffix)
         unit = (double)bare_unit_ns;
     for (size_t i = 0; i < PT_COUNT(duration_units); i++)
         if (strcmp(suffix, duration_units[i].suffix) == 0)
             unit = duration_units[i].ns;
     if (unit == 0)
-        return pt_fail(err, -EINVAL, "'%s' has an unknown unit: use us, ms, s, m, h or d", text);
+        return pt_fail(err, -EINVAL, "'%s' has an unknown unit (use us, ms, s, m, h or d)", text);
     if (value * unit >= 9e18)
-        return pt_fail(err, -EINVAL, "'%s' is too long a duration", text);
+        return pt_fail(err, -EINVAL, "'%s' is too long", text);
     *ns = (int64_t)llround(value * unit);
     return 0;
 }
@@ -59,7 +60,7 @@ int pt_bytes_parse(const char *text, int64_t *bytes, struct pt_err *err) {
     if (found)
         unit = (double)(INT64_C(1) << 10 * (found - units + 1));
     if (!suffix || (*suffix && (!found || suffix[1])) || value * unit >= 9e18)
-        return pt_fail(err, -EINVAL, "'%s' is no size: write 65536, 512k, 64M or 2G", text);
+        return pt_fail(err, -EINVAL, "'%s' is not a size (examples: 65536, 512k, 64M, 2G)", text);
     *bytes = (int64_t)llround(value * unit);
     return 0;
 }
@@ -87,16 +88,16 @@ static int parse_i64(const char *text, int64_t *value, struct pt_err *err) {
 static int parse_percent(const char *text, double *value, struct pt_err *err) {
     const char *rest = take_number(text, value);
     if (!rest || (*rest && strcmp(rest, "%") != 0))
-        return pt_fail(err, -EINVAL, "'%s' is not a percentage: write 5 or 5%%", text);
+        return pt_fail(err, -EINVAL, "'%s' is not a percentage (examples: 5, 5%%)", text);
     return 0;
 }
 
 /* The options being set. Each layer (file, environment, command line) replaces the lists of the
- * one before and adds to its own. */
+ * previous layer and appends to its own. */
 struct parsing {
     const struct pt_option_table *table;
     void *values;
-    bool *is_list_begun; /* by option, in this layer */
+    bool *is_list_begun; /* per option, in this layer */
 };
 
 static void begin_layer(struct parsing *p) {
@@ -157,7 +158,7 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
     return -EINVAL;
 }
 
-/* Sets a value and says where a wrong one came from. */
+/* Sets a value; the error message names the place of a wrong one. */
 static int set_from(struct parsing *p, const struct pt_option *o, const char *text,
                     const char *where, struct pt_err *err) {
     struct pt_err reason = { "" };
@@ -177,7 +178,7 @@ static int set_defaults(struct parsing *p, struct pt_err *err) {
     return 0;
 }
 
-/* A configuration file on its way through inih, which asks for one line after the other. */
+/* A configuration file that inih reads line by line. */
 struct file_reading {
     struct parsing *parsing;
     struct pt_scan text;
@@ -192,7 +193,7 @@ static void fail_file(struct file_reading *r, const char *format, const char *na
     pt_fail(&r->reason, -EINVAL, format, name);
 }
 
-/* As fgets(3) does. */
+/* Behaves like fgets(3). */
 static char *next_line(char *into, int capacity, void *user) {
     struct file_reading *r = user;
     struct pt_scan line;
@@ -205,7 +206,7 @@ static char *next_line(char *into, int capacity, void *user) {
     return pt_str_copy(into, (size_t)capacity, rest);
 }
 
-/* Keys before any section, or in the section of this command. */
+/* Accepts keys before any section and keys in the section of this command. */
 static int file_entry(void *user, const char *section, const char *name, const char *value) {
     struct file_reading *r = user;
     struct parsing *p = r->parsing;
@@ -237,7 +238,7 @@ static int read_text(struct parsing *p, struct pt_str text, const char *path, st
     return 0;
 }
 
-/* A file that is not there, or is somebody else's (sudo keeps HOME), is no failure. */
+/* A missing file, or one that belongs to another user (sudo keeps HOME), is not an error. */
 static int read_file(struct parsing *p, const char *path, struct pt_err *err) {
     struct pt_text buffer = { 0 };
     struct pt_scan text;
@@ -295,7 +296,7 @@ static int argument_rule(const struct pt_option *o) {
     return !takes_argument(o) ? no_argument : o->implied ? optional_argument : required_argument;
 }
 
-/* Longest common start, as a measure of what was meant. */
+/* The name with the longest common prefix is probably the one that was meant. */
 static const char *nearest(const struct pt_option_table *t, const char *word) {
     const char *best = NULL;
     size_t best_length = 1;
@@ -317,7 +318,7 @@ struct getopt_table {
     char *shorts;
 };
 
-/* Codes of long options: their index and one of these. */
+/* The code of a long option is its index plus one of these. */
 #define FIRST_LONG 256
 #define NEGATED    0x10000
 
@@ -352,7 +353,7 @@ static void release_getopt(struct getopt_table *g) {
     pt_free(g->shorts);
 }
 
-/* The option that a code of getopt stands for: a letter, or an index and what was before it. */
+/* The option for a code of getopt: a letter, or an index plus one of the constants above. */
 static const struct pt_option *option_of(const struct pt_option_table *t, int code) {
     if (code >= FIRST_LONG)
         return &t->options[code >= NEGATED ? code - NEGATED : code - FIRST_LONG];
@@ -383,7 +384,7 @@ static int set_from_command_line(struct parsing *p, int code, const char *argume
     return set_from(p, o, argument, where, err);
 }
 
-/* `*has_dashes`: the options ended with "--", which is no option's value. */
+/* `*has_dashes`: the options ended with "--", and that was not the value of an option. */
 static int read_command_line(struct parsing *p, int argc, char **argv, bool *has_dashes,
                              struct pt_err *err) {
     struct getopt_table g;

@@ -93,7 +93,7 @@ void pt_out_large(struct pt_out *o, const void *bytes, size_t n) {
     o->used = n;
 }
 
-/* Text that has fit into the buffer becomes the memory's own without a copy. */
+/* Text that fits into the buffer is handed to the memory without a copy. */
 static void give_buffer(struct pt_out *o) {
     *o->memory = (struct pt_buf){ pt_realloc(o->buffer, o->used), o->used, o->used };
     o->written = o->used;

@@ -1,8 +1,8 @@
 /* base/out.h -- buffered output with a sticky error.
  *
- * After the first failure nothing more is written and pt_out_close() returns
- * that failure: writers in between do not check. Files opened by name appear
- * under that name only when they are complete (a temporary name, then rename). */
+ * After the first failure nothing more is written and pt_out_close() returns that failure, so
+ * writers do not check. A file opened by name appears under that name only when it is complete
+ * (temporary name, then rename). */
 #ifndef PT_BASE_OUT_H
 #define PT_BASE_OUT_H
 
@@ -15,7 +15,7 @@
 
 struct pt_buf;
 
-/* Takes bytes; 0 or -errno, which sticks. */
+/* Consumes bytes; 0, or -errno, which becomes the sticky error. */
 typedef int pt_out_drain_function(void *arg, const void *bytes, size_t n);
 
 struct pt_out {
@@ -26,25 +26,25 @@ struct pt_out {
     int error; /* 0 or the first -errno */
     bool owns_fd;
     char *path, *temporary;       /* of a file opened by name */
-    struct pt_buf *memory;        /* where the bytes go instead of a descriptor, or NULL */
+    struct pt_buf *memory;        /* receives the bytes instead of a descriptor, or NULL */
     pt_out_drain_function *drain; /* or this */
     void *drain_arg;
 };
 
-/* Creates a file; whatever had that name is replaced when it closes without error.
- * A path that is not a regular file (FIFO, /dev/full) is written in place. */
+/* Creates a file. On close without error it replaces any file of that name. A path that is not a
+ * regular file (FIFO, /dev/full) is written directly. */
 int pt_out_create(struct pt_out *o, const char *path, struct pt_err *err) PT_MUST_CHECK;
 /* Borrows a descriptor. */
 void pt_out_borrow(struct pt_out *o, int fd);
 /* Appends to a buffer, which is borrowed. */
 void pt_out_memory(struct pt_out *o, struct pt_buf *into);
-/* For code that must not end the program when memory is short: the buffer, of PT_OUT_BUFFER bytes,
- * is the caller's, and `drain` takes what it holds. */
+/* For code that must not end the program when out of memory: the caller provides the buffer of
+ * PT_OUT_BUFFER bytes, and `drain` consumes its contents. */
 void pt_out_through(struct pt_out *o, char *buffer, pt_out_drain_function *drain, void *arg);
 /* Flushes, closes, renames; 0 or the first error since open. A failed file is removed. */
 int pt_out_close(struct pt_out *o);
 int pt_out_flush(struct pt_out *o);
-/* Closes and removes what was written. */
+/* Closes and removes the file. */
 void pt_out_discard(struct pt_out *o);
 
 /* Bytes written or buffered so far: the offset of the next byte in the file. */
@@ -52,7 +52,7 @@ static inline uint64_t pt_out_offset(const struct pt_out *o) {
     return o->written + o->used;
 }
 
-/* Room for `bytes` more, at most PT_OUT_BUFFER; the caller writes there and moves `used`. */
+/* Space for `bytes` more, at most PT_OUT_BUFFER; the caller writes there and advances `used`. */
 static inline char *pt_out_reserve(struct pt_out *o, size_t bytes) {
     if (PT_UNLIKELY(o->used + bytes > PT_OUT_BUFFER))
         pt_out_flush(o);
@@ -83,7 +83,7 @@ static inline void pt_out_char(struct pt_out *o, char c) {
     pt_out_bytes(o, &c, 1);
 }
 
-/* Text of others: bytes that are not UTF-8 become U+FFFD. */
+/* For text from outside: bytes that are not UTF-8 become U+FFFD. */
 void pt_out_utf8(struct pt_out *o, struct pt_str text);
 void pt_out_printf(struct pt_out *o, const char *format, ...) PT_PRINTF(2, 3);
 void pt_out_i64(struct pt_out *o, int64_t value);

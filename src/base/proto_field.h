@@ -1,4 +1,4 @@
-/* base/proto_field.h -- protobuf messages read field by field.
+/* base/proto_field.h -- reads protobuf messages field by field.
  *
  *     struct pt_bytes message = pt_bytes_of(text);
  *     struct pt_proto_field f;
@@ -22,8 +22,8 @@ enum pt_proto_type {
 struct pt_proto_field {
     unsigned number;
     enum pt_proto_type type;
-    uint64_t value;      /* of numbers */
-    struct pt_str bytes; /* of texts, messages and packed numbers; borrowed */
+    uint64_t value;      /* of a number */
+    struct pt_str bytes; /* of a string, message or packed numbers; borrowed */
 };
 
 /* False at the end and after a failure. */

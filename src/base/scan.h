@@ -1,8 +1,8 @@
 /* base/scan.h -- a cursor over text with a sticky failure.
  *
- * Once a call fails, `failed` stays set and every later call returns an empty
- * string or 0, so a parser reads straight on and checks once at the end.
- * Numbers that do not fit are failures, not wrapped values. */
+ * Once a call fails, `failed` stays set and every later call returns an empty string or 0, so a
+ * parser reads on and checks once at the end. Numbers that do not fit are failures, not wrapped
+ * values. */
 #ifndef PT_BASE_SCAN_H
 #define PT_BASE_SCAN_H
 
@@ -42,7 +42,7 @@ static inline void pt_scan_blanks(struct pt_scan *s) {
         s->at++;
 }
 
-/* Skips blanks, then takes everything up to the next blank. No word is a failure. */
+/* Skips blanks, then consumes everything up to the next blank. Fails if there is no word. */
 static inline struct pt_str pt_scan_word(struct pt_scan *s) {
     pt_scan_blanks(s);
     const char *start = s->at;
@@ -60,7 +60,8 @@ static inline void pt_scan_skip(struct pt_scan *s, int words) {
         (void)pt_scan_word(s);
 }
 
-/* Takes everything up to `stop` and steps over it. No `stop` is a failure. */
+/* Consumes everything up to and including `stop`; returns it without `stop`. Fails without a
+ * `stop`. */
 static inline struct pt_str pt_scan_until(struct pt_scan *s, char stop) {
     const char *found = s->failed ? NULL : memchr(s->at, stop, (size_t)(s->end - s->at));
     if (!found) {
@@ -72,7 +73,7 @@ static inline struct pt_str pt_scan_until(struct pt_scan *s, char stop) {
     return taken;
 }
 
-/* Steps over `text` if it comes next. */
+/* Consumes `text` if it is next. */
 static inline bool pt_scan_take(struct pt_scan *s, struct pt_str text) {
     if (s->failed || !pt_str_starts(pt_scan_rest(s), text))
         return false;

@@ -1,4 +1,5 @@
-/* base/str.h -- a borrowed piece of text: not terminated, never owned, never NULL-checked. */
+/* base/str.h -- a borrowed string with a length: not terminated, not owned, never checked for NULL.
+ * */
 #ifndef PT_BASE_STR_H
 #define PT_BASE_STR_H
 
@@ -35,7 +36,7 @@ static inline struct pt_str pt_str_skip(struct pt_str s, size_t bytes) {
     return (struct pt_str){ s.at + bytes, s.len - bytes };
 }
 
-/* Copies into a fixed buffer, cut to fit, always terminated. Returns the buffer. */
+/* Copies into a fixed buffer; truncates to fit, always terminates. Returns the buffer. */
 static inline char *pt_str_copy(char *into, size_t capacity, struct pt_str s) {
     size_t n = s.len < capacity - 1 ? s.len : capacity - 1;
     if (n > 0)

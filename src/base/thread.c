@@ -7,7 +7,7 @@
 
 #define MOST_URGENT (-20)
 
-/* A fault that is blocked ends the program, whoever would have handled it
+/* A blocked fault signal ends the program even if there is a handler
  * (inside/region/sigbus_guard.h). */
 static sigset_t all_but_faults(void) {
     static const int faults[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP };

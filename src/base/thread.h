@@ -1,5 +1,5 @@
-/* base/thread.h -- threads that handle no signals but their own faults: the others belong to the
- * main thread, or to the program that libpitot is in. */
+/* base/thread.h -- threads that block all signals except their own faults: other signals are for
+ * the main thread, or for the program that uses libpitot. */
 #ifndef PT_BASE_THREAD_H
 #define PT_BASE_THREAD_H
 
@@ -10,9 +10,9 @@
 
 /* 0 or -errno. */
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) PT_MUST_CHECK;
-/* What a thread that runs has used until now. */
+/* CPU time of a running thread so far. */
 int64_t pt_thread_cpu_ns(pthread_t thread);
-/* The calling thread goes before all others, where we may. */
+/* Gives the calling thread the highest priority, if permitted. */
 void pt_thread_hurry(void);
 
 #endif

@@ -23,7 +23,7 @@ static size_t character_length(const unsigned char *at, size_t left) {
     return code < minimum[n] || code > 0x10ffff || is_surrogate ? 0 : n;
 }
 
-/* Most text is ASCII: whole words of it are skipped. */
+/* Most text is ASCII: skips it eight bytes at a time. */
 static size_t ascii_words(struct pt_str text) {
     size_t length = 0;
     for (uint64_t word; length + sizeof word <= text.len; length += sizeof word) {

@@ -664,7 +664,7 @@ def wrong_options_are_told(directory):
     for options, words in ((('--listen', 'x'), "cannot listen on 'x'"),
                            (('--tls-cert', 'x'), 'give both or neither'),
                            (('--history', '5k'), 'at least 1M'),
-                           (('--history', 'x'), 'is no size'),
+                           (('--history', 'x'), 'is not a size'),
                            (('-t', '1ms'), 'must be at least 10 ms'),
                            (('x',), "unexpected argument 'x'")):
         code, _, err = run('serve', '--state-dir', directory, *options)

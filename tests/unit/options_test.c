@@ -224,7 +224,7 @@ static void a_wrong_line_of_the_file_is_named(void **state) {
     (void)state;
     check_config_refused("\nintervall = 5\n", "2: unknown key 'intervall'");
     check_config_refused("count = 1\ninterval = soon\ncount = 2\n",
-                         "2: interval: 'soon' is not a duration: write 100ms, 1s, 5m or 2h");
+                         "2: interval: 'soon' is not a duration (examples: 100ms, 1s, 5m, 2h)");
     check_config_refused("count = 1\njust words\ncount = x\n", "2: not a 'key = value' line");
     check_config_refused("count = x\njust words\n", "1: count: 'x' is not a whole number");
     char line[400] = "count = 1\noutput = ";
@@ -246,21 +246,24 @@ static void files_that_cannot_be_read_are_passed_over_or_named(void **state) {
 
 static void wrong_values_are_refused_with_a_remedy(void **state) {
     (void)state;
-    check_refused("-t soon", "--interval: 'soon' is not a duration: write 100ms, 1s, 5m or 2h");
-    check_refused("-t -5", "--interval: '-5' is not a duration: write 100ms, 1s, 5m or 2h");
-    check_refused("-t 5x", "--interval: '5x' has an unknown unit: use us, ms, s, m, h or d");
-    check_refused("-d 300000000000", "--duration: '300000000000' is too long a duration");
+    check_refused("-t soon", "--interval: 'soon' is not a duration (examples: 100ms, 1s, 5m, 2h)");
+    check_refused("-t -5", "--interval: '-5' is not a duration (examples: 100ms, 1s, 5m, 2h)");
+    check_refused("-t 5x", "--interval: '5x' has an unknown unit (use us, ms, s, m, h or d)");
+    check_refused("-d 300000000000", "--duration: '300000000000' is too long");
     check_refused("-n 1.5", "--count: '1.5' is not a whole number");
     check_refused("-n 9223372036854775808", "--count: '9223372036854775808' is not a whole number");
-    check_refused("--max-overhead 5%%", "--max-overhead: '5%%' is not a percentage: write 5 or 5%");
-    check_refused("--max-overhead inf", "--max-overhead: 'inf' is not a percentage: write 5 or 5%");
-    check_refused("--max-overhead -1", "--max-overhead: '-1' is not a percentage: write 5 or 5%");
+    check_refused("--max-overhead 5%%",
+                  "--max-overhead: '5%%' is not a percentage (examples: 5, 5%)");
+    check_refused("--max-overhead inf",
+                  "--max-overhead: 'inf' is not a percentage (examples: 5, 5%)");
+    check_refused("--max-overhead -1",
+                  "--max-overhead: '-1' is not a percentage (examples: 5, 5%)");
 }
 
 static void a_wrong_value_of_the_environment_names_the_variable(void **state) {
     (void)state;
     setenv("PITOT_MAX_OVERHEAD", "much", 1);
-    check_refused("", "PITOT_MAX_OVERHEAD: 'much' is not a percentage: write 5 or 5%");
+    check_refused("", "PITOT_MAX_OVERHEAD: 'much' is not a percentage (examples: 5, 5%)");
     unsetenv("PITOT_MAX_OVERHEAD");
     setenv("PITOT_QUIET", "perhaps", 1);
     check_refused("", "PITOT_QUIET: 'perhaps' is neither yes nor no");
