@@ -1,8 +1,8 @@
-/* collect/app.c -- what programs say of themselves through libpitot: spans and metrics.
+/* collect/app.c -- spans and metrics of programs that use libpitot.
  *
- * Each process has a file in the directory of the run, <pid>-<start>, which
- * inside/region/reader.h reads. Spans are events: each is a row once. Metrics are state: a row
- * each, at a pace of their own. */
+ * Each process has a file <pid>-<start> in the directory of the run, read with
+ * inside/region/reader.h. Spans are events: each becomes one row. Metrics are state: one row each
+ * per reading, with a sampling interval of their own. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,40 +15,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_COLUMNS(X, t)                                                                    \
-    X(t, pid, "sPid", KEY, I64, NONE, 0, "Process")                                           \
-    X(t, thread, "sThread", KEY, I64, NONE, 0, "Thread that ended it")                        \
-    X(t, name, "sName", KEY, STRING, NONE, 0, "Name, as the program has it")                  \
-    X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")        \
-    X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "How long it took; T: its start") \
-    X(t, argument, "sArgument", INFO, I64, NONE, 0, "Number the program gave it")             \
-    X(t, request, "sRequest", INFO, I64, NONE, 0, "Request it worked for")                    \
-    X(t, work, "sWork", INFO, STRING, NONE, 0, "The number counts samples, tokens, flows")    \
-    X(t, text, "sText", INFO, STRING, NONE, 0, "Text the program gave it")
+#define SPAN_COLUMNS(X, t)                                                                       \
+    X(t, pid, "sPid", KEY, I64, NONE, 0, "Process")                                              \
+    X(t, thread, "sThread", KEY, I64, NONE, 0, "Thread that ended the span")                     \
+    X(t, name, "sName", KEY, STRING, NONE, 0, "Name, set by the program")                        \
+    X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")              \
+    X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "Duration; T: its start")            \
+    X(t, argument, "sArgument", INFO, I64, NONE, 0, "Number, set by the program")                \
+    X(t, request, "sRequest", INFO, I64, NONE, 0, "Request that the span belongs to")            \
+    X(t, work, "sWork", INFO, STRING, NONE, 0, "What the number counts: samples, tokens, flows") \
+    X(t, text, "sText", INFO, STRING, NONE, 0, "Text, set by the program")
 
-PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs with libpitot",
+PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans of programs that use libpitot",
          SPAN_COLUMNS, "libpitot");
 
 #define APP_METRIC_COLUMNS(X, t)                                                        \
     X(t, pid, "aPid", KEY, I64, NONE, 0, "Process")                                     \
-    X(t, name, "aName", KEY, STRING, NONE, 0, "Name, as the program has it")            \
-    X(t, labels, "aLabels", KEY, STRING, NONE, 0, "Its labels")                         \
-    X(t, kind, "aKind", INFO, STRING, NONE, 0, "counter, gauge, histogram")             \
-    X(t, unit, "aUnit", INFO, STRING, NONE, 0, "Unit, as the program has it")           \
+    X(t, name, "aName", KEY, STRING, NONE, 0, "Name, set by the program")               \
+    X(t, labels, "aLabels", KEY, STRING, NONE, 0, "Labels")                             \
+    X(t, kind, "aKind", INFO, STRING, NONE, 0, "counter, gauge or histogram")           \
+    X(t, unit, "aUnit", INFO, STRING, NONE, 0, "Unit, set by the program")              \
     X(t, value, "aValue", GAUGE, F64, NONE, 0, "Value of a counter or gauge")           \
     X(t, count, "aCount", COUNTER, I64, COUNT, 0, "Values in a histogram")              \
-    X(t, sum, "aSum", COUNTER, F64, NONE, 0, "Their sum")                               \
+    X(t, sum, "aSum", COUNTER, F64, NONE, 0, "Sum of the values")                       \
     X(t, p50, "aP50", GAUGE, F64, NONE, 0, "Median of all values so far, within 1.1 %") \
-    X(t, p90, "aP90", GAUGE, F64, NONE, 0, "90th percentile of the same")               \
-    X(t, p99, "aP99", GAUGE, F64, NONE, 0, "99th percentile of the same")               \
+    X(t, p90, "aP90", GAUGE, F64, NONE, 0, "90th percentile of all values so far")      \
+    X(t, p99, "aP99", GAUGE, F64, NONE, 0, "99th percentile of all values so far")      \
     X(t, buckets, "aBuckets", INFO, STRING, NONE, 0,                                    \
-      "Its buckets of 2^(1/32) from 2^-32 on, DISTANCE:COUNT,...")
+      "Histogram buckets of width 2^(1/32), starting at 2^-32, DISTANCE:COUNT,...")
 
 PT_TABLE(app_metric, PT_TABLE_ROWS(METRICS, "app_metrics", NULL),
-         "Metrics of programs with libpitot", APP_METRIC_COLUMNS, "libpitot");
+         "Metrics of programs that use libpitot", APP_METRIC_COLUMNS, "libpitot");
 
 #define REGIONS_MAX      256
-#define SPANS_PER_TICK   65536 /* rows; what is left is for the next tick */
+#define SPANS_PER_TICK   65536 /* rows; the rest waits for the next tick */
 #define SPANS_AT_ONCE    1024
 #define LOOK_PERIOD_NS   PT_NS_PER_SECOND
 #define METRIC_PERIOD_NS (500 * PT_NS_PER_MS)
@@ -60,7 +60,7 @@ struct watched {
 
 struct app_state {
     struct pt_fd directory;
-    struct timespec changed; /* of the directory, when it was last read */
+    struct timespec changed; /* of the directory at its last read */
     int64_t looked_ns, metrics_ns;
     struct watched *regions;
     size_t region_count, region_capacity;
@@ -97,7 +97,7 @@ static bool is_known(const struct app_state *s, const char *name) {
     return false;
 }
 
-/* False if it has to be tried again. */
+/* False if the caller must try again. */
 static bool add_region(struct app_state *s, const char *name) {
     struct watched w = { 0 };
     if (strlen(name) >= sizeof w.name)
@@ -106,17 +106,18 @@ static bool add_region(struct app_state *s, const char *name) {
     if (rc == -EAGAIN)
         return false;
     if (rc)
-        pt_log(PT_LOG_WARNING, "app: %s is not a region of libpitot: %s", name, strerror(-rc));
+        pt_log(PT_LOG_WARNING, "app: %s is not a libpitot region: %s", name, strerror(-rc));
     memcpy(w.name, name, strlen(name) + 1);
     pt_grow(&s->regions, &s->region_capacity, s->region_count + 1, sizeof *s->regions);
     s->regions[s->region_count++] = w;
     return true;
 }
 
-/* Once a file is read to its end it is taken away, which makes room for others. */
+/* Removes files that are read to their end, which frees slots for others. */
 static void note_too_many(struct app_state *s) {
     if (!s->has_too_many)
-        pt_log(PT_LOG_WARNING, "app: more than %d processes use libpitot; others wait",
+        pt_log(PT_LOG_WARNING,
+               "app: more than %d processes use libpitot; the others are not read yet",
                REGIONS_MAX);
     s->has_too_many = true;
 }
@@ -148,7 +149,7 @@ static void look_for_regions(struct app_state *s, const struct pt_context *conte
         return;
     bool has_changed =
         st.st_mtim.tv_sec != s->changed.tv_sec || st.st_mtim.tv_nsec != s->changed.tv_nsec;
-    if (has_changed || context->is_last) /* two changes can have one time */
+    if (has_changed || context->is_last) /* two changes can have the same mtime */
         read_directory(s, st.st_mtim);
 }
 
@@ -195,7 +196,7 @@ static bool may_go_on(const struct pt_context *context, const struct pt_batch *r
     return context->is_last || rows->row_count < SPANS_PER_TICK;
 }
 
-/* True if none is left. */
+/* True if none are left. */
 static bool add_spans(struct app_state *s, struct watched *w, const struct pt_context *context,
                       struct pt_batch *rows) {
     size_t count = SPANS_AT_ONCE;
@@ -264,7 +265,7 @@ static int app_collect(void *state, const struct pt_context *context, struct pt_
         if (!w->region.at)
             continue;
         if (!pt_region_is_whole(&w->region)) {
-            pt_log(PT_LOG_WARNING, "app: %s was cut; it is not read any more", w->name);
+            pt_log(PT_LOG_WARNING, "app: %s was truncated; Pitot no longer reads it", w->name);
             pt_region_close(&w->region);
             continue;
         }

@@ -8,7 +8,7 @@
 
 #define LIMITS_ONLY   (1u << PT_CGROUP_SOURCE_LIMITS)
 #define CPU_COUNT_MAX 8192
-/* Full reads between looks for files and hierarchies that were missing. */
+/* Full reads between searches for missing files and hierarchies. */
 #define LOCATE_EVERY 12
 
 int pt_cgroup_reader_open(struct pt_cgroup_reader *r, const struct pt_fs *fs) {
@@ -28,8 +28,8 @@ void pt_cgroup_reader_close(struct pt_cgroup_reader *r) {
     pt_text_release(&r->text);
 }
 
-/* The mount in which a file of a group is looked for, plus one; 0 = none. A controller that
- * v1 holds is not asked from v2, unless the path exists in v2 only. */
+/* The mount in which to open a file of a group, plus one; 0 = none. If v1 has the controller, v2 is
+ * not used, unless the path exists in v2 only. */
 static int mount_of_file(const struct pt_cgroup_layout *l, uint32_t mounts,
                          const struct pt_cgroup_file *file) {
     int v1 = l->v1_plus_one[file->controller], v2 = l->v2_plus_one;
@@ -62,7 +62,7 @@ static int open_in_mount(const struct pt_cgroup_reader *r, int mount_plus_one, s
     return pt_file_open(opened, m->fd, file);
 }
 
-/* All files that may be in the places the path exists in. */
+/* All files that can exist in the mounts that have the path. */
 static void expect_files(struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r) {
     w->files = 0;
     w->version = 0;
@@ -85,7 +85,7 @@ static void locate(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     expect_files(w, r);
 }
 
-/* Controllers are switched on and hierarchies are joined later: looks again. */
+/* Controllers can be enabled and hierarchies joined later: search again. */
 static void locate_again(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     if (pt_cgroup_locate(&r->layout, pt_str_from(w->path)) == w->mounts)
         expect_files(w, r);
@@ -129,7 +129,7 @@ static bool may_keep(const struct pt_cgroup_reader *r, const struct pt_cgroup_wa
                      const struct pt_cgroup_file *file) {
     if (r->was_refused || r->kept_count >= r->kept_limit || file->sources == LIMITS_ONLY)
         return false;
-    /* The last quarter is for those that need it most. */
+    /* The last quarter of descriptors is for recorded and active groups. */
     return w->is_recorded || w->is_active || r->kept_count < r->kept_limit / 4 * 3;
 }
 
@@ -153,9 +153,8 @@ static int read_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int 
     return 0;
 }
 
-/* A file that was there and is not any more, or a descriptor whose cgroup was removed
- * (ENODEV). Where the path itself is still there (a service that was restarted), its files
- * are opened anew. */
+/* A file has disappeared, or the cgroup of a descriptor was removed (ENODEV). If the path still
+ * exists (a restarted service), its files are opened again. */
 static bool is_sign_of_removal(const struct pt_cgroup_watch *w, int index, int rc) {
     return rc == -ENODEV || (rc == -ENOENT && w->known >> index & 1);
 }
@@ -188,8 +187,8 @@ static bool is_needed(const struct pt_cgroup_watch *w, int index) {
     return w->files >> index & 1 && !(file->is_fallback && w->files >> (index - 1) & 1);
 }
 
-/* Reads the first file the group has: its CPU usage, or its memory where it has no CPU.
- * True if the number has moved. */
+/* Reads the first file of the group: its CPU usage, or its memory if it has no CPU controller. True
+ * if the number changed. */
 static bool update_usage(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int *index) {
     for (*index = 0; *index < PT_CGROUP_FILE_COUNT && !w->is_gone; ++*index) {
         if (!is_needed(w, *index))
@@ -241,7 +240,7 @@ static bool read_network_name(const struct pt_cgroup_reader *r, pid_t pid, char 
     return pt_fs_readlink(r->fs->proc, path, name, 64) == 0;
 }
 
-/* The file is not kept open: that would keep the container's network namespace alive. */
+/* Not kept open: that would keep the container's network namespace alive. */
 static void update_network(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     char path[32], name[64];
     struct pt_scan text;
@@ -259,7 +258,7 @@ static void update_network(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r
     w->times_ns[PT_WATCH_NETWORK] = now_ns;
 }
 
-/* A member in a network of its own; those in the host's network share its counters. */
+/* A member in its own network namespace; in the host's namespace the counters are the host's. */
 static void pick_network_pid(struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r,
                              const pid_t *pids, int count) {
     for (int i = 0; i < count && !w->network_pid && r->host_network[0]; i++)
@@ -324,7 +323,7 @@ void pt_cgroup_reader_refresh(struct pt_cgroup_reader *r) {
     r->level_count = 0;
 }
 
-/* Keeps the levels that are above `path`, too. */
+/* Keeps the levels that are also ancestors of `path`. */
 static void pop_levels(struct pt_cgroup_reader *r, struct pt_str path, uint32_t mounts) {
     if (r->level_mounts != mounts)
         r->level_count = 0;
@@ -351,7 +350,7 @@ static void push_level(struct pt_cgroup_reader *r, struct pt_str path) {
     memcpy(r->level_path, path.at, path.len);
 }
 
-/* The tightest limits of everything above `path`: "/", "/a" and "/a/b" for "/a/b/c". */
+/* The tightest limits of all ancestors of `path`: "/", "/a" and "/a/b" for "/a/b/c". */
 static struct pt_cgroup_limits limits_above(struct pt_cgroup_reader *r, struct pt_str path,
                                             uint32_t mounts) {
     pop_levels(r, path, mounts);
@@ -375,8 +374,8 @@ static void update_limits(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r)
     if (w->is_gone)
         return;
     w->tightest = limits_above(r, pt_str_from(w->path), w->mounts);
-    /* A v2 group without the controller runs on the CPUs of the group above; in v1 an empty
-     * list means that nothing may run there. */
+    /* A v2 group without the controller runs on the CPUs of its parent; in v1 an empty list means
+     * that nothing may run there. */
     if (is_in_v1(w, r, PT_CGROUP_CPUSET))
         w->tightest.has_cpus = false;
     tighten(&w->tightest, &w->values);

@@ -1,7 +1,7 @@
-/* collect/collector.h -- a collector fills the rows of its tables, once a tick.
+/* collect/collector.h -- a collector fills the rows of its tables once per tick.
  *
- * It is const data: functions and the tables it fills. Its state is zeroed
- * memory that the sampler allocates. All collectors stand in pt_collectors[]. */
+ * A collector is const data: its functions and tables. Its state is zeroed memory that the sampler
+ * allocates. pt_collectors[] lists all collectors. */
 #ifndef PT_COLLECT_COLLECTOR_H
 #define PT_COLLECT_COLLECTOR_H
 
@@ -17,43 +17,43 @@
 struct pt_target {
     pid_t pids[PT_TARGET_PIDS]; /* roots of the recorded tree: the command, or --pid */
     int pid_count;
-    /* Where the recorded command lives, as in /proc/PID/cgroup; Pitot's own
-     * without a command. Filled by the collector if pid_count is 0. */
+    /* The cgroup of the recorded command, as in /proc/PID/cgroup; Pitot's own without a command.
+     * Set by the collector if pid_count is 0. */
     char container[256]; /* --container: id prefix or path, or "" */
 };
 
-/* What the governor has switched to a slower pace; written by the sampler thread only. */
+/* Parts that the governor has slowed down; written by the sampler thread only. */
 struct pt_thinning {
     bool no_pss, no_command_lines;
 };
 
-/* CPU time of the parts that the governor can switch off; collectors add to it. */
+/* CPU time of the parts that the governor can slow down; collectors add to it. */
 struct pt_part_costs {
     int64_t pss_ns, command_lines_ns;
 };
 
 /* Which inference engines are scraped: --engine. */
 struct pt_engine_options {
-    bool must_discover; /* look for them on the loopback interface */
-    bool wants_raw;     /* keep series that have no column */
+    bool must_discover; /* detect them on the loopback interface */
+    bool wants_raw;     /* keep series without a column */
     const char *const *urls;
     size_t url_count;
 };
 
 struct pt_context {
     const struct pt_fs *fs;
-    /* What the file at hand is read into; shared, so that its memory is in the cache. */
+    /* Buffer for the file being read; shared, so that it stays in the CPU cache. */
     struct pt_text *text;
     const struct pt_target *target;
     const struct pt_thinning *thinning;
     const struct pt_engine_options *engines; /* or NULL: none */
-    struct pt_part_costs *part_costs;        /* or NULL: nobody asks */
+    struct pt_part_costs *part_costs;        /* or NULL: not measured */
     const char *regions;                     /* directory of libpitot's files, or NULL: none */
-    bool is_last;                            /* there is no tick after this one */
+    bool is_last;                            /* this is the last tick */
     int64_t interval_ns;
     int64_t now_ns; /* CLOCK_MONOTONIC of this tick */
     uint64_t tick;  /* 0, 1, 2, ... */
-    int fd_budget;  /* descriptors a collector of many things may keep open */
+    int fd_budget;  /* descriptors that a collector may keep open */
 };
 
 #define PT_COLLECTOR_TABLES 4
@@ -61,13 +61,12 @@ struct pt_context {
 struct pt_collector {
     const char *name; /* also --collect NAME */
     const char *help;
-    bool is_optional;                                   /* off unless asked for (processes) */
+    bool is_optional;                                   /* off by default (processes) */
     const struct pt_table *tables[PT_COLLECTOR_TABLES]; /* NULL-terminated */
     size_t state_size;
     int (*open)(void *state, const struct pt_context *context, struct pt_err *err); /* or NULL */
-    /* `rows[i]` belongs to tables[i] and is empty. 0; -ENODATA: this machine has
-     * none, switch off quietly; other -errno: logged when it changes. Rows
-     * already added stay. */
+    /* `rows[i]` belongs to tables[i] and is empty. 0; -ENODATA: this machine has none, disable the
+     * collector silently; other -errno: logged when it changes. Rows already added stay. */
     int (*collect)(void *state, const struct pt_context *context, struct pt_batch *rows);
     void (*close)(void *state); /* or NULL */
 };

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The order of all output. The most expensive ones stand last, so that the host's values are read
+/* The order of all output. The most expensive are last, so that the host's values are read
  * close to the tick. */
 #define COLLECTORS(X) \
     X(cpu)            \

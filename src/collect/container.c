@@ -1,10 +1,10 @@
 /* collect/container.c -- containers, services, jobs and other cgroups.
  *
- * One row for each cgroup path that is a container, pod, service or job, and always one
- * for each cgroup of the recorded command. Numbers come from the hierarchy that has the
- * controller, and only if that very path exists there: on a hybrid machine a row may have
- * CPU but no memory, and another row the memory. New groups are looked for every few
- * seconds; a group that is idle is read in full only then, as the times of its values say. */
+ * One row per cgroup path that is a container, pod, service or job, and always one per cgroup of
+ * the recorded command. Values come from the hierarchy that has the controller, and only if the
+ * same path exists there: on a hybrid machine one row may have CPU and another row the memory.
+ * Pitot looks for new groups every few seconds; idle groups are read in full only then, and the
+ * times of their values show it. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/cgroup_watch.h"
@@ -17,9 +17,9 @@
 #define WALK_PERIOD_NS     (5 * PT_NS_PER_SECOND)
 #define RECORDED_PERIOD_NS PT_NS_PER_SECOND
 #define DEVICES_PERIOD_NS  (60 * PT_NS_PER_SECOND)
-/* A walk may take one part in fifty of the time until the next. */
+/* A walk may take 1/50 of the time until the next one. */
 #define WALK_SHARE 50
-/* Groups a second that are read in full though they sleep, and that are only looked at. */
+/* Idle groups per second that are read in full, and those of which only CPU usage is read. */
 #define FULL_READS_PER_S 200
 #define LOOKS_PER_S      1000
 #define SLEEP_NS         (5 * PT_NS_PER_SECOND)
@@ -37,11 +37,11 @@
 /* clang-format off */
 #define CONTAINER_COLUMNS(X, t) \
     X(t, id, "cId", KEY, STRING, NONE, 0, \
-      "Container id; the cgroup path where it is no container") \
+      "Container id; cgroup path if it is not a container") \
     X(t, name, "cName", INFO, STRING, NONE, 0, \
-      "Name of the unit, job or container, if the path tells") \
+      "Name of the unit, job or container, if the path contains it") \
     X(t, runtime, "cRuntime", INFO, STRING, NONE, 0, \
-      "Who made it: docker, containerd, systemd, slurm, ..., or cgroup") \
+      "What created it: docker, containerd, systemd, slurm, ..., or cgroup") \
     X(t, pod_uid, "cPodUid", INFO, STRING, NONE, 0, "Kubernetes pod it belongs to") \
     X(t, path, "cPath", INFO, STRING, NONE, 0, "Path in the cgroup hierarchies") \
     X(t, version, "cCgroupVersion", INFO, I64, NONE, 0, \
@@ -53,79 +53,79 @@
     X(t, cpu_kernel, "cCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, CPU, \
       "CPU time in kernel mode") \
     X(t, memory_used, "cMemoryUsed", GAUGE, I64, BYTES, MEMORY, \
-      "Memory charged, page cache included") \
+      "Memory charged, including page cache") \
     X(t, memory_max_used, "cMemoryMaxUsed", GAUGE, I64, BYTES, MEMORY, \
-      "Largest memory charged so far") \
+      "Peak memory charged") \
     X(t, disk_read, "cDiskReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from block devices") \
     X(t, disk_written, "cDiskWriteBytes", COUNTER, I64, BYTES, IO, \
       "Bytes written to block devices") \
     X(t, network_received, "cNetworkBytesRecvd", COUNTER, I64, BYTES, NETWORK, \
-      "Bytes received in its network namespace, if not the host's") \
+      "Bytes received in its network namespace; null in the host's") \
     X(t, network_sent, "cNetworkBytesSent", COUNTER, I64, BYTES, NETWORK, \
-      "Bytes sent in its network namespace, if not the host's") \
+      "Bytes sent in its network namespace; null in the host's") \
     X(t, num_processors, "cNumProcessors", GAUGE, I64, COUNT, LIMITS, "CPUs it may run on") \
     X(t, num_processes, "cNumProcesses", GAUGE, I64, COUNT, PROCESSES, \
-      "Processes in it and in the groups below") \
+      "Processes in it and its descendants") \
     X(t, minor_faults, "cPgFault", COUNTER, I64, COUNT, MEMORY, "Minor page faults") \
     X(t, major_faults, "cMajorPageFault", COUNTER, I64, COUNT, MEMORY, "Major page faults") \
     X(t, working_set, "cWorkingSet", GAUGE, I64, BYTES, MEMORY, \
-      "Memory charged less inactive page cache") \
+      "Memory charged without inactive page cache") \
     X(t, memory_anon, "cMemoryAnon", GAUGE, I64, BYTES, MEMORY, "Anonymous memory") \
     X(t, memory_cached, "cMemoryCached", GAUGE, I64, BYTES, MEMORY, "Page cache") \
     X(t, swap_used, "cSwapUsed", GAUGE, I64, BYTES, MEMORY, "Swap used") \
     X(t, memory_limit, "cMemoryLimit", GAUGE, I64, BYTES, LIMITS, \
-      "Its own memory limit; null = none") \
+      "Memory limit of the cgroup itself; null = none") \
     X(t, memory_high, "cMemoryHigh", GAUGE, I64, BYTES, LIMITS, \
-      "Memory above which it is slowed down; null = none") \
+      "Memory above which it is throttled; null = none") \
     X(t, memory_tightest, "cMemoryTightestLimit", GAUGE, I64, BYTES, LIMITS, \
-      "Smallest memory limit of it and all groups above") \
+      "Smallest memory limit of it and its ancestors") \
     X(t, limit_hits, "cMemoryLimitHits", COUNTER, I64, COUNT, MEMORY, \
-      "Times memory hit the limit") \
+      "Times memory reached the limit") \
     X(t, oom_events, "cOomEvents", COUNTER, I64, COUNT, MEMORY, "Times it ran out of memory (v2)") \
-    X(t, oom_kills, "cOomKills", COUNTER, I64, COUNT, MEMORY, "Processes the OOM killer ended") \
+    X(t, oom_kills, "cOomKills", COUNTER, I64, COUNT, MEMORY, "Processes killed for memory") \
     X(t, cpu_limit, "cCpuLimit", GAUGE, F64, COUNT, LIMITS, \
-      "CPUs its own quota allows; null = no quota") \
+      "CPU quota of the cgroup itself, in CPUs; null = no quota") \
     X(t, cpu_tightest, "cCpuTightestLimit", GAUGE, F64, COUNT, LIMITS, \
-      "Smallest CPU quota of it and all groups above") \
+      "Smallest CPU quota of it and its ancestors") \
     X(t, cpu_periods, "cCpuPeriods", COUNTER, I64, COUNT, THROTTLING, \
-      "Quota periods with something to run") \
+      "Quota periods with runnable tasks") \
     X(t, cpu_throttled_periods, "cCpuThrottledPeriods", COUNTER, I64, COUNT, THROTTLING, \
       "Quota periods in which it was throttled") \
     X(t, cpu_throttled_time, "cCpuThrottledTime", COUNTER, I64, NANOSECONDS, THROTTLING, \
-      "Time its CPUs were throttled") \
+      "Time throttled, summed over CPUs") \
     X(t, disk_reads, "cDiskReads", COUNTER, I64, COUNT, IO, "Read operations on block devices") \
     X(t, disk_writes, "cDiskWrites", COUNTER, I64, COUNT, IO, "Write operations on block devices") \
     X(t, pids_current, "cPidsCurrent", GAUGE, I64, COUNT, PIDS, "Tasks: processes and threads") \
-    X(t, pids_limit, "cPidsLimit", GAUGE, I64, COUNT, LIMITS, "Limit of tasks; null = none") \
+    X(t, pids_limit, "cPidsLimit", GAUGE, I64, COUNT, LIMITS, "Task limit; null = none") \
     X(t, cpu_some, "cCpuPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
-      "Time some task waited for a CPU") \
+      "Time at least one task waited for a CPU") \
     X(t, cpu_full, "cCpuPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
       "Time all tasks waited for a CPU") \
     X(t, memory_some, "cMemoryPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
-      "Time some task waited for memory") \
+      "Time at least one task waited for memory") \
     X(t, memory_full, "cMemoryPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
       "Time all tasks waited for memory") \
     X(t, io_some, "cIoPressureSome", COUNTER, I64, MICROSECONDS, PRESSURE, \
-      "Time some task waited for I/O") \
+      "Time at least one task waited for I/O") \
     X(t, io_full, "cIoPressureFull", COUNTER, I64, MICROSECONDS, PRESSURE, \
       "Time all tasks waited for I/O")
 
 #define CONTAINER_CPU_COLUMNS(X, t) \
     X(t, id, "cId", KEY, STRING, NONE, 0, "Container id or cgroup path, as in .containers") \
-    X(t, cpu, "cCpu", KEY, I64, NONE, 0, "Number of the CPU") \
-    X(t, usage, "cCpuTime", COUNTER, I64, NANOSECONDS, 0, "CPU time used on it (cgroup v1 only)")
+    X(t, cpu, "cCpu", KEY, I64, NONE, 0, "CPU number") \
+    X(t, usage, "cCpuTime", COUNTER, I64, NANOSECONDS, 0, "CPU time on this CPU (cgroup v1 only)")
 /* clang-format on */
 
 PT_TABLE(container, PT_TABLE_FILE("containers", "containers"),
          "Containers, services, jobs and the cgroups of the recorded command", CONTAINER_COLUMNS,
          "cpu", "throttling", "memory", "io", "pids", "pressure", "limits", "network", "processes");
 PT_TABLE(container_cpu, PT_TABLE_FILE("container_cpus", "container_cpus"),
-         "CPU time of containers and the recorded command by CPU", CONTAINER_CPU_COLUMNS,
+         "CPU time of containers and the recorded command, per CPU", CONTAINER_CPU_COLUMNS,
          "cpuacct.usage_percpu");
 
 _Static_assert(PT_COUNT(container_sources) == PT_WATCH_CPUS, "a time for each source of a watch");
 
-/* Values that go into a column as they are. */
+/* Values that go into a column unchanged. */
 static const struct {
     enum pt_cgroup_value value;
     int column;
@@ -163,13 +163,13 @@ static const struct {
 
 struct container_state {
     struct pt_cgroup_reader reader;
-    struct pt_cgroup_watch **watches; /* by path, as far as `sorted_count` goes */
+    struct pt_cgroup_watch **watches; /* the first `sorted_count` are sorted by path */
     size_t watch_count, watch_capacity, sorted_count;
     int64_t next_walk_ns, next_recorded_ns, next_devices_ns;
     uint32_t walk_number;
     bool has_warned;
     char container_path[PATH_MAX]; /* of --container, or "" */
-    /* Who we are where our own cgroup is called "/". */
+    /* Our own identity if our cgroup path is "/". */
     struct pt_cgroup_identity self;
     char self_id[65], self_name[256];
 };
@@ -199,7 +199,7 @@ static struct pt_cgroup_watch *find_watch(const struct container_state *s, struc
     return found ? *found : NULL;
 }
 
-/* Not sorted in: the caller does so before the next search. */
+/* Appends; the caller sorts before the next search. */
 static struct pt_cgroup_watch *add_watch(struct container_state *s, struct pt_str path,
                                          const struct pt_cgroup_identity *identity) {
     pt_grow(&s->watches, &s->watch_capacity, s->watch_count + 1, sizeof(void *));
@@ -247,11 +247,11 @@ static void walk_mounts(struct container_state *s) {
         const struct pt_cgroup_mount *m = &s->reader.layout.mounts[i];
         if (!is_walked(&s->reader.layout, i))
             continue;
-        /* A path comes once in a walk, so new ones may wait until its end to be sorted in. */
+        /* A walk visits each path once, so new ones are sorted in at its end. */
         pt_cgroup_walk(walk, m, pt_str_from(m->root), walk_visit, s);
         sort_watches(s);
         if (walk->was_cut && !s->has_warned)
-            pt_log(PT_LOG_WARNING, "more than %d cgroups or %d levels in %s: some are left out",
+            pt_log(PT_LOG_WARNING, "more than %d cgroups or %d levels in %s; some are not recorded",
                    PT_CGROUP_WALK_COUNT, PT_CGROUP_WALK_DEPTH, m->point);
         s->has_warned |= walk->was_cut;
     }
@@ -329,7 +329,7 @@ static void find_container(struct container_state *s, const struct pt_context *c
         s->container_path[0] = 0;
 }
 
-/* When the command has ended, what was recorded last stays so: a last sample is taken. */
+/* After the command has ended its groups stay recorded, for the last sample. */
 static void find_recorded(struct container_state *s, const struct pt_context *context) {
     const struct pt_target *target = context->target;
     struct recorded recorded = { .state = s };
@@ -417,8 +417,8 @@ static void add_cpu_rows(struct pt_batch *rows, const struct pt_cgroup_watch *w)
     }
 }
 
-/* What one tick may spend on groups that are neither active nor recorded: with thousands of
- * them they take turns. */
+/* What one tick may read of groups that are neither active nor recorded: with thousands of groups
+ * they take turns. */
 struct pace {
     int64_t now_ns, look_pause_ns;
     int64_t full_reads_left, looks_left;
@@ -456,7 +456,7 @@ static void rest_all(struct container_state *s) {
         pt_cgroup_watch_rest(s->watches[i], &s->reader);
 }
 
-/* Whoever sleeps gives descriptors back when they are short. */
+/* Idle groups close their descriptors when descriptors are scarce. */
 static void share_descriptors(struct container_state *s) {
     if (s->reader.kept_count < s->reader.kept_limit / 4 * 3)
         return;
@@ -496,7 +496,7 @@ static int container_collect(void *state, const struct pt_context *context, stru
     return 0;
 }
 
-/* Keeps copies: the identity borrows the texts it was read from. */
+/* Copies the strings: the identity borrows them. */
 static void identify_self(struct container_state *s, const struct pt_fs *fs) {
     char hostname[65];
     struct pt_scan mountinfo;

@@ -17,23 +17,23 @@ enum { STAT, LOADAVG, CPUFREQ };
       "CPU time in kernel mode, without interrupts")                                              \
     X(t, idle, "vCpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")           \
     X(t, iowait, "vCpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT,                              \
-      "CPU time spent idle while a disk request of this CPU was open")                            \
+      "CPU time spent idle while a disk request of this CPU was pending")                         \
     X(t, irq, "vCpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                                \
       "CPU time serving hardware interrupts")                                                     \
     X(t, softirq, "vCpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                        \
       "CPU time serving soft interrupts")                                                         \
     X(t, nice, "vCpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")        \
     X(t, steal, "vCpuSteal", COUNTER, I64, CENTISECONDS, STAT,                                    \
-      "CPU time the hypervisor gave to others while this machine wanted to run")                  \
+      "CPU time the hypervisor gave to others while this machine was ready to run")               \
     X(t, context_switches, "vCpuContextSwitches", COUNTER, I64, COUNT, STAT, "Context switches")  \
     X(t, load, "vLoadAvg", GAUGE, F64, NONE, LOADAVG, "1-minute load average")                    \
     X(t, mhz, "vCpuMhz", GAUGE, F64, MEGAHERTZ, CPUFREQ,                                          \
-      "Current frequency, mean over the CPUs; read at most once a second")                        \
+      "Current frequency, average over the CPUs; read at most once per second")                   \
     X(t, load5, "vLoadAvg5", GAUGE, F64, NONE, LOADAVG, "5-minute load average")                  \
     X(t, load15, "vLoadAvg15", GAUGE, F64, NONE, LOADAVG, "15-minute load average")               \
     X(t, threads, "vThreads", GAUGE, I64, COUNT, LOADAVG, "Threads on the machine")               \
     X(t, runnable, "vThreadsRunnable", GAUGE, I64, COUNT, LOADAVG,                                \
-      "Threads that run or want to run")                                                          \
+      "Threads running or ready to run")                                                          \
     X(t, blocked, "vProcessesBlocked", GAUGE, I64, COUNT, STAT, "Threads waiting for a disk")     \
     X(t, forks, "vForks", COUNTER, I64, COUNT, STAT, "Processes and threads created since boot")  \
     X(t, interrupts, "vInterrupts", COUNTER, I64, COUNT, STAT, "Hardware interrupts served")      \
@@ -45,22 +45,25 @@ PT_TABLE(cpu, PT_TABLE_MAIN("cpu"), "CPU of the machine", CPU_COLUMNS, "/proc/st
          "/proc/loadavg", "sysfs cpufreq, else /proc/cpuinfo");
 
 #define CORE_COLUMNS(X, t)                                                                         \
-    X(t, number, "cpuNumber", KEY, I64, NONE, STAT, "Number of the CPU")                           \
+    X(t, number, "cpuNumber", KEY, I64, NONE, STAT, "CPU number")                                  \
     X(t, time, "cpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode")        \
     X(t, user, "cpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")       \
     X(t, kernel, "cpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in kernel mode") \
     X(t, idle, "cpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")             \
-    X(t, iowait, "cpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT, "Idle with open I/O")          \
-    X(t, irq, "cpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT, "Hardware interrupts")           \
-    X(t, softirq, "cpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT, "Soft interrupts")       \
+    X(t, iowait, "cpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT,                                \
+      "CPU time spent idle with I/O pending")                                                      \
+    X(t, irq, "cpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                                  \
+      "CPU time serving hardware interrupts")                                                      \
+    X(t, softirq, "cpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                          \
+      "CPU time serving soft interrupts")                                                          \
     X(t, nice, "cpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")          \
-    X(t, steal, "cpuSteal", COUNTER, I64, CENTISECONDS, STAT, "Time the hypervisor took")          \
+    X(t, steal, "cpuSteal", COUNTER, I64, CENTISECONDS, STAT, "CPU time taken by the hypervisor")  \
     X(t, mhz, "cpuMhz", GAUGE, F64, MEGAHERTZ, 1, "Current frequency")
 
 PT_TABLE(core, PT_TABLE_FILE("cpus", "cpus"), "Each CPU", CORE_COLUMNS, "/proc/stat",
          "sysfs cpufreq, else /proc/cpuinfo");
 
-/* Where a field of /proc/stat goes in the table of the machine and of a CPU; -1 = nowhere. */
+/* The columns for a field of /proc/stat, for the machine and for one CPU; -1 = none. */
 static const struct {
     int machine, core;
 } columns_of[PT_CPU_TIME_COUNT] = {
@@ -87,7 +90,7 @@ static const int counter_columns[PT_STAT_COUNTER_COUNT] = {
 };
 
 #define FREQUENCY_PERIOD_NS PT_NS_PER_SECOND
-/* /proc/cpuinfo asks every CPU: its cost grows with their number. */
+/* Reading /proc/cpuinfo queries every CPU: its cost grows with their number. */
 #define CPUINFO_PERIOD_NS (10 * PT_NS_PER_SECOND)
 
 struct cpu_state {
@@ -197,7 +200,7 @@ static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
                          const struct pt_batch *cores) {
     bool has_any = false;
     for (size_t i = 0; i < s->mhz_capacity; i++)
-        s->mhz[i] = 0; /* what cannot be read now is not the value of before */
+        s->mhz[i] = 0; /* an old value must not stand for one that cannot be read */
     for (uint32_t row = 0; row < cores->row_count; row++) {
         int64_t cpu = pt_get_i64(cores, row, core_number), khz;
         double *mhz = mhz_of(s, cpu);

@@ -1,7 +1,7 @@
 /* collect/disk.c -- block I/O of the machine and of each whole disk, from /proc/diskstats.
  *
- * Partitions, loop and ram devices, and devices made of other disks (device-mapper,
- * md) are left out: their bytes are already counted by the disks below them. */
+ * Partitions, loop and ram devices, and devices built from other disks (device-mapper, md) are left
+ * out: the underlying disks already count their bytes. */
 #include "collect/collector.h"
 #include "collect/source.h"
 #include "source/kernel/diskstats.h"
@@ -14,22 +14,22 @@
     X(t, write_bytes, "vDiskWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written")                 \
     X(t, reads, "vDiskSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed")                \
     X(t, writes, "vDiskSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed")             \
-    X(t, read_ms, "vDiskReadTime", COUNTER, I64, MILLISECONDS, 0, "Time spent by reads")          \
-    X(t, write_ms, "vDiskWriteTime", COUNTER, I64, MILLISECONDS, 0, "Time spent by writes")       \
+    X(t, read_ms, "vDiskReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads")      \
+    X(t, write_ms, "vDiskWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes")   \
     X(t, io_ms, "vDiskIOTime", COUNTER, I64, MILLISECONDS, 0,                                     \
-      "Time during which a request was open, summed over the disks")                              \
-    X(t, in_progress, "vDiskIOInProgress", GAUGE, I64, COUNT, 0, "Requests open now")             \
+      "Time with at least one request pending, summed over the disks")                            \
+    X(t, in_progress, "vDiskIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending")              \
     X(t, sectors_read, "vDiskSectorReads", COUNTER, I64, COUNT, 0, "Sectors of 512 bytes read")   \
     X(t, sectors_written, "vDiskSectorWrites", COUNTER, I64, COUNT, 0,                            \
       "Sectors of 512 bytes written")                                                             \
     X(t, merged_reads, "vDiskMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others")    \
     X(t, merged_writes, "vDiskMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others") \
     X(t, weighted_ms, "vDiskWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                       \
-      "Time times requests open: its growth per second is the mean queue length")                 \
+      "Time multiplied by pending requests: its increase per second is the average queue length") \
     X(t, discard_bytes, "vDiskDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded")           \
     X(t, flushes, "vDiskFlushes", COUNTER, I64, COUNT, 0, "Flushes completed")
 
-PT_TABLE(disk, PT_TABLE_MAIN("disk"), "All disks of the machine together", DISK_COLUMNS,
+PT_TABLE(disk, PT_TABLE_MAIN("disk"), "Total of all disks of the machine", DISK_COLUMNS,
          "/proc/diskstats");
 
 #define DRIVE_COLUMNS(X, t)                                                                   \
@@ -38,21 +38,22 @@ PT_TABLE(disk, PT_TABLE_MAIN("disk"), "All disks of the machine together", DISK_
     X(t, write_bytes, "dWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written")                 \
     X(t, reads, "dSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed")                \
     X(t, writes, "dSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed")             \
-    X(t, read_ms, "dReadTime", COUNTER, I64, MILLISECONDS, 0, "Time spent by reads")          \
-    X(t, write_ms, "dWriteTime", COUNTER, I64, MILLISECONDS, 0, "Time spent by writes")       \
-    X(t, io_ms, "dIOTime", COUNTER, I64, MILLISECONDS, 0, "Time with a request open")         \
-    X(t, in_progress, "dIOInProgress", GAUGE, I64, COUNT, 0, "Requests open now")             \
+    X(t, read_ms, "dReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads")      \
+    X(t, write_ms, "dWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes")   \
+    X(t, io_ms, "dIOTime", COUNTER, I64, MILLISECONDS, 0,                                     \
+      "Time with at least one request pending")                                               \
+    X(t, in_progress, "dIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending")              \
     X(t, merged_reads, "dMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others")    \
     X(t, merged_writes, "dMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others") \
     X(t, weighted_ms, "dWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                       \
-      "Time times requests open")                                                             \
+      "Time multiplied by pending requests")                                                  \
     X(t, discard_bytes, "dDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded")           \
     X(t, flushes, "dFlushes", COUNTER, I64, COUNT, 0, "Flushes completed")
 
 PT_TABLE(drive, PT_TABLE_FILE("disks", "disks"), "Each whole disk", DRIVE_COLUMNS,
          "/proc/diskstats");
 
-/* Where a field goes, and what it is multiplied with; -1 = nowhere. */
+/* The columns for a field and its factor; -1 = none. */
 static const struct {
     int field, machine, drive, factor;
 } places[] = {
@@ -73,8 +74,8 @@ static const struct {
     { PT_DISK_FLUSHES, disk_flushes, drive_flushes, 1 },
 };
 
-/* Which lines of the file are whole disks, learnt once: the part of a line up
- * to the end of its name never changes while the device is there. */
+/* Which lines of the file are whole disks, learnt once: a line up to the end of the name does not
+ * change while the device exists. */
 struct known_line {
     char start[64];
     uint8_t start_len;
@@ -93,7 +94,7 @@ static void disk_close(void *state) {
     pt_free(s->lines);
 }
 
-/* A partition has no directory of its own in /sys/block; without /sys the name decides. */
+/* A partition has no directory in /sys/block; without /sys the name decides. */
 static bool is_whole_disk(const struct pt_context *context, struct pt_str name) {
     if (faccessat(context->fs->sys, "block", F_OK, 0) != 0)
         return pt_disk_name_is_whole(name);
@@ -113,7 +114,7 @@ static struct known_line *known_line(struct disk_state *s, size_t number) {
     return &s->lines[number];
 }
 
-/* Steps over the start of the line; is it a disk? */
+/* Consumes the start of the line; true if it is a disk. */
 static bool take_start(struct disk_state *s, const struct pt_context *context, size_t number,
                        struct pt_scan *line, struct pt_str *name) {
     struct known_line *known = known_line(s, number);

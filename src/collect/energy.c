@@ -1,7 +1,7 @@
 /* collect/energy.c -- energy counters of the processor (RAPL).
  *
- * The counters start anew after a few minutes of full load on a big socket. They are read at every
- * tick and, where ticks are further apart than a minute, by a thread in between. */
+ * The counters wrap after a few minutes of full load on a big socket. They are read at every tick
+ * and, if ticks are more than a minute apart, by a thread in between. */
 #include "base/log.h"
 #include "collect/collector.h"
 #include "collect/source.h"
@@ -10,16 +10,17 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define ENERGY_COLUMNS(X, t)                                                                     \
-    X(t, domain, "eDomain", KEY, STRING, NONE, 0,                                                \
-      "package-N (holds core and uncore), core-N, uncore-N, dram-N, or psys (holds all)")        \
-    X(t, energy, "eEnergyUj", COUNTER, I64, MICROJOULES, 0,                                      \
-      "Energy used; the kernel's counter, carried on where it started anew at its range")        \
-    X(t, range, "eRangeUj", INFO, I64, MICROJOULES, 0, "Where the kernel's counter starts anew") \
-    X(t, problem, "eProblem", INFO, STRING, NONE, 0, "Why there is no value, if there is none")
+#define ENERGY_COLUMNS(X, t)                                                                    \
+    X(t, domain, "eDomain", KEY, STRING, NONE, 0,                                               \
+      "package-N (includes core and uncore), core-N, uncore-N, dram-N, or psys (includes all)") \
+    X(t, energy, "eEnergyUj", COUNTER, I64, MICROJOULES, 0,                                     \
+      "Energy used: the kernel's counter, corrected for wraparound")                            \
+    X(t, range, "eRangeUj", INFO, I64, MICROJOULES, 0,                                          \
+      "Value at which the kernel's counter wraps")                                              \
+    X(t, problem, "eProblem", INFO, STRING, NONE, 0, "Reason if there is no value")
 
-PT_TABLE(energy, PT_TABLE_FILE("energy", "energy"), "Energy of the processor, measured by itself",
-         ENERGY_COLUMNS, "/sys/class/powercap");
+PT_TABLE(energy, PT_TABLE_FILE("energy", "energy"),
+         "Energy of the processor, from its own counters", ENERGY_COLUMNS, "/sys/class/powercap");
 
 #define KEEP_UP_PERIOD_NS (30 * PT_NS_PER_SECOND)
 #define KEEP_UP_ABOVE_NS  (60 * PT_NS_PER_SECOND)
@@ -95,7 +96,7 @@ static void warn_once(struct energy_state *s, const struct pt_rapl_zone *zone) {
     if (s->has_warned)
         return;
     s->has_warned = true;
-    pt_log(PT_LOG_INFO, "energy: %s cannot be read: %s; see pitot doctor", zone->domain,
+    pt_log(PT_LOG_INFO, "energy: cannot read %s: %s (see pitot doctor)", zone->domain,
            problem_of(zone->status));
 }
 

@@ -1,8 +1,9 @@
-/* collect/engine.c -- what the inference engines say of themselves, in one schema for all of them.
+/* collect/engine.c -- metrics of inference engines, in one schema for all of them.
  *
- * The columns are made of the lists in source/engine/alias.h. The main row takes all engines as
- * one; the file of engines has a row for each. Values are those of the latest complete scrape
- * (scrape/), which has its own pace; those of an engine that is silent for long are left out. */
+ * The columns come from the lists in source/engine/alias.h. The main row has the totals over all
+ * engines; the file of engines has one row per engine. Values are those of the latest complete
+ * scrape (source/engine/), which has its own interval; values of an engine that stopped answering
+ * are left out. */
 #include "collect/collector.h"
 #include "collect/source.h"
 #include "source/engine/scraper.h"
@@ -24,19 +25,22 @@
     { name, name, KIND_##rule, PT_F64, UNIT_##rule, 0, help },
 #define LATENCY_COLUMN(name, suffix, kind, unit, help) \
     { "latency_" name "_s_" suffix, "latency_" name "_s_" suffix, kind, PT_F64, unit, 0, help },
-#define LATENCY_COLUMNS(constant, name)                                                     \
-    LATENCY_COLUMN(name, "sum", PT_COUNTER, PT_SECONDS, "Sum of the times, " name)          \
-    LATENCY_COLUMN(name, "count", PT_COUNTER, PT_COUNT, "How many there were, " name)       \
-    LATENCY_COLUMN(name, "p50", PT_GAUGE, PT_SECONDS,                                       \
-                   "Median between the last two scrapes, " name)                            \
-    LATENCY_COLUMN(name, "p90", PT_GAUGE, PT_SECONDS, "90th percentile of the same, " name) \
-    LATENCY_COLUMN(name, "p95", PT_GAUGE, PT_SECONDS, "95th percentile of the same, " name) \
-    LATENCY_COLUMN(name, "p99", PT_GAUGE, PT_SECONDS, "99th percentile of the same, " name)
-#define WIDTH_COLUMNS(constant, name)                                                  \
-    LATENCY_COLUMN(name, "p50_width", PT_GAUGE, PT_SECONDS, "Uncertainty: its bucket") \
-    LATENCY_COLUMN(name, "p90_width", PT_GAUGE, PT_SECONDS, "Uncertainty: its bucket") \
-    LATENCY_COLUMN(name, "p95_width", PT_GAUGE, PT_SECONDS, "Uncertainty: its bucket") \
-    LATENCY_COLUMN(name, "p99_width", PT_GAUGE, PT_SECONDS, "Uncertainty: its bucket")
+#define LATENCY_COLUMNS(constant, name)                                               \
+    LATENCY_COLUMN(name, "sum", PT_COUNTER, PT_SECONDS, "Sum of latencies, " name)    \
+    LATENCY_COLUMN(name, "count", PT_COUNTER, PT_COUNT, "Number of latencies, " name) \
+    LATENCY_COLUMN(name, "p50", PT_GAUGE, PT_SECONDS,                                 \
+                   "Median between the last two scrapes, " name)                      \
+    LATENCY_COLUMN(name, "p90", PT_GAUGE, PT_SECONDS,                                 \
+                   "90th percentile between the last two scrapes, " name)             \
+    LATENCY_COLUMN(name, "p95", PT_GAUGE, PT_SECONDS,                                 \
+                   "95th percentile between the last two scrapes, " name)             \
+    LATENCY_COLUMN(name, "p99", PT_GAUGE, PT_SECONDS,                                 \
+                   "99th percentile between the last two scrapes, " name)
+#define WIDTH_COLUMNS(constant, name)                                                           \
+    LATENCY_COLUMN(name, "p50_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
+    LATENCY_COLUMN(name, "p90_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
+    LATENCY_COLUMN(name, "p95_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
+    LATENCY_COLUMN(name, "p99_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket")
 
 #define FIELDS_BEFORE_LATENCIES PT_ENGINE_TTFT_SUM
 #define PER_LATENCY             (2 + PT_ENGINE_QUANTILE_COUNT)
@@ -48,7 +52,7 @@ static const char *const sources[] = { "scrape of the engine" };
 static const struct pt_table engine_table = {
     .name = "engine",
     PT_TABLE_MAIN("vllm"),
-    .help = "All inference engines taken as one",
+    .help = "Totals over all inference engines",
     .columns = all_columns,
     .sources = sources,
     .column_count = PT_COUNT(all_columns),
@@ -60,16 +64,17 @@ enum { URL, ENGINE, MODEL, STATE, PROBLEM, CONFIG, TOOK, FIRST_VALUE };
 #define FIRST_WIDTH (FIRST_VALUE + (int)PT_COUNT(all_columns))
 
 static const struct pt_column each_columns[] = {
-    [URL] = { "eUrl", "url", PT_KEY, PT_STRING, PT_NONE, 0, "Where it is scraped" },
+    [URL] = { "eUrl", "url", PT_KEY, PT_STRING, PT_NONE, 0, "URL of its metrics" },
     [ENGINE] = { "eEngine", "engine", PT_INFO, PT_STRING, PT_NONE, 0, "vllm, sglang, tgi, ..." },
     [MODEL] = { "eModel", "model", PT_INFO, PT_STRING, PT_NONE, 0, "Model it serves" },
     [STATE] = { "eState", "state", PT_INFO, PT_STRING, PT_NONE, 0,
-                "asked: no answer yet; up; failing: the last scrape failed; gone: several did" },
+                "asked: no answer yet; up; failing: the last scrape failed; gone: several scrapes "
+                "failed" },
     [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0, "Why a scrape failed" },
     [CONFIG] = { "eConfig", "config", PT_INFO, PT_STRING, PT_NONE, 0,
                  "Labels of its info series: cache and model configuration" },
     [TOOK] = { "eScrapeTime", "scrape_time", PT_GAUGE, PT_I64, PT_NANOSECONDS, 0,
-               "How long the last scrape took" },
+               "Duration of the last scrape" },
     PT_ENGINE_FIELDS(FIELD_COLUMN) PT_ENGINE_LATENCIES(LATENCY_COLUMNS)
         PT_ENGINE_LATENCIES(WIDTH_COLUMNS)
 };
@@ -84,20 +89,20 @@ static const struct pt_table each_table = {
     .source_count = 1,
 };
 
-#define SERIES_COLUMNS(X, t)                                                              \
-    X(t, url, "eUrl", KEY, STRING, NONE, 0, "Where it was scraped")                       \
-    X(t, name, "sName", KEY, STRING, NONE, 0, "Name of the series, as the engine has it") \
-    X(t, labels, "sLabels", KEY, STRING, NONE, 0, "Its labels, as the engine has them")   \
-    X(t, value, "sValue", GAUGE, F64, NONE, 0, "Its value")
+#define SERIES_COLUMNS(X, t)                                                           \
+    X(t, url, "eUrl", KEY, STRING, NONE, 0, "URL of the engine's metrics")             \
+    X(t, name, "sName", KEY, STRING, NONE, 0, "Name of the series, set by the engine") \
+    X(t, labels, "sLabels", KEY, STRING, NONE, 0, "Labels, set by the engine")         \
+    X(t, value, "sValue", GAUGE, F64, NONE, 0, "Value")
 
 PT_TABLE(series, PT_TABLE_ROWS(SERIES, "engine_series", NULL),
-         "Series of engines that have no column of their own; with --engine-raw", SERIES_COLUMNS,
+         "Engine series without a column of their own (with --engine-raw)", SERIES_COLUMNS,
          "scrape of the engine");
 
-/* A reading that is older than this many periods says nothing about now. */
+/* A reading older than this many periods is stale. */
 #define STALE_PERIODS 4
-#define MIN_PERIOD_NS (500 * PT_NS_PER_MS) /* rendering its metrics costs an engine milliseconds */
-/* The end of a run waits this long for what its engines say last. */
+#define MIN_PERIOD_NS (500 * PT_NS_PER_MS) /* an engine needs milliseconds to render its metrics */
+/* How long the end of a run waits for a last scrape. */
 #define LAST_PATIENCE_NS (250 * PT_NS_PER_MS)
 
 struct engine_state {
@@ -174,7 +179,7 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     static const char *const states[] = { "asked", "up", "failing", "gone" };
     pt_batch_add_row(rows);
     pt_set_str(rows, URL, pt_str_from(e->url));
-    if (e->mono_ns || e->problem[0]) /* else the first answer is awaited */
+    if (e->mono_ns || e->problem[0]) /* otherwise wait for the first answer */
         pt_set_str(rows, STATE, pt_str_from(states[e->state]));
     set_text(rows, PROBLEM, e->problem);
     if (e->mono_ns)
@@ -207,7 +212,7 @@ static int engine_collect(void *state, const struct pt_context *context, struct 
     struct engine_state *s = state;
     if (context->is_last)
         pt_scraper_finish(s->scraper, LAST_PATIENCE_NS);
-    /* Before the engines, so that the engine of every series is among them. */
+    /* Read before the engines, so that the engine of every series is listed. */
     size_t raw_count =
         context->engines->wants_raw
             ? pt_scraper_take_raw(s->scraper, &s->raw, &s->raw_capacity, &s->raw_text)

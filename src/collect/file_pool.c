@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* A slot active this recently is not robbed for another: with more active things
- * than descriptors, the files would only move around. */
+/* A slot active this recently keeps its files: with more active processes than descriptors, files
+ * would only be opened and closed in turn. */
 #define RECENT_NS (5 * INT64_C(1000000000))
 
 static void unlink_slot(struct pt_file_pool *pool, struct pt_file_slot *slot) {
@@ -51,7 +51,7 @@ static void shrink(struct pt_file_pool *pool, int kept_count) {
 
 void pt_file_pool_trim(struct pt_file_pool *pool, int budget, int64_t idle_ns) {
     if (pool->given_back > 0)
-        pool->given_back--; /* takes it back slowly */
+        pool->given_back--; /* grows the budget again slowly */
     pool->budget = budget - pool->given_back;
     shrink(pool, pool->budget);
     while (pool->oldest && pool->oldest->active_ns < idle_ns)
@@ -66,7 +66,7 @@ void pt_file_pool_activate(struct pt_file_pool *pool, struct pt_file_slot *slot,
     link_newest(pool, slot);
 }
 
-/* Opens, giving kept files back when the process or the machine has no more descriptors. */
+/* Opens a file; closes kept files if the process or the machine has no more descriptors. */
 static int open_file(struct pt_file_pool *pool, struct pt_file *file, int directory,
                      const char *path) {
     int rc = pt_file_open(file, directory, path);

@@ -1,8 +1,8 @@
 /* collect/gpu.c -- GPUs and the processes on them, from the latest reading of the GPU thread.
  *
- * A row is a GPU or a MIG instance of one; a GPU that was lost keeps its row without values.
- * Utilisation means that some kernel ran, not that the GPU was full: gSmActive and gTensorActive
- * tell that, where the hardware counts them. */
+ * A row is a GPU or a MIG instance; a GPU that was lost keeps its row without values. Utilization
+ * means that at least one kernel ran, not that the GPU was full: for that see gSmActive and
+ * gTensorActive, if the hardware counts them. */
 #include "collect/gpu.h"
 
 #include "base/clock.h"
@@ -15,137 +15,140 @@
 
 enum { SOURCE_FAST, SOURCE_SLOW, SOURCE_PROCESSES };
 
-#define GPU_COLUMNS(X, t)                                                                         \
-    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "Number of the GPU; NVIDIA's as in nvidia-smi")   \
-    X(t, vendor, "gVendor", INFO, STRING, NONE, 0, "nvidia, amd or intel")                        \
-    X(t, name, "gName", INFO, STRING, NONE, 0, "Product; the PCI id where there is no name")      \
-    X(t, uuid, "gUuid", INFO, STRING, NONE, 0, "Identity of the GPU")                             \
-    X(t, pci, "gPciBusId", INFO, STRING, NONE, 0, "Address on the PCI bus")                       \
-    X(t, parent, "gParentIndex", INFO, I64, NONE, 0, "GPU that this MIG instance is a part of")   \
-    X(t, gpu_instance, "gGpuInstance", INFO, I64, NONE, 0, "MIG: number of the GPU instance")     \
-    X(t, compute_instance, "gComputeInstance", INFO, I64, NONE, 0,                                \
-      "MIG: number of the compute instance")                                                      \
-    X(t, state, "gState", INFO, STRING, NONE, 0, "ok, or lost: it fell off the bus")              \
-    X(t, utilization, "gUtilizationGpu", GAUGE, I64, PERCENT, 0,                                  \
-      "Time in which some kernel ran, whatever its size")                                         \
-    X(t, utilization_memory, "gUtilizationMem", GAUGE, I64, PERCENT, 0,                           \
-      "Time in which GPU memory was read or written")                                             \
-    X(t, memory_used, "gMemoryUsedMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory in use")             \
-    X(t, memory_free, "gMemoryFreeMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory not in use")         \
-    X(t, temperature, "gTemperatureC", GAUGE, I64, CELSIUS, 0, "Temperature of the chip")         \
-    X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "Power; an average on newer GPUs")           \
-    X(t, clock_graphics, "gClockGraphicsMhz", GAUGE, I64, MEGAHERTZ, 0, "Graphics clock")         \
-    X(t, perf_state, "gPerfState", GAUGE, STRING, NONE, 0, "P0, the fastest, to P15")             \
-    X(t, memory_total, "gMemoryTotalMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory")                  \
-    X(t, bar1_used, "gBar1UsedMb", GAUGE, I64, MEBIBYTES, 1, "Window of the host in use")         \
-    X(t, bar1_free, "gBar1FreeMb", GAUGE, I64, MEBIBYTES, 1, "Window of the host not in use")     \
-    X(t, fan, "gFanSpeed", GAUGE, I64, PERCENT, 0, "Fan speed asked for, of its maximum")         \
-    X(t, power_limit, "gPowerLimitW", GAUGE, F64, WATTS, 0, "Power limit in force")               \
-    X(t, clock_sm, "gClockSmMhz", GAUGE, I64, MEGAHERTZ, 0, "Clock of the multiprocessors")       \
-    X(t, clock_memory, "gClockMemMhz", GAUGE, I64, MEGAHERTZ, 0, "Memory clock")                  \
-    X(t, pcie_tx, "gPcieTxKbps", GAUGE, I64, NONE, 1,                                             \
-      "PCIe traffic from the GPU in the last 20 ms, kB/s")                                        \
-    X(t, pcie_rx, "gPcieRxKbps", GAUGE, I64, NONE, 1,                                             \
-      "PCIe traffic to the GPU in the last 20 ms, kB/s")                                          \
-    X(t, ecc_single, "gEccSingleBitErrors", COUNTER, I64, COUNT, 1,                               \
-      "Corrected memory errors since the driver was loaded")                                      \
-    X(t, ecc_double, "gEccDoubleBitErrors", COUNTER, I64, COUNT, 1,                               \
-      "Uncorrected memory errors since the driver was loaded")                                    \
-    X(t, processes, "gProcessCount", GAUGE, I64, COUNT, 2,                                        \
-      "Processes on the GPU; with open drivers only visible ones")                                \
-    X(t, energy, "gEnergyMj", COUNTER, I64, MILLIJOULES, 0, "Energy since the driver was loaded") \
-    X(t, power_instant, "gPowerInstantW", GAUGE, F64, WATTS, 1, "Power at this moment")           \
-    X(t, temperature_hotspot, "gTemperatureHotspotC", GAUGE, I64, CELSIUS, 0,                     \
-      "Temperature of the hottest spot")                                                          \
-    X(t, temperature_memory, "gTemperatureMemC", GAUGE, I64, CELSIUS, 0,                          \
-      "Temperature of the memory")                                                                \
-    X(t, clock_video, "gClockVideoMhz", GAUGE, I64, MEGAHERTZ, 0, "Clock of the video engines")   \
-    X(t, fan_rpm, "gFanRpm", GAUGE, I64, NONE, 0, "Fan speed measured, turns a minute")           \
-    X(t, memory_reserved, "gMemoryReservedMb", GAUGE, I64, MEBIBYTES, 0,                          \
-      "GPU memory that driver and firmware keep")                                                 \
-    X(t, shared_used, "gSharedUsedMb", GAUGE, I64, MEBIBYTES, 0,                                  \
-      "Host memory mapped for the GPU (GTT)")                                                     \
-    X(t, shared_total, "gSharedTotalMb", GAUGE, I64, MEBIBYTES, 0,                                \
-      "Host memory that may be mapped for the GPU")                                               \
-    X(t, encoder, "gUtilizationEncoder", GAUGE, I64, PERCENT, 0, "Use of the video encoder")      \
-    X(t, decoder, "gUtilizationDecoder", GAUGE, I64, PERCENT, 0, "Use of the video decoder")      \
-    X(t, throttle, "gThrottle", GAUGE, STRING, NONE, 0,                                           \
-      "Why clocks are lowered: idle, setting, power, thermal, current, hardware, sync")           \
-    X(t, throttle_reasons, "gThrottleReasons", GAUGE, I64, NONE, 0,                               \
-      "The same as the bits of the vendor")                                                       \
-    X(t, violation_power, "gViolationPower", COUNTER, I64, NANOSECONDS, 1,                        \
-      "Time slowed down by the power limit")                                                      \
-    X(t, violation_thermal, "gViolationThermal", COUNTER, I64, NANOSECONDS, 1,                    \
-      "Time slowed down by heat")                                                                 \
-    X(t, violation_sync, "gViolationSync", COUNTER, I64, NANOSECONDS, 1,                          \
-      "Time slowed down to keep step with other GPUs")                                            \
-    X(t, violation_board, "gViolationBoard", COUNTER, I64, NANOSECONDS, 1,                        \
-      "Time slowed down by limits of the board")                                                  \
-    X(t, violation_reliability, "gViolationReliability", COUNTER, I64, NANOSECONDS, 1,            \
-      "Time slowed down by the reliability voltage")                                              \
-    X(t, idle, "gIdleTime", COUNTER, I64, MILLISECONDS, 0, "Time powered down (Intel RC6)")       \
-    X(t, pcie_generation, "gPcieGeneration", GAUGE, I64, NONE, 1, "PCIe generation now")          \
-    X(t, pcie_width, "gPcieWidth", GAUGE, I64, COUNT, 1, "PCIe lanes now")                        \
-    X(t, pcie_replays, "gPcieReplays", COUNTER, I64, COUNT, 1, "PCIe packets sent again")         \
-    X(t, pcie_tx_bytes, "gPcieTxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic from the GPU")      \
-    X(t, pcie_rx_bytes, "gPcieRxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic to the GPU")        \
-    X(t, nvlink_tx_bytes, "gNvlinkTxBytes", COUNTER, I64, BYTES, 1, "NVLink data sent")           \
-    X(t, nvlink_rx_bytes, "gNvlinkRxBytes", COUNTER, I64, BYTES, 1, "NVLink data received")       \
-    X(t, nvlink_active, "gNvlinkActive", GAUGE, I64, COUNT, 1, "NVLink links that are up")        \
-    X(t, ecc_single_lifetime, "gEccSingleBitLifetime", COUNTER, I64, COUNT, 1,                    \
-      "Corrected memory errors ever")                                                             \
-    X(t, ecc_double_lifetime, "gEccDoubleBitLifetime", COUNTER, I64, COUNT, 1,                    \
-      "Uncorrected memory errors ever")                                                           \
-    X(t, retired_single, "gRetiredPagesSingle", GAUGE, I64, COUNT, 1,                             \
-      "Memory pages retired for corrected errors")                                                \
-    X(t, retired_double, "gRetiredPagesDouble", GAUGE, I64, COUNT, 1,                             \
-      "Memory pages retired for uncorrected errors")                                              \
-    X(t, remapped_correctable, "gRemappedRowsCorrectable", GAUGE, I64, COUNT, 1,                  \
-      "Memory rows remapped for corrected errors")                                                \
-    X(t, remapped_uncorrectable, "gRemappedRowsUncorrectable", GAUGE, I64, COUNT, 1,              \
-      "Memory rows remapped for uncorrected errors")                                              \
-    X(t, remap_pending, "gRemapPending", GAUGE, I64, NONE, 1, "1: rows await a reset")            \
-    X(t, remap_failed, "gRemapFailed", GAUGE, I64, NONE, 1, "1: a row could not be remapped")     \
-    X(t, xid_count, "gXidCount", COUNTER, I64, COUNT, 0, "Critical errors (XID) in this run")     \
-    X(t, xid_last, "gXidLast", GAUGE, I64, NONE, 0, "Number of the last critical error")          \
-    X(t, gpm_graphics, "gGraphicsActive", GAUGE, F64, PERCENT, 1,                                 \
-      "Time in which the graphics or compute engine was active (GPM)")                            \
-    X(t, gpm_sm_active, "gSmActive", GAUGE, F64, PERCENT, 1,                                      \
-      "Multiprocessors with at least one warp (GPM, Hopper and newer)")                           \
-    X(t, gpm_sm_occupancy, "gSmOccupancy", GAUGE, F64, PERCENT, 1,                                \
-      "Warps resident, of the most possible (GPM)")                                               \
-    X(t, gpm_integer, "gIntegerActive", GAUGE, F64, PERCENT, 1, "Use of the integer pipes (GPM)") \
-    X(t, gpm_tensor, "gTensorActive", GAUGE, F64, PERCENT, 1, "Use of the tensor cores (GPM)")    \
-    X(t, gpm_dram, "gDramBandwidth", GAUGE, F64, PERCENT, 1,                                      \
-      "Memory bandwidth used, of the most possible (GPM)")                                        \
-    X(t, gpm_fp64, "gFp64Active", GAUGE, F64, PERCENT, 1, "Use of the FP64 pipes (GPM)")          \
-    X(t, gpm_fp32, "gFp32Active", GAUGE, F64, PERCENT, 1, "Use of the FP32 pipes (GPM)")          \
-    X(t, gpm_fp16, "gFp16Active", GAUGE, F64, PERCENT, 1, "Use of the FP16 pipes (GPM)")
+#define GPU_COLUMNS(X, t)                                                                          \
+    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU number; for NVIDIA as in nvidia-smi")         \
+    X(t, vendor, "gVendor", INFO, STRING, NONE, 0, "nvidia, amd or intel")                         \
+    X(t, name, "gName", INFO, STRING, NONE, 0, "Product name, or the PCI id")                      \
+    X(t, uuid, "gUuid", INFO, STRING, NONE, 0, "Unique id of the GPU")                             \
+    X(t, pci, "gPciBusId", INFO, STRING, NONE, 0, "PCI bus address")                               \
+    X(t, parent, "gParentIndex", INFO, I64, NONE, 0, "GPU that this MIG instance belongs to")      \
+    X(t, gpu_instance, "gGpuInstance", INFO, I64, NONE, 0, "MIG: GPU instance number")             \
+    X(t, compute_instance, "gComputeInstance", INFO, I64, NONE, 0, "MIG: compute instance number") \
+    X(t, state, "gState", INFO, STRING, NONE, 0, "ok, or lost: it fell off the bus")               \
+    X(t, utilization, "gUtilizationGpu", GAUGE, I64, PERCENT, 0,                                   \
+      "Share of time in which at least one kernel ran, whatever its size")                         \
+    X(t, utilization_memory, "gUtilizationMem", GAUGE, I64, PERCENT, 0,                            \
+      "Share of time in which GPU memory was read or written")                                     \
+    X(t, memory_used, "gMemoryUsedMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory in use")              \
+    X(t, memory_free, "gMemoryFreeMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory not in use")          \
+    X(t, temperature, "gTemperatureC", GAUGE, I64, CELSIUS, 0, "Chip temperature")                 \
+    X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "Power draw; an average on newer GPUs")       \
+    X(t, clock_graphics, "gClockGraphicsMhz", GAUGE, I64, MEGAHERTZ, 0, "Graphics clock")          \
+    X(t, perf_state, "gPerfState", GAUGE, STRING, NONE, 0, "P0, the fastest, to P15")              \
+    X(t, memory_total, "gMemoryTotalMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory")                   \
+    X(t, bar1_used, "gBar1UsedMb", GAUGE, I64, MEBIBYTES, 1,                                       \
+      "BAR1 memory (mapped by the host) in use")                                                   \
+    X(t, bar1_free, "gBar1FreeMb", GAUGE, I64, MEBIBYTES, 1,                                       \
+      "BAR1 memory (mapped by the host) not in use")                                               \
+    X(t, fan, "gFanSpeed", GAUGE, I64, PERCENT, 0, "Requested fan speed, percent of maximum")      \
+    X(t, power_limit, "gPowerLimitW", GAUGE, F64, WATTS, 0, "Power limit in force")                \
+    X(t, clock_sm, "gClockSmMhz", GAUGE, I64, MEGAHERTZ, 0, "SM clock")                            \
+    X(t, clock_memory, "gClockMemMhz", GAUGE, I64, MEGAHERTZ, 0, "Memory clock")                   \
+    X(t, pcie_tx, "gPcieTxKbps", GAUGE, I64, NONE, 1,                                              \
+      "PCIe traffic from the GPU in the last 20 ms, kB/s")                                         \
+    X(t, pcie_rx, "gPcieRxKbps", GAUGE, I64, NONE, 1,                                              \
+      "PCIe traffic to the GPU in the last 20 ms, kB/s")                                           \
+    X(t, ecc_single, "gEccSingleBitErrors", COUNTER, I64, COUNT, 1,                                \
+      "Corrected memory errors since the driver was loaded")                                       \
+    X(t, ecc_double, "gEccDoubleBitErrors", COUNTER, I64, COUNT, 1,                                \
+      "Uncorrected memory errors since the driver was loaded")                                     \
+    X(t, processes, "gProcessCount", GAUGE, I64, COUNT, 2,                                         \
+      "Processes on the GPU; with open drivers only visible ones")                                 \
+    X(t, energy, "gEnergyMj", COUNTER, I64, MILLIJOULES, 0, "Energy since the driver was loaded")  \
+    X(t, power_instant, "gPowerInstantW", GAUGE, F64, WATTS, 1, "Power draw now")                  \
+    X(t, temperature_hotspot, "gTemperatureHotspotC", GAUGE, I64, CELSIUS, 0,                      \
+      "Hot spot temperature")                                                                      \
+    X(t, temperature_memory, "gTemperatureMemC", GAUGE, I64, CELSIUS, 0, "Memory temperature")     \
+    X(t, clock_video, "gClockVideoMhz", GAUGE, I64, MEGAHERTZ, 0, "Video engine clock")            \
+    X(t, fan_rpm, "gFanRpm", GAUGE, I64, NONE, 0, "Measured fan speed, revolutions per minute")    \
+    X(t, memory_reserved, "gMemoryReservedMb", GAUGE, I64, MEBIBYTES, 0,                           \
+      "GPU memory reserved by driver and firmware")                                                \
+    X(t, shared_used, "gSharedUsedMb", GAUGE, I64, MEBIBYTES, 0,                                   \
+      "Host memory mapped for the GPU (GTT)")                                                      \
+    X(t, shared_total, "gSharedTotalMb", GAUGE, I64, MEBIBYTES, 0,                                 \
+      "Host memory that can be mapped for the GPU")                                                \
+    X(t, encoder, "gUtilizationEncoder", GAUGE, I64, PERCENT, 0, "Video encoder utilization")      \
+    X(t, decoder, "gUtilizationDecoder", GAUGE, I64, PERCENT, 0, "Video decoder utilization")      \
+    X(t, throttle, "gThrottle", GAUGE, STRING, NONE, 0,                                            \
+      "Throttling reasons: idle, setting, power, thermal, current, hardware, sync")                \
+    X(t, throttle_reasons, "gThrottleReasons", GAUGE, I64, NONE, 0,                                \
+      "Throttling reasons as the vendor's bit mask")                                               \
+    X(t, violation_power, "gViolationPower", COUNTER, I64, NANOSECONDS, 1,                         \
+      "Time throttled by the power limit")                                                         \
+    X(t, violation_thermal, "gViolationThermal", COUNTER, I64, NANOSECONDS, 1,                     \
+      "Time throttled by temperature")                                                             \
+    X(t, violation_sync, "gViolationSync", COUNTER, I64, NANOSECONDS, 1,                           \
+      "Time throttled to stay in step with other GPUs")                                            \
+    X(t, violation_board, "gViolationBoard", COUNTER, I64, NANOSECONDS, 1,                         \
+      "Time throttled by board limits")                                                            \
+    X(t, violation_reliability, "gViolationReliability", COUNTER, I64, NANOSECONDS, 1,             \
+      "Time throttled by the reliability voltage")                                                 \
+    X(t, idle, "gIdleTime", COUNTER, I64, MILLISECONDS, 0, "Time powered down (Intel RC6)")        \
+    X(t, pcie_generation, "gPcieGeneration", GAUGE, I64, NONE, 1, "Current PCIe generation")       \
+    X(t, pcie_width, "gPcieWidth", GAUGE, I64, COUNT, 1, "Current PCIe lanes")                     \
+    X(t, pcie_replays, "gPcieReplays", COUNTER, I64, COUNT, 1, "PCIe packets retransmitted")       \
+    X(t, pcie_tx_bytes, "gPcieTxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic from the GPU")       \
+    X(t, pcie_rx_bytes, "gPcieRxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic to the GPU")         \
+    X(t, nvlink_tx_bytes, "gNvlinkTxBytes", COUNTER, I64, BYTES, 1, "NVLink data sent")            \
+    X(t, nvlink_rx_bytes, "gNvlinkRxBytes", COUNTER, I64, BYTES, 1, "NVLink data received")        \
+    X(t, nvlink_active, "gNvlinkActive", GAUGE, I64, COUNT, 1, "NVLink links that are up")         \
+    X(t, ecc_single_lifetime, "gEccSingleBitLifetime", COUNTER, I64, COUNT, 1,                     \
+      "Corrected memory errors over the GPU's lifetime")                                           \
+    X(t, ecc_double_lifetime, "gEccDoubleBitLifetime", COUNTER, I64, COUNT, 1,                     \
+      "Uncorrected memory errors over the GPU's lifetime")                                         \
+    X(t, retired_single, "gRetiredPagesSingle", GAUGE, I64, COUNT, 1,                              \
+      "Memory pages retired for corrected errors")                                                 \
+    X(t, retired_double, "gRetiredPagesDouble", GAUGE, I64, COUNT, 1,                              \
+      "Memory pages retired for uncorrected errors")                                               \
+    X(t, remapped_correctable, "gRemappedRowsCorrectable", GAUGE, I64, COUNT, 1,                   \
+      "Memory rows remapped for corrected errors")                                                 \
+    X(t, remapped_uncorrectable, "gRemappedRowsUncorrectable", GAUGE, I64, COUNT, 1,               \
+      "Memory rows remapped for uncorrected errors")                                               \
+    X(t, remap_pending, "gRemapPending", GAUGE, I64, NONE, 1, "1: remapped rows need a GPU reset") \
+    X(t, remap_failed, "gRemapFailed", GAUGE, I64, NONE, 1, "1: a row could not be remapped")      \
+    X(t, xid_count, "gXidCount", COUNTER, I64, COUNT, 0, "Critical errors (XID) in this run")      \
+    X(t, xid_last, "gXidLast", GAUGE, I64, NONE, 0, "Number of the last critical error")           \
+    X(t, gpm_graphics, "gGraphicsActive", GAUGE, F64, PERCENT, 1,                                  \
+      "Share of time in which the graphics or compute engine was active (GPM)")                    \
+    X(t, gpm_sm_active, "gSmActive", GAUGE, F64, PERCENT, 1,                                       \
+      "SMs with at least one warp (GPM, Hopper and newer)")                                        \
+    X(t, gpm_sm_occupancy, "gSmOccupancy", GAUGE, F64, PERCENT, 1,                                 \
+      "Resident warps, percent of maximum (GPM)")                                                  \
+    X(t, gpm_integer, "gIntegerActive", GAUGE, F64, PERCENT, 1, "Integer pipe utilization (GPM)")  \
+    X(t, gpm_tensor, "gTensorActive", GAUGE, F64, PERCENT, 1, "Tensor core utilization (GPM)")     \
+    X(t, gpm_dram, "gDramBandwidth", GAUGE, F64, PERCENT, 1,                                       \
+      "Memory bandwidth used, percent of maximum (GPM)")                                           \
+    X(t, gpm_fp64, "gFp64Active", GAUGE, F64, PERCENT, 1, "FP64 pipe utilization (GPM)")           \
+    X(t, gpm_fp32, "gFp32Active", GAUGE, F64, PERCENT, 1, "FP32 pipe utilization (GPM)")           \
+    X(t, gpm_fp16, "gFp16Active", GAUGE, F64, PERCENT, 1, "FP16 pipe utilization (GPM)")
 
 PT_TABLE(gpu, PT_TABLE_FILE("gpus", "nvidia"), "GPUs of all vendors, and MIG instances",
-         GPU_COLUMNS, "GPU", "GPU, about once a second", "processes on the GPU");
+         GPU_COLUMNS, "GPU", "GPU, about once per second", "processes on the GPU");
 
 #define GPU_PROCESS_COLUMNS(X, t)                                                               \
     X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU or MIG instance")                          \
     X(t, pid, "pId", KEY, I64, NONE, 0,                                                         \
-      "Process as in our /proc; null where the driver's pid cannot be found there")             \
-    X(t, host_pid, "gHostPid", KEY, I64, NONE, 0, "Process as the driver says")                 \
-    X(t, ns_pid, "pNsPid", INFO, I64, NONE, 0, "Process as its own pid namespace says")         \
+      "Process id in Pitot's /proc; null if the driver's pid is not found there")               \
+    X(t, host_pid, "gHostPid", KEY, I64, NONE, 0, "Process id reported by the driver")          \
+    X(t, ns_pid, "pNsPid", INFO, I64, NONE, 0, "Process id in its own pid namespace")           \
     X(t, name, "pName", INFO, STRING, NONE, 0, "Name of the process")                           \
-    X(t, type, "gType", INFO, STRING, NONE, 0, "compute, graphics, mps")                        \
+    X(t, type, "gType", INFO, STRING, NONE, 0, "compute, graphics or mps")                      \
     X(t, memory, "gUsedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory of the process")        \
     X(t, shared, "gSharedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "Host memory mapped for the GPU") \
-    X(t, sm, "gSmUtil", GAUGE, I64, PERCENT, 0, "Its share of the multiprocessors")             \
-    X(t, memory_util, "gMemUtil", GAUGE, I64, PERCENT, 0, "Its share of memory traffic")        \
-    X(t, encoder, "gEncUtil", GAUGE, I64, PERCENT, 0, "Its share of the video encoder")         \
-    X(t, decoder, "gDecUtil", GAUGE, I64, PERCENT, 0, "Its share of the video decoder")         \
+    X(t, sm, "gSmUtil", GAUGE, I64, PERCENT, 0, "Share of the SMs used by the process")         \
+    X(t, memory_util, "gMemUtil", GAUGE, I64, PERCENT, 0,                                       \
+      "Share of memory traffic of the process")                                                 \
+    X(t, encoder, "gEncUtil", GAUGE, I64, PERCENT, 0,                                           \
+      "Share of the video encoder used by the process")                                         \
+    X(t, decoder, "gDecUtil", GAUGE, I64, PERCENT, 0,                                           \
+      "Share of the video decoder used by the process")                                         \
     X(t, gfx_time, "gGfxTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of graphics engines")   \
     X(t, compute_time, "gComputeTime", COUNTER, I64, NANOSECONDS, 0,                            \
       "Busy time of compute engines")                                                           \
     X(t, copy_time, "gCopyTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of copy engines")     \
     X(t, video_time, "gVideoTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of video engines")  \
-    X(t, cycles, "gCycles", COUNTER, I64, COUNT, 0, "Cycles of its kernels (xe)")               \
-    X(t, total_cycles, "gTotalCycles", COUNTER, I64, COUNT, 0, "Cycles that went by (xe)")      \
+    X(t, cycles, "gCycles", COUNTER, I64, COUNT, 0, "Cycles in which its kernels ran (xe)")     \
+    X(t, total_cycles, "gTotalCycles", COUNTER, I64, COUNT, 0, "Cycles elapsed (xe)")           \
     X(t, cu_occupancy, "gCuOccupancy", GAUGE, I64, COUNT, 0, "Compute units in use (KFD)")
 
 PT_TABLE(gpu_process, PT_TABLE_ROWS(PROCESSES, "gpu_processes", NULL), "Processes on GPUs",
@@ -244,7 +247,7 @@ static const struct {
     { gpu_process_cu_occupancy, PT_GPU_PROCESS_CU_OCCUPANCY, 1 },
 };
 
-/* What our /proc says of a process. */
+/* A process as our /proc shows it. */
 struct identity {
     bool is_visible, has_ns_pid;
     int64_t ns_pid;
@@ -254,9 +257,9 @@ struct identity {
 struct gpu_state {
     struct pt_gpu_poller *poller;
     struct pt_gpu_reading reading;
-    struct identity *identities; /* one for each process of the reading */
+    struct identity *identities; /* one per process of the reading */
     size_t identity_capacity;
-    int64_t identified_ns; /* processes_ns of the reading they were made for */
+    int64_t identified_ns; /* processes_ns of the reading they belong to */
     struct pt_text text;
     bool sees_host_pids; /* our /proc is that of the outermost pid namespace */
 };
@@ -340,7 +343,7 @@ static void add_device(struct pt_batch *rows, const struct pt_gpu_reading *r, si
     set_words(rows, d);
 }
 
-/* From inside a container a host's pid would hit a stranger of the same number. */
+/* Inside a container, a pid of the host may be the pid of another process. */
 static bool can_find(const struct gpu_state *s, const struct pt_gpu_process *p) {
     return !p->is_host_pid || s->sees_host_pids;
 }
@@ -363,7 +366,7 @@ static void identify(struct gpu_state *s, const struct pt_fs *fs, const struct p
         identity->name[0] = 0;
 }
 
-/* Once for each list of processes, not for each sample. */
+/* Once per list of processes, not per sample. */
 static void identify_all(struct gpu_state *s, const struct pt_fs *fs) {
     const struct pt_gpu_reading *r = &s->reading;
     if (s->identified_ns == r->processes_ns)
@@ -410,7 +413,7 @@ static void add_process(const struct gpu_state *s, size_t index, struct pt_batch
 
 static int gpu_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct gpu_state *s = state;
-    (void)pt_gpu_poller_read(s->poller, &s->reading); /* an older one still stands */
+    (void)pt_gpu_poller_read(s->poller, &s->reading); /* the older list is still valid */
     for (size_t i = 0; i < s->reading.device_count; i++)
         add_device(&rows[0], &s->reading, i);
     identify_all(s, context->fs);
@@ -473,7 +476,7 @@ static void put_gpus(struct pt_json *j, const struct pt_gpu_reading *r, bool of_
 
 void pt_gpu_put_static(struct pt_json *j, void *state) {
     struct gpu_state *s = state;
-    struct pt_gpu_reading r = { 0 }; /* the one of the state is the sampler's */
+    struct pt_gpu_reading r = { 0 }; /* the reading in the state belongs to the sampler */
     const struct pt_gpu_info *nvidia = NULL;
     if (s && s->poller && pt_gpu_poller_wait(s->poller, 0, PT_NS_PER_SECOND))
         (void)pt_gpu_poller_read(s->poller, &r);

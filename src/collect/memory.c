@@ -5,48 +5,50 @@
 
 enum { MEMINFO, VMSTAT };
 
-#define MEM_COLUMNS(X, t)                                                                          \
-    X(t, total, "vMemoryTotal", GAUGE, I64, BYTES, MEMINFO, "RAM the kernel can use")              \
-    X(t, free, "vMemoryFree", GAUGE, I64, BYTES, MEMINFO,                                          \
-      "Memory new work can take without swapping (MemAvailable)")                                  \
-    X(t, used, "vMemoryUsed", GAUGE, I64, BYTES, MEMINFO,                                          \
-      "Memory in use: total - free - buffers - cached - reclaimable slab")                         \
-    X(t, buffers, "vMemoryBuffers", GAUGE, I64, BYTES, MEMINFO, "Kernel buffers")                  \
-    X(t, cached, "vMemoryCached", GAUGE, I64, BYTES, MEMINFO, "Page cache and reclaimable slab")   \
-    X(t, percent, "vMemoryPercent", GAUGE, F64, PERCENT, MEMINFO,                                  \
-      "Share of memory that new work cannot take: (total - available) / total")                    \
-    X(t, swap_total, "vSwapTotal", GAUGE, I64, BYTES, MEMINFO, "Swap space")                       \
-    X(t, swap_free, "vSwapFree", GAUGE, I64, BYTES, MEMINFO, "Swap space not in use")              \
-    X(t, swap_used, "vSwapUsed", GAUGE, I64, BYTES, MEMINFO, "Swap space in use")                  \
-    X(t, faults, "vPgFault", COUNTER, I64, COUNT, VMSTAT,                                          \
-      "Minor page faults (pgfault - pgmajfault)")                                                  \
-    X(t, major_faults, "vMajorPageFault", COUNTER, I64, COUNT, VMSTAT,                             \
-      "Page faults that had to read from disk")                                                    \
-    X(t, unused, "vMemoryUnused", GAUGE, I64, BYTES, MEMINFO, "RAM not used at all (MemFree)")     \
-    X(t, anonymous, "vMemoryAnon", GAUGE, I64, BYTES, MEMINFO, "Memory of programs")               \
-    X(t, shared, "vMemoryShmem", GAUGE, I64, BYTES, MEMINFO, "Shared memory and tmpfs")            \
-    X(t, dirty, "vMemoryDirty", GAUGE, I64, BYTES, MEMINFO, "Waiting to be written to disk")       \
-    X(t, writeback, "vMemoryWriteback", GAUGE, I64, BYTES, MEMINFO, "Being written to disk")       \
-    X(t, mapped, "vMemoryMapped", GAUGE, I64, BYTES, MEMINFO, "Files mapped by programs")          \
-    X(t, slab, "vMemorySlab", GAUGE, I64, BYTES, MEMINFO, "Kernel data structures")                \
-    X(t, page_tables, "vMemoryPageTables", GAUGE, I64, BYTES, MEMINFO, "Page tables")              \
-    X(t, committed, "vMemoryCommitted", GAUGE, I64, BYTES, MEMINFO, "Memory promised to programs") \
-    X(t, huge_free, "vHugePagesFree", GAUGE, I64, COUNT, MEMINFO, "Huge pages not in use")         \
-    X(t, huge_total, "vHugePagesTotal", GAUGE, I64, COUNT, MEMINFO, "Huge pages set aside")        \
-    X(t, swap_in, "vSwapIn", COUNTER, I64, COUNT, VMSTAT, "Pages read from swap")                  \
-    X(t, swap_out, "vSwapOut", COUNTER, I64, COUNT, VMSTAT, "Pages written to swap")               \
-    X(t, direct_scans, "vPgScanDirect", COUNTER, I64, COUNT, VMSTAT,                               \
-      "Pages that programs themselves had to scan for memory to free")                             \
-    X(t, refaults, "vPgRefaultFile", COUNTER, I64, COUNT, VMSTAT,                                  \
-      "Pages of files read again soon after they were dropped")                                    \
-    X(t, oom_kills, "vOomKills", COUNTER, I64, COUNT, VMSTAT,                                      \
-      "Processes the kernel killed for memory")
+#define MEM_COLUMNS(X, t)                                                                        \
+    X(t, total, "vMemoryTotal", GAUGE, I64, BYTES, MEMINFO, "RAM available to the kernel")       \
+    X(t, free, "vMemoryFree", GAUGE, I64, BYTES, MEMINFO,                                        \
+      "Memory available to programs without swapping (MemAvailable)")                            \
+    X(t, used, "vMemoryUsed", GAUGE, I64, BYTES, MEMINFO,                                        \
+      "Memory in use: total - free - buffers - cached - reclaimable slab")                       \
+    X(t, buffers, "vMemoryBuffers", GAUGE, I64, BYTES, MEMINFO, "Kernel buffers")                \
+    X(t, cached, "vMemoryCached", GAUGE, I64, BYTES, MEMINFO, "Page cache and reclaimable slab") \
+    X(t, percent, "vMemoryPercent", GAUGE, F64, PERCENT, MEMINFO,                                \
+      "Share of memory not available to programs: (total - available) / total")                  \
+    X(t, swap_total, "vSwapTotal", GAUGE, I64, BYTES, MEMINFO, "Swap space")                     \
+    X(t, swap_free, "vSwapFree", GAUGE, I64, BYTES, MEMINFO, "Swap space not in use")            \
+    X(t, swap_used, "vSwapUsed", GAUGE, I64, BYTES, MEMINFO, "Swap space in use")                \
+    X(t, faults, "vPgFault", COUNTER, I64, COUNT, VMSTAT,                                        \
+      "Minor page faults (pgfault - pgmajfault)")                                                \
+    X(t, major_faults, "vMajorPageFault", COUNTER, I64, COUNT, VMSTAT,                           \
+      "Major page faults: needed a read from disk")                                              \
+    X(t, unused, "vMemoryUnused", GAUGE, I64, BYTES, MEMINFO, "RAM not used at all (MemFree)")   \
+    X(t, anonymous, "vMemoryAnon", GAUGE, I64, BYTES, MEMINFO, "Anonymous memory of programs")   \
+    X(t, shared, "vMemoryShmem", GAUGE, I64, BYTES, MEMINFO, "Shared memory and tmpfs")          \
+    X(t, dirty, "vMemoryDirty", GAUGE, I64, BYTES, MEMINFO,                                      \
+      "Memory waiting to be written to disk")                                                    \
+    X(t, writeback, "vMemoryWriteback", GAUGE, I64, BYTES, MEMINFO,                              \
+      "Memory being written to disk")                                                            \
+    X(t, mapped, "vMemoryMapped", GAUGE, I64, BYTES, MEMINFO, "Files mapped by programs")        \
+    X(t, slab, "vMemorySlab", GAUGE, I64, BYTES, MEMINFO, "Kernel data structures")              \
+    X(t, page_tables, "vMemoryPageTables", GAUGE, I64, BYTES, MEMINFO, "Page tables")            \
+    X(t, committed, "vMemoryCommitted", GAUGE, I64, BYTES, MEMINFO,                              \
+      "Memory committed to programs")                                                            \
+    X(t, huge_free, "vHugePagesFree", GAUGE, I64, COUNT, MEMINFO, "Huge pages not in use")       \
+    X(t, huge_total, "vHugePagesTotal", GAUGE, I64, COUNT, MEMINFO, "Huge pages reserved")       \
+    X(t, swap_in, "vSwapIn", COUNTER, I64, COUNT, VMSTAT, "Pages read from swap")                \
+    X(t, swap_out, "vSwapOut", COUNTER, I64, COUNT, VMSTAT, "Pages written to swap")             \
+    X(t, direct_scans, "vPgScanDirect", COUNTER, I64, COUNT, VMSTAT,                             \
+      "Pages scanned by programs in direct reclaim")                                             \
+    X(t, refaults, "vPgRefaultFile", COUNTER, I64, COUNT, VMSTAT,                                \
+      "File pages read again soon after they were evicted")                                      \
+    X(t, oom_kills, "vOomKills", COUNTER, I64, COUNT, VMSTAT, "Processes killed by the OOM killer")
 
 PT_TABLE(mem, PT_TABLE_MAIN("mem"), "Memory of the machine", MEM_COLUMNS, "/proc/meminfo",
          "/proc/vmstat");
 
-/* Values that go straight into a column: key in the file, factor, column. Those
- * with column -1 are only needed for derived ones. X(name, key, factor, column) */
+/* Values that go directly into a column: X(name, key in the file, factor, column). Those with
+ * column -1 are only needed for derived columns. */
 #define MEMINFO_KEYS(X)                                  \
     X(TOTAL, "MemTotal:", 1024, mem_total)               \
     X(UNUSED, "MemFree:", 1024, mem_unused)              \
@@ -113,7 +115,7 @@ static void memory_close(void *state) {
     pt_batch_release(&s->last);
 }
 
-/* Values read from one file. A product that does not fit is as good as absent. */
+/* Values read from one file. A product that overflows is absent. */
 struct reading {
     int64_t values[PT_KEYED_MAX];
     bool is_present[PT_KEYED_MAX];
@@ -153,8 +155,8 @@ static const struct sum vmstat_sums[] = {
     { mem_faults, 2, { { KEY_FAULT, 1 }, { KEY_MAJOR_FAULT, -1 } } },
 };
 
-/* A sum below zero is as unknown as one with a missing value: the numbers do not belong together
- * (a container manager that fakes some lines of meminfo). */
+/* A negative sum is unknown, like one with a missing value: its parts are inconsistent (a container
+ * manager that fakes some lines of meminfo). */
 static void set_sums(const struct reading *r, const struct sum *sums, size_t count,
                      struct pt_batch *rows) {
     for (size_t i = 0; i < count; i++) {

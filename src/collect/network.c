@@ -1,12 +1,11 @@
 /* collect/network.c -- traffic of the machine and of each interface, from /proc/net/dev.
  *
- * Loopback is left out. The totals count a byte once: where there are
- * interfaces with a device behind them (a network card, a virtio or SR-IOV
- * function) only those count, because bridges, bonds, VLANs, tunnels and the
- * host's ends of containers' veth pairs pass the same bytes again. Of two devices
- * that act as one (a virtual function below the hypervisor's own interface) the
- * upper one counts. Where there are none (inside a container or a network
- * namespace), every interface counts that is not stacked on another one. */
+ * Loopback is left out. The totals count each byte once. If there are interfaces with a device (a
+ * network card, a virtio or SR-IOV function), only those count, because bridges, bonds, VLANs,
+ * tunnels and the host's ends of containers' veth pairs carry the same bytes again. Of two devices
+ * that act as one (a virtual function below the hypervisor's interface), the upper one counts.
+ * Without such interfaces (inside a container or a network namespace), every interface counts that
+ * is not stacked on another one. */
 #include "collect/collector.h"
 #include "collect/source.h"
 #include "source/kernel/netdev.h"
@@ -19,24 +18,24 @@
     X(t, tx_bytes, "vNetworkBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                \
     X(t, rx_packets, "vNetworkPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")     \
     X(t, tx_packets, "vNetworkPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")          \
-    X(t, rx_errors, "vNetworkErrorsRecvd", COUNTER, I64, COUNT, 0, "Errors when receiving")  \
-    X(t, tx_errors, "vNetworkErrorsSent", COUNTER, I64, COUNT, 0, "Errors when sending")     \
+    X(t, rx_errors, "vNetworkErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors")         \
+    X(t, tx_errors, "vNetworkErrorsSent", COUNTER, I64, COUNT, 0, "Send errors")             \
     X(t, rx_drops, "vNetworkDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped") \
     X(t, tx_drops, "vNetworkDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
 
-PT_TABLE(net, PT_TABLE_MAIN("net"), "All network interfaces together, without loopback",
+PT_TABLE(net, PT_TABLE_MAIN("net"), "Total of all network interfaces, without loopback",
          NET_COLUMNS, "/proc/net/dev");
 
-#define INTERFACE_COLUMNS(X, t)                                                                 \
-    X(t, name, "iName", KEY, STRING, NONE, 0, "Name of the interface")                          \
-    X(t, is_counted, "iIsCounted", INFO, I64, NONE, 0, "1 if it is part of the totals, else 0") \
-    X(t, rx_bytes, "iBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")                     \
-    X(t, tx_bytes, "iBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                          \
-    X(t, rx_packets, "iPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")               \
-    X(t, tx_packets, "iPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")                    \
-    X(t, rx_errors, "iErrorsRecvd", COUNTER, I64, COUNT, 0, "Errors when receiving")            \
-    X(t, tx_errors, "iErrorsSent", COUNTER, I64, COUNT, 0, "Errors when sending")               \
-    X(t, rx_drops, "iDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped")           \
+#define INTERFACE_COLUMNS(X, t)                                                              \
+    X(t, name, "iName", KEY, STRING, NONE, 0, "Name of the interface")                       \
+    X(t, is_counted, "iIsCounted", INFO, I64, NONE, 0, "1 if the totals include it, else 0") \
+    X(t, rx_bytes, "iBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")                  \
+    X(t, tx_bytes, "iBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                       \
+    X(t, rx_packets, "iPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")            \
+    X(t, tx_packets, "iPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")                 \
+    X(t, rx_errors, "iErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors")                \
+    X(t, tx_errors, "iErrorsSent", COUNTER, I64, COUNT, 0, "Send errors")                    \
+    X(t, rx_drops, "iDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped")        \
     X(t, tx_drops, "iDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
 
 PT_TABLE(interface, PT_TABLE_FILE("interfaces", "interfaces"), "Each network interface",
@@ -82,7 +81,7 @@ static bool sys_has(const struct pt_context *context, const char *name, const ch
     return faccessat(context->fs->sys, path, F_OK, 0) == 0;
 }
 
-/* An interface made of others has links lower_<name> in its directory. */
+/* An interface built from others has links lower_<name> in its directory. */
 static bool has_lower(const struct pt_context *context, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "class/net/%s", name);
@@ -95,7 +94,7 @@ static bool has_lower(const struct pt_context *context, const char *name) {
     return found;
 }
 
-/* Without /sys, or in a network namespace other than that of /sys, only the name can tell. */
+/* Without /sys, or in another network namespace than /sys, only the name can decide. */
 static enum link link_by_name(const char *name) {
     static const struct {
         const char *prefix;

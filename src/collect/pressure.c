@@ -6,21 +6,28 @@
 
 #include <errno.h>
 
-#define PRESSURE_COLUMNS(X, t)                                                                  \
-    X(t, resource, "psiResource", KEY, STRING, NONE, 0, "cpu, memory, io or irq")               \
-    X(t, some_total, "psiSomeTotal", COUNTER, I64, MICROSECONDS, 0,                             \
-      "Time in which at least one task waited for it")                                          \
-    X(t, some_avg10, "psiSomeAvg10", GAUGE, F64, PERCENT, 0, "The same, over the last 10 s")    \
-    X(t, some_avg60, "psiSomeAvg60", GAUGE, F64, PERCENT, 0, "The same, over the last 60 s")    \
-    X(t, some_avg300, "psiSomeAvg300", GAUGE, F64, PERCENT, 0, "The same, over the last 300 s") \
-    X(t, full_total, "psiFullTotal", COUNTER, I64, MICROSECONDS, 0,                             \
-      "Time in which all tasks waited for it at once")                                          \
-    X(t, full_avg10, "psiFullAvg10", GAUGE, F64, PERCENT, 0, "The same, over the last 10 s")    \
-    X(t, full_avg60, "psiFullAvg60", GAUGE, F64, PERCENT, 0, "The same, over the last 60 s")    \
-    X(t, full_avg300, "psiFullAvg300", GAUGE, F64, PERCENT, 0, "The same, over the last 300 s")
+#define PRESSURE_COLUMNS(X, t)                                                    \
+    X(t, resource, "psiResource", KEY, STRING, NONE, 0, "cpu, memory, io or irq") \
+    X(t, some_total, "psiSomeTotal", COUNTER, I64, MICROSECONDS, 0,               \
+      "Time in which at least one task waited for the resource")                  \
+    X(t, some_avg10, "psiSomeAvg10", GAUGE, F64, PERCENT, 0,                      \
+      "Share of the last 10 s in which at least one task waited")                 \
+    X(t, some_avg60, "psiSomeAvg60", GAUGE, F64, PERCENT, 0,                      \
+      "Share of the last 60 s in which at least one task waited")                 \
+    X(t, some_avg300, "psiSomeAvg300", GAUGE, F64, PERCENT, 0,                    \
+      "Share of the last 300 s in which at least one task waited")                \
+    X(t, full_total, "psiFullTotal", COUNTER, I64, MICROSECONDS, 0,               \
+      "Time in which all tasks waited for the resource at once")                  \
+    X(t, full_avg10, "psiFullAvg10", GAUGE, F64, PERCENT, 0,                      \
+      "Share of the last 10 s in which all tasks waited")                         \
+    X(t, full_avg60, "psiFullAvg60", GAUGE, F64, PERCENT, 0,                      \
+      "Share of the last 60 s in which all tasks waited")                         \
+    X(t, full_avg300, "psiFullAvg300", GAUGE, F64, PERCENT, 0,                    \
+      "Share of the last 300 s in which all tasks waited")
 
-PT_TABLE(pressure, PT_TABLE_FILE("pressure", "pressure"), "Pressure on CPU, memory and disks",
-         PRESSURE_COLUMNS, "/proc/pressure");
+PT_TABLE(pressure, PT_TABLE_FILE("pressure", "pressure"),
+         "Pressure stall information: waiting for CPU, memory and disks", PRESSURE_COLUMNS,
+         "/proc/pressure");
 
 static const struct {
     const char *name, *path;
@@ -51,7 +58,7 @@ static void set_line(struct pt_batch *rows, const struct pt_pressure_line *line,
     pt_set_f64(rows, total + 3, line->avg300);
 }
 
-/* The kernel has it or not (it may be switched off at boot): it does not come later. */
+/* The kernel either has PSI or not (it can be disabled at boot): it does not appear later. */
 static bool is_never(int rc) {
     return rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EACCES;
 }

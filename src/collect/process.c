@@ -1,7 +1,7 @@
 /* collect/process.c -- processes: one row each, and totals of the machine and the recorded tree.
  *
- * What is read and when stands in process_read.h; processes that lived and died
- * between two ticks are counted by the events of source/kernel/proc_events.h. */
+ * process_read.h says what is read and when. Processes that start and end between two ticks are
+ * counted by the events of source/kernel/proc_events.h. */
 #include "collect/process_read.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define LIST_PERIOD_NS      PT_NS_PER_SECOND       /* /proc is listed at least this often */
-#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND) /* where the kernel tells of forks */
+#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND) /* if the kernel reports forks */
 
 enum { LISTING, TREE, EVENTS, RECORDS };
 
@@ -26,16 +26,17 @@ enum { LISTING, TREE, EVENTS, RECORDS };
     X(t, tree_resident, "pTreeResidentSetSize", GAUGE, I64, BYTES, TREE,                           \
       "Resident memory of the recorded tree; shared pages count in each process")                  \
     X(t, tree_cpu, "pTreeCpuTime", COUNTER, I64, NANOSECONDS, TREE,                                \
-      "CPU time of the recorded tree, of ended processes as last seen")                            \
+      "CPU time of the recorded tree; ended processes count as last seen")                         \
     X(t, forks, "pForks", COUNTER, I64, COUNT, EVENTS, "Processes started since Pitot started")    \
     X(t, execs, "pExecs", COUNTER, I64, COUNT, EVENTS, "Programs started since Pitot started")     \
     X(t, exits, "pExits", COUNTER, I64, COUNT, EVENTS, "Processes ended since Pitot started")      \
     X(t, short_lived, "pShortLivedProcesses", COUNTER, I64, COUNT, EVENTS,                         \
-      "Processes that ended before they were seen in any sample")                                  \
+      "Processes that ended before any sample saw them")                                           \
     X(t, events_lost, "pEventsLost", COUNTER, I64, COUNT, EVENTS,                                  \
-      "Times that the kernel dropped events; unless 0, the counts of processes are too low")       \
+      "Times the kernel dropped events; if not 0, the process counts are too low")                 \
     X(t, short_lived_cpu, "pShortLivedCpuTime", COUNTER, I64, NANOSECONDS, RECORDS,                \
-      "CPU time of processes that ended before they were seen, by clock ticks: right on average")
+      "CPU time of processes that ended before any sample saw them; sampled by clock ticks, "      \
+      "right on average")
 
 PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine", TOTALS_COLUMNS,
          "/proc", "recorded tree", "proc connector", "taskstats");
@@ -48,61 +49,63 @@ PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine",
 #define SWITCHES PT_PROCESS_SWITCHES
 #define ROLLUP   PT_PROCESS_ROLLUP
 
-#define PROCESS_COLUMNS(X, t)                                                                      \
-    X(t, id, "pId", KEY, I64, NONE, STAT, "Process id")                                            \
-    X(t, start_time, "pStartTime", KEY, I64, MILLISECONDS, STAT,                                   \
-      "Start of the process, Unix time; with pId its identity, as ids are used again")             \
-    X(t, name, "pName", INFO, STRING, NONE, STAT, "Name of the program")                           \
-    X(t, command_line, "pCmdline", INFO, STRING, NONE, STAT,                                       \
-      "Command line, secrets masked, the first 4096 bytes")                                        \
-    X(t, parent, "pParentId", INFO, I64, NONE, STAT, "Process id of the parent")                   \
-    X(t, namespace_id, "pNsPid", INFO, I64, NONE, STATUS,                                          \
-      "Process id inside its own (innermost) pid namespace")                                       \
-    X(t, user_id, "pUid", INFO, I64, NONE, STATUS, "Real user id")                                 \
-    X(t, cgroup, "pCgroup", INFO, STRING, NONE, STATUS, "Control group")                           \
-    X(t, is_recorded, "pIsRecorded", INFO, I64, NONE, STAT,                                        \
-      "1 in the recorded tree: the command or --pid, and all descendants")                         \
-    X(t, state, "pState", INFO, STRING, NONE, STAT,                                                \
-      "R running, S sleeping, D waiting for a device, Z ended, T stopped, I idle")                 \
-    X(t, threads, "pNumThreads", GAUGE, I64, COUNT, STAT, "Threads")                               \
-    X(t, user, "pCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")      \
-    X(t, kernel, "pCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                           \
-      "CPU time in kernel mode")                                                                   \
-    X(t, children_user, "pChildrenUserMode", COUNTER, I64, CENTISECONDS, STAT,                     \
-      "User mode CPU time of ended children it waited for")                                        \
-    X(t, children_kernel, "pChildrenKernelMode", COUNTER, I64, CENTISECONDS, STAT,                 \
-      "Kernel mode CPU time of ended children it waited for")                                      \
-    X(t, cpu, "pCpuTimeNs", COUNTER, I64, NANOSECONDS, CLOCK, "CPU time of all its threads")       \
-    X(t, voluntary, "pVoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,                    \
-      "Context switches to wait: of all threads seen in the recorded tree, else of the main "      \
-      "thread; unknown above 4096 threads")                                                        \
-    X(t, nonvoluntary, "pNonvoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,              \
-      "Context switches forced by the scheduler: of all threads seen in the recorded tree, else "  \
-      "of the main thread; unknown above 4096 threads")                                            \
-    X(t, block_delay, "pBlockIODelays", COUNTER, I64, CENTISECONDS, STAT,                          \
-      "Time waited for block I/O; 0 unless the kernel's delay accounting is on")                   \
-    X(t, minor_faults, "pMinorFaults", COUNTER, I64, COUNT, STAT,                                  \
-      "Page faults served without I/O")                                                            \
-    X(t, major_faults, "pMajorFaults", COUNTER, I64, COUNT, STAT, "Page faults that needed I/O")   \
-    X(t, last_cpu, "pLastCpu", GAUGE, I64, NONE, STAT, "CPU its main thread ran on last")          \
-    X(t, virtual_memory, "pVirtualMemoryBytes", GAUGE, I64, BYTES, STAT, "Address space in use")   \
-    X(t, resident, "pResidentSetSize", GAUGE, I64, BYTES, STATM, "Memory in RAM")                  \
-    X(t, peak_resident, "pPeakResidentSetSize", GAUGE, I64, BYTES, STATUS,                         \
-      "Most memory it ever had in RAM")                                                            \
-    X(t, rss_anon, "pRssAnon", GAUGE, I64, BYTES, STATUS, "Memory in RAM of its own: heap, stack") \
-    X(t, rss_file, "pRssFile", GAUGE, I64, BYTES, STATUS, "Memory in RAM mapped from files")       \
-    X(t, rss_shmem, "pRssShmem", GAUGE, I64, BYTES, STATUS, "Shared memory in RAM")                \
-    X(t, swap, "pSwap", GAUGE, I64, BYTES, STATUS, "Memory swapped out")                           \
-    X(t, pss, "pPss", GAUGE, I64, BYTES, ROLLUP,                                                   \
-      "Memory in RAM, shared pages divided by their users; recorded tree, every 30 s")             \
-    X(t, pss_anon, "pPssAnon", GAUGE, I64, BYTES, ROLLUP, "Part of pPss of its own: heap, stack")  \
-    X(t, pss_file, "pPssFile", GAUGE, I64, BYTES, ROLLUP, "Part of pPss mapped from files")        \
-    X(t, pss_shmem, "pPssShmem", GAUGE, I64, BYTES, ROLLUP, "Part of pPss in shared memory")       \
-    X(t, swap_pss, "pSwapPss", GAUGE, I64, BYTES, ROLLUP,                                          \
-      "Memory swapped out, shared pages divided by their users")                                   \
-    X(t, read_bytes, "pReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from storage")             \
-    X(t, write_bytes, "pWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to storage")          \
-    X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls")          \
+#define PROCESS_COLUMNS(X, t)                                                                     \
+    X(t, id, "pId", KEY, I64, NONE, STAT, "Process id")                                           \
+    X(t, start_time, "pStartTime", KEY, I64, MILLISECONDS, STAT,                                  \
+      "Start of the process, Unix time; identifies the process together with pId, as ids are "    \
+      "reused")                                                                                   \
+    X(t, name, "pName", INFO, STRING, NONE, STAT, "Name of the program")                          \
+    X(t, command_line, "pCmdline", INFO, STRING, NONE, STAT,                                      \
+      "Command line with secrets masked, first 4096 bytes")                                       \
+    X(t, parent, "pParentId", INFO, I64, NONE, STAT, "Process id of the parent")                  \
+    X(t, namespace_id, "pNsPid", INFO, I64, NONE, STATUS,                                         \
+      "Process id inside its own (innermost) pid namespace")                                      \
+    X(t, user_id, "pUid", INFO, I64, NONE, STATUS, "Real user id")                                \
+    X(t, cgroup, "pCgroup", INFO, STRING, NONE, STATUS, "Control group")                          \
+    X(t, is_recorded, "pIsRecorded", INFO, I64, NONE, STAT,                                       \
+      "1 if it is in the recorded tree: the command or --pid, and all descendants")               \
+    X(t, state, "pState", INFO, STRING, NONE, STAT,                                               \
+      "R running, S sleeping, D waiting for a device, Z zombie, T stopped, I idle")               \
+    X(t, threads, "pNumThreads", GAUGE, I64, COUNT, STAT, "Threads")                              \
+    X(t, user, "pCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")     \
+    X(t, kernel, "pCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                          \
+      "CPU time in kernel mode")                                                                  \
+    X(t, children_user, "pChildrenUserMode", COUNTER, I64, CENTISECONDS, STAT,                    \
+      "User mode CPU time of ended children it waited for")                                       \
+    X(t, children_kernel, "pChildrenKernelMode", COUNTER, I64, CENTISECONDS, STAT,                \
+      "Kernel mode CPU time of ended children it waited for")                                     \
+    X(t, cpu, "pCpuTimeNs", COUNTER, I64, NANOSECONDS, CLOCK, "CPU time of all its threads")      \
+    X(t, voluntary, "pVoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,                   \
+      "Context switches in order to wait: of all threads seen in the recorded tree, else of the " \
+      "main "                                                                                     \
+      "thread; null above 4096 threads")                                                          \
+    X(t, nonvoluntary, "pNonvoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,             \
+      "Context switches forced by the scheduler: of all threads seen in the recorded tree, else " \
+      "of the main thread; null above 4096 threads")                                              \
+    X(t, block_delay, "pBlockIODelays", COUNTER, I64, CENTISECONDS, STAT,                         \
+      "Time waiting for block I/O; 0 unless the kernel's delay accounting is on")                 \
+    X(t, minor_faults, "pMinorFaults", COUNTER, I64, COUNT, STAT,                                 \
+      "Page faults served without I/O")                                                           \
+    X(t, major_faults, "pMajorFaults", COUNTER, I64, COUNT, STAT, "Page faults that needed I/O")  \
+    X(t, last_cpu, "pLastCpu", GAUGE, I64, NONE, STAT, "CPU its main thread ran on last")         \
+    X(t, virtual_memory, "pVirtualMemoryBytes", GAUGE, I64, BYTES, STAT, "Address space in use")  \
+    X(t, resident, "pResidentSetSize", GAUGE, I64, BYTES, STATM, "Memory in RAM")                 \
+    X(t, peak_resident, "pPeakResidentSetSize", GAUGE, I64, BYTES, STATUS, "Peak memory in RAM")  \
+    X(t, rss_anon, "pRssAnon", GAUGE, I64, BYTES, STATUS, "Anonymous memory in RAM: heap, stack") \
+    X(t, rss_file, "pRssFile", GAUGE, I64, BYTES, STATUS, "Memory in RAM mapped from files")      \
+    X(t, rss_shmem, "pRssShmem", GAUGE, I64, BYTES, STATUS, "Shared memory in RAM")               \
+    X(t, swap, "pSwap", GAUGE, I64, BYTES, STATUS, "Memory swapped out")                          \
+    X(t, pss, "pPss", GAUGE, I64, BYTES, ROLLUP,                                                  \
+      "Memory in RAM, shared pages divided by their users; recorded tree only, every 30 s")       \
+    X(t, pss_anon, "pPssAnon", GAUGE, I64, BYTES, ROLLUP,                                         \
+      "Part of pPss in anonymous memory: heap, stack")                                            \
+    X(t, pss_file, "pPssFile", GAUGE, I64, BYTES, ROLLUP, "Part of pPss mapped from files")       \
+    X(t, pss_shmem, "pPssShmem", GAUGE, I64, BYTES, ROLLUP, "Part of pPss in shared memory")      \
+    X(t, swap_pss, "pSwapPss", GAUGE, I64, BYTES, ROLLUP,                                         \
+      "Memory swapped out, shared pages divided by their users")                                  \
+    X(t, read_bytes, "pReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from storage")            \
+    X(t, write_bytes, "pWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to storage")         \
+    X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls")         \
     X(t, write_chars, "pWriteChars", COUNTER, I64, BYTES, IO, "Bytes written by system calls")
 
 PT_TABLE(process, PT_TABLE_ROWS(PROCESSES, "processes", "processes"), "Processes", PROCESS_COLUMNS,
@@ -154,8 +157,7 @@ struct state {
     int64_t boot_ms; /* Unix time; 0: unknown */
 };
 
-/* Unix time of the start of the machine; read once, so that start times do not
- * move when the clock is set. */
+/* Unix time of boot; read once, so that start times do not change when the clock is set. */
 static int64_t boot_time_ms(const struct pt_fs *fs, struct pt_text *buffer) {
     if (fs->is_live)
         return (pt_wall_ns() - pt_clock_ns(CLOCK_BOOTTIME)) / PT_NS_PER_MS;
@@ -182,7 +184,7 @@ static int process_open(void *memory, const struct pt_context *context, struct p
     s->last_pid = -1;
     if (!context->fs->is_live)
         return 0;
-    /* Without any of these the collector does with less. */
+    /* The collector works without any of these, with fewer values. */
     (void)!pt_file_open(&s->loadavg, context->fs->proc, "loadavg");
     (void)!pt_proc_connector_open(&s->connector);
     (void)!pt_taskstats_open(&s->taskstats);
@@ -201,7 +203,7 @@ static void process_close(void *memory) {
         close(s->proc);
 }
 
-/* "0.20 0.18 0.12 1/80 11206": the last word is the last pid given out. -1: unknown. */
+/* "0.20 0.18 0.12 1/80 11206": the last word is the most recent pid. -1: unknown. */
 static int64_t read_last_pid(struct state *s) {
     struct pt_scan text;
     if (pt_file_read(&s->loadavg, &s->reader.pool.text, &text))
@@ -211,8 +213,8 @@ static int64_t read_last_pid(struct state *s) {
     return text.failed ? -1 : pid;
 }
 
-/* While no pid is given out no process can have come, and those that go are
- * noticed when they are read. */
+/* If the kernel assigned no pid, there is no new process; ended ones are noticed when they are
+ * read. */
 static bool is_quiet(struct state *s) {
     int64_t before = s->last_pid;
     s->last_pid = read_last_pid(s);
@@ -227,8 +229,8 @@ static void hear_event(struct pt_process_set *set, const struct pt_proc_event *e
         p->command_due_ns = 0;
 }
 
-/* Draining comes after listing: then the exit of every process that is no longer
- * listed is among the events. False when events were lost. */
+/* Called after listing: then the events include the exit of every process that is no longer listed.
+ * False if events were lost. */
 static bool hear_events(struct state *s) {
     uint64_t overflows = s->events.overflow_count;
     s->events.count = 0;
@@ -250,8 +252,8 @@ static void list_forks(struct state *s) {
     pt_pid_list_sort(&s->listed);
 }
 
-/* Newcomers are read before the others: who belongs to the recorded tree depends
- * on their parents. */
+/* New processes are read before the others: their parents decide who belongs to the recorded tree.
+ * */
 static void read_newcomers(struct state *s, const struct pt_context *context) {
     struct pt_process_set *set = &s->reader.set;
     for (size_t i = 0; i < set->known.count; i++)
@@ -260,8 +262,8 @@ static void read_newcomers(struct state *s, const struct pt_context *context) {
     pt_process_set_mark(set, context->target);
 }
 
-/* Listing /proc costs as much as a third of reading stat: it is done at times
- * only where the kernel tells of forks, and not when no pid was given out. */
+/* Listing /proc costs a third as much as reading stat: it is done only now and then if the kernel
+ * reports forks, and not at all if no pid was assigned. */
 static int find_processes(struct state *s, const struct pt_context *context) {
     bool is_told = pt_proc_socket_is_open(&s->connector),
          is_due = context->now_ns >= s->list_due_ns;
@@ -290,7 +292,7 @@ static void count_record(struct state *s, const struct pt_proc_event *e) {
         set->ended_cpu_ns += e->cpu_ns;
 }
 
-/* At the end of the tick, when it is known which processes have been seen. */
+/* Called at the end of the tick, when all processes of this tick are known. */
 static void count_events(struct state *s) {
     for (size_t i = 0; i < s->events.count; i++) {
         const struct pt_proc_event *e = &s->events.at[i];

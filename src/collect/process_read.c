@@ -11,9 +11,9 @@
 #define STATUS_PERIOD_NS   (5 * PT_NS_PER_SECOND)
 #define RECORDED_PERIOD_NS PT_NS_PER_SECOND
 #define ROLLUP_PERIOD_NS   (30 * PT_NS_PER_SECOND)
-#define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* kept files cost kernel memory */
-#define COMMAND_AGAIN_NS   PT_NS_PER_SECOND        /* a name set soon after the start */
-#define THREADS_PER_SECOND 128                     /* read for context switches, for each process */
+#define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* open files cost kernel memory */
+#define COMMAND_AGAIN_NS   PT_NS_PER_SECOND        /* for a name that is set soon after the start */
+#define THREADS_PER_SECOND 128                     /* read for context switches, per process */
 
 #define COMMAND_BYTES      4096
 
@@ -42,18 +42,18 @@ static const char *path_of(char into[48], pid_t pid, const char *file) {
     return pt_str_copy(into + n + 1, 48 - n - 1, pt_str_from(file)) - n - 1;
 }
 
-/* Ticks come at about the interval: what is due half an interval from now is due. */
+/* Ticks come about every interval: what is due within half an interval is due now. */
 static bool is_due(const struct pt_context *context, int64_t due_ns) {
     return due_ns <= context->now_ns + context->interval_ns / 2;
 }
 
-/* Spreads what was first done for all at once over the period. */
+/* Spreads work that was first done for all processes at once over the period. */
 static int64_t next_due(const struct pt_context *context, const struct pt_process *p,
                         int64_t period_ns) {
     return context->now_ns + (p->is_new ? period_ns * (1 + p->pid % 64) / 64 : period_ns);
 }
 
-/* A file of the slot. Files of processes that do not run are not worth keeping open. */
+/* Reads a file of the slot. Files of processes that do not run are not worth keeping open. */
 static int read_file(struct pt_process_reader *r, const struct pt_context *context,
                      struct pt_process *p, int index, bool is_kept, struct pt_scan *text) {
     static const char *const names[] = { "stat", "statm", "io" };
@@ -72,7 +72,7 @@ static int read_once(struct pt_process_reader *r, const struct pt_context *conte
     return pt_file_pool_read_once(&r->pool, context->fs->proc, path_of(path, p->pid, file), text);
 }
 
-/* Called after exec, and by programs that rename themselves. */
+/* The name changes after exec, and if a program renames itself. */
 static void name_changed(struct pt_process *p, struct pt_str name) {
     pt_str_copy(p->name, sizeof p->name, name);
     p->command_due_ns = 0;
@@ -92,7 +92,7 @@ static bool is_missing(int rc) {
     return rc == -ESRCH || rc == -ENOENT;
 }
 
-/* 0, -ESRCH: gone, -ESTALE: the pid has a new owner. */
+/* 0; -ESRCH: it has ended; -ESTALE: another process has the pid. */
 static int read_stat(struct pt_process_reader *r, const struct pt_context *context,
                      struct pt_process *p, bool is_kept) {
     struct pt_scan text;
@@ -138,7 +138,8 @@ static void read_io(struct pt_process_reader *r, const struct pt_context *contex
     p->times[PT_PROCESS_IO] = rc ? 0 : now_ns;
 }
 
-/* CPU time of any process without a file; as clock_getcpuclockid(3) makes the id. */
+/* CPU time of any process without opening a file; the clock id is that of clock_getcpuclockid(3).
+ * */
 static bool read_cpu_clock(pid_t pid, int64_t *cpu_ns) {
     struct timespec t;
     if (clock_gettime((clockid_t)(~(unsigned)pid << 3 | 2), &t))
@@ -147,8 +148,8 @@ static bool read_cpu_clock(pid_t pid, int64_t *cpu_ns) {
     return true;
 }
 
-/* Whether the process may have changed since it was last read. One whose CPU
- * clock stands still cannot have: its counters are as good as read now. */
+/* Whether the process may have changed since the last read. If its CPU clock has not advanced, it
+ * has not: its counters are as good as new. */
 static bool has_run(const struct pt_context *context, struct pt_process *p) {
     if (!context->fs->is_live)
         return true;
@@ -178,8 +179,8 @@ static void note_activity(struct pt_process_reader *r, const struct pt_context *
     p->ran_since_status = true;
 }
 
-/* The CPU clock is read before stat: what runs in between makes it move again,
- * and is read in the next tick. */
+/* The CPU clock is read before stat: if the process runs in between, the clock differs in the next
+ * tick and stat is read again. */
 static int read_fast(struct pt_process_reader *r, const struct pt_context *context,
                      struct pt_process *p) {
     bool ran = has_run(context, p) || p->is_new;
@@ -187,7 +188,7 @@ static int read_fast(struct pt_process_reader *r, const struct pt_context *conte
         return 0;
     if (p->is_new || (ran && context->fs->is_live))
         note_activity(r, context, p);
-    /* Most processes seen for the first time sleep, and will not be read soon. */
+    /* Most processes are asleep when first seen, and will not be read soon. */
     bool is_kept = !context->fs->is_live || (ran && !p->is_new);
     uint64_t ticks = own_ticks(p);
     int rc = read_stat(r, context, p, is_kept);
@@ -196,7 +197,7 @@ static int read_fast(struct pt_process_reader *r, const struct pt_context *conte
     if (!context->fs->is_live && own_ticks(p) != ticks)
         note_activity(r, context, p);
     read_statm(r, context, p, is_kept);
-    if (ran) /* only running changes it */
+    if (ran) /* changes only when the process runs */
         read_io(r, context, p, is_kept);
     p->full_due_ns = next_due(context, p, p->is_recorded ? RECORDED_PERIOD_NS : FULL_PERIOD_NS);
     return 0;
@@ -221,7 +222,7 @@ static void read_cgroup(struct pt_process_reader *r, const struct pt_context *co
         pt_buf_str(&p->cgroup, path);
 }
 
-/* Elsewhere than in the recorded tree they are those of the main thread. */
+/* Outside the recorded tree they are those of the main thread. */
 static void take_main_switches(struct pt_process *p) {
     if (p->is_recorded)
         return;
@@ -274,7 +275,7 @@ static void take_command_line(struct pt_process_reader *r, const struct pt_conte
     pt_mask_arguments(&p->command_line, words);
 }
 
-/* Read at first sight, a second later once more, and after every exec. */
+/* Read when first seen, again a second later, and after every exec. */
 static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
                               struct pt_process *p) {
     if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||

@@ -221,8 +221,8 @@ static bool is_root(struct pt_process_set *set, pid_t pid, const struct pt_targe
     return false;
 }
 
-/* The id stands at the start of a part of the path, or behind the runtime's name:
- * /docker/4f1e..., /system.slice/docker-4f1e....scope */
+/* The id is at the start of a path component, or after the name of the runtime: /docker/4f1e...,
+ * /system.slice/docker-4f1e....scope */
 bool pt_process_is_in_container(const struct pt_process *p, const struct pt_target *target) {
     struct pt_str id = pt_str_from(target->container), path = pt_buf_as_str(&p->cgroup);
     if (id.len == 0)

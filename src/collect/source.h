@@ -1,4 +1,4 @@
-/* collect/source.h -- helpers that several collectors share. */
+/* collect/source.h -- helpers shared by several collectors. */
 #ifndef PT_COLLECT_SOURCE_H
 #define PT_COLLECT_SOURCE_H
 
@@ -7,14 +7,14 @@
 
 #include <unistd.h>
 
-/* Centiseconds of USER_HZ ticks: exactly ticks on every usual kernel. */
+/* Converts USER_HZ ticks to centiseconds; the two are equal on every usual kernel. */
 static inline int64_t pt_ticks_to_cs(int64_t ticks, long ticks_per_second) {
     return ticks_per_second == 100 ? ticks : (int64_t)((__int128)ticks * 100 / ticks_per_second);
 }
 
 /* CPU times advance in hundredths of a second, the load every five seconds, and vmstat costs as
- * much as all other files together: below this interval they are read only so often, and rows in
- * between carry the last values with the time of their real read. */
+ * much as all other files together. At shorter intervals they are read only this often; rows in
+ * between repeat the last values with the time of the real read. */
 #define PT_FINEST_NS (10 * PT_NS_PER_MS)
 
 static inline bool pt_is_fine_due(const struct pt_context *context) {
@@ -23,8 +23,7 @@ static inline bool pt_is_fine_due(const struct pt_context *context) {
     return context->tick % (uint64_t)(PT_FINEST_NS / context->interval_ns) == 0;
 }
 
-/* Is it time for something done at most every `period_ns`? Remembers the time in `*last_ns`
- * (0 = never done). */
+/* True at most once per `period_ns`; keeps the time of the last true in `*last_ns` (0 = never). */
 static inline bool pt_is_due(int64_t *last_ns, int64_t now_ns, int64_t period_ns) {
     if (*last_ns && now_ns - *last_ns < period_ns)
         return false;
@@ -32,8 +31,7 @@ static inline bool pt_is_due(int64_t *last_ns, int64_t now_ns, int64_t period_ns
     return true;
 }
 
-/* A sum over disks or interfaces. It is known only if every part is: a total without one
- * of its parts would be wrong. */
+/* A sum over disks or interfaces. It is known only if every part is known. */
 struct pt_total {
     int64_t value;
     bool has_parts, is_broken;

@@ -59,7 +59,7 @@ static void merge(struct pt_thread_switches *t, struct pt_thread_reader *reader,
             add(&t->ended, &old->switches);
         const struct pt_thread *before = old < end && old->id == id ? old++ : NULL;
         bool is_read = read_thread(pool, proc, pid, id, &now) == 0;
-        /* Fewer than before: another thread of the same number. */
+        /* Fewer than before: another thread with the same id. */
         if (before && (!is_read || now.voluntary < before->switches.voluntary))
             add(&t->ended, &before->switches);
         if (is_read)

@@ -1,14 +1,14 @@
 /* collect/thread_switches.h -- context switches of a process, summed over its threads.
  *
- * /proc/PID/status counts the main thread only. What a thread had when it was
- * last seen stays in the sum after its end, so the sum never goes down. */
+ * /proc/PID/status counts the main thread only. After a thread ends, its last known count stays in
+ * the sum, so the sum never decreases. */
 #ifndef PT_COLLECT_THREAD_SWITCHES_H
 #define PT_COLLECT_THREAD_SWITCHES_H
 
 #include "collect/file_pool.h"
 #include "source/kernel/pid_list.h"
 
-/* More threads than this are not read: the sum is unknown then. */
+/* With more threads than this none is read and the sum is unknown. */
 #define PT_THREAD_SWITCHES_MAX 4096
 
 struct pt_switches {
@@ -28,7 +28,7 @@ struct pt_thread_switches {
     struct pt_switches ended;
 };
 
-/* What readings of several processes share. */
+/* Buffers shared by the readings of several processes. */
 struct pt_thread_reader {
     struct pt_pid_list ids;
     struct pt_thread_list next;
