@@ -11,7 +11,7 @@
 
 #define BACKLOG 128
 
-/* Of "HOST:PORT", "[HOST]:PORT" or "HOST"; the port may be empty. */
+/* Splits "HOST:PORT", "[HOST]:PORT" or "HOST"; the port may be empty. */
 struct authority {
     char host[64];
     struct pt_str port;
@@ -79,7 +79,7 @@ int pt_http_address_parse(struct pt_http_address *a, const char *text, struct pt
     if (parse_internet(a, pt_str_from(whole)))
         return 0;
     return pt_fail(err, -EINVAL,
-                   "cannot listen on '%s'; write a port, 127.0.0.1:PORT, [::1]:PORT or unix:PATH",
+                   "cannot listen on '%s' (use PORT, 127.0.0.1:PORT, [::1]:PORT or unix:PATH)",
                    text);
 }
 
@@ -98,7 +98,7 @@ bool pt_http_address_is_loopback(const struct pt_http_address *a) {
     }
 }
 
-/* Removes a socket whose server is gone: nobody answers there. */
+/* Removes a socket file if no server listens on it. */
 static void remove_stale(const struct pt_http_address *a) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)

@@ -21,25 +21,25 @@ struct pt_http_address {
     socklen_t length;
 };
 
-/* Numbers only, no names but localhost; a port alone is one of 127.0.0.1, port 0 any free one. */
+/* Accepts numeric addresses and localhost; a port alone means 127.0.0.1, port 0 any free port. */
 int pt_http_address_parse(struct pt_http_address *a, const char *text,
                           struct pt_err *err) PT_MUST_CHECK;
 
 /* Reachable from this machine only. */
 bool pt_http_address_is_loopback(const struct pt_http_address *a);
 
-/* Binds and listens; a UNIX socket that nobody listens on any more is replaced, and only its owner
- * may connect. The address gets the port that was found. The descriptor or -errno. */
+/* Binds and listens. Replaces a UNIX socket without a listener; only the owner may connect to it.
+ * Sets the port of the address. Returns the descriptor or -errno. */
 int pt_http_address_listen(struct pt_http_address *a, struct pt_err *err) PT_MUST_CHECK;
 
 /* http://127.0.0.1:41234 or unix:/run/pitot.sock */
 void pt_http_address_print(const struct pt_http_address *a, char *into, size_t capacity);
 
-/* For a Host header or the authority of a URL, with or without a port. A page of the web that had
- * its own name resolved to 127.0.0.1 (DNS rebinding) still says that name. */
+/* For a Host header or the authority of a URL, with or without a port. A web page that resolved its
+ * own name to 127.0.0.1 (DNS rebinding) still sends that name. */
 bool pt_http_host_is_loopback(struct pt_str host);
 
-/* http://HOST..., with a HOST that is this machine; no user and password. */
+/* True for http://HOST... if HOST is this machine; false with a user and password. */
 bool pt_http_url_is_loopback(struct pt_str url);
 
 #endif

@@ -15,7 +15,7 @@ int pt_http_client_open(struct pt_http_client *c, struct pt_err *err) {
     c->module = interface;
     c->state = c->module->open();
     pt_module_settle();
-    return c->state ? 0 : pt_fail(err, -ENOMEM, "libcurl cannot start");
+    return c->state ? 0 : pt_fail(err, -ENOMEM, "cannot start libcurl");
 }
 
 void pt_http_client_close(struct pt_http_client *c) {

@@ -19,7 +19,7 @@
 #define PT_HTTP_BODY_MAX_BYTES ((size_t)16 << 20)
 
 struct pt_http_request {
-    /* Given by the caller, who keeps the texts as long as the request runs. */
+    /* Set by the caller; the strings must stay valid while the request runs. */
     const char *url;
     const char *unix_path;      /* connect to this socket instead of the host, or NULL */
     const char *accept;         /* the Accept header, or NULL */
@@ -30,15 +30,15 @@ struct pt_http_request {
     const char *answer_header; /* of the answer: to be kept in answer_value, or NULL */
     int64_t timeout_ns;        /* for everything, connecting too; 0: PT_HTTP_TIMEOUT_NS */
     size_t body_max_bytes;     /* after decompression; 0: PT_HTTP_BODY_MAX_BYTES */
-    /* Takes the body of a 2xx answer piece by piece instead of `body`; false ends the request. */
+    /* Receives the body of a 2xx answer in pieces, instead of `body`; false ends the request. */
     bool (*on_data)(struct pt_http_request *r, struct pt_str piece);
-    /* Called at the end; true sends the request, which it may have changed, again. */
+    /* Called at the end; may change the request; true sends it again. */
     bool (*on_end)(struct pt_http_request *r);
-    /* Called while an answer is awaited, about ten times a second; false gives the request up. */
+    /* Called about ten times per second while waiting for the answer; false cancels the request. */
     bool (*on_wait)(struct pt_http_request *r);
     void *user;
 
-    /* Found by the run. */
+    /* Set by the run. */
     int error;      /* 0: a whole 2xx answer. -ETIMEDOUT, -ECONNREFUSED, -EFBIG, -EREMOTEIO (another
                        status), -EBADMSG (no HTTP), -EPIPE (ended early), -ECANCELED (by on_data or
                        on_wait) */

@@ -177,12 +177,12 @@ static void judge(struct transfer *t, CURLcode code) {
     struct pt_http_request *r = t->request;
     char words[96];
     if (t->is_given_up) {
-        set_error(t, -ECANCELED, "given up");
+        set_error(t, -ECANCELED, "request cancelled");
     } else if (t->is_too_large || code == CURLE_FILESIZE_EXCEEDED) {
         snprintf(words, sizeof words, "the answer is larger than %zu bytes", body_max_bytes(r));
         set_error(t, -EFBIG, words);
     } else if (code == CURLE_OPERATION_TIMEDOUT) {
-        snprintf(words, sizeof words, "no whole answer within %lld ms",
+        snprintf(words, sizeof words, "no complete answer within %lld ms",
                  (long long)(timeout_ns(r) / PT_NS_PER_MS));
         set_error(t, -ETIMEDOUT, words);
     } else if (code == CURLE_SSL_CACERT_BADFILE) {
@@ -196,7 +196,7 @@ static void judge(struct transfer *t, CURLcode code) {
     } else if (!is_success(t->easy)) {
         bool is_redirect = r->status >= 300 && r->status < 400;
         snprintf(words, sizeof words, "HTTP status %d%s", r->status,
-                 is_redirect ? "; redirects are not followed" : "");
+                 is_redirect ? " (redirects are not followed)" : "");
         set_error(t, -EREMOTEIO, words);
     }
 }
@@ -247,8 +247,8 @@ static void finish_ended(struct client *c) {
     }
 }
 
-/* Certificates that are trusted instead of the system's. The variable is that of OpenSSL, Go and
- * the curl program; the library of curl leaves it to the programs. */
+/* Trusts these certificates instead of the system's. OpenSSL, Go and the curl program use the same
+ * variable; libcurl leaves it to the programs. */
 static void set_trusted(CURL *easy) {
     const char *file = secure_getenv("SSL_CERT_FILE");
     if (!file || !*file)
@@ -272,7 +272,7 @@ static struct transfer *transfer_new(void) {
     return t;
 }
 
-/* Asks those who want to be asked whether they still wait. True: somebody wants to be. */
+/* Calls the on_wait functions. True if there is one. */
 static bool ask(struct client *c, size_t count) {
     bool is_asked = false;
     for (size_t i = 0; i < count; i++) {

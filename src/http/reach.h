@@ -12,8 +12,8 @@
 bool pt_http_is_private(const struct sockaddr *address);
 
 /* Looks the host up, which may take a while. 0: all its addresses are public ones; -EACCES: one is
- * not; -EINVAL: no http:// or https:// URL with a host and without a user; -EHOSTUNREACH: there is
- * no such host. */
+ * not; -EINVAL: not an http:// or https:// URL with a host and without a user; -EHOSTUNREACH:
+ * unknown host. */
 int pt_http_url_is_public(struct pt_str url) PT_MUST_CHECK;
 
 #endif

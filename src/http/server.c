@@ -7,11 +7,10 @@
 static int learn_address(struct pt_http_server *s, int fd, struct pt_err *err) {
     s->address.length = sizeof s->address;
     if (getsockname(fd, &s->address.any, &s->address.length))
-        return pt_fail(err, -errno, "cannot serve on the socket that was handed over: %s",
-                       strerror(errno));
+        return pt_fail(err, -errno, "cannot serve on the inherited socket: %s", strerror(errno));
     sa_family_t family = s->address.any.sa_family;
     if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
-        return pt_fail(err, -EAFNOSUPPORT, "the socket that was handed over is of no known kind");
+        return pt_fail(err, -EAFNOSUPPORT, "the inherited socket has an unknown address family");
     return 0;
 }
 
@@ -22,8 +21,8 @@ static int choose_address(struct pt_http_server *s, const struct pt_http_server_
                                          : pt_http_address_parse(&s->address, listen, err);
     if (rc || o->allows_others || pt_http_address_is_loopback(&s->address))
         return rc;
-    return pt_fail(err, -EACCES, "%s is no loopback address",
-                   pt_fd_is_open(o->listen_fd) ? "the socket's" : listen);
+    return pt_fail(err, -EACCES, "%s is not a loopback address",
+                   pt_fd_is_open(o->listen_fd) ? "the address of the inherited socket" : listen);
 }
 
 static void print_url(struct pt_http_server *s, bool has_tls) {

@@ -67,19 +67,19 @@ struct pt_http_server {
 /* Listens when it returns. */
 int pt_http_server_open(struct pt_http_server *s, const struct pt_http_server_options *options,
                         struct pt_err *err) PT_MUST_CHECK;
-/* Cuts what is still open. Exchanges that were handed on stay valid until they are ended. */
+/* Closes open connections. Exchanges handed to other threads stay valid until they are ended. */
 void pt_http_server_close(struct pt_http_server *s);
-/* Cuts connections that send their request, or take their answer, byte by byte for longer than the
- * timeout; streams apart. For servers that others can keep busy: to be called every few seconds. */
+/* Closes connections that take longer than the timeout to send a request or read an answer, except
+ * streams. For servers that other machines can reach: call it every few seconds. */
 void pt_http_server_tend(struct pt_http_server *s);
 
-/* What is sent, whole and unchanged, to any number of requests. Takes the memory of `body`; copies
- * type and headers. NULL without memory. */
+/* A body that any number of requests can share. Takes the memory of `body`; copies type and
+ * headers. NULL: out of memory. */
 struct pt_http_content;
 struct pt_http_content *pt_http_content_new(const struct pt_http_server *s, unsigned status,
                                             const char *type, struct pt_buf *body,
                                             const struct pt_http_header *headers, size_t count);
-/* Gives it up; answers under way still have it. NULL is fine. */
+/* Releases it; pending answers keep their reference. NULL is allowed. */
 void pt_http_content_free(const struct pt_http_server *s, struct pt_http_content *content);
 
 /* A field of a JSON object, by name; the value goes to `offset` of a struct. */
@@ -147,15 +147,14 @@ static inline const char *pt_http_request_header(const struct pt_http_exchange *
     return x->module->header(x, name);
 }
 
-/* Begins an answer of status 200 that comes in pieces. `on_gone` tells, once and on the server's
- * thread, that nobody reads any more: it must not use the exchange, and does not come after
- * pt_http_end. */
+/* Begins a streamed answer with status 200. `on_gone` is called once, on the server's thread, if
+ * the reader has disconnected: it must not use the exchange. It is not called after pt_http_end. */
 static inline void pt_http_begin(struct pt_http_exchange *x, const char *type,
                                  void (*on_gone)(void *user), void *user) {
     x->module->begin(x, type, on_gone, user);
 }
 
-/* Copies the piece. 0 or -EPIPE when nobody reads any more. */
+/* Copies the piece. 0, or -EPIPE if the reader has disconnected. */
 static inline int pt_http_push(struct pt_http_exchange *x, struct pt_str piece) {
     return x->module->push(x, piece);
 }
@@ -166,8 +165,8 @@ static inline void pt_http_end(struct pt_http_exchange *x) {
 }
 
 /* Reads the fields that are there from the body, a JSON object; others are left alone, as are null
- * and unknown ones. -EINVAL with words if it is no object or a field is of another kind. Texts may
- * have been set nevertheless. */
+ * and unknown ones. -EINVAL with a message if it is not an object or a field has the wrong type;
+ * strings may already be set then. */
 static inline int pt_http_read_json(const struct pt_http_exchange *x,
                                     const struct pt_http_field *fields, size_t count, void *into,
                                     struct pt_err *err) {

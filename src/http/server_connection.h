@@ -1,8 +1,8 @@
 /* http/server_connection.h -- how long each connection may take. For the server's module only.
  *
- * libmicrohttpd ends connections on which nothing happens. Who sends a byte now and then would have
- * one for ever, so every connection has a deadline of its own while it is somebody else's turn.
- * Where there are many, those that have not sent a whole request get little time. */
+ * libmicrohttpd closes idle connections. A client that sends a byte now and then would keep its
+ * connection for ever, so every connection also has a deadline while the server waits for the
+ * client. With many connections, those without a complete request get less time. */
 #ifndef PT_HTTP_SERVER_CONNECTION_H
 #define PT_HTTP_SERVER_CONNECTION_H
 
@@ -20,7 +20,7 @@ struct pt_http_connection {
 struct pt_http_connections {
     pthread_mutex_t lock;
     struct pt_http_connection *first;
-    unsigned count, crowd; /* with so many there is little room left */
+    unsigned count, crowd; /* above this count few are left */
 };
 
 void pt_http_connections_init(struct pt_http_connections *c, unsigned most);
@@ -31,10 +31,10 @@ struct pt_http_connection *pt_http_connection_new(struct pt_http_connections *c,
                                                   int64_t patience_ns);
 /* Before the descriptor is closed. */
 void pt_http_connection_free(struct pt_http_connections *c, struct pt_http_connection *connection);
-/* So long from now on; 0: as long as it likes. `is_waiting`: for a request. */
+/* Sets the deadline this far from now; 0: none. `is_waiting`: for a request. */
 void pt_http_connection_grant(struct pt_http_connections *c, struct pt_http_connection *connection,
                               int64_t patience_ns, bool is_waiting);
-/* Shuts those down that are late; their owner notices. */
+/* Shuts down connections after their deadline; libmicrohttpd then closes them. */
 void pt_http_connections_cut(struct pt_http_connections *c, int64_t now_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* The module "http-server": http/server.h on libmicrohttpd, with one epoll thread.
  *
  * A connection that has nothing to send is suspended, so that the daemon never spins; pushing to it
- * resumes it. An exchange has two owners, the connection and whoever answers, and goes with the
- * last. Its lock is taken after the server's and before those of the daemon. */
+ * resumes it. An exchange has two owners, the connection and the code that answers, and is freed
+ * with the last one. Its lock is taken after the server's and before those of the daemon. */
 #include "http/server.h"
 #include "http/server_connection.h"
 #include "http/server_json.h"
@@ -153,7 +153,7 @@ static void exchange_begin(struct pt_http_exchange *public, const char *type,
     pthread_mutex_unlock(&x->lock);
 }
 
-/* What was sent makes room; much of it, after a reader was slow, goes back. */
+/* Drops sent bytes; releases a large buffer after a slow reader. */
 static void drop_sent(struct exchange *x) {
     memmove(x->pending.at, x->pending.at + x->sent, x->pending.len - x->sent);
     x->pending.len -= x->sent;
@@ -185,7 +185,7 @@ static void exchange_end(struct pt_http_exchange *public) {
     disown(x);
 }
 
-/* Gives the daemon what there is of a stream; with nothing there it is suspended. */
+/* Gives the daemon the pending bytes of a stream; suspends the connection if there are none. */
 static ssize_t read_stream(void *user, uint64_t position, char *into, size_t most) {
     (void)position;
     struct exchange *x = user;
@@ -209,7 +209,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *into, size_t mos
     return result;
 }
 
-/* Called with the lock held. A text that is whole goes with its length, and takes the buffer. */
+/* Called with the lock held. A complete text is sent with its length and hands over the buffer. */
 static struct MHD_Response *response_of(struct exchange *x) {
     if (x->stage == STREAMING)
         return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream,
@@ -219,7 +219,7 @@ static struct MHD_Response *response_of(struct exchange *x) {
     return MHD_create_response_from_buffer_with_free_callback(body.len, body.at, pt_free);
 }
 
-/* Of headers that all answers have, those that this one has not set itself. */
+/* Adds the default headers that the answer has not set itself. */
 static void add_common_headers(struct MHD_Response *response, const char *type) {
     for (size_t i = 0; i < PT_COUNT(security_headers); i++)
         if (!MHD_get_response_header(response, security_headers[i][0]))
@@ -317,7 +317,7 @@ static const char *header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* No Host comes from programs that speak HTTP/1.0, not from browsers. */
+/* Programs that use HTTP/1.0 send no Host header; browsers always do. */
 static bool host_is_allowed(const struct server *s, struct MHD_Connection *connection) {
     const char *host = header(connection, MHD_HTTP_HEADER_HOST);
     return !s->is_loopback || !host || pt_http_host_is_loopback(pt_str_from(host));
@@ -338,9 +338,10 @@ static const struct {
     unsigned status;
     const char *text;
 } refusals[] = {
-    { MHD_HTTP_UNAUTHORIZED, "this needs the header Authorization: Bearer TOKEN\n" },
-    { MHD_HTTP_FORBIDDEN, "this server answers to names of this machine only\n" },
-    { GUARDED, "this server was started without a token, which this needs\n" },
+    { MHD_HTTP_UNAUTHORIZED,
+      "missing or wrong token (send the header Authorization: Bearer TOKEN)\n" },
+    { MHD_HTTP_FORBIDDEN, "the Host header must be a name of this machine\n" },
+    { GUARDED, "this request needs a token, and the server was started without one\n" },
     { MHD_HTTP_NOT_FOUND, "not found\n" },
     { MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n" },
     { MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large\n" },
@@ -561,8 +562,8 @@ static int server_open(void **state, const struct pt_http_server_options *option
         return 0;
     }
     server_free(s);
-    return pt_fail(err, -EIO, "libmicrohttpd cannot start%s",
-                   options->certificate ? "; do the certificate and the key belong together?" : "");
+    return pt_fail(err, -EIO, "cannot start libmicrohttpd%s",
+                   options->certificate ? " (do the certificate and the key match?)" : "");
 }
 
 /* The daemon cannot stop while connections are suspended. */

@@ -279,7 +279,7 @@ def hanging(directory):
     # It hung five times; whoever waited for that would have spent five timeouts.
     assert int(engines[-1]['colTime']) < 5 * timeout_ns / 2, engines[-1]['colTime']
     problems = {row['eProblem'] for row in table(directory, 'engines') if row['eProblem']}
-    equal(problems, {'no whole answer within 500 ms'})
+    equal(problems, {'no complete answer within 500 ms'})
 
 
 def make_certificate(path):

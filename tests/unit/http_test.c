@@ -115,7 +115,7 @@ static void a_peer_that_hangs_holds_up_nobody_else(void **state) {
     r[1].url = p.url;
     pt_http_client_run(&client, r, 2);
     assert_int_equal(r[0].error, -ETIMEDOUT);
-    assert_string_equal(r[0].words, "no whole answer within 50 ms");
+    assert_string_equal(r[0].words, "no complete answer within 50 ms");
     assert_int_equal(r[0].status, 0);
     assert_int_equal(r[1].error, 0);
     assert_str_eq(pt_buf_as_str(&r[1].body), "ok");
@@ -135,7 +135,7 @@ static void the_default_timeout_ends_a_hanging_request(void **state) {
     restart_client();
     peer_stop(&p);
     assert_int_equal(r.error, -ETIMEDOUT);
-    assert_string_equal(r.words, "no whole answer within 500 ms");
+    assert_string_equal(r.words, "no complete answer within 500 ms");
 }
 
 static void a_body_stays_below_its_limit(void **state) {
@@ -246,7 +246,7 @@ static void redirects_are_not_followed(void **state) {
     peer_stop(&other);
     assert_int_equal(r.error, -EREMOTEIO);
     assert_int_equal(r.status, 302);
-    assert_string_equal(r.words, "HTTP status 302; redirects are not followed");
+    assert_string_equal(r.words, "HTTP status 302 (redirects are not followed)");
     assert_int_equal(other.connection_count, 0);
     pt_http_request_release(&r);
 }
@@ -901,7 +901,7 @@ static void others_are_not_served_unless_asked_for(void **state) {
     struct pt_err err;
     struct pt_http_server_options o = { .listen = "0.0.0.0:0" };
     assert_int_equal(pt_http_server_open(&server, &o, &err), -EACCES);
-    assert_string_equal(err.text, "0.0.0.0:0 is no loopback address");
+    assert_string_equal(err.text, "0.0.0.0:0 is not a loopback address");
 }
 
 static void write_file(const char *path, const char *text) {
