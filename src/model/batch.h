@@ -107,7 +107,7 @@ void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t 
 
 /* Makes `into` the same rows as `from`, of the same table; keeps the memory it has. */
 void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from);
-/* Copies what one source gave, with its time, from the first row of `from` into the last row:
+/* Copies the values of one source, with their time, from the first row of `from` into the last row:
  * for a file that is read less often than the others. No strings. */
 void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source);
 

@@ -3,7 +3,7 @@
 #include "base/digits.h"
 #include "base/utf8.h"
 
-/* Words in the names of columns that a unit makes needless: read_ms becomes read_seconds. */
+/* Unit words in column names that the base unit replaces: read_ms becomes read_seconds. */
 static const char *unit_word(enum pt_unit unit) {
     switch (unit) {
     case PT_BYTES:
@@ -29,7 +29,7 @@ static bool is_last_total(struct pt_str word) {
     return word.at[word.len] == 0 && pt_str_eq(word, PT_STR("total"));
 }
 
-/* The writers add _total to counters. An abbreviated unit is no word: latency_ttft_s_count. */
+/* The writers add _total to counters. An abbreviated unit is not a word: latency_ttft_s_count. */
 static bool is_needless(struct pt_str word, const struct pt_column *c) {
     return pt_str_eq(word, pt_str_from(unit_word(c->unit))) || pt_str_eq(word, PT_STR("s")) ||
            (c->kind == PT_COUNTER && is_last_total(word));

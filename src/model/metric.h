@@ -3,7 +3,7 @@
  *     cpu.time, a counter in centiseconds   -> pitot_cpu_time_seconds (_total), x 0.01
  *     container.memory_used, bytes          -> pitot_container_memory_used_bytes{id="..."}
  *
- * Keys are labels, infos are labels of pitot_TABLE_info. Texts are no metrics. */
+ * Keys are labels, infos are labels of pitot_TABLE_info. Strings are not metrics. */
 #ifndef PT_MODEL_METRIC_H
 #define PT_MODEL_METRIC_H
 
@@ -19,10 +19,10 @@ struct pt_metric {
     bool is_counter;
 };
 
-/* False: the column is no metric. */
+/* False: the column is not a metric. */
 bool pt_metric_of(const struct pt_table *t, int column, struct pt_metric *metric);
 
-/* Does pitot_TABLE_info have anything to say? */
+/* True if pitot_TABLE_info has labels. */
 bool pt_table_has_info(const struct pt_table *t);
 
 /* Appends the labels of a row, id="a",cpu="0", escaped; null ones are left out. `kinds` are bits,

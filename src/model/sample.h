@@ -1,4 +1,4 @@
-/* model/sample.h -- what one tick saw: a batch for each table of the schema. */
+/* model/sample.h -- the result of one tick: a batch per table of the schema. */
 #ifndef PT_MODEL_SAMPLE_H
 #define PT_MODEL_SAMPLE_H
 

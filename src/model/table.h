@@ -1,8 +1,8 @@
-/* model/table.h -- what is recorded: a table per kind of thing, declared once.
+/* model/table.h -- what is recorded: one table per kind of entity, declared once.
  *
- * A row is one thing (the host's CPUs together, one disk, one container) at one
- * instant. A column is one line of one list in the collector's own file, and
- * every output (JSON, CSV, Parquet, Prometheus names, docs) is computed from it:
+ * A row is one entity (the host's CPUs together, one disk, one container) at one instant. A column
+ * is one line of one list in the collector's own file, and every output (JSON, CSV, Parquet,
+ * Prometheus names, docs) is computed from it:
  *
  *     #define LOAD_COLUMNS(X, t)                                                \
  *         X(t, one, "vLoadAvg", GAUGE, F64, RATIO, 0, "1-minute load average")
@@ -10,9 +10,9 @@
  *
  * gives the constants load_one and load_column_count, and `load_table`.
  *
- * Every changing value has the time of its own read. Values read from one file
- * at one moment share it, so a row keeps a time for each *source* of its table
- * and a column names its source by index into the table's list. */
+ * Every changing value has the time of its own read. Values read from one file at one moment share
+ * it, so a row keeps a time for each *source* of its table and a column names its source by index
+ * into the table's list. */
 #ifndef PT_MODEL_TABLE_H
 #define PT_MODEL_TABLE_H
 
@@ -25,14 +25,14 @@
 enum pt_type { PT_I64, PT_F64, PT_STRING };
 
 enum pt_kind {
-    PT_KEY,     /* says which thing the row is about */
-    PT_INFO,    /* describes the thing; rarely changes and has no time of its own */
+    PT_KEY,     /* identifies the entity of the row */
+    PT_INFO,    /* describes the entity; rarely changes and has no time of its own */
     PT_GAUGE,   /* a value that goes up and down */
     PT_COUNTER, /* a value that only grows (until a reset) */
 };
 
 struct pt_column {
-    const char *name;       /* as users of the source documents know it: vCpuTime */
+    const char *name;       /* the name in files: vCpuTime */
     const char *short_name; /* for Prometheus and pages: time */
     enum pt_kind kind;
     enum pt_type type;
@@ -43,16 +43,17 @@ struct pt_column {
 
 /* What a row of a table is about. */
 enum pt_rows {
-    PT_ROWS_THINGS,    /* of the machine: few, and they stay */
-    PT_ROWS_PROCESSES, /* a process each: many, and they come and go */
+    PT_ROWS_THINGS,    /* entities of the machine: few and lasting */
+    PT_ROWS_PROCESSES, /* processes: many and short-lived */
     PT_ROWS_METRICS,   /* metrics with names and labels of their own */
-    PT_ROWS_SERIES,    /* the same as somebody else shows them already */
-    PT_ROWS_EVENTS,    /* what happened, told once */
+    PT_ROWS_SERIES,    /* metrics that another program already exports */
+    PT_ROWS_EVENTS,    /* events, recorded once */
 };
 
 struct pt_table {
-    const char *name;    /* cpu; also the Prometheus subsystem */
-    const char *file;    /* "" for the main file of one row a sample, else its suffix: containers */
+    const char *name; /* cpu; also the Prometheus subsystem */
+    const char
+        *file; /* "" for the main file with one row per sample, else its suffix: containers */
     const char *section; /* key in the JSON snapshot, or NULL: not in it */
     const char *help;
     const struct pt_column *columns;
@@ -65,7 +66,7 @@ struct pt_table {
 /* Where the rows go. */
 #define PT_TABLE_MAIN(section_)        .file = "", .section = section_
 #define PT_TABLE_FILE(file_, section_) .file = file_, .section = section_
-/* The same for rows that are not things; `what` is PROCESSES, METRICS, ... */
+/* The same for the other kinds of rows; `what` is PROCESSES, METRICS, ... */
 #define PT_TABLE_ROWS(what, file_, section_) PT_TABLE_FILE(file_, section_), .rows = PT_ROWS_##what
 
 #define PT_TABLE(table, placement, help_, COLUMNS, ...)                                     \
@@ -83,12 +84,12 @@ struct pt_table {
 #define PT_TABLE_COLUMN_(table, short_name, name, kind, type, unit, source, help) \
     { name, #short_name, PT_##kind, PT_##type, PT_##unit, source, help },
 
-/* Does the column carry a time of its own (vCpuTimeT)? */
+/* True if the column has a time of its own (vCpuTimeT). */
 static inline bool pt_column_is_timed(const struct pt_table *t, const struct pt_column *c) {
     return !t->is_untimed && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
 }
 
-/* Can it be drawn: is it a number that changes? */
+/* True if it can be drawn: a number that changes. */
 static inline bool pt_column_is_drawn(const struct pt_column *c) {
     return c->type != PT_STRING && (c->kind == PT_GAUGE || c->kind == PT_COUNTER);
 }

@@ -1,9 +1,8 @@
-/* model/view.h -- the files a run is written to: flat tables made of the schema.
+/* model/view.h -- the layout of the output files of a run: flat tables derived from the schema.
  *
- * The main file has one row a sample and joins the tables of its sections; every
- * other file has the rows of its own table. All start with `timestamp` and
- * `monotonic_ns`; every timed column is followed by its own time, `<name>T`.
- * Table formats (CSV, Parquet, ...) see only what is here. */
+ * The main file has one row per sample and joins the tables of its sections; every other file has
+ * the rows of its own table. All start with `timestamp` and `monotonic_ns`; every timed column is
+ * followed by its own time, `<name>T`. Table formats (CSV, Parquet, ...) see only what is here. */
 #ifndef PT_MODEL_VIEW_H
 #define PT_MODEL_VIEW_H
 
@@ -26,7 +25,7 @@ struct pt_view {
     const struct pt_schema *schema;
     struct pt_view_column *columns;
     uint32_t column_count;
-    uint32_t table; /* whose rows these are; for the main view PT_VIEW_JOINED */
+    uint32_t table; /* the table of these rows; for the main view PT_VIEW_JOINED */
 };
 
 #define PT_VIEW_JOINED UINT32_MAX
@@ -40,8 +39,8 @@ struct pt_views {
 void pt_views_init(struct pt_views *v, const struct pt_schema *schema); /* borrows */
 void pt_views_release(struct pt_views *v);
 
-/* Rows that `sample` has in this view. A sample without any main table (a mark,
- * say) has none in the main view. */
+/* Rows that `sample` has in this view. A sample without a main table (for example a mark) has none
+ * in the main view. */
 uint32_t pt_view_row_count(const struct pt_view *v, const struct pt_sample *sample);
 
 /* Fills one cell per column; `is_null[i]` says which are absent. String cells
