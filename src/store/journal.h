@@ -1,10 +1,9 @@
 /* store/journal.h -- <uuid>.pitot, the crash-safe record of a run.
  *
- * Append-only and self-describing: a header, the schema, then a record per
- * sample, each appended by one write(2) and checksummed. A sample holds only
- * what differs from the one before; every PT_JOURNAL_KEY_SAMPLES it starts
- * afresh, so that damage costs the samples up to there and no more.
- * docs/JOURNAL.md specifies every byte. */
+ * Append-only and self-describing: a header, the schema, then a record per sample, each appended by
+ * one write(2) and checksummed. A sample holds only the differences to the previous one; every
+ * PT_JOURNAL_KEY_SAMPLES a key sample is complete, so damage loses the samples up to the next key
+ * sample and no more. docs/JOURNAL.md specifies every byte. */
 #ifndef PT_STORE_JOURNAL_H
 #define PT_STORE_JOURNAL_H
 
@@ -24,8 +23,8 @@
 
 struct pt_delta; /* store/journal_delta.h */
 
-/* Samples that are coded as differences to each other. A run has one lane; a merged run has one for
- * each of its runs, since samples of different machines have nothing in common. */
+/* Samples that are coded as differences to each other. A run has one lane; a merged run has one per
+ * original run, because samples of different machines have nothing in common. */
 struct pt_journal_lane {
     struct pt_delta *delta;
     uint32_t samples_since_key; /* writing: 0: the next is a key sample */

@@ -117,7 +117,7 @@ static int write_new(struct extending *e, const char *path, const char *new_path
     pt_sample_release(&e->read);
     pt_sample_release(&e->written);
     if (rc == -EBUSY)
-        return pt_fail(err, rc, "the run %s has not ended, or was cut off", path);
+        return pt_fail(err, rc, "the run %s has not ended or is truncated", path);
     return rc ? pt_fail(err, rc, "cannot write %s: %s", new_path, strerror(-rc)) : 0;
 }
 

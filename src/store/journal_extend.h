@@ -1,8 +1,8 @@
-/* store/journal_extend.h -- puts further tables into a journal that is complete.
+/* store/journal_extend.h -- adds tables to a complete journal.
  *
- * A journal names its tables at its beginning, and nothing follows its end: so it is written anew,
- * with the rows of the further tables where they belong in time, and takes the place of the old one
- * in one step. Tables of these names that it already had are replaced. */
+ * A journal lists its tables at its beginning, and nothing may follow its end. So it is rewritten
+ * with the rows of the new tables in order of time, and replaces the old file in one step. Existing
+ * tables with these names are replaced. */
 #ifndef PT_STORE_JOURNAL_EXTEND_H
 #define PT_STORE_JOURNAL_EXTEND_H
 
@@ -11,9 +11,8 @@
 struct pt_journal_extension {
     const struct pt_table *const *tables;
     uint32_t table_count;
-    /* Adds the rows of all that is not later than `until_ns` (CLOCK_MONOTONIC) and was not added
-     * before to the batches of the tables, in their order. True: there is more of it, for another
-     * sample. */
+    /* Adds all rows up to `until_ns` (CLOCK_MONOTONIC) that were not added before to the batches of
+     * the tables, in their order. True: there are more, for another sample. */
     bool (*fill)(void *arg, int64_t until_ns, struct pt_batch *batches);
     void *arg;
 };

@@ -49,7 +49,7 @@ static int64_t remaining(const struct pt_journal_reader *r) {
     return (uint64_t)st.st_size > r->position ? st.st_size - (int64_t)r->position : 0;
 }
 
-/* Reads again from `position`: a writer that ran out of room may have replaced what was there. */
+/* Reads again from `position`: a writer that ran out of space may have replaced the bytes there. */
 static int refill(struct pt_journal_reader *r, size_t want) {
     size_t room = want > CHUNK ? want : CHUNK;
     forget_buffer(r);
@@ -118,14 +118,14 @@ static int stay_at_tail(struct pt_journal_reader *r, uint64_t position) {
     return 0;
 }
 
-/* What was before is not known any more. */
+/* Previous samples are not known any more. */
 static void forget_rows(struct pt_journal_reader *r) {
     for (size_t i = 0; i < r->lane_count; i++)
         r->lanes[i].needs_key = true;
 }
 
-/* What is next is no record. 1: skipped to the next sync record, which is a record; 0: there is
- * none, so what is next may not be all written yet; -errno. */
+/* The next bytes are not a record. 1: skipped to the next sync record; 0: there is none, so the
+ * bytes may not be completely written yet; -errno. */
 static int skip_damage(struct pt_journal_reader *r, struct record *record) {
     uint8_t sync[PT_RECORD_SYNC_SIZE];
     pt_journal_sync(r->uuid, sync);
@@ -260,7 +260,7 @@ static int read_header(struct pt_journal_reader *r, const char *path, struct pt_
     if (memcmp(bytes_at(r), PT_JOURNAL_MAGIC, compared) != 0)
         return pt_fail(err, -EBADMSG, "%s is not a Pitot journal", path);
     if (rc == 0)
-        return pt_fail(err, -ENODATA, "%s holds nothing yet: it ends inside its header", path);
+        return pt_fail(err, -ENODATA, "%s has no data yet: it ends inside its header", path);
     struct pt_bytes in = { bytes_at(r) + 8, bytes_at(r) + PT_JOURNAL_HEADER, false };
     uint32_t version = pt_bytes_u32(&in);
     r->major = (uint16_t)version, r->minor = (uint16_t)(version >> 16);
@@ -276,7 +276,7 @@ static int read_header(struct pt_journal_reader *r, const char *path, struct pt_
     return 0;
 }
 
-/* What should be the schema is no whole record: does the file end in it, with nothing behind? */
+/* The schema is not a whole record: true if the file ends inside it. */
 static bool ends_inside(struct pt_journal_reader *r, const struct record *record) {
     struct record next;
     return buffered(r) < record->size && skip_damage(r, &next) == 0;
@@ -292,19 +292,19 @@ static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_
     if (rc < 0)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
     if (rc == 0 && ends_inside(r, &record))
-        return pt_fail(err, -ENODATA, "%s holds nothing yet: it ends inside its schema", path);
+        return pt_fail(err, -ENODATA, "%s has no data yet: it ends inside its schema", path);
     if (rc == 0 || record.type != PT_RECORD_SCHEMA)
         return pt_fail(err, -EBADMSG, "the schema of %s is damaged", path);
     r->tables = pt_journal_get_schema(record.payload, &r->schema.table_count);
     if (!r->tables)
-        return pt_fail(err, -EBADMSG, "the schema of %s makes no sense", path);
+        return pt_fail(err, -EBADMSG, "the schema of %s is invalid", path);
     r->schema.tables = (const struct pt_table *const *)r->tables;
     r->schema_crc = crc_of(record.payload);
     advance(r, record.size);
     return 0;
 }
 
-/* What is said about the run as a whole comes before its samples. */
+/* Notes about the whole run come before its samples. */
 static int read_first_notes(struct pt_journal_reader *r) {
     struct record record;
     int rc;
@@ -333,7 +333,7 @@ static int open_ring(struct pt_journal_reader *r, const char *path, struct pt_er
         if (fd >= 0)
             return fd;
     }
-    return pt_fail(err, -ENOENT, "there are no segments of a run in %s", path);
+    return pt_fail(err, -ENOENT, "no segments of a run in %s", path);
 }
 
 static int open_file(struct pt_journal_reader *r, const char *path, struct pt_err *err) {

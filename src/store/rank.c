@@ -84,7 +84,7 @@ static const struct pt_column rank_column = {
     .short_name = PT_RANK_COLUMN,
     .kind = PT_KEY,
     .type = PT_STRING,
-    .help = "Run that the row is of",
+    .help = "Run that the row belongs to",
 };
 
 /* A table that grows; its texts are those of others. */
@@ -118,8 +118,8 @@ static int add_column(struct growing *g, const struct pt_table *from,
             g->columns[i].unit == column->unit)
             return 0;
         return pt_fail(err, -EINVAL,
-                       "the runs do not go together: %s of table %s is not the same in all, they "
-                       "were recorded by different versions",
+                       "cannot merge: column %s of table %s differs between the runs (they were "
+                       "recorded by different versions)",
                        column->name, from->name);
     }
     struct pt_column added = *column;

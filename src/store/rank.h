@@ -1,9 +1,9 @@
-/* store/rank.h -- a run that was merged of several: its rows say which they came from.
+/* store/rank.h -- merged runs: each row names the run it came from.
  *
- * Every table of such a run begins with the key column `rank`, the label of the run that a row is
- * of; a sample holds rows of one run only. The note "merge" of the journal lists the labels and how
- * the clocks were aligned. What asks about one run (rates of the machine, signals, energy) sees the
- * samples of one rank as they were recorded, through a view. */
+ * Every table of a merged run begins with the key column `rank`, the label of the run that a row
+ * came from; a sample holds rows of one run only. The note "merge" of the journal lists the labels
+ * and how the clocks were aligned. Code that looks at one run (rates of the machine, signals,
+ * energy) sees the samples of one rank as they were recorded, through a view. */
 #ifndef PT_STORE_RANK_H
 #define PT_STORE_RANK_H
 
@@ -15,7 +15,7 @@
 #define PT_RANK_NOTE   "merge"
 #define PT_RANKS_MAX   1024
 
-/* What a run says of itself. */
+/* How a run describes itself. */
 struct pt_rank_identity {
     char host[256], boot_id[64]; /* "" if unknown */
     int64_t rank, world_size;    /* -1 if unknown */
@@ -42,7 +42,7 @@ int pt_rank_schema_make(struct pt_schema *into, const struct pt_schema *const *s
                         size_t count, struct pt_err *err) PT_MUST_CHECK;
 void pt_rank_schema_release(struct pt_schema *schema);
 
-/* Whose rows a sample has, or an empty text. */
+/* The label of the rows of a sample, or an empty string. */
 struct pt_str pt_rank_of(const struct pt_sample *sample);
 
 /* Samples of one rank without that column. Must not move. */

@@ -104,7 +104,7 @@ void pt_ring_drop(struct pt_ring *r, size_t count) {
     memmove(ended->at, ended->at + count, ended->count * sizeof *ended->at);
 }
 
-/* Takes the oldest away until there is room for another. */
+/* Removes the oldest segments until another one fits. */
 static void make_room(struct pt_ring *r) {
     const struct pt_ring_list *ended = &r->ended;
     uint64_t used = segment_bytes(r);
@@ -176,7 +176,7 @@ int pt_ring_adopt(struct pt_ring *r, const struct pt_ring_kind *kind, const char
     return rc;
 }
 
-/* The next segment, when this one is full, or the one before could not be begun. */
+/* Begins the next segment if this one is full, or if the last attempt failed. */
 static int turn(struct pt_ring *r) {
     bool is_open = pt_fd_is_open(r->journal.fd);
     if (r->bound_bytes == 0 || (is_open && r->journal.byte_count < segment_bytes(r)))
@@ -236,7 +236,7 @@ static int copy_bytes(int from, int to) {
     return n < 0 ? -errno : 0;
 }
 
-/* Where links are not possible. */
+/* For file systems without links. */
 static int copy_file(const char *from, const char *to) {
     int in = open(from, O_RDONLY | O_CLOEXEC);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -255,7 +255,7 @@ static int keep_segment(const struct pt_ring *r, uint64_t number, const char *in
     return link(from, to) == 0 ? 0 : copy_file(from, to);
 }
 
-/* What came last, and why it was kept: a segment behind the others. */
+/* Appends a segment with the last sample and the reason for keeping the ring. */
 static int add_ending(const struct pt_ring *r, const char *into, const struct pt_sample *last,
                       struct pt_str key, struct pt_str text) {
     struct pt_journal ending = { 0 };
@@ -285,7 +285,7 @@ int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
     int begin_rc = begin_segment(r, NULL); /* if it fails the next sample tries again */
     if (rc) {
         pt_ring_remove(into);
-        return pt_fail(err, rc, "cannot keep what was recorded in %s: %s", into, strerror(-rc));
+        return pt_fail(err, rc, "cannot keep the recording in %s: %s", into, strerror(-rc));
     }
-    return begin_rc ? pt_fail(err, begin_rc, "cannot go on recording: %s", strerror(-begin_rc)) : 0;
+    return begin_rc ? pt_fail(err, begin_rc, "recording stopped: %s", strerror(-begin_rc)) : 0;
 }

@@ -1,11 +1,11 @@
-/* store/ring.h -- where samples are written: one journal, or a ring of them that never grows.
+/* store/ring.h -- writes samples to one journal, or to a ring of journals of bounded size.
  *
  *     <uuid>.ring/00000012.pitot         segments of a recording with --blackbox
  *     DIR/history-1763268392000.pitot    segments of a history (store/segments.h)
  *
- * Segments are numbered by their names; one after the other they are all that was written. Each is
- * a whole journal that repeats the schema and the notes, so the oldest can be taken away when the
- * next begins, and a writer that is killed leaves all it wrote. store/journal.h reads the ring of a
+ * The name of a segment is its number; in this order they contain everything that was written. Each
+ * is a whole journal that repeats the schema and the notes, so the oldest can be removed when the
+ * next begins, and a killed writer leaves everything it wrote. store/journal.h reads the ring of a
  * recording as one journal. */
 #ifndef PT_STORE_RING_H
 #define PT_STORE_RING_H
@@ -48,15 +48,16 @@ struct pt_ring {
     int64_t last_ns;
     struct pt_ring_note *notes; /* the latest of each key */
     size_t note_count, note_capacity;
-    uint64_t removed_count; /* segments taken away */
+    uint64_t removed_count; /* segments removed */
 };
 
-/* Creates a journal, or with a bound a ring that takes up to so many bytes. Borrows the schema. */
+/* Creates a journal, or with a bound a ring of at most this many bytes. Borrows the schema. */
 int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
                    const uint8_t uuid[16], const struct pt_schema *schema,
                    struct pt_err *err) PT_MUST_CHECK;
-/* Goes on with what is in a directory, whoever wrote it. Segments are runs of their own, with a
- * uuid each; the first begins with the first sample. Borrows kind and schema. 0 or -errno. */
+/* Continues after the segments in a directory, whichever program wrote them. Each segment is a run
+ * with its own uuid; the first begins with the first sample. Borrows kind and schema. 0 or -errno.
+ * */
 int pt_ring_adopt(struct pt_ring *r, const struct pt_ring_kind *kind, const char *directory,
                   uint64_t bound_bytes, const struct pt_schema *schema) PT_MUST_CHECK;
 /* As pt_journal_write() and pt_journal_note(). */
@@ -66,20 +67,20 @@ int pt_ring_close(struct pt_ring *r);
 
 /* Ends the newest segment before it is full: the next sample begins another. 0 or -errno. */
 int pt_ring_end_segment(struct pt_ring *r);
-/* Takes the oldest of those that have ended away. */
+/* Removes the oldest ended segment. */
 void pt_ring_drop(struct pt_ring *r, size_t count);
 
-/* Makes a ring of its own, `into`, of what was written since (and somewhat before), and ends it
- * with `last` and a note; nothing of it is taken away later. Takes no time that grows with its
- * size, where the file system has links. 0 or -errno with words. */
+/* Makes a separate ring, `into`, of what was written since that time (and a little before), and
+ * ends it with `last` and a note; it stays complete. On file systems with links the time does not
+ * depend on its size. 0, or -errno with a message. */
 int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
                  const struct pt_sample *last, struct pt_str key, struct pt_str text,
                  struct pt_err *err) PT_MUST_CHECK;
 
-/* Takes a journal or ring away. */
+/* Removes a journal or ring. */
 void pt_ring_remove(const char *path);
 
-/* What there is in a directory. 0 or -errno; the caller frees `list->at`. */
+/* Lists the segments in a directory. 0 or -errno; the caller frees `list->at`. */
 int pt_ring_list(const struct pt_ring_kind *kind, const char *directory,
                  struct pt_ring_list *list) PT_MUST_CHECK;
 void pt_ring_path(const struct pt_ring_kind *kind, const char *directory, uint64_t number,

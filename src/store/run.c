@@ -77,8 +77,8 @@ int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struc
     if (is_directory)
         return no_run_in(run, err);
     return pt_fail(err, -ENOENT,
-                   "no run called %s: give a directory, a journal (*%s), or the start of a uuid "
-                   "that is in %s",
+                   "no run called %s (use a directory, a *%s journal, or the start of a uuid "
+                   "in %s)",
                    run, PT_RUN_EXTENSION, PT_RUN_DEFAULT_DIRECTORY);
 }
 

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RUN on a command line: a directory, a journal, or (the start of) a uuid looked for in the
- * default directory. Of several runs in a directory the newest is taken; `*other_count` says
- * how many others there are. 0 or -errno with words. */
+/* RUN on a command line: a directory, a journal, or (the start of) a uuid looked for in the default
+ * directory. If a directory has several runs, the newest is used; `*other_count` is the number of
+ * others. 0, or -errno with a message. */
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count,
                 struct pt_err *err) PT_MUST_CHECK;
 
@@ -30,7 +30,7 @@ void pt_run_list_release(struct pt_run_list *list);
 /* Creates a directory and the missing ones above it. `*made_from`: the length of the part of the
  * path that is the first of those, 0 if all were there. */
 int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *err) PT_MUST_CHECK;
-/* Takes those away again, if nothing is in them. */
+/* Removes those directories again if they are empty. */
 void pt_run_remove_directory(const char *path, size_t made_from);
 
 /* Directory and name without extension of a journal: what its other files are called. */
@@ -39,7 +39,7 @@ void pt_run_split(const char *journal, char directory[PATH_MAX], char name[NAME_
 /* A journal's path without its extension. */
 struct pt_str pt_run_stem(struct pt_str journal);
 
-/* The profile of that kind ("cpu") that lies beside a journal, if one was taken. */
+/* The profile of that kind ("cpu") next to a journal, if there is one. */
 char *pt_run_profile_path(const char *journal, const char *kind) PT_MUST_CHECK;
 
 #define PT_RUN_DEFAULT_DIRECTORY "./profiler-output"

@@ -26,7 +26,7 @@ static int lock(struct pt_segments *s, const char *directory, struct pt_err *err
                        strerror(errno));
     s->lock_fd = pt_fd_of(fd);
     if (flock(fd, LOCK_EX | LOCK_NB))
-        return pt_fail(err, -EBUSY, "another program writes the history in %s", directory);
+        return pt_fail(err, -EBUSY, "another program is writing the history in %s", directory);
     return 0;
 }
 

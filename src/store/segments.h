@@ -1,12 +1,12 @@
-/* store/segments.h -- a history without end in a bounded place: journals that follow each other.
+/* store/segments.h -- an endless history of bounded size: a sequence of journals.
  *
  *     DIR/history-1763268392000.pitot    a segment: the Unix time of its start in ms
  *     DIR/history.lock                   held by the writer
  *
- * They are a ring (store/ring.h) whose numbers are times, so that a span of time is found by names
- * alone. A segment is a run of its own, which `pitot export` reads. A new one begins with the
- * program, and when one has its share of the size or of the age; then the oldest are removed. There
- * is one writer, and any number of readers, in any thread or process. */
+ * They are a ring (store/ring.h) with times as numbers, so that a time span is found by names
+ * alone. Each segment is a run that `pitot export` can read. A new segment begins with the program,
+ * and when a segment has reached its share of the size or age; then the oldest are removed. There
+ * is one writer, and any number of readers in any thread or process. */
 #ifndef PT_STORE_SEGMENTS_H
 #define PT_STORE_SEGMENTS_H
 
@@ -39,8 +39,8 @@ void pt_segments_close(struct pt_segments *s);
 /* Takes a sample of the journal that is read, with its schema; false ends the reading. */
 typedef bool pt_segments_function(void *arg, const struct pt_sample *sample);
 
-/* Gives all samples from one Unix time to another, both included, the oldest first. What is damaged
- * or was removed meanwhile is passed over. 0 or -errno. */
+/* Gives all samples from one Unix time to another, both included, the oldest first. Damaged
+ * segments and those removed meanwhile are skipped. 0 or -errno. */
 int pt_segments_read(const char *directory, int64_t from_ns, int64_t to_ns,
                      pt_segments_function *take, void *arg) PT_MUST_CHECK;
 

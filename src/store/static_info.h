@@ -1,8 +1,8 @@
 /* store/static_info.h -- static_<uuid>.json: what does not change during a run.
  *
  * The machine, its limits, Pitot's own settings and the command that is recorded. Secrets in
- * arguments, variables, tags and the kernel's command line are masked. What cannot be found out is
- * null. Times: `start_time` in Unix milliseconds, `boot_time` in Unix seconds as the kernel has it.
+ * arguments, variables, tags and the kernel's command line are masked. Unknown values are null.
+ * Times: `start_time` in Unix milliseconds, `boot_time` in Unix seconds as the kernel has it.
  * `vCpuCache` are the caches the first CPU uses, not sums over all CPUs. */
 #ifndef PT_STORE_STATIC_INFO_H
 #define PT_STORE_STATIC_INFO_H

@@ -235,7 +235,7 @@ def one_history_has_one_writer(directory):
     with server(directory) as s:
         code, _, err = run('serve', '--listen', '0', '--state-dir', s.state)
         equal(code, 1)
-        contains(err, 'another program writes the history')
+        contains(err, 'another program is writing the history')
 
 
 def events(answer):

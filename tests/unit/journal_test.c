@@ -387,7 +387,7 @@ static void whole_records_before_a_cut_are_read(void **state) {
         if (cut < run.schema_end) {
             struct pt_err err = { "" };
             assert_int_equal(pt_journal_open(&r, path, &err), -ENODATA);
-            assert_non_null(strstr(err.text, "holds nothing yet"));
+            assert_non_null(strstr(err.text, "has no data yet"));
             continue;
         }
         open_reader(&r, &s);

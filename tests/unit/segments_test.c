@@ -219,7 +219,7 @@ static void there_is_one_writer(void **state) {
     struct pt_err err;
     open_segments(&first, 1 << 20, 0);
     assert_int_equal(pt_segments_open(&second, &o, &schema, &err), -EBUSY);
-    assert_non_null(strstr(err.text, "another program writes the history"));
+    assert_non_null(strstr(err.text, "another program is writing the history"));
     pt_segments_close(&first);
     open_segments(&second, 1 << 20, 0);
     pt_segments_close(&second);
