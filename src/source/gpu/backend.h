@@ -1,8 +1,7 @@
-/* source/gpu/backend.h -- a way to learn about GPUs: a library or a set of kernel files.
+/* source/gpu/backend.h -- a source of GPU data: a library or a set of kernel files.
  *
- * A backend is const data; its state is zeroed memory that the poller allocates.
- * All functions are called by the poller's thread only and may block: the sampler
- * never waits for them. */
+ * A backend is const data; its state is zeroed memory that the poller allocates. All functions are
+ * called by the poller's thread only and may block: the sampler never waits for them. */
 #ifndef PT_SOURCE_GPU_BACKEND_H
 #define PT_SOURCE_GPU_BACKEND_H
 
@@ -13,8 +12,8 @@
 struct pt_gpu_backend {
     const char *name;
     size_t state_size;
-    /* 0, or -errno with words: -ENODATA there is nothing of the kind in this machine,
-     * others say why there is nothing although there could be. Then close is not called. */
+    /* 0, or -errno with a message: -ENODATA if this machine has no such GPU, other codes say why
+     * none can be read. Then close is not called. */
     int (*open)(void *state, const struct pt_fs *fs, struct pt_err *err);
     int (*device_count)(const void *state);
     /* The static part, once. `first` is the index of the backend's first device. */

@@ -1,8 +1,8 @@
 /* source/gpu/drm_process.c -- the backend that finds processes on GPUs of open drivers: DRM clients
  * in /proc, and ROCm processes in sysfs.
  *
- * Finding clients means a look at every descriptor of every visible process. That is done
- * seldom, the seldomer the longer it takes; in between only the descriptors found are read. */
+ * To find clients, every descriptor of every visible process must be checked. The longer this
+ * takes, the less often it is done; in between only the known descriptors are read. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "source/gpu/drm_fdinfo.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define SEARCH_PERIOD_NS (5 * PT_NS_PER_SECOND)
-#define SEARCH_SHARE     200 /* a search takes at most one part in so many of the time */
+#define SEARCH_SHARE     200 /* a search takes at most 1/N of the time */
 
 struct descriptor {
     pid_t pid;
@@ -132,7 +132,7 @@ static bool has_open_driver(const struct pt_gpu_device *d) {
     return d->info.vendor == PT_GPU_AMD || d->info.vendor == PT_GPU_INTEL;
 }
 
-/* Only those of visible processes: the number is a lower bound, so it is not told where it is 0. */
+/* Only visible processes count: the number is a lower bound, so 0 is reported as unknown. */
 static void count_processes(struct pt_gpu_reading *r) {
     for (size_t i = 0; i < r->process_count; i++) {
         struct pt_gpu_device *d = &r->devices[r->processes[i].gpu];

@@ -1,9 +1,8 @@
-/* source/gpu/gpu_device.h -- what is known of a GPU and of a process on it, whoever made the GPU.
+/* source/gpu/gpu_device.h -- the values of a GPU and of a process on it, for all vendors.
  *
- * Values are integers in the unit that their name says; each is present or not.
- * Most are read at every turn of the poller (FAST). Those that cost much or change
- * rarely are read about once a second (SLOW) and stay, with the time of their own
- * read, until they are read again. */
+ * Values are integers in the unit that their name says; each is present or not. Most are read at
+ * every turn of the poller (FAST). Expensive or slowly changing ones are read about once per second
+ * (SLOW) and stay, with the time of their read, until they are read again. */
 #ifndef PT_SOURCE_GPU_GPU_DEVICE_H
 #define PT_SOURCE_GPU_GPU_DEVICE_H
 

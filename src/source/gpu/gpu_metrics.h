@@ -1,9 +1,9 @@
 /* source/gpu/gpu_metrics.h -- the binary file gpu_metrics of amdgpu.
  *
- * It starts with its size (u16), a format (u8: 1 GPUs, 2 and 3 APUs) and a content
- * revision (u8). Revisions are no extensions of each other, and some kept their number
- * when they grew, so that a field is known by format, revision and size. All ones means
- * that the chip does not tell. Fields whose unit depends on the chip are left out. */
+ * It starts with its size (u16), a format (u8: 1 GPUs, 2 and 3 APUs) and a content revision (u8).
+ * Revisions do not extend each other, and some kept their number when they grew, so a field is
+ * identified by format, revision and size. All bits set means unknown. Fields with a chip-dependent
+ * unit are left out. */
 #ifndef PT_SOURCE_GPU_GPU_METRICS_H
 #define PT_SOURCE_GPU_GPU_METRICS_H
 

@@ -1,7 +1,7 @@
 /* source/gpu/intel.h -- Intel GPUs through the files of i915 and xe in sysfs.
  *
- * The drivers tell energy, clocks, temperatures and throttling, but neither utilisation
- * nor memory: those are known per process only (source/gpu/drm_fdinfo.h). */
+ * The drivers report energy, clocks, temperatures and throttling, but neither utilization nor
+ * memory: those are known per process only (source/gpu/drm_fdinfo.h). */
 #ifndef PT_SOURCE_GPU_INTEL_H
 #define PT_SOURCE_GPU_INTEL_H
 

@@ -123,7 +123,7 @@ static int init(struct pt_nvml_state *s, unsigned *gpu_count, struct pt_err *err
         return 0;
     s->api.shutdown();
     if (code == PT_NVML_SUCCESS)
-        return pt_fail(err, -ENODATA, "NVML: there is no GPU");
+        return pt_fail(err, -ENODATA, "NVML: no GPU found");
     return pt_fail(err, errno_of(code), "NVML: %s", pt_nvml_words(&s->api, code));
 }
 
@@ -136,7 +136,7 @@ static int nvml_open(void *state, const struct pt_fs *fs, struct pt_err *err) {
     struct pt_nvml_state *s = state;
     unsigned gpu_count = 0;
     if (!is_wanted(fs))
-        return pt_fail(err, -ENODATA, "NVML: not asked, /proc is not this machine's");
+        return pt_fail(err, -ENODATA, "NVML: not used, /proc is not that of this machine");
     int rc = pt_nvml_load(&s->api, err);
     if (rc)
         return rc == -ENOENT ? -ENODATA : rc;

@@ -164,7 +164,7 @@ static void find_symbols(struct pt_nvml_api *api) {
 int pt_nvml_load(struct pt_nvml_api *api, struct pt_err *err) {
     *api = (struct pt_nvml_api){ .library = open_library() };
     if (!api->library)
-        return pt_fail(err, -ENOENT, "libnvidia-ml.so.1 does not load");
+        return pt_fail(err, -ENOENT, "cannot load libnvidia-ml.so.1");
     find_symbols(api);
     if (api->init && api->shutdown && api->device_count && api->device_by_index)
         return 0;

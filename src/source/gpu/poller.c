@@ -66,7 +66,7 @@ static void add_devices(struct pt_gpu_poller *p, struct opened *o) {
     }
 }
 
-/* Of several reasons for no GPU the gravest is told: one that is not "there is none". */
+/* Of several reasons for no GPU, reports the most serious: one that is not "there is none". */
 static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
     int gravest = 0;
     for (int i = 0; pt_gpu_backends[i] && p->opened_count < BACKENDS_MAX; i++) {
@@ -99,8 +99,8 @@ static void read_device(struct opened *o, int index, enum pt_gpu_pace pace,
     d->present = 0;
     d->gpm_present = 0;
     if (!was_gone)
-        pt_log(PT_LOG_WARNING, "GPU %d (%s) is lost; the others go on", o->first + index,
-               d->info.name);
+        pt_log(PT_LOG_WARNING, "GPU %d (%s) stopped responding; continuing with the others",
+               o->first + index, d->info.name);
 }
 
 static void read_pace(struct pt_gpu_poller *p, enum pt_gpu_pace pace, int64_t start_ns) {
@@ -110,7 +110,7 @@ static void read_pace(struct pt_gpu_poller *p, enum pt_gpu_pace pace, int64_t st
         for (int k = 0; k < count; k++) {
             struct pt_gpu_device *d = &p->work.devices[o->first + k];
             bool is_due = !d->read_ns[pace] || start_ns - d->read_ns[pace] >= SLOW_PERIOD_NS;
-            /* Slow values may take long: those of the other devices come in the next turn. */
+            /* Slow values may take long: those of the other devices are read in the next turn. */
             bool has_time = pt_mono_ns() - start_ns < p->turn_ns / 2;
             if (pace == PT_GPU_FAST || (is_due && has_time))
                 read_device(o, k, pace, d);
@@ -275,7 +275,7 @@ int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, i
     return 0;
 }
 
-/* True if the thread has ended; else it is left to itself. */
+/* True if the thread has ended; otherwise it is detached. */
 static bool await_end(struct pt_gpu_poller *p) {
     struct timespec deadline = timespec_of(pt_mono_ns() + STOP_PATIENCE_NS);
     pthread_mutex_lock(&p->mutex);
@@ -299,7 +299,7 @@ void pt_gpu_poller_stop(struct pt_gpu_poller *p) {
         return;
     }
     pthread_detach(thread);
-    pt_log(PT_LOG_WARNING, "a call to the GPU driver does not return; leaving it behind");
+    pt_log(PT_LOG_WARNING, "a call to the GPU driver does not return; continuing without it");
 }
 
 bool pt_gpu_poller_read(struct pt_gpu_poller *p, struct pt_gpu_reading *r) {

@@ -1,13 +1,13 @@
-/* source/gpu/poller.h -- the thread that asks all GPUs.
+/* source/gpu/poller.h -- the thread that reads all GPUs.
  *
- * Drivers answer slowly now and then: a GPU that falls off the bus can hold a call for
- * seconds. So nobody but this thread calls a backend. It publishes each reading when it
- * is complete; a reader copies the latest one and never waits for a driver: while a call
- * hangs, the reading just gets older, and its times say so.
+ * Drivers are sometimes slow: a GPU that falls off the bus can block a call for seconds. So only
+ * this thread calls the backends. It publishes each complete reading; a reader copies the latest
+ * one and never waits for a driver: while a call hangs, the reading gets older, and its times show
+ * it.
  *
- * Stopping waits a moment for the thread. If a call still hangs then, the thread is left
- * behind with all it owns and ends with the process, or cleans up after itself should the
- * call ever return. */
+ * Stopping waits a moment for the thread. If a call still hangs then, the thread is left behind
+ * with all it owns and ends with the process, or cleans up after itself should the call ever
+ * return. */
 #ifndef PT_SOURCE_GPU_POLLER_H
 #define PT_SOURCE_GPU_POLLER_H
 

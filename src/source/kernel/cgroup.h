@@ -1,8 +1,8 @@
-/* source/kernel/cgroup.h -- where cgroups are, who is in them, and what their paths tell.
+/* source/kernel/cgroup.h -- cgroup mounts, members of cgroups, and what their paths mean.
  *
- * A machine has one v2 hierarchy, a v1 hierarchy for each controller or set of
- * controllers, or both (hybrid). Here a cgroup is a *path*: /docker/<id> is one
- * thing even when it is a directory in six hierarchies. */
+ * A machine has one v2 hierarchy, a v1 hierarchy for each controller or set of controllers, or both
+ * (hybrid). Here a cgroup is a *path*: /docker/<id> is one cgroup even if it is a directory in six
+ * hierarchies. */
 #ifndef PT_SOURCE_KERNEL_CGROUP_H
 #define PT_SOURCE_KERNEL_CGROUP_H
 
@@ -35,8 +35,8 @@ struct pt_cgroup_layout {
 
 /* Pure: the mounts of a mountinfo text, unopened. Release with pt_cgroup_layout_close(). */
 void pt_cgroup_layout_parse(struct pt_cgroup_layout *layout, struct pt_scan mountinfo);
-/* Reads mountinfo and opens the mounts below the roots of `fs`. Without mountinfo the usual
- * places are tried. -ENODATA: there is no cgroup file system. */
+/* Reads mountinfo and opens the mounts below the roots of `fs`. Without mountinfo the usual mount
+ * points are tried. -ENODATA: there is no cgroup file system. */
 int pt_cgroup_layout_open(struct pt_cgroup_layout *layout, const struct pt_fs *fs) PT_MUST_CHECK;
 void pt_cgroup_layout_close(struct pt_cgroup_layout *layout);
 
@@ -64,7 +64,7 @@ int pt_cgroup_paths(struct pt_scan text, struct pt_str paths[PT_CGROUP_PATHS]);
 /* Takes the next component off the front of a path; false at its end. */
 bool pt_cgroup_component_next(struct pt_str *rest, struct pt_str *component);
 
-/* What a path tells. Strings borrow the path. */
+/* What a path means. Strings borrow the path. */
 struct pt_cgroup_identity {
     const char *runtime; /* docker, containerd, ..., systemd, slurm, lxc, or cgroup */
     struct pt_str id;    /* of the container; empty: no container */
@@ -90,9 +90,9 @@ struct pt_cgroup_walk {
     bool was_cut; /* there is more than the two bounds above allow */
 };
 
-/* Calls `visit` for `path` and every cgroup below it in one mount, parents first, names as
- * the kernel gives them; stops at the first non-zero answer and returns it. `is_leaf`: there
- * is nothing below. Directories that may not be read are passed over. */
+/* Calls `visit` for `path` and every cgroup below it in one mount, parents first, names as the
+ * kernel gives them; stops at the first non-zero answer and returns it. `is_leaf`: there is nothing
+ * below. Unreadable directories are skipped. */
 int pt_cgroup_walk(struct pt_cgroup_walk *walk, const struct pt_cgroup_mount *mount,
                    struct pt_str path,
                    int (*visit)(void *argument, struct pt_str path, bool is_leaf), void *argument);

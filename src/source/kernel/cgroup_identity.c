@@ -1,4 +1,4 @@
-/* What a cgroup path tells about who lives there; the last component that is known counts:
+/* Container, service or job of a cgroup path; the last known component decides:
  *
  *     /docker/<id>                                             docker, cgroupfs driver
  *     /system.slice/docker-<id>.scope                          docker, systemd driver
@@ -32,7 +32,7 @@ static bool take_id(struct pt_str s, struct pt_str *id) {
     return true;
 }
 
-/* What the components so far have told. */
+/* The result of the components so far. */
 struct path_state {
     struct pt_cgroup_identity *identity;
     struct pt_str component, parent;
@@ -104,7 +104,7 @@ static bool match_prefix(struct path_state *p) {
     return false;
 }
 
-/* A component that is nothing but an id: the folder above says whose. */
+/* A component that is only an id: the parent directory names the runtime. */
 static bool match_bare_id(struct path_state *p) {
     struct pt_str id;
     if (!take_id(p->component, &id) || id.len != p->component.len)
@@ -121,7 +121,7 @@ static bool match_bare_id(struct path_state *p) {
     return become(p, p->depth == 2 ? "containerd" : "container", id, PT_STR(""));
 }
 
-/* Folders whose entries are named by people. */
+/* Directories with entries named by people. */
 static bool match_named(struct path_state *p) {
     static const struct {
         const char *parent, *runtime;

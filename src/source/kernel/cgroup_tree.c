@@ -1,4 +1,4 @@
-/* Walks over cgroups: what is below a path, which path somebody means, who is a member. */
+/* Walks the cgroup tree: descendants of a path, the path for a name, and members. */
 #include "source/kernel/cgroup.h"
 
 #include <dirent.h>
@@ -99,7 +99,7 @@ void pt_cgroup_walk_release(struct pt_cgroup_walk *w) {
     *w = (struct pt_cgroup_walk){ 0 };
 }
 
-/* How well a cgroup fits what somebody typed; the best wins, two equally good do not. */
+/* How well a cgroup matches a name; the best match wins, two equal ones are ambiguous. */
 enum fit { FITS_NOT, FITS_PREFIX, FITS_NAME, FITS_ID };
 
 struct search {

@@ -42,10 +42,10 @@ struct pt_str pt_diskstats_name(struct pt_scan *line);
 /* The numbers that follow the name. */
 void pt_diskstats_fields(struct pt_scan *line, struct pt_disk_stats *stats);
 
-/* A device whose bytes are no disk's or would count twice: loop, ram, a device made of other
- * disks (device-mapper, md), or one with media that come and go (CD, floppy). */
+/* True for devices that are not disks or would count twice: loop, ram, devices built from other
+ * disks (device-mapper, md), and removable media (CD, floppy). */
 bool pt_disk_name_is_virtual(struct pt_str name);
-/* By its name alone: is it a disk, neither virtual nor a partition? */
+/* True if the name is that of a disk, neither virtual nor a partition. */
 bool pt_disk_name_is_whole(struct pt_str name);
 
 #endif

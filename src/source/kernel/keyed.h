@@ -1,10 +1,9 @@
-/* source/kernel/keyed.h -- files of "key value" lines, of which a few keys are wanted:
+/* source/kernel/keyed.h -- reads selected keys from files of "key value" lines:
  *
  *     MemTotal:       32617384 kB          pgfault 1000000
  *
- * The order of lines in such a file does not change while the kernel runs, so
- * the order of the wanted keys is learnt once; after that a line is compared
- * with the one key that comes next. */
+ * The order of lines in such a file does not change while the kernel runs, so the order of the
+ * wanted keys is learnt once; after that a line is compared with the one key that comes next. */
 #ifndef PT_SOURCE_KERNEL_KEYED_H
 #define PT_SOURCE_KERNEL_KEYED_H
 

@@ -1,9 +1,8 @@
-/* source/kernel/proc_events.h -- births and deaths of processes, told by the kernel.
+/* source/kernel/proc_events.h -- process start and exit events from the kernel.
  *
- * Two sockets, neither of which a machine must offer: the proc connector says
- * that a process forked, called exec or exited; taskstats says how much CPU time
- * every exiting thread had used. With them processes are seen that lived and
- * died between two readings of /proc. */
+ * Two sockets, both optional: the proc connector reports forks, execs and exits; taskstats reports
+ * the CPU time of every exiting thread. They show processes that start and end between two reads of
+ * /proc. */
 #ifndef PT_SOURCE_KERNEL_PROC_EVENTS_H
 #define PT_SOURCE_KERNEL_PROC_EVENTS_H
 
@@ -43,8 +42,8 @@ struct pt_proc_socket {
     bool (*parse)(struct pt_str message, struct pt_proc_event *event);
 };
 
-/* 0 or -errno: -EPERM without the capability (CAP_NET_ADMIN), -EOPNOTSUPP in a
- * container, whose processes the kernel does not tell about. */
+/* 0 or -errno: -EPERM without CAP_NET_ADMIN; -EOPNOTSUPP in a container, where the kernel sends no
+ * events. */
 int pt_proc_connector_open(struct pt_proc_socket *s) PT_MUST_CHECK;
 int pt_taskstats_open(struct pt_proc_socket *s) PT_MUST_CHECK;
 bool pt_proc_socket_is_open(const struct pt_proc_socket *s);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define POWERCAP "class/powercap"
-/* More than any socket takes. A turn of a counter of 262 kJ that follows from a reset would be
+/* More than any socket uses. If a reset of a counter of 262 kJ were taken for a wrap, it would mean
  * tens of kilowatts at the usual intervals. */
 #define MAX_WATTS 4000
 
@@ -18,7 +18,7 @@ static bool is_possible(uint64_t grown_uj, int64_t elapsed_ns) {
            (double)grown_uj / 1e6 <= MAX_WATTS * ((double)elapsed_ns / (double)PT_NS_PER_SECOND);
 }
 
-/* Falling values: 0 if it was a turn. */
+/* For a lower value: 0 if the counter wrapped. */
 static int turn(const struct pt_rapl_counter *c, uint64_t raw_uj, int64_t now_ns,
                 uint64_t *grown_uj) {
     if (c->raw_uj > c->range_uj)

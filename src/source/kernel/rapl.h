@@ -6,14 +6,15 @@
  *     class/powercap/intel-rapl:0:1/name                 dram
  *     class/powercap/intel-rapl:1/name                   psys
  *
- * package holds core and uncore, psys holds package; dram stands beside package. intel-rapl-mmio
- * counts the same package a second time and is left out. Since Linux 5.10 only root may read. */
+ * package includes core and uncore, psys includes package; dram is separate from package.
+ * intel-rapl-mmio counts the same package a second time and is left out. Since Linux 5.10 only root
+ * may read. */
 #ifndef PT_SOURCE_KERNEL_RAPL_H
 #define PT_SOURCE_KERNEL_RAPL_H
 
 #include "base/fs.h"
 
-/* A counter that starts anew at its range, turned into one that does not. {0} has seen nothing. */
+/* Turns a counter that wraps at its range into one that does not. {0} has seen no value. */
 struct pt_rapl_counter {
     uint64_t range_uj; /* 0: unknown, so a counter that fell was reset */
     uint64_t raw_uj, total_uj;
@@ -21,9 +22,9 @@ struct pt_rapl_counter {
     bool has_seen;
 };
 
-/* The total after reading `raw_uj` at `now_ns`. It starts as the first value read. Falling values
- * are a turn of the counter if the power that follows from it is possible; else the counter was
- * reset (driver loaded anew, suspend) and the total falls to `raw_uj`. */
+/* The total after reading `raw_uj` at `now_ns`. It starts as the first value read. A lower value is
+ * a wrap of the counter if the resulting power is possible; otherwise the counter was reset (driver
+ * reloaded, suspend) and the total falls to `raw_uj`. */
 uint64_t pt_rapl_counter_see(struct pt_rapl_counter *c, uint64_t raw_uj, int64_t now_ns);
 
 struct pt_rapl_zone {

@@ -75,7 +75,7 @@ int pt_tcp_diag_read(struct pt_tcp_sockets *s) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (fd < 0)
         return -errno;
-    /* The kernel answers at once; a time limit all the same, for what is no kernel (gVisor). */
+    /* The kernel answers at once; the timeout is for emulated kernels (gVisor). */
     struct timeval limit = { .tv_sec = 1 };
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     int rc = read_family(s, fd, AF_INET);

@@ -1,10 +1,10 @@
-/* source/kernel/tcp_listen.h -- listening TCP sockets, and whose they are.
+/* source/kernel/tcp_listen.h -- listening TCP sockets and the processes that own them.
  *
  *   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
  *    0: 0100007F:1F40 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 12345
  *
- * from /proc/net/tcp and tcp6; a process that has the socket open has a link to
- * socket:[12345] in its /proc/PID/fd. */
+ * from /proc/net/tcp and tcp6; a process that has the socket open has a link to socket:[12345] in
+ * its /proc/PID/fd. */
 #ifndef PT_SOURCE_KERNEL_TCP_LISTEN_H
 #define PT_SOURCE_KERNEL_TCP_LISTEN_H
 
