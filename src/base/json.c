@@ -12,16 +12,15 @@ static void escaped(struct pt_out *out, unsigned char c) {
         pt_out_printf(out, "\\u%04x", c);
 }
 
-static bool is_plain(char c) {
-    return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
-}
-
 void pt_json_quote(struct pt_out *out, struct pt_str value) {
     pt_out_char(out, '"');
     for (;;) {
         size_t plain = 0;
-        while (plain < value.len && is_plain(value.at[plain]))
-            plain++;
+        for (; plain < value.len; plain++) {
+            unsigned char c = (unsigned char)value.at[plain];
+            if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
+                break;
+        }
         pt_out_utf8(out, (struct pt_str){ value.at, plain });
         if (plain == value.len)
             break;

@@ -47,28 +47,19 @@ static struct pt_str take_string(struct walk *w) {
     return (struct pt_str){ start, (size_t)(p - start) };
 }
 
-static void push(struct walk *w, struct pt_str name) {
-    size_t room = sizeof w->path - 1 - w->path_len;
-    if (w->path_len > 0 && room > 0) {
-        w->path[w->path_len++] = '.';
-        room--;
-    }
-    pt_str_copy(w->path + w->path_len, room + 1, name);
-    w->path_len += strlen(w->path + w->path_len);
-}
-
-static void pop(struct walk *w, size_t len) {
-    w->path_len = len;
-    w->path[len] = 0;
-}
-
 static void walk_value(struct walk *w);
 
 static void walk_member(struct walk *w, struct pt_str name) {
-    size_t len = w->path_len;
-    push(w, name);
+    size_t len = w->path_len, space = sizeof w->path - 1 - len;
+    if (len > 0 && space > 0) {
+        w->path[w->path_len++] = '.';
+        space--;
+    }
+    pt_str_copy(w->path + w->path_len, space + 1, name);
+    w->path_len += strlen(w->path + w->path_len);
     walk_value(w);
-    pop(w, len);
+    w->path_len = len;
+    w->path[len] = 0;
 }
 
 static void walk_object(struct walk *w) {

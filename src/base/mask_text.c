@@ -316,19 +316,16 @@ static bool mask_here(struct masker *m) {
     return before != '/' && before != ':' && mask_bare_login(m);
 }
 
-static void copy_char(struct masker *m) {
-    char c = m->text.at[m->at];
-    bool is_escaped = m->at > 0 && m->text.at[m->at - 1] == '\\';
-    if (is_quote(c) && !is_escaped && (m->quote == 0 || m->quote == c))
-        m->quote = m->quote ? 0 : c;
-    pt_buf_u8(m->out, (uint8_t)c);
-    m->at++;
-}
-
 void pt_mask_text(struct pt_buf *out, struct pt_str text) {
     struct masker m = { .out = out, .text = text };
     while (m.at < text.len) {
-        if (!mask_here(&m))
-            copy_char(&m);
+        if (mask_here(&m))
+            continue;
+        char c = text.at[m.at];
+        bool is_escaped = m.at > 0 && text.at[m.at - 1] == '\\';
+        if (is_quote(c) && !is_escaped && (m.quote == 0 || m.quote == c))
+            m.quote = m.quote ? 0 : c;
+        pt_buf_u8(out, (uint8_t)c);
+        m.at++;
     }
 }

@@ -2,17 +2,12 @@
 
 #include "base/mem.h"
 
-/* FNV-1a */
-static uint64_t hash(struct pt_str text) {
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < text.len; i++)
-        h = (h ^ (uint8_t)text.at[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 /* The slot of the name, or the empty slot where it belongs. */
 static uint32_t *slot_of(const struct pt_names *n, struct pt_str name) {
-    size_t mask = n->slot_count - 1, at = hash(name) & mask;
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ (uint8_t)name.at[i]) * UINT64_C(1099511628211);
+    size_t mask = n->slot_count - 1, at = hash & mask;
     while (n->slots[at] && !pt_str_eq(n->list[n->slots[at] - 1], name))
         at = (at + 1) & mask;
     return &n->slots[at];

@@ -123,11 +123,6 @@ static void *value_of(const struct pt_option *o, void *values) {
     return (char *)values + o->offset;
 }
 
-static void set_text(const char **at, const char *text) {
-    pt_free((char *)*at);
-    *at = pt_strdup(text);
-}
-
 static int set_value(struct parsing *p, const struct pt_option *o, const char *text,
                      struct pt_err *err) {
     void *at = value_of(o, p->values);
@@ -139,7 +134,8 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
             return ++*(int64_t *)at, 0;
         return parse_i64(text, at, err);
     case PT_OPTION_TEXT:
-        set_text(at, text);
+        pt_free(*(char **)at);
+        *(char **)at = pt_strdup(text);
         return 0;
     case PT_OPTION_LIST:
         list_add(p, o, at, text);
@@ -292,10 +288,6 @@ static bool takes_argument(const struct pt_option *o) {
     return o->kind != PT_OPTION_FLAG && o->kind != PT_OPTION_COUNT;
 }
 
-static int argument_rule(const struct pt_option *o) {
-    return !takes_argument(o) ? no_argument : o->implied ? optional_argument : required_argument;
-}
-
 /* The name with the longest common prefix is probably the one that was meant. */
 static const char *nearest(const struct pt_option_table *t, const char *word) {
     const char *best = NULL;
@@ -333,7 +325,10 @@ static void build_getopt(const struct pt_option_table *t, struct getopt_table *g
         const struct pt_option *o = &t->options[i];
         if (!pt_option_applies(t, o))
             continue;
-        g->longs[n++] = (struct option){ o->name, argument_rule(o), NULL, FIRST_LONG + (int)i };
+        int rule = !takes_argument(o) ? no_argument
+                   : o->implied       ? optional_argument
+                                      : required_argument;
+        g->longs[n++] = (struct option){ o->name, rule, NULL, FIRST_LONG + (int)i };
         if (o->kind == PT_OPTION_FLAG)
             g->longs[n++] =
                 (struct option){ pt_asprintf("no-%s", o->name), 0, NULL, NEGATED + (int)i };

@@ -42,25 +42,17 @@ void pt_out_through(struct pt_out *o, char *buffer, pt_out_drain_function *drain
     *o = (struct pt_out){ .fd = -1, .buffer = buffer, .drain = drain, .drain_arg = arg };
 }
 
-static void write_memory(struct pt_out *o, const char *bytes, size_t n) {
-    pt_buf_bytes(o->memory, bytes, n);
-    o->written += n;
-}
-
-static void write_drain(struct pt_out *o, const char *bytes, size_t n) {
-    if (n > 0 && !o->error)
-        o->error = o->drain(o->drain_arg, bytes, n);
-    if (!o->error)
-        o->written += n;
-}
-
 static void write_all(struct pt_out *o, const char *bytes, size_t n) {
     if (o->drain) {
-        write_drain(o, bytes, n);
+        if (n > 0 && !o->error)
+            o->error = o->drain(o->drain_arg, bytes, n);
+        if (!o->error)
+            o->written += n;
         return;
     }
     if (o->memory) {
-        write_memory(o, bytes, n);
+        pt_buf_bytes(o->memory, bytes, n);
+        o->written += n;
         return;
     }
     while (n > 0 && !o->error) {

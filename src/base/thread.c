@@ -7,19 +7,14 @@
 
 #define MOST_URGENT (-20)
 
-/* A blocked fault signal ends the program even if there is a handler
- * (inside/region/sigbus_guard.h). */
-static sigset_t all_but_faults(void) {
-    static const int faults[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP };
-    sigset_t set;
-    sigfillset(&set);
-    for (size_t i = 0; i < PT_COUNT(faults); i++)
-        sigdelset(&set, faults[i]);
-    return set;
-}
-
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) {
-    sigset_t blocked = all_but_faults(), old;
+    /* A blocked fault signal ends the program even if there is a handler
+     * (inside/region/sigbus_guard.h). */
+    static const int faults[] = { SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP };
+    sigset_t blocked, old;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < PT_COUNT(faults); i++)
+        sigdelset(&blocked, faults[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, &old);
     int rc = pthread_create(thread, NULL, run, state);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
