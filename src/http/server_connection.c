@@ -57,17 +57,14 @@ void pt_http_connection_grant(struct pt_http_connections *c, struct pt_http_conn
     pthread_mutex_unlock(&c->lock);
 }
 
-static bool is_late(const struct pt_http_connections *c, const struct pt_http_connection *at,
-                    int64_t now_ns) {
-    bool is_crowded = c->count >= c->crowd;
-    return (at->deadline_ns && at->deadline_ns < now_ns) ||
-           (is_crowded && at->waiting_ns && now_ns - at->waiting_ns > CROWDED_NS);
-}
-
 void pt_http_connections_cut(struct pt_http_connections *c, int64_t now_ns) {
     pthread_mutex_lock(&c->lock);
-    for (struct pt_http_connection *at = c->first; at; at = at->next)
-        if (is_late(c, at, now_ns))
+    bool is_crowded = c->count >= c->crowd;
+    for (struct pt_http_connection *at = c->first; at; at = at->next) {
+        bool is_late = at->deadline_ns && at->deadline_ns < now_ns;
+        bool is_too_slow = is_crowded && at->waiting_ns && now_ns - at->waiting_ns > CROWDED_NS;
+        if (is_late || is_too_slow)
             shutdown(at->fd, SHUT_RDWR);
+    }
     pthread_mutex_unlock(&c->lock);
 }

@@ -255,19 +255,16 @@ static enum MHD_Result send_response(struct MHD_Connection *connection,
     return result;
 }
 
-static struct pt_http_connection *connection_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
 static int64_t patience_ns(const struct server *s) {
     return s->options.timeout_seconds * PT_NS_PER_SECOND;
 }
 
 static void grant(struct server *s, struct MHD_Connection *connection, int64_t time_ns,
                   bool is_waiting) {
-    pt_http_connection_grant(&s->connections, connection_of(connection), time_ns, is_waiting);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    pt_http_connection_grant(&s->connections, info ? info->socket_context : NULL, time_ns,
+                             is_waiting);
 }
 
 /* Sends what the handler has answered, or waits for it. */
@@ -317,12 +314,6 @@ static const char *header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Programs that use HTTP/1.0 send no Host header; browsers always do. */
-static bool host_is_allowed(const struct server *s, struct MHD_Connection *connection) {
-    const char *host = header(connection, MHD_HTTP_HEADER_HOST);
-    return !s->is_loopback || !host || pt_http_host_is_loopback(pt_str_from(host));
-}
-
 static bool body_is_allowed(const struct server *s, struct MHD_Connection *connection) {
     const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     if (!length)
@@ -350,7 +341,9 @@ static const struct {
 /* 0 if the request can be handled. */
 static unsigned refusal_of(const struct server *s, struct MHD_Connection *connection,
                            const char *method, const struct pt_http_route *route) {
-    if (!host_is_allowed(s, connection))
+    const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+    /* Programs that use HTTP/1.0 send no Host header; browsers always do. */
+    if (s->is_loopback && host && !pt_http_host_is_loopback(pt_str_from(host)))
         return MHD_HTTP_FORBIDDEN;
     if (!route)
         return MHD_HTTP_NOT_FOUND;
