@@ -80,12 +80,6 @@ static int write_sample(struct extending *e) {
     return rc || !has_rows(e) ? rc : pt_journal_write(&e->journal, &e->written);
 }
 
-/* What is later than the last sample has its time. */
-static int write_rest(struct extending *e) {
-    int rc = write_surplus(e, INT64_MAX);
-    return rc || !has_rows(e) ? rc : pt_journal_write(&e->journal, &e->written);
-}
-
 static int copy_samples(struct extending *e) {
     int next, rc = copy_notes(e);
     while (!rc && (next = pt_journal_next(&e->reader, &e->read)) != 0) {
@@ -93,8 +87,11 @@ static int copy_samples(struct extending *e) {
         if (!rc)
             rc = write_sample(e);
     }
+    /* Rows that are later than the last sample get its time. */
     if (!rc)
-        rc = write_rest(e);
+        rc = write_surplus(e, INT64_MAX);
+    if (!rc && has_rows(e))
+        rc = pt_journal_write(&e->journal, &e->written);
     return rc ? rc : copy_notes(e);
 }
 

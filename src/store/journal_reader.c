@@ -318,11 +318,6 @@ static int read_first_notes(struct pt_journal_reader *r) {
     return rc;
 }
 
-static bool is_directory(int fd) {
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* A ring begins with its oldest segment, which may be taken away just now: then with the next. */
 static int open_ring(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     char segment[PATH_MAX];
@@ -340,7 +335,8 @@ static int open_file(struct pt_journal_reader *r, const char *path, struct pt_er
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
-    if (!is_directory(fd))
+    struct stat st;
+    if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
         return fd;
     close(fd);
     return open_ring(r, path, err);

@@ -212,12 +212,6 @@ static bool has_duplicate_files(struct pt_table **tables, uint32_t count) {
     return has_duplicates(files, file_count);
 }
 
-static size_t add_column_names(const struct pt_table *t, const char **names) {
-    for (uint16_t i = 0; i < t->column_count; i++)
-        names[i] = t->columns[i].name;
-    return t->column_count;
-}
-
 /* The tables of the main file are joined on their keys: those are one column of it. */
 static size_t add_main_names(const struct pt_table *t, const char **names, size_t count) {
     size_t added = 0;
@@ -241,7 +235,9 @@ static bool has_duplicate_columns(struct pt_table **tables, uint32_t count) {
             continue;
         }
         const char **names = pt_calloc(tables[i]->column_count, sizeof *names);
-        found = has_duplicates(names, add_column_names(tables[i], names));
+        for (uint16_t k = 0; k < tables[i]->column_count; k++)
+            names[k] = tables[i]->columns[k].name;
+        found = has_duplicates(names, tables[i]->column_count);
     }
     return has_duplicates(main_names, main_count) || found;
 }

@@ -123,11 +123,6 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
     return pt_fail(err, rc, "cannot write %s: %s", path, strerror(-rc));
 }
 
-static bool is_key_due(const struct pt_journal_lane *lane) {
-    return lane->samples_since_key == 0 || lane->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
-           lane->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
-}
-
 /* No reader would take it. */
 static bool is_too_large(const struct pt_sample *s) {
     for (uint32_t i = 0; i < s->schema->table_count; i++) {
@@ -139,17 +134,13 @@ static bool is_too_large(const struct pt_sample *s) {
     return false;
 }
 
-static enum pt_record_type type_of(uint32_t lane, bool is_key) {
-    if (lane == 0)
-        return is_key ? PT_RECORD_KEY : PT_RECORD_DELTA;
-    return is_key ? PT_RECORD_LANE_KEY : PT_RECORD_LANE_DELTA;
-}
-
 static int write_sample(struct pt_journal *j, struct pt_journal_lane *lane, uint32_t number,
                         const struct pt_sample *s) {
     if (is_too_large(s))
         return -EMSGSIZE;
-    bool is_key = is_key_due(lane);
+    bool is_key = lane->samples_since_key == 0 ||
+                  lane->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
+                  lane->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
     if (is_key) {
         pt_delta_reset(lane->delta);
         lane->samples_since_key = 0;
@@ -161,7 +152,10 @@ static int write_sample(struct pt_journal *j, struct pt_journal_lane *lane, uint
     pt_delta_encode(lane->delta, s, &j->record);
     if (j->record.len - FRONT > PT_JOURNAL_RECORD_MAX)
         return -EMSGSIZE;
-    struct pt_str record = end_record(j, type_of(number, is_key));
+    enum pt_record_type type = is_key ? PT_RECORD_KEY : PT_RECORD_DELTA;
+    if (number > 0)
+        type = is_key ? PT_RECORD_LANE_KEY : PT_RECORD_LANE_DELTA;
+    struct pt_str record = end_record(j, type);
     if (!is_key)
         lane->bytes_since_key += record.len;
     return append(j, record);

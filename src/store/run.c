@@ -57,15 +57,13 @@ static struct pt_str without_slashes(const char *path) {
     return name;
 }
 
-static bool is_ring(const char *path) {
-    return pt_str_ends(without_slashes(path), PT_STR(PT_RING_EXTENSION));
-}
-
 int pt_run_find(const char *run, char journal[PATH_MAX], int *other_count, struct pt_err *err) {
     struct stat st;
+    struct pt_str path = without_slashes(run);
+    bool is_ring = pt_str_ends(path, PT_STR(PT_RING_EXTENSION));
     *other_count = 0;
-    if (stat(run, &st) == 0 && (!S_ISDIR(st.st_mode) || is_ring(run))) {
-        pt_str_copy(journal, PATH_MAX, without_slashes(run));
+    if (stat(run, &st) == 0 && (!S_ISDIR(st.st_mode) || is_ring)) {
+        pt_str_copy(journal, PATH_MAX, path);
         return 0;
     }
     bool is_directory = stat(run, &st) == 0;

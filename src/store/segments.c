@@ -48,11 +48,6 @@ int pt_segments_open(struct pt_segments *s, const struct pt_segments_options *op
     return rc;
 }
 
-static bool has_its_share_of_age(const struct pt_segments *s, int64_t now_ms) {
-    int64_t share_ms = s->age_max_ns / NS_PER_MS / (int64_t)pt_segments_kind.segments;
-    return s->age_max_ns > 0 && now_ms - (int64_t)s->ring.number > share_ms;
-}
-
 /* A segment ends where the next one starts. */
 static void remove_old(struct pt_segments *s, int64_t now_ms) {
     const struct pt_ring_list *ended = &s->ring.ended;
@@ -67,7 +62,8 @@ static void remove_old(struct pt_segments *s, int64_t now_ms) {
 int pt_segments_write(struct pt_segments *s, const struct pt_sample *sample) {
     struct pt_ring *ring = &s->ring;
     int64_t now_ms = sample->wall_ns / NS_PER_MS;
-    if (has_its_share_of_age(s, now_ms))
+    int64_t share_ms = s->age_max_ns / NS_PER_MS / (int64_t)pt_segments_kind.segments;
+    if (s->age_max_ns > 0 && now_ms - (int64_t)ring->number > share_ms)
         (void)pt_ring_end_segment(ring);
     remove_old(s, now_ms);
     /* after the newest one that is there, whatever the clock says */

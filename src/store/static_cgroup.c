@@ -55,14 +55,6 @@ static bool list_has(struct pt_str list, struct pt_str word) {
     return false;
 }
 
-/* "cpu,cpuacct" is one directory of that name, or a link for each controller. */
-static void set_v1_base(const struct pt_fs *fs, struct group *g, struct pt_str controllers,
-                        const char *controller) {
-    snprintf(g->base, sizeof g->base, "fs/cgroup/%.*s", (int)controllers.len, controllers.at);
-    if (!exists(fs, g->base))
-        snprintf(g->base, sizeof g->base, "fs/cgroup/%s", controller);
-}
-
 /* Inside a container the path may be the host's while the mount shows only our own group. */
 static void set_path(const struct pt_fs *fs, struct group *g, struct pt_str path) {
     char full[PATH_MAX + sizeof g->base];
@@ -86,7 +78,11 @@ static int find_group(const struct pt_fs *fs, struct pt_scan text, const char *c
             continue;
         if (list_has(controllers, pt_str_from(controller))) {
             *g = (struct group){ .is_v2 = false };
-            set_v1_base(fs, g, controllers, controller);
+            /* "cpu,cpuacct" is one directory of that name, or a link per controller. */
+            snprintf(g->base, sizeof g->base, "fs/cgroup/%.*s", (int)controllers.len,
+                     controllers.at);
+            if (!exists(fs, g->base))
+                snprintf(g->base, sizeof g->base, "fs/cgroup/%s", controller);
             set_path(fs, g, pt_scan_rest(&line));
             return 0;
         }
