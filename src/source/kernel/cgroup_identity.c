@@ -251,10 +251,6 @@ static void learn_from_mount(struct pt_cgroup_identity *identity, struct pt_str 
         identity->name = name;
 }
 
-static bool is_overlay_root(struct pt_scan line, struct pt_str point) {
-    return pt_str_eq(point, PT_STR("/")) && contains(pt_scan_rest(&line), " - overlay ");
-}
-
 void pt_cgroup_identify_self(struct pt_scan mountinfo, struct pt_str hostname,
                              struct pt_cgroup_identity *identity) {
     *identity =
@@ -266,7 +262,8 @@ void pt_cgroup_identify_self(struct pt_scan mountinfo, struct pt_str hostname,
         struct pt_str root = pt_scan_word(&line), point = pt_scan_word(&line);
         if (line.failed)
             continue;
-        is_container |= is_overlay_root(line, point);
+        is_container |=
+            pt_str_eq(point, PT_STR("/")) && contains(pt_scan_rest(&line), " - overlay ");
         learn_from_mount(identity, root, point);
     }
     bool is_pod = identity->pod_uid[0] != 0;

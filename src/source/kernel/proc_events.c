@@ -77,11 +77,6 @@ static struct pt_str message_at(const struct pt_proc_inbox *in, int i) {
     return (struct pt_str){ in->bytes[i], in->headers[i].msg_len };
 }
 
-static void append(struct pt_proc_events *into, const struct pt_proc_event *event) {
-    pt_grow(&into->at, &into->capacity, into->count + 1, sizeof *into->at);
-    into->at[into->count++] = *event;
-}
-
 void pt_proc_socket_drain(struct pt_proc_socket *s, struct pt_proc_events *into) {
     struct pt_proc_event event;
     while (pt_proc_socket_is_open(s)) {
@@ -92,9 +87,12 @@ void pt_proc_socket_drain(struct pt_proc_socket *s, struct pt_proc_events *into)
             into->overflow_count++;
             continue;
         }
-        for (int i = 0; i < n; i++)
-            if (s->parse(message_at(s->inbox, i), &event))
-                append(into, &event);
+        for (int i = 0; i < n; i++) {
+            if (!s->parse(message_at(s->inbox, i), &event))
+                continue;
+            pt_grow(&into->at, &into->capacity, into->count + 1, sizeof *into->at);
+            into->at[into->count++] = event;
+        }
         if (n < INBOX_MESSAGES)
             return;
     }
@@ -250,11 +248,6 @@ static struct pt_str genl_attributes(struct pt_str message) {
     return (struct pt_str){ at + GENL_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN };
 }
 
-/* ac_tgid came with version 12; 15 had its new fields in the middle, 16 moved them to the end. */
-static bool is_known_version(uint16_t version) {
-    return version >= 12 && version != 15;
-}
-
 #define RECORD_BYTES (offsetof(struct taskstats, ac_tgid) + sizeof(uint32_t))
 
 /* cpu_run_virtual_total would be in nanoseconds, but lacks what the thread ran
@@ -277,7 +270,9 @@ bool pt_taskstats_parse(struct pt_str message, struct pt_proc_event *event) {
                                      .pid = (pid_t)record.ac_tgid,
                                      .parent = (pid_t)record.ac_ppid,
                                      .is_last = record.ac_flag & AGROUP };
-    return is_known_version(record.version) && record_cpu_ns(&record, &event->cpu_ns);
+    /* Version 12 added ac_tgid; 15 had new fields in the middle, 16 moved them to the end. */
+    bool is_known = record.version >= 12 && record.version != 15;
+    return is_known && record_cpu_ns(&record, &event->cpu_ns);
 }
 
 struct genl_request {

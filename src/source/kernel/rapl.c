@@ -13,18 +13,14 @@
  * tens of kilowatts at the usual intervals. */
 #define MAX_WATTS 4000
 
-static bool is_possible(uint64_t grown_uj, int64_t elapsed_ns) {
-    return elapsed_ns > 0 &&
-           (double)grown_uj / 1e6 <= MAX_WATTS * ((double)elapsed_ns / (double)PT_NS_PER_SECOND);
-}
-
 /* For a lower value: 0 if the counter wrapped. */
 static int turn(const struct pt_rapl_counter *c, uint64_t raw_uj, int64_t now_ns,
                 uint64_t *grown_uj) {
     if (c->raw_uj > c->range_uj)
         return -ERANGE;
     *grown_uj = c->range_uj - c->raw_uj + raw_uj;
-    return is_possible(*grown_uj, now_ns - c->seen_ns) ? 0 : -ERANGE;
+    double elapsed_s = (double)(now_ns - c->seen_ns) / (double)PT_NS_PER_SECOND;
+    return elapsed_s > 0 && (double)*grown_uj / 1e6 <= MAX_WATTS * elapsed_s ? 0 : -ERANGE;
 }
 
 uint64_t pt_rapl_counter_see(struct pt_rapl_counter *c, uint64_t raw_uj, int64_t now_ns) {

@@ -94,11 +94,6 @@ void pt_tcp_sockets_release(struct pt_tcp_sockets *s) {
     *s = (struct pt_tcp_sockets){ 0 };
 }
 
-static const struct pt_tcp_socket *find(const struct pt_tcp_sockets *s, uint64_t inode) {
-    struct pt_tcp_socket wanted = { .inode = inode };
-    return s->count > 0 ? bsearch(&wanted, s->at, s->count, sizeof *s->at, compare_inodes) : NULL;
-}
-
 static bool socket_inode(int directory, const char *name, uint64_t *inode) {
     char target[64];
     if (pt_fs_readlink(directory, name, target, sizeof target))
@@ -121,7 +116,9 @@ int pt_tcp_sockets_of(const struct pt_tcp_sockets *s, const struct pt_fs *fs, pi
         uint64_t inode;
         if (e->d_name[0] == '.' || !socket_inode(dirfd(directory), e->d_name, &inode))
             continue;
-        const struct pt_tcp_socket *socket = find(s, inode);
+        struct pt_tcp_socket wanted = { .inode = inode };
+        const struct pt_tcp_socket *socket =
+            s->count > 0 ? bsearch(&wanted, s->at, s->count, sizeof *s->at, compare_inodes) : NULL;
         if (socket)
             visit(user, socket);
     }
