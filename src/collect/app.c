@@ -192,15 +192,11 @@ static void add_span(struct pt_region *r, const struct pt_region_span_record *sp
         pt_set_i64(rows, span_request, (int64_t)span->request);
 }
 
-static bool may_go_on(const struct pt_context *context, const struct pt_batch *rows) {
-    return context->is_last || rows->row_count < SPANS_PER_TICK;
-}
-
 /* True if none are left. */
 static bool add_spans(struct app_state *s, struct watched *w, const struct pt_context *context,
                       struct pt_batch *rows) {
     size_t count = SPANS_AT_ONCE;
-    while (count == SPANS_AT_ONCE && may_go_on(context, rows)) {
+    while (count == SPANS_AT_ONCE && (context->is_last || rows->row_count < SPANS_PER_TICK)) {
         count = pt_region_take_spans(&w->region, s->spans, SPANS_AT_ONCE);
         pt_region_follow(&w->region);
         for (size_t i = 0; i < count; i++)

@@ -257,12 +257,6 @@ static void walk_mounts(struct container_state *s) {
     }
 }
 
-static void mark_unseen_gone(struct container_state *s) {
-    for (size_t i = 0; i < s->watch_count; i++)
-        if (s->watches[i]->seen != s->walk_number && !s->watches[i]->is_recorded)
-            s->watches[i]->is_gone = true;
-}
-
 static void remove_gone(struct container_state *s) {
     size_t kept = 0;
     for (size_t i = 0; i < s->watch_count; i++) {
@@ -277,7 +271,9 @@ static void remove_gone(struct container_state *s) {
 static void discover(struct container_state *s, const struct pt_context *context) {
     int64_t start_ns = pt_mono_ns();
     walk_mounts(s);
-    mark_unseen_gone(s);
+    for (size_t i = 0; i < s->watch_count; i++)
+        if (s->watches[i]->seen != s->walk_number && !s->watches[i]->is_recorded)
+            s->watches[i]->is_gone = true;
     remove_gone(s);
     int64_t pause_ns = (pt_mono_ns() - start_ns) * WALK_SHARE;
     s->next_walk_ns = context->now_ns + (pause_ns > WALK_PERIOD_NS ? pause_ns : WALK_PERIOD_NS);
@@ -451,11 +447,6 @@ static enum pt_cgroup_effort effort_for(struct pt_cgroup_watch *w, struct pace *
     return PT_WATCH_USAGE;
 }
 
-static void rest_all(struct container_state *s) {
-    for (size_t i = 0; i < s->watch_count; i++)
-        pt_cgroup_watch_rest(s->watches[i], &s->reader);
-}
-
 /* Idle groups close their descriptors when descriptors are scarce. */
 static void share_descriptors(struct container_state *s) {
     if (s->reader.kept_count < s->reader.kept_limit / 4 * 3)
@@ -492,7 +483,8 @@ static int container_collect(void *state, const struct pt_context *context, stru
     }
     remove_gone(s);
     if (s->reader.was_refused && !was_refused)
-        rest_all(s);
+        for (size_t i = 0; i < s->watch_count; i++)
+            pt_cgroup_watch_rest(s->watches[i], &s->reader);
     return 0;
 }
 

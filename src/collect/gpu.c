@@ -343,11 +343,6 @@ static void add_device(struct pt_batch *rows, const struct pt_gpu_reading *r, si
     set_words(rows, d);
 }
 
-/* Inside a container, a pid of the host may be the pid of another process. */
-static bool can_find(const struct gpu_state *s, const struct pt_gpu_process *p) {
-    return !p->is_host_pid || s->sees_host_pids;
-}
-
 static void identify(struct gpu_state *s, const struct pt_fs *fs, const struct pt_gpu_process *p,
                      struct identity *identity) {
     struct pt_pid_values status;
@@ -355,8 +350,10 @@ static void identify(struct gpu_state *s, const struct pt_fs *fs, const struct p
     char path[32];
     *identity = (struct identity){ 0 };
     snprintf(path, sizeof path, "%d/status", (int)p->pid);
-    if (!can_find(s, p) || pt_fs_read(fs->proc, path, &s->text, &text) ||
-        pt_pid_parse_status(text, &status))
+    /* Inside a container, a pid of the host may be the pid of another process. */
+    if (p->is_host_pid && !s->sees_host_pids)
+        return;
+    if (pt_fs_read(fs->proc, path, &s->text, &text) || pt_pid_parse_status(text, &status))
         return;
     identity->is_visible = true;
     identity->has_ns_pid = pt_pid_has(&status, PT_STATUS_NS_PID);

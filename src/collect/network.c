@@ -127,10 +127,6 @@ static enum link link_of(const struct pt_context *context, const char *name) {
     return is_master || has_lower(context, name) ? LINK_STACKED : LINK_PLAIN;
 }
 
-static struct pt_str known_name(const struct known_interface *k) {
-    return pt_str_from(k->name);
-}
-
 static void learn(struct network_state *s, const struct pt_context *context, struct pt_scan text) {
     struct pt_str name;
     s->interface_count = 0;
@@ -149,7 +145,7 @@ static bool is_known(const struct network_state *s, struct pt_scan text) {
     struct pt_str name;
     uint32_t i = 0;
     for (; pt_netdev_next_name(&text, &name); i++)
-        if (i >= s->interface_count || !pt_str_eq(name, known_name(&s->interfaces[i])))
+        if (i >= s->interface_count || !pt_str_eq(name, pt_str_from(s->interfaces[i].name)))
             return false;
     return i == s->interface_count;
 }

@@ -58,11 +58,6 @@ static void set_line(struct pt_batch *rows, const struct pt_pressure_line *line,
     pt_set_f64(rows, total + 3, line->avg300);
 }
 
-/* The kernel either has PSI or not (it can be disabled at boot): it does not appear later. */
-static bool is_never(int rc) {
-    return rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EACCES;
-}
-
 static int pressure_collect(void *state, const struct pt_context *context, struct pt_batch *rows) {
     struct pressure_state *s = state;
     int failure = 0;
@@ -72,7 +67,8 @@ static int pressure_collect(void *state, const struct pt_context *context, struc
             continue;
         int rc = pt_file_read_kept(&s->files[i], context->fs->proc, resources[i].path,
                                    context->text, &text);
-        s->is_missing[i] = is_never(rc);
+        /* The kernel has PSI or not (it can be disabled at boot): it does not appear later. */
+        s->is_missing[i] = rc == -ENOENT || rc == -EOPNOTSUPP || rc == -EACCES;
         if (rc && !s->is_missing[i])
             failure = rc;
         if (rc)

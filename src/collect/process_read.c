@@ -88,10 +88,6 @@ static void take_stat(struct pt_process *p, const struct pt_pid_stat *stat) {
     p->stat.name = (struct pt_str){ p->name, len };
 }
 
-static bool is_missing(int rc) {
-    return rc == -ESRCH || rc == -ENOENT;
-}
-
 /* 0; -ESRCH: it has ended; -ESTALE: another process has the pid. */
 static int read_stat(struct pt_process_reader *r, const struct pt_context *context,
                      struct pt_process *p, bool is_kept) {
@@ -100,7 +96,7 @@ static int read_stat(struct pt_process_reader *r, const struct pt_context *conte
     int64_t now_ns = pt_mono_ns();
     p->times[PT_PROCESS_STAT] = 0;
     int rc = read_file(r, context, p, FILE_STAT, is_kept, &text);
-    if (is_missing(rc))
+    if (rc == -ESRCH || rc == -ENOENT)
         return pt_file_slot_keeps(&p->files, FILE_STAT) ? -ESTALE : -ESRCH;
     if (rc || pt_pid_parse_stat(text, &stat))
         return 0;

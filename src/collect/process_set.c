@@ -105,12 +105,6 @@ void pt_process_set_release(struct pt_process_set *set, struct pt_file_pool *poo
     *set = (struct pt_process_set){ 0 };
 }
 
-static void swap_arrays(struct pt_process_set *set) {
-    struct pt_process_array old = set->known;
-    set->known = set->next;
-    set->next = old;
-}
-
 size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list *listed,
                             bool is_all) {
     size_t new_count = 0, i = 0;
@@ -129,7 +123,9 @@ size_t pt_process_set_merge(struct pt_process_set *set, const struct pt_pid_list
         append(&set->next, old);
         k++;
     }
-    swap_arrays(set);
+    struct pt_process_array old_array = set->known;
+    set->known = set->next;
+    set->next = old_array;
     return new_count;
 }
 

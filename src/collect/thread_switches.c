@@ -42,11 +42,6 @@ static int read_thread(struct pt_file_pool *pool, int proc, pid_t pid, pid_t thr
     return 0;
 }
 
-static void append(struct pt_thread_list *list, pid_t id, struct pt_switches switches) {
-    pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
-    list->at[list->count++] = (struct pt_thread){ id, switches };
-}
-
 /* Both lists ascend: threads only in the old one have ended. */
 static void merge(struct pt_thread_switches *t, struct pt_thread_reader *reader,
                   struct pt_file_pool *pool, int proc, pid_t pid) {
@@ -62,8 +57,11 @@ static void merge(struct pt_thread_switches *t, struct pt_thread_reader *reader,
         /* Fewer than before: another thread with the same id. */
         if (before && (!is_read || now.voluntary < before->switches.voluntary))
             add(&t->ended, &before->switches);
-        if (is_read)
-            append(&reader->next, id, now);
+        if (!is_read)
+            continue;
+        pt_grow(&reader->next.at, &reader->next.capacity, reader->next.count + 1,
+                sizeof *reader->next.at);
+        reader->next.at[reader->next.count++] = (struct pt_thread){ id, now };
     }
     for (; old < end; old++)
         add(&t->ended, &old->switches);
