@@ -113,13 +113,6 @@ static void read_clocks(struct amdgpu_state *s, const struct pt_drm_card *card,
     }
 }
 
-static void read_metrics(struct amdgpu_state *s, const struct pt_drm_card *card,
-                         struct pt_gpu_device *d) {
-    struct pt_scan blob;
-    if (!pt_fs_read(card->directory, "device/gpu_metrics", &s->buffer, &blob))
-        (void)!pt_gpu_metrics_parse(pt_scan_rest(&blob), d);
-}
-
 static void set_free_memory(struct pt_gpu_device *d) {
     int64_t total = d->values[PT_GPU_MEMORY_TOTAL_BYTES];
     int64_t used = d->values[PT_GPU_MEMORY_USED_BYTES];
@@ -139,7 +132,9 @@ static void amdgpu_read(void *state, int index, enum pt_gpu_pace pace, struct pt
         return;
     }
     set_free_memory(d);
-    read_metrics(s, card, d);
+    struct pt_scan blob;
+    if (!pt_fs_read(card->directory, "device/gpu_metrics", &s->buffer, &blob))
+        (void)!pt_gpu_metrics_parse(pt_scan_rest(&blob), d);
     read_clocks(s, card, d);
 }
 

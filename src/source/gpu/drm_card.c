@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int open_directory(int parent, const char *path) {
-    return openat(parent, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* cardN, but not the connectors cardN-DP-1. */
 static bool card_number(const char *name, int *number) {
     struct pt_scan s = pt_scan_of(pt_str_from(name));
@@ -53,7 +49,7 @@ static int open_hwmon(int card) {
         if (strncmp(entry->d_name, "hwmon", 5) != 0)
             continue;
         snprintf(path, sizeof path, "device/hwmon/%s", entry->d_name);
-        fd = open_directory(card, path);
+        fd = openat(card, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     }
     if (listing)
         closedir(listing);
@@ -118,10 +114,6 @@ void pt_drm_cards_release(struct pt_drm_cards *cards) {
     *cards = (struct pt_drm_cards){ 0 };
 }
 
-static enum pt_gpu_pace pace_of(enum pt_gpu_field field) {
-    return PT_GPU_FAST_FIELDS >> field & 1 ? PT_GPU_FAST : PT_GPU_SLOW;
-}
-
 /* Negative numbers are temperatures only: elsewhere drivers mean "unknown" by -1. */
 static bool is_plausible(enum pt_gpu_field field, int64_t value) {
     bool is_temperature = field == PT_GPU_TEMPERATURE_C || field == PT_GPU_HOTSPOT_TEMPERATURE_C ||
@@ -142,8 +134,8 @@ void pt_drm_card_read(struct pt_drm_card *card, const struct pt_drm_value *value
         const struct pt_drm_value *v = &values[i];
         int directory = v->place == PT_DRM_CARD ? card->directory : pt_fd_get(card->hwmon);
         struct pt_scan text;
-        if (pace_of(v->field) != pace || card->missing >> i & 1 || directory < 0 ||
-            pt_gpu_has(d, v->field))
+        enum pt_gpu_pace own_pace = PT_GPU_FAST_FIELDS >> v->field & 1 ? PT_GPU_FAST : PT_GPU_SLOW;
+        if (own_pace != pace || card->missing >> i & 1 || directory < 0 || pt_gpu_has(d, v->field))
             continue;
         int rc = pt_file_read_kept(&card->files[i], directory, v->path, buffer, &text);
         if (rc == -ENOENT || rc == -EACCES)

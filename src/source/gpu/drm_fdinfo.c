@@ -83,10 +83,6 @@ static void take_size(struct parser *p, struct pt_str name, int rank, struct pt_
     add(p->client, m->field, bytes);
 }
 
-static bool is_cycle_engine(struct pt_str name) {
-    return pt_str_eq(name, cycle_engines[0]) || pt_str_eq(name, cycle_engines[1]);
-}
-
 static bool strip(struct pt_str *key, struct pt_str prefix) {
     if (!pt_str_starts(*key, prefix))
         return false;
@@ -98,7 +94,8 @@ static bool strip(struct pt_str *key, struct pt_str prefix) {
 static void take_cycles(struct parser *p, struct pt_str engine, enum pt_gpu_process_field field,
                         struct pt_scan *line) {
     int64_t cycles = pt_scan_i64(line);
-    if (is_cycle_engine(engine) && !line->failed)
+    bool runs_kernels = pt_str_eq(engine, cycle_engines[0]) || pt_str_eq(engine, cycle_engines[1]);
+    if (runs_kernels && !line->failed)
         add(p->client, field, cycles);
 }
 

@@ -104,12 +104,6 @@ static bool is_first(struct drm_state *s, int gpu, uint64_t id) {
     return true;
 }
 
-static uint32_t kinds_of(const struct pt_drm_client *c) {
-    bool has_compute = c->values[PT_GPU_PROCESS_COMPUTE_NS] > 0;
-    bool has_graphics = c->values[PT_GPU_PROCESS_GFX_NS] > 0;
-    return (has_compute ? PT_GPU_KIND_COMPUTE : 0u) | (has_graphics ? PT_GPU_KIND_GRAPHICS : 0u);
-}
-
 static void read_client(struct drm_state *s, const struct descriptor *at,
                         struct pt_gpu_reading *r) {
     struct pt_drm_client client;
@@ -122,7 +116,10 @@ static void read_client(struct drm_state *s, const struct descriptor *at,
     if (gpu < 0 || !is_first(s, gpu, client.id))
         return;
     struct pt_gpu_process *p = pt_gpu_find_process(r, gpu, at->pid, false);
-    p->kinds |= kinds_of(&client);
+    if (client.values[PT_GPU_PROCESS_COMPUTE_NS] > 0)
+        p->kinds |= PT_GPU_KIND_COMPUTE;
+    if (client.values[PT_GPU_PROCESS_GFX_NS] > 0)
+        p->kinds |= PT_GPU_KIND_GRAPHICS;
     for (int i = 0; i < PT_GPU_PROCESS_FIELD_COUNT; i++)
         if (client.present >> i & 1)
             pt_gpu_process_add(p, (enum pt_gpu_process_field)i, client.values[i]);

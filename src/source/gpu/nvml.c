@@ -127,15 +127,11 @@ static int init(struct pt_nvml_state *s, unsigned *gpu_count, struct pt_err *err
     return pt_fail(err, errno_of(code), "NVML: %s", pt_nvml_words(&s->api, code));
 }
 
-/* A copied /proc says nothing of the GPUs of this machine. */
-static bool is_wanted(const struct pt_fs *fs) {
-    return fs->is_live || secure_getenv("PITOT_NVML");
-}
-
 static int nvml_open(void *state, const struct pt_fs *fs, struct pt_err *err) {
     struct pt_nvml_state *s = state;
     unsigned gpu_count = 0;
-    if (!is_wanted(fs))
+    /* A copied /proc says nothing about the GPUs of this machine. */
+    if (!fs->is_live && !secure_getenv("PITOT_NVML"))
         return pt_fail(err, -ENODATA, "NVML: not used, /proc is not that of this machine");
     int rc = pt_nvml_load(&s->api, err);
     if (rc)
