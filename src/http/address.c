@@ -119,7 +119,7 @@ static int bind_and_listen(struct pt_http_address *a, int fd) {
         return -errno;
     if (bind(fd, &a->any, a->length))
         return -errno;
-    /* nobody can connect before listen() */
+    /* no client can connect before listen() */
     if (is_local && chmod(a->local.sun_path, 0600))
         return -errno;
     if (listen(fd, BACKLOG))

@@ -22,7 +22,7 @@ struct transfer {
 
 struct client {
     CURLM *multi;
-    struct transfer **transfers; /* pointers: curl knows their addresses */
+    struct transfer **transfers; /* pointers: curl keeps their addresses */
     size_t transfer_count, transfer_capacity;
     size_t open_count; /* in the present run */
 };
@@ -43,7 +43,7 @@ static const struct {
 } settings[] = {
     { CURLOPT_PROTOCOLS_STR, "http,https" },
     { CURLOPT_ACCEPT_ENCODING, "gzip" },
-    { CURLOPT_PROXY, "" }, /* whatever the environment says */
+    { CURLOPT_PROXY, "" }, /* ignores the environment */
     { CURLOPT_USERAGENT, "pitot/" PITOT_VERSION },
 };
 
@@ -162,7 +162,7 @@ static void start(struct client *c, struct transfer *t) {
     set_headers(t);
     r->start_ns = pt_mono_ns();
     CURLMcode code = curl_multi_add_handle(c->multi, t->easy);
-    assert(code == CURLM_OK); /* else there is no memory, or a handle is used twice */
+    assert(code == CURLM_OK); /* otherwise out of memory, or a handle is used twice */
     (void)code;
     t->is_open = true;
     c->open_count++;

@@ -21,7 +21,7 @@ struct pt_http_route {
     int guard; /* for `admits` */
 };
 
-/* Goes with an answer, beside those that all answers have. */
+/* A header of one answer, in addition to the default headers. */
 struct pt_http_header {
     const char *name, *value;
 };
@@ -37,7 +37,7 @@ struct pt_http_server_options {
     const char *certificate; /* texts in PEM, with the key: speaks TLS; or NULL */
     const char *key;
     size_t body_max_bytes;    /* 1 MiB: of a request */
-    size_t unread_max_bytes;  /* 1 MiB: of a stream whose reader is slow; then it is cut */
+    size_t unread_max_bytes;  /* 1 MiB: pending bytes of a stream; above this it is closed */
     unsigned connection_max;  /* 64; more of them wait */
     unsigned timeout_seconds; /* 30 without a byte, and for a whole request: pt_http_server_tend */
     void (*on_problem)(void *user, const char *text); /* from any thread; may be NULL */
@@ -61,7 +61,7 @@ struct pt_http_server {
     void *state;
     struct pt_http_address address;
     char url[128];       /* http://127.0.0.1:41234, https://... or unix:PATH */
-    bool is_handed_over; /* the socket is somebody else's */
+    bool is_handed_over; /* the socket was inherited */
 };
 
 /* Listens when it returns. */

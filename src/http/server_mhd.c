@@ -437,7 +437,7 @@ static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *
 static void handle(struct exchange *x) {
     x->is_handled = true;
     grant(x->server, x->connection, 0, false); /* now it is our turn */
-    x->owners = 2;                             /* nobody else knows it yet */
+    x->owners = 2;                             /* no other thread has it yet */
     x->public.body = pt_buf_as_str(&x->body);
     x->route->handle(x->server->options.user, &x->public);
 }
