@@ -28,7 +28,7 @@ bool pt_table_has_info(const struct pt_table *t);
 /* Appends the labels of a row, id="a",cpu="0", escaped; null ones are left out. `kinds` are bits,
  * 1 << PT_KEY | 1 << PT_INFO. */
 void pt_metric_labels(const struct pt_batch *b, uint32_t row, unsigned kinds, struct pt_buf *into);
-/* Appends a text as it stands between the quotes of a label. */
+/* Appends a text, escaped for the value of a label. */
 void pt_metric_label_value(struct pt_str text, struct pt_buf *into);
 
 #endif
