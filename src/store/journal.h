@@ -77,7 +77,7 @@ struct pt_journal_place {
 
 /* The reading end. {0} is closed. Must not move while open: samples borrow its schema. */
 struct pt_journal_reader {
-    struct pt_schema schema; /* as the file has it, not as this program knows it */
+    struct pt_schema schema; /* as in the file; this program may know another one */
     uint8_t uuid[16];
     uint16_t major, minor;
 
@@ -108,7 +108,7 @@ struct pt_journal_reader {
 };
 
 /* Reads the header, the schema and the notes that come before the first sample. The path may be
- * that of a ring, whose segments are read as one journal. */
+ * that of a ring; its segments are read as one journal. */
 int pt_journal_open(struct pt_journal_reader *r, const char *path,
                     struct pt_err *err) PT_MUST_CHECK;
 
@@ -116,13 +116,13 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path,
  * now; later calls see what a running writer has appended since. -errno: reading failed. */
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) PT_MUST_CHECK;
 
-/* Goes to a `key_place` that was seen before: the next sample is the one there. Samples are counted
- * again, notes are not taken again. 0 or -errno: that segment of a ring was taken away. */
+/* Seeks to a `key_place` that was seen before: the next sample is the one there. Samples are
+ * counted again, notes are not read again. 0, or -errno: that segment of a ring was removed. */
 int pt_journal_seek(struct pt_journal_reader *r, struct pt_journal_place place) PT_MUST_CHECK;
 
-/* Goes to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
- * gives it. Few bytes are read; `s` is used on the way. For single journals (no rings) whose clock
- * was not set back. 0 or -errno. */
+/* Seeks to the last key sample that is not after this Unix time, or to the first: pt_journal_next()
+ * returns it. Reads few bytes; uses `s` as a buffer. For single journals (not rings) without
+ * backward steps of the clock. 0 or -errno. */
 int pt_journal_seek_time(struct pt_journal_reader *r, struct pt_sample *s,
                          int64_t wall_ns) PT_MUST_CHECK;
 

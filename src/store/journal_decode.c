@@ -1,4 +1,4 @@
-/* Bytes to a sample. Trusts nothing: whatever the bytes, memory stays in proportion to them. */
+/* Decodes a sample. Trusts nothing: memory stays in proportion to the input for any bytes. */
 #include "store/journal_delta.h"
 
 #include "base/clock.h"
@@ -78,7 +78,7 @@ static union pt_cell get_double(struct pt_bytes *in, union pt_cell was) {
 
 static union pt_cell get_str(struct pt_bytes *in, struct pt_delta_table *t) {
     struct pt_str s = pt_bytes_lstr(in);
-    if (t->strings.len + s.len > 3ull * PT_JOURNAL_RECORD_MAX) { /* no writer goes so far */
+    if (t->strings.len + s.len > 3ull * PT_JOURNAL_RECORD_MAX) { /* no writer uses larger values */
         in->failed = true;
         return (union pt_cell){ 0 };
     }

@@ -49,10 +49,10 @@ struct pt_key_index {
     uint32_t *heads, *next; /* position + 1, 0 ends a chain */
     size_t head_capacity, next_capacity;
     uint32_t head_mask;
-    bool is_built; /* for the sample at hand */
+    bool is_built; /* of the current sample */
 };
 
-/* The last known rows of one table. A row lives in a slot for as long as its thing does; `order`
+/* The last known rows of one table. A row keeps its slot as long as its entity exists; `order`
  * lists the slots of the latest rows. A slot is a run of words: the bitmap of the cells that
  * changed last, the bitmap of those present, the cells. */
 struct pt_delta_table {
@@ -66,7 +66,7 @@ struct pt_delta_table {
 
     uint64_t *slots;
     uint64_t *slot_times; /* read times in microseconds, one per source */
-    uint32_t *slot_used;  /* stamp of the sample whose row took the slot last */
+    uint32_t *slot_used;  /* stamp of the last sample with a row in the slot */
     size_t slot_word_capacity, slot_time_capacity, slot_used_capacity;
     uint32_t slot_count, stamp;
     uint32_t *free_slots;
@@ -78,9 +78,9 @@ struct pt_delta_table {
     uint32_t expected; /* position in `order` that the next row should continue */
     struct pt_buf strings;
 
-    uint64_t *changed, *coded;   /* bitmaps of the row at hand */
+    uint64_t *changed, *coded;   /* bitmaps of the current row */
     uint64_t *lead;              /* per source: time of the first row, relative to the sample's */
-    struct pt_time_scratch time; /* of the rows at hand */
+    struct pt_time_scratch time; /* of the current rows */
     struct pt_key_index index;   /* encoder only */
 };
 

@@ -1,4 +1,4 @@
-/* A sample to bytes. */
+/* Encodes a sample. */
 #include "store/journal_delta.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #define NO_ROW    UINT32_MAX
 #define LOOKAHEAD 8
 
-/* Room that any cell but a string fits in. */
+/* Enough space for any cell but a string. */
 #define CELL_MAX 11
 
 static uint32_t lowest_bit(uint64_t bits) {
@@ -212,7 +212,7 @@ static void put_cells(struct pt_delta_table *t, const struct pt_batch *b, uint32
     out->len = (size_t)(p - out->at);
 }
 
-/* Eight bytes of bitmap cost one byte that says which are not zero, then those. */
+/* Eight bytes of bitmap are one byte that marks the non-zero ones, then those. */
 static void put_bitmap_word(struct pt_buf *out, uint64_t bits, uint32_t bytes) {
     if (bytes == 1) {
         pt_buf_u8(out, (uint8_t)bits);
@@ -313,8 +313,8 @@ static bool continues(const struct pt_delta_table *t, const struct pt_batch *b, 
     return !pt_delta_is_taken(t, position) && has_same_keys(t, b, row, t->order[position]);
 }
 
-/* The known row of the same thing. Things mostly keep their order and some vanish: look at the
- * next few before making an index. */
+/* The known row of the same entity. Entities mostly keep their order and some disappear: checks the
+ * next few before it builds an index. */
 static uint32_t find_row(struct pt_delta_table *t, const struct pt_batch *b, uint32_t row) {
     for (uint32_t i = t->expected; i < t->row_count && i < t->expected + LOOKAHEAD; i++)
         if (continues(t, b, row, i))
@@ -367,7 +367,7 @@ static void put_rows(struct pt_delta_table *t, const struct pt_batch *b, struct 
     put_same_rows(&run, out);
 }
 
-/* The usual table: one row, known, whose cells changed but not their presence. */
+/* The usual table: one known row with changed cells and unchanged presence. */
 static bool put_plain_row(struct pt_delta_table *t, const struct pt_batch *b, uint32_t head,
                           struct pt_buf *out) {
     if (b->row_count != 1 || t->row_count != 1 || !has_same_keys(t, b, 0, t->order[0]))

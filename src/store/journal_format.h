@@ -16,7 +16,7 @@ enum pt_record_type {
     PT_RECORD_SYNC = 'Y', /* the uuid: found again after damage; before 'K', 'N' and 'E' */
     PT_RECORD_KEY = 'K',
     PT_RECORD_DELTA = 'D',
-    PT_RECORD_LANE_KEY = 'k', /* the same of another lane, whose number comes first */
+    PT_RECORD_LANE_KEY = 'k', /* the same for another lane; its number comes first */
     PT_RECORD_LANE_DELTA = 'd',
     PT_RECORD_NOTE = 'N',
     PT_RECORD_END = 'E',

@@ -13,7 +13,7 @@
 
 #define CHUNK          (256u << 10)
 #define SEEK_BYTES     (64u << 10) /* near enough */
-#define NOTE_BYTES_MAX (64u << 20) /* of all notes together; more are passed over */
+#define NOTE_BYTES_MAX (64u << 20) /* of all notes together; more are skipped */
 
 struct record {
     uint8_t type;
@@ -190,7 +190,7 @@ static bool is_sample(const struct record *record) {
     return is_key(record) || record->type == PT_RECORD_DELTA || has_lane(record);
 }
 
-/* The lane of a sample, whose number is taken from `in`; NULL: there can be no such lane. */
+/* The lane of a sample; reads its number from `in`. NULL: the number is invalid. */
 static struct pt_journal_lane *lane_of(struct pt_journal_reader *r, const struct record *record,
                                        struct pt_bytes *in) {
     uint64_t number = has_lane(record) ? pt_bytes_varint(in) : 0;
@@ -318,7 +318,7 @@ static int read_first_notes(struct pt_journal_reader *r) {
     return rc;
 }
 
-/* A ring begins with its oldest segment, which may be taken away just now: then with the next. */
+/* Opens the oldest segment of a ring; if the writer has just removed it, the next one. */
 static int open_ring(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     char segment[PATH_MAX];
     r->ring = pt_strdup(path);
@@ -342,7 +342,7 @@ static int open_file(struct pt_journal_reader *r, const char *path, struct pt_er
     return open_ring(r, path, err);
 }
 
-/* Is the open segment, read from its start, of the run whose first one was opened? */
+/* True if the open segment belongs to the same run as the first one. */
 static bool begins_alike(struct pt_journal_reader *r) {
     uint8_t uuid[16];
     struct record record;
@@ -367,7 +367,7 @@ static int next_segment(struct pt_journal_reader *r) {
     struct pt_fd before = r->fd;
     uint64_t position = r->position;
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno; /* taken away meanwhile: the next try finds another */
+        return errno == ENOENT ? 0 : -errno; /* removed by the writer: the next try finds another */
     r->fd = pt_fd_of(fd);
     r->position = 0;
     forget_buffer(r);

@@ -1,6 +1,5 @@
-/* The schema inside a journal: every table, source and column, so that a journal can be read
- * by a program that knows other ones. Nested parts carry their length: a newer minor version
- * may add to the end of each. */
+/* The schema inside a journal: every table, source and column, so that a program with other tables
+ * can read it. Nested parts have a length: a newer minor version may append to each. */
 #include "store/journal_format.h"
 
 #include <stdlib.h>
@@ -93,7 +92,7 @@ static char *get_text(struct pt_bytes *from, size_t limit) {
     return pt_strndup(from->failed ? PT_STR("") : text);
 }
 
-/* A unit this program does not know is none; the values are what they are. */
+/* An unknown unit becomes "none"; the values are unchanged. */
 static enum pt_unit get_unit(struct pt_bytes *from) {
     struct pt_str name = pt_bytes_lstr(from);
     for (int i = 0; i < PT_UNIT_COUNT; i++)

@@ -1,7 +1,7 @@
 /* Read times of rows, in both directions.
  *
- * Rows are read one after the other and their sources too, so a time is told well by its
- * neighbours: usually one nibble says how far it is from where it was expected. */
+ * Rows and their sources are read one after the other, so a time is predicted well from its
+ * neighbours: usually one nibble holds the difference to the prediction. */
 #include "store/journal_delta.h"
 
 #include "base/clock.h"

@@ -57,7 +57,7 @@ static struct pt_str end_record(struct pt_journal *j, enum pt_record_type type) 
     return (struct pt_str){ (const char *)start, (size_t)(b->at + b->len - start) };
 }
 
-/* One write(2), unless the kernel takes less: then the next one says why. */
+/* One write(2), unless the kernel writes less: then the next one returns the error. */
 static int write_all(int fd, struct pt_str bytes) {
     while (bytes.len > 0) {
         ssize_t n = write(fd, bytes.at, bytes.len);

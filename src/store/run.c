@@ -23,7 +23,8 @@ static bool is_run_name(struct pt_str name) {
            pt_str_ends(name, PT_STR(PT_RING_EXTENSION));
 }
 
-/* The newest journal in the directory whose name starts with `prefix`; returns how many match. */
+/* Finds the newest journal in the directory with a name that starts with `prefix`; returns the
+ * number of matches. */
 static int search(const char *directory, const char *prefix, char journal[PATH_MAX]) {
     DIR *d = opendir(directory);
     struct stat newest = { 0 };

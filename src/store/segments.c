@@ -66,7 +66,7 @@ int pt_segments_write(struct pt_segments *s, const struct pt_sample *sample) {
     if (s->age_max_ns > 0 && now_ms - (int64_t)ring->number > share_ms)
         (void)pt_ring_end_segment(ring);
     remove_old(s, now_ms);
-    /* after the newest one that is there, whatever the clock says */
+    /* numbers only grow, even if the clock was set back */
     if (now_ms > (int64_t)ring->next_number)
         ring->next_number = (uint64_t)now_ms;
     return pt_ring_write(ring, sample);

@@ -104,7 +104,7 @@ static int find_group(const struct pt_fs *fs, struct pt_scan text, const char *c
 static int read_max(int directory, const char *file, int64_t *limit) {
     int rc = pt_fs_read_i64(directory, file, limit);
     if (rc)
-        return -ENODATA; /* "max" is no number */
+        return -ENODATA; /* "max" is not a number */
     return *limit >= V1_UNLIMITED || *limit < 0 ? -ENODATA : 0;
 }
 

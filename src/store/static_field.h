@@ -1,5 +1,5 @@
-/* store/static_field.h -- what the sections of the static file share: a kernel file becomes a
- * field, or null if it cannot be read or says nothing. */
+/* store/static_field.h -- helpers for the sections of the static file: a kernel file becomes a
+ * field, or null if it is unreadable or empty. */
 #ifndef PT_STORE_STATIC_FIELD_H
 #define PT_STORE_STATIC_FIELD_H
 

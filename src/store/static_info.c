@@ -65,7 +65,7 @@ static void put_boot_time(struct writer *w) {
     pt_json_null(w->j, "boot_time");
 }
 
-/* Lines "cpu0", "cpu1" of /proc/stat: there on machines whose cpuinfo does not number CPUs. */
+/* Counts the lines "cpu0", "cpu1" of /proc/stat, for machines without CPU numbers in cpuinfo. */
 static int count_in_stat(struct writer *w) {
     struct pt_scan text = read_proc(w, "stat"), line;
     int count = 0;
@@ -129,7 +129,7 @@ static void put_cpu(struct writer *w) {
     pt_json_end(j);
 }
 
-/* arm64 has no flag for it; a device tree may say so. */
+/* arm64 has no flag for it; a device tree may have an entry. */
 static void put_is_guest(struct writer *w) {
     if (w->cpu.is_guest || faccessat(w->fs->proc, "device-tree/hypervisor", F_OK, 0) == 0)
         pt_json_bool(w->j, "hypervisor", true);
@@ -350,7 +350,7 @@ static const char *find_number(char *const *environment, const char *const *name
     return NULL;
 }
 
-/* Which of several like processes this is, by what their launchers tell them. */
+/* The rank of this process, from the variables that launchers set. */
 static void put_rank(struct writer *w, const struct pt_static_options *o) {
     static const char *const ranks[] = { "PITOT_RANK", "SLURM_PROCID", "RANK",
                                          "OMPI_COMM_WORLD_RANK", NULL };

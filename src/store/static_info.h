@@ -20,7 +20,7 @@ struct pt_static_options {
     char *const *command; /* NULL: nothing was started */
     const char *working_directory;
     char *const *environment;     /* of the command; only names known to matter are written */
-    char *const *own_environment; /* of Pitot: says which rank this is */
+    char *const *own_environment; /* of Pitot: contains the rank */
     const char *const *collectors, *const *formats;
     const char *const *tags; /* "name=value" */
     /* Writes the members about GPUs, "nvidia" among them; NULL: there is none. */

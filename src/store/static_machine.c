@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define SECTOR_BYTES 512 /* of /sys/block/DISK/size, whatever the disk's own */
+#define SECTOR_BYTES 512 /* unit of /sys/block/DISK/size for every disk */
 
 /* "32K", "8192K", "1M" as in cache/index0/size. */
 static int parse_size(struct pt_str text, int64_t *bytes) {
