@@ -200,7 +200,7 @@ static void read_cpufreq(struct cpu_state *s, const struct pt_context *context,
                          const struct pt_batch *cores) {
     bool has_any = false;
     for (size_t i = 0; i < s->mhz_capacity; i++)
-        s->mhz[i] = 0; /* an old value must not stand for one that cannot be read */
+        s->mhz[i] = 0; /* do not repeat the old value if the new one cannot be read */
     for (uint32_t row = 0; row < cores->row_count; row++) {
         int64_t cpu = pt_get_i64(cores, row, core_number), khz;
         double *mhz = mhz_of(s, cpu);
