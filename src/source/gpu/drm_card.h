@@ -27,7 +27,7 @@ struct pt_drm_cards {
     size_t count, capacity;
 };
 
-/* The cards whose driver is among `drivers` (NULL-terminated), by number. */
+/* Finds the cards with one of the `drivers` (NULL-terminated), sorted by number. */
 void pt_drm_cards_read(struct pt_drm_cards *cards, const struct pt_fs *fs,
                        const char *const *drivers);
 void pt_drm_cards_release(struct pt_drm_cards *cards);

@@ -27,7 +27,7 @@ static const struct meaning regions[] = {
 /* The engines of xe that run kernels. */
 static const struct pt_str cycle_engines[] = { PT_STR("rcs"), PT_STR("ccs") };
 
-/* A driver may tell a region's size several ways; a better one replaces the others. */
+/* A driver may report the size of a region under several keys; a better one replaces the others. */
 enum { SIZE_UNKNOWN, SIZE_TOTAL, SIZE_MEMORY, SIZE_RESIDENT };
 
 static const struct {

@@ -23,7 +23,7 @@ struct pt_drm_client {
     uint32_t present;
 };
 
-/* 0, or -ENODATA if the text has no client: no GPU, or a driver that tells nothing. */
+/* 0, or -ENODATA if the text has no client: not a GPU, or a driver without these fields. */
 int pt_drm_fdinfo_parse(struct pt_scan text, struct pt_drm_client *client) PT_MUST_CHECK;
 
 extern const struct pt_gpu_backend pt_drm_backend;

@@ -16,62 +16,62 @@
 enum pt_gpu_pace { PT_GPU_FAST, PT_GPU_SLOW, PT_GPU_PACE_COUNT };
 
 /* X(name, pace) */
-#define PT_GPU_FIELDS(X)                                                                \
-    X(UTILIZATION_PERCENT, FAST)        /* some kernel ran; says nothing of its size */ \
-    X(MEMORY_UTILIZATION_PERCENT, FAST) /* memory was read or written */                \
-    X(ENCODER_PERCENT, FAST)                                                            \
-    X(DECODER_PERCENT, FAST)                                                            \
-    X(MEMORY_TOTAL_BYTES, FAST)                                                         \
-    X(MEMORY_USED_BYTES, FAST)                                                          \
-    X(MEMORY_FREE_BYTES, FAST)                                                          \
-    X(MEMORY_RESERVED_BYTES, FAST) /* by driver and firmware */                         \
-    X(SHARED_TOTAL_BYTES, FAST)    /* host memory mapped for the GPU (GTT) */           \
-    X(SHARED_USED_BYTES, FAST)                                                          \
-    X(TEMPERATURE_C, FAST)                                                              \
-    X(HOTSPOT_TEMPERATURE_C, FAST)                                                      \
-    X(MEMORY_TEMPERATURE_C, FAST)                                                       \
-    X(POWER_MW, FAST)                                                                   \
-    X(POWER_INSTANT_MW, SLOW)                                                           \
-    X(POWER_LIMIT_MW, FAST)                                                             \
-    X(ENERGY_MJ, FAST) /* millijoules since the driver was loaded */                    \
-    X(CLOCK_GRAPHICS_MHZ, FAST)                                                         \
-    X(CLOCK_SM_MHZ, FAST)                                                               \
-    X(CLOCK_MEMORY_MHZ, FAST)                                                           \
-    X(CLOCK_VIDEO_MHZ, FAST)                                                            \
-    X(PERF_STATE, FAST)                                                                 \
-    X(FAN_PERCENT, FAST)                                                                \
-    X(FAN_RPM, FAST)                                                                    \
-    X(THROTTLE, FAST)     /* PT_GPU_THROTTLE_ bits */                                   \
-    X(THROTTLE_RAW, FAST) /* the bits of the vendor */                                  \
-    X(IDLE_MS, FAST)      /* powered down (RC6) since the driver was loaded */          \
-    X(XID_COUNT, FAST)                                                                  \
-    X(XID_LAST, FAST)                                                                   \
-    X(PCIE_GENERATION, SLOW)                                                            \
-    X(PCIE_WIDTH, SLOW)                                                                 \
-    X(PCIE_REPLAYS, SLOW)                                                               \
-    X(PCIE_TX_KBPS, SLOW) /* kB/s, as NVML says */                                      \
-    X(PCIE_RX_KBPS, SLOW)                                                               \
-    X(PCIE_TX_BYTES, SLOW)                                                              \
-    X(PCIE_RX_BYTES, SLOW)                                                              \
-    X(NVLINK_TX_BYTES, SLOW)                                                            \
-    X(NVLINK_RX_BYTES, SLOW)                                                            \
-    X(NVLINK_ACTIVE, SLOW)                                                              \
-    X(BAR1_USED_BYTES, SLOW)                                                            \
-    X(BAR1_FREE_BYTES, SLOW)                                                            \
-    X(ECC_SINGLE, SLOW) /* since the driver was loaded */                               \
-    X(ECC_DOUBLE, SLOW)                                                                 \
-    X(ECC_SINGLE_LIFETIME, SLOW)                                                        \
-    X(ECC_DOUBLE_LIFETIME, SLOW)                                                        \
-    X(RETIRED_SINGLE, SLOW) /* pages */                                                 \
-    X(RETIRED_DOUBLE, SLOW)                                                             \
-    X(REMAPPED_CORRECTABLE, SLOW) /* rows */                                            \
-    X(REMAPPED_UNCORRECTABLE, SLOW)                                                     \
-    X(REMAP_PENDING, SLOW)                                                              \
-    X(REMAP_FAILED, SLOW)                                                               \
-    X(VIOLATION_POWER_NS, SLOW) /* time below the wanted clocks, by cause */            \
-    X(VIOLATION_THERMAL_NS, SLOW)                                                       \
-    X(VIOLATION_SYNC_NS, SLOW)                                                          \
-    X(VIOLATION_BOARD_NS, SLOW)                                                         \
+#define PT_GPU_FIELDS(X)                                                           \
+    X(UTILIZATION_PERCENT, FAST)        /* at least one kernel ran, of any size */ \
+    X(MEMORY_UTILIZATION_PERCENT, FAST) /* memory was read or written */           \
+    X(ENCODER_PERCENT, FAST)                                                       \
+    X(DECODER_PERCENT, FAST)                                                       \
+    X(MEMORY_TOTAL_BYTES, FAST)                                                    \
+    X(MEMORY_USED_BYTES, FAST)                                                     \
+    X(MEMORY_FREE_BYTES, FAST)                                                     \
+    X(MEMORY_RESERVED_BYTES, FAST) /* by driver and firmware */                    \
+    X(SHARED_TOTAL_BYTES, FAST)    /* host memory mapped for the GPU (GTT) */      \
+    X(SHARED_USED_BYTES, FAST)                                                     \
+    X(TEMPERATURE_C, FAST)                                                         \
+    X(HOTSPOT_TEMPERATURE_C, FAST)                                                 \
+    X(MEMORY_TEMPERATURE_C, FAST)                                                  \
+    X(POWER_MW, FAST)                                                              \
+    X(POWER_INSTANT_MW, SLOW)                                                      \
+    X(POWER_LIMIT_MW, FAST)                                                        \
+    X(ENERGY_MJ, FAST) /* millijoules since the driver was loaded */               \
+    X(CLOCK_GRAPHICS_MHZ, FAST)                                                    \
+    X(CLOCK_SM_MHZ, FAST)                                                          \
+    X(CLOCK_MEMORY_MHZ, FAST)                                                      \
+    X(CLOCK_VIDEO_MHZ, FAST)                                                       \
+    X(PERF_STATE, FAST)                                                            \
+    X(FAN_PERCENT, FAST)                                                           \
+    X(FAN_RPM, FAST)                                                               \
+    X(THROTTLE, FAST)     /* PT_GPU_THROTTLE_ bits */                              \
+    X(THROTTLE_RAW, FAST) /* the bits of the vendor */                             \
+    X(IDLE_MS, FAST)      /* powered down (RC6) since the driver was loaded */     \
+    X(XID_COUNT, FAST)                                                             \
+    X(XID_LAST, FAST)                                                              \
+    X(PCIE_GENERATION, SLOW)                                                       \
+    X(PCIE_WIDTH, SLOW)                                                            \
+    X(PCIE_REPLAYS, SLOW)                                                          \
+    X(PCIE_TX_KBPS, SLOW) /* kB/s, as NVML says */                                 \
+    X(PCIE_RX_KBPS, SLOW)                                                          \
+    X(PCIE_TX_BYTES, SLOW)                                                         \
+    X(PCIE_RX_BYTES, SLOW)                                                         \
+    X(NVLINK_TX_BYTES, SLOW)                                                       \
+    X(NVLINK_RX_BYTES, SLOW)                                                       \
+    X(NVLINK_ACTIVE, SLOW)                                                         \
+    X(BAR1_USED_BYTES, SLOW)                                                       \
+    X(BAR1_FREE_BYTES, SLOW)                                                       \
+    X(ECC_SINGLE, SLOW) /* since the driver was loaded */                          \
+    X(ECC_DOUBLE, SLOW)                                                            \
+    X(ECC_SINGLE_LIFETIME, SLOW)                                                   \
+    X(ECC_DOUBLE_LIFETIME, SLOW)                                                   \
+    X(RETIRED_SINGLE, SLOW) /* pages */                                            \
+    X(RETIRED_DOUBLE, SLOW)                                                        \
+    X(REMAPPED_CORRECTABLE, SLOW) /* rows */                                       \
+    X(REMAPPED_UNCORRECTABLE, SLOW)                                                \
+    X(REMAP_PENDING, SLOW)                                                         \
+    X(REMAP_FAILED, SLOW)                                                          \
+    X(VIOLATION_POWER_NS, SLOW) /* time below the wanted clocks, by cause */       \
+    X(VIOLATION_THERMAL_NS, SLOW)                                                  \
+    X(VIOLATION_SYNC_NS, SLOW)                                                     \
+    X(VIOLATION_BOARD_NS, SLOW)                                                    \
     X(VIOLATION_RELIABILITY_NS, SLOW)
 
 #define PT_GPU_FIELD_ENUM_(name, pace) PT_GPU_##name,
@@ -84,7 +84,7 @@ static_assert(PT_GPU_FIELD_COUNT <= 64, "presence is one word");
 /* Why the clocks are lower than they could be. */
 enum pt_gpu_throttle {
     PT_GPU_THROTTLE_IDLE = 1 << 0,
-    PT_GPU_THROTTLE_SETTING = 1 << 1, /* somebody asked for these clocks */
+    PT_GPU_THROTTLE_SETTING = 1 << 1, /* a user or program requested these clocks */
     PT_GPU_THROTTLE_POWER = 1 << 2,
     PT_GPU_THROTTLE_THERMAL = 1 << 3,
     PT_GPU_THROTTLE_CURRENT = 1 << 4,
@@ -144,8 +144,8 @@ enum pt_gpu_process_field {
     PT_GPU_PROCESS_COMPUTE_NS,
     PT_GPU_PROCESS_COPY_NS,
     PT_GPU_PROCESS_VIDEO_NS,
-    PT_GPU_PROCESS_CYCLES,       /* of gfx and compute engines, where time is not told (xe) */
-    PT_GPU_PROCESS_TOTAL_CYCLES, /* that went by meanwhile */
+    PT_GPU_PROCESS_CYCLES, /* of gfx and compute engines, if the driver reports no time (xe) */
+    PT_GPU_PROCESS_TOTAL_CYCLES, /* elapsed in the same time */
     PT_GPU_PROCESS_CU_OCCUPANCY, /* compute units in use (KFD) */
     PT_GPU_PROCESS_FIELD_COUNT
 };
@@ -184,7 +184,7 @@ struct pt_gpu_device *pt_gpu_add_device(struct pt_gpu_reading *r);
 /* The process of that pid on that device; added if it is not there yet. */
 struct pt_gpu_process *pt_gpu_find_process(struct pt_gpu_reading *r, int gpu, pid_t pid,
                                            bool is_host_pid);
-/* Forgets the values of a pace, before they are read anew. */
+/* Clears the values of a pace before they are read again. */
 void pt_gpu_forget(struct pt_gpu_device *d, enum pt_gpu_pace pace);
 /* Index of the device at that PCI address, or -1. */
 int pt_gpu_at_address(const struct pt_gpu_reading *r, const char *pci_bus_id);

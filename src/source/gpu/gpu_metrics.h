@@ -9,8 +9,8 @@
 
 #include "source/gpu/gpu_device.h"
 
-/* Fills in what the device does not have yet. 0, or -EINVAL if this is no such file, or -ENODATA
- * if its revision is not known. */
+/* Sets the values that the device does not have yet. 0, or -EINVAL if this is not such a file, or
+ * -ENODATA if its revision is not known. */
 int pt_gpu_metrics_parse(struct pt_str blob, struct pt_gpu_device *d) PT_MUST_CHECK;
 
 #endif

@@ -171,8 +171,8 @@ struct pt_nvml_gpm_metric {
     const char *short_name, *long_name, *unit;
 };
 
-/* The array grew over releases; the library may touch all of it, so there is room for more than
- * the largest known (333). */
+/* The array grew over releases and the library may write all of it, so this is larger than the
+ * largest known size (333). */
 #define PT_NVML_GPM_METRICS 512
 
 struct pt_nvml_gpm_query {
@@ -250,7 +250,7 @@ struct pt_nvml_api {
 };
 
 /* Loads the library ($PITOT_NVML, else the usual names) and finds its functions. 0, or -ENOENT if
- * there is no library, or -ENOSYS if it lacks what nothing goes without. */
+ * there is no library, or -ENOSYS if a required function is missing. */
 int pt_nvml_load(struct pt_nvml_api *api, struct pt_err *err) PT_MUST_CHECK;
 void pt_nvml_unload(struct pt_nvml_api *api);
 

@@ -28,8 +28,8 @@ static void *function_at(const struct pt_nvml_api *api, size_t member) {
     return function;
 }
 
-/* Room for what the library said it has (0: for a first try), and for those that start meanwhile.
- * False if that is out of reason. */
+/* Makes space for the number of entries that the library reported (0: for a first try), and for
+ * processes that start until then. False if the number is absurd. */
 static bool make_room(void *array, size_t *capacity, unsigned count, size_t size) {
     if (count > LIST_MAX)
         return false;
@@ -56,7 +56,7 @@ static int list(struct pt_nvml_state *s, struct pt_nvml_unit *unit, size_t membe
     return code;
 }
 
-/* Older drivers know only pid and memory. */
+/* Older drivers report only pid and memory. */
 static int list_v1(struct pt_nvml_state *s, struct pt_nvml_unit *unit, size_t member,
                    unsigned *count) {
     pt_nvml_list_processes_v1 *get;
@@ -89,7 +89,7 @@ static void add_process(struct pt_gpu_reading *r, int gpu, const struct pt_nvml_
     struct pt_gpu_process *p = pt_gpu_find_process(r, gpu, (pid_t)found->pid, true);
     p->kinds |= kind;
     if (found->memory > INT64_MAX)
-        return; /* all ones: not told */
+        return; /* all ones: unknown */
     if (!pt_gpu_process_has(p, PT_GPU_PROCESS_MEMORY_BYTES) ||
         p->values[PT_GPU_PROCESS_MEMORY_BYTES] < (int64_t)found->memory)
         pt_gpu_process_set(p, PT_GPU_PROCESS_MEMORY_BYTES, (int64_t)found->memory);

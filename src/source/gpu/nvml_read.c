@@ -184,7 +184,7 @@ static int read_ecc(const struct call *c, struct pt_nvml_state *s, struct pt_nvm
     return code;
 }
 
-/* Without room for the addresses it tells how many there are. */
+/* Without a buffer for the addresses it returns their number. */
 static int read_retired(const struct call *c, struct pt_nvml_state *s, struct pt_nvml_unit *unit,
                         struct pt_gpu_device *d) {
     unsigned count = 0;
@@ -236,7 +236,7 @@ static const struct field {
     { PT_NVML_FI_PCIE_RX_BYTES, 0, PT_GPU_SLOW, PT_GPU_PCIE_RX_BYTES, 1 },
 };
 
-/* False for what is no count: negative, too large, of an unknown type. */
+/* False if the value is not a count: negative, too large, of an unknown type. */
 static bool field_number(const struct pt_nvml_field *f, int64_t *number) {
     uint64_t value;
     switch (f->type) {

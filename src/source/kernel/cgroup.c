@@ -14,7 +14,7 @@ static const char *const controller_names[PT_CGROUP_CONTROLLER_COUNT] = {
     [PT_CGROUP_BLKIO] = "blkio",     [PT_CGROUP_PIDS] = "pids", [PT_CGROUP_CPUSET] = "cpuset",
 };
 
-/* "rw,cpu,cpuacct" to a bit set; words that are no controller of ours are passed over. */
+/* Converts "rw,cpu,cpuacct" to a bit set; skips words that are not a known controller. */
 static uint32_t controllers_of(struct pt_str list) {
     uint32_t controllers = 0;
     while (list.len > 0) {
@@ -155,7 +155,7 @@ static void release_mount(struct pt_cgroup_mount *m) {
     pt_free(m->root);
 }
 
-/* A v1 machine has /sys/fs/cgroup too: as a plain directory it is no v2 mount. */
+/* A v1 machine also has /sys/fs/cgroup, but as a plain directory, not a v2 mount. */
 static bool is_plain_directory(const struct pt_cgroup_mount *m) {
     return m->version == 2 && faccessat(m->fd, "cgroup.controllers", F_OK, 0) &&
            faccessat(m->fd, "cgroup.procs", F_OK, 0) && faccessat(m->fd, "cpu.stat", F_OK, 0);
@@ -250,7 +250,7 @@ bool pt_cgroup_member_next(struct pt_scan *text, struct pt_cgroup_member *member
         struct pt_str list = pt_scan_until(&line, ':'), path = pt_scan_rest(&line);
         if (line.failed || path.len == 0 || path.at[0] != '/')
             continue;
-        /* The kernel says so after the name of a cgroup that was removed under its process. */
+        /* The kernel appends this if the cgroup was removed while the process was in it. */
         if (pt_str_ends(path, PT_STR(" (deleted)")))
             path.len -= sizeof " (deleted)" - 1;
         *member = (struct pt_cgroup_member){ .path = path,

@@ -74,9 +74,9 @@ struct pt_cgroup_identity {
 };
 
 void pt_cgroup_identify(struct pt_str path, struct pt_cgroup_identity *identity);
-/* Inside a container with a cgroup namespace the path is "/": the mounts of the container
- * tell who it is, or a host name of twelve hex digits. Strings borrow both texts;
- * `is_entity` is false when this is no container. */
+/* Inside a container with a cgroup namespace the path is "/": the mounts of the container identify
+ * it, or a host name of twelve hex digits. Strings borrow both texts; `is_entity` is false if this
+ * is not a container. */
 void pt_cgroup_identify_self(struct pt_scan mountinfo, struct pt_str hostname,
                              struct pt_cgroup_identity *identity);
 
@@ -102,7 +102,7 @@ void pt_cgroup_walk_release(struct pt_cgroup_walk *walk);
  * "nginx" for nginx.service). -ENOENT; -ENOTUNIQ: several match. */
 int pt_cgroup_find(const struct pt_fs *fs, struct pt_str text, char *path,
                    size_t capacity) PT_MUST_CHECK;
-/* Processes in the cgroup and all below it. Returns how many there are (perhaps more than
+/* Lists the processes in the cgroup and its descendants. Returns their number (possibly more than
  * `capacity`), or -ENOENT: there is no such cgroup. */
 int pt_cgroup_pids(const struct pt_fs *fs, const char *path, pid_t *pids, int capacity);
 
@@ -112,7 +112,7 @@ int pt_cgroup_layout_pids(const struct pt_cgroup_layout *layout, uint32_t mounts
                           struct pt_str path, struct pt_cgroup_walk *walk, struct pt_text *text,
                           pid_t *pids, int capacity);
 
-/* Reads /sys/block for devices that are made of others. */
+/* Reads /sys/block for devices that are built from others. */
 void pt_cgroup_devices_read(struct pt_cgroup_devices *stacked, const struct pt_fs *fs);
 
 #endif

@@ -217,8 +217,8 @@ static void sums_add(struct sums *sums, struct pt_str name, struct pt_str number
         sums->failed = true;
 }
 
-/* Some kernels print devices without numbers and without a newline between them:
- * "7:0 7:1 8:0 rbytes=...". So a device holds until the next one, whatever the line. */
+/* Some kernels print devices without numbers and without a newline between them: "7:0 7:1 8:0
+ * rbytes=...". So a device applies to all words up to the next device, across lines. */
 static void sum_devices_v2(struct sums *sums, struct pt_scan text) {
     struct pt_scan line;
     while (pt_scan_line(&text, &line)) {

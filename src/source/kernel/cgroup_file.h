@@ -102,7 +102,7 @@ enum pt_cgroup_format {
 
 #define PT_CGROUP_KEYS 7
 
-/* value = number * multiply / divide; divide 0 stands for ticks of USER_HZ a second. */
+/* value = number * multiply / divide; divide 0 means ticks of USER_HZ per second. */
 struct pt_cgroup_key {
     const char *text; /* NULL ends the list; "" where the file has no keys */
     enum pt_cgroup_value value;
@@ -119,12 +119,13 @@ struct pt_cgroup_file {
     struct pt_cgroup_key keys[PT_CGROUP_KEYS];
 };
 
-/* CPU usage first, then memory usage: the first file a group has tells whether it is active. */
+/* CPU usage first, then memory usage: the first file that a group has shows whether it is active.
+ * */
 #define PT_CGROUP_FILE_COUNT 34
 extern const struct pt_cgroup_file pt_cgroup_files[PT_CGROUP_FILE_COUNT];
 
-/* Block devices made of others (device-mapper, RAID, loop): their bytes are counted
- * once more at the device below. */
+/* Block devices built from others (device-mapper, RAID, loop): the underlying device counts their
+ * bytes too. */
 #define PT_CGROUP_DEVICES 256
 struct pt_cgroup_devices {
     struct {
@@ -133,8 +134,8 @@ struct pt_cgroup_devices {
     int count;
 };
 
-/* Forgets the values of `file`, then sets those that `text` tells. `stacked` devices
- * are left out of sums; NULL: none. */
+/* Clears the values of `file`, then sets those in `text`. `stacked` devices are left out of sums;
+ * NULL: none. */
 void pt_cgroup_parse(const struct pt_cgroup_file *file, struct pt_scan text,
                      const struct pt_cgroup_devices *stacked, struct pt_cgroup_values *into);
 void pt_cgroup_forget(const struct pt_cgroup_file *file, struct pt_cgroup_values *values);

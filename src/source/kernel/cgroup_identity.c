@@ -24,7 +24,7 @@ static size_t hex_length(struct pt_str s) {
     return n;
 }
 
-/* An id stands alone or before a suffix (".scope", "-1"). */
+/* An id is alone or followed by a suffix (".scope", "-1"). */
 static bool take_id(struct pt_str s, struct pt_str *id) {
     if (hex_length(s) != ID_LENGTH || (s.len > ID_LENGTH && !strchr(".-", s.at[ID_LENGTH])))
         return false;

@@ -212,8 +212,8 @@ static int pids_visit(void *argument, struct pt_str path, bool is_leaf) {
     return 0;
 }
 
-/* On hybrid machines the path may be in a hierarchy where nobody has joined it:
- * the first with members is taken, v2 before v1. */
+/* On hybrid machines the path may have no members in one hierarchy: uses the first hierarchy with
+ * members, v2 before v1. */
 int pt_cgroup_layout_pids(const struct pt_cgroup_layout *l, uint32_t mounts, struct pt_str path,
                           struct pt_cgroup_walk *walk, struct pt_text *text, pid_t *pids,
                           int capacity) {

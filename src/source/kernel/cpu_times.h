@@ -37,8 +37,8 @@ struct pt_cpu_times {
     int64_t ticks[PT_CPU_TIME_COUNT];
 };
 
-/* Takes the next "cpu" line and passes over those without a sound number; false when
- * there is none left (the cursor then stands at the first other line). */
+/* Reads the next "cpu" line; skips lines without a valid number. False if there is none left (the
+ * cursor is then at the first other line). */
 bool pt_cpu_times_next(struct pt_scan *text, struct pt_cpu_times *times);
 
 enum pt_stat_counter {

@@ -14,7 +14,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* nvme0n1p2, mmcblk0p1: a disk's name ends in a digit, so a p stands between. */
+/* nvme0n1p2, mmcblk0p1: the name of the disk ends in a digit, so a p separates the partition. */
 static bool has_partition_suffix(struct pt_str name) {
     size_t i = name.len;
     while (i > 0 && is_digit(name.at[i - 1]))

@@ -29,7 +29,7 @@ enum pt_disk_field {
     PT_DISK_FIELD_COUNT
 };
 
-/* The kernel counts sectors of 512 bytes whatever the disk's own are. */
+/* The kernel counts sectors of 512 bytes for every disk. */
 #define PT_DISK_SECTOR_BYTES 512
 
 struct pt_disk_stats {

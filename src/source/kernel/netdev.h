@@ -30,9 +30,9 @@ struct pt_net_stats {
     int64_t fields[PT_NET_FIELD_COUNT];
 };
 
-/* Takes the next interface; false at the end. Headings and broken lines are passed over. */
+/* Reads the next interface; false at the end. Skips headings and broken lines. */
 bool pt_netdev_next(struct pt_scan *text, struct pt_net_stats *stats);
-/* The same, of which only the name is read. */
+/* The same, but reads only the name. */
 bool pt_netdev_next_name(struct pt_scan *text, struct pt_str *name);
 
 #endif

@@ -7,8 +7,8 @@ static bool is_whole(const struct pt_scan *text) {
     return !text->failed && text->at < text->end && text->end[-1] == '\n';
 }
 
-/* The numbers of stat stand one blank apart. `*all` gathers their bits, so that
- * one test at the end sees a value that does not fit in an int64_t. */
+/* One blank separates the numbers of stat. `*all` collects their bits, so that one test at the end
+ * finds a value that does not fit in an int64_t. */
 static int64_t next_number(struct pt_scan *s, uint64_t *all) {
     uint64_t value = pt_scan_u64(s);
     *all |= value;

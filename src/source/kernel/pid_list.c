@@ -16,7 +16,7 @@ static int compare_pids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* 0 when the name is no number of a process. */
+/* 0 if the name is not a process id. */
 static pid_t pid_from(const char *name) {
     if (*name < '1' || *name > '9')
         return 0;

@@ -14,7 +14,7 @@ static int read_all(int proc, struct pt_pid_list *all) {
     return rc;
 }
 
-/* By the index of the child; 0 where it has ended meanwhile. */
+/* By the index of the child; 0 if the child has ended. */
 static pid_t *read_parents(int proc, const struct pt_pid_list *all) {
     pid_t *parents = pt_calloc(all->count + 1, sizeof *parents);
     struct pt_text text = { 0 };

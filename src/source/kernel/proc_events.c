@@ -17,7 +17,7 @@
 
 #define INBOX_MESSAGES      32
 #define INBOX_MESSAGE_BYTES 2048
-#define SOCKET_BYTES        (4 << 20) /* fork storms of a second */
+#define SOCKET_BYTES        (4 << 20) /* enough for one second of a fork storm */
 
 struct pt_proc_inbox {
     struct mmsghdr headers[INBOX_MESSAGES];
@@ -143,7 +143,7 @@ bool pt_proc_connector_parse(struct pt_str message, struct pt_proc_event *event)
     }
 }
 
-/* Where the words of an event stand in its message. */
+/* Offsets of the words of an event in its message. */
 #define EVENT_AT (NLMSG_HDRLEN + sizeof(struct cn_msg))
 #define WHAT_AT  (EVENT_AT + offsetof(struct proc_event, what))
 #define FORK_AT(member) \
@@ -194,8 +194,8 @@ static int connector_send(int fd, enum proc_cn_mcast_op operation) {
     return send(fd, &request, sizeof request, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel answers before send() returns; outside of the initial namespaces it
- * says nothing at all, and would never send an event. */
+/* The kernel answers before send() returns; outside the initial namespaces it does not answer and
+ * never sends events. */
 static int connector_confirm(struct pt_proc_socket *s) {
     struct proc_event event;
     int n;

@@ -52,7 +52,7 @@ void pt_proc_socket_close(struct pt_proc_socket *s);
 /* Appends all that is waiting; never blocks. */
 void pt_proc_socket_drain(struct pt_proc_socket *s, struct pt_proc_events *into);
 
-/* One netlink message; false when it says nothing about a process. */
+/* Parses one netlink message; false if it is not about a process. */
 bool pt_proc_connector_parse(struct pt_str message, struct pt_proc_event *event);
 bool pt_taskstats_parse(struct pt_str message, struct pt_proc_event *event);
 

@@ -1,7 +1,7 @@
 /* source/kernel/tcp_diag.h -- listening TCP sockets by asking the kernel (netlink, sock_diag).
  *
- * /proc/net/tcp walks the hash table of all connections: milliseconds, whatever is in it. Asked for
- * listening sockets only, the kernel answers in microseconds. */
+ * Reading /proc/net/tcp walks the hash table of all connections and always takes milliseconds. A
+ * request for listening sockets only takes microseconds. */
 #ifndef PT_SOURCE_KERNEL_TCP_DIAG_H
 #define PT_SOURCE_KERNEL_TCP_DIAG_H
 
