@@ -8,7 +8,7 @@
 
 #define EXEMPLAR_CHARACTERS 128
 
-/* What a name in the set is known for. */
+/* How a name in the set is used. */
 enum tag { NAMED = 1, TYPED, HELPED, SAMPLED, HISTOGRAM, SUMMARY };
 
 static const char *const suffixes[][6] = {
@@ -23,7 +23,7 @@ static const char *const suffixes[][6] = {
     [PT_PROMTEXT_STATESET] = { "" },
 };
 
-/* FNV-1a: a name hashed in two parts is hashed as a whole. */
+/* FNV-1a: hashing a name in two parts gives the hash of the whole name. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
 static uint64_t hash_on(uint64_t hash, struct pt_str text) {
@@ -124,10 +124,10 @@ static const char *plain_sample(struct pt_promcheck *c, const struct pt_promtext
         return "a label called __name__";
     if (knows(c, family, HISTOGRAM) && pt_str_ends(item->name, PT_STR("_bucket")) &&
         !label_number(item, PT_STR("le"), &number))
-        return "le is no number";
+        return "le is not a number";
     if (knows(c, family, SUMMARY) && family.len == item->name.len &&
         !label_number(item, PT_STR("quantile"), &number))
-        return "quantile is no number";
+        return "quantile is not a number";
     learn(c, family, SAMPLED);
     return NULL;
 }
@@ -150,13 +150,13 @@ static const char *check_histogram(const struct pt_promcheck *c) {
     if (!is_histogram || !c->has_group)
         return NULL;
     if (!c->has_bucket || !isinf(c->le) || c->le < 0)
-        return "no bucket +Inf";
+        return "no +Inf bucket";
     if (c->has_count && c->count != c->cumulative)
-        return "the count is not that of the bucket +Inf";
+        return "the count differs from the +Inf bucket";
     if (c->has_count != (c->has_sum || c->has_gsum))
         return "a count without a sum, or a sum without a count";
     if (c->has_negative_le && c->has_sum)
-        return "a sum beside negative buckets";
+        return "a sum with negative buckets";
     if (c->has_negative_gsum && !c->has_negative_le)
         return "a negative sum without negative buckets";
     return NULL;
@@ -173,7 +173,7 @@ static const char *end_family(struct pt_promcheck *c) {
         return NULL;
     bool is_unitless = c->type == PT_PROMTEXT_INFO || c->type == PT_PROMTEXT_STATESET;
     if (c->unit.len > 0 && is_unitless)
-        return "a type that has no unit";
+        return "a unit on a type without units";
     struct pt_str family = c->family;
     if (c->unit.len > 0 && (!pt_str_ends(family, c->unit) || family.len == c->unit.len ||
                             family.at[family.len - c->unit.len - 1] != '_'))
@@ -185,7 +185,7 @@ static const char *end_family(struct pt_promcheck *c) {
             is_new &=
                 set_add(&c->names, tagged(hash_on(hash, pt_str_from(suffixes[c->type][i])), NAMED));
     if (!is_new)
-        return "a name that another family has";
+        return "a name used by another family";
     return check_histogram(c);
 }
 
@@ -215,7 +215,7 @@ static const char *strict_metadata(struct pt_promcheck *c, const struct pt_promt
                 : item->kind == PT_PROMTEXT_TYPE ? &c->has_type
                                                  : &c->has_unit;
     if (*has)
-        return "metadata a second time";
+        return "duplicate metadata";
     *has = true;
     if (item->kind == PT_PROMTEXT_UNIT)
         c->unit = item->text;
@@ -227,7 +227,7 @@ static const char *strict_metadata(struct pt_promcheck *c, const struct pt_promt
     return NULL;
 }
 
-/* What the sample's name adds to the family's, or NULL if it is of another family. */
+/* The suffix that the sample's name adds to the family's, or NULL if it is of another family. */
 static const char *suffix_of(const struct pt_promcheck *c, struct pt_str name) {
     if (!c->has_family || !pt_str_starts(name, c->family))
         return NULL;
@@ -269,18 +269,18 @@ static const char *check_labels(const struct pt_promcheck *c, const char *suffix
                                 const struct pt_promtext_item *item) {
     double number;
     if (c->type == PT_PROMTEXT_STATESET && pt_promtext_find_label(item, c->family) < 0)
-        return "no label for the state";
+        return "no label with the state";
     if (c->type == PT_PROMTEXT_SUMMARY && !suffix[0] &&
         (!label_number(item, PT_STR("quantile"), &number) || !(number >= 0 && number <= 1)))
         return "quantile is not between 0 and 1";
     if (strcmp(suffix, "_bucket") != 0)
         return NULL;
     if (!label_number(item, PT_STR("le"), &number) || isnan(number))
-        return "le is no number";
+        return "le is not a number";
     int label = pt_promtext_find_label(item, PT_STR("le"));
     struct pt_str le = pt_promtext_label_value(item, label);
     if (number == INFINITY && !pt_str_eq(le, PT_STR("+Inf")))
-        return "le is not spelt +Inf";
+        return "le is not written +Inf";
     return NULL;
 }
 
@@ -299,7 +299,7 @@ static const char *check_exemplar(const struct pt_promcheck *c, const char *suff
     if (!item->has_exemplar)
         return NULL;
     if (!is_bucket && !is_total)
-        return "an exemplar where none may be";
+        return "an exemplar where none is allowed";
     size_t characters = 0;
     for (int i = 0; i < item->exemplar_label_count; i++)
         characters += count_characters(pt_promtext_label_name(item, item->label_count + i)) +
@@ -307,7 +307,7 @@ static const char *check_exemplar(const struct pt_promcheck *c, const char *suff
     return characters > EXEMPLAR_CHARACTERS ? "an exemplar of more than 128 characters" : NULL;
 }
 
-/* The same for all samples of a group, whatever the order of their labels. */
+/* The same for all samples of a group, in any order of labels. */
 static uint64_t group_of(const struct pt_promcheck *c, const char *suffix,
                          const struct pt_promtext_item *item) {
     struct pt_str member = strcmp(suffix, "_bucket") == 0               ? PT_STR("le")
@@ -332,11 +332,11 @@ static const char *enter_group(struct pt_promcheck *c, uint64_t group,
     bool is_same = c->has_group && c->group == group;
     const char *reason = NULL;
     if (is_same && c->has_timestamp != item->has_timestamp)
-        return "timestamps on some samples of a group only";
+        return "timestamps on only some samples of a group";
     if (is_same && item->has_timestamp && item->timestamp_s < c->timestamp_s)
-        return "a timestamp that goes back";
+        return "a timestamp earlier than the previous one";
     if (!is_same && !set_add(&c->groups, tagged(group, NAMED)))
-        return "a group whose samples do not stand together";
+        return "a group with samples that are not contiguous";
     if (!is_same || (item->has_timestamp && item->timestamp_s != c->timestamp_s)) {
         reason = check_histogram(c);
         start_histogram(c);
@@ -354,7 +354,7 @@ static const char *add_bucket(struct pt_promcheck *c, const struct pt_promtext_i
     if (c->has_bucket && le <= c->le)
         return "buckets out of order";
     if (item->value < c->cumulative)
-        return "a bucket below the one before";
+        return "a bucket count below the previous one";
     c->has_bucket = true;
     c->has_negative_le |= le < 0;
     c->le = le;

@@ -1,18 +1,18 @@
-/* tests/support/promcheck.h -- what the lines of an exposition must be to each other.
+/* tests/support/promcheck.h -- checks relations between the lines of an exposition.
  *
- * In text 0.0.4: one HELP and one TYPE a name, before its samples; known types; le and quantile
- * are numbers. OpenMetrics adds what its specification demands of each type: suffixes, units,
- * groups that stand together, timestamps that do not go back, buckets in order with +Inf last,
- * counts that match, exemplars only where they may be and at most 128 characters long.
+ * In text 0.0.4: one HELP and one TYPE per name, before its samples; known types; le and quantile
+ * are numbers. OpenMetrics adds the rules of each type: suffixes, units, contiguous groups,
+ * timestamps that do not decrease, buckets in order with +Inf last, matching counts, exemplars only
+ * where allowed and with at most 128 characters.
  *
- * Pitot reads expositions without it: a second TYPE line makes no number unreadable. Tests check
+ * Not used when engines are scraped: a second TYPE line makes no number unreadable. Tests check
  * with it what Pitot writes. */
 #ifndef PT_TESTS_PROMCHECK_H
 #define PT_TESTS_PROMCHECK_H
 
 #include "source/engine/promtext.h"
 
-/* Hashes of names and groups seen so far. */
+/* Hashes of the names and groups seen. */
 struct pt_promcheck_set {
     uint64_t *slots; /* 0 is free */
     size_t capacity, count;
@@ -22,7 +22,7 @@ struct pt_promcheck {
     bool is_openmetrics;
     struct pt_promcheck_set names, groups;
 
-    /* The family at hand, OpenMetrics only. */
+    /* The current family, OpenMetrics only. */
     struct pt_str family, unit;
     enum pt_promtext_type type;
     bool has_family, has_help, has_type, has_unit, has_samples;
@@ -40,11 +40,11 @@ struct pt_promcheck {
 void pt_promcheck_init(struct pt_promcheck *c, bool is_openmetrics);
 void pt_promcheck_release(struct pt_promcheck *c);
 
-/* Both return NULL or what is wrong. Items borrow from a body that outlives the check. */
+/* Both return NULL or the error. Items borrow from a body that outlives the check. */
 const char *pt_promcheck_item(struct pt_promcheck *c, const struct pt_promtext_item *item);
 const char *pt_promcheck_end(struct pt_promcheck *c);
 
-/* Grammar and check of a whole body: 0, or -EINVAL / -E2BIG with line and reason. */
+/* Syntax and relations of a whole body: 0, or -EINVAL / -E2BIG with line and reason. */
 int pt_promcheck_text(struct pt_str body, bool is_openmetrics, struct pt_err *err) PT_MUST_CHECK;
 
 #endif

@@ -41,7 +41,7 @@ const struct pt_engine_field_info pt_engine_fields[PT_ENGINE_FIELD_COUNT] = {
     { name, PT_ENGINE_##rule, is_expected, help },
 #define LATENCY_INFO(constant, name)                                                         \
     { "latency_" name "_s_sum", PT_ENGINE_COUNTER, false, "Seconds, summed over requests" }, \
-        { "latency_" name "_s_count", PT_ENGINE_COUNTER, false, "How many the sum is of" },
+        { "latency_" name "_s_count", PT_ENGINE_COUNTER, false, "Number of values in the sum" },
     PT_ENGINE_FIELDS(FIELD_INFO) PT_ENGINE_LATENCIES(LATENCY_INFO)
 };
 
@@ -51,15 +51,15 @@ const struct pt_engine_field_info pt_engine_fields[PT_ENGINE_FIELD_COUNT] = {
 #define ROW(...)             SCALED(1, __VA_ARGS__)
 #define ONLY(label_, value_) .label = S(label_), .label_value = S(value_)
 
-/* Rows of one engine stand together, and so do rows of one name. Ranks: 0 is the name to prefer.
- * Ranges of versions are those in which the name was seen. */
+/* Rows of one engine are contiguous, and so are rows of one name. Rank 0 is the preferred name.
+ * Version ranges are those in which the name was seen. */
 static const struct pt_engine_alias aliases[] = {
     { ROW(VLLM, PLAIN, 0, "num_requests_running", REQUESTS_RUNNING) },
     { ROW(VLLM, PLAIN, 0, "num_requests_waiting", REQUESTS_WAITING) },
     { ROW(VLLM, PLAIN, 0, "kv_cache_usage_perc", KV_USAGE) },  /* 0.9.2 on */
     { ROW(VLLM, PLAIN, 1, "gpu_cache_usage_perc", KV_USAGE) }, /* 0.2.3 to 0.11.2 */
     { SCALED(0, VLLM, PLAIN, 0, "engine_sleep_state", SLEEP_STATE),
-      ONLY("sleep_state", "awake") }, /* 0.10.2 on: 1 for the state that it is in */
+      ONLY("sleep_state", "awake") }, /* 0.10.2 on: 1 for the current state */
     { ROW(VLLM, PLAIN, 0, "engine_sleep_state", SLEEP_STATE),
       ONLY("sleep_state", "weights_offloaded") },
     { SCALED(2, VLLM, PLAIN, 0, "engine_sleep_state", SLEEP_STATE),
@@ -71,7 +71,7 @@ static const struct pt_engine_alias aliases[] = {
     { ROW(VLLM, TOTAL, 1, "gpu_prefix_cache_queries", PREFIX_QUERIES) }, /* 0.7.3 to 0.11.2 */
     { ROW(VLLM, TOTAL, 0, "mm_cache_hits", MULTIMODAL_HITS) },
     { ROW(VLLM, TOTAL, 0, "mm_cache_queries", MULTIMODAL_QUERIES) },
-    { ROW(VLLM, TOTAL, 0, "request_success", REQUESTS_FINISHED) }, /* aborts included */
+    { ROW(VLLM, TOTAL, 0, "request_success", REQUESTS_FINISHED) }, /* including aborted requests */
     { ROW(VLLM, TOTAL, 0, "corrupted_requests", REQUESTS_CORRUPTED) },
     { ROW(VLLM, TOTAL, 0, "prompt_tokens", TOKENS_PROMPT) },
     { ROW(VLLM, TOTAL, 0, "generation_tokens", TOKENS_GENERATION) },
@@ -138,7 +138,7 @@ static const struct pt_engine_alias aliases[] = {
     { ROW(LLAMACPP, PLAIN, 0, "requests_processing", REQUESTS_RUNNING) },
     { ROW(LLAMACPP, PLAIN, 0, "requests_deferred", REQUESTS_WAITING) },
     { ROW(LLAMACPP, PLAIN, 0, "kv_cache_usage_ratio", KV_USAGE) }, /* to mid 2025 */
-    { ROW(LLAMACPP, TOTAL, 0, "prompt_tokens", TOKENS_PROMPT) },   /* without the cached ones */
+    { ROW(LLAMACPP, TOTAL, 0, "prompt_tokens", TOKENS_PROMPT) },   /* without cached tokens */
     { ROW(LLAMACPP, TOTAL, 0, "tokens_predicted", TOKENS_GENERATION) },
     { ROW(LLAMACPP, TOTAL, 0, "prompt_seconds", PREFILL_SUM) }, /* no count, no histogram */
     { ROW(LLAMACPP, TOTAL, 0, "prompt_seconds", BUSY) },

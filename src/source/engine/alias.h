@@ -1,8 +1,7 @@
-/* source/engine/alias.h -- one schema for all inference engines, and what each engine calls its
- * parts.
+/* source/engine/alias.h -- one schema for all inference engines, and each engine's names for it.
  *
- * A field is a number that several engines know under names of their own. The table of aliases
- * (alias.c) is data, a line per name: a rename in a new release of an engine is a new line. */
+ * A field is a number that several engines report under different names. The table of aliases
+ * (alias.c) has one line per name: a rename in a new release of an engine is a new line. */
 #ifndef PT_SOURCE_ENGINE_ALIAS_H
 #define PT_SOURCE_ENGINE_ALIAS_H
 
@@ -10,10 +9,10 @@
 
 #include <stdint.h>
 
-/* In the order of who wins where an endpoint shows names of several (Triton around vLLM, say). */
+/* By priority: the first wins if an endpoint has names of several engines (Triton around vLLM). */
 enum pt_engine_kind {
     PT_ENGINE_UNKNOWN,
-    PT_ENGINE_VLLM, /* Ray Serve too */
+    PT_ENGINE_VLLM, /* and Ray Serve */
     PT_ENGINE_SGLANG,
     PT_ENGINE_TGI,
     PT_ENGINE_TRTLLM,
@@ -23,7 +22,7 @@ enum pt_engine_kind {
 
 const char *pt_engine_kind_name(enum pt_engine_kind kind);
 
-/* X(constant, name). Times are seconds; each has a sum, a count and mostly a histogram. */
+/* X(constant, name). Times are seconds; each has a sum, a count and usually a histogram. */
 #define PT_ENGINE_LATENCIES(X) \
     X(TTFT, "ttft")            \
     X(E2E, "e2e")              \
@@ -33,28 +32,30 @@ const char *pt_engine_kind_name(enum pt_engine_kind kind);
     X(DECODE, "decode")        \
     X(INTER_TOKEN, "inter_token")
 
-/* X(constant, name, rule, whether every engine that has a name for it should show it, help) */
+/* X(constant, name, rule, should every engine that has a name for it report it, help) */
 #define PT_ENGINE_FIELDS(X)                                                                        \
-    X(REQUESTS_RUNNING, "system_requests_running", GAUGE, true, "Requests being worked on")        \
+    X(REQUESTS_RUNNING, "system_requests_running", GAUGE, true, "Requests being processed")        \
     X(REQUESTS_WAITING, "system_requests_waiting", GAUGE, true, "Requests in the queue")           \
     X(SLEEP_STATE, "system_engine_sleep_state", LEVEL, false,                                      \
       "0 awake, 1 weights offloaded, 2 weights discarded")                                         \
     X(PREEMPTIONS, "system_preemptions_total", COUNTER, false,                                     \
-      "Requests stopped to free KV cache")                                                         \
+      "Requests preempted to free KV cache")                                                       \
     X(BUSY, "system_busy_s_total", TIME, false, "Time spent on requests")                          \
-    X(KV_USAGE, "cache_kv_usage_percent", RATIO, true, "Part of the KV cache in use, 0 to 1")      \
+    X(KV_USAGE, "cache_kv_usage_percent", RATIO, true, "Fraction of the KV cache in use, 0 to 1")  \
     X(PREFIX_HITS, "cache_prefix_hits", COUNTER, false, "Prompt tokens found in the prefix cache") \
-    X(PREFIX_QUERIES, "cache_prefix_queries", COUNTER, false, "Prompt tokens looked up there")     \
-    X(MULTIMODAL_HITS, "cache_multimodal_hits", COUNTER, false, "Multimodal items found cached")   \
+    X(PREFIX_QUERIES, "cache_prefix_queries", COUNTER, false,                                      \
+      "Prompt tokens looked up in the prefix cache")                                               \
+    X(MULTIMODAL_HITS, "cache_multimodal_hits", COUNTER, false,                                    \
+      "Multimodal items found in the cache")                                                       \
     X(MULTIMODAL_QUERIES, "cache_multimodal_queries", COUNTER, false,                              \
-      "Multimodal items looked up")                                                                \
+      "Multimodal items looked up in the cache")                                                   \
     X(REQUESTS_FINISHED, "requests_finished_total", COUNTER, true,                                 \
-      "Requests ended, for any reason")                                                            \
+      "Requests finished, for any reason")                                                         \
     X(REQUESTS_CORRUPTED, "requests_corrupted_total", COUNTER, false, "Requests with NaN logits")  \
     X(TOKENS_PROMPT, "tokens_prompt_total", COUNTER, true, "Prompt tokens processed")              \
     X(TOKENS_GENERATION, "tokens_generation_total", COUNTER, true, "Tokens generated")
 
-/* The fields; the sum and the count of each latency follow those of the list. */
+/* The fields; after those of the list, the sum and the count of each latency. */
 enum pt_engine_field {
 #define PT_ENGINE_FIELD_(constant, ...) PT_ENGINE_##constant,
 #define PT_ENGINE_PAIR_(constant, name) PT_ENGINE_##constant##_SUM, PT_ENGINE_##constant##_COUNT,
@@ -74,7 +75,7 @@ static inline enum pt_engine_field pt_engine_count_of(enum pt_engine_latency lat
     return (enum pt_engine_field)(PT_ENGINE_TTFT_COUNT + 2 * (int)latency);
 }
 
-/* How the labelled series of one engine, and several engines, become one number. */
+/* How the labelled series of an engine, and several engines, are combined into one number. */
 enum pt_engine_rule {
     PT_ENGINE_GAUGE,   /* sum */
     PT_ENGINE_COUNTER, /* sum */
@@ -94,27 +95,27 @@ extern const struct pt_engine_field_info pt_engine_fields[PT_ENGINE_FIELD_COUNT]
 extern const char *const pt_engine_latency_names[PT_ENGINE_LATENCY_COUNT]; /* ttft */
 
 enum pt_engine_shape {
-    PT_ENGINE_PLAIN,     /* the name as it is */
+    PT_ENGINE_PLAIN,     /* the exact name */
     PT_ENGINE_TOTAL,     /* with or without _total */
     PT_ENGINE_HISTOGRAM, /* with _sum, _count, _bucket */
 };
 
 struct pt_engine_alias {
     uint8_t kind, shape;
-    uint8_t rank;       /* of the names found for a target, only those of the lowest rank count */
-    uint8_t target;     /* a field; of a histogram the latency */
-    struct pt_str name; /* without the engine's prefix */
-    double factor;      /* to the unit of the target */
-    struct pt_str label, label_value; /* only series with this label; empty: all */
+    uint8_t rank;   /* of the names found for a target, only those with the lowest rank are used */
+    uint8_t target; /* a field; of a histogram, the latency */
+    struct pt_str name;               /* without the engine's prefix */
+    double factor;                    /* converts to the unit of the target */
+    struct pt_str label, label_value; /* only series with this label; empty: all series */
 };
 
-/* What a series is by its name. */
+/* What the name of a series says. */
 enum pt_engine_part { PT_ENGINE_VALUE, PT_ENGINE_SUM, PT_ENGINE_COUNT, PT_ENGINE_BUCKET };
 
 struct pt_engine_route {
-    enum pt_engine_kind kind; /* by the prefix; PT_ENGINE_UNKNOWN: of no engine */
+    enum pt_engine_kind kind; /* from the prefix; PT_ENGINE_UNKNOWN: not an engine's */
     enum pt_engine_part part;
-    uint8_t rank_offset;                   /* x_total goes before x, if both are there */
+    uint8_t rank_offset;                   /* x_total has priority over x */
     bool is_info;                          /* x_info: its labels describe the engine */
     struct pt_str family;                  /* the name without prefix */
     const struct pt_engine_alias *aliases; /* alias_count rows of that name */
@@ -123,10 +124,10 @@ struct pt_engine_route {
 
 struct pt_engine_route pt_engine_route_of(struct pt_str name);
 
-/* Has this kind of engine a name for the field in any release? */
+/* Does any release of this engine have a name for the field? */
 bool pt_engine_has_alias(enum pt_engine_kind kind, enum pt_engine_field field);
 
-/* For tests of the table itself. */
+/* For tests of the table. */
 const struct pt_engine_alias *pt_engine_aliases(size_t *count);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define DIGITS_IN_A_WORD 19 /* any so many decimal digits fit into 64 bits */
+#define DIGITS_IN_A_WORD 19 /* this many decimal digits always fit into 64 bits */
 #define EXACT_INTEGER    (UINT64_C(1) << 53)
 #define EXACT_POWER      22 /* 10^22 is the largest power of ten that is a double */
 #define WORD_POWER       19 /* and 10^19 the largest in 64 bits */
@@ -37,13 +37,13 @@ static const uint64_t word_powers[WORD_POWER + 1] = {
     UINT64_C(10000000000000000000),
 };
 
-/* Rounds half to even: 64 bits with the top one set, and whether anything was cut off below,
- * times 2^exponent. Far from the ends of the range of a double. */
+/* Rounds half to even: 64 bits with the top bit set, and whether anything was cut off below, times
+ * 2^exponent. Not for results near the ends of the range of a double. */
 static double rounded(uint64_t bits, bool has_rest, int exponent) {
     uint64_t mantissa = bits >> 11, rest = bits & 0x7ff;
     if (rest > 0x400 || (rest == 0x400 && (has_rest || mantissa & 1)))
         mantissa++;
-    /* The top bit of the mantissa, and a carry out of it, count into the exponent. */
+    /* The top bit of the mantissa, and a carry out of it, add to the exponent. */
     uint64_t word = ((uint64_t)(exponent + 11 + 52 + 1023 - 1) << 52) + mantissa;
     double value;
     memcpy(&value, &word, sizeof value);
@@ -69,7 +69,7 @@ static double divided(uint64_t digits, unsigned power) {
     bool has_rest = quotient * word_powers[power] != dividend;
     uint64_t high = (uint64_t)(quotient >> 64);
     int exponent = -64 - shift;
-    if (high == 0) { /* the dividend is at least 2^127, so one bit is missing at most */
+    if (high == 0) { /* the dividend is at least 2^127, so at most one bit is missing */
         int gap = __builtin_clzll((uint64_t)quotient);
         return rounded((uint64_t)quotient << gap, has_rest, exponent - gap);
     }
@@ -88,7 +88,7 @@ static bool from_library(struct pt_str text, double *value) {
     return end == copy + text.len && isfinite(*value);
 }
 
-/* Eight bytes; those behind the end are no digits. */
+/* Eight bytes; those after the end are not digits. */
 static inline uint64_t load(const char *p, const char *end) {
     uint64_t word = 0;
     size_t n = (size_t)(end - p);
@@ -99,7 +99,7 @@ static inline uint64_t load(const char *p, const char *end) {
     return word;
 }
 
-/* No loop over digits: its end could not be predicted. */
+/* No loop over digits: its last iteration would be mispredicted. */
 static inline const char *take_digits(const char *p, const char *end, uint64_t *digits) {
     for (;;) {
         uint64_t word = load(p, end);
@@ -116,7 +116,7 @@ static inline bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Steps over "e+06"; stays where it is if that is no exponent. */
+/* Skips "e+06"; does not move if it is not an exponent. */
 static const char *take_exponent(const char *p, const char *end, int *exponent) {
     const char *start = p++;
     bool is_negative = p < end && *p == '-';
@@ -144,7 +144,7 @@ size_t pt_decimal_scan_any(struct pt_str text, double *value) {
     ptrdiff_t count = p - start;
     int exponent = 0;
     if (end - p > 2 && p[0] == '.' && p[1] == '0' && !is_digit(p[2])) {
-        p += 2; /* whole, as Python writes it */
+        p += 2; /* whole number as Python writes it */
     } else if (p < end && *p == '.') {
         const char *point = p++;
         p = take_digits(p, end, &digits);
@@ -196,7 +196,7 @@ bool pt_decimal_parse(struct pt_str text, double *value) {
     return true;
 }
 
-/* Go wants the exponent of a hexadecimal number, C does not. */
+/* Go requires the exponent of a hexadecimal number, C does not. */
 static bool is_hexadecimal(struct pt_str text) {
     bool is_signed = text.len > 0 && (text.at[0] == '+' || text.at[0] == '-');
     struct pt_str rest = pt_str_skip(text, is_signed);

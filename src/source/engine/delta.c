@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Sums of fractions may shrink a little when the order of the series changes. */
+/* Sums of fractions may decrease slightly when the order of the series changes. */
 #define ROUNDING 1e-9
 
 const double pt_engine_quantiles[PT_ENGINE_QUANTILE_COUNT] = { 0.5, 0.9, 0.95, 0.99 };

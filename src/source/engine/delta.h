@@ -1,4 +1,4 @@
-/* source/engine/delta.h -- what happened between two scrapes, and several engines taken as one. */
+/* source/engine/delta.h -- changes between two scrapes, and several engines combined into one. */
 #ifndef PT_SOURCE_ENGINE_DELTA_H
 #define PT_SOURCE_ENGINE_DELTA_H
 
@@ -8,7 +8,7 @@ enum { PT_ENGINE_P50, PT_ENGINE_P90, PT_ENGINE_P95, PT_ENGINE_P99, PT_ENGINE_QUA
 
 struct pt_engine_delta {
     double seconds;
-    bool was_reset; /* a counter went back, or engines came or went: all below is absent */
+    bool was_reset; /* a counter decreased, or engines came or went: all below is absent */
     uint64_t present;
     double growth[PT_ENGINE_FIELD_COUNT]; /* of counters */
     double rates[PT_ENGINE_FIELD_COUNT];  /* the same per second */
@@ -20,8 +20,9 @@ extern const double pt_engine_quantiles[PT_ENGINE_QUANTILE_COUNT]; /* 0.5, 0.9, 
 void pt_engine_delta(const struct pt_engine_reading *before, const struct pt_engine_reading *now,
                      struct pt_engine_delta *out);
 
-/* By the rules of the fields; a field that no engine has stays absent. The kind is that of all, or
- * PT_ENGINE_UNKNOWN; the time is the latest; descriptions are left out. Reuses `out`. */
+/* Combines by the rules of the fields; a field that no engine has stays absent. The kind is the
+ * common one or PT_ENGINE_UNKNOWN; the time is the latest; descriptions are omitted. Reuses
+ * `out`. */
 void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t count,
                        struct pt_engine_reading *out);
 

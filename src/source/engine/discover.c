@@ -44,7 +44,7 @@ static uint64_t hash_sockets(const struct pt_tcp_sockets *s) {
     return hash;
 }
 
-/* Children of our own are of the recorded command: those whose parents have ended come to us. */
+/* Our own children belong to the recorded command: orphans are reparented to us. */
 static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
                      int root_count) {
     struct pt_pid_stat stat;
@@ -59,7 +59,7 @@ static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, 
     return false;
 }
 
-/* Where a process lives; empty if nobody knows. */
+/* The network namespace of a process; empty if unknown. */
 static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid) {
     char path[32];
     struct pt_scan scan;
@@ -70,8 +70,8 @@ static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, p
     return cgroup;
 }
 
-/* A command mostly gets a cgroup of its own, /.../pitot-4f1e..., which holds also those processes
- * whose parents have ended. Any other cgroup may hold anybody. */
+/* A command usually gets its own cgroup, /.../pitot-4f1e..., which also holds its orphaned
+ * processes. Any other cgroup may hold unrelated processes. */
 static void find_cgroup(struct pt_discovery *d, const struct pt_fs *fs, pid_t root) {
     pt_str_copy(d->cgroup, sizeof d->cgroup, cgroup_of(d, fs, root));
     const char *last = strrchr(d->cgroup, '/');
@@ -85,7 +85,7 @@ static bool is_recorded(struct pt_discovery *d, const struct pt_fs *fs, pid_t pi
            (d->cgroup[0] && pt_str_starts(cgroup_of(d, fs, pid), pt_str_from(d->cgroup)));
 }
 
-/* In a network namespace of its own a process is not on our loopback interface. */
+/* A process in another network namespace is not on our loopback interface. */
 static bool shares_network(const struct pt_fs *fs, pid_t pid) {
     char path[32], ours[64], theirs[64];
     snprintf(path, sizeof path, "%d/ns/net", (int)pid);
@@ -134,7 +134,7 @@ static struct pt_suspect *suspect_of(struct pt_discovery *d, uint16_t port) {
     struct pt_suspect *place = &d->suspects[0];
     if (d->suspect_count < PT_DISCOVER_PORTS)
         place = &d->suspects[d->suspect_count++];
-    else /* the one that was left alone for longest */
+    else /* the least recently asked */
         for (size_t i = 1; i < d->suspect_count; i++)
             if (d->suspects[i].sniffed_ns < place->sniffed_ns)
                 place = &d->suspects[i];

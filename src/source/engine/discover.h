@@ -1,7 +1,7 @@
-/* source/engine/discover.h -- which loopback ports belong to the recorded tree, or to anybody.
+/* source/engine/discover.h -- finds the loopback ports of the recorded tree, or of all processes.
  *
- * The listening sockets of the machine are read first; only when they have changed are the
- * descriptors of processes looked through. */
+ * Reads the listening sockets of the machine first, and searches the descriptors of processes only
+ * when they have changed. */
 #ifndef PT_SOURCE_ENGINE_DISCOVER_H
 #define PT_SOURCE_ENGINE_DISCOVER_H
 
@@ -15,7 +15,7 @@ struct pt_discovered_port {
     bool is_ipv6_only;
 };
 
-/* A port that did not answer as an engine, or not yet. */
+/* A port that did not answer as an engine, or has not yet. */
 struct pt_suspect {
     uint16_t port;
     int sniffed_count;
@@ -27,8 +27,8 @@ struct pt_discovery {
     struct pt_tcp_sockets sockets;
     struct pt_pid_list pids;
     struct pt_text text;
-    char cgroup[256];      /* of the recorded command alone, or "" */
-    uint64_t sockets_hash; /* of the last look */
+    char cgroup[256];      /* of the recorded command only, or "" */
+    uint64_t sockets_hash; /* of the last search */
     struct pt_discovered_port ports[PT_DISCOVER_PORTS];
     size_t port_count;
     struct pt_suspect suspects[PT_DISCOVER_PORTS];
@@ -37,14 +37,14 @@ struct pt_discovery {
 
 void pt_discovery_release(struct pt_discovery *d);
 
-/* Fills `ports` anew: those of the processes `roots`, of all below them or us, and of those in the
- * command's cgroup; with no roots those of every visible process and the usual ports of engines.
- * True if they may have changed. */
+/* Fills `ports`: those of the processes `roots`, of all their and our descendants, and of the
+ * processes in the command's cgroup; without roots, those of every visible process and the usual
+ * ports of engines. True if they may have changed. */
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
                        int root_count);
 
-/* Should the port be asked now whether an engine answers? Counts as asked then. A server may answer
- * before its engine is ready, so it is asked again at intervals, but not forever. */
+/* Is it time to ask the port whether it is an engine? Counts as asked if so. A server may answer
+ * before its engine is ready, so it is asked again at intervals, a limited number of times. */
 bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns);
 
 #endif

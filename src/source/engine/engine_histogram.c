@@ -76,11 +76,11 @@ void pt_engine_histogram_merge(struct pt_engine_histogram *into,
         add(into, from->buckets[i].le, from->buckets[i].cumulative, from->buckets[i].series_count);
 }
 
-/* Walks over the edges that both scrapes have. */
+/* Iterates over the edges that both scrapes have. */
 struct walk {
     const struct pt_engine_histogram *before, *now;
     size_t i, j;
-    double le, growth; /* events up to this edge since the scrape before */
+    double le, growth; /* events up to this edge since the previous scrape */
 };
 
 static bool walk_next(struct walk *w) {
@@ -107,7 +107,7 @@ bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
     return false;
 }
 
-/* All events of the interval; 0 if unknown, as there is no edge +Inf to count them. */
+/* All events of the interval; 0 if unknown because there is no +Inf edge. */
 static double total_growth(const struct pt_engine_histogram *before,
                            const struct pt_engine_histogram *now) {
     if (before->count == 0 || now->count == 0)
@@ -117,7 +117,7 @@ static double total_growth(const struct pt_engine_histogram *before,
     return a->le == INFINITY && b->le == INFINITY ? b->cumulative - a->cumulative : 0;
 }
 
-/* Between two edges that hold `low` and `high` events below them; latencies start at zero. */
+/* Between two edges with `low` and `high` events below them; latencies start at zero. */
 static struct pt_quantile interpolated(double rank, double low_edge, double high_edge, double low,
                                        double high) {
     double width = high_edge - low_edge;
@@ -136,7 +136,7 @@ static struct pt_quantile quantile(const struct pt_engine_histogram *before,
             break; /* no finite edge in common */
         if (w.le == INFINITY)
             return (struct pt_quantile){ true, true, edge, INFINITY };
-        /* Scrapes are not atomic: a bucket may lag behind the one before it. */
+        /* Scrapes are not atomic: a bucket may lag behind the previous one. */
         double events = w.growth > below ? w.growth : below;
         if (events >= rank && events > below) {
             double low_edge = is_first && w.le <= 0 ? w.le : edge;

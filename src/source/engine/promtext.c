@@ -1,5 +1,5 @@
-/* Functions named take_* get a place in the text and return the place behind what they took, or
- * NULL after failing. Places stay inside the body; what lies behind its end reads as newlines. */
+/* Functions named take_* get a position in the text and return the position after what they read,
+ * or NULL after a failure. Positions stay inside the body; bytes after its end read as newlines. */
 #include "source/engine/promtext.h"
 
 #include "base/utf8.h"
@@ -47,7 +47,7 @@ static PT_COLD const char *fail_with(struct pt_promtext *p, const char *at, int 
 
 static PT_COLD const char *fail(struct pt_promtext *p, const char *at, const char *reason) {
     if (at < p->end && *at == '\r')
-        reason = "a carriage return: lines end in a newline alone";
+        reason = "a carriage return: lines must end with a newline only";
     return fail_with(p, at, -EINVAL, reason);
 }
 
@@ -69,7 +69,7 @@ static inline const char *skip_blanks(const struct pt_promtext *p, const char *s
     return s;
 }
 
-/* Between the parts of a label list: blanks, but none in OpenMetrics. */
+/* Between the parts of a label list: blanks, but not in OpenMetrics. */
 static inline const char *skip_gap(const struct pt_promtext *p, const char *s) {
     return p->is_openmetrics ? s : skip_blanks(p, s);
 }
@@ -88,7 +88,7 @@ static bool is_utf8(struct pt_str text) {
 
 /* Names and labels. */
 
-/* What stands between quotes; `s` is behind the first one. */
+/* The text between quotes; `s` is after the opening quote. */
 static const char *take_quoted(struct pt_promtext *p, const char *s, size_t *len,
                                bool *is_escaped) {
     const char *start = s;
@@ -104,7 +104,7 @@ static const char *take_quoted(struct pt_promtext *p, const char *s, size_t *len
         char escaped = peek(p, s + 1);
         bool is_known = escaped == '\\' || escaped == '"' || escaped == 'n';
         if (escaped == '\n' || (!is_known && !p->is_openmetrics))
-            return fail(p, s, "an escape that is none of \\\\ \\\" \\n");
+            return fail(p, s, "an invalid escape (valid: \\\\ \\\" \\n)");
         *is_escaped = true;
         s += 2;
     }
@@ -117,7 +117,7 @@ static const char *take_quoted(struct pt_promtext *p, const char *s, size_t *len
     return s + 1;
 }
 
-/* Families stand together: the name mostly is, or starts as, that of the line before. */
+/* Families are contiguous: the name usually is, or starts as, that of the previous line. */
 static inline const char *take_plain_name(struct pt_promtext *p, const char *s) {
     struct pt_promtext_item *item = &p->item;
     struct pt_str known = p->known_name;
@@ -169,14 +169,14 @@ static inline const char *take_label_name(struct pt_promtext *p, const char *s, 
     return s;
 }
 
-/* A first item in quotes without a value is the name of the metric. */
+/* A quoted first item without a value is the name of the metric. */
 static const char *take_inner_name(struct pt_promtext *p, const char *s, int index) {
     const struct pt_promtext_label *label = &p->item.list->labels[index];
     const char *name = p->item.list->text + label->name_at;
     if (name[-1] != '"' || index > 0)
         return fail(p, s, "no = after a label");
     if (p->item.name.len > 0)
-        return fail(p, s, "a second name of the metric");
+        return fail(p, s, "a second metric name");
     if (label->name_len == 0)
         return fail(p, s, "an empty name");
     p->item.name = (struct pt_str){ name, label->name_len };
@@ -194,7 +194,7 @@ static inline bool has_duplicate(const struct pt_promtext_list *list, int first,
     return false;
 }
 
-/* name="value" into place `*index`; `first` is where this list of labels starts. */
+/* name="value" into element `*index`; `first` is where this list of labels starts. */
 static inline const char *take_label(struct pt_promtext *p, const char *s, int first, int *index) {
     struct pt_promtext_list *list = p->item.list;
     if (PT_UNLIKELY(*index >= PT_PROMTEXT_LABELS))
@@ -208,7 +208,7 @@ static inline const char *take_label(struct pt_promtext *p, const char *s, int f
         return take_inner_name(p, name_end, *index);
     value = skip_gap(p, value + 1);
     if (peek(p, value) != '"')
-        return fail(p, value, "no quote before the value of a label");
+        return fail(p, value, "no quote before a label value");
     size_t len;
     const char *end = take_quoted(p, value + 1, &len, &label->value_is_escaped);
     if (!end)
@@ -216,12 +216,12 @@ static inline const char *take_label(struct pt_promtext *p, const char *s, int f
     label->value_at = (uint32_t)(value + 1 - list->text);
     label->value_len = (uint32_t)len;
     if (PT_UNLIKELY(has_duplicate(list, first, *index)))
-        return fail(p, s, "a label that is there already");
+        return fail(p, s, "a duplicate label");
     ++*index;
     return end;
 }
 
-/* Labels up to the closing brace, from place `first` on; `s` is behind the opening one. */
+/* Labels up to the closing brace, into elements from `first` on; `s` is after the opening brace. */
 static const char *take_labels(struct pt_promtext *p, const char *s, int first, uint8_t *count) {
     int index = first;
     s = skip_gap(p, s);
@@ -256,7 +256,7 @@ static inline bool ends_word(const struct pt_promtext *p, const char *s) {
     return c == '\n' || c == ' ' || (c == '\t' && !p->is_openmetrics);
 }
 
-/* NaN, +Inf, and hexadecimal numbers where Go's rules are in force. */
+/* NaN, +Inf, and hexadecimal numbers where Go's rules apply. */
 static const char *take_odd_number(struct pt_promtext *p, const char *s, double *value) {
     const char *end = word_end(p, s);
     struct pt_str word = { s, (size_t)(end - s) };
@@ -284,11 +284,11 @@ static const char *take_milliseconds(struct pt_promtext *p, const char *s, doubl
     if (*digit == '-' || *digit == '+')
         digit++;
     if (digit == end)
-        return fail(p, s, "a timestamp that is no whole number");
+        return fail(p, s, "a timestamp that is not a whole number");
     uint64_t ms = 0;
     for (; digit < end; digit++) {
         if (*digit < '0' || *digit > '9')
-            return fail(p, digit, "a timestamp that is no whole number");
+            return fail(p, digit, "a timestamp that is not a whole number");
         ms = ms * 10 + (uint64_t)(*digit - '0');
         if (ms > INT64_MAX)
             return fail(p, s, "a timestamp beyond 64 bits");
@@ -308,12 +308,12 @@ static const char *take_timestamp(struct pt_promtext *p, const char *s, double *
 
 /* Samples. */
 
-/* "{trace_id="x"} 0.5 1.6e9" behind " # ". */
+/* "{trace_id="x"} 0.5 1.6e9" after " # ". */
 static const char *take_exemplar(struct pt_promtext *p, const char *s) {
     struct pt_promtext_item *item = &p->item;
     if (peek(p, s) != ' ' || peek(p, s + 1) != '{')
         return fail(p, s, "no labels in an exemplar");
-    if (item->label_count == 0) { /* the list is that of a line before */
+    if (item->label_count == 0) { /* the list is that of a previous line */
         item->list->text = s;
         item->list->count = 0;
     }
@@ -349,12 +349,12 @@ static const char *take_tail(struct pt_promtext *p, const char *s) {
     return s;
 }
 
-/* Mostly a list of labels differs from one before in one value only, as those of the buckets of a
- * histogram do. Then the rest need not be looked at again, only compared. */
+/* Most lists of labels differ from a previous one in one value only, such as those of the buckets
+ * of a histogram. Then the rest is only compared, not parsed again. */
 
-#define MARGIN 32 /* bytes behind a list that can be read: a value gets longer, a number follows */
+#define MARGIN 32 /* readable bytes needed after a list: a value gets longer, a number follows */
 
-/* Finds that label; false if other things differ. */
+/* Finds that label; false if other parts differ. */
 static bool find_varying(const struct pt_promtext *p, const char *s,
                          struct pt_promtext_list *list) {
     size_t common = common_length(s, p->end, list->text, list->len);
@@ -368,9 +368,9 @@ static bool find_varying(const struct pt_promtext *p, const char *s,
     return false;
 }
 
-/* The known list with another value of its varying label, a short one without escapes; before it
- * stand `before_len` bytes that must be the same too. If it is not that, NULL, and nothing is
- * changed. The caller has seen to it that a word behind the list can be read. */
+/* The known list with another value of its varying label, a short one without escapes; the
+ * `before_len` bytes before it must be the same too. Otherwise NULL, and nothing is changed. The
+ * caller makes sure that a word after the list can be read. */
 static inline __attribute__((always_inline)) const char *
 take_varied(struct pt_promtext *p, const char *s, size_t before_len,
             struct pt_promtext_list *list) {
@@ -416,7 +416,7 @@ static inline const char *take_similar(struct pt_promtext *p, const char *s) {
     return NULL;
 }
 
-/* Any list takes the place of the older one. */
+/* A new list replaces the older one. */
 static const char *take_new_list(struct pt_promtext *p, const char *s) {
     p->list ^= 1;
     struct pt_promtext_list *list = p->item.list = &p->lists[p->list];
@@ -433,7 +433,7 @@ static const char *take_new_list(struct pt_promtext *p, const char *s) {
     return end;
 }
 
-/* What stands in braces; `s` is behind the opening one. */
+/* The text in braces; `s` is after the opening brace. */
 static const char *take_braces(struct pt_promtext *p, const char *s) {
     struct pt_promtext_item *item = &p->item;
     bool has_name = item->name.len > 0;
@@ -450,7 +450,7 @@ static const char *take_braces(struct pt_promtext *p, const char *s) {
     item->label_text = (struct pt_str){ s, (size_t)(end - 1 - s) };
     p->is_list_known = item->list->count > 0;
     if (item->name.len == 0)
-        return fail(p, s, "no name of the metric");
+        return fail(p, s, "no metric name");
     return end;
 }
 
@@ -474,7 +474,7 @@ static const char *take_series(struct pt_promtext *p, const char *s) {
     char c = peek(p, end);
     if (c == ' ' || (c == '\t' && !p->is_openmetrics))
         return end;
-    return fail(p, end, c == '\n' ? "no value" : "a character that no name has");
+    return fail(p, end, c == '\n' ? "no value" : "a character not allowed in a name");
 }
 
 static const char *take_sample(struct pt_promtext *p, const char *s) {
@@ -498,7 +498,8 @@ static const char *take_sample(struct pt_promtext *p, const char *s) {
     return take_tail(p, end);
 }
 
-/* A line as the one before but for that value and the number. NULL if it is anything else. */
+/* A line like the previous one except for that value and the number. NULL if it is anything
+ * else. */
 static inline const char *take_similar_sample(struct pt_promtext *p) {
     struct pt_promtext_list *list = p->item.list;
     size_t before_len = list->before_len;
@@ -528,7 +529,7 @@ static enum pt_promtext_type type_of(struct pt_str word) {
     return PT_PROMTEXT_OTHER_TYPE;
 }
 
-/* Escapes of HELP are \\ and \n; OpenMetrics has \" too and lets others stand. */
+/* Escapes of HELP are \\ and \n; OpenMetrics adds \" and keeps others. */
 static bool has_bad_escape(const struct pt_promtext *p, struct pt_str text) {
     if (p->is_openmetrics)
         return false;
@@ -562,7 +563,7 @@ static const char *take_metadata(struct pt_promtext *p, const char *s, enum pt_p
     if (kind == PT_PROMTEXT_TYPE)
         item->type = type_of(item->text);
     if (has_bad_escape(p, item->text))
-        return fail(p, s, "an escape that is none of \\\\ \\n");
+        return fail(p, s, "an invalid escape (valid: \\\\ \\n)");
     if (!is_utf8(item->text))
         return fail(p, s, "text that is not UTF-8");
     return end;
@@ -592,7 +593,7 @@ static const char *take_comment(struct pt_promtext *p, const char *s, bool *is_i
     return s;
 }
 
-/* "# EOF" ends the text: nothing but a newline may follow. */
+/* "# EOF" ends the text: only a newline may follow. */
 static const char *take_eof(struct pt_promtext *p, const char *s) {
     if (peek(p, s) != '\n')
         return fail(p, s, "text after # EOF");
@@ -605,20 +606,20 @@ static const char *take_eof(struct pt_promtext *p, const char *s) {
 static const char *take_strict_comment(struct pt_promtext *p, const char *s, bool *is_item) {
     enum pt_promtext_kind kind;
     if (peek(p, s) != ' ')
-        return fail(p, s, "a comment that is none of HELP TYPE UNIT EOF");
+        return fail(p, s, "a comment that is not one of: HELP, TYPE, UNIT, EOF");
     const char *word = s + 1;
     if (pt_str_starts((struct pt_str){ word, (size_t)(p->end - word) }, PT_STR("EOF")))
         return take_eof(p, word + 3);
     const char *end = word_end(p, word);
     if (!keyword_of((struct pt_str){ word, (size_t)(end - word) }, true, &kind))
-        return fail(p, word, "a comment that is none of HELP TYPE UNIT EOF");
+        return fail(p, word, "a comment that is not one of: HELP, TYPE, UNIT, EOF");
     if (peek(p, end) != ' ')
         return fail(p, end, "no name");
     *is_item = true;
     return take_metadata(p, end + 1, kind);
 }
 
-/* One line; `is_item` stays false if it says nothing. */
+/* One line; `is_item` stays false if the line has no item. */
 static const char *take_line(struct pt_promtext *p, bool *is_item) {
     const char *s = skip_gap(p, p->at);
     char c = peek(p, s);
@@ -678,7 +679,7 @@ void pt_promtext_init(struct pt_promtext *p, struct pt_str body, bool is_openmet
     };
     p->end = p->at + body.len;
     p->line_start = p->at;
-    if (body.len > UINT32_MAX) /* places on a line have 32 bits */
+    if (body.len > UINT32_MAX) /* positions on a line have 32 bits */
         fail_with(p, p->at, -E2BIG, "a text of more than 4 GiB");
 }
 

@@ -1,5 +1,5 @@
-/* source/engine/promtext_words.h -- bytes of a text eight at a time, for promtext.c alone: most
- * of a scrape is names and label values, which are passed over, compared and checked here. */
+/* source/engine/promtext_words.h -- text eight bytes at a time, for promtext.c only: most of a
+ * scrape is names and label values, which are skipped, compared and checked here. */
 #ifndef PT_SOURCE_ENGINE_PROMTEXT_WORDS_H
 #define PT_SOURCE_ENGINE_PROMTEXT_WORDS_H
 
@@ -11,7 +11,7 @@
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (uint8_t)(byte))
 
-/* Bytes behind the end are newlines. */
+/* Bytes after the end are newlines. */
 static inline uint64_t load(const char *s, const char *end) {
     uint64_t word = EACH_BYTE('\n');
     size_t n = (size_t)(end - s);
@@ -68,7 +68,7 @@ static inline uint64_t difference(const char *a, const char *b) {
     return x ^ y;
 }
 
-/* How many bytes, `max` at most, are the same as those at an earlier place. */
+/* How many bytes, at most `max`, equal those at an earlier position. */
 static inline size_t common_length(const char *s, const char *end, const char *earlier,
                                    size_t max) {
     size_t n = 0, left = (size_t)(end - s);
@@ -93,8 +93,8 @@ static inline two_words differences(const char *a, const char *b) {
     return x ^ y;
 }
 
-/* Compares the ends first, which may overlap, then what is left between them. No branch depends
- * on where the texts differ. */
+/* Compares the two ends first, which may overlap, then the rest between them. No branch depends on
+ * where the texts differ. */
 static inline bool is_equal(const char *a, const char *b, size_t len) {
     if (PT_UNLIKELY(len < 32))
         return memcmp(a, b, len) == 0;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Labels that differ between processes which report the same scheduler. */
+/* Labels that differ between processes that report the same scheduler. */
 static const struct pt_str copy_labels[] = {
     { "tp_rank", 7 },
     { "pp_rank", 7 },
@@ -101,7 +101,7 @@ static void slots_grow(struct pt_engine_parser *p) {
         *find_slot(p, p->entries[i].key) = (uint32_t)i + 1;
 }
 
-/* Of copies the highest value counts: they are read at slightly different moments. */
+/* The highest value of the copies: they are read at slightly different times. */
 static void add_entry(struct pt_engine_parser *p, const struct pt_engine_entry *entry) {
     if (p->entry_count * 2 >= p->slot_count)
         slots_grow(p);
@@ -199,7 +199,7 @@ static bool has_info(const struct pt_engine_reading *r, struct pt_str family, st
     return false;
 }
 
-/* Puts the pieces behind the text, and takes them back if they are known already. */
+/* Appends the pieces to the text, and removes them again if they are known already. */
 static void add_info(struct pt_engine_reading *r, enum pt_engine_kind kind, struct pt_str family,
                      struct pt_str key, struct pt_str raw) {
     size_t start = r->info_text.len;

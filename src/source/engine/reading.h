@@ -1,12 +1,12 @@
-/* source/engine/reading.h -- what one scrape of an inference engine says, in the common schema.
+/* source/engine/reading.h -- one scrape of an inference engine, in the common schema.
  *
  *     struct pt_engine_parser parser = { 0 };
  *     struct pt_engine_reading reading = { .mono_ns = before };
  *     rc = pt_engine_parse(&parser, body, &reading, &err);
  *     if (pt_engine_has(&reading, PT_ENGINE_KV_USAGE)) ...
  *
- * Series of one field are summed (counters, requests), averaged (ratios) or the highest is taken.
- * Ranks that tell the same scheduler's story (tp_rank, pp_rank) and series shown twice count once.
+ * Series of one field are summed (counters, requests), averaged (ratios) or reduced to the maximum.
+ * Ranks that report the same scheduler (tp_rank, pp_rank) and duplicate series count once.
  * Parser and reading keep their memory: a steady scrape allocates nothing. */
 #ifndef PT_SOURCE_ENGINE_READING_H
 #define PT_SOURCE_ENGINE_READING_H
@@ -29,10 +29,10 @@ struct pt_engine_info_place {
 
 struct pt_engine_reading {
     enum pt_engine_kind kind;
-    int64_t mono_ns; /* set by the caller; parsing does not touch it */
+    int64_t mono_ns; /* set by the caller; not changed by parsing */
     uint32_t series_count;
-    uint32_t engine_count; /* 1, or how many were combined */
-    uint64_t present;      /* a bit per field */
+    uint32_t engine_count; /* 1, or the number of combined engines */
+    uint64_t present;      /* one bit per field */
     double values[PT_ENGINE_FIELD_COUNT];
     struct pt_engine_histogram latencies[PT_ENGINE_LATENCY_COUNT]; /* without buckets: unknown */
     struct pt_engine_info_place *infos;
@@ -49,16 +49,15 @@ static inline bool pt_engine_has(const struct pt_engine_reading *r, enum pt_engi
 /* Borrows from the reading. */
 struct pt_engine_info pt_engine_info(const struct pt_engine_reading *r, size_t index);
 
-/* Fields (a bit each) that engines of this kind have names for and should show, but this one does
- * not. */
+/* Fields (one bit each) that engines of this kind usually report but this one does not. */
 uint64_t pt_engine_missing(const struct pt_engine_reading *r);
 
-/* A series that no field takes; the text of its labels is what stands between the braces. */
+/* A series that is not used by a field; the text of its labels is the text between the braces. */
 typedef void pt_engine_raw_fn(void *user, struct pt_str name, struct pt_str labels, double value);
 
-/* A series that some field takes. */
+/* A series used by a field. */
 struct pt_engine_entry {
-    uint64_t key; /* of the series: its row of the table and its labels but for the ranks */
+    uint64_t key; /* of the series: its row of the table and its labels without the ranks */
     double value, le;
     uint8_t kind, rank;
     uint8_t target; /* a field, or PT_ENGINE_FIELD_COUNT + the latency of a bucket */
@@ -75,13 +74,13 @@ struct pt_engine_parser {
     size_t entry_count, entry_capacity;
     uint32_t *slots; /* hash table: index of an entry plus one */
     size_t slot_count;
-    uint32_t kinds_seen; /* a bit each */
+    uint32_t kinds_seen; /* one bit each */
 };
 
 void pt_engine_parser_release(struct pt_engine_parser *p);
 
-/* 0; -EINVAL or -E2BIG with line, column and reason, and then the reading is empty: half a scrape
- * would give sums that are too small. A text of no engine is fine: PT_ENGINE_UNKNOWN. */
+/* 0; -EINVAL or -E2BIG with line, column and reason, and an empty reading: half a scrape would give
+ * sums that are too small. A text without an engine's names is valid: PT_ENGINE_UNKNOWN. */
 int pt_engine_parse(struct pt_engine_parser *p, struct pt_str body, struct pt_engine_reading *out,
                     struct pt_err *err) PT_MUST_CHECK;
 

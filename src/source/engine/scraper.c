@@ -13,10 +13,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* for new sockets */
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* search interval for new sockets */
 #define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
 #define FAILURES_GONE  5
-#define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* between scrapes of one that is gone */
+#define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
 #define RAW_ROWS_MAX   100000
 #define RAW_TEXT_MAX   ((size_t)64 << 20)
 #define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
@@ -24,7 +24,7 @@
 struct endpoint {
     struct pt_http_request request;
     char url[PT_SCRAPE_URL_BYTES], unix_path[PT_SCRAPE_UNIX_BYTES];
-    bool is_known; /* it was an engine once; given ones are scraped before that */
+    bool is_known; /* it was an engine once; endpoints given by the user are scraped before that */
     bool is_due, has_warned;
     int failure_count;
     int64_t tried_ns;
@@ -33,7 +33,7 @@ struct endpoint {
     struct pt_scraped shown; /* under the lock */
 };
 
-/* Series that no field takes. */
+/* Series not used by a field. */
 struct raw {
     struct pt_scraped_raw *rows;
     size_t count, capacity;
@@ -44,10 +44,10 @@ struct pt_scraper {
     struct pt_scrape_options o;
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t lock; /* of what is shown, raw rows and the end */
+    pthread_mutex_t lock; /* guards what is shown, raw rows and the end */
     pthread_cond_t wake, last_is_there;
     bool must_stop, has_last;
-    int64_t last_by_ns; /* a last scrape is wanted by then; 0: none is */
+    int64_t last_by_ns; /* deadline of a last scrape; 0: none */
 
     struct endpoint endpoints[PT_SCRAPE_ENGINES];
     size_t endpoint_count; /* written by the thread under the lock */
@@ -88,7 +88,7 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     return *host && path != host && n > 0 && (size_t)n < capacity;
 }
 
-/* What is stored and logged: without the password that a URL may have. */
+/* For storing and logging: the URL without its password. */
 static void show_url(struct endpoint *e, const char *url) {
     struct pt_buf masked = { 0 };
     pt_mask_text(&masked, pt_str_from(url));
@@ -139,8 +139,8 @@ static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p)
     }
 }
 
-/* Ports that say nothing (those of a collective library, say) must not keep us from scraping: the
- * rest of them waits for the next round. */
+/* Silent ports (e.g. of a collective library) must not delay scraping: the rest of the ports waits
+ * for the next round. */
 static void discover(struct pt_scraper *s, int64_t now_ns) {
     if (!s->o.must_discover)
         return;
@@ -160,7 +160,7 @@ static bool open_client(struct pt_scraper *s) {
         s->has_client = pt_http_client_open(&s->client, &err) == 0;
         s->has_no_client = !s->has_client;
         if (s->has_no_client)
-            pt_log(PT_LOG_WARNING, "inference engines are not recorded: %s", err.text);
+            pt_log(PT_LOG_WARNING, "inference engines will not be recorded: %s", err.text);
     }
     return s->has_client;
 }
@@ -193,7 +193,7 @@ static void release_raw(struct raw *raw) {
     pt_buf_release(&raw->text);
 }
 
-/* Under the lock. What nobody takes is dropped, by whole scrapes. */
+/* Under the lock. Drops whole scrapes that nobody took. */
 static void show_raw(struct pt_scraper *s) {
     const struct raw *from = &s->fresh;
     struct raw *to = &s->raw;
@@ -244,8 +244,8 @@ static void warn_of_missing(struct endpoint *e) {
     e->has_warned = true;
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         if (missing >> i & 1)
-            pt_log(PT_LOG_WARNING, "%s (%s) does not show %s: it stays empty", e->shown.url,
-                   pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
+            pt_log(PT_LOG_WARNING, "%s (%s) does not export %s; the column stays empty",
+                   e->shown.url, pt_engine_kind_name(e->now.kind), pt_engine_fields[i].name);
 }
 
 static void swap_readings(struct pt_engine_reading *a, struct pt_engine_reading *b) {
@@ -254,7 +254,7 @@ static void swap_readings(struct pt_engine_reading *a, struct pt_engine_reading 
     *b = kept;
 }
 
-/* The body of a good answer; false: it was none. */
+/* The body of a successful answer; false: there is none. */
 static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem, size_t capacity) {
     struct pt_err err = { "" };
     swap_readings(&e->now, &e->before);
@@ -267,7 +267,7 @@ static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem
     if (!pt_engine_parse(&s->parser, pt_buf_as_str(&e->request.body), &e->now, &err)) {
         if (e->now.kind != PT_ENGINE_UNKNOWN || e->is_known)
             return true;
-        snprintf(err.text, sizeof err.text, "no known engine");
+        snprintf(err.text, sizeof err.text, "not a known engine");
     }
     swap_readings(&e->now, &e->before);
     snprintf(problem, capacity, "%s", err.text);
@@ -284,10 +284,10 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
     pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
     pthread_mutex_unlock(&s->lock);
     if (has_gone)
-        pt_log(PT_LOG_WARNING, "the engine at %s cannot be read: %s", e->shown.url, problem);
+        pt_log(PT_LOG_WARNING, "cannot read the engine at %s: %s", e->shown.url, problem);
 }
 
-/* Histograms have columns for their quantiles only: the buckets themselves are raw series. */
+/* Histograms have columns only for their quantiles: the buckets are raw series. */
 static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r) {
     for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
         const struct pt_engine_histogram *h = &r->latencies[l];
@@ -329,8 +329,8 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One that fails for a moment stays in with what it said last: counters of the sum must not go
- * back and forth. */
+/* An engine that fails for a moment is included with its last values: counters of the sum must not
+ * jump back and forth. */
 static void combine(struct pt_scraper *s) {
     const struct pt_engine_reading *readings[PT_SCRAPE_ENGINES];
     size_t count = 0;
@@ -353,7 +353,7 @@ static void combine(struct pt_scraper *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The client runs an array of requests; those of the endpoints go there and back. */
+/* The client runs an array of requests; those of the endpoints are moved there and back. */
 static void ask(struct pt_scraper *s, struct endpoint *const *asked, size_t count,
                 int64_t timeout_ns) {
     struct pt_http_request requests[PT_SCRAPE_ENGINES];
@@ -384,7 +384,7 @@ static void scrape(struct pt_scraper *s, int64_t now_ns) {
     combine(s);
 }
 
-/* An engine that went with its command is no failure: what it said last stays. */
+/* An engine that ended with its command is not a failure: its last values stay. */
 static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
     struct endpoint *asked[PT_SCRAPE_ENGINES];
     size_t count = 0;
@@ -473,7 +473,7 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     for (size_t i = 0; i < o->url_count; i++)
         if (!add_endpoint(s, o->urls[i])) {
             pt_scraper_free(s);
-            return pt_fail(err, -EINVAL, "--engine: '%s' is no address, or one too many",
+            return pt_fail(err, -EINVAL, "--engine: '%s' is not an address, or there are too many",
                            o->urls[i]);
         }
     int rc = pthread_create(&s->thread, NULL, run, s);

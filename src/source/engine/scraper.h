@@ -1,4 +1,4 @@
-/* source/engine/scraper.h -- finds inference engines and scrapes them, on a thread of its own.
+/* source/engine/scraper.h -- finds inference engines and scrapes them, on its own thread.
  *
  * The sampler takes the latest complete readings and never waits: a hanging, slow or huge endpoint
  * only makes its reading older. The HTTP client (libcurl, a module) is loaded when the first engine
@@ -19,22 +19,22 @@
 struct pt_scrape_options {
     const struct pt_fs *fs;
     bool must_discover;      /* look for engines on the loopback interface */
-    const char *const *urls; /* given by the user; borrowed as long as the scraper */
+    const char *const *urls; /* given by the user; borrowed for the life of the scraper */
     size_t url_count;
-    const pid_t *roots; /* of the recorded tree, borrowed; none: everybody's ports */
+    const pid_t *roots; /* of the recorded tree, borrowed; none: ports of all processes */
     int root_count;
     int64_t period_ns; /* between two scrapes of an engine */
-    bool wants_raw;    /* keep series that no field takes */
+    bool wants_raw;    /* keep series not used by a field */
 };
 
 enum pt_scrape_state {
     PT_SCRAPE_ASKED, /* no answer yet */
     PT_SCRAPE_UP,
     PT_SCRAPE_FAILING, /* known, but the last scrape failed */
-    PT_SCRAPE_GONE,    /* did not answer for a while */
+    PT_SCRAPE_GONE,    /* has not answered for a while */
 };
 
-/* What is known of one engine, as the sampler takes it: no pointers into the scraper. */
+/* One engine, as the sampler takes it: no pointers into the scraper. */
 struct pt_scraped {
     char url[PT_SCRAPE_URL_BYTES];
     char model[128];
@@ -49,7 +49,7 @@ struct pt_scraped {
     struct pt_quantile quantiles[PT_ENGINE_LATENCY_COUNT][PT_ENGINE_QUANTILE_COUNT];
 };
 
-/* A series that is no field of ours; its texts are in the buffer of pt_scraper_take_raw(). */
+/* A series that is not a field; its texts are in the buffer of pt_scraper_take_raw(). */
 struct pt_scraped_raw {
     uint32_t engine; /* index */
     uint32_t name, name_len, labels, labels_len;
@@ -58,22 +58,23 @@ struct pt_scraped_raw {
 
 struct pt_scraper; /* opaque */
 
-/* Starts the thread. -ENODATA: nothing is asked for. */
+/* Starts the thread. -ENODATA: there is nothing to scrape. */
 int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *o,
                    struct pt_err *err) PT_MUST_CHECK;
-/* To be called once, before the last take: those that are up are scraped once more. Waits at most
- * `patience_ns`, and not at all if none is up. Who does not answer keeps what it said before. */
+/* Call once, before the last take: scrapes the engines that are up once more. Waits at most
+ * `patience_ns`, and not at all if none is up. An engine that does not answer keeps its last
+ * values. */
 void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns);
-/* Ends the thread; waits for a scrape under way, half a second at most. */
+/* Ends the thread; waits at most half a second for a scrape in progress. */
 void pt_scraper_free(struct pt_scraper *s);
 
-/* Copies the latest readings; returns how many. `*all` is all engines taken as one; without any
- * that is up its `mono_ns` is 0. */
+/* Copies the latest readings; returns how many. `*all` is all engines combined; if none is up, its
+ * `mono_ns` is 0. */
 size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
                        struct pt_scraped *all);
 
-/* Raw series of scrapes since the last call; `rows` and `text` are swapped for those given, which
- * are reused. Returns how many. */
+/* Raw series of scrapes since the last call; swaps `rows` and `text` with those given, for reuse.
+ * Returns how many. */
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text);
 

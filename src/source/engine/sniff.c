@@ -72,7 +72,7 @@ static int ask(int fd, const char *path) {
     return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -EPIPE;
 }
 
-/* Reads until the end, the deadline, or enough to tell. */
+/* Reads until the end, the deadline, or enough to decide. */
 static int read_answer(int fd, char *answer, int64_t deadline_ns) {
     size_t length = 0;
     for (;;) {
