@@ -1,7 +1,7 @@
-/* push/otel_names.h -- what OpenTelemetry calls our columns.
+/* push/otel_names.h -- OpenTelemetry names of our columns.
  *
- * One table, of one version of the semantic conventions. What is not in it is called
- * pitot.TABLE.COLUMN. Values are in base units already (model/metric.h), which are those of the
+ * One table, of one version of the semantic conventions. Other columns are called
+ * pitot.TABLE.COLUMN. Values are already in base units (model/metric.h), which are those of the
  * conventions. */
 #ifndef PT_PUSH_OTEL_NAMES_H
 #define PT_PUSH_OTEL_NAMES_H
@@ -10,16 +10,16 @@
 #include "model/sample.h"
 #include "format/metrics/otlp.h"
 
-#define PT_OTEL_VERSION "1.44.0" /* of the semantic conventions */
+#define PT_OTEL_VERSION "1.44.0" /* version of the semantic conventions */
 
-/* Columns that are a part of a histogram of which no bucket is known. */
+/* Columns that are part of a histogram without known buckets. */
 enum pt_otel_part { PT_OTEL_WHOLE, PT_OTEL_SUM, PT_OTEL_COUNT };
 
 struct pt_otel_name {
-    const char *table, *column; /* ours; the short name of the column */
-    const char *name, *unit;    /* theirs */
+    const char *table, *column; /* ours: the short name of the column */
+    const char *name, *unit;    /* OpenTelemetry's */
     enum pt_otlp_kind kind;
-    const char *attributes; /* "cpu.mode=user", several with commas; or NULL */
+    const char *attributes; /* "cpu.mode=user", comma-separated; or NULL */
     enum pt_otel_part part;
 };
 
@@ -34,7 +34,7 @@ extern const size_t pt_otel_name_count;
 extern const struct pt_otel_key pt_otel_keys[];
 extern const size_t pt_otel_key_count;
 
-/* A family of Prometheus as a metric of OpenTelemetry. */
+/* A Prometheus family as an OpenTelemetry metric. */
 struct pt_otel_metric {
     char family[PT_METRIC_NAME_BYTES];
     char name[PT_METRIC_NAME_BYTES];
@@ -50,13 +50,13 @@ struct pt_otel_index {
 
 void pt_otel_index_init(struct pt_otel_index *x, const struct pt_schema *schema);
 void pt_otel_index_release(struct pt_otel_index *x);
-/* NULL: it is no column, but a metric that a program has named itself. */
+/* NULL: not a column, but a metric that a program named itself. */
 const struct pt_otel_metric *pt_otel_find(const struct pt_otel_index *x, struct pt_str family);
 
-/* What a label of a table is called, or NULL: as it is. */
+/* The attribute name of a table's label, or NULL: unchanged. */
 const struct pt_otel_key *pt_otel_key_of(const struct pt_table *table, struct pt_str label);
 
-/* By UCUM, of a unit of Prometheus (seconds: s); others are returned as they are. */
+/* The UCUM unit for a Prometheus unit (seconds: s); others are returned unchanged. */
 struct pt_str pt_otel_unit(struct pt_str unit);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define SCHEMA_URL "https://opentelemetry.io/schemas/" PT_OTEL_VERSION
 
-/* A sum that waits for its count: both are columns, which come one after the other. */
+/* A sum that waits for its count: both are columns, one after the other. */
 struct sums {
     struct pt_series *series;
     size_t count, capacity;
@@ -22,11 +22,11 @@ struct sums {
 struct state {
     const struct pt_push_settings *settings;
 
-    /* Of the thread that takes samples. */
+    /* Used by the thread that takes samples. */
     struct pt_otel_index index;
     struct pt_buf resource;
     struct sums sums;
-    struct pt_distribution *distributions; /* of the family that is added */
+    struct pt_distribution *distributions; /* of the family being added */
     size_t distribution_capacity;
     struct pt_series *histograms;
     size_t histogram_capacity;
@@ -38,7 +38,7 @@ struct state {
     uint32_t *metric_of; /* a family */
     size_t metric_of_capacity;
 
-    /* Of the thread that sends. */
+    /* Used by the sending thread. */
     char **headers;
 };
 
@@ -153,7 +153,7 @@ static const struct pt_series *find_sum(const struct sums *sums, struct pt_str l
     return NULL;
 }
 
-/* The counts of a family with the sums that came before them, as histograms without buckets. */
+/* The counts of a family with their sums, as histograms without buckets. */
 static void add_counts(struct state *s, struct pt_push_batch *b, const struct pt_family *family) {
     struct pt_family whole = *family;
     pt_grow(&s->distributions, &s->distribution_capacity, family->series_count,
@@ -215,7 +215,7 @@ static bool is_metric(const void *owner, uint32_t number, const void *key) {
     return pt_str_eq(s->metrics[number].name, *(const struct pt_str *)key);
 }
 
-/* Families that are the same metric with other attributes become one. */
+/* Families that are one metric with different attributes are merged. */
 static size_t find_metrics(struct state *s, const struct pt_push_batch *b) {
     uint32_t count = 0;
     pt_grow(&s->metrics, &s->metric_capacity, b->family_count, sizeof *s->metrics);
@@ -231,7 +231,7 @@ static size_t find_metrics(struct state *s, const struct pt_push_batch *b) {
     return count;
 }
 
-/* Gives each metric its part of s->series, which `count_series` has counted. */
+/* Gives each metric its part of s->series, as counted by `count_series`. */
 static void place_series(struct state *s, size_t metric_count) {
     size_t first = 0;
     for (size_t i = 0; i < metric_count; i++) {
@@ -260,7 +260,7 @@ static void fill_series(struct state *s, const struct pt_push_batch *b) {
     }
 }
 
-/* Metrics of which no series has points are left out. */
+/* Metrics without points are omitted. */
 static size_t drop_empty(struct state *s, size_t metric_count) {
     size_t kept = 0;
     for (size_t i = 0; i < metric_count; i++)
@@ -287,7 +287,7 @@ static void encode(void *state, const struct pt_push_batch *b, struct pt_buf *in
     pt_otlp_write(&request, into);
 }
 
-/* gzip; the bytes as they are where that cannot be. */
+/* gzip; uncompressed if that fails. */
 static void pack(void *state, struct pt_str request, struct pt_buf *into) {
     struct state *s = state;
     z_stream z = { .next_in = (Bytef *)(uintptr_t)request.at, .avail_in = (uInt)request.len };
@@ -304,7 +304,7 @@ static void pack(void *state, struct pt_str request, struct pt_buf *into) {
     deflateEnd(&z);
 }
 
-/* What waited may have been packed by a run with other settings. */
+/* Queued requests may have been packed by a run with other settings. */
 static bool is_gzip(struct pt_str bytes) {
     return pt_str_starts(bytes, PT_STR("\x1f\x8b"));
 }

@@ -1,8 +1,8 @@
-/* push/protocol.h -- what differs between remote-write and OTLP.
+/* push/protocol.h -- the differences between remote write and OTLP.
  *
- * A protocol names series and makes requests of their points, on the thread that takes samples; the
- * thread that sends packs requests for the queue, makes posts of them and judges the answers. Its
- * state keeps the two apart. */
+ * A protocol names series and turns their points into requests, on the thread that takes samples;
+ * the sending thread packs requests for the queue, turns them into HTTP posts and judges the
+ * responses. The two threads use separate parts of its state. */
 #ifndef PT_PUSH_PROTOCOL_H
 #define PT_PUSH_PROTOCOL_H
 
@@ -13,26 +13,26 @@
 
 enum pt_push_verdict {
     PT_PUSH_TAKEN,
-    PT_PUSH_RETRY,    /* later: it may work then */
-    PT_PUSH_AGAIN,    /* at once, in another form */
-    PT_PUSH_REJECTED, /* never: it would not be taken either */
+    PT_PUSH_RETRY,    /* retry later */
+    PT_PUSH_AGAIN,    /* retry at once, in another form */
+    PT_PUSH_REJECTED, /* drop: it would never be accepted */
 };
 
 #define PT_PUSH_HEADERS_MAX 24
 
-/* A request to be posted. Texts belong to the protocol until the next one. */
+/* A request to post. Texts belong to the protocol until the next one. */
 struct pt_push_post {
     struct pt_str body;
     const char *type;
     const char *headers[PT_PUSH_HEADERS_MAX]; /* "Name: value" */
     size_t header_count;
-    const char *answer_header; /* to be kept for judge, or NULL */
+    const char *answer_header; /* kept for judge(), or NULL */
 };
 
 struct pt_push_judgement {
     enum pt_push_verdict verdict;
-    uint64_t rejected_points; /* of a request that was taken in part */
-    struct pt_str words;      /* what the receiver says of that; borrows the answer */
+    uint64_t rejected_points; /* of a partly accepted request */
+    struct pt_str words;      /* the receiver's explanation; borrows the response */
 };
 
 struct pt_push_protocol {
@@ -48,7 +48,7 @@ struct pt_push_protocol {
     void (*encode)(void *state, const struct pt_push_batch *b, struct pt_buf *into);
 
     void (*pack)(void *state, struct pt_str request, struct pt_buf *into);
-    /* 0 or -errno: the packed bytes are not what they were. */
+    /* 0 or -errno: the packed bytes are damaged. */
     int (*prepare)(void *state, struct pt_str packed, int64_t time_ns, struct pt_push_post *post);
     struct pt_push_judgement (*judge)(void *state, const struct pt_http_request *answer);
 };

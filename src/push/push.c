@@ -8,25 +8,24 @@
 
 #include <stdio.h>
 
-/* A request is made when its samples are so old, or so many points. */
+/* Limits on the age of a request's samples and on its points. */
 #define BATCH_AGE_NS (5 * PT_NS_PER_SECOND)
 #define BATCH_POINTS 20000
 
-#define PUSH_COLUMNS(X, t)                                                                         \
-    X(t, receiver, "pushReceiver", KEY, STRING, NONE, 0, "remote-write or otlp")                   \
-    X(t, requests, "pushRequests", COUNTER, I64, COUNT, 0, "Requests the receiver has taken")      \
-    X(t, points, "pushPoints", COUNTER, I64, COUNT, 0, "Points in these")                          \
-    X(t, failures, "pushFailures", COUNTER, I64, COUNT, 0, "Tries that failed and are repeated")   \
-    X(t, rejected, "pushRejected", COUNTER, I64, COUNT, 0, "Points the receiver refused for good") \
-    X(t, dropped, "pushDropped", COUNTER, I64, COUNT, 0,                                           \
-      "Points dropped because too much waited or the disk was full")                               \
-    X(t, waiting, "pushWaiting", GAUGE, I64, COUNT, 0, "Requests that wait on disk")               \
-    X(t, queue, "pushQueueBytes", GAUGE, I64, BYTES, 0, "Bytes of the queue on disk")              \
-    X(t, oldest, "pushOldestAge", GAUGE, I64, NANOSECONDS, 0, "Age of the oldest that waits")      \
-    X(t, status, "pushStatus", GAUGE, I64, NONE, 0, "HTTP status of the last answer")
+#define PUSH_COLUMNS(X, t)                                                                        \
+    X(t, receiver, "pushReceiver", KEY, STRING, NONE, 0, "remote-write or otlp")                  \
+    X(t, requests, "pushRequests", COUNTER, I64, COUNT, 0, "Requests accepted by the receiver")   \
+    X(t, points, "pushPoints", COUNTER, I64, COUNT, 0, "Points in accepted requests")             \
+    X(t, failures, "pushFailures", COUNTER, I64, COUNT, 0, "Failed attempts that are retried")    \
+    X(t, rejected, "pushRejected", COUNTER, I64, COUNT, 0, "Points rejected by the receiver")     \
+    X(t, dropped, "pushDropped", COUNTER, I64, COUNT, 0,                                          \
+      "Points dropped because the queue or the disk was full")                                    \
+    X(t, waiting, "pushWaiting", GAUGE, I64, COUNT, 0, "Requests queued on disk")                 \
+    X(t, queue, "pushQueueBytes", GAUGE, I64, BYTES, 0, "Bytes of the queue on disk")             \
+    X(t, oldest, "pushOldestAge", GAUGE, I64, NANOSECONDS, 0, "Age of the oldest queued request") \
+    X(t, status, "pushStatus", GAUGE, I64, NONE, 0, "HTTP status of the last response")
 
-PT_TABLE(push, PT_TABLE_FILE("push", NULL), "What pushing to receivers does", PUSH_COLUMNS,
-         "Pitot");
+PT_TABLE(push, PT_TABLE_FILE("push", NULL), "State of pushing to receivers", PUSH_COLUMNS, "Pitot");
 const struct pt_table *const pt_push_table = &push_table;
 
 struct receiver {
@@ -45,10 +44,10 @@ struct pt_push {
     struct pt_families families;
     struct receiver receivers[PT_COUNT(protocols)];
     size_t receiver_count;
-    int table; /* of pushing itself in the schema, or -1 */
+    int table; /* index of pt_push_table in the schema, or -1 */
 };
 
-/* A queue belongs to its receiver: what waits for one must not go to another. */
+/* Each receiver has its own queue: requests for one must not go to another. */
 static char *queue_directory(const struct pt_push_settings *settings,
                              const struct pt_push_protocol *protocol) {
     const char *url = protocol->url(settings);
@@ -141,8 +140,8 @@ static void hand_over(struct receiver *r) {
     pt_push_batch_clear(b);
 }
 
-/* With the next sample it would be too old. The first sample goes alone: so a receiver that does
- * not answer is known at once. */
+/* With the next sample it would be too old. The first sample is sent alone, so that a receiver that
+ * does not answer is reported at once. */
 static bool is_due(const struct pt_push_batch *b) {
     return b->step_ns <= 0 || b->last_ns - b->first_ns + b->step_ns >= BATCH_AGE_NS ||
            b->point_count >= BATCH_POINTS;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-#define MISSING_NS (60 * PT_NS_PER_SECOND) /* for how long a family may be skipped */
+#define MISSING_NS (60 * PT_NS_PER_SECOND) /* how long a family may be skipped */
 
 void pt_push_batch_init(struct pt_push_batch *b, const struct pt_push_naming *naming) {
     *b = (struct pt_push_batch){ .naming = *naming };
@@ -82,7 +82,7 @@ static bool is_series(const void *owner, uint32_t number, const void *key) {
     return pt_str_eq(b->series[number].key, *(const struct pt_str *)key);
 }
 
-/* A series of the family that is being added. */
+/* A series of the family being added. */
 struct member {
     const struct pt_family *family;
     uint32_t family_number;
@@ -112,7 +112,7 @@ static struct pt_push_series *add_series(struct pt_push_batch *b, const struct m
     return s;
 }
 
-/* Takes `part` off the start of `key`. */
+/* Removes `part` from the start of `key`. */
 static bool take_part(struct pt_str *key, struct pt_str part) {
     if (!pt_str_starts(*key, part))
         return false;
@@ -120,7 +120,7 @@ static bool take_part(struct pt_str *key, struct pt_str part) {
     return true;
 }
 
-/* The same as comparing with key_of(), which is not made. */
+/* Same result as comparing with key_of(), without building it. */
 static bool is_member(const struct pt_push_series *s, const struct member *m) {
     static const struct pt_str zero = { "", 1 };
     struct pt_str key = s->key;
@@ -129,7 +129,7 @@ static bool is_member(const struct pt_push_series *s, const struct member *m) {
            pt_str_eq(key, m->bound);
 }
 
-/* NULL: there are too many. */
+/* NULL: too many series. */
 static struct pt_push_series *look_up_series(struct pt_push_batch *b, const struct member *m) {
     struct pt_str key = key_of(b, m);
     bool is_full = b->series_count >= PT_PUSH_SERIES_MAX;
@@ -164,7 +164,7 @@ static void add_point(struct pt_push_batch *b, struct pt_push_series *s, struct 
     b->point_count++;
 }
 
-/* A counter that fell began anew after its last point. */
+/* A counter that decreased was reset after its last point. */
 static void see_start(const struct pt_push_batch *b, struct pt_push_series *s, int64_t time_ns,
                       double value) {
     if (s->last_ns == 0)
@@ -174,7 +174,7 @@ static void see_start(const struct pt_push_batch *b, struct pt_push_series *s, i
     s->last_value = value;
 }
 
-/* True: `time_ns` is newer than what the series has. */
+/* True: `time_ns` is newer than the last point of the series. */
 static bool see(struct pt_push_batch *b, struct pt_push_series *s, int64_t time_ns) {
     s->seen = b->sample_count;
     s->has_ended = false;
@@ -213,7 +213,7 @@ static void add_native(struct pt_push_batch *b, const struct member *m, int64_t 
     add_point(b, s, (struct pt_point){ .time_ns = time_ns, .histogram = copy_native(d) });
 }
 
-/* The text of a bound, without what follows it on a line of an exposition. */
+/* The text of a bound, without the end of its exposition line. */
 static struct pt_str bound_text(const struct pt_bounds *bounds, size_t i) {
     struct pt_str text = { bounds->ends[i].text, bounds->ends[i].length };
     const char *quote = memchr(text.at, '"', text.len);

@@ -1,11 +1,9 @@
-/* push/push_batch.h -- the series that are sent to a receiver, and their points since the last
- * request.
+/* push/push_batch.h -- the series sent to a receiver, and their points since the last request.
  *
- * A series that a sample no longer has gets one more point which says so, and is forgotten after
- * the next request. A whole family that is missing may only be skipped, because its collector was
- * thinned: its series end when it does not come back within a minute. Points that are not newer
- * than the last one of their series are left out: a receiver refuses them, and a file that was not
- * read again has nothing new to say. */
+ * A series missing from a sample gets one more point that marks its end, and is forgotten after the
+ * next request. A missing family may only have been skipped by the governor: its series end if it
+ * does not come back within a minute. Points that are not newer than the last one of their series
+ * are omitted: a receiver rejects them, and a file that was not read again has no new value. */
 #ifndef PT_PUSH_PUSH_BATCH_H
 #define PT_PUSH_PUSH_BATCH_H
 
@@ -15,7 +13,7 @@
 
 #define PT_PUSH_SERIES_MAX 200000
 
-/* What all series of a name have in common. */
+/* What all series of a name share. */
 struct pt_push_family {
     struct pt_str name, help, unit; /* owned */
     enum pt_family_kind kind;
@@ -24,7 +22,7 @@ struct pt_push_family {
 
 struct pt_push_series {
     struct pt_str key;      /* name, labels and bound; owned */
-    struct pt_str identity; /* what the protocol calls it; owned */
+    struct pt_str identity; /* the protocol's name for it; owned */
     uint32_t family;
     struct pt_point *points;
     size_t point_count, point_capacity;
@@ -34,13 +32,13 @@ struct pt_push_series {
     bool has_ended, is_native;
 };
 
-/* How a protocol has its series. */
+/* How a protocol represents series. */
 struct pt_push_naming {
-    bool has_native;       /* histograms are one series of native ones, not one of each bucket */
-    bool has_start;        /* counters start at their first point, not at a time that is unknown */
+    bool has_native;       /* a histogram is one native series, not one per bucket */
+    bool has_start;        /* counters start at their first point, not at an unknown time */
     int64_t resolution_ns; /* of times */
-    /* Appends what the series is called. `suffix` belongs to the name (_total, _bucket, ...);
-     * `bound` is that of a bucket, or empty. */
+    /* Appends the name of the series. `suffix` belongs to the name (_total, _bucket, ...); `bound`
+     * is that of a bucket, or empty. */
     void (*identify)(const void *user, const struct pt_family *family, struct pt_str suffix,
                      struct pt_str labels, struct pt_str bound, struct pt_buf *into);
     const void *user;
@@ -53,12 +51,12 @@ struct pt_push_batch {
     struct pt_push_series *series;
     size_t series_count, series_capacity;
     struct pt_intern family_index, series_index;
-    size_t guess; /* the series that is likely to come next: samples have the same order */
+    size_t guess;                /* the series likely to come next: samples have the same order */
     struct pt_buf key, identity; /* scratch */
     uint64_t sample_count;
     size_t point_count;        /* since the last request */
     int64_t first_ns, last_ns; /* of the samples since then; of the newest */
-    int64_t step_ns;           /* between the last two samples; 0: there were none */
+    int64_t step_ns;           /* between the last two samples; 0: fewer than two */
     uint64_t refused_points;   /* of series beyond PT_PUSH_SERIES_MAX */
 };
 
@@ -73,7 +71,7 @@ void pt_push_batch_end(struct pt_push_batch *b);
 /* All series end. */
 void pt_push_batch_end_all(struct pt_push_batch *b);
 
-/* A request was made of it: forgets the points, and the series that have ended. */
+/* Call after a request was made: forgets the points and the series that have ended. */
 void pt_push_batch_clear(struct pt_push_batch *b);
 
 #endif

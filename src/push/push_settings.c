@@ -12,13 +12,13 @@
 #define REMOTE_WRITE_PATH "/api/v1/write"
 #define OTLP_PATH         "/v1/metrics"
 
-/* The environment, where empty is as good as not there. */
+/* Environment variables; empty counts as unset. */
 static const char *variable(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-/* The one for metrics before the one for all signals. */
+/* The variable for metrics has priority over the one for all signals. */
 static const char *otlp_variable(const char *what) {
     char name[64];
     snprintf(name, sizeof name, "OTEL_EXPORTER_OTLP_METRICS_%s", what);
@@ -29,7 +29,7 @@ static const char *otlp_variable(const char *what) {
     return variable(name);
 }
 
-/* The part of a URL behind its host; NULL: it is no URL of HTTP. */
+/* The part of a URL after its host; NULL: not an HTTP URL. */
 static const char *path_of(const char *url) {
     const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
                        : strncmp(url, "https://", 8) == 0 ? url + 8
@@ -42,8 +42,8 @@ static const char *path_of(const char *url) {
 static int check_url(const char *option, const char *url, struct pt_err *err) {
     if (path_of(url))
         return 0;
-    return pt_fail(err, -EINVAL, "%s: '%s' is no address: http://HOST:PORT or https://HOST", option,
-                   url);
+    return pt_fail(err, -EINVAL, "%s: '%s' is not a URL (examples: http://HOST:PORT, https://HOST)",
+                   option, url);
 }
 
 static int find_remote_write(struct pt_push_settings *s, const char *url, struct pt_err *err) {
@@ -59,7 +59,7 @@ static int find_remote_write(struct pt_push_settings *s, const char *url, struct
     return 0;
 }
 
-/* What is given is a base, unless it ends as an endpoint of metrics does. */
+/* The value is a base URL, unless it ends with the path of a metrics endpoint. */
 static char *otlp_endpoint(const char *base) {
     struct pt_str url = pt_str_from(base);
     if (pt_str_ends(url, PT_STR(OTLP_PATH)))
@@ -69,18 +69,18 @@ static char *otlp_endpoint(const char *base) {
     return pt_asprintf("%.*s" OTLP_PATH, (int)url.len, url.at);
 }
 
-/* Variables may be meant for the recorded program: what we cannot do with them is no reason not to
- * record. */
+/* The variables may be meant for the recorded program: unusable values must not prevent
+ * recording. */
 static bool can_use_endpoint(struct pt_push_settings *s, const char *url) {
     const char *protocol = otlp_variable("PROTOCOL");
     if (!path_of(url))
         snprintf(s->warning, sizeof s->warning,
-                 "OTEL_EXPORTER_OTLP_ENDPOINT: '%s' is no address of HTTP; nothing is sent there",
+                 "OTEL_EXPORTER_OTLP_ENDPOINT: '%s' is not an HTTP URL; samples are not sent there",
                  url);
     else if (protocol && strcmp(protocol, "http/protobuf") != 0)
         snprintf(s->warning, sizeof s->warning,
-                 "OTEL_EXPORTER_OTLP_PROTOCOL is '%s' and Pitot speaks http/protobuf: nothing is "
-                 "sent there; --otlp URL or --otlp off says what to do",
+                 "OTEL_EXPORTER_OTLP_PROTOCOL is '%s', but Pitot supports only http/protobuf; "
+                 "samples are not sent (set --otlp URL or --otlp off)",
                  protocol);
     return s->warning[0] == 0;
 }
@@ -111,7 +111,7 @@ static int hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* %20 and the like, in place. */
+/* Decodes %20 and the like, in place. */
 static void decode_percent(char *text) {
     char *to = text;
     for (const char *from = text; *from; from++) {
@@ -131,8 +131,8 @@ static char *trimmed(struct pt_str s) {
     return pt_strndup(s);
 }
 
-/* name=value,name=value with percents, as OTEL_* variables have it; what is not of that form is
- * left out, as their specification says. */
+/* name=value,name=value, percent-encoded, as in OTEL_* variables; items of another form are
+ * ignored, as their specification says. */
 static void read_pairs(const char *text, struct pt_push_label **pairs, size_t *count,
                        size_t *capacity) {
     for (const char *at = text; at && *at; at += *at == ',') {
@@ -167,7 +167,7 @@ static struct pt_push_label *find_label(struct pt_push_settings *s, struct pt_st
     return NULL;
 }
 
-/* An empty value takes a default away. */
+/* An empty value removes a default. */
 static int set_label(struct pt_push_settings *s, const char *given, struct pt_err *err) {
     const char *equals = strchr(given, '=');
     struct pt_str name = { given, equals ? (size_t)(equals - given) : 0 };
@@ -176,7 +176,7 @@ static int set_label(struct pt_push_settings *s, const char *given, struct pt_er
     struct pt_push_label *label = find_label(s, name);
     if (!label) {
         if (s->label_count == PT_PUSH_LABELS_MAX)
-            return pt_fail(err, -E2BIG, "--push-label: %d are the most", PT_PUSH_LABELS_MAX);
+            return pt_fail(err, -E2BIG, "--push-label: at most %d labels", PT_PUSH_LABELS_MAX);
         label = &s->labels[s->label_count++];
         label->name = pt_strndup(name);
     }
@@ -203,7 +203,7 @@ static void drop_empty_labels(struct pt_push_settings *s) {
     s->label_count = kept;
 }
 
-/* Which of several processes of a job this is, as its launcher says. */
+/* Which process of a job this is, according to its launcher. */
 static const char *rank(void) {
     static const char *const variables[] = { "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
                                              "RANK" };
@@ -259,7 +259,7 @@ static void add_attribute(struct pt_push_settings *s, const char *name, const ch
         (struct pt_push_label){ pt_strdup(name), pt_strdup(value) };
 }
 
-/* The first to say something has the word. */
+/* The first source that has a value wins. */
 static void find_attributes(struct pt_push_settings *s, const struct pt_push_options *o) {
     char host[256];
     host_name(host, sizeof host);
@@ -289,7 +289,7 @@ static int find_state_directory(struct pt_push_settings *s, const char *given, s
         s->state_directory = pt_asprintf("%s/.local/state/pitot", home);
     else
         return pt_fail(err, -EINVAL,
-                       "there is no HOME for what waits to be sent: give --state-dir");
+                       "no directory for the push queue: HOME is not set (use --state-dir)");
     return 0;
 }
 
@@ -304,7 +304,8 @@ static void find_otlp_details(struct pt_push_settings *s) {
         return;
     s->otlp_timeout_ns = OTLP_TIMEOUT_NS;
     snprintf(s->warning, sizeof s->warning,
-             "OTEL_EXPORTER_OTLP_TIMEOUT: '%s' is no number of milliseconds; it is 10 s", timeout);
+             "OTEL_EXPORTER_OTLP_TIMEOUT: '%s' is not a number of milliseconds; using 10 s",
+             timeout);
 }
 
 int pt_push_settings_read(struct pt_push_settings *s, const struct pt_push_options *options,

@@ -25,10 +25,10 @@
 struct pt_push_segment {
     int fd;
     char name[48];
-    uint64_t size, done;          /* bytes of the file; of those that are done with */
+    uint64_t size, done;          /* bytes of the file, and bytes done */
     uint64_t first_id;            /* of the first request in it */
-    uint64_t requests, points;    /* that wait */
-    int64_t oldest_ns, newest_ns; /* of those */
+    uint64_t requests, points;    /* queued requests */
+    int64_t oldest_ns, newest_ns; /* points of those */
     bool is_unsynced;
 };
 
@@ -77,7 +77,7 @@ static bool read_all(int fd, void *into, size_t n, uint64_t at) {
     return true;
 }
 
-/* A head that is torn by a crash has a wrong checksum: its segment is then sent from its start. */
+/* A head torn by a crash has a wrong checksum: its segment is then sent from the start. */
 static int write_head(const struct pt_push_segment *s) {
     struct head head = { .magic = MAGIC, .done = s->done };
     head.crc = pt_crc32c(0, &head.done, sizeof head.done);
@@ -93,7 +93,7 @@ static bool read_head(struct pt_push_segment *s) {
     return true;
 }
 
-/* The request at `at` with its bytes in q->frame; false: there is no whole one. */
+/* Reads the request at `at` into q->frame; false: there is no whole request. */
 static bool read_frame(struct pt_push_queue *q, const struct pt_push_segment *s, uint64_t at,
                        struct frame *f) {
     if (s->size - at < FRAME_BYTES || !read_all(s->fd, f, sizeof *f, at) ||
@@ -126,7 +126,7 @@ static void count_in(struct pt_push_queue *q, struct pt_push_segment *s, const s
 
 static void close_segment(struct pt_push_queue *q, size_t number) {
     struct pt_push_segment *s = &q->segments[number];
-    close(s->fd); /* the lock goes with it */
+    close(s->fd); /* releases the lock */
     q->segment_count--;
     memmove(s, s + 1, (q->segment_count - number) * sizeof *s);
 }
@@ -154,8 +154,8 @@ static struct pt_push_segment *add_segment(struct pt_push_queue *q) {
     return s;
 }
 
-/* Counts the requests that wait in a segment of another time; what follows the last whole one is
- * the request that was being written when its process ended. */
+/* Counts the queued requests in a segment of an earlier process; bytes after the last whole request
+ * are the one being written when that process ended. */
 static void count_waiting(struct pt_push_queue *q, struct pt_push_segment *s) {
     struct frame f;
     uint64_t at = s->done;
@@ -180,7 +180,7 @@ static void adopt(struct pt_push_queue *q, const char *name) {
     s->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (s->fd < 0 || flock(s->fd, LOCK_EX | LOCK_NB) || fstat(s->fd, &status) ||
         !S_ISREG(status.st_mode)) {
-        close_segment(q, q->segment_count - 1); /* of a process that runs */
+        close_segment(q, q->segment_count - 1); /* belongs to a running process */
         return;
     }
     s->size = (uint64_t)status.st_size;
@@ -219,7 +219,7 @@ static int adopt_all(struct pt_push_queue *q, struct pt_err *err) {
     return 0;
 }
 
-/* A segment of our own. Named after its time and process, so that nobody has the same. */
+/* Our own segment. Its name has the time and the process, so that it is unique. */
 static int begin_segment(struct pt_push_queue *q) {
     struct pt_push_segment *s = add_segment(q);
     char path[PATH_MAX];
@@ -287,7 +287,7 @@ static void drop_oldest(struct pt_push_queue *q) {
     remove_segment(q, 0);
 }
 
-/* The newest segment stays, however small the bounds are. */
+/* The newest segment stays, however small the limits are. */
 static void keep_bounds(struct pt_push_queue *q) {
     while (q->segment_count > 1 && (q->bytes > q->bounds.bytes ||
                                     q->newest_ns - q->segments[0].newest_ns > q->bounds.age_ns))
@@ -300,7 +300,7 @@ static bool is_ours(const struct pt_push_segment *s) {
     return pt_str_ends(pt_str_from(s->name), pt_str_from(end));
 }
 
-/* The segment to append to: one of our own that is not full. */
+/* The segment to append to: our own, and not full. */
 static int growing_segment(struct pt_push_queue *q, size_t bytes) {
     if (q->segment_count > 0) {
         const struct pt_push_segment *last = &q->segments[q->segment_count - 1];
@@ -334,7 +334,7 @@ int pt_push_queue_put(struct pt_push_queue *q, struct pt_push_request *request) 
     struct pt_push_segment *s = &q->segments[q->segment_count - 1];
     rc = write_all(s->fd, q->frame.at, q->frame.len, s->size);
     if (rc)
-        return rc; /* the next one is written over what there is of it */
+        return rc; /* the next request overwrites the partial one */
     s->size += q->frame.len;
     s->is_unsynced = true;
     q->bytes += q->frame.len;
@@ -351,7 +351,7 @@ void pt_push_queue_sync(struct pt_push_queue *q) {
     }
 }
 
-/* The first segment that has anything to say; those before it are removed. */
+/* The first segment with queued requests; empty ones before it are removed. */
 static struct pt_push_segment *first_waiting(struct pt_push_queue *q) {
     while (q->segment_count > 1 && q->segments[0].requests == 0)
         remove_segment(q, 0);
@@ -372,13 +372,13 @@ bool pt_push_queue_peek(struct pt_push_queue *q, struct pt_push_request *request
             };
             return true;
         }
-        q->counts.damaged_segments++; /* the disk lost what it had */
+        q->counts.damaged_segments++; /* the disk lost the data */
         drop_oldest(q);
     }
     return false;
 }
 
-/* Of the last segment, which grows: its file is used again. */
+/* Clears the last segment, which is still in use: reuses its file. */
 static void empty_segment(struct pt_push_queue *q, struct pt_push_segment *s) {
     if (ftruncate(s->fd, HEAD_BYTES))
         return;
@@ -390,7 +390,7 @@ void pt_push_queue_pop(struct pt_push_queue *q, uint64_t id) {
     struct pt_push_segment *s = first_waiting(q);
     struct frame f;
     if (!s || !read_all(s->fd, &f, sizeof f, s->done) || f.id != id)
-        return; /* it was dropped meanwhile */
+        return; /* it has been dropped */
     s->done = frame_end(s->done, &f);
     s->requests--;
     s->points -= f.points;
@@ -398,7 +398,7 @@ void pt_push_queue_pop(struct pt_push_queue *q, uint64_t id) {
     q->waiting_points -= f.points;
     if (s->requests == 0 && q->segment_count == 1)
         empty_segment(q, s);
-    (void)write_head(s); /* lost: it is sent twice, with the same times */
+    (void)write_head(s); /* if lost, the request is sent twice with the same times */
 }
 
 int64_t pt_push_queue_oldest_ns(const struct pt_push_queue *q) {

@@ -4,12 +4,13 @@
  *     while (pt_push_queue_peek(&q, &request) && send(&request))
  *         pt_push_queue_pop(&q, request.id);
  *
- * A segment is a file to which requests are only appended, each with its checksum; how far it has
- * been sent stands at its head. It is locked by the process that uses it. What a process leaves
- * behind, however it ended, is adopted by the next one that opens the directory: whole requests up
- * to the one that was being written. Beyond the bounds the oldest segments are dropped and counted.
+ * A segment is a file to which requests are only appended, each with its checksum; its head says
+ * how much of it has been sent. The process that uses it locks it. Segments left behind by a
+ * process, however it ended, are adopted by the next process that opens the directory: all whole
+ * requests before the one that was being written. Beyond the limits the oldest segments are dropped
+ * and counted.
  *
- *     head   "PTPUSHQ1", u64 bytes that are done with, u32 CRC-32C of those eight bytes, u32 0
+ *     head   "PTPUSHQ1", u64 bytes done, u32 CRC-32C of those eight bytes, u32 0
  *     frame  u32 CRC-32C of what follows, u32 length, u64 id, i64 time, u32 points, u32 0, bytes
  *
  * For one thread. */
@@ -24,22 +25,22 @@
 #define PT_PUSH_REQUEST_MAX ((size_t)64 << 20)
 
 struct pt_push_request {
-    uint64_t id;     /* set by put: they rise */
+    uint64_t id;     /* set by put, increasing */
     int64_t time_ns; /* Unix time of its newest point */
     uint32_t point_count;
-    struct pt_str bytes; /* of peek: valid until the next call */
+    struct pt_str bytes; /* set by peek: valid until the next call */
 };
 
-/* 0 is the default of each. */
+/* 0 selects the default of each. */
 struct pt_push_queue_bounds {
     uint64_t bytes;   /* of all segments: 512 MiB */
-    uint64_t segment; /* bytes of one: 4 MiB, at most a sixteenth of all */
-    int64_t age_ns;   /* of requests, against the newest: 24 h */
+    uint64_t segment; /* bytes of one segment: 4 MiB, at most a sixteenth of all */
+    int64_t age_ns;   /* of requests, relative to the newest: 24 h */
 };
 
 struct pt_push_queue_counts {
-    uint64_t dropped_requests, dropped_points; /* beyond the bounds */
-    uint64_t damaged_segments;                 /* whose end could not be read */
+    uint64_t dropped_requests, dropped_points; /* beyond the limits */
+    uint64_t damaged_segments;                 /* with an unreadable end */
 };
 
 struct pt_push_queue {
@@ -54,22 +55,23 @@ struct pt_push_queue {
     struct pt_buf frame; /* last one read or written */
 };
 
-/* Makes the directory and those above it. 0 or -errno with words. */
+/* Creates the directory and its parents. 0 or -errno with a message. */
 int pt_push_queue_open(struct pt_push_queue *q, const char *directory,
                        const struct pt_push_queue_bounds *bounds, struct pt_err *err) PT_MUST_CHECK;
-/* Segments with nothing left in them are removed. */
+/* Removes empty segments. */
 void pt_push_queue_close(struct pt_push_queue *q);
 
-/* 0 or -errno: it was not kept. The kernel has it afterwards; pt_push_queue_sync: the disk. */
+/* 0, or -errno if the request was not stored. It is then in the kernel; pt_push_queue_sync(): on
+ * disk. */
 int pt_push_queue_put(struct pt_push_queue *q, struct pt_push_request *request) PT_MUST_CHECK;
 void pt_push_queue_sync(struct pt_push_queue *q);
 
 /* The oldest request; false: there is none. */
 bool pt_push_queue_peek(struct pt_push_queue *q, struct pt_push_request *request);
-/* It is done with, if it was not dropped meanwhile. */
+/* Removes the request, if it has not been dropped. */
 void pt_push_queue_pop(struct pt_push_queue *q, uint64_t id);
 
-/* Unix time of the oldest request; 0: there is none. */
+/* Unix time of the oldest request; 0: none. */
 int64_t pt_push_queue_oldest_ns(const struct pt_push_queue *q);
 
 #endif

@@ -1,8 +1,8 @@
-/* Prometheus remote-write.
+/* Prometheus remote write.
  *
- * The first request is one of 2.0. A receiver that knows only 1.0 says so with 415, or takes it,
- * finds nothing that it knows in it, and does not say how many samples it wrote: then it is sent
- * again as 1.0, and so are all that follow. What waits on disk is always 2.0. */
+ * The first request is a 2.0 request. A receiver that supports only 1.0 answers 415, or accepts it,
+ * finds no field it knows, and does not report how many samples it wrote: then the request and all
+ * that follow are sent as 1.0. Requests on disk are always 2.0. */
 #include "push/protocol.h"
 #include "push/snappy.h"
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define TIMEOUT_NS   (30 * PT_NS_PER_SECOND)
-#define METADATA_NS  (300 * PT_NS_PER_SECOND) /* how often 1.0 is told what metrics are */
+#define METADATA_NS  (300 * PT_NS_PER_SECOND) /* how often 1.0 receivers get metadata */
 #define LABELS_MAX   64
 #define WRITTEN_NAME "X-Prometheus-Remote-Write-Samples-Written"
 
@@ -23,15 +23,15 @@ struct state {
     const struct pt_push_settings *settings;
     const struct pt_snappy_interface *snappy;
 
-    /* Of the thread that takes samples. */
+    /* Used by the thread that takes samples. */
     struct pt_rw_writer writer;
     struct pt_buf outer; /* the labels of all series, as text */
     struct pt_rw_series *series;
     size_t series_capacity;
 
-    /* Of the thread that sends. */
+    /* Used by the sending thread. */
     enum version version;
-    int64_t metadata_ns; /* of the request that had them last */
+    int64_t metadata_ns; /* of the request that contained them last */
     struct pt_buf plain, downgraded, packed;
 };
 
@@ -91,7 +91,7 @@ static int compare(struct pt_str a, struct pt_str b) {
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* In its place by name. One that is there already stays. */
+/* Inserts by name. An existing label stays. */
 static void insert(struct labels *l, struct pt_str name, struct pt_str value) {
     size_t i = l->count;
     while (i > 0 && compare(l->at[i - 1].name, name) > 0)

@@ -12,7 +12,7 @@
 
 #define FIRST_WAIT_NS  (PT_NS_PER_SECOND / 10)
 #define LAST_WAIT_NS   (30 * PT_NS_PER_SECOND)
-#define RETRY_AFTER_NS (3600 * PT_NS_PER_SECOND) /* more is not believed */
+#define RETRY_AFTER_NS (3600 * PT_NS_PER_SECOND) /* longer delays are ignored */
 #define ANSWER_BYTES   ((size_t)64 << 10)
 
 static const char *name_of(const struct pt_push_sender *s) {
@@ -35,7 +35,7 @@ void pt_push_sender_put(struct pt_push_sender *s, const struct pt_push_request *
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The oldest one, packed into s->packed; false: there is none. */
+/* Packs the oldest one into s->packed; false: there is none. */
 static bool take(struct pt_push_sender *s, struct pt_push_request *request) {
     pthread_mutex_lock(&s->lock);
     bool is_there = s->handover_count > 0;
@@ -43,7 +43,7 @@ static bool take(struct pt_push_sender *s, struct pt_push_request *request) {
     pthread_mutex_unlock(&s->lock);
     if (!is_there)
         return false;
-    /* It is ours until handover_first moves. */
+    /* It belongs to us until handover_first moves. */
     struct pt_buf *bytes = &s->handover[at].bytes;
     *request = s->handover[at].request;
     pt_buf_clear(&s->packed);
@@ -58,7 +58,8 @@ static bool take(struct pt_push_sender *s, struct pt_push_request *request) {
 
 static void note_queue(struct pt_push_sender *s, int rc) {
     if (rc && rc != s->queue_error)
-        pt_log(PT_LOG_ERROR, "%s: cannot write to %s: %s; what cannot be kept is not sent",
+        pt_log(PT_LOG_ERROR,
+               "%s: cannot write to %s: %s (samples that cannot be stored are not sent)",
                name_of(s), s->options.directory, strerror(-rc));
     else if (!rc && s->queue_error)
         pt_log(PT_LOG_WARNING, "%s: writing to %s works again", name_of(s), s->options.directory);
@@ -75,8 +76,8 @@ static void to_queue(struct pt_push_sender *s) {
     }
     pt_push_queue_sync(&s->queue);
     if (dropped == 0 && s->queue.counts.dropped_points > 0)
-        pt_log(PT_LOG_WARNING, "%s: too much waits for %s: the oldest is dropped", name_of(s),
-               s->url);
+        pt_log(PT_LOG_WARNING, "%s: push queue for %s is full; dropping the oldest samples",
+               name_of(s), s->url);
 }
 
 static void publish(struct pt_push_sender *s) {
@@ -111,7 +112,7 @@ static bool is_over(struct pt_push_sender *s) {
     return deadline_ns > 0 && pt_mono_ns() >= deadline_ns;
 }
 
-/* While a receiver thinks, samples go on. */
+/* Samples keep coming while a receiver is slow. */
 static bool on_wait(struct pt_http_request *r) {
     struct pt_push_sender *s = r->user;
     to_queue(s);
@@ -119,7 +120,7 @@ static bool on_wait(struct pt_http_request *r) {
     return !is_over(s);
 }
 
-/* Tokens are renewed while we run: it is read for each request. */
+/* Tokens are renewed while we run: read it for each request. */
 static int read_token(struct pt_push_sender *s) {
     char line[sizeof s->token - 32];
     int rc = pt_fs_read_line(AT_FDCWD, s->options.settings->token_file, line, sizeof line);
@@ -137,7 +138,7 @@ static int add_token(struct pt_push_sender *s, struct pt_push_post *post) {
     return rc;
 }
 
-/* The jitter keeps the machines of a fleet apart. */
+/* The jitter spreads the machines of a fleet. */
 static double jitter(struct pt_push_sender *s) {
     s->seed = s->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return 0.75 + 0.5 * (double)(s->seed >> 40) / (double)(1 << 24);
@@ -155,8 +156,8 @@ static void set_retry(struct pt_push_sender *s, int64_t asked_ns) {
 
 static void note_failure(struct pt_push_sender *s, const char *words) {
     if (!s->is_failing)
-        pt_log(PT_LOG_WARNING, "%s: %s: %s; what it should get is kept in %s", name_of(s), s->url,
-               words, s->options.directory);
+        pt_log(PT_LOG_WARNING, "%s: %s: %s; samples are queued in %s", name_of(s), s->url, words,
+               s->options.directory);
     s->is_failing = true;
     pthread_mutex_lock(&s->lock);
     s->counts.failed_tries++;
@@ -166,7 +167,7 @@ static void note_failure(struct pt_push_sender *s, const char *words) {
 static void note_taken(struct pt_push_sender *s, const struct pt_push_request *request,
                        const struct pt_push_judgement *j) {
     if (s->is_failing)
-        pt_log(PT_LOG_WARNING, "%s: %s works again; %llu requests wait", name_of(s), s->url,
+        pt_log(PT_LOG_WARNING, "%s: %s works again; %llu requests queued", name_of(s), s->url,
                (unsigned long long)s->queue.waiting_requests);
     s->is_failing = false;
     s->retry_ns = s->wait_ns = 0;
@@ -179,11 +180,11 @@ static void note_taken(struct pt_push_sender *s, const struct pt_push_request *r
     s->counts.rejected_points += rejected;
     pthread_mutex_unlock(&s->lock);
     if (is_first || (rejected == 0 && j->words.len > 0))
-        pt_log(PT_LOG_WARNING, "%s: %s took a request but for %llu points: %.*s", name_of(s),
+        pt_log(PT_LOG_WARNING, "%s: %s accepted a request except for %llu points: %.*s", name_of(s),
                s->url, (unsigned long long)rejected, (int)j->words.len, j->words.at);
 }
 
-/* The first line of what the receiver says, if it is text. */
+/* The first line of the receiver's answer, if it is text. */
 static struct pt_str first_line(struct pt_str words) {
     size_t length = 0;
     while (length < words.len && length < 200 && words.at[length] >= ' ')
@@ -222,18 +223,18 @@ static void post(struct pt_push_sender *s, const struct pt_push_post *p) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One try with the oldest request. False: there is nothing more to do for now. */
+/* Tries the oldest request once. False: nothing more to do for now. */
 static bool send_one(struct pt_push_sender *s) {
     struct pt_push_request request;
     struct pt_push_post p = { .header_count = 0 };
     if (!pt_push_queue_peek(&s->queue, &request))
         return false;
     pt_buf_clear(&s->body);
-    pt_buf_str(&s->body, request.bytes); /* the queue goes on while it is sent */
+    pt_buf_str(&s->body, request.bytes); /* the queue may change while it is sent */
     const struct pt_push_protocol *protocol = s->options.protocol;
     if (protocol->prepare(s->options.protocol_state, pt_buf_as_str(&s->body), request.time_ns,
                           &p)) {
-        note_rejected(s, &request, "it was damaged on disk", PT_STR(""));
+        note_rejected(s, &request, "damaged on disk", PT_STR(""));
         pt_push_queue_pop(&s->queue, request.id);
         return true;
     }
@@ -270,7 +271,7 @@ static bool send_one(struct pt_push_sender *s) {
 
 /* ---- the thread ---- */
 
-/* Until something comes, a try is due, or the end. */
+/* Until a request comes, a retry is due, or the end. */
 static void wait_for_work(struct pt_push_sender *s) {
     int64_t until_ns = s->queue.waiting_requests > 0 ? s->retry_ns : INT64_MAX;
     pthread_mutex_lock(&s->lock);
@@ -285,7 +286,7 @@ static void wait_for_work(struct pt_push_sender *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* At the end a receiver that has been failing has one more chance, others have all the time. */
+/* At the end a failing receiver gets one more try, the others the whole time. */
 static void send_last(struct pt_push_sender *s) {
     bool was_failing = s->is_failing;
     to_queue(s);
@@ -333,7 +334,7 @@ static int start_thread(struct pt_push_sender *s, struct pt_err *err) {
 static void check_token_file(const struct pt_push_settings *settings) {
     struct stat status;
     if (settings->token_file && !stat(settings->token_file, &status) && (status.st_mode & S_IROTH))
-        pt_log(PT_LOG_WARNING, "%s can be read by everybody", settings->token_file);
+        pt_log(PT_LOG_WARNING, "%s is readable by everyone", settings->token_file);
 }
 
 static void init_lock(struct pt_push_sender *s) {
@@ -355,7 +356,7 @@ int pt_push_sender_open(struct pt_push_sender *s, const struct pt_push_sender_op
     if (!rc)
         rc = pt_push_queue_open(&s->queue, options->directory, &options->settings->bounds, err);
     if (!rc && s->queue.waiting_requests > 0)
-        pt_log(PT_LOG_INFO, "%s: %llu requests of before wait for %s", name_of(s),
+        pt_log(PT_LOG_INFO, "%s: resuming: %llu queued requests for %s", name_of(s),
                (unsigned long long)s->queue.waiting_requests, s->url);
     if (!rc)
         rc = start_thread(s, err);
@@ -366,10 +367,11 @@ int pt_push_sender_open(struct pt_push_sender *s, const struct pt_push_sender_op
 
 static void tell_what_is_left(const struct pt_push_sender *s) {
     if (s->queue.waiting_requests > 0)
-        pt_log(PT_LOG_WARNING,
-               "%s: %llu requests with %llu points wait in %s for %s; the next run sends them",
-               name_of(s), (unsigned long long)s->queue.waiting_requests,
-               (unsigned long long)s->queue.waiting_points, s->options.directory, s->url);
+        pt_log(
+            PT_LOG_WARNING,
+            "%s: %llu requests with %llu points stay queued in %s for %s; the next run sends them",
+            name_of(s), (unsigned long long)s->queue.waiting_requests,
+            (unsigned long long)s->queue.waiting_points, s->options.directory, s->url);
 }
 
 void pt_push_sender_close(struct pt_push_sender *s, int64_t deadline_ns) {

@@ -1,5 +1,5 @@
-/* push/snappy.h -- snappy's block format, which remote-write demands. libsnappy does the work, in a
- * module that is loaded with the first receiver of remote-write. */
+/* push/snappy.h -- snappy's block format, which remote write requires. Uses libsnappy, in a module
+ * that is loaded with the first remote-write receiver. */
 #ifndef PT_PUSH_SNAPPY_H
 #define PT_PUSH_SNAPPY_H
 
@@ -7,7 +7,7 @@
 #include "base/module.h"
 
 /* What the module "snappy" exports. Both append to `into`; -EBADMSG if the bytes are not snappy or
- * would become more than `most`. */
+ * would expand to more than `most`. */
 #define PT_SNAPPY_VERSION 1
 
 struct pt_snappy_interface {
@@ -15,7 +15,7 @@ struct pt_snappy_interface {
     int (*uncompress)(struct pt_str bytes, size_t most, struct pt_buf *into);
 };
 
-/* Loads the module, which stays. 0 or -errno with words. */
+/* Loads the module for good. 0 or -errno with a message. */
 int pt_snappy_open(const struct pt_snappy_interface **snappy, struct pt_err *err) PT_MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@ static void compress(struct pt_str bytes, struct pt_buf *into) {
     size_t n = snappy_max_compressed_length(bytes.len);
     char *at = (char *)pt_buf_reserve(into, n);
     if (snappy_compress(bytes.at, bytes.len, at, &n) == SNAPPY_OK)
-        into->len += n; /* there is always room: it cannot fail */
+        into->len += n; /* cannot fail: the buffer is large enough */
 }
 
 static int uncompress(struct pt_str bytes, size_t most, struct pt_buf *into) {

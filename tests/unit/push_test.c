@@ -661,11 +661,11 @@ static void test_wrong_settings(void **state) {
         const char *words;
     } cases[] = {
         { { .remote_write = "h:9090" },
-          "--remote-write: 'h:9090' is no address: http://HOST:PORT or https://HOST" },
+          "--remote-write: 'h:9090' is not a URL (examples: http://HOST:PORT, https://HOST)" },
         { { .remote_write = "http:///x" },
-          "--remote-write: 'http:///x' is no address: http://HOST:PORT or https://HOST" },
+          "--remote-write: 'http:///x' is not a URL (examples: http://HOST:PORT, https://HOST)" },
         { { .otlp = "grpc://h" },
-          "--otlp: 'grpc://h' is no address: http://HOST:PORT or https://HOST" },
+          "--otlp: 'grpc://h' is not a URL (examples: http://HOST:PORT, https://HOST)" },
         { { .labels = bad_label, .label_count = 1 },
           "--push-label: '1a=b' is not of the form name=value" },
     };

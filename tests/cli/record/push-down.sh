@@ -1,5 +1,5 @@
 #!/bin/sh
-# a receiver that is down is reported, and its data is kept.
+# an unreachable receiver is reported, and the samples are queued.
 push="--state-dir state --remote-write http://user:secret@127.0.0.1:1"
 "$PITOT" record -q -o out -f csv -d 0.1 $push
 "$PITOT" record -o out -f csv -d 0.1 $push 2>&1 | grep remote-write |
