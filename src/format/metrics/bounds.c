@@ -6,7 +6,7 @@
 
 #define LINE_END "\"} "
 
-/* "1" is written "1.0", as OpenMetrics wants it: a series has one name in all formats. */
+/* "1" is written "1.0", as OpenMetrics requires: a series has one name in all formats. */
 static void write_end(struct pt_bounds *b, size_t i) {
     char text[PT_DIGITS_MAX + sizeof ".0" LINE_END];
     size_t length = pt_digits_f64(text, b->upper[i]);
@@ -29,7 +29,7 @@ int pt_bounds_set(struct pt_bounds *b, const double *upper, size_t count) {
     *b = (struct pt_bounds){ .count = count };
     for (size_t i = 0; i < count; i++) {
         b->upper[i] = upper[i];
-        /* Values are not negative: below 0 there are none. */
+        /* Values are not negative: there are none below 0. */
         b->bucket_ends[i] = upper[i] < 0 ? 0 : (uint16_t)(pt_bucket_of(upper[i]) + 1);
         write_end(b, i);
     }
@@ -41,7 +41,7 @@ void pt_bounds_set_default(struct pt_bounds *b) {
     (void)!pt_bounds_set(b, upper, PT_COUNT(upper));
 }
 
-/* Four sums, so that an addition does not wait for the one before it. */
+/* Four sums, so that an addition does not wait for the previous one. */
 static uint64_t sum(const uint64_t *buckets, uint32_t count) {
     uint64_t a = 0, b = 0, c = 0, d = 0;
     uint32_t i = 0;

@@ -52,8 +52,8 @@ const char *pt_exposition_type(enum pt_exposition_format format) {
     return (unsigned)format < PT_COUNT(types) ? types[format] : types[PT_PROMETHEUS];
 }
 
-/* What a range of an Accept header may look like. Parameters that are given must match; those
- * marked as needed must be given. */
+/* A media range of an Accept header. Given parameters must match; parameters marked as needed must
+ * be given. */
 struct offer {
     const char *range;
     enum pt_exposition_format format;
@@ -88,7 +88,7 @@ static struct pt_str trim(struct pt_str s) {
     return s;
 }
 
-/* Takes what stands before the next separator. */
+/* Removes and returns the part before the next separator. */
 static struct pt_str take_part(struct pt_str *s, char separator) {
     const char *end = s->len > 0 ? memchr(s->at, separator, s->len) : NULL;
     struct pt_str part = { s->at, end ? (size_t)(end - s->at) : s->len };
@@ -96,7 +96,7 @@ static struct pt_str take_part(struct pt_str *s, char separator) {
     return trim(part);
 }
 
-/* "0.8" in thousandths; nonsense is 0, as if it was not wanted. */
+/* "0.8" in thousandths; invalid values are 0, as if not accepted. */
 static int parse_q(struct pt_str q) {
     int value = 0, scale = 1000;
     for (size_t i = 0; i < q.len && scale > 0; i++) {
@@ -110,7 +110,7 @@ static int parse_q(struct pt_str q) {
     return value < 1000 ? value : 1000;
 }
 
-/* The q of a range for an offer; 0: not this one. */
+/* The q of a range for an offer; 0: no match. */
 static int q_of(const struct offer *offer, struct pt_str range) {
     if (!is_word(take_part(&range, ';'), offer->range))
         return 0;

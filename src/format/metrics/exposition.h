@@ -27,8 +27,8 @@ void pt_exposition_end(struct pt_exposition *e);
 
 /* The Content-Type of a format. */
 const char *pt_exposition_type(enum pt_exposition_format format);
-/* The format that an Accept header likes best: the highest q, of equal ones the first. NULL, or
- * nothing in it that is known: PT_PROMETHEUS. */
+/* The format an Accept header prefers: the highest q, and the first of equal ones. PT_PROMETHEUS
+ * for NULL or if no known format is accepted. */
 enum pt_exposition_format pt_exposition_negotiate(const char *accept);
 
 #endif

@@ -8,22 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A column that is a metric. Once a second and by then out of every cache: what an exposition needs
- * is close together. */
+/* A column that is a metric. Used once a second, when it is out of every cache: the data of an
+ * exposition is close together. */
 struct column_metric {
     int column;
-    bool is_integer; /* as it stands in the cell */
+    bool is_integer; /* raw value of the cell */
     double factor;
     struct pt_family family; /* without series; its name is ours, other texts are the table's */
     struct pt_family_heads heads;
 };
 
-/* Where a piece of text is: buffers move while they grow. */
+/* Position of a piece of text: buffers move while they grow. */
 struct place {
     uint32_t offset, length;
 };
 
-/* A row of a table whose rows are metrics; texts are in `text`, clean. */
+/* A row of a table with metrics as rows; texts are in `text`, clean. */
 struct own_metric {
     struct place name, labels, unit;
     enum pt_family_kind kind;
@@ -31,7 +31,7 @@ struct own_metric {
     uint32_t row;
 };
 
-/* Of a table whose rows are metrics. */
+/* For a table with metrics as rows. */
 struct own_columns {
     int pid, name, labels, kind, unit, value, count, sum, buckets;
 };
@@ -44,10 +44,10 @@ struct histogram {
 struct pt_families_state {
     struct column_metric *metrics; /* in the order of the schema */
     size_t metric_count;
-    size_t *first_metrics; /* of each table, and behind the last */
+    size_t *first_metrics; /* first of each table, and after the last */
     struct pt_bounds bounds;
 
-    /* Of the family at work. */
+    /* Of the current family. */
     struct pt_series *series;
     size_t series_count, series_capacity;
     struct place *labels; /* of the rows of a table, in `text` */
@@ -169,7 +169,7 @@ static int64_t read_time(const struct pt_sample *sample, const struct pt_batch *
     return mono_ns > 0 ? pt_sample_wall_of(sample, mono_ns) : sample->wall_ns;
 }
 
-/* ---- tables of things ---- */
+/* ---- tables with entities as rows ---- */
 
 static void find_labels(struct pt_families_state *s, const struct pt_batch *b, unsigned kinds) {
     pt_grow(&s->labels, &s->label_capacity, b->row_count, sizeof *s->labels);
@@ -234,7 +234,7 @@ static void give_things(struct pt_families_state *s, const struct pt_sample *sam
     give_info(s, sample, b, each, user);
 }
 
-/* ---- rows that are metrics ---- */
+/* ---- tables with metrics as rows ---- */
 
 static struct own_columns own_columns(const struct pt_table *t) {
     return (struct own_columns){
@@ -345,7 +345,7 @@ static void add_counts(struct histogram *h, const struct pt_batch *b, uint32_t r
     d->sum += pt_is_null(b, row, c->sum) ? 0 : pt_get_f64(b, row, c->sum);
 }
 
-/* The series of `count` processes that say the same, as one. */
+/* Combines the series that `count` processes report into one. */
 static void add_sum(struct pt_families_state *s, const struct pt_sample *sample,
                     const struct pt_batch *b, const struct own_columns *c,
                     const struct own_metric *own, size_t count) {
@@ -370,7 +370,7 @@ static struct place place_pid(struct pt_families_state *s, const struct own_metr
     return place_text(&s->text, (size_t)length);
 }
 
-/* A gauge of several processes is no sum: a temperature, say. Each keeps its own. */
+/* A gauge of several processes is not summed (it may be a temperature). Each keeps its own. */
 static void name_pids(struct pt_families_state *s) {
     for (size_t i = 0; i < s->own_count;) {
         size_t end = i + 1;
@@ -385,7 +385,7 @@ static void name_pids(struct pt_families_state *s) {
     }
 }
 
-/* The rows of one name, of which those of another kind than the first are left out. */
+/* The rows of one name; those of another kind than the first are omitted. */
 static void give_own_family(struct pt_families_state *s, const struct pt_sample *sample,
                             const struct pt_batch *b, const struct own_columns *c,
                             const struct own_metric *own, size_t count, pt_family_fn *each,

@@ -5,10 +5,10 @@
  *     pt_families_each(&f, &sample, put_family, &exposition);
  *     pt_families_release(&f);
  *
- * Names and labels are those of model/metric.h. Rows of app_metric have names of their own, and
- * processes that show the same one are taken together: counters and histograms are summed, of
- * gauges each has its pid. Tables of events are left out. Keeps its memory: after the first samples
- * nothing is allocated. */
+ * Names and labels are those of model/metric.h. Rows of app_metric have their own names; if several
+ * processes report the same one, counters and histograms are summed, and gauges get their pid as a
+ * label. Tables of events are omitted. Keeps its memory: after the first samples nothing is
+ * allocated. */
 #ifndef PT_FORMAT_METRICS_FAMILIES_H
 #define PT_FORMAT_METRICS_FAMILIES_H
 
@@ -16,7 +16,7 @@
 #include "format/metrics/family.h"
 
 struct pt_families_options {
-    bool has_processes; /* rows of single processes too, with their pid as a label */
+    bool has_processes; /* also rows of single processes, with their pid as a label */
 };
 
 typedef void pt_family_fn(void *user, const struct pt_family *family);
@@ -31,8 +31,8 @@ void pt_families_init(struct pt_families *f, const struct pt_schema *schema,
                       const struct pt_families_options *options);
 void pt_families_release(struct pt_families *f);
 
-/* Calls `each` with every family that has a value in the sample, in the order of the schema. What
- * it gets is valid until it returns. */
+/* Calls `each` with every family that has a value in the sample, in the order of the schema. Its
+ * argument is valid until it returns. */
 void pt_families_each(struct pt_families *f, const struct pt_sample *sample, pt_family_fn *each,
                       void *user);
 

@@ -1,4 +1,4 @@
-/* format/metrics/family.h -- metrics as the expositions of Prometheus see them: families of series.
+/* format/metrics/family.h -- metrics as Prometheus expositions represent them: families of series.
  *
  * All text is borrowed and clean: names and labels come from format/metrics/label.h. */
 #ifndef PT_FORMAT_METRICS_FAMILY_H
@@ -21,25 +21,25 @@ struct pt_distribution {
 struct pt_series {
     struct pt_str labels; /* a="b",c="d" */
     double value;
-    uint64_t integer; /* instead, exact */
+    uint64_t integer; /* used instead, exact */
     bool is_integer;
     const struct pt_distribution *distribution; /* of histograms */
     int64_t time_ns;                            /* Unix time of its reading; 0: now */
 };
 
-/* What stands above the series in text: made once and kept from one exposition to the next. */
+/* The lines above the series in text: made once and kept from one exposition to the next. */
 struct pt_family_heads {
     struct pt_buf prometheus, openmetrics;
 };
 
 struct pt_family {
     struct pt_str name; /* of counters: without _total */
-    struct pt_str help; /* as the program has it, not escaped */
+    struct pt_str help; /* as the program gave it, not escaped */
     struct pt_str unit; /* s, By, ... or empty */
     enum pt_family_kind kind;
     const struct pt_series *series;
     size_t series_count;
-    struct pt_family_heads *heads; /* of those that stay the same, or NULL */
+    struct pt_family_heads *heads; /* for families that stay the same, or NULL */
 };
 
 #endif

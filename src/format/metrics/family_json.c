@@ -21,7 +21,7 @@ static void put_labels(struct pt_json *j, struct pt_str labels) {
     pt_json_end(j);
 }
 
-/* Beyond what a signed number holds. */
+/* Above the range of a signed integer. */
 static void put_u64(struct pt_json *j, const char *key, uint64_t value) {
     char digits[PT_DIGITS_MAX];
     pt_json_raw(j, key, (struct pt_str){ digits, pt_digits_u64(digits, value) });

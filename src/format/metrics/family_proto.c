@@ -1,7 +1,7 @@
-/* format/metrics/family_proto.c -- a family as a message io.prometheus.client.MetricFamily behind
+/* format/metrics/family_proto.c -- a family as a message io.prometheus.client.MetricFamily, after
  * its length.
  *
- * A histogram has both its classic buckets and its native ones. */
+ * A histogram has both its classic and its native buckets. */
 #include "format/metrics/family_writers.h"
 
 #include "base/utf8.h"
@@ -10,7 +10,7 @@
 
 #define LABEL_VALUE_MAX 1024
 
-/* Numbers of the fields in the public schema. */
+/* Field numbers of the public schema. */
 enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_TYPE, FAMILY_METRIC };
 enum { METRIC_LABEL = 1, METRIC_GAUGE = 2, METRIC_COUNTER = 3, METRIC_HISTOGRAM = 7 };
 enum { LABEL_NAME = 1, LABEL_VALUE };
@@ -77,7 +77,7 @@ static void put_classic(struct pt_proto *p, const struct pt_distribution *d) {
 
 struct histogram {
     const struct pt_distribution *distribution;
-    struct pt_native native; /* found once: the rest of the buckets is not looked at again */
+    struct pt_native native; /* found once: the other buckets are not searched again */
 };
 
 static void put_histogram(struct pt_proto *p, const void *arg) {

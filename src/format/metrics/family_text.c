@@ -1,11 +1,11 @@
-/* format/metrics/family_text.c -- a family in the text formats of Prometheus.
+/* format/metrics/family_text.c -- a family in the Prometheus text formats.
  *
  *     # HELP requests_total Total requests
  *     # TYPE requests_total counter
  *     requests_total{model="a"} 12
  *
- * That is 0.0.4. In OpenMetrics the family is called `requests`, the sample has the same name. A
- * counter that was named without _total gets it in both, so that its series has one name. */
+ * This is 0.0.4. In OpenMetrics the family is called `requests`, the sample has the same name. Both
+ * add _total to a counter named without it, so that its series has one name. */
 #include "format/metrics/family_writers.h"
 
 #include "base/digits.h"
@@ -15,7 +15,7 @@
 
 #define NUMBER_MAX (PT_DIGITS_MAX + 1) /* and a newline */
 
-/* What stands before the first of the characters. */
+/* The part before the first of the characters. */
 static struct pt_str plain_part(struct pt_str text, const char *characters) {
     for (const char *c = characters; *c; c++) {
         const char *found = memchr(text.at, *c, text.len);
@@ -38,7 +38,7 @@ static void put_escaped(struct pt_out *out, struct pt_str text, bool escapes_quo
     }
 }
 
-/* Help with bytes that are not UTF-8 is left out up to the first of them. */
+/* Help that is not UTF-8 is cut before the first invalid byte. */
 static void put_help(struct pt_out *out, const struct pt_family *family, struct pt_str suffix,
                      bool is_openmetrics) {
     struct pt_str help = { family->help.at, pt_utf8_valid_length(family->help) };
@@ -64,7 +64,7 @@ static void put_type(struct pt_out *out, const struct pt_family *family, struct 
     pt_out_text(out, types[family->kind]);
 }
 
-/* OpenMetrics spells units out, and has them only where the name ends with them. */
+/* OpenMetrics requires full unit names, and only as the suffix of the metric name. */
 static void put_unit(struct pt_out *out, const struct pt_family *family) {
     static const struct {
         const char *symbol, *word;
@@ -113,7 +113,7 @@ static bool is_too_long(struct pt_out *out, size_t length, size_t limit) {
     return true;
 }
 
-/* What all lines of a family begin with: name_suffix{ */
+/* All lines of a family begin with: name_suffix{ */
 struct start {
     size_t length;
     char text[NAME_MAX_LENGTH + 2];
@@ -233,7 +233,7 @@ static void put_kept_head(struct pt_out *out, const struct pt_family *family, bo
     uint64_t written = out->written;
     size_t start = out->used;
     put_head(out, family, is_openmetrics);
-    if (out->written == written) /* else a part of it is gone, and it is kept another time */
+    if (out->written == written) /* otherwise it is incomplete, and is kept another time */
         pt_buf_bytes(head, out->buffer + start, out->used - start);
 }
 

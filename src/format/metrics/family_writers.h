@@ -1,5 +1,5 @@
-/* format/metrics/family_writers.h -- the writers behind format/metrics/exposition.h, a family
- * each. */
+/* format/metrics/family_writers.h -- the writers behind format/metrics/exposition.h: one family per
+ * call. */
 #ifndef PT_FORMAT_METRICS_FAMILY_WRITERS_H
 #define PT_FORMAT_METRICS_FAMILY_WRITERS_H
 

@@ -42,7 +42,7 @@ static struct pt_str take_name(struct pt_str *s) {
     return name;
 }
 
-/* How many bytes stand before the closing quote; s.len: there is none, or a wrong escape. */
+/* Number of bytes before the closing quote; s.len: no closing quote, or an invalid escape. */
 static size_t value_length(struct pt_str s) {
     for (size_t i = 0; i < s.len && s.at[i] != '\n'; i++) {
         if (s.at[i] == '"')
@@ -87,7 +87,7 @@ static bool has_name(struct pt_str labels, struct pt_str name) {
     return false;
 }
 
-/* A question mark for each byte that is not UTF-8: its own sign would be longer. */
+/* A question mark for each byte that is not UTF-8: U+FFFD would be longer. */
 static void repair_utf8(char *text, size_t length) {
     struct pt_str rest = { text, length };
     for (;;) {

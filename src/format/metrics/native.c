@@ -41,7 +41,7 @@ static void put_span(struct pt_proto *p, const void *arg) {
 }
 
 void pt_native_spans(struct pt_proto *p, uint32_t field, const struct pt_native *n) {
-    int32_t end = 0; /* an index, where the span before ended */
+    int32_t end = 0; /* index where the previous span ended */
     uint32_t first = n->first;
     while (first < n->end) {
         uint32_t behind = find(n, first, true);

@@ -1,10 +1,9 @@
-/* format/metrics/native.h -- the buckets of a histogram as native histograms of Prometheus have
- * them.
+/* format/metrics/native.h -- the buckets of a histogram as Prometheus native histograms.
  *
  * Schema 5: index i ends at 2^(i/32), so that bucket b of inside/region/histogram.h is index b -
- * 1023. Bucket 0 also holds what is below it: it is the zero bucket. Buckets that are not empty
- * are listed in spans, each with its distance from the one before, and their counts as
- * differences from one to the next. */
+ * 1023. Bucket 0 also holds smaller values: it is the zero bucket. Buckets that are not empty are
+ * listed in spans, each with its distance from the previous one, and their counts as differences
+ * from one to the next. */
 #ifndef PT_FORMAT_METRICS_NATIVE_H
 #define PT_FORMAT_METRICS_NATIVE_H
 
@@ -22,12 +21,12 @@ struct pt_native {
 
 struct pt_native pt_native_of(const struct pt_distribution *d);
 
-/* Up to where a value is in the zero bucket. */
+/* Upper limit of the zero bucket. */
 static inline double pt_native_zero_threshold(void) {
     return pt_bucket_lower(1);
 }
 
-/* The fields of spans and of deltas, of whatever number; deltas only if there are any. */
+/* The fields of spans and of deltas, with the given numbers; deltas only if there are any. */
 void pt_native_spans(struct pt_proto *p, uint32_t field, const struct pt_native *n);
 void pt_native_deltas(struct pt_proto *p, uint32_t field, const struct pt_native *n);
 

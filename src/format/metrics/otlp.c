@@ -10,7 +10,7 @@
 #define CUMULATIVE      2
 #define NO_VALUE        1 /* flag of a point: the series has ended */
 
-/* Numbers of the fields in the public schema. */
+/* Field numbers of the public schema. */
 enum { REQUEST_RESOURCE_METRICS = 1 };
 enum { RESOURCE_METRICS_RESOURCE = 1, RESOURCE_METRICS_SCOPE = 2, RESOURCE_METRICS_SCHEMA = 3 };
 enum { RESOURCE_ATTRIBUTE = 1 };
@@ -71,7 +71,7 @@ static void append_attribute(struct pt_buf *into, const struct attribute *a) {
     pt_out_memory(&out, into);
     struct pt_proto p = { .out = &out };
     put_attribute(&p, a);
-    (void)pt_out_close(&out); /* memory has no errors */
+    (void)pt_out_close(&out); /* writing to memory cannot fail */
 }
 
 void pt_otlp_attribute(struct pt_buf *into, struct pt_str key, struct pt_str value) {
@@ -89,7 +89,7 @@ static void put_attributes(struct pt_proto *p, uint32_t field, struct pt_str att
         pt_proto_str(p, field, pt_bytes_lstr(&rest));
 }
 
-/* A point on its way into a request. */
+/* A point being written. */
 struct point {
     const struct pt_otlp_series *series;
     const struct pt_point *point;
@@ -156,7 +156,7 @@ static void put_summed_histogram(struct pt_proto *p, const void *arg) {
     put_attributes(p, SUMMED_ATTRIBUTE, x->series->attributes);
 }
 
-/* By the kind of their metric: the field that holds its points, and how each is written. */
+/* By the kind of metric: the field with its points, and how each is written. */
 static const struct {
     uint32_t field;
     pt_proto_function *put_point;
@@ -201,8 +201,8 @@ static void put_scope(struct pt_proto *p, const void *arg) {
     pt_proto_str(p, SCOPE_VERSION, r->scope_version);
 }
 
-/* A request and its metrics, which are written before what stands around them: their length is then
- * known without another look at all of them. */
+/* A request and its metrics, which are written before their container: their length is then known
+ * without another pass. */
 struct whole {
     const struct pt_otlp_request *request;
     struct pt_str metrics;
@@ -234,7 +234,7 @@ static void put_metrics(const struct pt_otlp_request *request, struct pt_buf *in
     struct pt_proto p = { .out = &out };
     for (size_t i = 0; i < request->metric_count; i++)
         pt_proto_message(&p, SCOPE_METRICS_METRIC, put_metric, &request->metrics[i]);
-    (void)pt_out_close(&out); /* memory has no errors */
+    (void)pt_out_close(&out); /* writing to memory cannot fail */
 }
 
 void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into) {

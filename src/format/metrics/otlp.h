@@ -1,5 +1,5 @@
-/* format/metrics/otlp.h -- metrics as OTLP has them: ExportMetricsServiceRequest of
- * opentelemetry.proto.collector.metrics.v1, and what the answer says. */
+/* format/metrics/otlp.h -- metrics in OTLP: ExportMetricsServiceRequest of
+ * opentelemetry.proto.collector.metrics.v1, and its response. */
 #ifndef PT_FORMAT_METRICS_OTLP_H
 #define PT_FORMAT_METRICS_OTLP_H
 
@@ -9,12 +9,12 @@
 enum pt_otlp_kind {
     PT_OTLP_GAUGE,
     PT_OTLP_COUNTER,         /* a monotonic cumulative sum */
-    PT_OTLP_UP_DOWN_COUNTER, /* a cumulative sum that falls too */
+    PT_OTLP_UP_DOWN_COUNTER, /* a cumulative sum that may decrease */
     PT_OTLP_HISTOGRAM,       /* exponential, cumulative */
-    PT_OTLP_SUMMED_HISTOGRAM /* cumulative, of which only count and sum are known */
+    PT_OTLP_SUMMED_HISTOGRAM /* cumulative, with only count and sum known */
 };
 
-/* Attributes are messages KeyValue, each behind its length: these append one. */
+/* Attributes are KeyValue messages, each after its length: these functions append one. */
 void pt_otlp_attribute(struct pt_buf *into, struct pt_str key, struct pt_str value);
 void pt_otlp_attribute_i64(struct pt_buf *into, struct pt_str key, int64_t value);
 
@@ -41,7 +41,8 @@ struct pt_otlp_request {
 /* Appends the request to `into`. */
 void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into);
 
-/* Of an ExportMetricsServiceResponse; {0} where all was taken. `message` borrows the answer. */
+/* From an ExportMetricsServiceResponse; {0} if all points were accepted. `message` borrows the
+ * response. */
 struct pt_otlp_answer {
     int64_t rejected_point_count;
     struct pt_str message;

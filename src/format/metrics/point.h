@@ -6,10 +6,10 @@
 
 struct pt_point {
     int64_t time_ns;  /* Unix time */
-    int64_t start_ns; /* since when its counter counts; 0: not known */
+    int64_t start_ns; /* since when its counter counts; 0: unknown */
     double value;
-    const struct pt_native *histogram; /* instead of the value, or NULL */
-    bool is_stale;                     /* the series has ended: what is above says nothing */
+    const struct pt_native *histogram; /* used instead of the value, or NULL */
+    bool is_stale;                     /* the series has ended: the fields above are unused */
 };
 
 #endif

@@ -18,7 +18,7 @@ void pt_proto_varint(struct pt_proto *p, uint64_t value) {
     uint8_t bytes[10];
     size_t n = 0;
     if (!p->out) {
-        p->size += (70 - (size_t)__builtin_clzll(value | 1)) / 7; /* seven bits a byte */
+        p->size += (70 - (size_t)__builtin_clzll(value | 1)) / 7; /* seven bits per byte */
         return;
     }
     for (; value >= 0x80; value >>= 7)

@@ -1,7 +1,7 @@
 /* format/metrics/proto.h -- protobuf messages written as a stream.
  *
- * A message stands behind its length. So each is gone through twice: once to count, without `out`,
- * and once to write. Nothing is kept in memory. */
+ * A message comes after its length. So each is visited twice: once to count, without `out`, and
+ * once to write. Nothing is kept in memory. */
 #ifndef PT_FORMAT_METRICS_PROTO_H
 #define PT_FORMAT_METRICS_PROTO_H
 
@@ -31,10 +31,10 @@ void pt_proto_fixed64(struct pt_proto *p, uint32_t field, uint64_t value);
 void pt_proto_f64(struct pt_proto *p, uint32_t field, double value);
 void pt_proto_f32(struct pt_proto *p, uint32_t field, float value);
 void pt_proto_str(struct pt_proto *p, uint32_t field, struct pt_str value);
-/* A message, or a packed field: what `write` writes, which does the same each time. */
+/* A message, or a packed field, written by `write`, which must write the same each time. */
 void pt_proto_message(struct pt_proto *p, uint32_t field, pt_proto_function *write,
                       const void *arg);
-/* How long it will be. */
+/* Its length, without writing it. */
 uint64_t pt_proto_size(pt_proto_function *write, const void *arg);
 
 #endif

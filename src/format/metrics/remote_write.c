@@ -7,7 +7,7 @@
 
 #define STALE_BITS UINT64_C(0x7ff0000000000002) /* the NaN that means "the series ended" */
 
-/* Numbers of the fields in the public schema. */
+/* Field numbers of the public schema. */
 enum { REQUEST_SYMBOLS = 4, REQUEST_SERIES = 5 };
 enum {
     SERIES_LABEL_REFS = 1,
@@ -85,7 +85,7 @@ static void add_labels(struct pt_rw_writer *w, struct pt_str labels) {
     }
 }
 
-/* Symbol 0 is the empty text: what is not there refers to it. */
+/* Symbol 0 is the empty text: absent texts refer to it. */
 static void find_symbols(struct pt_rw_writer *w, const struct pt_rw_series *series, size_t count) {
     pt_intern_clear(&w->index);
     pt_buf_clear(&w->texts);
@@ -103,7 +103,7 @@ static void find_symbols(struct pt_rw_writer *w, const struct pt_rw_series *seri
     }
 }
 
-/* A series on its way into a request. */
+/* A series being written. */
 struct series {
     const struct pt_rw_series *series;
     const uint32_t *refs;
@@ -120,7 +120,7 @@ static uint64_t time_ms(int64_t time_ns) {
     return (uint64_t)(time_ns / PT_NS_PER_MS);
 }
 
-/* Most of a request are these: each is made at once. */
+/* These are most of a request: each is built at once. */
 static void put_sample(struct pt_proto *p, const struct pt_point *point) {
     uint8_t bytes[32] = { SERIES_SAMPLE << 3 | PT_PROTO_BYTES, 0,
                           SAMPLE_VALUE << 3 | PT_PROTO_FIXED64 };
@@ -202,5 +202,5 @@ void pt_rw_write(struct pt_rw_writer *w, const struct pt_rw_series *series, size
         struct series s = { &series[i], w->refs, &w->series[i] };
         pt_proto_message(&p, REQUEST_SERIES, put_series, &s);
     }
-    (void)pt_out_close(&out); /* memory has no errors */
+    (void)pt_out_close(&out); /* writing to memory cannot fail */
 }

@@ -1,14 +1,14 @@
-/* format/metrics/remote_write_v1.c -- a request of remote-write 2.0 as one of 1.0.
+/* format/metrics/remote_write_v1.c -- converts a remote-write 2.0 request to 1.0.
  *
  * Samples and histograms are the same messages in both. Labels are texts instead of references,
- * metadata stand once for each metric behind all series, and when a counter began is not told. */
+ * metadata come once per metric after all series, and the start time of counters is dropped. */
 #include "format/metrics/remote_write.h"
 
 #include "base/proto_field.h"
 
 #include <errno.h>
 
-/* Numbers of the fields, of 2.0 and of 1.0. */
+/* Field numbers of 2.0 and 1.0. */
 enum { FROM_SYMBOL = 4, FROM_SERIES = 5 };
 enum { FROM_LABEL_REFS = 1, FROM_SAMPLE = 2, FROM_HISTOGRAM = 3, FROM_METADATA = 5 };
 enum { FROM_TYPE = 1, FROM_HELP = 3, FROM_UNIT = 4 };
@@ -24,7 +24,7 @@ struct symbols {
     size_t count, capacity;
 };
 
-/* What a series says of itself; all of it borrowed from the request. */
+/* A series; all of it borrowed from the request. */
 struct series {
     const struct symbols *symbols;
     struct pt_str message;
@@ -106,7 +106,7 @@ static struct pt_str without(struct pt_str name, struct pt_str suffix) {
     return pt_str_ends(name, suffix) ? (struct pt_str){ name.at, name.len - suffix.len } : name;
 }
 
-/* Series of a classic histogram are called after their part of it. */
+/* Series of a classic histogram are named after their part of it. */
 static struct pt_str family_of(struct pt_str name, uint64_t type) {
     if (type != TYPE_HISTOGRAM)
         return name;
@@ -182,7 +182,7 @@ int pt_rw_downgrade(struct pt_str request, bool has_metadata, struct pt_buf *int
     put_all_series(&p, request, &symbols, &has_failed);
     if (has_metadata)
         put_all_metadata(&p, request, &symbols, &has_failed);
-    (void)pt_out_close(&out); /* memory has no errors */
+    (void)pt_out_close(&out); /* writing to memory cannot fail */
     pt_free(symbols.at);
     return has_failed ? -EBADMSG : 0;
 }

@@ -10,10 +10,10 @@
  * Both are UTF-8; bytes that are not become U+FFFD, as in every other format.
  * Times are Unix milliseconds.
  *
- * Command lines are other people's text, and a spreadsheet takes a cell that
- * starts with = + - or @ for a formula. The text is written as it is all the
- * same: a prefix would change what programs read, and quotes do not help.
- * Whoever opens a file in a spreadsheet imports those columns as text. */
+ * Command lines are other people's text, and a spreadsheet treats a cell that
+ * starts with = + - or @ as a formula. The text is still written
+ * unchanged: a prefix would change what programs read, and quotes do not help.
+ * In a spreadsheet, import those columns as text. */
 #include "format/rows/formats.h"
 
 struct dialect {
@@ -94,7 +94,7 @@ static int begin_tsv(void *state, const struct pt_view *view, struct pt_out *out
     return 0;
 }
 
-/* A cell and the separator or line end behind it. */
+/* A cell and the separator or line end after it. */
 static inline void write_cell(const struct csv *csv, const struct pt_view_row *row, uint32_t i,
                               char behind) {
     const struct pt_view_column *column = &csv->view->columns[i];

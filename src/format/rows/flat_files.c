@@ -19,7 +19,7 @@ static char *path_of(const struct pt_sink_target *target, const struct pt_view *
     return pt_asprintf("%s/%s%s%s.%s", target->directory, target->name, dot, view->file, extension);
 }
 
-/* Only the first failure is kept. */
+/* Keeps only the first failure. */
 static void note_failure(struct pt_tables *t, const struct pt_table_file *f, int error) {
     if (!t->error)
         t->error = pt_fail(&t->words, error, "cannot write %s: %s", f->path, strerror(-error));

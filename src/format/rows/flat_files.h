@@ -1,9 +1,9 @@
 /* format/rows/flat_files.h -- a sink of a flat format: one file per view.
  *
- *     <directory>/<name>.csv               the main view; is there even without rows
+ *     <directory>/<name>.csv               the main view; exists even without rows
  *     <directory>/<name>.containers.csv    other views, from their first row on
  *
- * A file that fails is left out and named at close; the others go on. */
+ * A file that fails is dropped and named at close; the others continue. */
 #ifndef PT_FORMAT_ROWS_FLAT_FILES_H
 #define PT_FORMAT_ROWS_FLAT_FILES_H
 
@@ -15,7 +15,7 @@ struct pt_tables {
     const struct pt_table_format *format;
     struct pt_table_file *files; /* one per view */
     uint32_t file_count;
-    int error; /* 0 or the first one, in words: */
+    int error; /* 0 or the first error: */
     struct pt_err words;
 };
 

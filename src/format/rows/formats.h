@@ -1,4 +1,4 @@
-/* format/rows/formats.h -- what the cells of all formats have in common. */
+/* format/rows/formats.h -- cells as text, for all formats. */
 #ifndef PT_FORMAT_ROWS_FORMATS_H
 #define PT_FORMAT_ROWS_FORMATS_H
 
@@ -14,8 +14,8 @@ static inline int64_t pt_unix_ms(int64_t unix_ns) {
     return ms - (unix_ns % PT_NS_PER_MS < 0);
 }
 
-/* A number or time as text: at most PT_DIGITS_MAX bytes; returns how many. None for what is not
- * finite, as a damaged journal may hold. */
+/* A number or time as text: at most PT_DIGITS_MAX bytes; returns how many. 0 for values that are
+ * not finite, which a damaged journal may contain. */
 static inline size_t pt_cell_digits(char *into, const struct pt_view_column *column,
                                     union pt_cell cell) {
     if (column->type == PT_F64)

@@ -15,10 +15,10 @@ struct prefix {
 struct jsonl {
     const struct pt_view *view;
     struct pt_out *out;
-    struct prefix *prefixes; /* what stands before the value of a column: ,"cId": */
+    struct prefix *prefixes; /* the text before the value of a column: ,"cId": */
 };
 
-/* `scratch` has no file: its buffer is all that is used. */
+/* `scratch` has no file: only its buffer is used. */
 static struct prefix prefix_of(const struct pt_view *view, uint32_t column,
                                struct pt_out *scratch) {
     scratch->used = 0;

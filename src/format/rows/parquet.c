@@ -25,14 +25,14 @@ struct parquet {
     bool nulls_vary; /* does a row of the block have other nulls than its first? */
 
     uint32_t page_rows;
-    size_t page_string_bytes; /* were they all written */
+    size_t page_string_bytes; /* were all of them written? */
     uint32_t group_rows, group_count;
     uint64_t row_count;
     struct pt_buf groups; /* their part of the footer */
 };
 
-/* An odd number of cache lines per row: else the rows of a column would share few
- * sets of the cache, and turning the block would evict what it needs next. */
+/* An odd number of cache lines per row: otherwise the rows of a column would share few cache sets,
+ * and transposing the block would evict what it needs next. */
 static uint32_t stride_of(uint32_t column_count) {
     uint32_t lines = (column_count + 7) / 8;
     return (lines | 1) * 8;
@@ -137,7 +137,7 @@ static void end_page(struct parquet *w) {
         end_group(w);
 }
 
-/* Strings are borrowed only until row() returns: their codes take their place. */
+/* Strings are borrowed only until row() returns: their codes replace them. */
 static void intern_strings(struct parquet *w, const struct pt_view_row *row, union pt_cell *cells) {
     for (uint32_t i = 0; i < w->string_column_count; i++) {
         uint32_t column = w->string_columns[i];

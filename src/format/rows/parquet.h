@@ -1,8 +1,8 @@
 /* format/rows/parquet.h -- Parquet files: columns, compressed, with their units and help.
  *
- * Rows go through three sizes: a block of 64 is turned from rows into columns, a
- * page of up to 16,384 is encoded, a row group is written when it has 131,072 rows
- * or holds 48 MB. Memory is thus bounded whatever the number of rows. */
+ * Rows pass three stages: a block of 64 rows is transposed into columns, a page of up to 16,384 is
+ * encoded, a row group is written when it has 131,072 rows or holds 48 MB. So memory is bounded
+ * for any number of rows. */
 #ifndef PT_FORMAT_ROWS_PARQUET_H
 #define PT_FORMAT_ROWS_PARQUET_H
 

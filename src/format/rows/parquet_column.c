@@ -8,13 +8,13 @@
 
 /* Level 1: on packed deltas and indices higher levels gain under 1 % and cost much more. */
 #define ZSTD_LEVEL 1
-/* Of PLAIN numbers: the values of one sample come again in the next, which takes a search. */
+/* Of PLAIN numbers: values of one sample repeat in the next, which needs a longer search. */
 #define ZSTD_LEVEL_PLAIN 3
 
-/* A larger dictionary of strings is hardly one: PLAIN then. */
+/* A larger dictionary of strings does not pay off: PLAIN then. */
 #define STRING_DICTIONARY_BYTES (1 << 20)
 
-/* Longer strings are left out of the statistics. */
+/* Longer strings are omitted from the statistics. */
 #define STATISTICS_STRING_MAX 256
 
 int pt_parquet_pager_init(struct pt_parquet_pager *p) {
@@ -33,12 +33,12 @@ void pt_parquet_pager_release(struct pt_parquet_pager *p) {
     pt_buf_release(&p->ranks);
 }
 
-/* Appends `body` compressed; returns the bytes it became. */
+/* Appends `body` compressed; returns its compressed size. */
 static size_t compress(struct pt_parquet_pager *p, struct pt_buf *into, struct pt_str body) {
     size_t bound = ZSTD_compressBound(body.len);
     uint8_t *at = pt_buf_reserve(into, bound);
     size_t bytes = ZSTD_compress2(p->zstd, at, bound, body.at, body.len);
-    assert(!ZSTD_isError(bytes)); /* the bound leaves it no reason to fail */
+    assert(!ZSTD_isError(bytes)); /* cannot fail: the bound is large enough */
     into->len += bytes;
     return bytes;
 }
@@ -96,8 +96,8 @@ size_t pt_parquet_column_memory(const struct pt_parquet_column *c) {
            pt_string_dictionary_memory(&c->strings);
 }
 
-/* Appends a page made of the pager's body: header, then the body compressed.
- * The header says the compressed size, so it is written to a place of its own first. */
+/* Appends a page from the pager's body: header, then the body compressed. The header has the
+ * compressed size, so it is first written to a separate buffer. */
 static void put_page(struct pt_parquet_column *c, struct pt_parquet_pager *p, uint32_t count,
                      enum pt_parquet_encoding encoding, bool is_dictionary) {
     enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2, DATA_HEADER = 5, DICTIONARY_HEADER = 7 };
@@ -150,7 +150,7 @@ static void add_waiting(struct pt_parquet_column *c, uint32_t row_count, uint32_
         (struct pt_parquet_waiting){ row_count, value_count, levels_len };
 }
 
-/* Rows without any value become one page, however many they are. */
+/* Rows without any value become one page, regardless of their number. */
 static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     uint32_t row_count = (uint32_t)c->null_rows;
     if (row_count == 0)
@@ -211,7 +211,7 @@ static void set_level(struct pt_parquet_pager *p, int level) {
     ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level);
 }
 
-/* Bytes that the page's values would take. */
+/* Encoded size of the page's values. */
 static size_t measure_form(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
                            enum pt_parquet_form form) {
     pt_buf_clear(&p->body);
@@ -230,12 +230,12 @@ static void put_form(struct pt_parquet_column *c, struct pt_parquet_pager *p, ui
     set_level(p, ZSTD_LEVEL);
 }
 
-/* Values that hardly ever come in the same order again need not be tried as they are. */
+/* Values that seldom repeat in the same order are not tried unchanged. */
 static bool may_stay_as_they_are(const struct pt_parquet_column *c) {
     return pt_parquet_count_repeated_pairs(&c->cells[0].i64, c->value_count) > c->value_count / 8;
 }
 
-/* A page decides for those that follow, unless they have many more values. */
+/* A page decides for those after it, unless they have many more values. */
 static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     if (c->value_count / 2 < c->judged_values)
         return;
@@ -268,8 +268,8 @@ static const uint32_t *sort_words(const struct pt_parquet_column *c, struct pt_p
     return ranks;
 }
 
-/* Are the first page's doubles smaller in another form than with a dictionary, and in
- * which? When each comes four times or more there is no need to try. */
+/* Are the first page's doubles smaller in another form than with a dictionary, and in which? Not
+ * tried when each occurs four times or more. */
 static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     if (c->words.count <= c->value_count / 4)
         return false;
@@ -297,14 +297,14 @@ static bool has_waiting_values(const struct pt_parquet_column *c) {
     return c->codes.len > 0;
 }
 
-/* Null pages that came before the first value no longer have anything to wait for. */
+/* Null pages before the first value no longer have a reason to wait. */
 static void release_null_pages(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     for (size_t i = 0; i < c->waiting_count; i++)
         put_null_page(c, p, c->waiting[i].row_count);
     c->waiting_count = 0;
 }
 
-/* Numbers the thousandths kept so far as words of the dictionary. */
+/* Converts the thousandths kept so far to codes of the dictionary. */
 static void change_to_words(struct pt_parquet_column *c) {
     int32_t *codes = (int32_t *)(void *)c->codes.at;
     for (size_t i = 0; i < c->codes.len / sizeof *codes; i++) {
@@ -380,7 +380,7 @@ static void put_plain_string(struct pt_buf *b, struct pt_str s) {
     pt_buf_str(b, s);
 }
 
-/* A page of values behind the levels that the body already has. */
+/* A page of values after the levels already in the body. */
 static void put_plain_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                            const struct pt_parquet_waiting *w, const uint32_t *codes) {
     for (uint32_t i = 0; i < w->value_count; i++)
@@ -392,7 +392,7 @@ static void put_index_page(struct pt_parquet_column *c, struct pt_parquet_pager 
                            uint32_t row_count, const uint32_t *codes, uint32_t count,
                            unsigned width) {
     pt_parquet_put_indices(&p->body, codes, count, width);
-    /* Two indices of two bytes that come again are worth a match. */
+    /* Two repeated indices of two bytes are worth a match. */
     ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 4);
     put_data_page(c, p, row_count, PT_PARQUET_RLE_DICTIONARY);
     ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 0);
@@ -463,8 +463,8 @@ static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_page
     return true;
 }
 
-/* The dictionary is in order of value: neighbours in time get indices near each other,
- * and the dictionary itself compresses to a third. */
+/* The dictionary is sorted by value: neighbours in time get nearby indices, and the dictionary
+ * itself compresses to a third. */
 static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     pt_buf_clear(&p->body);
     if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p)) {
@@ -510,7 +510,7 @@ static void set_string_range(struct pt_parquet_column *c) {
     c->chunk.has_range = true;
 }
 
-/* Readers take a zero in the statistics for either zero only if it is the outer one. */
+/* Readers accept a zero in the statistics for both zeros only if it is the outer one. */
 static void set_number_range(struct pt_parquet_column *c) {
     if (c->type == PT_PARQUET_DOUBLE && c->min.f64 == 0)
         c->min.f64 = -0.0;

@@ -1,9 +1,9 @@
 /* format/rows/parquet_column.h -- one column of a Parquet file: cells in, column chunks out.
  *
- * A page is a slice of rows, the same for all columns; a chunk is the pages of
- * one row group. Integers become compressed pages at once. Doubles and strings
- * wait as dictionary codes until the chunk ends, because their dictionary comes
- * first in the file; doubles that hardly repeat give that up after their first page.
+ * A page is a slice of rows, the same for all columns; a chunk is the pages of one row group.
+ * Integers become compressed pages at once. Doubles and strings wait as dictionary codes until the
+ * chunk ends, because their dictionary comes first in the file; doubles with few repeated values
+ * stop using a dictionary after their first page.
  *
  *     column       encoding               instead, when smaller
  *     int64, time  DELTA_BINARY_PACKED    PLAIN
@@ -17,10 +17,10 @@
 
 #include <zstd.h>
 
-/* Rows of a page; fewer when its strings are long. */
+/* Rows per page; fewer when its strings are long. */
 #define PT_PARQUET_PAGE_ROWS 16384
 
-/* Numbers of parquet.thrift. */
+/* Constants of parquet.thrift. */
 enum pt_parquet_type { PT_PARQUET_INT64 = 2, PT_PARQUET_DOUBLE = 5, PT_PARQUET_BYTE_ARRAY = 6 };
 enum pt_parquet_encoding {
     PT_PARQUET_PLAIN = 0,
@@ -30,11 +30,11 @@ enum pt_parquet_encoding {
     PT_PARQUET_BYTE_STREAM_SPLIT = 9,
 };
 
-/* What encoding a page needs and need not be kept per column. */
+/* Scratch memory for encoding a page, shared by all columns. */
 struct pt_parquet_pager {
     ZSTD_CCtx *zstd;
     struct pt_buf body;    /* of a page before compression */
-    struct pt_buf measure; /* compressed to see how large it gets */
+    struct pt_buf measure; /* compressed to find its size */
     struct pt_buf words;
     struct pt_buf ranks;
 };
@@ -48,7 +48,7 @@ struct pt_parquet_waiting {
     size_t levels_len;
 };
 
-/* What the footer says about a chunk. */
+/* The footer's data about a chunk. */
 struct pt_parquet_chunk {
     uint64_t row_count, null_count;
     uint64_t uncompressed_bytes; /* with page headers; the compressed ones are in `pages` */
@@ -59,15 +59,15 @@ struct pt_parquet_chunk {
     struct pt_buf min, max; /* as PLAIN, strings without their length */
 };
 
-/* How numbers go into pages that wait for no dictionary. */
+/* How numbers are encoded in pages that do not wait for a dictionary. */
 enum pt_parquet_form {
-    PT_PARQUET_BYTE_DELTAS,   /* in whole bytes, for zstd to find what comes again */
-    PT_PARQUET_PACKED_DELTAS, /* in as few bits as they need: nothing comes again */
-    PT_PARQUET_AS_THEY_ARE,   /* those of several things take turns, and seldom change */
+    PT_PARQUET_BYTE_DELTAS,   /* in whole bytes, so that zstd finds repetitions */
+    PT_PARQUET_PACKED_DELTAS, /* in as few bits as needed: no repetitions */
+    PT_PARQUET_AS_THEY_ARE,   /* values of several entities alternate and seldom change */
     PT_PARQUET_SPLIT,         /* doubles as streams of bytes */
 };
 
-/* How the doubles of a chunk are kept: the first that does. */
+/* How the doubles of a chunk are kept: the first that fits. */
 enum pt_parquet_doubles {
     PT_PARQUET_THOUSANDTHS, /* waiting, all have at most three decimals */
     PT_PARQUET_WORDS,       /* waiting, with a dictionary */
@@ -78,8 +78,8 @@ struct pt_parquet_column {
     enum pt_parquet_type type;
     bool is_required, is_time;
 
-    /* The page being filled: present values without gaps, and a bit per row.
-     * Cells of strings are codes of `strings`. */
+    /* The page being filled: present values without gaps, and one bit per row. Cells of strings are
+     * codes of `strings`. */
     union pt_cell *cells;
     uint64_t *present;
     uint32_t value_count;
@@ -91,7 +91,7 @@ struct pt_parquet_column {
     bool has_range;
 
     enum pt_parquet_form form;
-    uint32_t judged_values; /* of the page that decided on the form of integers */
+    uint32_t judged_values; /* of the page that selected the form of integers */
 
     enum pt_parquet_doubles doubles;
     struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */
@@ -105,10 +105,10 @@ struct pt_parquet_column {
 void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column);
 void pt_parquet_column_release(struct pt_parquet_column *c);
 
-/* Takes the cells filled so far, which are `row_count` rows. */
+/* Takes the cells filled so far, `row_count` rows. */
 void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                                 uint32_t row_count);
-/* Completes `pages` and `chunk`; pt_parquet_column_clear() makes ready for the next chunk. */
+/* Completes `pages` and `chunk`; pt_parquet_column_clear() prepares for the next chunk. */
 void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p);
 void pt_parquet_column_clear(struct pt_parquet_column *c);
 

@@ -2,7 +2,7 @@
 
 #define SLOTS_MIN 256
 
-/* Is there no room for one more? */
+/* Is the table full? */
 static bool is_full(uint32_t capacity, uint32_t count) {
     return capacity < 2 * (count + 1);
 }
@@ -27,8 +27,8 @@ static int32_t rounded(double value) {
     return number;
 }
 
-/* Without branches: the compiler makes vectors of it. A number too large for 32 bits
- * is cut off and does not come back the same. */
+/* Without branches, so that the compiler vectorizes it. A number too large for 32 bits is truncated
+ * and does not convert back to itself. */
 bool pt_thousandths_from(const double *values, uint32_t count, int32_t *thousandths) {
     uint64_t differences = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void sort_by_byte(const struct keyed *from, struct keyed *to, uint32_t co
         to[place[from[i].key >> shift & 0xff]++] = from[i];
 }
 
-/* Sorts `items` with the help of `spare`; returns which of the two has the result. */
+/* Sorts `items`, with `spare` as scratch; returns which of the two has the result. */
 static struct keyed *radix_sort(struct keyed *items, struct keyed *spare, uint32_t count) {
     uint32_t histogram[8][256] = { 0 };
     for (uint32_t i = 0; i < count; i++)

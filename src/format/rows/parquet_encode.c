@@ -5,8 +5,8 @@
 /* Header and levels of one more page. */
 #define SMALL_PAGE_COST_BITS (45 * 8)
 
-/* Each word of 64 rows is a full run, an empty run, or goes in as it is: bit-packed
- * levels are the bitmap itself. */
+/* Each word of 64 rows is a full run, an empty run, or is copied: bit-packed levels are the bitmap
+ * itself. */
 enum word_kind { ALL_NULL, ALL_PRESENT, MIXED };
 
 static enum word_kind kind_of(uint64_t word, uint32_t rows) {
@@ -60,7 +60,7 @@ void pt_parquet_put_equal_levels(struct pt_buf *b, uint32_t row_count, uint8_t l
     set_length(b, start);
 }
 
-/* Room that a packer may write past its last byte. */
+/* Bytes that a packer may write past its last byte. */
 #define PACK_SLACK 16
 
 /* Packs values of `width` <= 32 bits, low bits first; returns the end. */
@@ -116,8 +116,8 @@ static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsign
 #define BLOCK_MIN        128
 #define BYTES_BLOCK_MAX  16384
 
-/* Small deltas take a whole byte: zstd codes frequent bytes shorter, but sees nothing
- * in packed bits. */
+/* Small deltas take a whole byte: zstd codes frequent bytes shorter, but finds no pattern in packed
+ * bits. */
 static unsigned packed_width(uint64_t any) {
     unsigned width = pt_bit_width(any);
     return width > 0 && width < 8 ? 8 : width;
@@ -127,8 +127,7 @@ static unsigned bytes_width(uint64_t any) {
     return (pt_bit_width(any) + 7) / 8 * 8;
 }
 
-/* How deltas are laid out: values of a block, and bits of a miniblock of which `any`
- * has all the bits. */
+/* Layout of deltas: values per block, and bits of a miniblock, from the OR of its deltas `any`. */
 struct delta_layout {
     uint32_t block_values;
     unsigned (*width)(uint64_t any);
@@ -149,7 +148,7 @@ static void put_miniblocks(struct pt_buf *b, const uint64_t *deltas, struct delt
     b->len = (size_t)(at - b->at);
 }
 
-/* `deltas` has room for a whole block; those past `count` are filled up here. */
+/* `deltas` holds a whole block; those past `count` are filled here. */
 static void put_delta_block(struct pt_buf *b, uint64_t *deltas, uint32_t count,
                             struct delta_layout layout) {
     int64_t min = (int64_t)deltas[0];
@@ -193,7 +192,7 @@ void pt_parquet_put_plain(struct pt_buf *b, const int64_t *values, uint32_t coun
     pt_buf_bytes(b, values, count * sizeof *values);
 }
 
-/* Pairs told apart by a table of the last one with the same hash. */
+/* Detects repeated pairs with a table of the last pair with the same hash. */
 #define PAIR_BITS 12
 
 uint32_t pt_parquet_count_repeated_pairs(const int64_t *values, uint32_t count) {
@@ -284,7 +283,7 @@ static bool is_mostly_repeats(const uint32_t *indices, uint32_t count) {
     return repeats > count / 2;
 }
 
-/* Sizes that the indices would have in one page and in small ones, in whole bytes. */
+/* Sizes of the indices in one page and in small ones, in whole bytes. */
 struct estimate {
     double whole_bits, split_bits;
 };

@@ -110,7 +110,7 @@ static void put_schema(struct pt_thrift *t, const struct pt_parquet_footer *f) {
         put_schema_column(t, &f->columns[i], f->view->columns[i].name);
 }
 
-/* Pairs are counted before they are written: the list says its length first. */
+/* Pairs are counted before they are written: the list begins with its length. */
 struct pairs {
     struct pt_buf bytes;
     uint32_t count;
@@ -136,13 +136,13 @@ static void add_pairs_of_column(struct pairs *pairs, const struct pt_view_column
         break;
     case PT_VIEW_MONOTONIC:
         unit = pt_units[PT_NANOSECONDS].name;
-        help = "the same instant on a clock that is never set";
+        help = "the same instant on the monotonic clock";
         break;
     case PT_VIEW_VALUE:
         unit = pt_units[c->column->unit].name;
         help = c->column->help;
         break;
-    case PT_VIEW_TIME: /* pitot.times says it for all */
+    case PT_VIEW_TIME: /* pitot.times says it for all columns */
         break;
     }
     add_pair(pairs, "unit.", c->name, unit);
@@ -152,7 +152,7 @@ static void add_pairs_of_column(struct pairs *pairs, const struct pt_view_column
 static void put_pairs(struct pt_thrift *t, const struct pt_view *view) {
     struct pairs pairs = { 0 };
     add_pair(&pairs, "version", "", PITOT_VERSION);
-    add_pair(&pairs, "times", "", "<name>T is when <name> was read");
+    add_pair(&pairs, "times", "", "<name>T is the time when <name> was read");
     for (uint32_t i = 0; i < view->column_count; i++)
         add_pairs_of_column(&pairs, &view->columns[i]);
     pt_thrift_list(t, 5, PT_THRIFT_STRUCT, pairs.count);
@@ -160,7 +160,7 @@ static void put_pairs(struct pt_thrift *t, const struct pt_view *view) {
     pt_buf_release(&pairs.bytes);
 }
 
-/* Without column orders readers do not trust minima and maxima. */
+/* Without column orders readers ignore minima and maxima. */
 static void put_column_orders(struct pt_thrift *t, uint32_t column_count) {
     enum { TYPE_DEFINED_ORDER = 1 };
     pt_thrift_list(t, 7, PT_THRIFT_STRUCT, column_count);
@@ -180,7 +180,7 @@ void pt_parquet_put_footer(struct pt_buf *b, const struct pt_parquet_footer *foo
     pt_thrift_list(&t, 4, PT_THRIFT_STRUCT, footer->group_count);
     pt_buf_str(b, footer->groups);
     put_pairs(&t, footer->view);
-    /* Readers want exactly this form, else they take us for a writer with known bugs. */
+    /* Readers require exactly this form; otherwise they assume a writer with known bugs. */
     pt_thrift_str(&t, 6, PT_STR("pitot version " PITOT_VERSION));
     put_column_orders(&t, footer->view->column_count);
     pt_thrift_end(&t);

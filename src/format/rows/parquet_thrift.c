@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Longer steps between ids would need the long form, which Parquet never does. */
+/* Larger steps between ids would need the long form, which Parquet never uses. */
 static void begin_field(struct pt_thrift *t, int id, enum pt_thrift_type type) {
     int step = id - t->last_id[t->depth];
     assert(step > 0 && step < 16);

@@ -1,12 +1,12 @@
-/* format/rows/parquet_thrift.h -- Thrift compact protocol, writing only: what Parquet headers are
- * in.
+/* format/rows/parquet_thrift.h -- Thrift compact protocol, writing only: the encoding of Parquet
+ * headers.
  *
- * A struct is fields of rising ids and a zero byte. A field starts with one
- * byte, (id - last id) << 4 | type; integers are zigzag varints:
+ * A struct is fields with increasing ids and a zero byte. A field starts with one byte,
+ * (id - last id) << 4 | type; integers are zigzag varints:
  *
  *     {1: i32 5, 3: i64 -1}  =  15 0a 26 01 00
  *
- * A struct may leave fields out; their ids are those of parquet.thrift. */
+ * A struct may omit fields; their ids are those of parquet.thrift. */
 #ifndef PT_FORMAT_ROWS_PARQUET_THRIFT_H
 #define PT_FORMAT_ROWS_PARQUET_THRIFT_H
 
@@ -42,7 +42,7 @@ void pt_thrift_str(struct pt_thrift *t, int id, struct pt_str value);
 void pt_thrift_struct(struct pt_thrift *t, int id);
 void pt_thrift_end(struct pt_thrift *t);
 
-/* A list in a field: its `count` items follow, made by the three below. */
+/* A list in a field: its `count` items follow, made by the three functions below. */
 void pt_thrift_list(struct pt_thrift *t, int id, enum pt_thrift_type type, uint32_t count);
 void pt_thrift_item_i32(struct pt_thrift *t, int32_t value);
 void pt_thrift_item_str(struct pt_thrift *t, struct pt_str value);

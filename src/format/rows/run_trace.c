@@ -1,9 +1,9 @@
 /* format/rows/run_trace.c -- Chrome trace events of the programs of a run: <name>.trace.json.
  *
- * Not a table of its own kind but a picture of some: spans become events with arrows between those
- * of a request, app_metrics become counters, and what GPUs did (gputrace/gpu_tables.h) becomes
- * events on a line for each stream, each GPU a process. So it is the one format that knows
- * columns by name; a run without them is an empty trace. */
+ * Shows several tables: spans become events with arrows between those of a request, app_metrics
+ * become counters, and GPU activity (gputrace/gpu_tables.h) becomes events with one line per stream
+ * and one process per GPU. So it is the only format that knows columns by name; a run without them
+ * is an empty trace. */
 #include "format/rows/formats.h"
 
 #include "base/mem.h"
@@ -30,10 +30,10 @@ enum {
 };
 #define SPAN_COLUMNS 10
 
-/* Tables of things that begin and last. */
+/* Tables of entities with a start and a duration. */
 static const struct {
     const char *table;
-    const char *columns[SPAN_COLUMNS]; /* in the order above; those that are absent are NULL */
+    const char *columns[SPAN_COLUMNS]; /* in the order above; absent ones are NULL */
     bool is_of_gpu;                    /* process and thread are GPU and stream */
 } span_tables[] = {
     { "span",
@@ -58,7 +58,7 @@ static const struct {
 enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE, METRIC_RANK };
 static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue", "rank" };
 
-/* A table and where its columns are; -1: it has none of that name. */
+/* A table and the indices of its columns; -1: it has no column of that name. */
 struct found {
     int table;
     int columns[SPAN_COLUMNS];
@@ -120,7 +120,7 @@ static void note_request(struct trace *t, const struct pt_trace_span *span) {
                                                           .thread = span->thread };
 }
 
-/* A journal may hold anything: only known words become keys. */
+/* A journal may contain any text: only known words become keys. */
 static const char *argument_key(struct pt_str work) {
     static const char *const works[] = { "samples", "tokens", "flows" };
     for (size_t i = 0; i < PT_COUNT(works); i++)
@@ -129,7 +129,7 @@ static const char *argument_key(struct pt_str work) {
     return "argument";
 }
 
-/* A journal may hold any times. */
+/* A journal may contain any times. */
 static void place(struct trace *t, struct pt_trace_span *span) {
     int64_t end_ns;
     if (span->start_ns < 0 || span->duration_ns < 0 ||
@@ -182,8 +182,8 @@ static uint64_t end_of(const struct pt_batch *b, uint32_t row, const int *column
            (uint64_t)integer(b, row, columns[SPAN_DURATION]);
 }
 
-/* The table whose next row ends first; -1: all are at their end. Lines want spans of a thread in
- * that order, whichever table they are in. */
+/* The table with the next row to end; -1: all are at their end. Lanes require the spans of a thread
+ * in that order, across tables. */
 static int next_table(const struct trace *t, const struct pt_sample *sample, const uint32_t *rows) {
     int next = -1;
     uint64_t first = 0;
@@ -287,7 +287,7 @@ static int close_trace(void *state, struct pt_err *err) {
 
 const struct pt_sink_type pt_trace_sink = {
     .name = "trace",
-    .help = "spans of programs with libpitot, and of GPUs, for Perfetto: <uuid>.trace.json",
+    .help = "spans of programs with libpitot and GPU activity, for Perfetto: <uuid>.trace.json",
     .state_size = sizeof(struct trace),
     .open = open_trace,
     .write = write_sample,

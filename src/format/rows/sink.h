@@ -1,7 +1,7 @@
 /* format/rows/sink.h -- writers of every format.
  *
  * A sink takes the samples of a run and writes files. Most formats are flat
- * tables: they only say how a row of a view looks (struct pt_table_format) and
+ * tables: they only define how a row of a view is written (struct pt_table_format), and
  * format/rows/flat_files.c opens one file per view that has rows. JSON snapshots are
  * nested and take the sample itself. */
 #ifndef PT_FORMAT_ROWS_SINK_H
@@ -50,7 +50,7 @@ struct pt_sink {
 
 int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
                  const struct pt_sink_target *target, struct pt_err *err) PT_MUST_CHECK;
-/* 0 or the first error so far. A sink of several files goes on with the others, so the caller may
+/* 0 or the first error so far. A sink of several files continues with the others, so the caller may
  * keep writing: the file is named at close. */
 int pt_sink_write(struct pt_sink *sink, const struct pt_sample *sample) PT_MUST_CHECK;
 /* 0 or the first error; `err` names the file. Unfinished files are removed. {0} may be closed. */

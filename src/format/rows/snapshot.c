@@ -6,7 +6,7 @@
  *      "processes":{"pNumProcesses":{...},"processes":[{"pId":1,...}]}}
  *
  * Each section is a key: an object for tables of the main file, an array for
- * tables of things. A section that has both is the object with the array in it
+ * tables of entities. A section that has both is the object with the array in it
  * under the same name. Values of key and info columns are plain; nulls are left
  * out. Samples without a row in any section (a mark) have no snapshot. */
 #include "format/rows/formats.h"
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A key of the snapshot and what its tables make of it: an object, an array, or both. */
+/* A key of the snapshot and the value of its tables: an object, an array, or both. */
 struct section {
     const char *name;
     bool has_main, has_things;
@@ -33,12 +33,12 @@ struct snapshots {
     int directory;
     int64_t *taken_ms; /* of the names used so far, ascending */
     size_t taken_count, taken_capacity;
-    int error; /* 0 or the first one, in words: */
+    int error; /* 0 or the first error: */
     struct pt_err words;
 };
 
-/* The time that names the file: the next free one where two samples share a millisecond. The
- * search goes back from the end because time nearly always goes forward. */
+/* The time that names the file: the next free one if two samples share a millisecond. Searches
+ * backwards because time nearly always goes forward. */
 static int64_t take_ms(struct snapshots *s, int64_t ms) {
     size_t at = s->taken_count;
     while (at > 0 && s->taken_ms[at - 1] >= ms)
@@ -145,8 +145,8 @@ static void write_snapshot(const struct snapshots *s, const struct pt_sample *sa
     pt_out_char(out, '\n');
 }
 
-/* Written under a temporary name, then renamed: a snapshot is complete or absent. Descriptor and
- * relative names spare the path walk, since there are thousands of files. */
+/* Written under a temporary name, then renamed: a snapshot is complete or absent. The descriptor
+ * and relative names avoid walking the path for thousands of files. */
 static int create_snapshot(const struct snapshots *s, const struct pt_sample *sample,
                            const char *name) {
     int fd = openat(s->directory, s->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -233,7 +233,7 @@ static int close_snapshots(void *state, struct pt_err *err) {
 
 const struct pt_sink_type pt_json_sink = {
     .name = "json",
-    .help = "a JSON snapshot per sample: <uuid>-<Unix ms>.json",
+    .help = "one JSON snapshot per sample: <uuid>-<Unix ms>.json",
     .state_size = sizeof(struct snapshots),
     .open = open_snapshots,
     .write = write_sample,

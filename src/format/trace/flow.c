@@ -21,7 +21,7 @@ static void write_point(struct pt_trace *t, enum pt_trace_flow_phase phase,
     pt_trace_flow(t, phase, id, point->pid, point->thread, point->start_ns);
 }
 
-/* The first one on another thread than points[from]; `end`: there is none. */
+/* The first one on another thread than points[from]; `end` if there is none. */
 static size_t find_hop(const struct pt_flow_point *points, size_t from, size_t end) {
     size_t at = from;
     while (at < end && points[at].thread == points[from].thread)

@@ -1,7 +1,7 @@
-/* format/trace/flow.h -- the way of a request from thread to thread, as arrows of a trace.
+/* format/trace/flow.h -- the path of a request from thread to thread, as arrows of a trace.
  *
- * Of the spans of a request, in the order of their starts, each that is on another thread than
- * the one before gets an arrow from it. A request that stays on its thread has none. */
+ * Takes the spans of a request by start time. Each span on another thread than the previous one
+ * gets an arrow from it. A request that stays on its thread has no arrows. */
 #ifndef PT_FORMAT_TRACE_FLOW_H
 #define PT_FORMAT_TRACE_FLOW_H
 
@@ -14,7 +14,7 @@ struct pt_flow_point {
     uint32_t pid, thread;
 };
 
-/* Sorts the points. Requests of one number in two processes are two requests. */
+/* Sorts the points. Requests with the same number in two processes are two requests. */
 void pt_flows_write(struct pt_trace *t, struct pt_flow_point *points, size_t count);
 
 #endif

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The clock of a process forgets what it said of long ago (inside/region/tick_clock.h): the
- * start of a span of many minutes can be off by a little from those of the spans inside. */
+/* A process's clock forgets old conversions (inside/region/tick_clock.h): the start of a span of
+ * many minutes can differ slightly from the starts of the spans inside it. */
 #define TOLERANCE_NS 2000
 
-/* Its place: that of the lane, or the free one it belongs to. */
+/* Its slot: that of the lane, or the free one for it. */
 static struct pt_lane *find(struct pt_lanes *l, uint32_t pid, uint32_t thread, uint32_t number) {
     uint32_t hash = (thread * UINT32_C(0x9e3779b1)) ^ (pid * UINT32_C(0x85ebca77));
     for (uint32_t at = (hash >> 12) + number;; at++) {
@@ -19,7 +19,7 @@ static struct pt_lane *find(struct pt_lanes *l, uint32_t pid, uint32_t thread, u
     }
 }
 
-/* NULL: no room. */
+/* NULL: the table is full. */
 static struct pt_lane *find_or_add(struct pt_lanes *l, uint32_t pid, uint32_t thread,
                                    uint32_t number) {
     struct pt_lane *lane = find(l, pid, thread, number);
@@ -32,7 +32,7 @@ static struct pt_lane *find_or_add(struct pt_lanes *l, uint32_t pid, uint32_t th
     return lane;
 }
 
-/* Pieces that began with the span or later are in it. The one before them must have ended. */
+/* Pieces that began with the span or later are inside it. The piece before them must have ended. */
 static bool fits(const struct pt_lane *lane, int64_t *start_ns, int64_t end_ns) {
     uint32_t i = lane->piece_count;
     for (; i > 0 && lane->pieces[i - 1].start_ns >= *start_ns; i--)

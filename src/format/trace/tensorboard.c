@@ -54,8 +54,8 @@ static void put_version(struct pt_proto *p, const void *arg) {
     pt_proto_str(p, EVENT_FILE_VERSION, PT_STR("brain.Event:2"));
 }
 
-/* A limit is the end of a bucket, which begins at the limit before: where buckets were left out an
- * empty one ends at the start of the next. */
+/* A limit is the end of a bucket, which begins at the previous limit: where buckets were omitted,
+ * an empty one ends at the start of the next. */
 static bool has_gap_before(const struct histo *h, uint32_t bucket) {
     return bucket == h->first || h->buckets[bucket - 1] == 0;
 }
@@ -139,7 +139,7 @@ void pt_event_histogram(struct pt_out *out, const struct pt_event *event, const 
                         struct pt_bucket_range used, double sum) {
     struct histo h = { .buckets = buckets, .sum = sum };
     find_range(&h, used);
-    if (h.count == 0) /* a range of none: one empty bucket */
+    if (h.count == 0) /* no values: one empty bucket */
         h.first = h.last = 0;
     put_record(out, put_event, &(struct value){ .event = event, .histo = &h });
 }

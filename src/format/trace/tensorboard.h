@@ -18,8 +18,8 @@ struct pt_event {
 /* The first record of a file. */
 void pt_event_version(struct pt_out *out, double wall_time);
 void pt_event_scalar(struct pt_out *out, const struct pt_event *event, double value);
-/* `buckets` are PT_BUCKET_COUNT of inside/region/histogram.h. Least and greatest value are the
- * bounds of the outermost buckets with values, the sum of squares is that of their middles. */
+/* `buckets` are PT_BUCKET_COUNT of inside/region/histogram.h. Minimum and maximum are the bounds of
+ * the outermost buckets with values; the sum of squares uses the middles of the buckets. */
 void pt_event_histogram(struct pt_out *out, const struct pt_event *event, const uint64_t *buckets,
                         struct pt_bucket_range used, double sum);
 

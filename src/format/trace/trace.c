@@ -36,7 +36,7 @@ static void put_time(struct pt_out *out, const char *key, int64_t ns) {
     out->used += (size_t)(at - start);
 }
 
-/* Up to the name, with which every event begins. */
+/* Every event begins with this, up to the name. */
 static void begin_event(struct pt_trace *t, struct pt_str phase, struct pt_str name, uint32_t pid) {
     pt_out_str(t->out, t->has_events ? PT_STR(",\n{\"ph\":\"") : PT_STR("\n{\"ph\":\""));
     t->has_events = true;
@@ -111,7 +111,7 @@ void pt_trace_counter(struct pt_trace *t, uint32_t pid, int64_t time_ns, struct 
     pt_out_text(t->out, "}}");
 }
 
-/* Readers take the id as hexadecimal; as a number it would lose bits in some. */
+/* Readers parse the id as hexadecimal; some would lose bits of a number. */
 void pt_trace_flow(struct pt_trace *t, enum pt_trace_flow_phase phase, uint64_t id, uint32_t pid,
                    uint32_t thread, int64_t time_ns) {
     static const struct pt_str phases[] = {
@@ -123,6 +123,6 @@ void pt_trace_flow(struct pt_trace *t, enum pt_trace_flow_phase phase, uint64_t 
     put_u64(t->out, ",\"tid\":", thread);
     put_time(t->out, ",\"ts\":", time_ns);
     pt_out_printf(t->out, ",\"cat\":\"request\",\"id\":\"0x%" PRIx64 "\"", id);
-    /* To the span around that time; else it would be the next one to begin. */
+    /* Binds to the enclosing span; the default is the next span to begin. */
     pt_out_text(t->out, phase == PT_FLOW_END ? ",\"bp\":\"e\"}" : "}");
 }
