@@ -1,4 +1,4 @@
-/* inside/probe/probe.h -- what the files of the probe share; none of it is exported.
+/* inside/probe/probe.h -- shared by the files of the probe; nothing of it is exported.
  *
  * This code runs inside other people's programs: it never prints, blocks, aborts or allocates. */
 #ifndef PT_INSIDE_PROBE_PROBE_H
@@ -20,23 +20,23 @@ static inline struct pt_region_layout *pt_probe_region(void) {
     return __atomic_load_n(&pt_probe_region_, __ATOMIC_ACQUIRE);
 }
 
-/* The region, made if there is none, in memory while recording is off; NULL: no memory. Between
- * these two the directories belong to the caller; not for signal handlers. */
+/* The region, created if needed, in memory while recording is off; NULL: no memory. Between these
+ * two calls the directories belong to the caller; not for signal handlers. */
 struct pt_region_layout *pt_probe_lock(void);
 void pt_probe_unlock(void);
 
 /* Called by pt_start() when recording is on; NULL: nothing. Set once, before main(). */
 extern void (*pt_probe_on_start)(void);
 
-/* What is recorded while recording is on: spans and histograms may be left out, at once and for all
- * threads; PT_METRICS_ON_ cannot. */
+/* What is recorded while recording is on: spans and histograms can be switched off, at once and for
+ * all threads; PT_METRICS_ON_ cannot. */
 #define PT_PROBE_ALL ((unsigned)(PT_METRICS_ON_ | PT_SPANS_ON_ | PT_HISTOGRAMS_ON_))
 void pt_probe_set_parts(unsigned wanted);
 
-/* Is the region a file for a recorder around us, who empties the rings? */
+/* Is the region a file for a recorder around us, which empties the rings? */
 bool pt_probe_has_recorder(void);
 
-/* A block for a thread that has none, or NULL: none is free. */
+/* A block for a thread without one; NULL: none is free. */
 struct pt_region_thread *pt_probe_claim(void);
 
 static inline struct pt_region_thread *pt_probe_self(void) {
@@ -44,7 +44,7 @@ static inline struct pt_region_thread *pt_probe_self(void) {
     return PT_PROBE_LIKELY(self) ? self : pt_probe_claim();
 }
 
-/* Gives memory to a part of the region, so that touching it cannot fail later. */
+/* Allocates memory for a part of the region, so that touching it cannot fail later. */
 bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size);
 
 /* By any thread, unlike the adds of a block's owner. */

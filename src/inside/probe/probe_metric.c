@@ -1,4 +1,5 @@
-/* Counters and histograms are added up in the thread's own block, gauges are one cell for all. */
+/* Counters and histograms are added up in the thread's own block; a gauge is one cell for all
+ * threads. */
 #include "inside/probe/probe.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@ int pt_registration_error(void) {
     return registration_error;
 }
 
-/* Cut where a character of UTF-8 begins. */
+/* Cuts at the start of a UTF-8 character. */
 static void copy_text(char *into, size_t capacity, const char *text) {
     size_t length = text ? strnlen(text, capacity) : 0;
     if (length == capacity)
@@ -38,7 +39,7 @@ static bool is_metric_name(const char *name) {
     return length > 0 && name[length] == '\0';
 }
 
-/* After name="value"; NULL: it is not that. */
+/* The end of name="value"; NULL: it is not that. */
 static const char *skip_label(const char *at) {
     if (!is_letter(*at))
         return NULL;
@@ -58,7 +59,7 @@ static size_t label_name_length(const char *label) {
     return strcspn(label, "=");
 }
 
-/* Is the name of the label at `label` also that of one before it? */
+/* Is the name of the label at `label` a duplicate of an earlier one? */
 static bool is_repeated(const char *labels, const char *label) {
     size_t length = label_name_length(label);
     for (const char *at = labels; at < label; at = skip_label(at) + 1)
@@ -89,7 +90,7 @@ static int check_texts(const char *name, const char *labels) {
     return strlen(name) < sizeof m->name && strlen(labels) < sizeof m->labels ? 0 : -ENAMETOOLONG;
 }
 
-/* The slot of a new metric of that kind, 0: no room. */
+/* The slot of a new metric of that kind; 0: full. */
 static uint32_t take_slot(struct pt_region_layout *region, uint32_t kind) {
     struct pt_region_header *h = &region->header;
     if (kind == PT_REGION_GAUGE)
@@ -103,7 +104,7 @@ static uint32_t take_slot(struct pt_region_layout *region, uint32_t kind) {
     return h->histogram_count++;
 }
 
-/* Of the name, what OpenMetrics calls the family: counters have their _total besides. */
+/* The family name in OpenMetrics: the name of a counter without _total. */
 static size_t family_length(const struct pt_region_metric *metric) {
     static const char total[] = "_total";
     size_t length = strlen(metric->name), suffix = sizeof total - 1;
@@ -118,7 +119,7 @@ static bool share_a_name(const struct pt_region_metric *a, const struct pt_regio
            (family_length(b) == length && !memcmp(a->name, b->name, length));
 }
 
-/* The same metric, or one that stands in its way. */
+/* The same metric, or one that conflicts with it. */
 static const struct pt_region_metric *find(const struct pt_region_layout *region,
                                            const struct pt_region_metric *metric) {
     for (uint32_t i = 1; i < region->header.metric_count; i++) {
@@ -187,7 +188,7 @@ pt_histogram pt_histogram_new(const char *name, const char *unit, const char *he
     return (pt_histogram){ new_metric(PT_REGION_HISTOGRAM, name, unit, help, labels) };
 }
 
-/* Of a thread without a block. */
+/* For a thread without a block. */
 void pt_counter_add_(pt_counter counter, uint64_t n) {
     struct pt_region_thread *self = pt_probe_self();
     struct pt_region_layout *region = pt_probe_region();
@@ -226,7 +227,7 @@ void pt_gauge_add_(pt_gauge gauge, double n) {
         add_double(cell, n);
 }
 
-/* A shard for this thread, or the shared one when there is none left. */
+/* A shard for this thread, or the shared one if none is left. */
 static uint32_t take_shard(struct pt_region_layout *region, uint32_t slot) {
     uint32_t index = pt_region_load(&region->header.shard_count);
     do {
@@ -265,8 +266,8 @@ __attribute__((cold, noinline)) static uint32_t prepare_shard(struct pt_region_t
     return shard;
 }
 
-/* By the only writer. Volatile instead of atomic, which takes the way through integer registers and
- * would be half of the cost. TSan need not see it, as a word is written whole. */
+/* By the only writer. Volatile instead of atomic, which would go through integer registers and
+ * double the cost. TSan need not see it, as a word is written whole. */
 __attribute__((no_sanitize("thread"))) static inline void add_to_sum(uint64_t *sum, double value) {
     volatile double *at = (volatile double *)sum;
     *at = *at + value;

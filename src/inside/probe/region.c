@@ -1,5 +1,5 @@
-/* Life of the region, which is a file or memory of the process only: made by the first call, blocks
- * claimed by threads, a new one after fork. */
+/* Life of the region, a file or private memory: created by the first call, blocks claimed by
+ * threads, a new region after fork. */
 #include "inside/probe/probe.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #endif
 
 #define CALIBRATIONS   8
-#define CLAIM_INTERVAL 64 /* a thread without a block looks for one at every such call */
+#define CLAIM_INTERVAL 64 /* a thread without a block searches again after this many calls */
 
 int pt_is_on_;
 struct pt_region_layout *pt_probe_region_;
@@ -30,17 +30,18 @@ PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
 PT_PROBE_TLS uint64_t *pt_counters_;
 
 static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
-static PT_PROBE_TLS bool is_claiming;      /* a signal handler must not take a second one */
+static PT_PROBE_TLS bool is_claiming;      /* a signal handler must not claim a second one */
 
 /* Below: guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char directory[PATH_MAX]; /* "": that of the environment */
+static char directory[PATH_MAX]; /* "": from the environment */
 static char path[PATH_MAX];      /* "": the region is not a file */
 static unsigned parts = PT_PROBE_ALL;
-static struct pt_region_layout *of_parent; /* after fork: to be copied, then unmapped */
+static struct pt_region_layout *of_parent; /* after fork: copied, then unmapped */
 static pthread_key_t thread_key;
 static bool has_key;
-static bool knows_forks; /* from the beginning: a fork must not copy the lock while it is held */
+static bool
+    knows_forks; /* initialized at the start: a fork must not copy the lock while it is held */
 
 static int64_t clock_ns(clockid_t id) {
     struct timespec t = { 0 };
@@ -48,7 +49,7 @@ static int64_t clock_ns(clockid_t id) {
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Of several readings that with the shortest time around it. */
+/* Of several readings, the one taken in the shortest time. */
 static void calibrate(struct pt_region_header *h) {
     uint64_t best = UINT64_MAX;
     for (int i = 0; i < CALIBRATIONS; i++) {
@@ -63,7 +64,7 @@ static void calibrate(struct pt_region_header *h) {
     }
 }
 
-/* A limit of file sizes would answer with a signal. */
+/* A file size limit would raise a signal. */
 static bool fits_file_limit(void) {
     struct rlimit limit;
     bool fits =
@@ -74,8 +75,8 @@ static bool fits_file_limit(void) {
     return fits;
 }
 
-/* Before Linux 5.14 by the file, which may not be open any more: programs close descriptors that
- * they do not know. Memory comes when it is touched. */
+/* Before Linux 5.14 with the file, which may be closed already: programs close descriptors that
+ * they do not know. Memory is allocated when it is touched. */
 static bool allocate_file(size_t offset, size_t size) {
     if (!path[0])
         return true;
@@ -89,7 +90,7 @@ static bool allocate_file(size_t offset, size_t size) {
     return has_room;
 }
 
-/* Whole pages, as madvise wants them: of 4 KiB, or of up to 64 KiB on arm64. */
+/* Whole pages, as madvise requires: 4 KiB, or up to 64 KiB on arm64. */
 bool pt_probe_populate(struct pt_region_layout *region, const void *at, size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t from = (size_t)((const uint8_t *)at - (uint8_t *)region) & ~(page - 1);
@@ -114,7 +115,7 @@ static struct pt_region_layout *map_file(int fd) {
     return NULL;
 }
 
-/* Where files go; NULL: nowhere. */
+/* The directory of the file; NULL: no file. */
 static const char *get_directory(void) {
     const char *in = directory[0] ? directory : secure_getenv(PITOT_REGION_VARIABLE);
     return in && *in ? in : NULL;
@@ -170,8 +171,8 @@ static void fill_header(struct pt_region_header *h) {
     calibrate(h);
 }
 
-/* Handles and names that the program holds mean the same in the child, with values of its own.
- * False if there is no memory for them. */
+/* Handles and names that the program holds stay valid in the child, with their own values. False if
+ * there is no memory for them. */
 static bool take_over_directories(struct pt_region_layout *region,
                                   const struct pt_region_layout *from) {
     struct pt_region_header *h = &region->header;
@@ -232,7 +233,8 @@ static bool prepare_process(void) {
     return has_key;
 }
 
-/* With its header and, in a child, what it has from its parent. In memory without a directory. */
+/* With its header and, in a child, what it inherits from its parent. In memory without a
+ * directory. */
 static struct pt_region_layout *make_complete(const char *in) {
     if (!prepare_process())
         return NULL;
@@ -261,7 +263,7 @@ static struct pt_region_layout *make_region(const char *in) {
     return region;
 }
 
-/* The lock is held. What cannot be recorded is off from then on. */
+/* The lock is held. Recording stays off after a failure. */
 static struct pt_region_layout *make_region_if_on(void) {
     if (!pt_region_load(&pt_is_on_))
         return NULL;
@@ -283,7 +285,7 @@ void pt_probe_unlock(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* In a child, for which no *_new function has made it. Never waits. */
+/* In a child, where no *_new function has created it. Never waits. */
 static struct pt_region_layout *region_of_child(void) {
     if (!pt_region_load(&pt_is_on_) || pthread_mutex_trylock(&lock))
         return NULL;
@@ -294,7 +296,7 @@ static struct pt_region_layout *region_of_child(void) {
     return region;
 }
 
-/* Others may look at the block of the last owner meanwhile. */
+/* Others may still read the block of the last owner. */
 static void set_owner(struct pt_region_thread *block, uint32_t thread) {
     uint64_t name[2] = { 0 };
     prctl(PR_GET_NAME, name);
@@ -354,7 +356,7 @@ struct pt_region_thread *pt_probe_claim(void) {
     return block;
 }
 
-/* Word by word, as others may write meanwhile. */
+/* Word by word, as others may write at the same time. */
 static bool copy_part(struct pt_region_layout *to, const struct pt_region_layout *from,
                       const void *part, size_t size) {
     size_t offset = (size_t)((const uint8_t *)part - (const uint8_t *)from);
@@ -384,12 +386,13 @@ static bool copy_region(struct pt_region_layout *to, const struct pt_region_layo
     return is_copied;
 }
 
-/* From memory into a file, at the same address: what threads hold of it stays valid. */
+/* From memory into a file, at the same address: pointers of threads stay valid. */
 static bool move_to_file(struct pt_region_layout *region, const char *in) {
     struct pt_region_layout *file = make_file(in);
     if (!file)
         return false;
-    int was_on = __atomic_exchange_n(&pt_is_on_, 0, __ATOMIC_RELAXED); /* few add to the old one */
+    int was_on =
+        __atomic_exchange_n(&pt_is_on_, 0, __ATOMIC_RELAXED); /* little is added to the old one */
     bool is_moved =
         copy_region(file, region) && mremap(file, sizeof *file, sizeof *file,
                                             MREMAP_MAYMOVE | MREMAP_FIXED, region) != MAP_FAILED;
@@ -463,7 +466,7 @@ uint64_t pt_dropped(void) {
     return total;
 }
 
-/* The first of libpitot's constructors: others may start or stop. */
+/* The first of libpitot's constructors: others may start or stop recording. */
 __attribute__((constructor(101))) static void look_at_environment(void) {
     const char *in = secure_getenv(PITOT_REGION_VARIABLE);
     pt_is_on_ = in && *in ? (int)parts : 0;

@@ -48,13 +48,13 @@ __attribute__((cold, noinline)) static void drop(struct pt_region_thread *self) 
         pt_probe_add_shared(&region->header.dropped_spans, 1);
 }
 
-/* Word by word, as somebody may look at what was there. Release: paired with the acquire in
+/* Word by word, as a reader may look at the old span. Release: paired with the acquire in
  * pt_region_peek_spans(). */
 static inline void put_word(void *at, uint64_t word) {
     __atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
 }
 
-/* False: the ring is full, or this is a signal handler that has interrupted it. */
+/* False: the ring is full, or this is a signal handler that interrupted this function. */
 static inline bool put(struct pt_region_thread *self, uint64_t start_ticks, uint64_t end_ticks,
                        int64_t argument, uint64_t request, uint64_t name, uint64_t flags) {
     uint64_t written = pt_region_load(&self->written);

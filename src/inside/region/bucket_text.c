@@ -25,7 +25,7 @@ void pt_bucket_text_write(const uint64_t buckets[PT_BUCKET_COUNT], struct pt_buc
         into->len--; /* the last comma */
 }
 
-/* False without a digit, or when it does not fit. */
+/* False without a digit, or on overflow. */
 static bool take_number(struct pt_str *text, uint64_t *number) {
     size_t n = 0;
     for (*number = 0; n < text->len && text->at[n] >= '0' && text->at[n] <= '9'; n++)

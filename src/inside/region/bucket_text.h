@@ -12,8 +12,8 @@
 void pt_bucket_text_write(const uint64_t buckets[PT_BUCKET_COUNT], struct pt_bucket_range used,
                           struct pt_buf *into);
 
-/* Adds the counts to `buckets` and widens `used`. False: it is no such text, and some of it may
- * have been added. */
+/* Adds the counts to `buckets` and widens `used`. False: it is not such a text; part of it may have
+ * been added. */
 bool pt_bucket_text_add(struct pt_str text, uint64_t buckets[PT_BUCKET_COUNT],
                         struct pt_bucket_range *used);
 

@@ -1,9 +1,9 @@
 /* inside/region/histogram.h -- base-2 exponential buckets of scale 5: part of the layout of a
  * region.
  *
- * An octave has 32 buckets, each 2^(1/32) = 1.022 times as wide as the one before, so that the
- * middle of a bucket is within 1.1 % of every value in it. Bucket 0 begins at 2^-32 and holds all
- * that is below; the last one ends at 2^48 and holds all that is above. */
+ * An octave has 32 buckets, each 2^(1/32) = 1.022 times as wide as the previous one, so that the
+ * middle of a bucket is within 1.1 % of every value in it. Bucket 0 begins at 2^-32 and also holds
+ * smaller values; the last one ends at 2^48 and also holds larger values. */
 #ifndef PT_INSIDE_REGION_HISTOGRAM_H
 #define PT_INSIDE_REGION_HISTOGRAM_H
 
@@ -32,8 +32,9 @@ static const double pt_bucket_bounds[PT_BUCKETS_PER_OCTAVE + 1] = {
     0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0, 0x1p+1
 };
 
-/* By the first six bits of a mantissa: added to it, what is above its 52 bits is the bucket. Such a
- * 64th of an octave begins in bucket b and has at most one bound m in it: b * 2^52 + 2^52 - m. */
+/* Indexed by the first six bits of a mantissa: after the addition, the bits above its 52 bits are
+ * the bucket. Such a 64th of an octave begins in bucket b and contains at most one bound m: b *
+ * 2^52 + 2^52 - m. */
 static const uint64_t pt_bucket_offsets[64] = {
     0x000fa64f2cea7a8c, 0x000fa64f2cea7a8c, 0x001f4aa7930676f1, 0x002eecfe2feda4af,
     0x002eecfe2feda4af, 0x003e8d47c382ae85, 0x004e2b78ce974656, 0x004e2b78ce974656,
@@ -59,12 +60,12 @@ static inline uint64_t pt_bucket_bits(double value) {
     return bits;
 }
 
-/* Bits of 2^-32, and how far those of 2^48 are from them. Positive doubles are in the order of
- * their bits; zero, negative ones, NAN and infinity are beyond. */
+/* Bits of 2^-32, and the distance to those of 2^48. Positive doubles are ordered as their bits;
+ * zero, negative ones, NAN and infinity are outside. */
 #define PT_BUCKET_FIRST_BITS ((uint64_t)(1023 + PT_MIN_EXPONENT) << 52)
 #define PT_BUCKET_RANGE_BITS ((uint64_t)(PT_MAX_EXPONENT - PT_MIN_EXPONENT) << 52)
 
-/* Of a value in the range. */
+/* For a value in the range. */
 static inline uint32_t pt_bucket_of_bits(uint64_t bits) {
     uint64_t octave = (bits - PT_BUCKET_FIRST_BITS) >> 52;
     uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
@@ -72,7 +73,7 @@ static inline uint32_t pt_bucket_of_bits(uint64_t bits) {
     return (uint32_t)(octave * PT_BUCKETS_PER_OCTAVE + bucket);
 }
 
-/* Of a value that is not NAN. */
+/* For a value that is not NAN. */
 static inline uint32_t pt_bucket_of(double value) {
     uint64_t bits = pt_bucket_bits(value);
     if (__builtin_expect(bits - PT_BUCKET_FIRST_BITS >= PT_BUCKET_RANGE_BITS, 0))
@@ -85,7 +86,7 @@ static inline double pt_bucket_lower(uint32_t bucket) {
                  (int)(bucket / PT_BUCKETS_PER_OCTAVE) + PT_MIN_EXPONENT);
 }
 
-/* Buckets outside of it are 0. {0}: none of them is anything else. */
+/* Range of buckets that may be nonzero. {0}: none. */
 struct pt_bucket_range {
     uint32_t first, end;
 };

@@ -3,10 +3,10 @@
  *     header | names | metrics | threads: shards of counters, ring of spans | shards of histograms
  *
  * An ABI between programs: fixed widths, little endian, new fields only in place of reserved ones;
- * anything else is a new version. The file is sparse: a thread's block takes memory when a thread
- * has claimed it. A block belongs to one thread at a time, the only one that writes it; it keeps
- * its counts when the thread ends and the next owner goes on with them, so that the sum over the
- * blocks is always the whole. Block 0 is for all threads that found none: they add atomically. */
+ * any other change is a new version. The file is sparse: a thread's block takes memory when a
+ * thread has claimed it. A block belongs to one thread at a time, which is its only writer. It
+ * keeps its counts when the thread ends and the next owner continues them, so that the sum over the
+ * blocks is always complete. Block 0 is for all threads without a block: they add atomically. */
 #ifndef PT_INSIDE_REGION_LAYOUT_H
 #define PT_INSIDE_REGION_LAYOUT_H
 
@@ -23,11 +23,11 @@
 #define PT_REGION_HISTOGRAMS 64   /* 0 is scratch */
 #define PT_REGION_THREADS    128  /* block 0 is shared */
 #define PT_REGION_SPANS      8192 /* of one thread; a power of two */
-#define PT_REGION_SHARDS     320  /* of histograms; the first ones are shared, by histogram */
+#define PT_REGION_SHARDS     320  /* for histograms; the first ones are shared, one per histogram */
 #define PT_REGION_SUMS       8    /* a power of two */
 
 enum pt_region_kind { PT_REGION_COUNTER = 1, PT_REGION_GAUGE, PT_REGION_HISTOGRAM };
-/* Text: the argument is the number of a name. Work: enum pt_work in two bits, of the argument. */
+/* Text: the argument is the number of a name. Work: enum pt_work in two bits, for the argument. */
 enum pt_region_span_flag {
     PT_REGION_HAS_ARGUMENT = 1,
     PT_REGION_HAS_REQUEST = 2,
@@ -41,26 +41,26 @@ struct pt_region_header {
     uint32_t version, header_size;
     uint64_t size;
     uint32_t name_size, metric_size, thread_size, shard_size;
-    uint32_t pid, has_ended; /* the program left in good order */
+    uint32_t pid, has_ended; /* the program exited normally */
     int64_t start_wall_ns;
     uint64_t calibration_ticks; /* read at calibration_mono_ns of CLOCK_MONOTONIC */
     int64_t calibration_mono_ns;
-    uint32_t name_count, metric_count, shard_count; /* in use, only grow */
+    uint32_t name_count, metric_count, shard_count; /* in use, only increase */
     uint32_t counter_count, histogram_count, reserved_count;
-    uint64_t dropped_names, dropped_metrics, dropped_spans; /* the last: those without a block */
+    uint64_t dropped_names, dropped_metrics, dropped_spans; /* the last: calls without a block */
     uint32_t owners[PT_REGION_THREADS];                     /* of the blocks: thread ids, 0: free */
-    uint32_t is_ready[PT_REGION_THREADS]; /* the block has memory; before, nobody touches it */
+    uint32_t is_ready[PT_REGION_THREADS]; /* the block has memory; untouched before that */
     uint8_t reserved[2952];
 };
 
-/* `length` is written after the text: 0 is not there yet. */
+/* `length` is written after the text: 0 means not ready. */
 struct pt_region_name {
     uint32_t length;
     char text[60];
 };
 
 struct pt_region_metric {
-    uint32_t kind;  /* enum pt_region_kind, written last: 0 is not there yet */
+    uint32_t kind;  /* enum pt_region_kind, written last: 0 means not ready */
     uint32_t slot;  /* of counters or of histograms */
     uint64_t gauge; /* bits of a double */
     char name[96], unit[16], help[128], labels[256]; /* end with a zero */
@@ -74,7 +74,7 @@ struct pt_region_span_record {
     uint16_t name, flags;
 };
 
-/* How it is written and looked at, so that both can be at once. */
+/* The words of a span, for concurrent writing and reading. */
 union pt_region_span_words {
     struct pt_region_span_record span;
     uint64_t words[5];
@@ -86,19 +86,20 @@ struct pt_region_thread {
     uint32_t is_writing; /* guards against a signal handler of the same thread */
     uint64_t written;    /* spans, moved by the writer only */
     uint64_t dropped;
-    uint64_t name[2]; /* of the owner when it came, 15 bytes and a zero; written before its id */
+    uint64_t
+        name[2]; /* of the owner at its first call, 15 bytes and a zero; written before its id */
     uint8_t reserved_writer[24];
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];
-    uint64_t shard_addresses[PT_REGION_HISTOGRAMS]; /* in the process itself; 0: none of its own */
+    uint64_t shard_addresses[PT_REGION_HISTOGRAMS]; /* in the process itself; 0: no own shard */
     uint32_t shards[PT_REGION_HISTOGRAMS];          /* plus one; 0: none yet */
     struct pt_region_span_record spans[PT_REGION_SPANS];
     uint8_t reserved[1152];
 };
 
-/* The sum is in parts, by bucket: an add does not have to wait for the one before it. Readers look
- * only at octaves that are in use, which is written before the first count of a bucket. */
+/* The sum is split by bucket: an add does not wait for the previous one. Readers look only at
+ * octaves in use, which are marked before the first count of a bucket. */
 struct pt_region_shard {
     uint64_t sums[PT_REGION_SUMS]; /* bits of doubles */
     uint8_t is_used[PT_OCTAVE_COUNT];
@@ -129,11 +130,11 @@ _Static_assert(sizeof(struct pt_region_shard) == 192 + 8 * PT_BUCKET_COUNT, "ABI
 _Static_assert(offsetof(struct pt_region_layout, threads) % 4096 == 0, "ABI");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ABI");
 
-/* Both sides agree on positions by these; all else is ordered by them. */
+/* Both sides synchronize positions with these; they order all other accesses. */
 #define pt_region_load(at)         __atomic_load_n(at, __ATOMIC_RELAXED)
 #define pt_region_store(at, value) __atomic_store_n(at, value, __ATOMIC_RELAXED)
 
-/* The octave of a shard from `octave` on that is in use; PT_OCTAVE_COUNT: no more. */
+/* The first octave in use from `octave` on; PT_OCTAVE_COUNT: none. */
 static inline uint32_t pt_region_used_octave(const struct pt_region_shard *shard, uint32_t octave) {
     while (octave < PT_OCTAVE_COUNT) {
         const uint64_t *word = (const uint64_t *)(const void *)shard->is_used + octave / 8;

@@ -24,7 +24,7 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
     struct pt_region_layout *at = memory;
     if (size != sizeof *at)
         return -EPROTO;
-    /* Acquire: paired with the release of the one who made the region. */
+    /* Acquire: paired with the release by the creator of the region. */
     uint64_t magic = __atomic_load_n(&at->header.magic, __ATOMIC_ACQUIRE);
     if (magic != PT_REGION_MAGIC)
         return magic ? -EPROTO : -EAGAIN;
@@ -80,7 +80,7 @@ void pt_region_close(struct pt_region *r) {
     *r = (struct pt_region){ 0 };
 }
 
-/* The guard makes zeros of what was cut, also if the file has its size again. */
+/* The guard replaces the missing part with zeros, even if the file has its size again. */
 static bool is_there(const struct pt_region *r) {
     return pt_region_load(&r->at->header.magic) == PT_REGION_MAGIC;
 }
@@ -108,7 +108,7 @@ static size_t take_from(struct pt_region_thread *t, uint32_t name_count,
     uint64_t written = __atomic_load_n(&t->written, __ATOMIC_ACQUIRE);
     uint64_t read = pt_region_load(&t->read);
     size_t count = 0;
-    if (written - read > PT_REGION_SPANS) /* nonsense: begin anew */
+    if (written - read > PT_REGION_SPANS) /* invalid: start again */
         read = written;
     for (; read != written && count < capacity; read++) {
         into[count] = t->spans[read % PT_REGION_SPANS];
@@ -125,7 +125,7 @@ static uint32_t count_below(const uint32_t *count, uint32_t limit) {
     return n < limit ? n : limit;
 }
 
-/* Goes round, so that a busy thread does not starve the others. */
+/* Round robin, so that a busy thread does not starve the others. */
 size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *into,
                             size_t capacity) {
     size_t count = 0;
@@ -139,8 +139,9 @@ size_t pt_region_take_spans(struct pt_region *r, struct pt_region_span_record *i
     return count;
 }
 
-/* The thread may write over it meanwhile: word by word, judged afterwards. Acquire: paired with the
- * release in pt_span_put_(); who sees a new word sees why it could be written. */
+/* The thread may overwrite it at the same time: copied word by word, validated afterwards. Acquire:
+ * paired with the release in pt_span_put_(); a reader of a new word also sees why it could be
+ * written. */
 static struct pt_region_span_record copy_span(const struct pt_region_span_record *from) {
     union pt_region_span_words copy;
     const uint64_t *words = (const uint64_t *)from;
@@ -149,8 +150,8 @@ static struct pt_region_span_record copy_span(const struct pt_region_span_record
     return copy.span;
 }
 
-/* The first span that the thread has not begun to write over: it has not come round to it, or the
- * room was not given back. */
+/* The first span that the thread has not begun to overwrite: it has not wrapped around to it, or
+ * its slot was not released. */
 static uint64_t first_safe(const struct pt_region_thread *t) {
     uint64_t written = pt_region_load(&t->written), read = pt_region_load(&t->read);
     uint64_t not_reached = written < PT_REGION_SPANS ? 0 : written - PT_REGION_SPANS + 1;
@@ -209,7 +210,7 @@ void pt_region_release_spans(struct pt_region *r, const struct pt_region_cursor 
             __atomic_store_n(&r->at->threads[i].read, cursor->next[i], __ATOMIC_RELEASE);
 }
 
-/* Of a few readings that with the shortest time around it. */
+/* Of a few readings, the one taken in the shortest time. */
 void pt_region_follow(struct pt_region *r) {
     uint64_t best = UINT64_MAX, ticks = 0;
     int64_t ns = 0;
@@ -251,7 +252,7 @@ uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
     if (block == 0 || block >= PT_REGION_THREADS || !is_ready(r, block))
         return 0;
     const struct pt_region_thread *t = &r->at->threads[block];
-    /* Acquire: paired with the release of the owner, who has written its name. */
+    /* Acquire: paired with the release by the owner, after it wrote its name. */
     uint32_t thread = __atomic_load_n(&t->thread, __ATOMIC_ACQUIRE);
     const uint64_t words[2] = { pt_region_load(&t->name[0]), pt_region_load(&t->name[1]) };
     copy_text(name, (const char *)words, PT_REGION_OWNER_NAME);
@@ -289,7 +290,7 @@ static void widen(struct pt_bucket_range *range, uint32_t first, uint32_t end) {
     range->end = end > range->end ? end : range->end;
 }
 
-/* Four at a time: the compiler does not do it for loads that another process may race with. */
+/* Four at a time: the compiler does not vectorize loads that may race with another process. */
 static uint64_t add_octave(uint64_t *buckets, const uint64_t *from) {
     uint64_t counts[2] = { 0 };
     for (uint32_t i = 0; i < PT_BUCKETS_PER_OCTAVE; i += 4) {
@@ -321,7 +322,7 @@ static uint64_t add_shard(uint64_t *buckets, struct pt_bucket_range *used, doubl
     return count;
 }
 
-/* Shards below PT_REGION_HISTOGRAMS are shared: that of the histogram itself comes first. */
+/* Shards below PT_REGION_HISTOGRAMS are shared: the histogram's own comes first. */
 uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
                              uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT],
                              struct pt_bucket_range *used, double *sum) {
@@ -340,7 +341,7 @@ uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_b
 
 static void read_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
                            uint32_t slot, struct pt_region_value *v) {
-    v->used = pt_all_buckets; /* whatever was there */
+    v->used = pt_all_buckets; /* may hold anything */
     v->count = pt_region_histogram(r, blocks, slot, v->buckets, &v->used, &v->sum);
 }
 
@@ -367,7 +368,7 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
         read_histogram(r, &blocks, slot, v);
     else
         return false;
-    return is_there(r); /* else a part of it may be zeros */
+    return is_there(r); /* otherwise part of it may be zeros */
 }
 
 uint64_t pt_region_dropped(const struct pt_region *r) {

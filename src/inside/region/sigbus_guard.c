@@ -28,7 +28,7 @@ static int make_zero(uintptr_t at, size_t size) {
     return got == MAP_FAILED ? -errno : 0;
 }
 
-/* The access is tried again after the handler. */
+/* The access is retried after the handler. */
 static void on_bus_error(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved_errno = errno;
@@ -45,7 +45,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     errno = saved_errno;
 }
 
-/* Somebody may have put a handler of their own there since the last time. */
+/* The program may have installed its own handler since. */
 static int install(void) {
     struct sigaction now,
         action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK };

@@ -1,8 +1,9 @@
-/* inside/region/sigbus_guard.h -- mapped files that another program may cut while they are read.
+/* inside/region/sigbus_guard.h -- mapped files that another program may truncate while they are
+ * read.
  *
- * Reading beyond the end of a file is SIGBUS. In a guarded mapping it is zeros from then on: the
- * whole mapping becomes memory of the process. Takes over SIGBUS, so it is for programs of our own;
- * what is not in a guarded mapping goes to the handler that was there before. */
+ * Reading beyond the end of a file raises SIGBUS. A guarded mapping then reads as zeros: the whole
+ * mapping is replaced with private memory. Installs a SIGBUS handler, so it is only for our own
+ * programs; faults outside guarded mappings go to the previous handler. */
 #ifndef PT_INSIDE_REGION_SIGBUS_GUARD_H
 #define PT_INSIDE_REGION_SIGBUS_GUARD_H
 

@@ -27,14 +27,14 @@ void pt_tick_clock_begin(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_n
     };
 }
 
-/* Rarer as the rate is better known, so that those kept reach back for minutes. */
+/* Less often as the rate is better known, so that those kept reach back for minutes. */
 static double time_between_bends(double since_first_ns) {
     double ns = since_first_ns / 16;
     return ns > NS_PER_SECOND ? NS_PER_SECOND : ns;
 }
 
-/* From where the line was used last to where the clock will be at the next bend, as fast as it went
- * since the last one: so errors of the readings move the line by no more than themselves. */
+/* From where the line was used last to where the clock will be at the next bend, at its speed since
+ * the last one: so errors of the readings move the line by no more than themselves. */
 static void bend(struct pt_tick_clock *c, uint64_t ticks, double now_ns, double ahead_ns) {
     struct pt_tick_bend *last = bend_at(c, c->bend_count - 1);
     uint64_t from = (int64_t)(c->used_ticks - last->ticks) > 0 ? c->used_ticks : last->ticks;
@@ -43,10 +43,10 @@ static void bend(struct pt_tick_clock *c, uint64_t ticks, double now_ns, double 
     double rate =
         (now_ns + ahead_ns - from_ns) / (ticks_between(from, ticks) + ahead_ns / measured);
     if (!(rate > measured / 2 &&
-          rate < measured * 2)) /* the clock was set, or nonsense was asked */
+          rate < measured * 2)) /* the clock was set, or the ticks are invalid */
         rate = measured;
     if (from == last->ticks)
-        last->ns_per_tick = rate; /* nothing was said of what comes after it */
+        last->ns_per_tick = rate; /* times after it have not been used */
     else
         add_bend(c, from, from_ns, rate);
 }
@@ -66,7 +66,7 @@ void pt_tick_clock_follow(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_
     c->read_ns = now_ns;
 }
 
-/* The last bend that is not after these ticks; the first one kept if all are. */
+/* The last bend that is not after these ticks; the first one kept if all are after them. */
 static const struct pt_tick_bend *find_bend(struct pt_tick_clock *c, uint64_t ticks) {
     uint64_t oldest = c->bend_count > PT_TICK_BENDS ? c->bend_count - PT_TICK_BENDS : 0;
     uint64_t number = c->bend_count - 1;

@@ -1,9 +1,9 @@
-/* inside/region/tick_clock.h -- CLOCK_MONOTONIC of a process's ticks, the same each time it is
- * asked.
+/* inside/region/tick_clock.h -- converts a process's ticks to CLOCK_MONOTONIC, always to the same
+ * time.
  *
- * Ticks run evenly, but how fast is only known by reading both clocks, with an error of some ten
- * nanoseconds. Each reading therefore bends the line from where it was used last, never before:
- * what was said of an instant is said again, and order is kept. So a span that is converted later
+ * Ticks run evenly, but their rate is only known by reading both clocks, with an error of some ten
+ * nanoseconds. So each reading bends the line after the last point used, never before it: an
+ * instant converts to the same time again, and order is kept. So a span that is converted later
  * than the one inside it still encloses it. */
 #ifndef PT_INSIDE_REGION_TICK_CLOCK_H
 #define PT_INSIDE_REGION_TICK_CLOCK_H
@@ -12,7 +12,7 @@
 
 #define PT_TICK_BENDS 512
 
-/* From these ticks on. */
+/* Valid from these ticks on. */
 struct pt_tick_bend {
     uint64_t ticks;
     double ns; /* since the first bend */
@@ -25,16 +25,16 @@ struct pt_tick_clock {
     struct pt_tick_bend bends[PT_TICK_BENDS]; /* bend n is at n % PT_TICK_BENDS */
     uint64_t bend_count;
     uint64_t used_ticks; /* the latest that were converted */
-    /* Both clocks when the line was bent last. */
+    /* Both clocks at the last bend. */
     uint64_t read_ticks;
     double read_ns;
 };
 
-/* Both clocks at one instant, long ago. */
+/* Both clocks at one past instant. */
 void pt_tick_clock_begin(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_ns);
 /* Both clocks now. */
 void pt_tick_clock_follow(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_ns);
-/* 0 for nonsense: the process may have written anything. */
+/* 0 for invalid ticks: the process may have written anything. */
 int64_t pt_tick_clock_ns(struct pt_tick_clock *c, uint64_t ticks);
 
 #endif
