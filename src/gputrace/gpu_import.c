@@ -12,10 +12,11 @@ static int read_file(struct pt_timeline *t, const char *path, const struct pt_ti
     size_t first = t->count;
     int rc = pt_timeline_read(t, path, err);
     if (!rc && !pt_timeline_align(t, first, run))
-        pt_log(PT_LOG_WARNING,
-               "%s does not say when it was, or was taken during another run: its first event is "
-               "put at the start of this one",
-               path);
+        pt_log(
+            PT_LOG_WARNING,
+            "%s has no usable start time, or was recorded during another run; its first event is "
+            "aligned with the start of this run",
+            path);
     return rc;
 }
 
@@ -24,7 +25,7 @@ int pt_gpu_import(const char *journal, char *const *files, size_t file_count, st
     struct pt_journal_span span;
     int rc = pt_journal_read_span(journal, &span, err);
     if (!rc && !span.is_complete)
-        rc = pt_fail(err, -EBUSY, "the run %s has not ended, or was cut off", journal);
+        rc = pt_fail(err, -EBUSY, "the run %s is still being recorded, or is incomplete", journal);
     struct pt_timeline_run run = { span.first_mono_ns, span.last_mono_ns, span.ahead_ns };
     for (size_t i = 0; !rc && i < file_count; i++)
         rc = read_file(t, files[i], &run, err);

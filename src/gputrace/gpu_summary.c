@@ -16,7 +16,7 @@ static int by_total(const void *a, const void *b) {
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* The times of millions of events, each of up to 52 days, may be more than 64 bits hold. */
+/* The sum of the times of millions of events, each of up to 52 days, may exceed 64 bits. */
 static void add_time(int64_t *sum_ns, int64_t ns) {
     if (__builtin_add_overflow(*sum_ns, ns, sum_ns))
         *sum_ns = INT64_MAX;
@@ -112,7 +112,7 @@ static void put_time(struct pt_out *out, int64_t ns) {
     pt_out_printf(out, "%8.2f %s", (double)ns / units[i].ns, units[i].unit);
 }
 
-/* Names of templates are long: their beginning says most. */
+/* Names of templates are long: their beginning is most useful. */
 static void put_name(struct pt_out *out, struct pt_str name) {
     struct pt_str shown = { name.at, name.len > NAME_WIDTH ? NAME_WIDTH : name.len };
     if (shown.len < name.len)
@@ -139,7 +139,7 @@ static void print_devices(const struct pt_timeline *t, struct pt_out *out) {
     }
 }
 
-/* Ranges are within each other, so that shares of all would say little. */
+/* Ranges nest, so shares of their sum would mean little. */
 static void print_totals(const struct pt_timeline *t, const struct pt_timeline_totals *totals,
                          const char *title, bool has_shares, size_t rows, struct pt_out *out) {
     if (totals->count == 0)
@@ -160,7 +160,7 @@ static void print_totals(const struct pt_timeline *t, const struct pt_timeline_t
         pt_out_printf(out, "  and %zu more\n", totals->count - rows);
 }
 
-/* 10 GB of 1e9 bytes, as buses are sold. */
+/* GB are 1e9 bytes, as for bus speeds. */
 static void print_copies(const struct pt_timeline *t, const struct pt_timeline_totals *totals,
                          struct pt_out *out) {
     if (totals->count == 0)
@@ -219,7 +219,7 @@ void pt_timeline_print(const struct pt_timeline *t, int64_t start_ns, size_t row
     print_totals(t, &totals[PT_TIMELINE_RANGE], "ranges", false, rows, out);
     print_gaps(t, start_ns, rows, out);
     if (t->left_out > 0)
-        pt_out_printf(out, "%zu events are left out: too many, or without an end\n", t->left_out);
+        pt_out_printf(out, "%zu events omitted: too many, or without an end\n", t->left_out);
     for (int kind = 0; kind < PT_TIMELINE_KINDS; kind++)
         pt_timeline_totals_release(&totals[kind]);
 }

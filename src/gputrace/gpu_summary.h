@@ -1,17 +1,17 @@
-/* gputrace/gpu_summary.h -- a timeline in a few lines: how busy the GPUs were, which kernels
- * took most of the time, what was copied, and the longest gaps. */
+/* gputrace/gpu_summary.h -- a summary of a timeline: how busy the GPUs were, which kernels took
+ * most of the time, what was copied, and the longest gaps. */
 #ifndef PT_GPUTRACE_GPU_SUMMARY_H
 #define PT_GPUTRACE_GPU_SUMMARY_H
 
 #include "base/out.h"
 #include "gputrace/timeline.h"
 
-/* What all events of a kind and a name took. */
+/* Total of all events of a kind and a name. */
 struct pt_timeline_total {
     uint32_t name;
     uint64_t count;
     int64_t total_ns, longest_ns;
-    int64_t bytes; /* of copies; PT_TIMELINE_NONE: not known of all */
+    int64_t bytes; /* of copies; PT_TIMELINE_NONE: unknown for some */
 };
 
 struct pt_timeline_totals {
@@ -35,7 +35,7 @@ struct pt_timeline_device {
 size_t pt_timeline_devices(const struct pt_timeline *t, struct pt_timeline_device *into,
                            size_t capacity);
 
-/* For people. `start_ns` is where the run began; `rows` limits each table. */
+/* For people. `start_ns` is the start of the run; `rows` limits each table. */
 void pt_timeline_print(const struct pt_timeline *t, int64_t start_ns, size_t rows,
                        struct pt_out *out);
 

@@ -1,71 +1,74 @@
 #include "gputrace/gpu_tables.h"
 
-/* Each row is an event, not a thing that goes on: without keys the journal need not look for the
- * one it continues, which takes long among thousands of equal ones. */
-#define SOURCE "profiler of the GPU's vendor"
+/* Each row is an event, not a continuing entity: without keys the journal does not search for the
+ * row it continues, which is slow among thousands of equal ones. */
+#define SOURCE "GPU vendor's profiler"
 
-#define GPU_KERNEL_COLUMNS(X, t)                                                          \
-    X(t, device, "gkDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")     \
-    X(t, stream, "gkStream", INFO, I64, NONE, 0, "Stream or queue")                       \
-    X(t, name, "gkName", INFO, STRING, NONE, 0, "Function, demangled; or CUDA graph")     \
-    X(t, start, "gkStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")   \
-    X(t, duration, "gkDuration", INFO, I64, NANOSECONDS, 0, "How long it ran")            \
-    X(t, pid, "gkPid", INFO, I64, NONE, 0, "Process that launched it")                    \
-    X(t, grid, "gkGrid", INFO, STRING, NONE, 0, "Size of the grid: 256x1x1")              \
-    X(t, block, "gkBlock", INFO, STRING, NONE, 0, "Size of a block: 128x1x1")             \
-    X(t, registers, "gkRegisters", INFO, I64, COUNT, 0, "Registers of a thread")          \
-    X(t, shared, "gkSharedMemory", INFO, I64, BYTES, 0, "Shared memory (LDS) of a block") \
-    X(t, correlation, "gkCorrelation", INFO, I64, NONE, 0, "The call that launched it has it too")
+#define GPU_KERNEL_COLUMNS(X, t)                                                         \
+    X(t, device, "gkDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")  \
+    X(t, stream, "gkStream", INFO, I64, NONE, 0, "Stream or queue")                      \
+    X(t, name, "gkName", INFO, STRING, NONE, 0, "Function, demangled; or CUDA graph")    \
+    X(t, start, "gkStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")     \
+    X(t, duration, "gkDuration", INFO, I64, NANOSECONDS, 0, "Duration")                  \
+    X(t, pid, "gkPid", INFO, I64, NONE, 0, "Process that launched it")                   \
+    X(t, grid, "gkGrid", INFO, STRING, NONE, 0, "Grid size: 256x1x1")                    \
+    X(t, block, "gkBlock", INFO, STRING, NONE, 0, "Block size: 128x1x1")                 \
+    X(t, registers, "gkRegisters", INFO, I64, COUNT, 0, "Registers per thread")          \
+    X(t, shared, "gkSharedMemory", INFO, I64, BYTES, 0, "Shared memory (LDS) per block") \
+    X(t, correlation, "gkCorrelation", INFO, I64, NONE, 0,                               \
+      "Correlation id, same as that of the call that launched it")
 
 PT_TABLE(gpu_kernel, PT_TABLE_ROWS(EVENTS, "gpu_kernels", NULL),
          "Kernels that GPUs ran (pitot gpu)", GPU_KERNEL_COLUMNS, SOURCE);
 
 #define GPU_COPY_COLUMNS(X, t)                                                           \
-    X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")    \
+    X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")  \
     X(t, stream, "gmStream", INFO, I64, NONE, 0, "Stream or queue")                      \
     X(t, direction, "gmDirection", INFO, STRING, NONE, 0, "host to device, ..., memset") \
-    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")  \
-    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "How long it took")          \
+    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")     \
+    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "Duration")                  \
     X(t, bytes, "gmBytes", INFO, I64, BYTES, 0, "How much")                              \
-    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that asked for it")                  \
-    X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0, "The call that asked for it has it too")
+    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that requested it")                  \
+    X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0,                               \
+      "Correlation id, same as that of the call that requested it")
 
 PT_TABLE(gpu_copy, PT_TABLE_ROWS(EVENTS, "gpu_copies", NULL),
          "Memory that GPUs copied or set (pitot gpu)", GPU_COPY_COLUMNS, SOURCE);
 
-#define GPU_CALL_COLUMNS(X, t)                                                          \
-    X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process")                                   \
-    X(t, thread, "gcThread", INFO, I64, NONE, 0, "Thread")                              \
-    X(t, name, "gcName", INFO, STRING, NONE, 0, "Function, or what was waited for")     \
-    X(t, start, "gcStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
-    X(t, duration, "gcDuration", INFO, I64, NANOSECONDS, 0, "How long it took")         \
-    X(t, device, "gcDevice", INFO, I64, NONE, 0, "GPU that was waited for")             \
-    X(t, stream, "gcStream", INFO, I64, NONE, 0, "Stream that was waited for")          \
-    X(t, correlation, "gcCorrelation", INFO, I64, NONE, 0, "What it started has it too")
+#define GPU_CALL_COLUMNS(X, t)                                                        \
+    X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process")                                 \
+    X(t, thread, "gcThread", INFO, I64, NONE, 0, "Thread")                            \
+    X(t, name, "gcName", INFO, STRING, NONE, 0, "Function, or the object waited for") \
+    X(t, start, "gcStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")  \
+    X(t, duration, "gcDuration", INFO, I64, NANOSECONDS, 0, "Duration")               \
+    X(t, device, "gcDevice", INFO, I64, NONE, 0, "GPU waited for")                    \
+    X(t, stream, "gcStream", INFO, I64, NONE, 0, "Stream waited for")                 \
+    X(t, correlation, "gcCorrelation", INFO, I64, NONE, 0,                            \
+      "Correlation id, same as that of the activity it started")
 
 PT_TABLE(gpu_call, PT_TABLE_ROWS(EVENTS, "gpu_calls", NULL),
-         "Calls of the CUDA or HIP runtime, and waiting (pitot gpu)", GPU_CALL_COLUMNS, SOURCE);
+         "CUDA or HIP runtime calls, and waiting (pitot gpu)", GPU_CALL_COLUMNS, SOURCE);
 
-#define GPU_RANGE_COLUMNS(X, t)                                                         \
-    X(t, pid, "grPid", INFO, I64, NONE, 0, "Process")                                   \
-    X(t, thread, "grThread", INFO, I64, NONE, 0, "Thread")                              \
-    X(t, name, "grName", INFO, STRING, NONE, 0, "Name, as the program has it")          \
-    X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC") \
-    X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "How long it took")
+#define GPU_RANGE_COLUMNS(X, t)                                                      \
+    X(t, pid, "grPid", INFO, I64, NONE, 0, "Process")                                \
+    X(t, thread, "grThread", INFO, I64, NONE, 0, "Thread")                           \
+    X(t, name, "grName", INFO, STRING, NONE, 0, "Name given by the program")         \
+    X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC") \
+    X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "Duration")
 
 PT_TABLE(gpu_range, PT_TABLE_ROWS(EVENTS, "gpu_ranges", NULL),
-         "Ranges of NVTX and ROCTx, operators of torch (pitot gpu)", GPU_RANGE_COLUMNS, SOURCE);
+         "NVTX and ROCTx ranges, torch operators (pitot gpu)", GPU_RANGE_COLUMNS, SOURCE);
 
-#define GPU_GAP_COLUMNS(X, t)                                                                 \
-    X(t, device, "ggDevice", INFO, I64, NONE, 0, "GPU, as its profiler numbers them")         \
-    X(t, start, "ggStart", INFO, I64, NANOSECONDS, 0, "When it began, CLOCK_MONOTONIC")       \
-    X(t, duration, "ggDuration", INFO, I64, NANOSECONDS, 0, "How long no kernel ran")         \
-    X(t, copying, "ggCopying", INFO, I64, NANOSECONDS, 0, "How much of it memory was copied") \
-    X(t, before, "ggBefore", INFO, STRING, NONE, 0, "Kernel before it")                       \
-    X(t, after, "ggAfter", INFO, STRING, NONE, 0, "Kernel after it")
+#define GPU_GAP_COLUMNS(X, t)                                                                     \
+    X(t, device, "ggDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")           \
+    X(t, start, "ggStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")              \
+    X(t, duration, "ggDuration", INFO, I64, NANOSECONDS, 0, "Duration without a kernel")          \
+    X(t, copying, "ggCopying", INFO, I64, NANOSECONDS, 0, "Time spent copying memory in the gap") \
+    X(t, before, "ggBefore", INFO, STRING, NONE, 0, "Kernel before the gap")                      \
+    X(t, after, "ggAfter", INFO, STRING, NONE, 0, "Kernel after the gap")
 
 PT_TABLE(gpu_gap, PT_TABLE_ROWS(EVENTS, "gpu_gaps", NULL),
-         "Times between kernels of a GPU (pitot gpu)", GPU_GAP_COLUMNS, SOURCE);
+         "Gaps between kernels of a GPU (pitot gpu)", GPU_GAP_COLUMNS, SOURCE);
 
 enum { KERNELS, COPIES, CALLS, RANGES, GAPS };
 

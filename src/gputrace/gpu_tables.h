@@ -1,4 +1,4 @@
-/* gputrace/gpu_tables.h -- a timeline as tables of a run: a row for each event and each gap. */
+/* gputrace/gpu_tables.h -- a timeline as tables of a run: one row per event and per gap. */
 #ifndef PT_GPUTRACE_GPU_TABLES_H
 #define PT_GPUTRACE_GPU_TABLES_H
 
@@ -12,13 +12,13 @@ extern const struct pt_table *const pt_timeline_tables[PT_TIMELINE_TABLES];
 
 #define PT_TIMELINE_ROWS_AT_ONCE 16384
 
-/* What comes next. {0} is the beginning. */
+/* Position of the next rows. {0} is the beginning. */
 struct pt_timeline_cursor {
     const struct pt_timeline *timeline; /* finished */
     size_t event, gap;
 };
 
-/* Adds rows of what ended until then to batches of pt_timeline_tables[], in their order. True:
+/* Adds the rows that ended until then to the batches of pt_timeline_tables[], in their order. True:
  * there were more than PT_TIMELINE_ROWS_AT_ONCE. `cursor` is a pt_timeline_cursor. */
 bool pt_timeline_fill(void *cursor, int64_t until_ns, struct pt_batch *batches);
 

@@ -25,7 +25,7 @@ static const char *const ncu_folders[] = {
 };
 static const char *const rocm_folders[] = { "/opt/rocm/bin", "/opt/rocm-*/bin", NULL };
 
-/* Samples of the CPU are Pitot's own affair. */
+/* Pitot samples the CPU itself. */
 static const char *const nsys_arguments[] = {
     "/",
     "profile",
@@ -62,7 +62,7 @@ static const char *const rocprof_imports[] = { "_kernel_trace.csv", "_memory_cop
                                                NULL };
 static const char *const torch_imports[] = { ".json", NULL };
 
-/* Those for timelines come first: "auto" takes the first that is there. */
+/* Tools for timelines come first: "auto" uses the first one found. */
 static const struct pt_gpu_tool tools[] = {
     { "nsys", PT_GPU_NVIDIA, nsys_folders, nsys_arguments, nsys_imports,
       "install Nsight Systems (package nsight-systems-cli of NVIDIA's repository)" },
@@ -163,7 +163,7 @@ static int say_what_to_install(enum pt_gpu_vendor vendor, struct pt_err *err) {
         return pt_fail(err, -ENOENT, "rocprofv3 is not installed: %s",
                        pt_gpu_tool_find("rocprofv3")->install);
     return pt_fail(err, -ENOENT,
-                   "no profiler of GPUs and no GPU driver here: NVIDIA needs nsys (package "
+                   "no GPU profiler and no GPU driver found: NVIDIA needs nsys (package "
                    "nsight-systems-cli), AMD rocprofv3 (package rocprofiler-sdk)");
 }
 
@@ -187,7 +187,7 @@ int pt_gpu_tool_choose(const struct pt_fs *fs, const char *name, const char *com
         return choose_any(fs, command, tool, path, err);
     *tool = pt_gpu_tool_find(name);
     if (!*tool)
-        return pt_fail(err, -EINVAL, "--tool: there is no '%s'", name);
+        return pt_fail(err, -EINVAL, "--tool: '%s' is not a GPU profiler", name);
     if (pt_gpu_tool_locate(*tool, path))
         return pt_fail(err, -ENOENT, "%s is not installed: %s", name, (*tool)->install);
     return 0;

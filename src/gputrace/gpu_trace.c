@@ -17,7 +17,7 @@
 static int write_hook(const struct pt_gpu_trace *g, struct pt_err *err) {
     struct pt_out out;
     if (mkdir(g->hook, 0700) && errno != EEXIST)
-        return pt_fail(err, -errno, "cannot make %s: %s", g->hook, strerror(errno));
+        return pt_fail(err, -errno, "cannot create %s: %s", g->hook, strerror(errno));
     char *path = pt_asprintf("%s/" PT_TORCH_HOOK_FILE, g->hook);
     int rc = pt_out_create(&out, path, err);
     if (!rc) {
@@ -67,7 +67,7 @@ struct found {
     size_t count, capacity;
 };
 
-/* The files that the tool left: all of them, or those to import. */
+/* The files that the tool wrote: all of them, or those to import. */
 static void find_files(const struct pt_gpu_trace *g, bool is_for_import, struct found *f) {
     DIR *d = opendir(g->directory);
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -88,10 +88,10 @@ static void release_files(struct found *f) {
 }
 
 static int say_none(const struct pt_gpu_trace *g) {
-    pt_log(PT_LOG_ERROR, "%s left no %s*%s in %s: %s", g->tool->name, g->prefix,
+    pt_log(PT_LOG_ERROR, "%s wrote no %s*%s in %s: %s", g->tool->name, g->prefix,
            g->tool->imports ? g->tool->imports[0] : "", g->directory,
-           g->tool->arguments ? "see what it printed above"
-                              : "the command never imported torch, or did not end by itself");
+           g->tool->arguments ? "see its output above"
+                              : "the command never imported torch, or was killed");
     return -ENOENT;
 }
 
@@ -108,7 +108,7 @@ int pt_gpu_trace_import(struct pt_gpu_trace *g, const char *journal) {
         rc = pt_gpu_import(journal, files.list, files.count, &g->timeline, &g->start_ns, &err);
         g->is_imported = rc == 0;
         if (rc)
-            pt_log(PT_LOG_ERROR, "%s; the file is kept: pitot gpu import FILE RUN takes it up",
+            pt_log(PT_LOG_ERROR, "%s; the file is kept (import it with: pitot gpu import FILE RUN)",
                    err.text);
     }
     release_files(&files);

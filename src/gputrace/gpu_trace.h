@@ -1,6 +1,5 @@
-/* gputrace/gpu_trace.h -- the GPU profiler of a run: put before its command, then imported from the
- * files it left beside the journal, <uuid>.<tool>*. What goes wrong with it never ends the
- * recording. */
+/* gputrace/gpu_trace.h -- the GPU profiler of a run: runs the command, then imports the files it
+ * wrote next to the journal, <uuid>.<tool>*. Its failures never end the recording. */
 #ifndef PT_GPUTRACE_GPU_TRACE_H
 #define PT_GPUTRACE_GPU_TRACE_H
 
@@ -11,11 +10,11 @@
 #define PT_GPU_TRACE_VARIABLES 2
 
 struct pt_gpu_trace {
-    const struct pt_gpu_tool *tool;              /* NULL: there is none */
+    const struct pt_gpu_tool *tool;              /* NULL: none */
     char directory[PATH_MAX];                    /* of the run */
-    char prefix[NAME_MAX + 1];                   /* of the tool's files there: <uuid>.nsys */
+    char prefix[NAME_MAX + 1];                   /* name of the tool's files there: <uuid>.nsys */
     char **command;                              /* with the tool before it */
-    size_t own_count;                            /* how many of its words are ours */
+    size_t own_count;                            /* how many of its words are owned */
     char *variables[PT_GPU_TRACE_VARIABLES + 1]; /* "NAME=value" for the command */
     char *hook;                                  /* directory for Python, or NULL */
     struct pt_timeline timeline;
@@ -23,13 +22,14 @@ struct pt_gpu_trace {
     bool is_imported;
 };
 
-/* `journal` is where the run is to be; borrows the words of the command. 0 or -errno with words. */
+/* `journal` is the path of the run; borrows the words of the command. 0 or -errno with a
+ * message. */
 int pt_gpu_trace_prepare(struct pt_gpu_trace *g, const struct pt_gpu_tool *tool, const char *path,
                          const char *journal, char *const *command,
                          struct pt_err *err) PT_MUST_CHECK;
-/* Into the journal, which is closed. 0, or -errno after an error was logged. */
+/* Into the journal, which is closed. 0, or -errno after logging an error. */
 int pt_gpu_trace_import(struct pt_gpu_trace *g, const char *journal) PT_MUST_CHECK;
-/* For people: what the GPUs did, in tables of at most `rows`; where the tool's own files are. */
+/* For people: GPU activity, in tables of at most `rows`; paths of the tool's own files. */
 void pt_gpu_trace_print(const struct pt_gpu_trace *g, size_t rows, struct pt_out *out);
 void pt_gpu_trace_release(struct pt_gpu_trace *g);
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Columns of the tables, each under the number it has in a query. */
+/* Columns of the tables, each at its index in a query. */
 enum {
     START,
     END,
@@ -71,7 +71,7 @@ static struct pt_str wait_name(int64_t type) {
     return pt_str_from(names[is_known ? type : 0]);
 }
 
-/* A graph of kernels that was recorded as one. */
+/* A graph of kernels, recorded as one event. */
 static struct pt_str graph_name(int64_t id) {
     (void)id;
     return PT_STR("CUDA graph");
@@ -80,16 +80,16 @@ static struct pt_str graph_name(int64_t id) {
 struct source {
     const char *table;
     enum pt_timeline_kind kind;
-    /* Names are texts of StringIds, by the first of these columns that is there... */
+    /* Names are texts of StringIds, by the first of these columns that exists... */
     const char *name_ids[3];
-    const char *name_text; /* ...or stand in this one */
+    const char *name_text; /* ...or are in this column */
     /* ...or follow from a number. */
     const char *detail;
     struct pt_str (*name_of)(int64_t detail);
     const char *where; /* or NULL */
 };
 
-/* NVTX: 59 is a range of a thread, 60 one that any thread may end. */
+/* NVTX: 59 is a range of one thread, 60 one that any thread may end. */
 static const struct source sources[] = {
     { "CUPTI_ACTIVITY_KIND_KERNEL", PT_TIMELINE_KERNEL,
       .name_ids = { "demangledName", "shortName", "mangledName" } },
@@ -108,14 +108,14 @@ struct reading {
     struct pt_timeline *timeline;
     const struct source *source;
     int64_t session_start_ns;
-    size_t found; /* tables that were there */
+    size_t found; /* tables found */
 };
 
 static void put(struct pt_buf *sql, const char *text) {
     pt_buf_str(sql, pt_str_from(text));
 }
 
-/* t."gridX", or NULL where this version has no such column. */
+/* t."gridX", or NULL if this version has no such column. */
 static void put_column(const struct pt_sqlite *s, const char *table, const char *column,
                        struct pt_buf *sql) {
     bool is_there = column && pt_sqlite_has_column(s, table, column);
@@ -202,7 +202,7 @@ static bool take_row(void *arg, const struct pt_sqlite_row *row) {
     int64_t start_ns = pt_sqlite_integer(row, START, -1), end_ns = pt_sqlite_integer(row, END, -1);
     if (start_ns < 0 || end_ns < start_ns ||
         __builtin_add_overflow(start_ns, r->session_start_ns, &e.start_ns)) {
-        t->left_out++; /* a range that was open at the end has none */
+        t->left_out++; /* a range open at the end has none */
         return true;
     }
     e.duration_ns = end_ns - start_ns;
@@ -248,7 +248,7 @@ static int read_source(const struct pt_sqlite *s, struct reading *r, const struc
     return rc;
 }
 
-/* Any export has this one, whatever was recorded. */
+/* Every export has this table. */
 static bool is_export(const struct pt_sqlite *s) {
     return pt_sqlite_has_table(s, "StringIds") || pt_sqlite_has_table(s, "META_DATA_EXPORT");
 }
@@ -263,7 +263,7 @@ static int read_all(const struct pt_sqlite *s, struct reading *r, const char *pa
         return pt_fail(err, rc, "cannot read %s: %s", path, reason.text);
     if (r->found == 0 && !is_export(s))
         return pt_fail(err, -EBADMSG,
-                       "%s is no SQLite export of Nsight Systems: it has none of "
+                       "%s is not a SQLite export of Nsight Systems: it has none of: "
                        "its tables",
                        path);
     return 0;

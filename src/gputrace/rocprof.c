@@ -57,7 +57,7 @@ static const char *const column_names[COLUMN_COUNT] = {
 
 /* The fields of one line, without quotes. */
 struct line {
-    struct pt_buf text; /* of all fields, one after the other */
+    struct pt_buf text; /* of all fields, concatenated */
     size_t starts[FIELDS_MAX + 1];
     int count;
 };
@@ -75,7 +75,7 @@ static struct pt_str field(const struct line *l, int place) {
                             l->starts[place + 1] - l->starts[place] };
 }
 
-/* In quotes everything may stand, also commas and ends of lines; two quotes are one. */
+/* Quoted text may contain commas and line ends; two quotes are one. */
 static bool take_quoted(struct pt_scan *s, struct pt_buf *into) {
     s->at++;
     while (s->at < s->end) {
@@ -102,7 +102,7 @@ static bool take_field(struct pt_scan *s, struct pt_buf *into) {
     return true;
 }
 
-/* False at the end of the text, or where it is no CSV (`s->failed`). */
+/* False at the end of the text, or if it is not CSV (`s->failed`). */
 static bool take_line(struct pt_scan *s, struct line *l) {
     pt_buf_clear(&l->text);
     l->count = 0;

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "gputrace/timeline.h"
 
-/* Adds what the text of a file holds. -EBADMSG: it is none of these files, or damaged. */
+/* Adds the events in the text of a file. -EBADMSG: it is not one of these files, or damaged. */
 int pt_rocprof_read(struct pt_timeline *t, struct pt_str text) PT_MUST_CHECK;
 
 #endif

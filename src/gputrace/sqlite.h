@@ -1,6 +1,6 @@
-/* gputrace/sqlite.h -- reads a SQLite file of another program. libsqlite3 does the work, in the
- * module "sqlite", which is loaded when the first file opens. Files are opened for reading only;
- * nothing of what they define (views, triggers) is trusted. */
+/* gputrace/sqlite.h -- reads a SQLite file of another program. Uses libsqlite3, in the module
+ * "sqlite", which is loaded when the first file is opened. Files are opened read-only; their
+ * definitions (views, triggers) are not trusted. */
 #ifndef PT_GPUTRACE_SQLITE_H
 #define PT_GPUTRACE_SQLITE_H
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* A row of a result, valid during the call that hands it over. */
+/* A row of a result, valid during the callback. */
 struct pt_sqlite_row {
     const struct pt_sqlite_interface *module;
     void *statement;
@@ -22,12 +22,12 @@ typedef bool pt_sqlite_row_function(void *arg, const struct pt_sqlite_row *row);
 #define PT_SQLITE_VERSION 1
 
 struct pt_sqlite_interface {
-    void *(*open)(const char *path, struct pt_err *err); /* NULL with words */
+    void *(*open)(const char *path, struct pt_err *err); /* NULL: error, with a message */
     void (*close)(void *file);
     bool (*has_column)(void *file, const char *table, const char *column); /* "": the table */
     int (*query)(void *file, const char *sql, pt_sqlite_row_function *take, void *arg,
                  struct pt_err *err);
-    /* Of a column that may be null or hold something else: `otherwise`, or an empty text. */
+    /* The value of a column; `otherwise`, or an empty text, if it is null or has another type. */
     int64_t (*integer)(void *statement, int column, int64_t otherwise);
     struct pt_str (*text)(void *statement, int column);
 };
@@ -37,7 +37,7 @@ struct pt_sqlite {
     void *file;
 };
 
-/* 0 or -errno with words. */
+/* 0 or -errno with a message. */
 int pt_sqlite_open(struct pt_sqlite *s, const char *path, struct pt_err *err) PT_MUST_CHECK;
 void pt_sqlite_close(struct pt_sqlite *s);
 bool pt_sqlite_has_table(const struct pt_sqlite *s, const char *table);

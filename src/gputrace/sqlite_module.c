@@ -1,11 +1,11 @@
-/* The module "sqlite": all that knows libsqlite3. */
+/* The module "sqlite": the only code that uses libsqlite3. */
 #include "gputrace/sqlite.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
-/* Values of a foreign file: no value may be larger than this. */
+/* Limit on the size of a value in a foreign file. */
 #define VALUE_MAX_BYTES (1 << 20)
 
 static void distrust(sqlite3 *db) {

@@ -18,8 +18,8 @@ struct pt_timeline_event pt_timeline_event_of(enum pt_timeline_kind kind) {
                                        .shared_bytes = PT_TIMELINE_NONE };
 }
 
-/* Far from what 64 bits hold, so that ends and differences need no check: 73 years around 0 on any
- * clock, and 52 days. */
+/* Far from the limits of 64 bits, so that ends and differences need no check: 73 years around 0 on
+ * any clock, and 52 days. */
 #define TIME_MAX_NS     (INT64_C(1) << 61)
 #define DURATION_MAX_NS (INT64_C(1) << 52)
 
@@ -97,7 +97,7 @@ static int by_device_and_start(const void *a, const void *b) {
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* Outer ones after those in them, as they end. */
+/* Outer events after inner ones, as they end. */
 static int by_end(const void *a, const void *b) {
     const struct pt_timeline_event *x = a, *y = b;
     int64_t x_end = x->start_ns + x->duration_ns, y_end = y->start_ns + y->duration_ns;
@@ -122,7 +122,7 @@ static void add_gap(struct pt_timeline *t, int64_t start_ns, uint32_t before,
                                                         .after = after->name };
 }
 
-/* Kernels of one device may run beside each other: it is busy until the last of them ends. */
+/* Kernels of a device may run concurrently: it is busy until the last of them ends. */
 static void find_gaps(struct pt_timeline *t) {
     int32_t device = PT_TIMELINE_NONE;
     int64_t busy_until_ns = 0;
@@ -154,8 +154,8 @@ static bool is_before(const struct pt_timeline_gap *gap, int32_t device, int64_t
            (gap->device == device && gap->start_ns + gap->duration_ns <= start_ns);
 }
 
-/* The device copied from `start_ns` to `end_ns`. Stretches come in order and apart from each other,
- * as gaps are; `*next` is the first gap that this one or a later one may touch. */
+/* The device copied from `start_ns` to `end_ns`. Intervals come in order and do not overlap, as
+ * gaps do; `*next` is the first gap that this one or a later one may touch. */
 static void note_copying(struct pt_timeline *t, size_t *next, int32_t device, int64_t start_ns,
                          int64_t end_ns) {
     while (*next < t->gap_count && is_before(&t->gaps[*next], device, start_ns))
@@ -168,7 +168,7 @@ static void note_copying(struct pt_timeline *t, size_t *next, int32_t device, in
     }
 }
 
-/* Copies that run beside each other are one stretch. */
+/* Concurrent copies are one interval. */
 static void find_copying(struct pt_timeline *t) {
     int32_t device = PT_TIMELINE_NONE;
     int64_t start_ns = 0, end_ns = 0;

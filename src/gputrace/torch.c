@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <strings.h>
 
-/* Absolute times are beyond the year 2001, relative ones below 31 years. */
+/* Absolute times are after the year 2001, relative ones below 31 years. */
 #define ABSOLUTE_NS (1000000000 * PT_NS_PER_SECOND)
 
-/* Fields of an event; `number` goes into a member of it. */
+/* Fields of an event; `number` is stored in one of its members. */
 enum field {
     OTHER,
     PHASE,
@@ -56,8 +56,8 @@ static const struct {
     { "args.block.2", BLOCK + 2 },
 };
 
-/* Of Kineto, now and before it changed them; and processes of the older profiler. Others (arrows,
- * copies of ranges on the device) are not events of their own. */
+/* Categories of Kineto, current and old; and processes of the older profiler. Others (arrows,
+ * copies of ranges on the device) are not events. */
 static const struct {
     const char *word;
     enum pt_timeline_kind kind;
@@ -73,18 +73,18 @@ static const struct {
 
 struct trace {
     struct pt_timeline *timeline;
-    struct pt_str values[FIELD_COUNT]; /* of the event that is being read; empty: none */
+    struct pt_str values[FIELD_COUNT]; /* of the event being read; empty: none */
     uint64_t index;                    /* its number */
     bool has_event, is_trace;
     struct pt_buf name;
     struct pt_str base; /* baseTimeNanoseconds */
     bool has_clock;
     int64_t clock_shift_ns; /* from times of the file to CLOCK_MONOTONIC */
-    int32_t pid;            /* whose clock that is */
-    size_t first;           /* of the timeline's events: what this file added */
+    int32_t pid;            /* the process that it belongs to */
+    size_t first;           /* index of the first event that this file added */
 };
 
-/* 12.5 -> 12500; false for what is no such number. */
+/* 12.5 -> 12500; false if it is not such a number. */
 static bool microseconds(struct pt_str text, int64_t *ns) {
     struct pt_scan s = pt_scan_of(text);
     int64_t whole = pt_scan_i64(&s), rest = 0;
@@ -135,7 +135,7 @@ static void set_place(const struct trace *t, struct pt_timeline_event *e) {
     e->stream = small(t->values[STREAM]);
 }
 
-/* A range of our own says what time it was. */
+/* A range of Pitot's hook has the time in its name. */
 static bool take_clock(struct trace *t, struct pt_str name, int64_t start_ns) {
     struct pt_scan s = pt_scan_of(name);
     if (!pt_scan_take(&s, PT_STR(PT_TORCH_CLOCK)))
@@ -187,7 +187,7 @@ static int field_of(struct pt_str path) {
     return OTHER;
 }
 
-/* "traceEvents.12.name", or "12.name" in a file that is the array alone. */
+/* "traceEvents.12.name", or "12.name" in a file that is only the array. */
 static void take_value(void *arg, const char *path, struct pt_str value) {
     struct trace *t = arg;
     struct pt_scan s = pt_scan_of(pt_str_from(path));
@@ -215,7 +215,7 @@ static bool is_absolute(const struct trace *t) {
     return t->timeline->count > t->first;
 }
 
-/* The older profiler does not say which process it was. */
+/* The older profiler does not record the process. */
 static void set_pid(struct trace *t) {
     for (size_t i = t->first; i < t->timeline->count; i++)
         if (t->timeline->events[i].pid == PT_TIMELINE_NONE)

@@ -1,4 +1,4 @@
-/* gputrace/torch_hook.h -- src/gputrace/torch_hook.py, which is put into the command's Python. */
+/* gputrace/torch_hook.h -- src/gputrace/torch_hook.py, which runs in the command's Python. */
 #ifndef PT_GPUTRACE_TORCH_HOOK_H
 #define PT_GPUTRACE_TORCH_HOOK_H
 

@@ -1,4 +1,4 @@
-"""Profiles a program with torch's own profiler, which need not know of it.
+"""Profiles a program with torch's own profiler, without changes to the program.
 
 `pitot gpu --tool torch` puts the directory of this file first in PYTHONPATH. Python imports it as
 sitecustomize when it starts; it does nothing until the program imports torch, and writes the trace
@@ -11,7 +11,7 @@ import time
 
 
 def other_sitecustomize():
-    """The one that this file stands before, if there is one."""
+    """Imports the sitecustomize that this file hides, if there is one."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
     sys.modules.pop('sitecustomize', None)
@@ -26,7 +26,7 @@ def complain(what, error):
 
 
 def mark_clock(torch):
-    """Ties the clock of the trace to ours; the last one counts, the first is slow."""
+    """Aligns the clock of the trace with ours; the last mark counts, the first is slow."""
     for _ in range(3):
         name = f'pitot.clock {time.monotonic_ns()} {os.getpid()}'
         with torch.profiler.record_function(name):
@@ -49,7 +49,7 @@ def start():
             profiler.export_chrome_trace(path + '.new')
             os.rename(path + '.new', path)
         except Exception as error:
-            complain('wrote no trace', error)
+            complain('could not write its trace', error)
     atexit.register(stop)
 
 
@@ -70,7 +70,7 @@ class Finder:
             try:
                 start()
             except Exception as error:
-                complain('could not be started', error)
+                complain('could not start', error)
         spec.loader.exec_module = execute_and_start
         return spec
 

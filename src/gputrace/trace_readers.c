@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The bytes of a file; at NULL, -errno in `rc`. */
+/* The bytes of a file; NULL: error, with -errno in `rc`. */
 static struct pt_str map(const char *path, int *rc) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -27,7 +27,7 @@ static struct pt_str map(const char *path, int *rc) {
     return *rc || !at ? PT_STR("") : (struct pt_str){ at, (size_t)st.st_size };
 }
 
-/* Blanks before it do not count. */
+/* Ignores leading blanks. */
 static bool is_json(struct pt_str text) {
     size_t i = 0;
     while (i < text.len && (text.at[i] == ' ' || text.at[i] == '\n'))
@@ -40,8 +40,8 @@ static int read_text(struct pt_timeline *t, const char *path, struct pt_str text
     int rc = is_json(text) ? pt_torch_read(t, text) : pt_rocprof_read(t, text);
     if (rc)
         return pt_fail(err, rc,
-                       "%s is damaged, or neither a SQLite export of nsys, a CSV trace of "
-                       "rocprofv3 nor a Chrome trace of torch",
+                       "%s is damaged, or not one of: SQLite export of nsys, CSV trace of "
+                       "rocprofv3, Chrome trace of torch",
                        path);
     return 0;
 }

@@ -139,7 +139,7 @@ def summary(directory):
     contains(words, '3.00 ms 3.00 1.00 1 host to device')
     contains(words, '6.00 ms')
     contains(words, '51.7 % relu(float*)')
-    contains(words, '1 events are left out')
+    contains(words, '1 events omitted')
 
 
 def trace(directory):
@@ -182,7 +182,7 @@ def imported_later(directory):
     for _ in range(2):
         code, _, err = run('gpu', 'import', file, out)
         equal(code, 0, err)
-        contains(err, 'was taken during another run')
+        contains(err, 'was recorded during another run')
     exported(out)
     equal(table(out), before)
     check_kernels(directory)
@@ -199,7 +199,7 @@ def other_versions(directory):
                    columns_left_out=('gridZ', 'registersPerThread', 'demangledName', 'globalPid'))
     code, _, err = run('gpu', 'import', file, out)
     equal(code, 0, err)
-    contains(err, 'does not say when it was')
+    contains(err, 'has no usable start time')
     exported(out)
     kernels = table(out, 'gpu_kernels')
     equal({row['gkName'] for row in kernels}, {'gemm', 'relu'})
@@ -229,9 +229,10 @@ def foreign_files(directory):
     text.write_text('no table\n')
     empty = directory / 'empty'
     empty.write_text('')
-    for path, words in ((other, 'is no SQLite export of Nsight Systems'), (cut, 'cannot read'),
-                        (damaged, 'cannot read'), (text, 'is damaged, or neither'),
-                        (empty, 'is damaged, or neither'), (directory / 'nothing', 'cannot read'),
+    for path, words in ((other, 'is not a SQLite export of Nsight Systems'), (cut, 'cannot read'),
+                        (damaged, 'cannot read'), (text, 'is damaged, or not one of'),
+                        (empty, 'is damaged, or not one of'),
+                        (directory / 'nothing', 'cannot read'),
                         (directory, 'cannot read')):
         code, _, err = run('gpu', 'import', path, out)
         equal(code, 125, err)
@@ -248,7 +249,7 @@ def tool_without_files(directory):
     code, _, err = run('gpu', '--tool', 'nsys', '-f', 'csv', '-t', 20, '-o', directory / 'out',
                        '--', 'true', **with_tools(directory))
     equal(code, 125, err)
-    contains(err, 'nsys left no ')
+    contains(err, 'nsys wrote no ')
     assert table(directory / 'out')
 
 
@@ -350,7 +351,7 @@ def bad_commands(directory):
     equal(code, 125, err)
     code, _, err = run('gpu', '--tool', 'perf', '-o', directory / 'out', '--', 'true')
     equal(code, 125, err)
-    contains(err, "there is no 'perf'")
+    contains(err, "'perf' is not a GPU profiler")
 
 
 def without_torch(directory):
