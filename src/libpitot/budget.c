@@ -6,8 +6,8 @@
 #define HIGH_WINDOWS         3
 #define QUIET_SECONDS        60
 #define RESTORES_MAX         3
-#define WORTH                0.05 /* of the cost allowed: a part that costs less is left alone */
-#define IDLE_SHARE           0.05 /* of one CPU: the least that a program counts as using */
+#define WORTH                0.05 /* of the allowed cost: a cheaper part is not switched off */
+#define IDLE_SHARE           0.05 /* of one CPU: the minimum assumed for a program */
 
 const char *const pt_part_names[PT_PART_COUNT] = { "spans", "histograms", "memory", "gpu" };
 

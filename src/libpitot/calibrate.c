@@ -32,7 +32,7 @@ static void record_values(void) {
         pt_histogram_record_((pt_histogram){ 1 }, 0.001 * (i + 1));
 }
 
-/* The quickest of several rounds is the least disturbed. */
+/* The fastest of several rounds is the least disturbed. */
 static double seconds_of_call(void (*round)(void)) {
     int64_t best_ns = INT64_MAX;
     for (int i = 0; i < ROUNDS; i++) {
@@ -41,7 +41,7 @@ static double seconds_of_call(void (*round)(void)) {
         int64_t took_ns = pt_mono_ns() - start_ns;
         best_ns = took_ns < best_ns ? took_ns : best_ns;
     }
-    /* A clock that did not move: the cost is below what it can tell. */
+    /* A clock that did not move: the cost is below its resolution. */
     return (double)(best_ns > 0 ? best_ns : 1) / (double)PT_NS_PER_SECOND / CALLS;
 }
 

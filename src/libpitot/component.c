@@ -12,13 +12,13 @@
 
 static bool is_on; /* atomic: while off nothing is locked */
 
-/* Guarded by the lock, under which those of the history and the probe are taken. So fork() does not
- * take it: a child has a new one. Its names and histograms are those of its parent. */
+/* Guarded by the lock; the locks of the history and the probe are taken under it. So fork() does
+ * not take it: a child gets a new one. Its names and histograms are those of its parent. */
 static struct {
     pthread_mutex_t lock;
-    uint64_t next;                            /* span to count */
+    uint64_t next;                            /* the next span to count */
     bool was_tried[PT_REGION_NAMES];          /* to make the histogram of a name */
-    pt_histogram histograms[PT_REGION_NAMES]; /* 0: no room */
+    pt_histogram histograms[PT_REGION_NAMES]; /* 0: the table is full */
 } components = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* As the value of a label; each character may take two bytes. */
@@ -36,8 +36,7 @@ static pt_histogram make_histogram(const struct pt_region *region, uint16_t numb
     pt_region_copy_name(region, number, name);
     escape(name, value);
     snprintf(labels, sizeof labels, "component=\"%s\"", value);
-    return pt_histogram_new("pitot_component_seconds", "s", "How long spans of a name took",
-                            labels);
+    return pt_histogram_new("pitot_component_seconds", "s", "Duration of spans by name", labels);
 }
 
 static void count(const struct pt_region *region, const struct pt_history_span *span) {

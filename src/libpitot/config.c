@@ -1,4 +1,4 @@
-/* The configuration in force, and what follows from it. */
+/* The active configuration and its effects. */
 #include "base/clock.h"
 #include "libpitot/component.h"
 #include "libpitot/gpu_watch.h"
@@ -73,7 +73,7 @@ void pt_settings_catch_up(void) {
         int rc = to_ns ? pt_gpu_watch_start(to_ns) : 0;
         if (rc)
             pt_monitor_log(PT_LEVEL_DEBUG_PERFORMANCE,
-                           "GPU monitoring: there is no GPU to ask, going on without");
+                           "GPU monitoring: no GPU found, continuing without it");
         end_move(to_ns, to_ns && !rc);
     }
 }
@@ -85,7 +85,7 @@ static int apply_switch(const pt_config *config) {
     }
     int rc = pt_start(NULL);
     if (rc) {
-        pt_monitor_log(PT_LEVEL_WARNING, "recording cannot start: %s", strerror(-rc));
+        pt_monitor_log(PT_LEVEL_WARNING, "cannot start recording: %s", strerror(-rc));
         return rc;
     }
     if (config->history_spans == 0)
@@ -93,7 +93,8 @@ static int apply_switch(const pt_config *config) {
     else
         rc = pt_history_start((size_t)config->history_spans);
     if (rc)
-        pt_monitor_log(PT_LEVEL_WARNING, "spans are not kept in the process: %s", strerror(-rc));
+        pt_monitor_log(PT_LEVEL_WARNING, "spans will not be kept in the process: %s",
+                       strerror(-rc));
     return 0;
 }
 
@@ -102,7 +103,7 @@ static void apply_memory_track(const pt_config *config) {
     int64_t interval_ns = (int64_t)(config->memory_interval * (double)PT_NS_PER_SECOND);
     int rc = pt_memory_track_set(is_on ? interval_ns : 0);
     if (rc)
-        pt_monitor_log(PT_LEVEL_WARNING, "traces have no memory: %s", strerror(-rc));
+        pt_monitor_log(PT_LEVEL_WARNING, "traces will not show memory: %s", strerror(-rc));
 }
 
 static int apply(const pt_config *config) {
@@ -138,7 +139,8 @@ static uint64_t copy(pt_config *config) {
     return copied;
 }
 
-/* What others have put meanwhile is applied too, so that the last one is what counts. */
+/* Settings that other threads have stored since are applied too, so that the last one is in
+ * force. */
 static int configure(const pt_config *config) {
     pt_config now, after;
     int rc;
@@ -165,8 +167,8 @@ int pt_configure(const pt_config *config) {
     return rc;
 }
 
-/* Only if the environment says something: a program that does not ask pays nothing. What it means
- * for the GPU waits for the first step: drivers are not for code that runs before main(). */
+/* Only if the environment has settings: a program without them pays nothing. GPU settings wait for
+ * the first step: drivers must not run before main(). */
 __attribute__((constructor)) static void look_at_environment(void) {
     char message[MESSAGE_SIZE];
     pt_config config;

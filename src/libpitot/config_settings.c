@@ -1,4 +1,4 @@
-/* The table of settings, and where they come from: code, PITOT_* variables, a file:
+/* The table of settings, and their sources: code, PITOT_* variables, a file:
  *
  *     # of the training job
  *     enable_metrics = true
@@ -29,7 +29,7 @@ struct field {
     const char *name;
     enum type type;
     size_t offset;
-    double first; /* the default; not of texts */
+    double first; /* the default; not for texts */
     double min, max;
     const char *first_text;
 };
@@ -71,12 +71,12 @@ static size_t size_of(const struct field *field) {
     return sizes[field->type];
 }
 
-/* A program that was built for an earlier version has a shorter struct. */
+/* A program built for an earlier version has a shorter struct. */
 static bool has_field(const pt_config *config, const struct field *field) {
     return field->offset + size_of(field) <= config->size;
 }
 
-/* A program that was built for a later version has a longer one. */
+/* A program built for a later version has a longer one. */
 static size_t known_size(const pt_config *config) {
     return config->size < sizeof *config ? config->size : sizeof *config;
 }
@@ -182,8 +182,7 @@ static int set(pt_config *config, struct pt_str key, struct pt_str value,
     for (size_t i = 0; i < PT_COUNT(fields); i++)
         if (pt_str_eq(key, pt_str_from(fields[i].name)))
             return set_field(config, &fields[i], value, message);
-    snprintf(message, MESSAGE_SIZE, "%s: there is no such setting",
-             pt_str_copy(shown, sizeof shown, key));
+    snprintf(message, MESSAGE_SIZE, "%s: unknown setting", pt_str_copy(shown, sizeof shown, key));
     return -EINVAL;
 }
 
@@ -242,7 +241,7 @@ int pt_settings_parse(pt_config *config, struct pt_scan text, const char *source
     return 0;
 }
 
-/* Up to FILE_SIZE bytes; how many, or -errno. */
+/* Up to FILE_SIZE bytes; returns their number, or -errno. */
 static ssize_t read_whole(const char *path, char *into) {
     size_t length = 0;
     ssize_t n = 0;
@@ -276,7 +275,7 @@ int pt_config_read_file(pt_config *config, const char *path, char *message, size
     return rc;
 }
 
-/* PITOT_ENABLE_METRICS of enable_metrics. */
+/* PITOT_ENABLE_METRICS for enable_metrics. */
 static void name_variable(const struct field *field, char into[VARIABLE_SIZE]) {
     size_t at = (size_t)snprintf(into, VARIABLE_SIZE, "%s", PREFIX);
     for (const char *c = field->name; *c && at + 1 < VARIABLE_SIZE; c++)
@@ -338,8 +337,7 @@ int pt_settings_check(const pt_config *config, char *message, size_t capacity) {
         char allowed[MESSAGE_SIZE], wrong[2 * MESSAGE_SIZE];
         if (!has_field(config, &fields[i]) || is_in_range(config, &fields[i]))
             continue;
-        snprintf(wrong, sizeof wrong, "%s: it is not %s", fields[i].name,
-                 describe(&fields[i], allowed));
+        snprintf(wrong, sizeof wrong, "%s: not %s", fields[i].name, describe(&fields[i], allowed));
         say(message, capacity, "", wrong);
         return -EINVAL;
     }

@@ -1,4 +1,4 @@
-/* libpitot/config_settings.h -- what of the configuration other files ask for. */
+/* libpitot/config_settings.h -- the parts of the configuration that other files use. */
 #ifndef PT_LIBPITOT_CONFIG_SETTINGS_H
 #define PT_LIBPITOT_CONFIG_SETTINGS_H
 
@@ -8,11 +8,11 @@
 
 /* gpu_monitor_interval. */
 int64_t pt_settings_gpu_interval_ns(void);
-/* Begins what could not begin while the program was loaded. Not by a function of the ticker. */
+/* Starts what could not start while the program was loaded. Not from a function of the ticker. */
 void pt_settings_catch_up(void);
 
-/* Sets what the lines of a file set. 0; -EINVAL: `message` begins with `source`, and nothing is
- * set. */
+/* Applies the settings in the lines of a file. 0; -EINVAL: `message` begins with `source`, and no
+ * setting is applied. */
 int pt_settings_parse(pt_config *config, struct pt_scan text, const char *source, char *message,
                       size_t capacity);
 bool pt_settings_in_environment(void);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LEVEL 1 /* traces shrink to a tenth by it, and it is four times as fast as the default */
+#define LEVEL 1 /* traces shrink to a tenth with it, and it is four times as fast as the default */
 #define GZIP  (15 + 16)
 
 int pt_drain_memory(void *memory, const void *bytes, size_t n) {
@@ -45,7 +45,7 @@ int pt_gzip_begin(struct pt_gzip *g, int fd) {
     return rc == Z_OK ? 0 : -ENOMEM;
 }
 
-/* All of the input, and with Z_FINISH all that is held back. */
+/* All of the input, and with Z_FINISH also the pending output. */
 static int deflate_all(struct pt_gzip *g, int flush) {
     int rc = 0;
     do {

@@ -1,9 +1,9 @@
-/* libpitot/drain.h -- where an output inside the program goes: memory, a file, a compressed file.
+/* libpitot/drain.h -- destinations of an output inside the program: memory, a file, a gzip file.
  *
  *     struct pt_text_memory m = { 0 };
  *     pt_out_through(&out, buffer, pt_drain_memory, &m);
  *
- * Lack of memory and of space are errors that stick to the output. */
+ * Lack of memory and of disk space are errors that stick to the output. */
 #ifndef PT_LIBPITOT_DRAIN_H
 #define PT_LIBPITOT_DRAIN_H
 
@@ -29,7 +29,7 @@ struct pt_gzip {
 };
 int pt_gzip_begin(struct pt_gzip *g, int fd) PT_MUST_CHECK;
 int pt_drain_gzip(void *gzip, const void *bytes, size_t n);
-/* Writes what is left if `is_complete`, and releases. */
+/* Writes the pending output if `is_complete`, and releases. */
 int pt_gzip_end(struct pt_gzip *g, bool is_complete) PT_MUST_CHECK;
 
 #endif

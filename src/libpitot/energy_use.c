@@ -10,7 +10,7 @@
 
 #define JOULES_PER_KWH 3.6e6
 #define FILE_LIMIT     (4u << 20)
-/* As docs/ENERGY.md has it for RAPL packages; NVML says 5 % of itself. */
+/* As in docs/ENERGY.md for RAPL packages; NVML specifies 5 %. */
 #define MEASURED_LOW  0.95
 #define MEASURED_HIGH 1.05
 
@@ -50,13 +50,14 @@ void pt_energy_use_close(struct pt_energy_use *e) {
     pt_rapl_close(&e->rapl);
 }
 
-/* The platform holds both, but stands still on many machines; cores are parts of packages. */
+/* The platform counter includes both, but does not move on many machines; cores are parts of
+ * packages. */
 static bool is_counted(const struct pt_rapl_zone *zone) {
     struct pt_str domain = pt_str_from(zone->domain);
     return pt_str_starts(domain, PT_STR("package")) || pt_str_starts(domain, PT_STR("dram"));
 }
 
-/* Files are not kept open: the program may close them and open others in their place. */
+/* Files are not kept open: the program may close them and reuse their descriptors. */
 double pt_energy_use_rapl(struct pt_energy_use *e) {
     struct pt_fs fs;
     double joules = NAN;
@@ -72,8 +73,8 @@ double pt_energy_use_rapl(struct pt_energy_use *e) {
     return joules;
 }
 
-/* CPU time of the process by that of all. The machine's is counted in ticks: in a short time there
- * may be none. */
+/* CPU time of the process divided by that of all. The machine's is counted in ticks: a short
+ * interval may have none. */
 static double part_of_cpu(const struct pt_energy_inputs *in) {
     double busy_s = fmax(in->busy_s, in->cpu_s);
     return busy_s > 0 ? in->cpu_s / busy_s : 0;

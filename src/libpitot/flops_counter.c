@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define THREADS_MAX 64 /* a descriptor for each thread and event */
+#define THREADS_MAX 64 /* one descriptor per thread and event */
 
 static const char tasks_path[] = "/proc/self/task";
 
@@ -20,7 +20,7 @@ struct pt_flops_event {
 
 #define RAW_EVENT(event, umask) ((umask) << 8 | (event))
 
-/* Events of Intel and AMD, and what they count. */
+/* Events of Intel and AMD. */
 enum { FP_ARITH_INST_RETIRED = 0xc7, RETIRED_SSE_AVX_FLOPS = 0x03 };
 enum {
     SCALAR_DOUBLE = 0x01,
@@ -34,7 +34,7 @@ enum {
     ALL_FLOPS = 0xff,
 };
 
-/* The weight is the number of operations of one instruction; umasks of the same weight are one
+/* The weight is the number of operations per instruction; umasks with the same weight are one
  * event. */
 static const struct kind {
     uint64_t config;
@@ -85,7 +85,7 @@ static int open_thread(struct pt_flops_counter *c, const struct kinds *kinds, pi
     for (size_t i = 0; i < kinds->count; i++) {
         int fd = open_event(&kinds->at[i], thread);
         if (fd == -ESRCH)
-            return 0; /* it has ended meanwhile */
+            return 0; /* it has ended */
         if (fd < 0)
             return fd;
         c->events[c->event_count++] = (struct pt_flops_event){ fd, kinds->at[i].weight };

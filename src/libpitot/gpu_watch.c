@@ -10,30 +10,30 @@
 #include <unistd.h>
 
 #define SLOWNESS        10
-#define DEVICES_MAX     64 /* of which the energy is counted */
+#define DEVICES_MAX     64 /* GPUs with energy counted */
 #define PATIENCE_NS     (500 * PT_NS_PER_MS)
 #define SEARCH_AGAIN_NS (60 * PT_NS_PER_SECOND)
 #define BYTES_PER_MB    (1024.0 * 1024)
 
 static const char procfs[] = "/proc", sysfs[] = "/sys", rootfs[] = "/";
 
-/* What is known of the energy of a device: both at `time_ns`. */
+/* The known energy of a device, at `time_ns`. */
 struct meter {
     double counter_joules, power_w; /* NAN: unknown */
     int64_t time_ns;                /* 0: not yet */
 };
 
-/* Guarded by `life_lock`, which only start and stop take, for as long as they last. */
+/* Guarded by `life_lock`, which only start and stop take, for their whole duration. */
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
 static int reference_count, tick_id;
-static int64_t shortest_ns, found_none_ns; /* the latter is 0: never */
+static int64_t shortest_ns, found_none_ns; /* last search; 0: never */
 static bool is_prepared;
 
-/* Guarded by `lock`, which is held for a moment. */
+/* Guarded by `lock`, which is held briefly. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pt_gpu_poller *poller;        /* NULL: nothing is watched */
 static bool is_starting, is_cut_off;        /* the latter: by fork() */
-static int slowness = 1;                    /* intervals are so many times as long */
+static int slowness = 1;                    /* factor on the intervals */
 static int64_t poller_cpu_ns, ended_cpu_ns; /* of this poller, of those before */
 static bool sees_host_pids;
 static struct pt_gpu_reading reading;
@@ -51,7 +51,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns) {
     return (double)(to_ns - from_ns) / (double)PT_NS_PER_SECOND;
 }
 
-/* Drivers speak of pids of the outermost namespace. */
+/* Drivers use the pids of the outermost namespace. */
 static bool is_self(const struct pt_gpu_process *p) {
     return p->pid == getpid() && (!p->is_host_pid || sees_host_pids);
 }
@@ -81,7 +81,7 @@ static double memory_of_process(void) {
     return mb;
 }
 
-/* Joules since the last reading of the device; a counter that fell was reset. */
+/* Joules since the last reading of the device; a counter that decreased was reset. */
 static double energy_between(const struct meter *before, const struct meter *after) {
     double joules = after->counter_joules - before->counter_joules;
     if (joules >= 0)
@@ -103,7 +103,7 @@ static void count_energy(void) {
     }
 }
 
-/* Takes in the latest reading, if it is new. The lock is held. */
+/* Uses the latest reading, if it is new. The lock is held. */
 static void take_in(void) {
     if (!poller || !pt_gpu_poller_read(poller, &reading) || reading.device_count == 0)
         return;
@@ -145,7 +145,7 @@ static void after_fork_in_parent(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The thread is the parent's, and its poller may be in any state: it is left alone. */
+/* The thread is the parent's, and its poller may be in any state: do not touch it. */
 static void after_fork_in_child(void) {
     is_cut_off |= poller || is_starting;
     poller = NULL;
@@ -172,7 +172,7 @@ static int search(struct pt_gpu_poller **found, bool *is_host) {
     return rc;
 }
 
-/* False if this process may not: a child of one that watched. */
+/* False if this process may not: its parent watched GPUs before fork(). */
 static bool begin_start(void) {
     pthread_mutex_lock(&lock);
     is_starting = !is_cut_off;
@@ -193,7 +193,7 @@ static void end_start(struct pt_gpu_poller *found, bool is_host) {
     sees_host_pids = is_host;
     is_starting = false;
     set_pace();
-    reading.sequence = 0; /* those of another poller count for nothing */
+    reading.sequence = 0; /* readings of another poller do not count */
     ended_cpu_ns += poller_cpu_ns;
     poller_cpu_ns = 0;
     now = nothing;
@@ -220,7 +220,7 @@ static int start_watching(void) {
     if (rc)
         return rc;
     tick_id = pt_ticker_add(tick, NULL, shortest_ns);
-    return 0; /* without a tick, means rest on the readings that somebody asked for */
+    return 0; /* without a tick, means use only the readings that somebody requested */
 }
 
 static void shorten(int64_t interval_ns) {
@@ -322,7 +322,7 @@ void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_ma
         since->power_w = to->power_w;
 }
 
-/* From the beginning: a fork must not copy a lock while it is held. */
+/* At load: a fork must not copy a lock while it is held. */
 __attribute__((constructor(101))) static void prepare(void) {
     is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -1,4 +1,4 @@
-/* Is the service well? By a probe of its own, and figures of its recent requests. */
+/* Is the service healthy? From its own probe and figures of its recent requests. */
 #include "analyze/health.h"
 #include "base/clock.h"
 #include "libpitot/gpu_watch.h"
@@ -27,7 +27,7 @@ double pt_error_rate(void) {
     return health.error_rate;
 }
 
-/* The first question begins to watch, and it goes on: services ask again and again. */
+/* The first call starts the watch for good: services call this repeatedly. */
 double pt_gpu_utilization(void) {
     static int is_watching;
     struct pt_gpu_now now;

@@ -1,4 +1,4 @@
-/* libpitot/json_text.h -- JSON as a text that the program free()s; without memory there is none. */
+/* libpitot/json_text.h -- JSON as a text that the program free()s; NULL without memory. */
 #ifndef PT_LIBPITOT_JSON_TEXT_H
 #define PT_LIBPITOT_JSON_TEXT_H
 

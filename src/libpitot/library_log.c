@@ -1,4 +1,4 @@
-/* libpitot never writes to the program's streams: what there is to say goes to its callback. */
+/* libpitot never writes to the program's streams: messages go to the program's callback. */
 #include "libpitot/library_log.h"
 
 #include "base/log.h"
@@ -11,11 +11,11 @@
 enum pt_log_level pt_log_level = PT_LOG_INFO;
 void (*pt_log_hook)(void);
 
-/* Guarded by libpitot/monitor_lock.h: both are one setting, a callback never gets another's
+/* Guarded by libpitot/monitor_lock.h: both are one setting, so that a callback never gets another's
  * argument. */
 static pt_log_function *callback;
 static void *callback_arg;
-static char kept[512]; /* the first warning that there was no callback for */
+static char kept[512]; /* the first warning issued without a callback */
 
 void pt_set_log(pt_log_function *log, void *arg) {
     char text[sizeof kept] = "";
@@ -58,7 +58,7 @@ void pt_monitor_log(int level, const char *format, ...) {
     va_end(args);
 }
 
-/* What the layers below have to say. */
+/* Messages of the lower layers. */
 void pt_log(enum pt_log_level level, const char *format, ...) {
     static const int levels[] = {
         [PT_LOG_ERROR] = PT_LEVEL_WARNING,

@@ -8,7 +8,7 @@
 
 #define TEXT_SIZE 8192
 
-/* As much of the file as the buffer takes. */
+/* The part of the file that fits in the buffer. */
 static int read_text(const char *path, char text[TEXT_SIZE], struct pt_scan *scan) {
     int saved_errno = errno;
     struct pt_file file = { 0 };
@@ -41,7 +41,7 @@ int pt_machine_parse_memory(struct pt_scan text, struct pt_machine_memory *memor
     int64_t used = kib[TOTAL] - kib[FREE];
     for (int i = BUFFERS; i < KEY_COUNT; i++)
         used -= is_present[i] ? kib[i] : 0;
-    if (used < 0) /* of a container that shows less than the host's caches */
+    if (used < 0) /* in a container that shows less than the host's caches */
         used = kib[TOTAL] - kib[FREE];
     *memory = (struct pt_machine_memory){ kib[TOTAL] * 1024, used * 1024, kib[AVAILABLE] * 1024 };
     return 0;

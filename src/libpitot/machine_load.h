@@ -1,6 +1,6 @@
-/* libpitot/machine_load.h -- CPU and memory of the machine for those who want nothing else of it.
+/* libpitot/machine_load.h -- only the CPU and memory of the machine.
  *
- * Reads into buffers on the stack: allocates nothing, leaves errno alone. */
+ * Reads into buffers on the stack: allocates nothing, keeps errno. */
 #ifndef PT_LIBPITOT_MACHINE_LOAD_H
 #define PT_LIBPITOT_MACHINE_LOAD_H
 
@@ -9,13 +9,13 @@
 struct pt_machine_memory {
     int64_t total_bytes;
     int64_t used_bytes;      /* total - free - buffers - cached - reclaimable, as psutil's `used` */
-    int64_t available_bytes; /* what new work can take without swapping */
+    int64_t available_bytes; /* available to new work without swapping */
 };
 
 /* Text of /proc/meminfo. 0 or -EINVAL. */
 int pt_machine_parse_memory(struct pt_scan text, struct pt_machine_memory *memory) PT_MUST_CHECK;
 
-/* 0 or -errno. Of the usage only the ticks are set, NAN if they are not known. */
+/* 0 or -errno. Of the usage only the ticks are set, NAN if unknown. */
 int pt_machine_read_memory(struct pt_machine_memory *memory) PT_MUST_CHECK;
 void pt_machine_read_ticks(struct pt_machine_usage *usage);
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define BYTES_PER_MB (1024.0 * 1024)
-#define FIRST_LINE   4096 /* of /proc/stat the line of all CPUs is wanted */
+#define FIRST_LINE   4096 /* of /proc/stat only the line of all CPUs is needed */
 #define FILE_LIMIT   (4u << 20)
 
 static const char stat_path[] = "/proc/stat", memory_path[] = "/proc/meminfo",
@@ -25,7 +25,7 @@ void pt_machine_scan_cpu(struct pt_machine_usage *u, struct pt_scan text) {
         !pt_fields_has(times.present, PT_CPU_IDLE))
         return;
     double busy = 0, idle = 0;
-    for (int i = 0; i <= PT_CPU_STEAL; i++) { /* guests are in user already */
+    for (int i = 0; i <= PT_CPU_STEAL; i++) { /* guest time is included in user time */
         double ticks = pt_fields_has(times.present, i) ? (double)times.ticks[i] : 0;
         if (i == PT_CPU_IDLE || i == PT_CPU_IOWAIT)
             idle += ticks;
@@ -117,7 +117,7 @@ double pt_machine_cpu_percent(const struct pt_machine_usage *from,
                               const struct pt_machine_usage *to) {
     double total = grown(from->total_ticks, to->total_ticks);
     double busy = grown(from->busy_ticks, to->busy_ticks);
-    return total > 0 ? fmin(busy / total * 100, 100) : NAN; /* idle time may fall a little */
+    return total > 0 ? fmin(busy / total * 100, 100) : NAN; /* idle time may decrease slightly */
 }
 
 double pt_machine_busy_seconds(const struct pt_machine_usage *from,
@@ -142,7 +142,7 @@ double pt_machine_disk_percent(const struct pt_machine_usage *from,
         if (!before || to->disks[i].busy_ms < before->busy_ms)
             continue;
         double percent = (double)(to->disks[i].busy_ms - before->busy_ms) / ms * 100;
-        highest = fmax(highest, fmin(percent, 100)); /* NAN is no maximum */
+        highest = fmax(highest, fmin(percent, 100)); /* NAN is not a maximum */
     }
     return highest;
 }

@@ -1,7 +1,7 @@
-/* libpitot/memory_series.h -- values of memory over time or steps, in bounded room.
+/* libpitot/memory_series.h -- values of memory over time or steps, in bounded space.
  *
- * When it is full every second value goes, and from then on only every second one is taken: the
- * values stay evenly spaced. */
+ * When it is full, every second value is dropped, and from then on only every second value is kept:
+ * the values stay evenly spaced. */
 #ifndef PT_LIBPITOT_MEMORY_SERIES_H
 #define PT_LIBPITOT_MEMORY_SERIES_H
 
@@ -15,13 +15,13 @@
 struct pt_memory_series {
     double *x, *mb; /* one block */
     size_t count, capacity;
-    uint64_t offered, stride; /* every stride-th is taken; 0: all */
+    uint64_t offered, stride; /* every stride-th value is kept; 0: all */
 };
 
 /* Drops the value if there is no memory. */
 void pt_memory_series_add(struct pt_memory_series *s, double x, double mb);
-/* Whether pt_memory_series_add() would take the next value. If not it counts as offered: what is
- * dear to read need not be. */
+/* Would pt_memory_series_add() keep the next value? If not, the value counts as offered, so that an
+ * expensive read can be skipped. */
 bool pt_memory_series_wants(struct pt_memory_series *s);
 void pt_memory_series_release(struct pt_memory_series *s);
 

@@ -36,7 +36,7 @@ void pt_memory_track_sample(void *unused) {
     pt_monitor_unlock();
 }
 
-/* Sets the interval; the ticker's entry, which is not to be called under the guard. */
+/* Sets the interval; returns the ticker's entry, which must not be called under the guard. */
 static int exchange(int64_t interval_ns) {
     pt_monitor_lock();
     int id = track.tick_id;
@@ -49,7 +49,7 @@ static int exchange(int64_t interval_ns) {
     return id;
 }
 
-/* One that two threads have added at once is removed again. */
+/* If two threads added one at once, one is removed again. */
 static int begin(int64_t interval_ns) {
     int id = pt_ticker_add(pt_memory_track_sample, NULL, interval_ns);
     if (id < 0)

@@ -10,13 +10,12 @@ struct pt_memory_point {
     double mb;       /* resident */
 };
 
-/* Takes a sample at each interval from now on; 0: no more, and those that are there go. 0 or
- * -errno. */
+/* Takes a sample at each interval from now on; 0: stops and drops all samples. 0 or -errno. */
 int pt_memory_track_set(int64_t interval_ns);
-/* Copies samples from number `from` on, oldest first; `*next` is where to go on. */
+/* Copies samples from number `from` on, oldest first; `*next` is where to continue. */
 size_t pt_memory_track_read(uint64_t from, struct pt_memory_point *into, size_t capacity,
                             uint64_t *next);
-/* Takes a sample at once, if samples are taken at all. */
+/* Takes a sample now, if sampling is on. */
 void pt_memory_track_sample(void *unused);
 
 #endif

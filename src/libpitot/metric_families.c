@@ -12,9 +12,9 @@
 #define PLACES 1024 /* of the hash table; more than there are metrics */
 #define NONE   UINT16_MAX
 
-_Static_assert(PLACES > PT_REGION_METRICS, "a free place is always found");
+_Static_assert(PLACES > PT_REGION_METRICS, "a free slot is always found");
 
-/* A metric of the region and the family it is in. */
+/* A metric of the region and its family. */
 struct member {
     const struct pt_region_metric *metric;
     uint16_t family;
@@ -26,22 +26,22 @@ struct histogram {
     uint64_t buckets[PT_BUCKET_COUNT];
 };
 
-/* Where the number of a series is. */
+/* Where the value of a series is. */
 struct source {
     enum pt_family_kind kind;
     uint32_t slot;
     const uint64_t *gauge;
 };
 
-/* What is grouped stays so while the region has the same metrics: then only numbers are read, and
- * of the region, which is large, only those. */
+/* Groups stay valid while the region has the same metrics: then only the values are read, and
+ * nothing else of the large region. */
 struct pt_metric_families {
     struct pt_region region; /* closed: nothing is grouped */
     struct pt_region_blocks blocks;
     uint32_t metric_count; /* of the region, when they were grouped */
     struct member members[PT_REGION_METRICS];
     uint16_t member_count;
-    struct pt_family families[PT_REGION_METRICS + 1];           /* and what was dropped */
+    struct pt_family families[PT_REGION_METRICS + 1];           /* including dropped ones */
     uint16_t first[PT_REGION_METRICS], last[PT_REGION_METRICS]; /* members of a family */
     uint16_t family_count;
     uint16_t places[PLACES]; /* families, by their names */
@@ -68,7 +68,7 @@ static void after_fork_in_parent(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The child has a region of its own, possibly at the same place. */
+/* The child has its own region, possibly at the same address. */
 static void after_fork_in_child(void) {
     metrics.region = (struct pt_region){ 0 };
     pthread_mutex_unlock(&lock);
@@ -125,7 +125,7 @@ static uint32_t hash(struct pt_str name) {
     return (uint32_t)h;
 }
 
-/* Its place in the hash table: that of the family, or the free one it belongs to. */
+/* Its slot in the hash table: that of the family, or the free one for it. */
 static uint16_t *find_place(struct pt_metric_families *m, struct pt_str name,
                             enum pt_family_kind kind) {
     for (uint32_t at = hash(name);; at++) {
@@ -170,7 +170,7 @@ static bool is_whole(const struct pt_region_metric *metric) {
            (kind == PT_REGION_HISTOGRAM && metric->slot < PT_REGION_HISTOGRAMS);
 }
 
-/* Labels were checked when the metric was made, but not their UTF-8, and `le` is ours. */
+/* Labels were checked when the metric was created, but not their UTF-8, and `le` is reserved. */
 static struct pt_str add_labels(struct pt_metric_families *m,
                                 const struct pt_region_metric *metric) {
     const char *reserved = metric->kind == PT_REGION_HISTOGRAM ? "le" : NULL;
@@ -180,7 +180,7 @@ static struct pt_str add_labels(struct pt_metric_families *m,
     return (struct pt_str){ at, length };
 }
 
-/* Anew: what was in it may have been of another region. */
+/* From scratch: its content may be of another region. */
 static int prepare_histogram(struct pt_metric_families *m, uint32_t slot) {
     free(m->histograms[slot]);
     m->histograms[slot] = calloc(1, sizeof *m->histograms[slot]);
@@ -201,7 +201,7 @@ static int add_series(struct pt_metric_families *m, const struct pt_region_metri
     return rc;
 }
 
-/* The series of a family stand together. */
+/* The series of a family are contiguous. */
 static int add_all_series(struct pt_metric_families *m) {
     int rc = 0;
     for (uint16_t i = 0; i < m->family_count; i++) {
@@ -260,7 +260,7 @@ static void read_all(struct pt_metric_families *m) {
         read_series(m, &m->sources[i], &m->series[i]);
 }
 
-/* Behind the others. Returns how many families there are now. */
+/* Appends. Returns the number of families. */
 static size_t add_dropped(struct pt_metric_families *m) {
     uint64_t dropped = pt_region_dropped(&m->region);
     if (dropped == 0)
@@ -269,7 +269,7 @@ static size_t add_dropped(struct pt_metric_families *m) {
     *series = (struct pt_series){ .labels = PT_STR(""), .integer = dropped, .is_integer = true };
     m->families[m->family_count] = (struct pt_family){
         .name = PT_STR("pitot_dropped"),
-        .help = PT_STR("Spans, names and metrics that found no room"),
+        .help = PT_STR("Spans, names and metrics dropped because the region was full"),
         .unit = PT_STR(""),
         .kind = PT_FAMILY_COUNTER,
         .series = series,

@@ -1,4 +1,4 @@
-/* The monitor of a service: what it knows of the machine, and which of its rules are broken. */
+/* The monitor of a service: readings of the machine, and the rules that are violated. */
 #include "libpitot/monitor.h"
 
 #include "base/clock.h"
@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define BYTES_PER_GB   (1024.0 * 1024 * 1024)
-#define CPU_WINDOW_NS  (100 * PT_NS_PER_MS) /* the kernel counts in 10 ms: less says little */
+#define BYTES_PER_GB (1024.0 * 1024 * 1024)
+#define CPU_WINDOW_NS \
+    (100 * PT_NS_PER_MS) /* the kernel counts in 10 ms: a shorter window is not meaningful */
 #define GPU_FRESH_NS   (10 * PT_NS_PER_SECOND)
 #define CAPACITY_LIMIT 1000000
 
@@ -87,7 +88,7 @@ size_t pt_monitor_values(pt_monitor *monitor, const char *name, double *timestam
     return count;
 }
 
-/* Begins to watch the GPU with the first question. The search is dear only where there is one. */
+/* The first call starts to watch the GPU. The search is expensive only if there is one. */
 static void watch_gpu(pt_monitor *monitor) {
     pt_monitor_lock();
     bool is_first = !monitor->watches_gpu;
@@ -120,8 +121,8 @@ static void wait_until(int64_t ns) {
         continue;
 }
 
-/* Since the reading before; if that was only a moment ago, what was said then. The first answer
- * waits until there is a window to speak of. */
+/* Since the previous reading; if that was a moment ago, the previous answer. The first answer waits
+ * until the window is long enough. */
 static double cpu_percent(pt_monitor *monitor) {
     struct pt_machine_usage cpu;
     pt_monitor_lock();
@@ -161,7 +162,7 @@ void pt_monitor_system(pt_monitor *monitor, pt_system_metrics *metrics) {
 
 #define AT(member) offsetof(struct pt_monitor_now, member)
 
-/* The names that rules may have besides those of series. */
+/* Names that rules may use besides those of series. */
 static const struct {
     const char *name;
     size_t offset;
@@ -224,7 +225,7 @@ void pt_monitor_on_alert(pt_monitor *monitor, pt_alert_function *call, void *arg
     pt_monitor_unlock();
 }
 
-/* What the rules need: nobody waits for a CPU window or a driver that no rule asks for. */
+/* Reads only what the rules need: no waiting for a CPU window or a driver that no rule uses. */
 static void look(pt_monitor *monitor, struct pt_monitor_now *now) {
     bool needs_gpu = false, needs_system = false;
     pt_monitor_lock();
@@ -242,7 +243,7 @@ static void look(pt_monitor *monitor, struct pt_monitor_now *now) {
         pt_monitor_system(monitor, &now->system);
 }
 
-/* NAN: not known. The guard is held. */
+/* NAN: unknown. The guard is held. */
 static double value_for(const pt_monitor *monitor, const struct pt_monitor_rule *rule,
                         const struct pt_monitor_now *now) {
     double value = (double)NAN;
@@ -265,7 +266,7 @@ struct change {
     bool is_on;
 };
 
-/* Moves all rules on; `alerts` gets those that are on. The guard is held. */
+/* Updates all rules; `alerts` gets those that are firing. The guard is held. */
 static void step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
                        struct pt_monitor_alerts *alerts, struct change *changes,
                        size_t *change_count) {
@@ -285,7 +286,7 @@ static void step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
     }
 }
 
-/* Steps that have become slower are alerts of every monitor. The guard is held. */
+/* Slower steps are alerts of every monitor. The guard is held. */
 static void step_regressions(pt_monitor *monitor, struct pt_monitor_alerts *alerts,
                              struct change *changes, size_t *change_count) {
     pt_regression all[PT_REGRESSION_NAMES];

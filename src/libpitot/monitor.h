@@ -1,4 +1,4 @@
-/* libpitot/monitor.h -- what the files of the monitor share. */
+/* libpitot/monitor.h -- shared by the files of the monitor. */
 #ifndef PT_LIBPITOT_MONITOR_H
 #define PT_LIBPITOT_MONITOR_H
 
@@ -13,7 +13,7 @@
 
 struct pt_monitor_rule {
     char metric[64], text[128];
-    int known; /* which of the names that are no series; -1: a series */
+    int known; /* index of a name that is not a series; -1: a series */
     struct pt_alert_limit limit;
     struct pt_alert_state state;
 };
@@ -28,15 +28,15 @@ struct pt_monitor {
     double cpu_percent; /* NAN: not known yet */
     struct pt_monitor_rule rules[PT_MONITOR_RULES];
     size_t rule_count;
-    uint32_t regressions; /* bit for each name of a step that was slower at the last check */
+    uint32_t regressions; /* one bit per step name that was slower at the last check */
     pt_alert_function *on_alert;
     void *on_alert_arg;
 };
 
-/* What the rules look at, besides series. */
+/* Values that rules use, besides series. */
 struct pt_monitor_now {
     pt_gpu_metrics gpu;
-    double gpu_memory_usage; /* used by total */
+    double gpu_memory_usage; /* used divided by total */
     pt_system_metrics system;
 };
 
@@ -47,7 +47,7 @@ struct pt_monitor_alerts {
     size_t count;
 };
 
-/* Looks at all rules with these values. Returns how many are on. */
+/* Evaluates all rules with these values. Returns the number of firing alerts. */
 size_t pt_monitor_check_with(pt_monitor *monitor, struct pt_monitor_now *now,
                              struct pt_monitor_alerts *alerts);
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Series are only added meanwhile: a report may lack the newest ones. */
+/* Series are only ever added: a report may lack the newest ones. */
 static pt_monitor_report *make(const pt_monitor *monitor, const struct pt_monitor_alerts *alerts) {
     pt_monitor_lock();
     size_t summary_count = monitor->series.count;

@@ -1,5 +1,5 @@
-/* Life of an operation: what there is to read is read at both ends, memory and GPU also meanwhile,
- * on the library's own thread. */
+/* Life of an operation: readings are taken at both ends, memory and GPU also in between, on the
+ * library's own thread. */
 #include "base/clock.h"
 #include "libpitot/flops_counter.h"
 #include "libpitot/gpu_watch.h"
@@ -15,7 +15,7 @@
 
 #define NO_NAME "operation"
 
-/* All that is read at one end. */
+/* The readings at one end. */
 struct instant {
     uint64_t reset_count; /* before it was read */
     struct pt_process_usage process;
@@ -24,7 +24,7 @@ struct instant {
     double gpu_mb;
 };
 
-/* Open operations are in one list for all profilers. */
+/* Open operations of all profilers are in one list. */
 struct pt_operation {
     struct pt_operation *next;
     struct pt_profiler *profiler; /* NULL: abandoned */
@@ -33,25 +33,25 @@ struct pt_operation {
     struct instant begin;
     double rapl_joules; /* at the start */
     struct pt_flops_counter counter;
-    double flops; /* that were added; NAN: none */
+    double flops; /* added by the program; NAN: none */
     double peak_ram_mb, peak_gpu_mb;
-    /* The kernel's highest mark says something of this operation if it is above `mark_mb`. */
+    /* The kernel's peak is valid for this operation if it is above `mark_mb`. */
     double mark_mb;
-    bool is_peak_exact; /* so far: at all times it did say something */
+    bool is_peak_exact; /* so far: it was valid at all times */
     uint64_t steps;
     struct pt_memory_series samples, step_samples;
     pt_span span;
 };
 
-static struct pt_operation nothing; /* the handle where there is no memory */
+static struct pt_operation nothing; /* the handle if there is no memory */
 static struct pt_operation *open_operations;
-static uint64_t reset_count; /* how often the kernel's highest mark was set back */
+static uint64_t reset_count; /* number of resets of the kernel's peak */
 
 static double highest(double a, double b) {
     return fmax(a, b); /* a number, if one of them is */
 }
 
-/* The GPU is left alone unless the profiler watches it. */
+/* The GPU is not read unless the profiler watches it. */
 static double read_gpu_mb(const pt_profiler *p) {
     struct pt_gpu_now now;
     if (!p->watches_gpu || !pt_gpu_watch_read(&now))
@@ -65,7 +65,7 @@ static void read_gpu(const pt_profiler *p, struct instant *at) {
         pt_gpu_watch_mark(&at->gpu);
 }
 
-/* Takes in the kernel's highest mark; whether it says something. */
+/* Takes the kernel's peak; returns whether it is valid. */
 static bool take_mark(struct pt_operation *op, double mark_mb) {
     if (!(mark_mb > op->mark_mb))
         return false;
@@ -73,7 +73,7 @@ static bool take_mark(struct pt_operation *op, double mark_mb) {
     return true;
 }
 
-/* Sets the mark back for a new operation; the others take it in before. False: not possible. */
+/* Resets the peak for a new operation; the others take it before. False: not possible. */
 static bool reset_mark(double mark_mb) {
     for (struct pt_operation *op = open_operations; op; op = op->next)
         op->is_peak_exact &= take_mark(op, mark_mb);
@@ -102,7 +102,7 @@ static struct pt_operation *make(pt_profiler *p) {
     return op;
 }
 
-/* The last thing read is what is most disturbed by reading: time and memory of the process. */
+/* Time and memory of the process come last: reading disturbs them most. */
 static void open_operation(struct pt_operation *op, struct pt_record *record,
                            struct pt_kernel_text *buffer) {
     pt_profiler *p = op->profiler;
@@ -223,7 +223,7 @@ static void find_leak(const struct pt_operation *op, pt_performance *p) {
 }
 
 static void put_memory(struct pt_operation *op, const struct instant *end, pt_performance *p) {
-    /* A mark from before a reset was taken in then. */
+    /* A peak from before a reset was taken then. */
     bool says_something =
         end->reset_count != reset_count || take_mark(op, end->process.highest_ram_mb);
     op->peak_ram_mb = highest(op->peak_ram_mb, end->process.ram_mb);
@@ -249,7 +249,7 @@ static double per_second(double amount, double seconds) {
     return seconds > 0 ? amount / seconds : NAN;
 }
 
-/* What the program says of its work beats what the CPU saw of it. */
+/* Work reported by the program has priority over the CPU's counters. */
 static void put_compute(const struct pt_operation *op, const struct pt_gpu_since *gpu,
                         pt_performance *p) {
     double wall_s = p->timing.wall_time_s, counted = pt_flops_counter_read(&op->counter);
@@ -305,7 +305,7 @@ static void measure(struct pt_operation *op, const struct instant *end, pt_perfo
     put_energy(op, end, &gpu, p);
 }
 
-/* Time first: reading the rest is not part of the operation. */
+/* Time first: the other readings are not part of the operation. */
 static void read_end(const pt_profiler *p, struct instant *end) {
     struct pt_kernel_text buffer = { 0 };
     pt_profilers_lock();
@@ -346,7 +346,7 @@ static void release(struct pt_operation *op) {
     free(op);
 }
 
-/* The profiler of an operation that is open; NULL: it is abandoned, or the parent's. */
+/* The profiler of an open operation; NULL: it is abandoned, or the parent's. */
 static pt_profiler *profiler_of(const struct pt_operation *op) {
     pt_profilers_lock();
     pt_profiler *p = is_open(op) ? op->profiler : NULL;
@@ -387,7 +387,7 @@ void pt_operations_abandon(pt_profiler *p) {
     }
 }
 
-/* The newest are first. */
+/* The newest come first. */
 uint64_t pt_operations_find(pt_profiler *p, const char *name,
                             const struct pt_memory_series **samples) {
     for (struct pt_operation *op = open_operations; op; op = op->next)

@@ -1,4 +1,4 @@
-/* The governor: calibrated costs of calls, how many there were, and what follows from it. */
+/* The governor: the calibrated cost of calls, their number, and the resulting actions. */
 #include "libpitot/overhead.h"
 
 #include "base/attr.h"
@@ -17,7 +17,7 @@
 
 #define WINDOW_NS PT_NS_PER_SECOND
 
-/* What was there so far. */
+/* Totals so far. */
 struct totals {
     int64_t time_ns, cpu_ns;              /* of the program */
     int64_t ticker_ns, gpu_ns, memory_ns; /* of libpitot */
@@ -94,7 +94,7 @@ static void read_totals(struct totals *now) {
     count_events(now);
 }
 
-/* Totals fall in a child of fork(), which begins anew. */
+/* Totals decrease in a child of fork(), which starts again. */
 static double since(int64_t before, int64_t now) {
     return now > before ? (double)(now - before) : 0;
 }
@@ -131,7 +131,7 @@ static unsigned get_parts(void) {
     return now;
 }
 
-/* Whoever is last looks again. */
+/* The last writer checks again. */
 static void apply_parts(void) {
     unsigned set;
     do {
@@ -142,7 +142,7 @@ static void apply_parts(void) {
         pt_history_hurry();
 }
 
-/* A span without length, so that those who read the spans know why there are no more. */
+/* A span of length zero, so that readers of the spans know why there are no more. */
 static void put_mark(const char *text) {
     pt_name once = 0;
     pt_name name = pt_name_new_(&once, text);
@@ -154,7 +154,8 @@ static void put_mark(const char *text) {
 static void show_part(enum pt_part part, bool is_on) {
     char labels[32];
     snprintf(labels, sizeof labels, "part=\"%s\"", pt_part_names[part]);
-    pt_gauge gauge = pt_gauge_new("pitot_part_on", "", "0: left out, it cost too much", labels);
+    pt_gauge gauge =
+        pt_gauge_new("pitot_part_on", "", "0: switched off, its overhead was too high", labels);
     pt_gauge_set(gauge, is_on);
 }
 
@@ -170,8 +171,8 @@ static void apply_action(const struct pt_budget_action *action, double mean, dou
     if (action->is_on)
         put_mark(text);
     show_part(action->part, action->is_on);
-    pt_monitor_log(PT_LEVEL_WARNING, "%s: measuring costs %.2f %% of the CPU time, limit %.2f %%",
-                   text, 100 * mean, 100 * limit);
+    pt_monitor_log(PT_LEVEL_WARNING, "%s: overhead is %.2f %% of the CPU time, limit %.2f %%", text,
+                   100 * mean, 100 * limit);
 }
 
 static void calibrate_once(void) {
@@ -232,10 +233,10 @@ void pt_overhead_begin(void) {
     pt_monitor_unlock();
     int id = pt_ticker_add(pt_overhead_look, NULL, WINDOW_NS);
     if (id < 0)
-        pt_monitor_log(PT_LEVEL_WARNING, "the cost of measuring is not watched: %s", strerror(-id));
+        pt_monitor_log(PT_LEVEL_WARNING, "overhead is not monitored: %s", strerror(-id));
 }
 
-/* New limits begin anew, with all parts on. */
+/* New limits start again, with all parts on. */
 void pt_overhead_configure(const pt_config *config) {
     pt_monitor_lock();
     prepare_budget(config->performance_threshold, config->auto_disable_on_slow);

@@ -1,4 +1,4 @@
-/* What one operation took, as a line and as JSON. */
+/* The figures of one operation, as a line and as JSON. */
 #include "base/attr.h"
 #include "base/json.h"
 
@@ -45,7 +45,7 @@ static const struct number memory_numbers[] = {
     NUMBER(energy, carbon_error_high_percent),
 };
 
-/* A point whatever the locale of the program is. */
+/* A decimal point in any locale of the program. */
 static void print_tenths(double value, char *into, size_t capacity) {
     long long tenths = (long long)llround(value * 10);
     snprintf(into, capacity, "%lld.%lld", tenths / 10, tenths % 10);

@@ -56,7 +56,7 @@ void pt_profiler_options_init(pt_profiler_options *options) {
     };
 }
 
-/* Of a program that was built with fewer fields the others have their defaults. */
+/* Fields unknown to a program built for an earlier version have their defaults. */
 static void take_options(pt_profiler_options *into, const pt_profiler_options *from) {
     pt_profiler_options_init(into);
     if (from)
@@ -155,7 +155,7 @@ struct pt_record *pt_profiler_record(pt_profiler *p, const char *name) {
     return record ? record : add_record(p, OTHER_NAMES);
 }
 
-/* The record with the latest result; NULL: there is none. */
+/* The record with the latest result; NULL: none. */
 static struct pt_record *find_result(pt_profiler *p, const char *name) {
     struct pt_record *latest = name ? find_record(p, name) : NULL;
     for (size_t i = 0; !name && i < p->record_count; i++)
@@ -173,7 +173,7 @@ static int get_result(pt_profiler *p, const char *name, pt_performance *into) {
     return record ? 0 : -ENOENT;
 }
 
-/* When the open operation began that is asked for; 0: it is the latest result. */
+/* When the requested open operation began; 0: use the latest result. */
 static uint64_t find_open(pt_profiler *p, const char *name) {
     const struct pt_memory_series *samples;
     pt_profilers_lock();
@@ -249,7 +249,7 @@ double pt_current_memory_mb(void) {
     return pt_process_ram_mb();
 }
 
-/* Who asks without a profiler that watches makes the watch stay from then on. */
+/* A question without a watching profiler starts the watch for good. */
 double pt_current_gpu_memory(void) {
     static int is_watched;
     struct pt_gpu_now now;

@@ -1,8 +1,8 @@
-/* libpitot/profiler.h -- what a profiler keeps: a record for each name of its operations.
+/* libpitot/profiler.h -- the data of a profiler: one record per operation name.
  *
- * All of it is guarded by one lock for all profilers, because operations of all of them share the
- * one highest mark that the kernel keeps of the process. No function of the ticker, of the watch of
- * the GPUs or of the probe is called while it is held: fork() takes their locks in any order. */
+ * All of it is guarded by one lock for all profilers, because all operations share the peak memory
+ * that the kernel keeps for the process. No function of the ticker, the GPU watch or the probe is
+ * called while it is held: fork() takes their locks in any order. */
 #ifndef PT_LIBPITOT_PROFILER_H
 #define PT_LIBPITOT_PROFILER_H
 
@@ -17,7 +17,7 @@ struct pt_record {
     char name[64];
     pt_name span_name; /* 0: not registered yet */
     double total_s;
-    uint64_t event; /* when the result came, in the count of all begins and ends; 0: none yet */
+    uint64_t event; /* when the result came, as a count of all begins and ends; 0: none yet */
     pt_performance result;
     struct pt_memory_series samples; /* of that result */
 };
@@ -38,18 +38,18 @@ uint64_t pt_profilers_event(void);
 /* Counts the forks that led to this process; the lock is held. */
 uint64_t pt_profilers_generation(void);
 
-/* The record of that name, made if there is none; NULL: no memory. The lock is held. */
+/* The record of that name, created if needed; NULL: no memory. The lock is held. */
 struct pt_record *pt_profiler_record(pt_profiler *profiler, const char *name);
 
-/* Below: of operations, for the profiler; see operation.c. */
+/* Below: functions of operations, for the profiler; see operation.c. */
 void pt_operations_tick(void *profiler);
 /* The lock is held. */
 void pt_operations_abandon(pt_profiler *profiler);
-/* Of the open operation of that name (NULL: any) that began last: when that was; 0: there is none.
- * Its samples may be copied. The lock is held. */
+/* The start of the newest open operation of that name (NULL: any); 0: none. Its samples may be
+ * copied. The lock is held. */
 uint64_t pt_operations_find(pt_profiler *profiler, const char *name,
                             const struct pt_memory_series **samples);
-/* Its figures so far. False: it has ended meanwhile. The lock is not held. */
+/* Its figures so far. False: it has ended. The lock is not held. */
 bool pt_operations_measure(pt_profiler *profiler, uint64_t event, pt_performance *p);
 
 #endif

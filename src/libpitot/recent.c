@@ -16,15 +16,15 @@ void pt_recent_set_min_duration(double seconds) {
     __atomic_store_n(&min_duration_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* A view: which spans are in it, and what becomes of one. */
+/* A view: which spans it contains, and how one is converted. */
 struct view {
     bool (*has)(const struct pt_history_span *span);
     void (*fill)(void *into, const struct pt_history_span *span, const struct pt_region *region);
     size_t size; /* of what is filled */
 };
 
-/* From the newest to the oldest, so that only as many as wanted are looked at; `into` is filled
- * from its end. Returns how many. */
+/* From the newest to the oldest, so that only as many as needed are read; `into` is filled from its
+ * end. Returns how many. */
 static size_t fill_backwards(const struct view *view, uint8_t *into, size_t capacity) {
     struct pt_history_span spans[SPANS_AT_ONCE];
     struct pt_region region;

@@ -1,4 +1,4 @@
-/* libpitot/recent.h -- the newest spans by how long they took, as pitot/export.h has them. */
+/* libpitot/recent.h -- the newest spans by duration, for pitot/export.h. */
 #ifndef PT_LIBPITOT_RECENT_H
 #define PT_LIBPITOT_RECENT_H
 

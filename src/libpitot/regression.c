@@ -27,8 +27,8 @@ static struct watched *find(const char *name) {
     return added;
 }
 
-/* A level that falls again ends it, also if it does not fall all the way: what is left is the new
- * level to compare with. */
+/* A level that falls again ends the regression, even if it does not fall all the way: the rest is
+ * the new level to compare with. */
 static bool note_change(struct watched *w, enum pt_shift shift, uint64_t number,
                         const struct pt_change_point *change) {
     w->is_on = shift == PT_SHIFT_ROSE;

@@ -18,7 +18,7 @@ enum pt_exposition_format pt_negotiate(const char *accept) {
 static char buffer[PT_OUT_BUFFER];
 static size_t last_length; /* of a text, with its zero */
 
-/* As much as last time and some more: memory that grows is copied, and its pages are new. */
+/* The last size and some more: growing memory is copied, and its pages are new. */
 static int reserve(struct pt_text_memory *into) {
     size_t capacity = last_length + last_length / 16;
     into->at = capacity > 0 ? malloc(capacity) : NULL;

@@ -1,6 +1,6 @@
-/* Requests of a service, as metrics of the process and for its health.
+/* Requests of a service, as metrics of the process and for its health check.
  *
- * The health works while recording is off, so the figures it needs are kept here as well. */
+ * The health check works while recording is off, so the figures it needs are kept here as well. */
 #include "libpitot/requests.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #include <pitot/monitor.h>
 #include <pthread.h>
 
-#define MEMORY_NS    PT_NS_PER_SECOND /* between readings of memory_usage_bytes */
+#define MEMORY_NS    PT_NS_PER_SECOND /* interval between readings of memory_usage_bytes */
 
 #define BYTES_PER_MB (1024.0 * 1024)
 
@@ -20,14 +20,14 @@ enum { REQUESTS, ERRORS, DURATION, ACTIVE, RATE, MEMORY, METRIC_COUNT };
 
 static struct pt_latency latency;
 static int64_t active_count, memory_ns;
-static uint32_t slots[METRIC_COUNT]; /* 0: no room */
+static uint32_t slots[METRIC_COUNT]; /* 0: the region is full */
 static int is_registered;            /* was tried */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 #define load(at)         __atomic_load_n(at, __ATOMIC_RELAXED)
 #define store(at, value) __atomic_store_n(at, value, __ATOMIC_RELAXED)
 
-/* The requests of the parent are its own. The child has one thread. */
+/* The requests of the parent are not ours. The child has one thread. */
 static void forget(void) {
     memset(&latency, 0, sizeof latency);
     active_count = memory_ns = 0;
@@ -57,19 +57,19 @@ static uint32_t make(const struct metric *m) {
     return pt_histogram_new(m->name, m->unit, m->help, NULL).slot;
 }
 
-/* Asking again gives the same slots, so that several threads may do this at once. */
+/* Registering again gives the same slots, so that several threads may do this at once. */
 int pt_requests_register(void) {
     int rc = 0;
     for (int i = 0; i < METRIC_COUNT; i++) {
         store(&slots[i], make(&metrics[i]));
         rc = rc ? rc : pt_registration_error();
     }
-    /* Release: who sees it sees the slots. */
+    /* Release: a reader of it sees the slots. */
     __atomic_store_n(&is_registered, 1, __ATOMIC_RELEASE);
     return rc;
 }
 
-/* False: nothing is to be recorded. */
+/* False: recording is off. */
 static bool is_recording(void) {
     if (pt_is_off_(PT_METRICS_ON_))
         return false;
@@ -78,7 +78,7 @@ static bool is_recording(void) {
     return true;
 }
 
-/* Set, not added to: while recording was off the count went on. Whoever is last looks again. */
+/* Set, not added to: the count continued while recording was off. The last writer checks again. */
 static void show_active(void) {
     if (!is_recording())
         return;

@@ -1,4 +1,4 @@
-/* libpitot/requests.h -- what the health needs of the requests. */
+/* libpitot/requests.h -- figures of the requests, for the health check. */
 #ifndef PT_LIBPITOT_REQUESTS_H
 #define PT_LIBPITOT_REQUESTS_H
 

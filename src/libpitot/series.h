@@ -1,4 +1,4 @@
-/* libpitot/series.h -- named series of values, of each the newest. {0} is an empty set. */
+/* libpitot/series.h -- named series of values; each keeps the newest. {0} is an empty set. */
 #ifndef PT_LIBPITOT_SERIES_H
 #define PT_LIBPITOT_SERIES_H
 
@@ -16,7 +16,7 @@ struct pt_monitor_series_point {
 
 struct pt_monitor_series {
     char name[64];
-    struct pt_monitor_series *next_in_bucket, *next; /* `next`: in the order of their making */
+    struct pt_monitor_series *next_in_bucket, *next; /* `next`: in order of creation */
     struct pt_monitor_series_point *points;          /* a ring */
     size_t count, capacity, oldest;
 };
@@ -31,16 +31,16 @@ struct pt_monitor_series_set {
 /* 0; -ENOSPC: too many series, or no memory. */
 int pt_monitor_series_add(struct pt_monitor_series_set *set, const char *name,
                           struct pt_monitor_series_point point) PT_MUST_CHECK;
-/* 0 or -ENOMEM, and then some series have the old capacity still. */
+/* 0; -ENOMEM: some series still have the old capacity. */
 int pt_monitor_series_set_capacity(struct pt_monitor_series_set *set,
                                    size_t capacity) PT_MUST_CHECK;
-/* NULL: there is none of that name. */
+/* NULL: there is no series of that name. */
 const struct pt_monitor_series *pt_monitor_series_find(const struct pt_monitor_series_set *set,
                                                        const char *name);
 /* Oldest first. */
 struct pt_monitor_series_point pt_monitor_series_at(const struct pt_monitor_series *series,
                                                     size_t index);
-/* Of a series with values. */
+/* For a series with values. */
 void pt_monitor_series_summarize(const struct pt_monitor_series *series,
                                  pt_series_summary *summary);
 void pt_monitor_series_release(struct pt_monitor_series_set *set);

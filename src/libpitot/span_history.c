@@ -13,14 +13,14 @@
 
 #define DEFAULT_CAPACITY 200000
 #define SPANS_AT_ONCE    256
-/* A ring holds 8192 spans: at the usual interval it takes in 400,000 a second without a loss, at
- * the shortest 4,000,000. While nothing comes it is looked at less and less often. */
+/* A ring holds 8192 spans: at the usual interval it takes 400,000 per second without a loss, at the
+ * shortest 4,000,000. Idle rings are read less and less often. */
 #define USUAL_NS     (20 * PT_NS_PER_MS)
 #define SHORTEST_NS  (2 * PT_NS_PER_MS)
 #define LONGEST_NS   (200 * PT_NS_PER_MS)
 #define NEVER_NS     (PT_NS_PER_SECOND * 86400) /* until pt_history_hurry() */
 
-#define THREADS_KEPT 1024 /* the newest, of which the names are known after their end */
+#define THREADS_KEPT 1024 /* the newest threads; names are known after their end */
 
 struct thread {
     uint32_t id;
@@ -32,7 +32,7 @@ static struct {
     pthread_mutex_t lock;
     struct pt_history_span *spans; /* the newest; number n is at n % capacity */
     size_t capacity;
-    uint64_t first, end; /* numbers of what is there */
+    uint64_t first, end; /* numbers of the spans kept */
     struct pt_region region;
     struct pt_region_cursor cursor;
     struct thread threads[THREADS_KEPT];
@@ -106,7 +106,7 @@ int64_t pt_history_next_interval(int64_t interval_ns, uint64_t fullest) {
     return interval_ns > USUAL_NS ? USUAL_NS : interval_ns;
 }
 
-/* Recording may have been switched on meanwhile, and its hurry have come too early. */
+/* Recording may have been switched on since, and pt_history_hurry() called too early. */
 static void rest(int id) {
     pt_ticker_set_interval(id, NEVER_NS);
     if (!pt_is_off_(PT_SPANS_ON_))
@@ -137,7 +137,7 @@ static void after_fork_in_parent(void) {
     pthread_mutex_unlock(&history.lock);
 }
 
-/* What is kept are the parent's spans, and the child will have a region of its own. */
+/* The spans kept are the parent's, and the child will have its own region. */
 static void after_fork_in_child(void) {
     history.first = history.end;
     history.region = (struct pt_region){ 0 };
@@ -151,7 +151,7 @@ static void prepare_process(void) {
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-/* Memory comes when it is touched. */
+/* Memory is allocated when it is touched. */
 static struct pt_history_span *map_spans(size_t capacity) {
     if (capacity == 0 || capacity > SIZE_MAX / sizeof(struct pt_history_span)) {
         errno = EINVAL;
@@ -184,7 +184,7 @@ static int set_capacity(size_t capacity) {
     return 0;
 }
 
-/* One that two threads have added at once is removed again. */
+/* If two threads added one at once, one is removed again. */
 static int start_ticking(void) {
     int id = pt_ticker_add(tick, NULL, USUAL_NS);
     if (id < 0)
@@ -259,7 +259,7 @@ uint64_t pt_history_end(void) {
     return end;
 }
 
-/* The lock is held. Ids come again: the newest counts. */
+/* The lock is held. Ids are reused: the newest counts. */
 static const struct thread *find_thread(uint32_t id) {
     uint64_t count = history.thread_count < THREADS_KEPT ? history.thread_count : THREADS_KEPT;
     for (uint64_t i = 1; i <= count; i++) {
@@ -294,18 +294,19 @@ bool pt_history_region(struct pt_region *region) {
     return attach(region);
 }
 
-/* pt_start() was called; a capacity that was set before stays. */
+/* pt_start() was called; keeps a capacity that was set before. */
 static void begin(void) {
     pthread_mutex_lock(&history.lock);
     size_t capacity = history.spans ? history.capacity : DEFAULT_CAPACITY;
     pthread_mutex_unlock(&history.lock);
     int rc = pt_history_start(capacity);
     if (rc)
-        pt_monitor_log(PT_LEVEL_WARNING, "spans are not kept in the process: %s", strerror(-rc));
+        pt_monitor_log(PT_LEVEL_WARNING, "spans will not be kept in the process: %s",
+                       strerror(-rc));
     pt_overhead_begin();
 }
 
-/* Before that of config.c, which may start. */
+/* Before the constructor of config.c, which may start recording. */
 __attribute__((constructor(101))) static void wait_for_start(void) {
     pt_probe_on_start = begin;
 }

@@ -1,5 +1,5 @@
-/* Steps of the program's loop: samples of memory, and every so many steps a line in the log, a look
- * for a leak, a trace. What fails is told in the log and stops nothing. */
+/* Steps of the program's loop: samples of memory, and every N steps a log line, a leak check and a
+ * trace. Failures are logged and stop nothing. */
 #include "libpitot/step.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 #define MEMORY_SAMPLES 500
-#define NAME_LENGTH    100 /* of a step in the name of a file */
+#define NAME_LENGTH    100 /* of a step name in a file name */
 
 /* Guarded by libpitot/monitor_lock.h. */
 static struct {
@@ -29,7 +29,7 @@ static struct {
     pt_memory_sample memory[MEMORY_SAMPLES]; /* the newest; sample n is at n % MEMORY_SAMPLES */
     uint64_t memory_count;
     struct pt_step_since log; /* since the last line */
-    uint64_t export_span;     /* the first that was not exported */
+    uint64_t export_span;     /* the first span that was not exported */
 } steps;
 
 static pt_memory_sample sample_memory(void) {
@@ -64,7 +64,7 @@ size_t pt_recent_memory(pt_memory_sample *into, size_t capacity) {
     return count;
 }
 
-/* Memory at the last `count` steps; how many there are. */
+/* Memory at the last `count` steps; returns the number of values. */
 static size_t copy_ram(double *mb, size_t count) {
     pt_monitor_lock();
     count = count < steps.memory_count ? count : steps.memory_count;
@@ -87,7 +87,7 @@ static void look_for_leak(const pt_config *config, uint64_t number) {
                        (unsigned long long)number, leak.slope, leak.slope_error, mb[count - 1]);
 }
 
-/* Where the line before ended; the next one begins here. */
+/* Where the previous line ended; the next one begins here. */
 static struct pt_step_since begin_line(uint64_t number) {
     struct pt_step_since now = { number, pt_mono_ns(), pt_history_end() };
     pt_monitor_lock();
@@ -106,7 +106,7 @@ static void log_steps(const pt_config *config, const char *name, uint64_t number
     pt_monitor_log(PT_LEVEL_DEBUG_PERFORMANCE, "%s", text);
 }
 
-/* Of a step, as a part of a file's name. */
+/* The step name as part of a file name. */
 static void make_safe(const char *name, char safe[NAME_LENGTH + 1]) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -118,7 +118,7 @@ static void make_safe(const char *name, char safe[NAME_LENGTH + 1]) {
         memcpy(safe, "step", sizeof "step");
 }
 
-/* With those above it. 0 or -errno. */
+/* Creates its parents too. 0 or -errno. */
 static int make_directory(const char *path) {
     char part[sizeof((pt_config *)NULL)->profiler_trace_dir];
     pt_str_copy(part, sizeof part, pt_str_from(path));
@@ -151,7 +151,7 @@ static void export_trace(const pt_config *config, const char *name, uint64_t num
         pt_monitor_log(PT_LEVEL_DEBUG_PROFILING, "Exported profiler trace: %.450s", path);
 }
 
-/* The first line speaks of the time since the first step. */
+/* The first line covers the time since the first step. */
 static uint64_t next_number(void) {
     pt_monitor_lock();
     uint64_t number = ++steps.number;

@@ -30,7 +30,7 @@ struct text {
     size_t length;
 };
 
-/* What does not fit is left out. */
+/* Text that does not fit is dropped. */
 static void add(struct text *text, const char *format, ...) PT_PRINTF(2, 3);
 static void add(struct text *text, const char *format, ...) {
     va_list args;
@@ -68,7 +68,7 @@ static uint32_t take_longest(struct sums *sums) {
     return longest;
 }
 
-/* The names with the most time in all. */
+/* The names with the highest total time. */
 static void add_timings(struct text *text, struct sums *sums) {
     struct pt_region region;
     if (!pt_history_region(&region))
@@ -109,7 +109,7 @@ static void add_spans(const pt_config *config, struct text *text, const struct p
     free(sums);
 }
 
-/* Bytes that the allocator holds and the program does not use: fragments of earlier use. */
+/* Bytes that the allocator holds and the program does not use: fragmentation. */
 static void add_memory(const pt_config *config, struct text *text) {
     double ram = pt_process_ram_mb();
     if (config->collect_memory_basic && !isnan(ram))

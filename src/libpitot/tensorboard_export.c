@@ -26,7 +26,7 @@ static double wall_time(void) {
     return (double)pt_wall_ns() / (double)PT_NS_PER_SECOND;
 }
 
-/* With all directories before it. */
+/* Creates its parent directories. */
 static int make_directory(const char *path) {
     char part[PATH_MAX];
     size_t length = strlen(path);
@@ -42,7 +42,7 @@ static int make_directory(const char *path) {
     return 0;
 }
 
-/* Readers know such files by "tfevents", and sort them by the seconds. */
+/* Readers recognize such files by "tfevents", and sort them by the seconds. */
 static int create_file(const char *directory) {
     char host[HOST_NAME_MAX + 1] = "", path[PATH_MAX];
     if (gethostname(host, sizeof host - 1) || !host[0] || strchr(host, '/'))
@@ -100,7 +100,7 @@ int pt_tensorboard_histogram(pt_tensorboard *board, const char *tag, int64_t ste
     const struct pt_event event = { wall_time(), step, pt_str_from(tag) };
     struct pt_region region;
     struct pt_region_blocks blocks;
-    struct pt_bucket_range used = pt_all_buckets; /* by what the stack holds */
+    struct pt_bucket_range used = pt_all_buckets; /* limited by the size of the stack buffer */
     uint64_t buckets[PT_BUCKET_COUNT];
     double sum;
     if (histogram.slot == 0 || histogram.slot >= PT_REGION_HISTOGRAMS ||
@@ -112,8 +112,7 @@ int pt_tensorboard_histogram(pt_tensorboard *board, const char *tag, int64_t ste
     return board->out.error;
 }
 
-/* requests{model="a"}: TensorBoard groups tags by what stands before a slash, of which there is
- * none. */
+/* requests{model="a"}: TensorBoard groups tags by the part before a slash; there is none here. */
 static void put_series(struct pt_out *out, const struct pt_family *family,
                        const struct pt_series *series, struct pt_event event) {
     char tag[512];

@@ -45,7 +45,7 @@ static void wait_until(int64_t ns) {
     pthread_cond_timedwait(&changed, &lock, &t);
 }
 
-/* Late ones are not called twice. */
+/* Late functions are not called twice. */
 static void call_entry(struct entry *entry, int64_t now_ns) {
     pt_tick_function *call = entry->call;
     void *arg = entry->arg;
@@ -197,7 +197,7 @@ int64_t pt_ticker_cpu_ns(void) {
     return ns;
 }
 
-/* From the beginning: a fork must not copy the lock while it is held. */
+/* At load: a fork must not copy the lock while it is held. */
 __attribute__((constructor(101))) static void prepare(void) {
     prepare_condition();
     is_prepared = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

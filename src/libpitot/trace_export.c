@@ -1,5 +1,5 @@
-/* libpitot/trace_export.c -- the spans that the process still holds as a file of Chrome trace
- * events. */
+/* libpitot/trace_export.c -- writes the spans that the process still holds to a Chrome trace
+ * file. */
 #include "libpitot/trace_export.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@
 
 #define SPANS_AT_ONCE  1024
 #define POINTS_AT_ONCE 64
-#define THREADS_MAX    4096 /* whose names are looked up */
+#define THREADS_MAX    4096 /* threads with names looked up */
 #define NAME_CAPACITY  (sizeof((struct pt_region_name *)NULL)->text + 1)
 
 struct trace {
@@ -57,7 +57,7 @@ static void note_thread(struct trace *t, uint32_t thread) {
         t->threads[t->thread_count++] = thread;
 }
 
-/* Without memory for them a trace has no flows. */
+/* Without memory for flows the trace has none. */
 static void note_request(struct trace *t, const struct pt_trace_span *span) {
     if (t->point_count == t->point_capacity) {
         size_t capacity = t->point_capacity ? 2 * t->point_capacity : SPANS_AT_ONCE;
@@ -97,7 +97,7 @@ static void write_span(struct trace *t, const struct pt_history_span *span) {
         note_request(t, &event);
 }
 
-/* Those that end while this goes on are for the next time. */
+/* Spans that end during the export are for the next time. */
 static void write_spans(struct trace *t, uint64_t from, uint64_t end) {
     uint32_t last_thread = 0;
     while (from < end && !t->to.out->error) {
@@ -112,7 +112,7 @@ static void write_spans(struct trace *t, uint64_t from, uint64_t end) {
     }
 }
 
-/* As it is called now, or was when it came. */
+/* Its current name, or its name at its first call. */
 static void find_name(uint32_t thread, char name[PT_REGION_OWNER_NAME]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%u/comm", thread);
@@ -130,7 +130,7 @@ static void write_threads(struct trace *t) {
     }
 }
 
-/* While the spans went on, and as it is now. */
+/* During the spans, and now. */
 static void write_memory(struct trace *t) {
     struct pt_memory_point points[POINTS_AT_ONCE];
     uint64_t next = 0;
@@ -152,7 +152,7 @@ static void write_metric(struct trace *t, int64_t now_ns, struct pt_str family,
                      series->is_integer ? (double)series->integer : series->value);
 }
 
-/* Counters and gauges as they are now. */
+/* Current values of counters and gauges. */
 static void write_metrics(struct trace *t, int64_t now_ns) {
     struct pt_metric_families_view view;
     if (pt_metric_families_read(&view))
@@ -224,8 +224,8 @@ static int create_and_write(const char *path, bool is_gzip, uint64_t from) {
     return rc;
 }
 
-/* Under a temporary name, then renamed: a trace is complete or absent. What is not a regular file,
- * a FIFO say, is written in place. */
+/* Under a temporary name, then renamed: a trace is complete or absent. A path that is not a regular
+ * file, such as a FIFO, is written in place. */
 static int write_file(const char *path, uint64_t from) {
     bool is_gzip = pt_str_ends(pt_str_from(path), PT_STR(".gz"));
     struct stat st;

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Of the spans from number `from` of libpitot/span_history.h on; else as pt_write_trace(). */
+/* Spans from number `from` of libpitot/span_history.h on; otherwise as pt_write_trace(). */
 int pt_trace_write_since(const char *path, uint64_t from) PT_MUST_CHECK;
 
 #endif

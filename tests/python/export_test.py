@@ -133,7 +133,7 @@ class ExportTest(TestCase):
             print(pitot.is_on())
         ''').splitlines()
         self.assertEqual(out[:3], ['False 10 traces', 'True 0.25 d/e',
-                                   'what: there is no such setting'])
+                                   'what: unknown setting'])
         self.assertIn('min_duration', out[3])
         self.assertIn('history_spans', out[4])
         self.assertEqual(out[5], 'False')
