@@ -534,7 +534,7 @@ static void assert_form(const union pt_cell *cells, enum pt_parquet_form form) {
     pt_parquet_column_end_chunk(&t.column, &t.pager);
     assert_int_equal(t.column.form, form);
     struct pt_buf values = page_values(&t);
-    if (form == PT_PARQUET_AS_THEY_ARE)
+    if (form == PT_PARQUET_UNCHANGED)
         assert_bytes(&values, cells, TURN_VALUES * sizeof *cells);
     else
         assert_delta_is(&values, &cells[0].i64, TURN_VALUES);
@@ -546,7 +546,7 @@ static void integers_are_kept_in_the_form_that_is_smallest(void **state) {
     (void)state;
     union pt_cell cells[TURN_VALUES];
     fill_turns(cells);
-    assert_form(cells, PT_PARQUET_AS_THEY_ARE);
+    assert_form(cells, PT_PARQUET_UNCHANGED);
     fill_counter(cells, 1000);
     assert_form(cells, PT_PARQUET_PACKED_DELTAS);
     fill_times(cells);
@@ -562,10 +562,10 @@ static void a_page_of_few_integers_does_not_decide_for_a_full_one(void **state) 
     add_page(&t, cells, 3, TURN_VALUES);
     fill_turns(cells);
     add_page(&t, cells, TURN_VALUES, TURN_VALUES);
-    assert_int_equal(t.column.form, PT_PARQUET_AS_THEY_ARE);
+    assert_int_equal(t.column.form, PT_PARQUET_UNCHANGED);
     fill_counter(cells, 1000);
     add_page(&t, cells, TURN_VALUES, TURN_VALUES);
-    assert_int_equal(t.column.form, PT_PARQUET_AS_THEY_ARE);
+    assert_int_equal(t.column.form, PT_PARQUET_UNCHANGED);
     release_chunk(&t);
 }
 

@@ -18,54 +18,40 @@ struct jsonl {
     struct prefix *prefixes; /* the text before the value of a column: ,"cId": */
 };
 
-/* `scratch` has no file: only its buffer is used. */
-static struct prefix prefix_of(const struct pt_view *view, uint32_t column,
-                               struct pt_out *scratch) {
-    scratch->used = 0;
-    pt_out_char(scratch, column == 0 ? '{' : ',');
-    pt_json_quote(scratch, pt_str_from(view->columns[column].name));
-    pt_out_char(scratch, ':');
-    struct pt_str text = { scratch->buffer, scratch->used };
-    return (struct prefix){ pt_strndup(text), text.len };
-}
-
 static int begin(void *state, const struct pt_view *view, struct pt_out *out) {
     struct jsonl *jsonl = state;
     *jsonl = (struct jsonl){ view, out, pt_calloc(view->column_count, sizeof *jsonl->prefixes) };
-    struct pt_out scratch;
+    struct pt_out scratch; /* has no file: only its buffer is used */
     pt_out_borrow(&scratch, -1);
-    for (uint32_t i = 0; i < view->column_count; i++)
-        jsonl->prefixes[i] = prefix_of(view, i, &scratch);
+    for (uint32_t i = 0; i < view->column_count; i++) {
+        scratch.used = 0;
+        pt_out_char(&scratch, i == 0 ? '{' : ',');
+        pt_json_quote(&scratch, pt_str_from(view->columns[i].name));
+        pt_out_char(&scratch, ':');
+        struct pt_str text = { scratch.buffer, scratch.used };
+        jsonl->prefixes[i] = (struct prefix){ pt_strndup(text), text.len };
+    }
     pt_out_discard(&scratch);
     return 0;
 }
 
-static void write_number(struct pt_out *out, const struct pt_view_column *column,
-                         union pt_cell cell) {
-    char *at = pt_out_reserve(out, PT_DIGITS_MAX);
-    size_t n = pt_cell_digits(at, column, cell);
-    out->used += n;
-    if (n == 0)
-        pt_out_text(out, "null");
-}
-
-static void write_value(const struct jsonl *jsonl, const struct pt_view_row *row, uint32_t i) {
-    const struct pt_view_column *column = &jsonl->view->columns[i];
-    if (row->is_null[i])
-        pt_out_text(jsonl->out, "null");
-    else if (column->type == PT_STRING)
-        pt_json_quote(jsonl->out, row->strings[i]);
-    else
-        write_number(jsonl->out, column, row->cells[i]);
-}
-
 static void write_row(void *state, const struct pt_view_row *row) {
     const struct jsonl *jsonl = state;
+    struct pt_out *out = jsonl->out;
     for (uint32_t i = 0; i < jsonl->view->column_count; i++) {
-        pt_out_bytes(jsonl->out, jsonl->prefixes[i].text, jsonl->prefixes[i].len);
-        write_value(jsonl, row, i);
+        const struct pt_view_column *column = &jsonl->view->columns[i];
+        pt_out_bytes(out, jsonl->prefixes[i].text, jsonl->prefixes[i].len);
+        if (!row->is_null[i] && column->type == PT_STRING) {
+            pt_json_quote(out, row->strings[i]);
+            continue;
+        }
+        char *at = pt_out_reserve(out, PT_DIGITS_MAX);
+        size_t n = row->is_null[i] ? 0 : pt_cell_digits(at, column, row->cells[i]);
+        out->used += n;
+        if (n == 0)
+            pt_out_text(out, "null");
     }
-    pt_out_text(jsonl->out, "}\n");
+    pt_out_text(out, "}\n");
 }
 
 static void end(void *state) {

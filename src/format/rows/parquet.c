@@ -1,7 +1,7 @@
 #include "format/rows/parquet.h"
 
 #include "format/rows/parquet_column.h"
-#include "format/rows/parquet_footer.h"
+#include "format/rows/parquet_thrift.h"
 
 #define MAGIC "PAR1"
 
@@ -31,23 +31,176 @@ struct parquet {
     struct pt_buf groups; /* their part of the footer */
 };
 
-/* An odd number of cache lines per row: otherwise the rows of a column would share few cache sets,
- * and transposing the block would evict what it needs next. */
-static uint32_t stride_of(uint32_t column_count) {
-    uint32_t lines = (column_count + 7) / 8;
-    return (lines | 1) * 8;
+/* ---- footer; field ids and constants are those of parquet.thrift ---- */
+
+enum { FORMAT_VERSION = 2, CODEC_ZSTD = 6 };
+enum { REQUIRED = 0, OPTIONAL = 1 };
+enum { CONVERTED_UTF8 = 0, CONVERTED_TIMESTAMP_MICROS = 10 };
+
+static void put_chunk(struct pt_thrift *t, const struct pt_parquet_column *c, const char *name,
+                      uint64_t offset) {
+    const struct pt_parquet_chunk *chunk = &c->chunk;
+    pt_thrift_item_struct(t);
+    pt_thrift_i64(t, 2, 0); /* file_offset: deprecated, but required */
+    pt_thrift_struct(t, 3);
+    pt_thrift_i32(t, 1, (int32_t)c->type);
+    pt_thrift_list(t, 2, PT_THRIFT_I32, (uint32_t)__builtin_popcount(chunk->encodings));
+    for (int encoding = 0; encoding < 32; encoding++)
+        if (chunk->encodings >> encoding & 1)
+            pt_thrift_item_i32(t, encoding);
+    pt_thrift_list(t, 3, PT_THRIFT_BINARY, 1);
+    pt_thrift_item_str(t, pt_str_from(name));
+    pt_thrift_i32(t, 4, CODEC_ZSTD);
+    pt_thrift_i64(t, 5, (int64_t)chunk->row_count);
+    pt_thrift_i64(t, 6, (int64_t)chunk->uncompressed_bytes);
+    pt_thrift_i64(t, 7, (int64_t)c->pages.len);
+    pt_thrift_i64(t, 9, (int64_t)(offset + chunk->dictionary_bytes));
+    if (chunk->dictionary_bytes > 0)
+        pt_thrift_i64(t, 11, (int64_t)offset);
+    pt_thrift_struct(t, 12); /* statistics */
+    pt_thrift_i64(t, 3, (int64_t)chunk->null_count);
+    if (chunk->has_range) {
+        pt_thrift_str(t, 5, pt_buf_as_str(&chunk->max));
+        pt_thrift_str(t, 6, pt_buf_as_str(&chunk->min));
+    }
+    pt_thrift_end(t);
+    pt_thrift_end(t);
+    pt_thrift_end(t);
 }
 
-static void init_columns(struct parquet *w) {
-    uint32_t count = w->view->column_count;
-    w->columns = pt_calloc(count, sizeof *w->columns);
-    w->string_columns = pt_calloc(count, sizeof *w->string_columns);
-    for (uint32_t i = 0; i < count; i++) {
-        pt_parquet_column_init(&w->columns[i], &w->view->columns[i]);
-        if (w->view->columns[i].type == PT_STRING)
-            w->string_columns[w->string_column_count++] = i;
+/* Appends the description of a row group; `offset` is the position of its first byte in the
+ * file. */
+static void put_row_group(struct parquet *w, uint64_t offset) {
+    struct pt_thrift t = { .into = &w->groups };
+    const struct pt_view *view = w->view;
+    uint64_t at = offset, uncompressed = 0;
+    pt_thrift_list(&t, 1, PT_THRIFT_STRUCT, view->column_count);
+    for (uint32_t i = 0; i < view->column_count; i++) {
+        put_chunk(&t, &w->columns[i], view->columns[i].name, at);
+        at += w->columns[i].pages.len;
+        uncompressed += w->columns[i].chunk.uncompressed_bytes;
     }
+    pt_thrift_i64(&t, 2, (int64_t)uncompressed);
+    pt_thrift_i64(&t, 3, (int64_t)w->group_rows);
+    pt_thrift_i64(&t, 5, (int64_t)offset);
+    pt_thrift_i64(&t, 6, (int64_t)(at - offset));
+    if (w->group_count <= INT16_MAX)
+        pt_thrift_i16(&t, 7, (int16_t)w->group_count);
+    pt_thrift_end(&t);
+    w->group_count++;
 }
+
+static void put_schema_column(struct pt_thrift *t, const struct pt_parquet_column *c,
+                              const char *name) {
+    enum { TYPE_STRING = 1, TYPE_TIMESTAMP = 8, UNIT_MICROS = 2 };
+    pt_thrift_item_struct(t);
+    pt_thrift_i32(t, 1, (int32_t)c->type);
+    pt_thrift_i32(t, 3, c->is_required ? REQUIRED : OPTIONAL);
+    pt_thrift_str(t, 4, pt_str_from(name));
+    if (c->is_time) {
+        pt_thrift_i32(t, 6, CONVERTED_TIMESTAMP_MICROS);
+        pt_thrift_struct(t, 10);
+        pt_thrift_struct(t, TYPE_TIMESTAMP);
+        pt_thrift_bool(t, 1, true); /* is adjusted to UTC */
+        pt_thrift_struct(t, 2);
+        pt_thrift_struct(t, UNIT_MICROS);
+        for (int i = 0; i < 4; i++)
+            pt_thrift_end(t);
+    } else if (c->type == PT_PARQUET_BYTE_ARRAY) {
+        pt_thrift_i32(t, 6, CONVERTED_UTF8);
+        pt_thrift_struct(t, 10);
+        pt_thrift_struct(t, TYPE_STRING);
+        pt_thrift_end(t);
+        pt_thrift_end(t);
+    }
+    pt_thrift_end(t);
+}
+
+/* Pairs are counted before they are written: the list begins with its length. */
+struct pairs {
+    struct pt_buf bytes;
+    uint32_t count;
+};
+
+static void add_pair(struct pairs *pairs, const char *prefix, const char *name, const char *value) {
+    if (value[0] == 0)
+        return;
+    char *key = pt_asprintf("pitot.%s%s", prefix, name);
+    struct pt_thrift t = { .into = &pairs->bytes };
+    pt_thrift_str(&t, 1, pt_str_from(key));
+    pt_thrift_str(&t, 2, pt_str_from(value));
+    pt_thrift_end(&t);
+    pairs->count++;
+    pt_free(key);
+}
+
+static void add_pairs_of_column(struct pairs *pairs, const struct pt_view_column *c) {
+    const char *unit = "", *help = "";
+    switch (c->role) {
+    case PT_VIEW_TIMESTAMP:
+        help = "when the sample was taken";
+        break;
+    case PT_VIEW_MONOTONIC:
+        unit = pt_units[PT_NANOSECONDS].name;
+        help = "the same instant on the monotonic clock";
+        break;
+    case PT_VIEW_VALUE:
+        unit = pt_units[c->column->unit].name;
+        help = c->column->help;
+        break;
+    case PT_VIEW_TIME: /* pitot.times says it for all columns */
+        break;
+    }
+    add_pair(pairs, "unit.", c->name, unit);
+    add_pair(pairs, "help.", c->name, help);
+}
+
+static void put_pairs(struct pt_thrift *t, const struct pt_view *view) {
+    struct pairs pairs = { 0 };
+    add_pair(&pairs, "version", "", PITOT_VERSION);
+    add_pair(&pairs, "times", "", "<name>T is the time when <name> was read");
+    for (uint32_t i = 0; i < view->column_count; i++)
+        add_pairs_of_column(&pairs, &view->columns[i]);
+    pt_thrift_list(t, 5, PT_THRIFT_STRUCT, pairs.count);
+    pt_buf_bytes(t->into, pairs.bytes.at, pairs.bytes.len);
+    pt_buf_release(&pairs.bytes);
+}
+
+static void write_footer(struct parquet *w) {
+    enum { TYPE_DEFINED_ORDER = 1 };
+    uint32_t column_count = w->view->column_count;
+    struct pt_buf footer = { 0 };
+    struct pt_thrift t = { .into = &footer };
+    pt_thrift_i32(&t, 1, FORMAT_VERSION);
+    pt_thrift_list(&t, 2, PT_THRIFT_STRUCT, column_count + 1);
+    pt_thrift_item_struct(&t);
+    pt_thrift_str(&t, 4, PT_STR("schema"));
+    pt_thrift_i32(&t, 5, (int32_t)column_count);
+    pt_thrift_end(&t);
+    for (uint32_t i = 0; i < column_count; i++)
+        put_schema_column(&t, &w->columns[i], w->view->columns[i].name);
+    pt_thrift_i64(&t, 3, (int64_t)w->row_count);
+    pt_thrift_list(&t, 4, PT_THRIFT_STRUCT, w->group_count);
+    pt_buf_str(&footer, pt_buf_as_str(&w->groups));
+    put_pairs(&t, w->view);
+    /* Readers require exactly this form; otherwise they assume a writer with known bugs. */
+    pt_thrift_str(&t, 6, PT_STR("pitot version " PITOT_VERSION));
+    /* Without column orders readers ignore minima and maxima. */
+    pt_thrift_list(&t, 7, PT_THRIFT_STRUCT, column_count);
+    for (uint32_t i = 0; i < column_count; i++) {
+        pt_thrift_item_struct(&t);
+        pt_thrift_struct(&t, TYPE_DEFINED_ORDER);
+        pt_thrift_end(&t);
+        pt_thrift_end(&t);
+    }
+    pt_thrift_end(&t);
+    pt_buf_u32(&footer, (uint32_t)footer.len);
+    pt_out_bytes(w->out, footer.at, footer.len);
+    pt_out_text(w->out, MAGIC);
+    pt_buf_release(&footer);
+}
+
+/* ---- rows to pages and row groups ---- */
 
 static int begin(void *state, const struct pt_view *view, struct pt_out *out) {
     struct parquet *w = state;
@@ -56,10 +209,19 @@ static int begin(void *state, const struct pt_view *view, struct pt_out *out) {
         return rc;
     w->view = view;
     w->out = out;
-    init_columns(w);
-    w->block_stride = stride_of(view->column_count);
+    uint32_t count = view->column_count;
+    w->columns = pt_calloc(count, sizeof *w->columns);
+    w->string_columns = pt_calloc(count, sizeof *w->string_columns);
+    for (uint32_t i = 0; i < count; i++) {
+        pt_parquet_column_init(&w->columns[i], &view->columns[i]);
+        if (view->columns[i].type == PT_STRING)
+            w->string_columns[w->string_column_count++] = i;
+    }
+    /* An odd number of cache lines per row: otherwise the rows of a column would share few cache
+     * sets, and transposing the block would evict what it needs next. */
+    w->block_stride = ((count + 7) / 8 | 1) * 8;
     w->block = pt_calloc((size_t)BLOCK_ROWS * w->block_stride, sizeof *w->block);
-    w->block_nulls = pt_calloc(BLOCK_ROWS, view->column_count);
+    w->block_nulls = pt_calloc(BLOCK_ROWS, count);
     pt_out_text(out, MAGIC);
     return 0;
 }
@@ -76,7 +238,7 @@ static uint64_t block_presence(const struct parquet *w, uint32_t column) {
     return present;
 }
 
-static void turn_column(const struct parquet *w, uint32_t column) {
+static void transpose_column(const struct parquet *w, uint32_t column) {
     struct pt_parquet_column *c = &w->columns[column];
     uint64_t present = block_presence(w, column);
     c->present[w->page_rows / BLOCK_ROWS] = present;
@@ -95,7 +257,7 @@ static void turn_column(const struct parquet *w, uint32_t column) {
 
 static void end_block(struct parquet *w) {
     for (uint32_t i = 0; i < w->view->column_count; i++)
-        turn_column(w, i);
+        transpose_column(w, i);
     w->page_rows += w->block_rows;
     w->block_rows = 0;
     w->nulls_vary = false;
@@ -110,43 +272,26 @@ static void end_group(struct parquet *w) {
         pt_parquet_column_end_chunk(c, &w->pager);
         pt_out_bytes(w->out, c->pages.at, c->pages.len);
     }
-    pt_parquet_put_row_group(&w->groups, w->view, w->columns, w->group_rows, offset,
-                             w->group_count++);
+    put_row_group(w, offset);
     for (uint32_t i = 0; i < w->view->column_count; i++)
         pt_parquet_column_clear(&w->columns[i]);
     w->row_count += w->group_rows;
     w->group_rows = 0;
 }
 
-static size_t group_memory(const struct parquet *w) {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < w->view->column_count; i++)
-        bytes += pt_parquet_column_memory(&w->columns[i]);
-    return bytes;
-}
-
 static void end_page(struct parquet *w) {
     if (w->block_rows > 0)
         end_block(w);
-    for (uint32_t i = 0; i < w->view->column_count; i++)
+    size_t group_bytes = 0;
+    for (uint32_t i = 0; i < w->view->column_count; i++) {
         pt_parquet_column_end_page(&w->columns[i], &w->pager, w->page_rows);
+        group_bytes += pt_parquet_column_memory(&w->columns[i]);
+    }
     w->group_rows += w->page_rows;
     w->page_rows = 0;
     w->page_string_bytes = 0;
-    if (w->group_rows + PT_PARQUET_PAGE_ROWS > GROUP_ROWS || group_memory(w) >= GROUP_MEMORY)
+    if (w->group_rows + PT_PARQUET_PAGE_ROWS > GROUP_ROWS || group_bytes >= GROUP_MEMORY)
         end_group(w);
-}
-
-/* Strings are borrowed only until row() returns: their codes replace them. */
-static void intern_strings(struct parquet *w, const struct pt_view_row *row, union pt_cell *cells) {
-    for (uint32_t i = 0; i < w->string_column_count; i++) {
-        uint32_t column = w->string_columns[i];
-        if (row->is_null[column])
-            continue;
-        struct pt_str s = row->strings[column];
-        cells[column].word = pt_string_dictionary_code(&w->columns[column].strings, s);
-        w->page_string_bytes += s.len;
-    }
 }
 
 static void row(void *state, const struct pt_view_row *row) {
@@ -156,22 +301,19 @@ static void row(void *state, const struct pt_view_row *row) {
     memcpy(cells, row->cells, count * sizeof *cells);
     memcpy(w->block_nulls + w->block_rows * count, row->is_null, count);
     w->nulls_vary |= memcmp(w->block_nulls, row->is_null, count) != 0;
-    intern_strings(w, row, cells);
+    /* Strings are borrowed only until row() returns: their codes replace them. */
+    for (uint32_t i = 0; i < w->string_column_count; i++) {
+        uint32_t column = w->string_columns[i];
+        if (row->is_null[column])
+            continue;
+        struct pt_str s = row->strings[column];
+        cells[column].word = pt_string_dictionary_code(&w->columns[column].strings, s);
+        w->page_string_bytes += s.len;
+    }
     if (++w->block_rows == BLOCK_ROWS)
         end_block(w);
     if (w->page_rows == PT_PARQUET_PAGE_ROWS || w->page_string_bytes >= PAGE_STRING_BYTES)
         end_page(w);
-}
-
-static void write_footer(struct parquet *w) {
-    struct pt_buf footer = { 0 };
-    pt_parquet_put_footer(&footer,
-                          &(struct pt_parquet_footer){ w->view, w->columns, w->row_count,
-                                                       w->group_count, pt_buf_as_str(&w->groups) });
-    pt_buf_u32(&footer, (uint32_t)footer.len);
-    pt_out_bytes(w->out, footer.at, footer.len);
-    pt_out_text(w->out, MAGIC);
-    pt_buf_release(&footer);
 }
 
 static void end(void *state) {

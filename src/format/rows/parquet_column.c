@@ -136,13 +136,6 @@ static void put_null_page(struct pt_parquet_column *c, struct pt_parquet_pager *
     put_data_page(c, p, row_count, PT_PARQUET_PLAIN);
 }
 
-static void begin_body(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
-                       uint32_t row_count) {
-    pt_buf_clear(&p->body);
-    if (!c->is_required)
-        pt_parquet_put_levels(&p->body, c->present, row_count);
-}
-
 static void add_waiting(struct pt_parquet_column *c, uint32_t row_count, uint32_t value_count,
                         size_t levels_len) {
     pt_grow(&c->waiting, &c->waiting_capacity, c->waiting_count + 1, sizeof *c->waiting);
@@ -160,10 +153,6 @@ static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager
         put_null_page(c, p, row_count);
     else
         add_waiting(c, row_count, 0, 0);
-}
-
-static int64_t microseconds(int64_t ns) {
-    return ns / 1000 - (ns % 1000 < 0);
 }
 
 static void widen_i64(struct pt_parquet_column *c) {
@@ -203,7 +192,7 @@ static const struct {
                                  pt_parquet_put_byte_delta },
     [PT_PARQUET_PACKED_DELTAS] = { PT_PARQUET_DELTA_BINARY_PACKED, ZSTD_LEVEL,
                                    pt_parquet_put_delta },
-    [PT_PARQUET_AS_THEY_ARE] = { PT_PARQUET_PLAIN, ZSTD_LEVEL_PLAIN, pt_parquet_put_plain },
+    [PT_PARQUET_UNCHANGED] = { PT_PARQUET_PLAIN, ZSTD_LEVEL_PLAIN, pt_parquet_put_plain },
     [PT_PARQUET_SPLIT] = { PT_PARQUET_BYTE_STREAM_SPLIT, ZSTD_LEVEL, put_split },
 };
 
@@ -223,7 +212,9 @@ static size_t measure_form(const struct pt_parquet_column *c, struct pt_parquet_
 }
 
 static void put_form(struct pt_parquet_column *c, struct pt_parquet_pager *p, uint32_t row_count) {
-    begin_body(c, p, row_count);
+    pt_buf_clear(&p->body);
+    if (!c->is_required)
+        pt_parquet_put_levels(&p->body, c->present, row_count);
     forms[c->form].put(&p->body, &c->cells[0].i64, c->value_count);
     set_level(p, forms[c->form].zstd_level);
     put_data_page(c, p, row_count, forms[c->form].encoding);
@@ -231,7 +222,7 @@ static void put_form(struct pt_parquet_column *c, struct pt_parquet_pager *p, ui
 }
 
 /* Values that seldom repeat in the same order are not tried unchanged. */
-static bool may_stay_as_they_are(const struct pt_parquet_column *c) {
+static bool has_repetitions(const struct pt_parquet_column *c) {
     return pt_parquet_count_repeated_pairs(&c->cells[0].i64, c->value_count) > c->value_count / 8;
 }
 
@@ -240,7 +231,7 @@ static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager 
     if (c->value_count / 2 < c->judged_values)
         return;
     enum pt_parquet_form other =
-        may_stay_as_they_are(c) ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_PACKED_DELTAS;
+        has_repetitions(c) ? PT_PARQUET_UNCHANGED : PT_PARQUET_PACKED_DELTAS;
     bool is_other = measure_form(c, p, other) < measure_form(c, p, PT_PARQUET_BYTE_DELTAS);
     c->form = is_other ? other : PT_PARQUET_BYTE_DELTAS;
     c->judged_values = c->value_count;
@@ -249,8 +240,10 @@ static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager 
 static void put_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                          uint32_t row_count) {
     if (c->is_time)
-        for (uint32_t i = 0; i < c->value_count; i++)
-            c->cells[i].i64 = microseconds(c->cells[i].i64);
+        for (uint32_t i = 0; i < c->value_count; i++) {
+            int64_t ns = c->cells[i].i64;
+            c->cells[i].i64 = ns / 1000 - (ns % 1000 < 0); /* microseconds, rounded down */
+        }
     widen_i64(c);
     judge_integers(c, p);
     put_form(c, p, row_count);
@@ -277,8 +270,8 @@ static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager
     size_t indices = (size_t)c->value_count * pt_bit_width(c->words.count - 1) / 8;
     size_t dictionary = measure(p, pt_buf_as_str(&p->words)) + indices;
     size_t split = measure_form(c, p, PT_PARQUET_SPLIT);
-    size_t plain = may_stay_as_they_are(c) ? measure_form(c, p, PT_PARQUET_AS_THEY_ARE) : split;
-    c->form = plain < split ? PT_PARQUET_AS_THEY_ARE : PT_PARQUET_SPLIT;
+    size_t plain = has_repetitions(c) ? measure_form(c, p, PT_PARQUET_UNCHANGED) : split;
+    c->form = plain < split ? PT_PARQUET_UNCHANGED : PT_PARQUET_SPLIT;
     return split < dictionary || plain < dictionary;
 }
 
@@ -291,10 +284,6 @@ static void keep_codes(struct pt_parquet_column *c, uint32_t row_count) {
     pt_parquet_put_levels(&c->levels, c->present, row_count);
     c->codes.len += c->value_count * sizeof(uint32_t);
     add_waiting(c, row_count, c->value_count, c->levels.len - start);
-}
-
-static bool has_waiting_values(const struct pt_parquet_column *c) {
-    return c->codes.len > 0;
 }
 
 /* Null pages before the first value no longer have a reason to wait. */
@@ -316,17 +305,9 @@ static void change_to_words(struct pt_parquet_column *c) {
     c->doubles = PT_PARQUET_WORDS;
 }
 
-static bool keep_thousandths(struct pt_parquet_column *c, uint32_t row_count) {
-    int32_t *thousandths = (int32_t *)(void *)reserve_codes(c);
-    if (!pt_thousandths_from(&c->cells[0].f64, c->value_count, thousandths))
-        return false;
-    keep_codes(c, row_count);
-    return true;
-}
-
 static void keep_words(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                        uint32_t row_count) {
-    bool is_first = !has_waiting_values(c);
+    bool is_first = c->codes.len == 0;
     pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
     if (!is_first || !is_form_smaller(c, p)) {
         keep_codes(c, row_count);
@@ -340,21 +321,17 @@ static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                         uint32_t row_count) {
     widen_f64(c);
     if (c->doubles == PT_PARQUET_THOUSANDTHS) {
-        if (keep_thousandths(c, row_count))
+        int32_t *thousandths = (int32_t *)(void *)reserve_codes(c);
+        if (pt_thousandths_from(&c->cells[0].f64, c->value_count, thousandths)) {
+            keep_codes(c, row_count);
             return;
+        }
         change_to_words(c);
     }
     if (c->doubles == PT_PARQUET_WORDS)
         keep_words(c, p, row_count);
     if (c->doubles == PT_PARQUET_COMPLETE)
         put_form(c, p, row_count);
-}
-
-static void put_strings(struct pt_parquet_column *c, uint32_t row_count) {
-    uint32_t *codes = reserve_codes(c);
-    for (uint32_t i = 0; i < c->value_count; i++)
-        codes[i] = (uint32_t)c->cells[i].word;
-    keep_codes(c, row_count);
 }
 
 void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
@@ -366,26 +343,22 @@ void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_p
         return;
     }
     flush_null_rows(c, p);
-    if (c->type == PT_PARQUET_INT64)
+    if (c->type == PT_PARQUET_INT64) {
         put_integers(c, p, row_count);
-    else if (c->type == PT_PARQUET_DOUBLE)
+    } else if (c->type == PT_PARQUET_DOUBLE) {
         put_doubles(c, p, row_count);
-    else
-        put_strings(c, row_count);
+    } else {
+        uint32_t *codes = reserve_codes(c);
+        for (uint32_t i = 0; i < c->value_count; i++)
+            codes[i] = (uint32_t)c->cells[i].word;
+        keep_codes(c, row_count);
+    }
     c->value_count = 0;
 }
 
 static void put_plain_string(struct pt_buf *b, struct pt_str s) {
     pt_buf_u32(b, (uint32_t)s.len);
     pt_buf_str(b, s);
-}
-
-/* A page of values after the levels already in the body. */
-static void put_plain_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
-                           const struct pt_parquet_waiting *w, const uint32_t *codes) {
-    for (uint32_t i = 0; i < w->value_count; i++)
-        put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, codes[i]));
-    put_data_page(c, p, w->row_count, PT_PARQUET_PLAIN);
 }
 
 static void put_index_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
@@ -422,12 +395,15 @@ static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p)
         const struct pt_parquet_waiting *w = &c->waiting[i];
         pt_buf_clear(&p->body);
         pt_buf_bytes(&p->body, levels, w->levels_len);
-        if (w->value_count == 0)
+        if (w->value_count == 0) {
             put_null_page(c, p, w->row_count);
-        else if (c->chunk.dictionary_count > 0)
+        } else if (c->chunk.dictionary_count > 0) {
             put_index_pages(c, p, w, codes);
-        else
-            put_plain_page(c, p, w, codes);
+        } else {
+            for (uint32_t k = 0; k < w->value_count; k++)
+                put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, codes[k]));
+            put_data_page(c, p, w->row_count, PT_PARQUET_PLAIN);
+        }
         levels += w->levels_len;
         codes += w->value_count;
     }
@@ -449,17 +425,13 @@ static void rank_words(struct pt_parquet_column *c, struct pt_parquet_pager *p) 
     pt_buf_bytes(&p->body, p->words.at, p->words.len);
 }
 
-static int32_t *thousandths_of(const struct pt_parquet_column *c) {
-    return (int32_t *)(void *)c->codes.at;
-}
-
 static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     int32_t min, max;
     if (!pt_thousandths_from(&c->min.f64, 1, &min) || !pt_thousandths_from(&c->max.f64, 1, &max) ||
         !pt_thousandths_can_rank(min, max))
         return false;
     size_t count = c->codes.len / sizeof(int32_t);
-    pt_thousandths_rank(thousandths_of(c), count, min, max, &p->body);
+    pt_thousandths_rank((int32_t *)(void *)c->codes.at, count, min, max, &p->body);
     return true;
 }
 
@@ -522,7 +494,7 @@ static void set_number_range(struct pt_parquet_column *c) {
 }
 
 void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    if (!has_waiting_values(c))
+    if (c->codes.len == 0)
         release_null_pages(c, p);
     else if (c->type == PT_PARQUET_DOUBLE)
         end_doubles(c, p);

@@ -63,7 +63,7 @@ struct pt_parquet_chunk {
 enum pt_parquet_form {
     PT_PARQUET_BYTE_DELTAS,   /* in whole bytes, so that zstd finds repetitions */
     PT_PARQUET_PACKED_DELTAS, /* in as few bits as needed: no repetitions */
-    PT_PARQUET_AS_THEY_ARE,   /* values of several entities alternate and seldom change */
+    PT_PARQUET_UNCHANGED,     /* values of several entities alternate and seldom change */
     PT_PARQUET_SPLIT,         /* doubles as streams of bytes */
 };
 

@@ -94,17 +94,14 @@ static uint8_t *pack_wide(uint8_t *at, const uint64_t *values, uint32_t count, u
     return at + (filled + 7) / 8;
 }
 
-static uint8_t *pack_bytes(uint8_t *at, const uint64_t *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        at[i] = (uint8_t)values[i];
-    return at + count;
-}
-
 static uint8_t *pack(uint8_t *at, const uint64_t *values, uint32_t count, unsigned width) {
     if (width == 0)
         return at;
-    if (width == 8)
-        return pack_bytes(at, values, count);
+    if (width == 8) {
+        for (uint32_t i = 0; i < count; i++)
+            at[i] = (uint8_t)values[i];
+        return at + count;
+    }
     return width <= 32 ? pack_narrow(at, values, count, width)
                        : pack_wide(at, values, count, width);
 }
@@ -262,11 +259,6 @@ static void count_bytes(struct histogram *h, const uint32_t *indices, uint32_t c
     }
 }
 
-static void add_histogram(struct histogram *h, const struct histogram *other) {
-    for (unsigned i = 0; i < 256; i++)
-        h->seen[i] += other->seen[i];
-}
-
 /* Bits that an order-0 coder, as zstd's, needs for `total` bytes. */
 static double entropy_bits(const struct histogram *h, uint32_t total) {
     double bits = 0;
@@ -295,7 +287,8 @@ static struct estimate estimate(const uint32_t *indices, uint32_t count, unsigne
         struct histogram part = { 0 };
         n = min_u32(count - start, PT_PARQUET_SMALL_PAGE);
         count_bytes(&part, indices + start, n, bytes);
-        add_histogram(&all, &part);
+        for (unsigned i = 0; i < 256; i++)
+            all.seen[i] += part.seen[i];
         e.split_bits += entropy_bits(&part, n * bytes) + SMALL_PAGE_COST_BITS;
     }
     e.whole_bits = entropy_bits(&all, count * bytes);

@@ -2,7 +2,7 @@
  *
  * A sink takes the samples of a run and writes files. Most formats are flat
  * tables: they only define how a row of a view is written (struct pt_table_format), and
- * format/rows/flat_files.c opens one file per view that has rows. JSON snapshots are
+ * sinks.c opens one file per view that has rows. JSON snapshots are
  * nested and take the sample itself. */
 #ifndef PT_FORMAT_ROWS_SINK_H
 #define PT_FORMAT_ROWS_SINK_H

@@ -1,7 +1,6 @@
 #include "format/rows/sink.h"
 
 #include "base/mem.h"
-#include "format/rows/flat_files.h"
 
 /* In the order of --help. */
 #define FORMATS(X) \
@@ -28,11 +27,113 @@ const char *pt_sink_name(size_t index) {
     return pt_sink_types[index] ? pt_sink_types[index]->name : NULL;
 }
 
+/* A flat format has one file per view:
+ *
+ *     <directory>/<name>.csv               the main view; exists even without rows
+ *     <directory>/<name>.containers.csv    other views, from their first row on
+ *
+ * A file that fails is dropped and named at close; the others continue. */
+enum stage { WAITING, WRITING, FAILED };
+
+struct flat_file {
+    const struct pt_view *view;
+    char *path;
+    enum stage stage;
+    struct pt_out out;
+    struct pt_view_row row;
+    void *state; /* of the format */
+};
+
+struct flat_files {
+    const struct pt_table_format *format;
+    struct flat_file *files; /* one per view */
+    uint32_t file_count;
+    int error; /* 0 or the first error: */
+    struct pt_err words;
+};
+
+/* Keeps only the first failure. */
+static void note_failure(struct flat_files *t, const struct flat_file *f, int error) {
+    if (!t->error)
+        t->error = pt_fail(&t->words, error, "cannot write %s: %s", f->path, strerror(-error));
+}
+
+static void begin_file(struct flat_files *t, struct flat_file *f) {
+    f->stage = FAILED;
+    int rc = pt_out_create(&f->out, f->path, NULL);
+    if (rc) {
+        note_failure(t, f, rc);
+        return;
+    }
+    f->state = pt_calloc(1, t->format->state_size);
+    rc = t->format->begin(f->state, f->view, &f->out);
+    if (rc) {
+        note_failure(t, f, rc);
+        pt_out_discard(&f->out);
+        return;
+    }
+    pt_view_row_init(&f->row, f->view);
+    f->stage = WRITING;
+}
+
+static int write_files(struct flat_files *t, const struct pt_sample *sample) {
+    for (uint32_t i = 0; i < t->file_count; i++) {
+        struct flat_file *f = &t->files[i];
+        uint32_t row_count = pt_view_row_count(f->view, sample);
+        if (row_count > 0 && f->stage == WAITING)
+            begin_file(t, f);
+        if (f->stage != WRITING)
+            continue;
+        for (uint32_t row = 0; row < row_count; row++) {
+            pt_view_read(f->view, sample, row, &f->row);
+            t->format->row(f->state, &f->row);
+        }
+        if (f->out.error)
+            note_failure(t, f, f->out.error);
+    }
+    return t->error;
+}
+
+static int close_files(struct flat_files *t, struct pt_err *err) {
+    for (uint32_t i = 0; i < t->file_count; i++) {
+        struct flat_file *f = &t->files[i];
+        if (f->stage == WRITING) {
+            t->format->end(f->state);
+            int rc = pt_out_close(&f->out);
+            if (rc)
+                note_failure(t, f, rc);
+        }
+        pt_view_row_release(&f->row);
+        pt_free(f->state);
+        pt_free(f->path);
+    }
+    pt_free(t->files);
+    if (t->error && err)
+        *err = t->words;
+    return t->error;
+}
+
+static int open_files(struct flat_files *t, const struct pt_sink_type *type,
+                      const struct pt_sink_target *target, struct pt_err *err) {
+    const struct pt_views *views = target->views;
+    t->format = type->format;
+    t->files = pt_calloc(views->view_count, sizeof *t->files);
+    t->file_count = views->view_count;
+    for (uint32_t i = 0; i < views->view_count; i++) {
+        const struct pt_view *view = &views->views[i];
+        t->files[i].view = view;
+        t->files[i].path = pt_asprintf("%s/%s%s%s.%s", target->directory, target->name,
+                                       view->file[0] ? "." : "", view->file, type->name);
+    }
+    begin_file(t, &t->files[0]);
+    return t->error ? close_files(t, err) : 0;
+}
+
 int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
                  const struct pt_sink_target *target, struct pt_err *err) {
-    size_t state_size = type->format ? sizeof(struct pt_tables) : type->state_size;
+    size_t state_size = type->format ? sizeof(struct flat_files) : type->state_size;
     *sink = (struct pt_sink){ type, pt_calloc(1, state_size) };
-    int rc = type->format ? pt_tables_open(sink->state, type, target, err)
+    int rc = type->format ? open_files(sink->state, type, target, err)
                           : type->open(sink->state, target, err);
     if (rc) {
         pt_free(sink->state);
@@ -42,15 +143,15 @@ int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
 }
 
 int pt_sink_write(struct pt_sink *sink, const struct pt_sample *sample) {
-    return sink->type->format ? pt_tables_write(sink->state, sample)
+    return sink->type->format ? write_files(sink->state, sample)
                               : sink->type->write(sink->state, sample);
 }
 
 int pt_sink_close(struct pt_sink *sink, struct pt_err *err) {
     if (!sink->type)
         return 0;
-    int rc = sink->type->format ? pt_tables_close(sink->state, err)
-                                : sink->type->close(sink->state, err);
+    int rc =
+        sink->type->format ? close_files(sink->state, err) : sink->type->close(sink->state, err);
     pt_free(sink->state);
     *sink = (struct pt_sink){ 0 };
     return rc;

@@ -23,7 +23,7 @@
 /* A key of the snapshot and the value of its tables: an object, an array, or both. */
 struct section {
     const char *name;
-    bool has_main, has_things;
+    bool has_main, has_entities;
 };
 
 struct snapshots {
@@ -31,24 +31,24 @@ struct snapshots {
     size_t section_count, section_capacity;
     char *directory_path, *name, *temporary;
     int directory;
-    int64_t *taken_ms; /* of the names used so far, ascending */
-    size_t taken_count, taken_capacity;
+    int64_t *used_ms; /* of the names used so far, ascending */
+    size_t used_count, used_capacity;
     int error; /* 0 or the first error: */
     struct pt_err words;
 };
 
 /* The time that names the file: the next free one if two samples share a millisecond. Searches
  * backwards because time nearly always goes forward. */
-static int64_t take_ms(struct snapshots *s, int64_t ms) {
-    size_t at = s->taken_count;
-    while (at > 0 && s->taken_ms[at - 1] >= ms)
+static int64_t reserve_ms(struct snapshots *s, int64_t ms) {
+    size_t at = s->used_count;
+    while (at > 0 && s->used_ms[at - 1] >= ms)
         at--;
-    for (; at < s->taken_count && s->taken_ms[at] == ms; at++)
+    for (; at < s->used_count && s->used_ms[at] == ms; at++)
         ms++;
-    pt_grow(&s->taken_ms, &s->taken_capacity, s->taken_count + 1, sizeof *s->taken_ms);
-    memmove(s->taken_ms + at + 1, s->taken_ms + at, (s->taken_count - at) * sizeof *s->taken_ms);
-    s->taken_ms[at] = ms;
-    s->taken_count++;
+    pt_grow(&s->used_ms, &s->used_capacity, s->used_count + 1, sizeof *s->used_ms);
+    memmove(s->used_ms + at + 1, s->used_ms + at, (s->used_count - at) * sizeof *s->used_ms);
+    s->used_ms[at] = ms;
+    s->used_count++;
     return ms;
 }
 
@@ -85,53 +85,26 @@ static void write_columns(struct pt_json *j, const struct pt_sample *sample,
     }
 }
 
-static void write_rows(struct pt_json *j, const struct pt_sample *sample,
-                       const struct pt_batch *b) {
-    for (uint32_t row = 0; row < b->row_count; row++) {
-        pt_json_object(j, NULL);
-        write_columns(j, sample, b, row);
-        pt_json_end(j);
-    }
-}
-
 static bool is_main(const struct pt_table *t) {
     return t->file[0] == 0;
 }
 
-static bool is_of_section(const struct pt_table *t, const char *section) {
-    return t->section && strcmp(t->section, section) == 0;
-}
-
-static void write_main_rows(struct pt_json *j, const struct pt_sample *sample,
-                            const char *section) {
+/* The first row of the main tables of the section, or all rows of its tables of entities. */
+static void write_tables(struct pt_json *j, const struct pt_sample *sample, const char *section,
+                         bool wants_main) {
     for (uint32_t i = 0; i < sample->schema->table_count; i++) {
         const struct pt_batch *b = &sample->batches[i];
-        if (is_of_section(b->table, section) && is_main(b->table) && b->row_count > 0)
+        const struct pt_table *t = b->table;
+        if (!t->section || strcmp(t->section, section) != 0 || is_main(t) != wants_main)
+            continue;
+        if (wants_main && b->row_count > 0)
             write_columns(j, sample, b, 0);
+        for (uint32_t row = 0; !wants_main && row < b->row_count; row++) {
+            pt_json_object(j, NULL);
+            write_columns(j, sample, b, row);
+            pt_json_end(j);
+        }
     }
-}
-
-static void write_things(struct pt_json *j, const struct pt_sample *sample, const char *section) {
-    for (uint32_t i = 0; i < sample->schema->table_count; i++) {
-        const struct pt_batch *b = &sample->batches[i];
-        if (is_of_section(b->table, section) && !is_main(b->table))
-            write_rows(j, sample, b);
-    }
-}
-
-static void write_section(struct pt_json *j, const struct pt_sample *sample,
-                          const struct section *section) {
-    if (section->has_main) {
-        pt_json_object(j, section->name);
-        write_main_rows(j, sample, section->name);
-    }
-    if (section->has_things) {
-        pt_json_array(j, section->name);
-        write_things(j, sample, section->name);
-        pt_json_end(j);
-    }
-    if (section->has_main)
-        pt_json_end(j);
 }
 
 static void write_snapshot(const struct snapshots *s, const struct pt_sample *sample,
@@ -139,8 +112,20 @@ static void write_snapshot(const struct snapshots *s, const struct pt_sample *sa
     struct pt_json j = { .out = out };
     pt_json_object(&j, NULL);
     pt_json_i64(&j, "timestamp", pt_unix_ms(sample->wall_ns));
-    for (size_t i = 0; i < s->section_count; i++)
-        write_section(&j, sample, &s->sections[i]);
+    for (size_t i = 0; i < s->section_count; i++) {
+        const struct section *section = &s->sections[i];
+        if (section->has_main) {
+            pt_json_object(&j, section->name);
+            write_tables(&j, sample, section->name, true);
+        }
+        if (section->has_entities) {
+            pt_json_array(&j, section->name);
+            write_tables(&j, sample, section->name, false);
+            pt_json_end(&j);
+        }
+        if (section->has_main)
+            pt_json_end(&j);
+    }
     pt_json_end(&j);
     pt_out_char(out, '\n');
 }
@@ -176,7 +161,7 @@ static int write_sample(void *state, const struct pt_sample *sample) {
     struct snapshots *s = state;
     if (!has_section_rows(sample))
         return s->error;
-    int64_t ms = take_ms(s, pt_unix_ms(sample->wall_ns));
+    int64_t ms = reserve_ms(s, pt_unix_ms(sample->wall_ns));
     char *name = pt_asprintf("%s-%" PRId64 ".json", s->name, ms);
     int rc = create_snapshot(s, sample, name);
     if (rc && !s->error)
@@ -201,7 +186,7 @@ static void find_sections(struct snapshots *s, const struct pt_schema *schema) {
         if (!t->section)
             continue;
         struct section *section = section_named(s, t->section);
-        *(is_main(t) ? &section->has_main : &section->has_things) = true;
+        *(is_main(t) ? &section->has_main : &section->has_entities) = true;
     }
 }
 
@@ -225,7 +210,7 @@ static int close_snapshots(void *state, struct pt_err *err) {
     pt_free(s->directory_path);
     pt_free(s->name);
     pt_free(s->temporary);
-    pt_free(s->taken_ms);
+    pt_free(s->used_ms);
     if (s->error && err)
         *err = s->words;
     return s->error;
