@@ -43,35 +43,22 @@ static uint64_t *find(const struct pt_promcheck_set *set, uint64_t key) {
     return &set->slots[i];
 }
 
-static bool set_has(const struct pt_promcheck_set *set, uint64_t key) {
-    return set->count > 0 && *find(set, key) != 0;
-}
-
-static void set_grow(struct pt_promcheck_set *set) {
-    struct pt_promcheck_set old = *set;
-    set->capacity = old.capacity ? old.capacity * 2 : 64;
-    set->slots = pt_calloc(set->capacity, sizeof *set->slots);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i])
-            *find(set, old.slots[i]) = old.slots[i];
-    pt_free(old.slots);
-}
-
 /* False if it was there already. */
 static bool set_add(struct pt_promcheck_set *set, uint64_t key) {
-    if (set->count * 2 >= set->capacity)
-        set_grow(set);
+    if (set->count * 2 >= set->capacity) {
+        struct pt_promcheck_set old = *set;
+        set->capacity = old.capacity ? old.capacity * 2 : 64;
+        set->slots = pt_calloc(set->capacity, sizeof *set->slots);
+        for (size_t i = 0; i < old.capacity; i++)
+            if (old.slots[i])
+                *find(set, old.slots[i]) = old.slots[i];
+        pt_free(old.slots);
+    }
     uint64_t *slot = find(set, key);
     bool is_new = *slot == 0;
     *slot = key;
     set->count += is_new;
     return is_new;
-}
-
-static void set_clear(struct pt_promcheck_set *set) {
-    if (set->count > 0)
-        memset(set->slots, 0, set->capacity * sizeof *set->slots);
-    set->count = 0;
 }
 
 static bool label_number(const struct pt_promtext_item *item, struct pt_str name, double *value) {
@@ -82,7 +69,7 @@ static bool label_number(const struct pt_promtext_item *item, struct pt_str name
 /* Text 0.0.4. */
 
 static bool knows(struct pt_promcheck *c, struct pt_str name, enum tag tag) {
-    return set_has(&c->names, tagged(hash_on(HASH_START, name), tag));
+    return c->names.count > 0 && *find(&c->names, tagged(hash_on(HASH_START, name), tag)) != 0;
 }
 
 static bool learn(struct pt_promcheck *c, struct pt_str name, enum tag tag) {
@@ -162,12 +149,6 @@ static const char *check_histogram(const struct pt_promcheck *c) {
     return NULL;
 }
 
-static void start_histogram(struct pt_promcheck *c) {
-    c->has_bucket = c->has_count = c->has_sum = c->has_gsum = false;
-    c->has_negative_le = c->has_negative_gsum = false;
-    c->cumulative = 0;
-}
-
 static const char *end_family(struct pt_promcheck *c) {
     if (!c->has_family)
         return NULL;
@@ -192,7 +173,9 @@ static const char *end_family(struct pt_promcheck *c) {
 static const char *start_family(struct pt_promcheck *c, struct pt_str name) {
     const char *reason = end_family(c);
     struct pt_promcheck_set names = c->names, groups = c->groups;
-    set_clear(&groups);
+    if (groups.count > 0)
+        memset(groups.slots, 0, groups.capacity * sizeof *groups.slots);
+    groups.count = 0;
     *c = (struct pt_promcheck){ .is_openmetrics = true,
                                 .names = names,
                                 .groups = groups,
@@ -339,7 +322,9 @@ static const char *enter_group(struct pt_promcheck *c, uint64_t group,
         return "a group with samples that are not contiguous";
     if (!is_same || (item->has_timestamp && item->timestamp_s != c->timestamp_s)) {
         reason = check_histogram(c);
-        start_histogram(c);
+        c->has_bucket = c->has_count = c->has_sum = c->has_gsum = false;
+        c->has_negative_le = c->has_negative_gsum = false;
+        c->cumulative = 0;
     }
     c->has_group = true;
     c->group = group;

@@ -36,14 +36,6 @@ static void add_socket(void *user, const struct pt_tcp_socket *socket) {
         add_port(user, socket->port, socket->is_ipv6);
 }
 
-static uint64_t hash_sockets(const struct pt_tcp_sockets *s) {
-    uint64_t hash = s->count + 1;
-    for (size_t i = 0; i < s->count; i++)
-        hash =
-            (hash ^ s->at[i].inode ^ (uint64_t)s->at[i].port << 48) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash;
-}
-
 /* Our own children belong to the recorded command: orphans are reparented to us. */
 static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, const pid_t *roots,
                      int root_count) {
@@ -70,15 +62,6 @@ static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, p
     return cgroup;
 }
 
-/* A command usually gets its own cgroup, /.../pitot-4f1e..., which also holds its orphaned
- * processes. Any other cgroup may hold unrelated processes. */
-static void find_cgroup(struct pt_discovery *d, const struct pt_fs *fs, pid_t root) {
-    pt_str_copy(d->cgroup, sizeof d->cgroup, cgroup_of(d, fs, root));
-    const char *last = strrchr(d->cgroup, '/');
-    if (!last || strncmp(last, "/pitot-", 7) != 0)
-        d->cgroup[0] = 0;
-}
-
 static bool is_recorded(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid,
                         const pid_t *roots, int root_count) {
     return is_below(d, fs, pid, roots, root_count) ||
@@ -99,8 +82,14 @@ static void look_at_processes(struct pt_discovery *d, const struct pt_fs *fs, co
     size_t count = proc >= 0 && !pt_pid_list_read(&d->pids, proc) ? d->pids.count : 0;
     if (proc >= 0)
         close(proc);
-    if (root_count > 0)
-        find_cgroup(d, fs, roots[0]);
+    if (root_count > 0) {
+        /* A command usually gets its own cgroup, /.../pitot-4f1e..., which also holds its orphaned
+         * processes. Any other cgroup may hold unrelated processes. */
+        pt_str_copy(d->cgroup, sizeof d->cgroup, cgroup_of(d, fs, roots[0]));
+        const char *last = strrchr(d->cgroup, '/');
+        if (!last || strncmp(last, "/pitot-", 7) != 0)
+            d->cgroup[0] = 0;
+    }
     for (size_t i = 0; i < count; i++) {
         pid_t pid = d->pids.at[i];
         if (pid == getpid() || (root_count > 0 && !is_recorded(d, fs, pid, roots, root_count)) ||
@@ -114,7 +103,10 @@ bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid
                        int root_count) {
     if (pt_tcp_sockets_read(&d->sockets, fs, 0, &d->text))
         return false;
-    uint64_t hash = hash_sockets(&d->sockets);
+    uint64_t hash = d->sockets.count + 1;
+    for (size_t i = 0; i < d->sockets.count; i++)
+        hash = (hash ^ d->sockets.at[i].inode ^ (uint64_t)d->sockets.at[i].port << 48) *
+               UINT64_C(0x9e3779b97f4a7c15);
     if (hash == d->sockets_hash)
         return false;
     d->sockets_hash = hash;

@@ -26,23 +26,19 @@ static size_t find_edge(const struct pt_engine_histogram *h, double le) {
     return low;
 }
 
-static struct pt_engine_histogram_bucket *insert(struct pt_engine_histogram *h, size_t index,
-                                                 double le) {
-    pt_grow(&h->buckets, &h->capacity, h->count + 1, sizeof *h->buckets);
-    struct pt_engine_histogram_bucket *at = &h->buckets[index];
-    memmove(at + 1, at, (h->count - index) * sizeof *at);
-    h->count++;
-    *at = (struct pt_engine_histogram_bucket){ .le = le };
-    return at;
-}
-
 static void add(struct pt_engine_histogram *h, double le, double cumulative,
                 uint32_t series_count) {
     size_t index = h->next;
     if (index >= h->count || h->buckets[index].le != le)
         index = find_edge(h, le);
-    bool is_known = index < h->count && h->buckets[index].le == le;
-    struct pt_engine_histogram_bucket *b = is_known ? &h->buckets[index] : insert(h, index, le);
+    if (index >= h->count || h->buckets[index].le != le) {
+        pt_grow(&h->buckets, &h->capacity, h->count + 1, sizeof *h->buckets);
+        struct pt_engine_histogram_bucket *at = &h->buckets[index];
+        memmove(at + 1, at, (h->count - index) * sizeof *at);
+        h->count++;
+        *at = (struct pt_engine_histogram_bucket){ .le = le };
+    }
+    struct pt_engine_histogram_bucket *b = &h->buckets[index];
     b->cumulative += cumulative;
     b->series_count += series_count;
     h->next = index + 1;
@@ -117,15 +113,6 @@ static double total_growth(const struct pt_engine_histogram *before,
     return a->le == INFINITY && b->le == INFINITY ? b->cumulative - a->cumulative : 0;
 }
 
-/* Between two edges with `low` and `high` events below them; latencies start at zero. */
-static struct pt_quantile interpolated(double rank, double low_edge, double high_edge, double low,
-                                       double high) {
-    double width = high_edge - low_edge;
-    return (struct pt_quantile){ .is_present = true,
-                                 .value = low_edge + width * (rank - low) / (high - low),
-                                 .uncertainty = width };
-}
-
 static struct pt_quantile quantile(const struct pt_engine_histogram *before,
                                    const struct pt_engine_histogram *now, double rank) {
     struct walk w = { .before = before, .now = now };
@@ -140,7 +127,11 @@ static struct pt_quantile quantile(const struct pt_engine_histogram *before,
         double events = w.growth > below ? w.growth : below;
         if (events >= rank && events > below) {
             double low_edge = is_first && w.le <= 0 ? w.le : edge;
-            return interpolated(rank, low_edge, w.le, below, events);
+            /* Interpolates between the edges of the bucket; latencies start at zero. */
+            double width = w.le - low_edge, part = (rank - below) / (events - below);
+            return (struct pt_quantile){ .is_present = true,
+                                         .value = low_edge + width * part,
+                                         .uncertainty = width };
         }
         edge = w.le;
         below = events;

@@ -141,11 +141,6 @@ static inline const char *take_plain_name(struct pt_promtext *p, const char *s) 
     return end;
 }
 
-static const char *take_quoted_name(struct pt_promtext *p, const char *s) {
-    p->item.name.at = s;
-    return take_quoted(p, s, &p->item.name.len, &p->item.name_is_escaped);
-}
-
 static inline const char *take_label_name(struct pt_promtext *p, const char *s, const char *text,
                                           struct pt_promtext_label *label) {
     bool is_quoted = peek(p, s) == '"';
@@ -548,7 +543,12 @@ static const char *take_metadata(struct pt_promtext *p, const char *s, enum pt_p
     item->kind = kind;
     item->name_is_escaped = item->is_same_name = false;
     p->is_list_known = false;
-    s = peek(p, s) == '"' ? take_quoted_name(p, s + 1) : take_plain_name(p, s);
+    if (peek(p, s) == '"') {
+        item->name.at = s + 1;
+        s = take_quoted(p, s + 1, &item->name.len, &item->name_is_escaped);
+    } else {
+        s = take_plain_name(p, s);
+    }
     if (!s)
         return NULL;
     char c = peek(p, s);

@@ -93,18 +93,15 @@ static uint32_t *find_slot(struct pt_engine_parser *p, uint64_t key) {
     return &p->slots[i];
 }
 
-static void slots_grow(struct pt_engine_parser *p) {
-    p->slot_count = p->slot_count ? p->slot_count * 2 : 1024;
-    p->slots = pt_realloc(p->slots, p->slot_count * sizeof *p->slots);
-    slots_clear(p);
-    for (size_t i = 0; i < p->entry_count; i++)
-        *find_slot(p, p->entries[i].key) = (uint32_t)i + 1;
-}
-
 /* The highest value of the copies: they are read at slightly different times. */
 static void add_entry(struct pt_engine_parser *p, const struct pt_engine_entry *entry) {
-    if (p->entry_count * 2 >= p->slot_count)
-        slots_grow(p);
+    if (p->entry_count * 2 >= p->slot_count) {
+        p->slot_count = p->slot_count ? p->slot_count * 2 : 1024;
+        p->slots = pt_realloc(p->slots, p->slot_count * sizeof *p->slots);
+        slots_clear(p);
+        for (size_t i = 0; i < p->entry_count; i++)
+            *find_slot(p, p->entries[i].key) = (uint32_t)i + 1;
+    }
     uint32_t *slot = find_slot(p, entry->key);
     if (*slot) {
         struct pt_engine_entry *known = &p->entries[*slot - 1];
@@ -222,73 +219,42 @@ static void add_info(struct pt_engine_reading *r, enum pt_engine_kind kind, stru
     };
 }
 
-static void take_info(struct pt_engine_reading *r, const struct pt_engine_route *route,
-                      const struct pt_promtext_item *item) {
-    struct pt_str family = { route->family.at, route->family.len - strlen("_info") };
-    for (int i = 0; i < item->label_count; i++)
-        add_info(r, route->kind, family, pt_promtext_label_name(item, i),
-                 pt_promtext_label_value(item, i));
-}
-
-static void take_model(struct pt_engine_reading *r, const struct pt_engine_route *route,
-                       const struct pt_promtext_item *item) {
-    for (size_t i = 0; i < PT_COUNT(model_labels); i++) {
-        int label = pt_promtext_find_label(item, model_labels[i]);
-        if (label >= 0)
-            add_info(r, route->kind, PT_STR(""), model_labels[0],
-                     pt_promtext_label_value(item, label));
-    }
-}
-
-static void keep_infos_of(struct pt_engine_reading *r, enum pt_engine_kind kind) {
-    size_t kept = 0;
-    for (size_t i = 0; i < r->info_count; i++)
-        if (r->infos[i].kind == kind)
-            r->infos[kept++] = r->infos[i];
-    r->info_count = kept;
-}
-
 /* From entries to the reading. */
 
 #define TARGET_COUNT (PT_ENGINE_FIELD_COUNT + PT_ENGINE_LATENCY_COUNT)
-
-static void combine(struct pt_engine_reading *r, enum pt_engine_field field, double value,
-                    uint32_t *counts) {
-    if (counts[field]++ == 0)
-        r->values[field] = value;
-    else if (pt_engine_fields[field].rule != PT_ENGINE_LEVEL)
-        r->values[field] += value;
-    else if (value > r->values[field])
-        r->values[field] = value;
-    r->present |= UINT64_C(1) << field;
-}
-
-static void find_lowest_ranks(const struct pt_engine_parser *p, enum pt_engine_kind kind,
-                              uint8_t *ranks) {
-    memset(ranks, UINT8_MAX, TARGET_COUNT);
-    for (size_t i = 0; i < p->entry_count; i++) {
-        const struct pt_engine_entry *e = &p->entries[i];
-        if (e->kind == kind && e->rank < ranks[e->target])
-            ranks[e->target] = e->rank;
-    }
-}
 
 static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r) {
     uint8_t ranks[TARGET_COUNT];
     uint32_t counts[PT_ENGINE_FIELD_COUNT] = { 0 };
     r->kind = p->kinds_seen ? (enum pt_engine_kind)__builtin_ctz(p->kinds_seen) : PT_ENGINE_UNKNOWN;
     r->series_count = p->text.sample_count;
-    keep_infos_of(r, r->kind);
-    find_lowest_ranks(p, r->kind, ranks);
+    size_t kept = 0;
+    for (size_t i = 0; i < r->info_count; i++)
+        if (r->infos[i].kind == r->kind)
+            r->infos[kept++] = r->infos[i];
+    r->info_count = kept;
+    memset(ranks, UINT8_MAX, TARGET_COUNT);
+    for (size_t i = 0; i < p->entry_count; i++) {
+        const struct pt_engine_entry *e = &p->entries[i];
+        if (e->kind == r->kind && e->rank < ranks[e->target])
+            ranks[e->target] = e->rank;
+    }
     for (size_t i = 0; i < p->entry_count; i++) {
         const struct pt_engine_entry *e = &p->entries[i];
         if (e->kind != r->kind || e->rank != ranks[e->target])
             continue;
-        if (e->target < PT_ENGINE_FIELD_COUNT)
-            combine(r, e->target, e->value, counts);
-        else
+        if (e->target < PT_ENGINE_FIELD_COUNT) {
+            if (counts[e->target]++ == 0)
+                r->values[e->target] = e->value;
+            else if (pt_engine_fields[e->target].rule != PT_ENGINE_LEVEL)
+                r->values[e->target] += e->value;
+            else if (e->value > r->values[e->target])
+                r->values[e->target] = e->value;
+            r->present |= UINT64_C(1) << e->target;
+        } else {
             pt_engine_histogram_add(&r->latencies[e->target - PT_ENGINE_FIELD_COUNT], e->le,
                                     e->value);
+        }
     }
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         if (pt_engine_fields[i].rule == PT_ENGINE_RATIO && counts[i] > 0)
@@ -305,11 +271,21 @@ static void take_sample(struct pt_engine_parser *p, const struct pt_engine_route
     const struct pt_promtext_item *item = &p->text.item;
     if (route->kind != PT_ENGINE_UNKNOWN)
         p->kinds_seen |= 1u << route->kind;
-    if (route->is_info && item->value == 1)
-        take_info(out, route, item);
+    if (route->is_info && item->value == 1) {
+        struct pt_str family = { route->family.at, route->family.len - strlen("_info") };
+        for (int i = 0; i < item->label_count; i++)
+            add_info(out, route->kind, family, pt_promtext_label_name(item, i),
+                     pt_promtext_label_value(item, i));
+    }
     bool is_taken = take_rows(p, route);
-    if (is_taken && route->part != PT_ENGINE_BUCKET)
-        take_model(out, route, item);
+    if (is_taken && route->part != PT_ENGINE_BUCKET) {
+        for (size_t i = 0; i < PT_COUNT(model_labels); i++) {
+            int label = pt_promtext_find_label(item, model_labels[i]);
+            if (label >= 0)
+                add_info(out, route->kind, PT_STR(""), model_labels[0],
+                         pt_promtext_label_value(item, label));
+        }
+    }
     if (!is_taken && p->raw)
         p->raw(p->raw_user, item->name, item->label_text, item->value);
 }

@@ -88,14 +88,6 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     return *host && path != host && n > 0 && (size_t)n < capacity;
 }
 
-/* For storing and logging: the URL without its password. */
-static void show_url(struct endpoint *e, const char *url) {
-    struct pt_buf masked = { 0 };
-    pt_mask_text(&masked, pt_str_from(url));
-    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
-    pt_buf_release(&masked);
-}
-
 static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
     if (s->endpoint_count == PT_SCRAPE_ENGINES)
         return NULL;
@@ -106,7 +98,11 @@ static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
     e->request = (struct pt_http_request){ .url = e->url,
                                            .unix_path = e->unix_path[0] ? e->unix_path : NULL,
                                            .accept = ACCEPT };
-    show_url(e, e->unix_path[0] ? given : e->url);
+    /* For storing and logging: the URL without its password. */
+    struct pt_buf masked = { 0 };
+    pt_mask_text(&masked, pt_str_from(e->unix_path[0] ? given : e->url));
+    pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
+    pt_buf_release(&masked);
     pthread_mutex_lock(&s->lock);
     s->endpoint_count++;
     pthread_mutex_unlock(&s->lock);
@@ -405,18 +401,6 @@ static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
         combine(s);
 }
 
-static void finish(struct pt_scraper *s) {
-    pthread_mutex_lock(&s->lock);
-    int64_t last_by_ns = s->last_by_ns;
-    pthread_mutex_unlock(&s->lock);
-    if (last_by_ns)
-        scrape_last(s, last_by_ns - pt_mono_ns());
-    pthread_mutex_lock(&s->lock);
-    s->has_last = true;
-    pthread_cond_signal(&s->last_is_there);
-    pthread_mutex_unlock(&s->lock);
-}
-
 static struct timespec timespec_of(int64_t ns) {
     return (struct timespec){ ns / PT_NS_PER_SECOND, ns % PT_NS_PER_SECOND };
 }
@@ -424,14 +408,6 @@ static struct timespec timespec_of(int64_t ns) {
 /* Under the lock. */
 static bool is_ending(const struct pt_scraper *s) {
     return s->must_stop || s->last_by_ns;
-}
-
-static void wait_until(struct pt_scraper *s, int64_t wake_ns) {
-    struct timespec at = timespec_of(wake_ns);
-    pthread_mutex_lock(&s->lock);
-    while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
-        ;
-    pthread_mutex_unlock(&s->lock);
 }
 
 static bool goes_on(struct pt_scraper *s) {
@@ -451,9 +427,21 @@ static void *run(void *user) {
         next_ns += s->o.period_ns;
         if (next_ns < pt_mono_ns())
             next_ns = pt_mono_ns();
-        wait_until(s, next_ns);
+        struct timespec at = timespec_of(next_ns);
+        pthread_mutex_lock(&s->lock);
+        while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+            ;
+        pthread_mutex_unlock(&s->lock);
     }
-    finish(s);
+    pthread_mutex_lock(&s->lock);
+    int64_t last_by_ns = s->last_by_ns;
+    pthread_mutex_unlock(&s->lock);
+    if (last_by_ns)
+        scrape_last(s, last_by_ns - pt_mono_ns());
+    pthread_mutex_lock(&s->lock);
+    s->has_last = true;
+    pthread_cond_signal(&s->last_is_there);
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 

@@ -63,15 +63,6 @@ static int connect_loopback(uint16_t port, bool is_ipv6, int64_t deadline_ns) {
     return rc ? rc : fd;
 }
 
-static int ask(int fd, const char *path) {
-    char request[256];
-    int length = snprintf(request, sizeof request,
-                          "GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n"
-                          "User-Agent: pitot\r\nConnection: close\r\n\r\n",
-                          path);
-    return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -EPIPE;
-}
-
 /* Reads until the end, the deadline, or enough to decide. */
 static int read_answer(int fd, char *answer, int64_t deadline_ns) {
     size_t length = 0;
@@ -94,7 +85,12 @@ int pt_sniff(uint16_t port, bool is_ipv6, const char *path, int64_t timeout_ns) 
     int fd = connect_loopback(port, is_ipv6, deadline_ns);
     if (fd < 0)
         return fd;
-    int rc = ask(fd, path);
+    char request[256];
+    int length = snprintf(request, sizeof request,
+                          "GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n"
+                          "User-Agent: pitot\r\nConnection: close\r\n\r\n",
+                          path);
+    int rc = send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -EPIPE;
     if (!rc) {
         char *answer = pt_malloc(ANSWER_BYTES);
         rc = read_answer(fd, answer, deadline_ns);
