@@ -231,16 +231,6 @@ static size_t find_metrics(struct state *s, const struct pt_push_batch *b) {
     return count;
 }
 
-/* Gives each metric its part of s->series, as counted by `count_series`. */
-static void place_series(struct state *s, size_t metric_count) {
-    size_t first = 0;
-    for (size_t i = 0; i < metric_count; i++) {
-        s->metrics[i].series = s->series + first;
-        first += s->metrics[i].series_count;
-        s->metrics[i].series_count = 0;
-    }
-}
-
 static void count_series(struct state *s, const struct pt_push_batch *b) {
     for (size_t i = 0; i < b->series_count; i++)
         if (b->series[i].point_count > 0)
@@ -260,29 +250,30 @@ static void fill_series(struct state *s, const struct pt_push_batch *b) {
     }
 }
 
-/* Metrics without points are omitted. */
-static size_t drop_empty(struct state *s, size_t metric_count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < metric_count; i++)
-        if (s->metrics[i].series_count > 0)
-            s->metrics[kept++] = s->metrics[i];
-    return kept;
-}
-
 static void encode(void *state, const struct pt_push_batch *b, struct pt_buf *into) {
     struct state *s = state;
     size_t metric_count = find_metrics(s, b);
     pt_grow(&s->series, &s->series_capacity, b->series_count, sizeof *s->series);
     count_series(s, b);
-    place_series(s, metric_count);
+    /* Gives each metric its part of s->series, as counted by `count_series`. */
+    size_t first = 0;
+    for (size_t i = 0; i < metric_count; i++) {
+        s->metrics[i].series = s->series + first;
+        first += s->metrics[i].series_count;
+        s->metrics[i].series_count = 0;
+    }
     fill_series(s, b);
+    size_t kept = 0; /* metrics without points are omitted */
+    for (size_t i = 0; i < metric_count; i++)
+        if (s->metrics[i].series_count > 0)
+            s->metrics[kept++] = s->metrics[i];
     struct pt_otlp_request request = {
         .resource = pt_buf_as_str(&s->resource),
         .schema_url = PT_STR(SCHEMA_URL),
         .scope_name = PT_STR("pitot"),
         .scope_version = PT_STR(PITOT_VERSION),
         .metrics = s->metrics,
-        .metric_count = drop_empty(s, metric_count),
+        .metric_count = kept,
     };
     pt_otlp_write(&request, into);
 }
@@ -304,17 +295,13 @@ static void pack(void *state, struct pt_str request, struct pt_buf *into) {
     deflateEnd(&z);
 }
 
-/* Queued requests may have been packed by a run with other settings. */
-static bool is_gzip(struct pt_str bytes) {
-    return pt_str_starts(bytes, PT_STR("\x1f\x8b"));
-}
-
 static int prepare(void *state, struct pt_str packed, int64_t time_ns, struct pt_push_post *post) {
     const struct state *s = state;
     (void)time_ns;
     post->body = packed;
     post->type = "application/x-protobuf";
-    if (is_gzip(packed))
+    /* Queued requests may have been packed by a run with other settings. */
+    if (pt_str_starts(packed, PT_STR("\x1f\x8b")))
         post->headers[post->header_count++] = "Content-Encoding: gzip";
     for (size_t i = 0; i < s->settings->header_count; i++)
         if (post->header_count < PT_PUSH_HEADERS_MAX - 1)

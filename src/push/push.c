@@ -47,14 +47,6 @@ struct pt_push {
     int table; /* index of pt_push_table in the schema, or -1 */
 };
 
-/* Each receiver has its own queue: requests for one must not go to another. */
-static char *queue_directory(const struct pt_push_settings *settings,
-                             const struct pt_push_protocol *protocol) {
-    const char *url = protocol->url(settings);
-    return pt_asprintf("%s/push/%s-%08x", settings->state_directory, protocol->name,
-                       pt_crc32c(0, url, strlen(url)));
-}
-
 static int open_receiver(struct pt_push *p, const struct pt_push_protocol *protocol,
                          const struct pt_schema *schema, struct pt_err *err) {
     struct receiver *r = &p->receivers[p->receiver_count];
@@ -62,7 +54,10 @@ static int open_receiver(struct pt_push *p, const struct pt_push_protocol *proto
     if (rc)
         return rc;
     r->protocol = protocol;
-    r->directory = queue_directory(&p->settings, protocol);
+    /* Each receiver has its own queue: requests for one must not go to another. */
+    const char *url = protocol->url(&p->settings);
+    r->directory = pt_asprintf("%s/push/%s-%08x", p->settings.state_directory, protocol->name,
+                               pt_crc32c(0, url, strlen(url)));
     struct pt_push_naming naming = protocol->naming(r->state);
     pt_push_batch_init(&r->batch, &naming);
     struct pt_push_sender_options options = { .protocol = protocol,

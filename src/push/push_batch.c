@@ -213,20 +213,16 @@ static void add_native(struct pt_push_batch *b, const struct member *m, int64_t 
     add_point(b, s, (struct pt_point){ .time_ns = time_ns, .histogram = copy_native(d) });
 }
 
-/* The text of a bound, without the end of its exposition line. */
-static struct pt_str bound_text(const struct pt_bounds *bounds, size_t i) {
-    struct pt_str text = { bounds->ends[i].text, bounds->ends[i].length };
-    const char *quote = memchr(text.at, '"', text.len);
-    return (struct pt_str){ text.at, quote ? (size_t)(quote - text.at) : text.len };
-}
-
 static void add_classic(struct pt_push_batch *b, struct member m, int64_t time_ns,
                         const struct pt_distribution *d) {
     uint64_t at_or_below[PT_BOUNDS_MAX];
     pt_bounds_count(d->bounds, d->buckets, d->used, at_or_below);
     m.suffix = PT_STR("_bucket");
     for (size_t i = 0; i < d->bounds->count; i++) {
-        m.bound = bound_text(d->bounds, i);
+        /* The text of a bound, without the end of its exposition line. */
+        struct pt_str text = { d->bounds->ends[i].text, d->bounds->ends[i].length };
+        const char *quote = memchr(text.at, '"', text.len);
+        m.bound = (struct pt_str){ text.at, quote ? (size_t)(quote - text.at) : text.len };
         add_number(b, &m, time_ns, (double)at_or_below[i]);
     }
     m.bound = PT_STR("+Inf");

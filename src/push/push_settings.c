@@ -85,19 +85,15 @@ static bool can_use_endpoint(struct pt_push_settings *s, const char *url) {
     return s->warning[0] == 0;
 }
 
-static void find_otlp_variables(struct pt_push_settings *s) {
-    const char *endpoint = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
-    const char *base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
-    const char *url = endpoint ? endpoint : base;
-    if (url && can_use_endpoint(s, url))
-        s->otlp = endpoint ? pt_strdup(endpoint) : otlp_endpoint(base);
-}
-
 static int find_otlp(struct pt_push_settings *s, const char *url, struct pt_err *err) {
     if (url && strcmp(url, "off") == 0)
         return 0;
     if (!url || !*url) {
-        find_otlp_variables(s);
+        const char *endpoint = variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+        const char *base = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+        const char *given = endpoint ? endpoint : base;
+        if (given && can_use_endpoint(s, given))
+            s->otlp = endpoint ? pt_strdup(endpoint) : otlp_endpoint(base);
         return 0;
     }
     s->otlp = otlp_endpoint(url);

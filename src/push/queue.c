@@ -240,7 +240,10 @@ static int begin_segment(struct pt_push_queue *q) {
     return 0;
 }
 
-static void set_bounds(struct pt_push_queue *q, const struct pt_push_queue_bounds *bounds) {
+int pt_push_queue_open(struct pt_push_queue *q, const char *directory,
+                       const struct pt_push_queue_bounds *bounds, struct pt_err *err) {
+    size_t made_from;
+    *q = (struct pt_push_queue){ 0 };
     q->bounds = *bounds;
     if (q->bounds.bytes == 0)
         q->bounds.bytes = DEFAULT_BYTES;
@@ -250,13 +253,6 @@ static void set_bounds(struct pt_push_queue *q, const struct pt_push_queue_bound
         q->bounds.segment = q->bounds.bytes / 16;
     if (q->bounds.age_ns == 0)
         q->bounds.age_ns = DEFAULT_AGE_NS;
-}
-
-int pt_push_queue_open(struct pt_push_queue *q, const char *directory,
-                       const struct pt_push_queue_bounds *bounds, struct pt_err *err) {
-    size_t made_from;
-    *q = (struct pt_push_queue){ 0 };
-    set_bounds(q, bounds);
     int rc = pt_run_make_directory(directory, &made_from, err);
     if (rc)
         return rc;
@@ -287,13 +283,6 @@ static void drop_oldest(struct pt_push_queue *q) {
     remove_segment(q, 0);
 }
 
-/* The newest segment stays, however small the limits are. */
-static void keep_bounds(struct pt_push_queue *q) {
-    while (q->segment_count > 1 && (q->bytes > q->bounds.bytes ||
-                                    q->newest_ns - q->segments[0].newest_ns > q->bounds.age_ns))
-        drop_oldest(q);
-}
-
 static bool is_ours(const struct pt_push_segment *s) {
     char end[32];
     snprintf(end, sizeof end, "-%d" EXTENSION, (int)getpid());
@@ -310,24 +299,19 @@ static int growing_segment(struct pt_push_queue *q, size_t bytes) {
     return begin_segment(q);
 }
 
-static void build_frame(struct pt_push_queue *q, const struct pt_push_request *r, struct frame *f) {
-    *f = (struct frame){ .length = (uint32_t)r->bytes.len,
-                         .id = r->id,
-                         .time_ns = r->time_ns,
-                         .points = r->point_count };
-    pt_buf_clear(&q->frame);
-    pt_buf_bytes(&q->frame, f, sizeof *f);
-    pt_buf_str(&q->frame, r->bytes);
-    f->crc = pt_crc32c(0, q->frame.at + sizeof f->crc, q->frame.len - sizeof f->crc);
-    memcpy(q->frame.at, &f->crc, sizeof f->crc);
-}
-
 int pt_push_queue_put(struct pt_push_queue *q, struct pt_push_request *request) {
-    struct frame f;
     if (request->bytes.len > PT_PUSH_REQUEST_MAX)
         return -EMSGSIZE;
     request->id = q->last_id + 1;
-    build_frame(q, request, &f);
+    struct frame f = { .length = (uint32_t)request->bytes.len,
+                       .id = request->id,
+                       .time_ns = request->time_ns,
+                       .points = request->point_count };
+    pt_buf_clear(&q->frame);
+    pt_buf_bytes(&q->frame, &f, sizeof f);
+    pt_buf_str(&q->frame, request->bytes);
+    f.crc = pt_crc32c(0, q->frame.at + sizeof f.crc, q->frame.len - sizeof f.crc);
+    memcpy(q->frame.at, &f.crc, sizeof f.crc);
     int rc = growing_segment(q, q->frame.len);
     if (rc)
         return rc;
@@ -339,7 +323,10 @@ int pt_push_queue_put(struct pt_push_queue *q, struct pt_push_request *request) 
     s->is_unsynced = true;
     q->bytes += q->frame.len;
     count_in(q, s, &f);
-    keep_bounds(q);
+    /* The newest segment stays, however small the limits are. */
+    while (q->segment_count > 1 && (q->bytes > q->bounds.bytes ||
+                                    q->newest_ns - q->segments[0].newest_ns > q->bounds.age_ns))
+        drop_oldest(q);
     return 0;
 }
 

@@ -201,13 +201,9 @@ static int prepare(void *state, struct pt_str packed, int64_t time_ns, struct pt
     return 0;
 }
 
-static bool is_taken(const struct state *s, const struct pt_http_request *answer) {
-    return !answer->error && (s->version == V1 || *answer->answer_value);
-}
-
 static enum pt_push_verdict verdict_of(struct state *s, const struct pt_http_request *answer) {
     bool is_final = answer->status >= 400 && answer->status < 500 && answer->status != 429;
-    if (is_taken(s, answer)) {
+    if (!answer->error && (s->version == V1 || *answer->answer_value)) {
         s->version = s->version == UNKNOWN ? V2 : s->version;
         return PT_PUSH_TAKEN;
     }

@@ -120,35 +120,27 @@ static bool on_wait(struct pt_http_request *r) {
     return !is_over(s);
 }
 
-/* Tokens are renewed while we run: read it for each request. */
-static int read_token(struct pt_push_sender *s) {
-    char line[sizeof s->token - 32];
-    int rc = pt_fs_read_line(AT_FDCWD, s->options.settings->token_file, line, sizeof line);
-    if (!rc)
-        snprintf(s->token, sizeof s->token, "Authorization: Bearer %s", line);
-    return rc;
-}
-
 static int add_token(struct pt_push_sender *s, struct pt_push_post *post) {
     if (!s->options.settings->token_file)
         return 0;
-    int rc = read_token(s);
-    if (!rc)
-        post->headers[post->header_count++] = s->token;
-    return rc;
-}
-
-/* The jitter spreads the machines of a fleet. */
-static double jitter(struct pt_push_sender *s) {
-    s->seed = s->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return 0.75 + 0.5 * (double)(s->seed >> 40) / (double)(1 << 24);
+    /* Tokens are renewed while we run: read it for each request. */
+    char line[sizeof s->token - 32];
+    int rc = pt_fs_read_line(AT_FDCWD, s->options.settings->token_file, line, sizeof line);
+    if (rc)
+        return rc;
+    snprintf(s->token, sizeof s->token, "Authorization: Bearer %s", line);
+    post->headers[post->header_count++] = s->token;
+    return 0;
 }
 
 static void set_retry(struct pt_push_sender *s, int64_t asked_ns) {
     s->wait_ns = s->wait_ns == 0 ? FIRST_WAIT_NS : s->wait_ns * 2;
     if (s->wait_ns > LAST_WAIT_NS)
         s->wait_ns = LAST_WAIT_NS;
-    int64_t wait_ns = (int64_t)((double)s->wait_ns * jitter(s));
+    /* The jitter spreads the machines of a fleet. */
+    s->seed = s->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    double jitter = 0.75 + 0.5 * (double)(s->seed >> 40) / (double)(1 << 24);
+    int64_t wait_ns = (int64_t)((double)s->wait_ns * jitter);
     if (asked_ns > 0)
         wait_ns = asked_ns < RETRY_AFTER_NS ? asked_ns : RETRY_AFTER_NS;
     s->retry_ns = pt_mono_ns() + wait_ns;
@@ -184,17 +176,13 @@ static void note_taken(struct pt_push_sender *s, const struct pt_push_request *r
                s->url, (unsigned long long)rejected, (int)j->words.len, j->words.at);
 }
 
-/* The first line of the receiver's answer, if it is text. */
-static struct pt_str first_line(struct pt_str words) {
+static void note_rejected(struct pt_push_sender *s, const struct pt_push_request *request,
+                          const char *why, struct pt_str words) {
+    /* The first line of the receiver's answer, if it is text. */
     size_t length = 0;
     while (length < words.len && length < 200 && words.at[length] >= ' ')
         length++;
-    return (struct pt_str){ words.at, length };
-}
-
-static void note_rejected(struct pt_push_sender *s, const struct pt_push_request *request,
-                          const char *why, struct pt_str words) {
-    struct pt_str line = first_line(words);
+    struct pt_str line = { words.at, length };
     pthread_mutex_lock(&s->lock);
     bool is_first = s->counts.rejected_points == 0;
     s->counts.rejected_points += request->point_count;
@@ -325,53 +313,35 @@ static void *run(void *arg) {
     return NULL;
 }
 
-static int start_thread(struct pt_push_sender *s, struct pt_err *err) {
-    int rc = pt_thread_start(&s->thread, run, s);
-    s->has_thread = rc == 0;
-    return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
-}
-
-static void check_token_file(const struct pt_push_settings *settings) {
-    struct stat status;
-    if (settings->token_file && !stat(settings->token_file, &status) && (status.st_mode & S_IROTH))
-        pt_log(PT_LOG_WARNING, "%s is readable by everyone", settings->token_file);
-}
-
-static void init_lock(struct pt_push_sender *s) {
+int pt_push_sender_open(struct pt_push_sender *s, const struct pt_push_sender_options *options,
+                        struct pt_err *err) {
+    *s = (struct pt_push_sender){ .options = *options, .seed = (uint64_t)pt_wall_ns() };
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&s->is_changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&s->lock, NULL);
-}
-
-int pt_push_sender_open(struct pt_push_sender *s, const struct pt_push_sender_options *options,
-                        struct pt_err *err) {
-    *s = (struct pt_push_sender){ .options = *options, .seed = (uint64_t)pt_wall_ns() };
-    init_lock(s);
     pt_push_url_shown(options->protocol->url(options->settings), s->url, sizeof s->url);
-    check_token_file(options->settings);
+    const char *token_file = options->settings->token_file;
+    struct stat status;
+    if (token_file && !stat(token_file, &status) && (status.st_mode & S_IROTH))
+        pt_log(PT_LOG_WARNING, "%s is readable by everyone", token_file);
     int rc = pt_http_client_open(&s->client, err);
     if (!rc)
         rc = pt_push_queue_open(&s->queue, options->directory, &options->settings->bounds, err);
     if (!rc && s->queue.waiting_requests > 0)
         pt_log(PT_LOG_INFO, "%s: resuming: %llu queued requests for %s", name_of(s),
                (unsigned long long)s->queue.waiting_requests, s->url);
-    if (!rc)
-        rc = start_thread(s, err);
+    if (!rc) {
+        rc = pt_thread_start(&s->thread, run, s);
+        s->has_thread = rc == 0;
+        if (rc)
+            pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc));
+    }
     if (rc)
         pt_push_sender_close(s, 0);
     return rc;
-}
-
-static void tell_what_is_left(const struct pt_push_sender *s) {
-    if (s->queue.waiting_requests > 0)
-        pt_log(
-            PT_LOG_WARNING,
-            "%s: %llu requests with %llu points stay queued in %s for %s; the next run sends them",
-            name_of(s), (unsigned long long)s->queue.waiting_requests,
-            (unsigned long long)s->queue.waiting_points, s->options.directory, s->url);
 }
 
 void pt_push_sender_close(struct pt_push_sender *s, int64_t deadline_ns) {
@@ -381,7 +351,12 @@ void pt_push_sender_close(struct pt_push_sender *s, int64_t deadline_ns) {
         pthread_cond_signal(&s->is_changed);
         pthread_mutex_unlock(&s->lock);
         pthread_join(s->thread, NULL);
-        tell_what_is_left(s);
+        if (s->queue.waiting_requests > 0)
+            pt_log(PT_LOG_WARNING,
+                   "%s: %llu requests with %llu points stay queued in %s for %s; the next run "
+                   "sends them",
+                   name_of(s), (unsigned long long)s->queue.waiting_requests,
+                   (unsigned long long)s->queue.waiting_points, s->options.directory, s->url);
     }
     pt_push_queue_close(&s->queue);
     pt_http_client_close(&s->client);
