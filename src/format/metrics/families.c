@@ -61,13 +61,6 @@ struct pt_families_state {
 
 /* ---- the columns ---- */
 
-static size_t count_columns(const struct pt_schema *schema) {
-    size_t count = 0;
-    for (uint32_t t = 0; t < schema->table_count; t++)
-        count += schema->tables[t]->column_count;
-    return count;
-}
-
 static void make_metric(struct column_metric *m, const struct pt_column *column,
                         const struct pt_metric *metric) {
     m->is_integer = column->type == PT_I64 && metric->factor == 1;
@@ -93,32 +86,20 @@ static void find_metrics_of(struct pt_families_state *s, const struct pt_table *
     }
 }
 
-static void find_metrics(struct pt_families_state *s, const struct pt_schema *schema) {
-    s->metrics = pt_calloc(count_columns(schema) + 1, sizeof *s->metrics);
+void pt_families_init(struct pt_families *f, const struct pt_schema *schema,
+                      const struct pt_families_options *options) {
+    *f = (struct pt_families){ .schema = schema, .options = *options };
+    struct pt_families_state *s = f->state = pt_calloc(1, sizeof *s);
+    pt_bounds_set_default(&s->bounds);
+    size_t column_count = 0;
+    for (uint32_t t = 0; t < schema->table_count; t++)
+        column_count += schema->tables[t]->column_count;
+    s->metrics = pt_calloc(column_count + 1, sizeof *s->metrics);
     s->first_metrics = pt_calloc(schema->table_count + 1, sizeof *s->first_metrics);
     for (uint32_t t = 0; t < schema->table_count; t++) {
         find_metrics_of(s, schema->tables[t]);
         s->first_metrics[t + 1] = s->metric_count;
     }
-}
-
-static void release_metrics(struct pt_families_state *s) {
-    for (size_t i = 0; i < s->metric_count; i++) {
-        struct column_metric *m = &s->metrics[i];
-        pt_free((void *)(uintptr_t)m->family.name.at);
-        pt_buf_release(&m->heads.prometheus);
-        pt_buf_release(&m->heads.openmetrics);
-    }
-    pt_free(s->metrics);
-    pt_free(s->first_metrics);
-}
-
-void pt_families_init(struct pt_families *f, const struct pt_schema *schema,
-                      const struct pt_families_options *options) {
-    *f = (struct pt_families){ .schema = schema, .options = *options };
-    f->state = pt_calloc(1, sizeof *f->state);
-    pt_bounds_set_default(&f->state->bounds);
-    find_metrics(f->state, schema);
 }
 
 void pt_families_release(struct pt_families *f) {
@@ -128,7 +109,14 @@ void pt_families_release(struct pt_families *f) {
     for (size_t i = 0; i < s->histogram_capacity; i++)
         pt_free(s->histograms[i]);
     pt_free(s->histograms);
-    release_metrics(s);
+    for (size_t i = 0; i < s->metric_count; i++) {
+        struct column_metric *m = &s->metrics[i];
+        pt_free((void *)(uintptr_t)m->family.name.at);
+        pt_buf_release(&m->heads.prometheus);
+        pt_buf_release(&m->heads.openmetrics);
+    }
+    pt_free(s->metrics);
+    pt_free(s->first_metrics);
     pt_free(s->series);
     pt_free(s->labels);
     pt_free(s->own);
@@ -250,12 +238,6 @@ static struct own_columns own_columns(const struct pt_table *t) {
     };
 }
 
-static enum pt_family_kind kind_of(struct pt_str word) {
-    return pt_str_eq(word, PT_STR("counter"))     ? PT_FAMILY_COUNTER
-           : pt_str_eq(word, PT_STR("histogram")) ? PT_FAMILY_HISTOGRAM
-                                                  : PT_FAMILY_GAUGE;
-}
-
 static struct place place_text(struct pt_buf *text, size_t length) {
     struct place place = { (uint32_t)text->len, (uint32_t)length };
     text->len += length;
@@ -276,11 +258,6 @@ static struct place place_labels(struct pt_families_state *s, struct pt_str raw,
     return place_text(&s->text, raw.len > 0 ? pt_labels_clean(at, raw, reserved) : 0);
 }
 
-static struct place place_unit(struct pt_families_state *s, struct pt_str raw) {
-    memcpy(pt_buf_reserve(&s->text, raw.len + 1), raw.at, raw.len);
-    return place_text(&s->text, raw.len);
-}
-
 static void find_own(struct pt_families_state *s, const struct pt_batch *b,
                      const struct own_columns *c) {
     pt_buf_clear(&s->text);
@@ -292,10 +269,14 @@ static void find_own(struct pt_families_state *s, const struct pt_batch *b,
         struct own_metric *own = &s->own[s->own_count++];
         own->row = row;
         own->pid = pt_get_i64(b, row, c->pid);
-        own->kind = kind_of(pt_get_str(b, row, c->kind));
+        struct pt_str kind = pt_get_str(b, row, c->kind), unit = pt_get_str(b, row, c->unit);
+        own->kind = pt_str_eq(kind, PT_STR("counter"))     ? PT_FAMILY_COUNTER
+                    : pt_str_eq(kind, PT_STR("histogram")) ? PT_FAMILY_HISTOGRAM
+                                                           : PT_FAMILY_GAUGE;
         own->name = place_name(s, pt_get_str(b, row, c->name), own->kind);
         own->labels = place_labels(s, pt_get_str(b, row, c->labels), own->kind);
-        own->unit = place_unit(s, pt_get_str(b, row, c->unit));
+        memcpy(pt_buf_reserve(&s->text, unit.len + 1), unit.at, unit.len);
+        own->unit = place_text(&s->text, unit.len);
     }
 }
 
@@ -422,10 +403,6 @@ static void give_own(struct pt_families_state *s, const struct pt_sample *sample
     }
 }
 
-static bool is_wanted(const struct pt_families *f, enum pt_rows rows) {
-    return rows == PT_ROWS_THINGS || (rows == PT_ROWS_PROCESSES && f->options.has_processes);
-}
-
 void pt_families_each(struct pt_families *f, const struct pt_sample *sample, pt_family_fn *each,
                       void *user) {
     struct pt_families_state *s = f->state;
@@ -435,7 +412,8 @@ void pt_families_each(struct pt_families *f, const struct pt_sample *sample, pt_
             continue;
         if (b->table->rows == PT_ROWS_METRICS)
             give_own(s, sample, b, each, user);
-        else if (is_wanted(f, b->table->rows))
+        else if (b->table->rows == PT_ROWS_THINGS ||
+                 (b->table->rows == PT_ROWS_PROCESSES && f->options.has_processes))
             give_things(s, sample, t, each, user);
     }
 }

@@ -92,11 +92,6 @@ static void put_histogram(struct pt_proto *p, const void *arg) {
     pt_native_deltas(p, HISTOGRAM_POSITIVE_DELTA, &h->native);
 }
 
-static void put_distribution(struct pt_proto *p, const struct pt_distribution *d) {
-    struct histogram h = { d, pt_native_of(d) };
-    pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, &h);
-}
-
 struct metric {
     enum pt_family_kind kind;
     const struct pt_series *series;
@@ -112,9 +107,12 @@ static void put_metric(struct pt_proto *p, const void *arg) {
     case PT_FAMILY_GAUGE:
         pt_proto_message(p, METRIC_GAUGE, put_number, metric->series);
         break;
-    case PT_FAMILY_HISTOGRAM:
-        put_distribution(p, metric->series->distribution);
+    case PT_FAMILY_HISTOGRAM: {
+        const struct pt_distribution *d = metric->series->distribution;
+        struct histogram h = { d, pt_native_of(d) };
+        pt_proto_message(p, METRIC_HISTOGRAM, put_histogram, &h);
         break;
+    }
     }
 }
 

@@ -147,15 +147,6 @@ static void put_start(struct pt_out *out, const struct start *start, struct pt_s
     out->used += (size_t)(at - line);
 }
 
-static void put_simple(struct pt_out *out, const struct pt_family *family, struct pt_str suffix) {
-    struct start start;
-    make_start(&start, out, family->name, suffix);
-    for (size_t i = 0; i < family->series_count; i++) {
-        put_start(out, &start, family->series[i].labels);
-        put_number(out, &family->series[i]);
-    }
-}
-
 /* name_bucket{labels,le=" */
 static size_t write_bucket_start(char *into, struct pt_str name, struct pt_str labels) {
     char *at = mempcpy(into, name.at, name.len);
@@ -243,7 +234,12 @@ void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_
     else
         put_head(out, family, is_openmetrics);
     if (family->kind != PT_FAMILY_HISTOGRAM) {
-        put_simple(out, family, suffix_of(family));
+        struct start start;
+        make_start(&start, out, family->name, suffix_of(family));
+        for (size_t i = 0; i < family->series_count; i++) {
+            put_start(out, &start, family->series[i].labels);
+            put_number(out, &family->series[i]);
+        }
         return;
     }
     for (size_t i = 0; i < family->series_count; i++)

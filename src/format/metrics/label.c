@@ -33,15 +33,6 @@ static struct pt_str skip_blanks(struct pt_str s) {
     return s;
 }
 
-static struct pt_str take_name(struct pt_str *s) {
-    size_t n = 0;
-    while (n < s->len && (is_letter(s->at[n]) || (n > 0 && is_digit(s->at[n]))))
-        n++;
-    struct pt_str name = { s->at, n };
-    *s = pt_str_skip(*s, n);
-    return name;
-}
-
 /* Number of bytes before the closing quote; s.len: no closing quote, or an invalid escape. */
 static size_t value_length(struct pt_str s) {
     for (size_t i = 0; i < s.len && s.at[i] != '\n'; i++) {
@@ -63,8 +54,11 @@ static bool take_char(struct pt_str *s, char c) {
 /* One label, with blanks around its parts. */
 static bool take_label(struct pt_str *s, struct pt_str *name, struct pt_str *value) {
     *s = skip_blanks(*s);
-    *name = take_name(s);
-    *s = skip_blanks(*s);
+    size_t n = 0;
+    while (n < s->len && (is_letter(s->at[n]) || (n > 0 && is_digit(s->at[n]))))
+        n++;
+    *name = (struct pt_str){ s->at, n };
+    *s = skip_blanks(pt_str_skip(*s, n));
     if (name->len == 0 || !take_char(s, '='))
         return false;
     *s = skip_blanks(*s);

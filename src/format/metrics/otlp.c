@@ -168,7 +168,8 @@ static const struct {
     [PT_OTLP_SUMMED_HISTOGRAM] = { METRIC_SUMMED_HISTOGRAM, put_summed_histogram },
 };
 
-static void put_points(struct pt_proto *p, const struct pt_otlp_metric *m) {
+static void put_data(struct pt_proto *p, const void *arg) {
+    const struct pt_otlp_metric *m = arg;
     for (size_t i = 0; i < m->series_count; i++) {
         const struct pt_otlp_series *s = &m->series[i];
         for (size_t k = 0; k < s->point_count; k++) {
@@ -176,11 +177,6 @@ static void put_points(struct pt_proto *p, const struct pt_otlp_metric *m) {
             pt_proto_message(p, DATA_POINT, kinds[m->kind].put_point, &x);
         }
     }
-}
-
-static void put_data(struct pt_proto *p, const void *arg) {
-    const struct pt_otlp_metric *m = arg;
-    put_points(p, m);
     if (m->kind != PT_OTLP_GAUGE)
         pt_proto_u64(p, DATA_TEMPORALITY, CUMULATIVE);
     if (m->kind == PT_OTLP_COUNTER)
@@ -228,22 +224,17 @@ static void put_resource_metrics(struct pt_proto *p, const void *arg) {
     pt_proto_str(p, RESOURCE_METRICS_SCHEMA, w->request->schema_url);
 }
 
-static void put_metrics(const struct pt_otlp_request *request, struct pt_buf *into) {
+void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into) {
+    struct pt_buf metrics = { 0 };
     struct pt_out out;
-    pt_out_memory(&out, into);
+    pt_out_memory(&out, &metrics);
     struct pt_proto p = { .out = &out };
     for (size_t i = 0; i < request->metric_count; i++)
         pt_proto_message(&p, SCOPE_METRICS_METRIC, put_metric, &request->metrics[i]);
     (void)pt_out_close(&out); /* writing to memory cannot fail */
-}
-
-void pt_otlp_write(const struct pt_otlp_request *request, struct pt_buf *into) {
-    struct pt_buf metrics = { 0 };
-    struct pt_out out;
-    put_metrics(request, &metrics);
     struct whole whole = { request, pt_buf_as_str(&metrics) };
     pt_out_memory(&out, into);
-    struct pt_proto p = { .out = &out };
+    p = (struct pt_proto){ .out = &out };
     pt_proto_message(&p, REQUEST_RESOURCE_METRICS, put_resource_metrics, &whole);
     (void)pt_out_close(&out);
     pt_buf_release(&metrics);

@@ -145,18 +145,6 @@ static bool read_symbols(struct pt_str request, struct symbols *symbols) {
     return !message.failed;
 }
 
-static void put_all_series(struct pt_proto *p, struct pt_str request, const struct symbols *symbols,
-                           bool *has_failed) {
-    struct pt_bytes message = pt_bytes_of(request);
-    struct pt_proto_field f;
-    while (pt_proto_next(&message, &f)) {
-        if (f.number != FROM_SERIES)
-            continue;
-        struct series s = read_series(symbols, f.bytes, has_failed);
-        pt_proto_message(p, TO_SERIES, put_series, &s);
-    }
-}
-
 static void put_all_metadata(struct pt_proto *p, struct pt_str request,
                              const struct symbols *symbols, bool *has_failed) {
     struct pt_bytes message = pt_bytes_of(request);
@@ -179,7 +167,14 @@ int pt_rw_downgrade(struct pt_str request, bool has_metadata, struct pt_buf *int
     bool has_failed = !read_symbols(request, &symbols);
     pt_out_memory(&out, into);
     struct pt_proto p = { .out = &out };
-    put_all_series(&p, request, &symbols, &has_failed);
+    struct pt_bytes message = pt_bytes_of(request);
+    struct pt_proto_field f;
+    while (pt_proto_next(&message, &f)) {
+        if (f.number != FROM_SERIES)
+            continue;
+        struct series s = read_series(&symbols, f.bytes, &has_failed);
+        pt_proto_message(&p, TO_SERIES, put_series, &s);
+    }
     if (has_metadata)
         put_all_metadata(&p, request, &symbols, &has_failed);
     (void)pt_out_close(&out); /* writing to memory cannot fail */

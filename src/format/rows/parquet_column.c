@@ -33,19 +33,15 @@ void pt_parquet_pager_release(struct pt_parquet_pager *p) {
     pt_buf_release(&p->ranks);
 }
 
-/* Appends `body` compressed; returns its compressed size. */
-static size_t compress(struct pt_parquet_pager *p, struct pt_buf *into, struct pt_str body) {
-    size_t bound = ZSTD_compressBound(body.len);
-    uint8_t *at = pt_buf_reserve(into, bound);
-    size_t bytes = ZSTD_compress2(p->zstd, at, bound, body.at, body.len);
-    assert(!ZSTD_isError(bytes)); /* cannot fail: the bound is large enough */
-    into->len += bytes;
-    return bytes;
-}
-
+/* Compresses `body` into p->measure; returns its compressed size. */
 static size_t measure(struct pt_parquet_pager *p, struct pt_str body) {
     pt_buf_clear(&p->measure);
-    return compress(p, &p->measure, body);
+    size_t bound = ZSTD_compressBound(body.len);
+    uint8_t *at = pt_buf_reserve(&p->measure, bound);
+    size_t bytes = ZSTD_compress2(p->zstd, at, bound, body.at, body.len);
+    assert(!ZSTD_isError(bytes)); /* cannot fail: the bound is large enough */
+    p->measure.len += bytes;
+    return bytes;
 }
 
 void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column) {
@@ -417,14 +413,6 @@ static void put_dictionary_page(struct pt_parquet_column *c, struct pt_parquet_p
     c->chunk.dictionary_count = count;
 }
 
-static void rank_words(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    const uint32_t *ranks = sort_words(c, p);
-    uint32_t *codes = (uint32_t *)(void *)c->codes.at;
-    for (size_t i = 0; i < c->codes.len / sizeof *codes; i++)
-        codes[i] = ranks[codes[i]];
-    pt_buf_bytes(&p->body, p->words.at, p->words.len);
-}
-
 static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
     int32_t min, max;
     if (!pt_thousandths_from(&c->min.f64, 1, &min) || !pt_thousandths_from(&c->max.f64, 1, &max) ||
@@ -442,7 +430,11 @@ static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p)
     if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p)) {
         if (c->doubles == PT_PARQUET_THOUSANDTHS)
             change_to_words(c);
-        rank_words(c, p);
+        const uint32_t *ranks = sort_words(c, p);
+        uint32_t *codes = (uint32_t *)(void *)c->codes.at;
+        for (size_t i = 0; i < c->codes.len / sizeof *codes; i++)
+            codes[i] = ranks[codes[i]];
+        pt_buf_bytes(&p->body, p->words.at, p->words.len);
     }
     put_dictionary_page(c, p, (uint32_t)(p->body.len / sizeof(double)));
     put_waiting(c, p);

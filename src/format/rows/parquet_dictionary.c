@@ -85,30 +85,23 @@ static void put_word(struct pt_word_dictionary *d, uint64_t word, uint32_t code)
     d->words[slot] = word;
 }
 
-static void grow_words(struct pt_word_dictionary *d) {
-    struct pt_word_dictionary old = *d;
-    d->capacity = grown(old.capacity);
-    d->codes = pt_calloc(d->capacity, sizeof *d->codes);
-    d->words = pt_malloc(d->capacity * sizeof *d->words);
-    for (uint32_t slot = 0; slot < old.capacity; slot++)
-        if (old.codes[slot])
-            put_word(d, old.words[slot], old.codes[slot] - 1);
-    pt_word_dictionary_release(&old);
-}
-
-static uint32_t add_word(struct pt_word_dictionary *d, uint64_t word) {
-    if (is_full(d->capacity, d->count))
-        grow_words(d);
-    put_word(d, word, d->count);
-    return d->count++;
-}
-
 static uint32_t word_code(struct pt_word_dictionary *d, uint64_t word) {
     uint32_t mask = d->capacity - 1, slot = (uint32_t)(mix(word) >> 32) & mask;
     for (; d->capacity && d->codes[slot]; slot = (slot + 1) & mask)
         if (d->words[slot] == word)
             return d->codes[slot] - 1;
-    return add_word(d, word);
+    if (is_full(d->capacity, d->count)) {
+        struct pt_word_dictionary old = *d;
+        d->capacity = grown(old.capacity);
+        d->codes = pt_calloc(d->capacity, sizeof *d->codes);
+        d->words = pt_malloc(d->capacity * sizeof *d->words);
+        for (uint32_t i = 0; i < old.capacity; i++)
+            if (old.codes[i])
+                put_word(d, old.words[i], old.codes[i] - 1);
+        pt_word_dictionary_release(&old);
+    }
+    put_word(d, word, d->count);
+    return d->count++;
 }
 
 void pt_word_dictionary_encode(struct pt_word_dictionary *d, const uint64_t *words, uint32_t count,
@@ -206,17 +199,14 @@ static void put_code(struct pt_string_dictionary *d, uint32_t code) {
     d->slots[slot] = code + 1;
 }
 
-static void grow_slots(struct pt_string_dictionary *d) {
-    d->capacity = grown(d->capacity);
-    pt_free(d->slots);
-    d->slots = pt_calloc(d->capacity, sizeof *d->slots);
-    for (uint32_t code = 0; code < d->count; code++)
-        put_code(d, code);
-}
-
 static uint32_t add_string(struct pt_string_dictionary *d, struct pt_str s, uint64_t hash) {
-    if (is_full(d->capacity, d->count))
-        grow_slots(d);
+    if (is_full(d->capacity, d->count)) {
+        d->capacity = grown(d->capacity);
+        pt_free(d->slots);
+        d->slots = pt_calloc(d->capacity, sizeof *d->slots);
+        for (uint32_t code = 0; code < d->count; code++)
+            put_code(d, code);
+    }
     pt_grow(&d->entries, &d->entry_capacity, d->count + 1, sizeof *d->entries);
     d->entries[d->count] = (struct pt_string_entry){ hash, d->bytes.len, s.len };
     pt_buf_str(&d->bytes, s);

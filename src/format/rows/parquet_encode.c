@@ -250,15 +250,6 @@ struct histogram {
     uint32_t seen[256];
 };
 
-static void count_bytes(struct histogram *h, const uint32_t *indices, uint32_t count,
-                        unsigned bytes) {
-    for (uint32_t i = 0; i < count; i++) {
-        h->seen[indices[i] & 0xff]++;
-        if (bytes > 1)
-            h->seen[indices[i] >> 8 & 0xff]++;
-    }
-}
-
 /* Bits that an order-0 coder, as zstd's, needs for `total` bytes. */
 static double entropy_bits(const struct histogram *h, uint32_t total) {
     double bits = 0;
@@ -286,7 +277,11 @@ static struct estimate estimate(const uint32_t *indices, uint32_t count, unsigne
     for (uint32_t start = 0, n; start < count; start += n) {
         struct histogram part = { 0 };
         n = min_u32(count - start, PT_PARQUET_SMALL_PAGE);
-        count_bytes(&part, indices + start, n, bytes);
+        for (uint32_t i = start; i < start + n; i++) {
+            part.seen[indices[i] & 0xff]++;
+            if (bytes > 1)
+                part.seen[indices[i] >> 8 & 0xff]++;
+        }
         for (unsigned i = 0; i < 256; i++)
             all.seen[i] += part.seen[i];
         e.split_bits += entropy_bits(&part, n * bytes) + SMALL_PAGE_COST_BITS;

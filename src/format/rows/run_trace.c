@@ -177,11 +177,6 @@ static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row
     pt_free(whole);
 }
 
-static uint64_t end_of(const struct pt_batch *b, uint32_t row, const int *columns) {
-    return (uint64_t)integer(b, row, columns[SPAN_START]) +
-           (uint64_t)integer(b, row, columns[SPAN_DURATION]);
-}
-
 /* The table with the next row to end; -1: all are at their end. Lanes require the spans of a thread
  * in that order, across tables. */
 static int next_table(const struct trace *t, const struct pt_sample *sample, const uint32_t *rows) {
@@ -192,7 +187,8 @@ static int next_table(const struct trace *t, const struct pt_sample *sample, con
         const struct pt_batch *b = f->table < 0 ? NULL : &sample->batches[f->table];
         if (!b || rows[i] == b->row_count)
             continue;
-        uint64_t end = end_of(b, rows[i], f->columns);
+        uint64_t end = (uint64_t)integer(b, rows[i], f->columns[SPAN_START]) +
+                       (uint64_t)integer(b, rows[i], f->columns[SPAN_DURATION]);
         if (next < 0 || end < first) {
             next = i;
             first = end;
@@ -201,18 +197,14 @@ static int next_table(const struct trace *t, const struct pt_sample *sample, con
     return next;
 }
 
-static void write_spans(struct trace *t, const struct pt_sample *sample) {
-    uint32_t rows[PT_COUNT(span_tables)] = { 0 };
-    for (int i; (i = next_table(t, sample, rows)) >= 0; rows[i]++)
-        write_span(t, &sample->batches[t->spans[i].table], rows[i], t->spans[i].columns,
-                   span_tables[i].is_of_gpu);
-}
-
 static int write_sample(void *state, const struct pt_sample *sample) {
     struct trace *t = state;
     const struct pt_batch *metrics =
         t->metrics.table < 0 ? NULL : &sample->batches[t->metrics.table];
-    write_spans(t, sample);
+    uint32_t rows[PT_COUNT(span_tables)] = { 0 };
+    for (int i; (i = next_table(t, sample, rows)) >= 0; rows[i]++)
+        write_span(t, &sample->batches[t->spans[i].table], rows[i], t->spans[i].columns,
+                   span_tables[i].is_of_gpu);
     for (uint32_t row = 0; metrics && row < metrics->row_count; row++)
         write_metric(t, metrics, row, sample->mono_ns);
     return t->out.error;
@@ -258,8 +250,10 @@ static uint32_t name_stream(struct trace *t, size_t index, uint32_t order) {
     return pt_lanes_name(&t->events, t->lanes, lane->pid, lane->thread, pt_str_from(name), order);
 }
 
-/* Of streams, and of threads with more than one. */
-static void name_lanes(struct trace *t) {
+static int close_trace(void *state, struct pt_err *err) {
+    struct trace *t = state;
+    pt_flows_write(&t->events, t->points, t->point_count);
+    /* Names the lanes of streams, and of threads with more than one lane. */
     uint32_t order = 0;
     for (size_t i = 0; i < PT_LANES; i++) {
         const struct pt_lane *lane = &t->lanes->lanes[i];
@@ -268,12 +262,6 @@ static void name_lanes(struct trace *t) {
         else if (lane->is_used && lane->number == 1)
             order = pt_lanes_name(&t->events, t->lanes, lane->pid, lane->thread, PT_STR(""), order);
     }
-}
-
-static int close_trace(void *state, struct pt_err *err) {
-    struct trace *t = state;
-    pt_flows_write(&t->events, t->points, t->point_count);
-    name_lanes(t);
     pt_trace_end(&t->events);
     int rc = pt_out_close(&t->out);
     if (rc)

@@ -180,16 +180,6 @@ static struct section *section_named(struct snapshots *s, const char *name) {
     return &s->sections[s->section_count++];
 }
 
-static void find_sections(struct snapshots *s, const struct pt_schema *schema) {
-    for (uint32_t i = 0; i < schema->table_count; i++) {
-        const struct pt_table *t = schema->tables[i];
-        if (!t->section)
-            continue;
-        struct section *section = section_named(s, t->section);
-        *(is_main(t) ? &section->has_main : &section->has_entities) = true;
-    }
-}
-
 static int open_snapshots(void *state, const struct pt_sink_target *target, struct pt_err *err) {
     struct snapshots *s = state;
     int fd = open(target->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -199,7 +189,13 @@ static int open_snapshots(void *state, const struct pt_sink_target *target, stru
                              .name = pt_strdup(target->name),
                              .temporary = pt_asprintf("%s.json.tmp", target->name),
                              .directory = fd };
-    find_sections(s, target->schema);
+    for (uint32_t i = 0; i < target->schema->table_count; i++) {
+        const struct pt_table *t = target->schema->tables[i];
+        if (!t->section)
+            continue;
+        struct section *section = section_named(s, t->section);
+        *(is_main(t) ? &section->has_main : &section->has_entities) = true;
+    }
     return 0;
 }
 

@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-static bool is_same_request(const struct pt_flow_point *a, const struct pt_flow_point *b) {
-    return a->pid == b->pid && a->request == b->request;
-}
-
 static int compare(const void *left, const void *right) {
     const struct pt_flow_point *a = left, *b = right;
     if (a->pid != b->pid)
@@ -52,7 +48,8 @@ void pt_flows_write(struct pt_trace *t, struct pt_flow_point *points, size_t cou
     qsort(points, count, sizeof *points, compare);
     for (size_t first = 0; first < count;) {
         size_t end = first;
-        while (end < count && is_same_request(&points[first], &points[end]))
+        while (end < count && points[first].pid == points[end].pid &&
+               points[first].request == points[end].request)
             end++;
         write_request(t, points + first, end - first);
         first = end;

@@ -51,21 +51,6 @@ static bool fits(const struct pt_lane *lane, int64_t *start_ns, int64_t end_ns) 
     return true;
 }
 
-static void join_oldest(struct pt_lane *lane) {
-    lane->pieces[1].start_ns = lane->pieces[0].start_ns;
-    lane->piece_count--;
-    memmove(&lane->pieces[0], &lane->pieces[1], lane->piece_count * sizeof lane->pieces[0]);
-}
-
-static void put(struct pt_lane *lane, int64_t start_ns, int64_t end_ns) {
-    while (lane->piece_count > 0 && lane->pieces[lane->piece_count - 1].start_ns >= start_ns)
-        lane->piece_count--;
-    if (lane->piece_count == PT_LANE_MEMORY)
-        join_oldest(lane);
-    lane->pieces[lane->piece_count].start_ns = start_ns;
-    lane->pieces[lane->piece_count++].end_ns = end_ns;
-}
-
 uint32_t pt_lanes_place(struct pt_lanes *l, uint32_t pid, uint32_t thread, int64_t *start_ns,
                         int64_t end_ns) {
     for (uint32_t number = 0; number < PT_LANES_MAX; number++) {
@@ -73,7 +58,17 @@ uint32_t pt_lanes_place(struct pt_lanes *l, uint32_t pid, uint32_t thread, int64
         if (!lane)
             return number > 0 ? number - 1 : 0;
         if (fits(lane, start_ns, end_ns)) {
-            put(lane, *start_ns, end_ns);
+            while (lane->piece_count > 0 &&
+                   lane->pieces[lane->piece_count - 1].start_ns >= *start_ns)
+                lane->piece_count--;
+            if (lane->piece_count == PT_LANE_MEMORY) { /* joins the two oldest */
+                lane->pieces[1].start_ns = lane->pieces[0].start_ns;
+                lane->piece_count--;
+                memmove(&lane->pieces[0], &lane->pieces[1],
+                        lane->piece_count * sizeof lane->pieces[0]);
+            }
+            lane->pieces[lane->piece_count].start_ns = *start_ns;
+            lane->pieces[lane->piece_count++].end_ns = end_ns;
             return number;
         }
     }
