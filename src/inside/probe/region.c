@@ -227,16 +227,12 @@ static void after_fork_in_child(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static bool prepare_process(void) {
-    if (!has_key)
-        has_key = knows_forks && !pthread_key_create(&thread_key, end_thread);
-    return has_key;
-}
-
 /* With its header and, in a child, what it inherits from its parent. In memory without a
  * directory. */
 static struct pt_region_layout *make_complete(const char *in) {
-    if (!prepare_process())
+    if (!has_key)
+        has_key = knows_forks && !pthread_key_create(&thread_key, end_thread);
+    if (!has_key)
         return NULL;
     struct pt_region_layout *region = in ? make_file(in) : make_memory();
     if (!region)

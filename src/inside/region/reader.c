@@ -284,12 +284,6 @@ uint64_t pt_region_counter(const struct pt_region *r, const struct pt_region_blo
     return total;
 }
 
-static void widen(struct pt_bucket_range *range, uint32_t first, uint32_t end) {
-    bool is_first = range->end == 0;
-    range->first = is_first || first < range->first ? first : range->first;
-    range->end = end > range->end ? end : range->end;
-}
-
 /* Four at a time: the compiler does not vectorize loads that may race with another process. */
 static uint64_t add_octave(uint64_t *buckets, const uint64_t *from) {
     uint64_t counts[2] = { 0 };
@@ -317,7 +311,9 @@ static uint64_t add_shard(uint64_t *buckets, struct pt_bucket_range *used, doubl
     for (; octave < PT_OCTAVE_COUNT; octave = pt_region_used_octave(shard, octave + 1)) {
         uint32_t first = octave * PT_BUCKETS_PER_OCTAVE;
         count += add_octave(buckets + first, shard->buckets + first);
-        widen(used, first, first + PT_BUCKETS_PER_OCTAVE);
+        uint32_t end = first + PT_BUCKETS_PER_OCTAVE;
+        used->first = used->end == 0 || first < used->first ? first : used->first;
+        used->end = end > used->end ? end : used->end;
     }
     return count;
 }

@@ -27,12 +27,6 @@ void pt_tick_clock_begin(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_n
     };
 }
 
-/* Less often as the rate is better known, so that those kept reach back for minutes. */
-static double time_between_bends(double since_first_ns) {
-    double ns = since_first_ns / 16;
-    return ns > NS_PER_SECOND ? NS_PER_SECOND : ns;
-}
-
 /* From where the line was used last to where the clock will be at the next bend, at its speed since
  * the last one: so errors of the readings move the line by no more than themselves. */
 static void bend(struct pt_tick_clock *c, uint64_t ticks, double now_ns, double ahead_ns) {
@@ -53,7 +47,8 @@ static void bend(struct pt_tick_clock *c, uint64_t ticks, double now_ns, double 
 
 void pt_tick_clock_follow(struct pt_tick_clock *c, uint64_t ticks, int64_t mono_ns) {
     double now_ns = (double)mono_ns - (double)c->first_ns;
-    double between_ns = time_between_bends(now_ns);
+    /* Less often as the rate is better known, so that those kept reach back for minutes. */
+    double between_ns = now_ns / 16 > NS_PER_SECOND ? NS_PER_SECOND : now_ns / 16;
     if (!(now_ns > c->read_ns && now_ns < REASONABLE && ticks_between(c->read_ticks, ticks) > 0))
         return;
     if (c->bend_count == 0)
