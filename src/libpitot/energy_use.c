@@ -50,13 +50,6 @@ void pt_energy_use_close(struct pt_energy_use *e) {
     pt_rapl_close(&e->rapl);
 }
 
-/* The platform counter includes both, but does not move on many machines; cores are parts of
- * packages. */
-static bool is_counted(const struct pt_rapl_zone *zone) {
-    struct pt_str domain = pt_str_from(zone->domain);
-    return pt_str_starts(domain, PT_STR("package")) || pt_str_starts(domain, PT_STR("dram"));
-}
-
 /* Files are not kept open: the program may close them and reuse their descriptors. */
 double pt_energy_use_rapl(struct pt_energy_use *e) {
     struct pt_fs fs;
@@ -65,7 +58,12 @@ double pt_energy_use_rapl(struct pt_energy_use *e) {
         return NAN;
     for (size_t i = 0; i < e->rapl.zone_count; i++) {
         struct pt_rapl_zone *zone = &e->rapl.zones[i];
-        if (is_counted(zone) && !pt_rapl_read(&e->rapl, zone, &fs, pt_mono_ns()))
+        /* The platform counter includes both, but does not move on many machines; cores are parts
+         * of packages. */
+        struct pt_str domain = pt_str_from(zone->domain);
+        bool is_counted =
+            pt_str_starts(domain, PT_STR("package")) || pt_str_starts(domain, PT_STR("dram"));
+        if (is_counted && !pt_rapl_read(&e->rapl, zone, &fs, pt_mono_ns()))
             joules = (isnan(joules) ? 0 : joules) + (double)zone->counter.total_uj / 1e6;
         pt_file_close(&zone->file);
     }
@@ -88,12 +86,6 @@ static struct pt_estimate model_cpu(const struct pt_energy_basis *b,
     return pt_estimate_scaled(&full, share * in->wall_s * part_of_cpu(in));
 }
 
-static struct pt_estimate model_memory(const struct pt_energy_basis *b,
-                                       const struct pt_energy_inputs *in) {
-    struct pt_estimate all = pt_power_memory(b);
-    return pt_estimate_scaled(&all, in->wall_s * in->ram_mb / in->memory_mb);
-}
-
 static struct pt_estimate sum_of(const struct pt_energy_basis *b,
                                  const struct pt_energy_inputs *in) {
     struct pt_estimate sum = { 0 }, part;
@@ -102,7 +94,8 @@ static struct pt_estimate sum_of(const struct pt_energy_basis *b,
                              PT_MEASURED, "RAPL");
     } else {
         sum = model_cpu(b, in);
-        part = model_memory(b, in);
+        struct pt_estimate all = pt_power_memory(b);
+        part = pt_estimate_scaled(&all, in->wall_s * in->ram_mb / in->memory_mb);
         pt_estimate_add(&sum, &part);
     }
     part = pt_estimate_of(in->gpu_power_w * in->wall_s, MEASURED_LOW, MEASURED_HIGH, PT_MEASURED,

@@ -21,16 +21,12 @@ static double mean_of(const double *v, size_t n) {
     return sum / (double)n;
 }
 
-static double residual(const struct regression *l, double x, double y) {
-    return y - l->mean_y - l->slope * (x - l->mean_x);
-}
-
 /* Of the slope, widened for the lag-1 autocorrelation of the residuals. */
 static double standard_error_of(const struct regression *l, const double *x, const double *y,
                                 size_t n, double square_x) {
     double squares = 0, products = 0, before = 0;
     for (size_t i = 0; i < n; i++) {
-        double r = residual(l, x[i], y[i]);
+        double r = y[i] - l->mean_y - l->slope * (x[i] - l->mean_x);
         squares += r * r;
         products += r * before;
         before = r;

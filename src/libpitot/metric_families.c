@@ -108,11 +108,6 @@ static enum pt_family_kind kind_of(const struct pt_region_metric *metric) {
     return kinds[metric->kind];
 }
 
-static struct pt_str family_name(const struct pt_region_metric *metric) {
-    struct pt_str name = pt_str_from(metric->name);
-    return metric->kind == PT_REGION_COUNTER ? pt_counter_family(name) : name;
-}
-
 /* Eight bytes at a time. */
 static uint32_t hash(struct pt_str name) {
     uint64_t h = name.len, word;
@@ -149,7 +144,9 @@ static uint16_t add_family(struct pt_metric_families *m, const struct pt_region_
 }
 
 static void add_member(struct pt_metric_families *m, const struct pt_region_metric *metric) {
-    struct pt_str name = family_name(metric);
+    struct pt_str name = pt_str_from(metric->name);
+    if (metric->kind == PT_REGION_COUNTER)
+        name = pt_counter_family(name);
     uint16_t *place = find_place(m, name, kind_of(metric));
     if (*place == NONE)
         *place = add_family(m, metric, name);
@@ -254,12 +251,6 @@ static void read_series(const struct pt_metric_families *m, const struct source 
     }
 }
 
-static void read_all(struct pt_metric_families *m) {
-    pt_region_find_blocks(&m->region, &m->blocks);
-    for (size_t i = 0; i < m->series_count; i++)
-        read_series(m, &m->sources[i], &m->series[i]);
-}
-
 /* Appends. Returns the number of families. */
 static size_t add_dropped(struct pt_metric_families *m) {
     uint64_t dropped = pt_region_dropped(&m->region);
@@ -299,7 +290,9 @@ int pt_metric_families_read(struct pt_metric_families_view *view) {
         pt_metric_families_release(view);
         return rc;
     }
-    read_all(&metrics);
+    pt_region_find_blocks(&metrics.region, &metrics.blocks);
+    for (size_t i = 0; i < metrics.series_count; i++)
+        read_series(&metrics, &metrics.sources[i], &metrics.series[i]);
     view->families = metrics.families;
     view->family_count = add_dropped(&metrics);
     return 0;

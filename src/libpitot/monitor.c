@@ -115,12 +115,6 @@ void pt_monitor_gpu(pt_monitor *monitor, pt_gpu_metrics *metrics) {
                                      now.power_w };
 }
 
-static void wait_until(int64_t ns) {
-    struct timespec t = { .tv_sec = ns / PT_NS_PER_SECOND, .tv_nsec = ns % PT_NS_PER_SECOND };
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-        continue;
-}
-
 /* Since the previous reading; if that was a moment ago, the previous answer. The first answer waits
  * until the window is long enough. */
 static double cpu_percent(pt_monitor *monitor) {
@@ -129,8 +123,12 @@ static double cpu_percent(pt_monitor *monitor) {
     int64_t due_ns = monitor->cpu_ns + CPU_WINDOW_NS;
     bool is_first = isnan(monitor->cpu_percent) && !isnan(monitor->cpu.total_ticks);
     pt_monitor_unlock();
-    if (is_first)
-        wait_until(due_ns);
+    if (is_first) {
+        struct timespec t = { .tv_sec = due_ns / PT_NS_PER_SECOND,
+                              .tv_nsec = due_ns % PT_NS_PER_SECOND };
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+            continue;
+    }
     int64_t now_ns = pt_mono_ns();
     bool is_due = now_ns >= due_ns;
     if (is_due)
@@ -256,11 +254,6 @@ static double value_for(const pt_monitor *monitor, const struct pt_monitor_rule 
                                        : value;
 }
 
-static void describe(const struct pt_monitor_rule *rule, double wall_offset, pt_alert *alert) {
-    *alert = (pt_alert){ .value = rule->state.value, .since = rule->state.on_since + wall_offset };
-    pt_str_copy(alert->text, sizeof alert->text, pt_str_from(rule->text));
-}
-
 struct change {
     pt_alert alert;
     bool is_on;
@@ -275,10 +268,11 @@ static void step_rules(pt_monitor *monitor, const struct pt_monitor_now *now,
     alerts->count = 0;
     for (size_t i = 0; i < monitor->rule_count; i++) {
         struct pt_monitor_rule *rule = &monitor->rules[i];
-        pt_alert alert;
         enum pt_alert_change change =
             pt_alert_step(&rule->limit, &rule->state, value_for(monitor, rule, now), seconds);
-        describe(rule, wall_offset, &alert);
+        pt_alert alert = { .value = rule->state.value,
+                           .since = rule->state.on_since + wall_offset };
+        pt_str_copy(alert.text, sizeof alert.text, pt_str_from(rule->text));
         if (change != PT_ALERT_SAME)
             changes[(*change_count)++] = (struct change){ alert, change == PT_ALERT_WENT_ON };
         if (rule->state.is_on)

@@ -117,11 +117,6 @@ static void open_operation(struct pt_operation *op, struct pt_record *record,
     open_operations = op;
 }
 
-static void begin_samples(struct pt_operation *op) {
-    if (op->profiler->options.detailed_memory)
-        pt_memory_series_add(&op->samples, 0, op->peak_ram_mb);
-}
-
 static struct pt_operation *begin(pt_profiler *p, const char *name) {
     struct pt_kernel_text buffer = { 0 };
     struct pt_operation *op = make(p);
@@ -143,7 +138,8 @@ static struct pt_operation *begin(pt_profiler *p, const char *name) {
     op->span = pt_span_begin_once_(&record->span_name, record->name); /* no name while off */
     pt_profilers_lock();
     open_operation(op, record, &buffer);
-    begin_samples(op);
+    if (op->profiler->options.detailed_memory)
+        pt_memory_series_add(&op->samples, 0, op->peak_ram_mb);
     pt_profilers_unlock();
     pt_kernel_text_release(&buffer);
     return op;

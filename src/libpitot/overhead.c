@@ -38,10 +38,6 @@ static struct {
     bool is_begun;
 } state = { .wanted = PT_PROBE_ALL };
 
-static double seconds_of(int64_t ns) {
-    return (double)ns / (double)PT_NS_PER_SECOND;
-}
-
 static uint64_t count_shard(const struct pt_region_shard *shard) {
     uint64_t count = 0;
     uint32_t octave = pt_region_used_octave(shard, 0);
@@ -277,7 +273,7 @@ void pt_overhead_get(pt_overhead *overhead) {
         .span_seconds = is_calibrated ? state.costs.span_seconds : NAN,
         .counter_seconds = is_calibrated ? state.costs.counter_seconds : NAN,
         .histogram_seconds = is_calibrated ? state.costs.histogram_seconds : NAN,
-        .thread_seconds = seconds_of(now.ticker_ns + now.gpu_ns),
+        .thread_seconds = (double)(now.ticker_ns + now.gpu_ns) / (double)PT_NS_PER_SECOND,
         .spans = now.spans,
         .observations = now.observations,
         .spans_on = parts() & PT_SPANS_ON_,

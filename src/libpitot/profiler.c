@@ -71,32 +71,23 @@ static int64_t interval_ns(const pt_profiler *p) {
     return (int64_t)(p->options.memory_interval * (double)PT_NS_PER_SECOND);
 }
 
-static void open_sources(pt_profiler *p) {
-    struct pt_kernel_text buffer = { 0 };
-    if (p->options.track_gpu)
-        p->watches_gpu = !pt_gpu_watch_start(interval_ns(p));
-    if (p->options.track_carbon)
-        pt_energy_use_open(&p->energy, &buffer);
-    pt_kernel_text_release(&buffer);
-    int id = pt_ticker_add(pt_operations_tick, p, interval_ns(p));
-    p->tick_id = id > 0 ? id : 0; /* without: only what is read at both ends */
-}
-
 pt_profiler *pt_profiler_new(const pt_profiler_options *options) {
     int saved_errno = errno;
     pthread_once(&prepared, prepare);
     pt_profiler *p = calloc(1, sizeof *p);
     if (p) {
         take_options(&p->options, options);
-        open_sources(p);
+        struct pt_kernel_text buffer = { 0 };
+        if (p->options.track_gpu)
+            p->watches_gpu = !pt_gpu_watch_start(interval_ns(p));
+        if (p->options.track_carbon)
+            pt_energy_use_open(&p->energy, &buffer);
+        pt_kernel_text_release(&buffer);
+        int id = pt_ticker_add(pt_operations_tick, p, interval_ns(p));
+        p->tick_id = id > 0 ? id : 0; /* without: only what is read at both ends */
     }
     errno = saved_errno;
     return p;
-}
-
-static void free_record(struct pt_record *record) {
-    pt_memory_series_release(&record->samples);
-    free(record);
 }
 
 void pt_profiler_free(pt_profiler *p) {
@@ -110,8 +101,10 @@ void pt_profiler_free(pt_profiler *p) {
     if (p->watches_gpu)
         pt_gpu_watch_stop();
     pt_energy_use_close(&p->energy);
-    for (size_t i = 0; i < p->record_count; i++)
-        free_record(p->records[i]);
+    for (size_t i = 0; i < p->record_count; i++) {
+        pt_memory_series_release(&p->records[i]->samples);
+        free(p->records[i]);
+    }
     free(p->records);
     free(p);
     errno = saved_errno;
@@ -219,15 +212,6 @@ size_t pt_profiler_breakdown(pt_profiler *p, const char **names, double *seconds
     return count;
 }
 
-static void copy_samples(const struct pt_memory_series *s, double *seconds, double *mb,
-                         size_t capacity) {
-    size_t n = s->count < capacity ? s->count : capacity;
-    if (seconds && n > 0)
-        memcpy(seconds, s->x, n * sizeof *seconds);
-    if (mb && n > 0)
-        memcpy(mb, s->mb, n * sizeof *mb);
-}
-
 size_t pt_profiler_memory_samples(pt_profiler *p, const char *name, double *seconds, double *mb,
                                   size_t capacity) {
     const struct pt_memory_series *samples = NULL;
@@ -238,8 +222,13 @@ size_t pt_profiler_memory_samples(pt_profiler *p, const char *name, double *seco
     uint64_t began = pt_operations_find(p, name, &samples);
     if (record && record->event > began)
         samples = &record->samples;
-    if (samples)
-        copy_samples(samples, seconds, mb, capacity);
+    if (samples) {
+        size_t n = samples->count < capacity ? samples->count : capacity;
+        if (seconds && n > 0)
+            memcpy(seconds, samples->x, n * sizeof *seconds);
+        if (mb && n > 0)
+            memcpy(mb, samples->mb, n * sizeof *mb);
+    }
     size_t count = samples ? samples->count : 0;
     pt_profilers_unlock();
     return count;

@@ -27,19 +27,6 @@ static struct watched *find(const char *name) {
     return added;
 }
 
-/* A level that falls again ends the regression, even if it does not fall all the way: the rest is
- * the new level to compare with. */
-static bool note_change(struct watched *w, enum pt_shift shift, uint64_t number,
-                        const struct pt_change_point *change) {
-    w->is_on = shift == PT_SHIFT_ROSE;
-    w->found.step = number > change->at ? number - change->at + 1 : 1;
-    w->found.before = change->before;
-    w->found.after = change->after;
-    w->found.p = change->p;
-    w->found.since = (double)pt_wall_ns() / (double)PT_NS_PER_SECOND;
-    return w->is_on;
-}
-
 bool pt_regression_step(const char *name, uint64_t number, int64_t now_ns, pt_regression *found) {
     bool is_new = false;
     pt_monitor_lock();
@@ -48,7 +35,16 @@ bool pt_regression_step(const char *name, uint64_t number, int64_t now_ns, pt_re
         struct pt_change_point change;
         double seconds = (double)(now_ns - w->last_ns) / (double)PT_NS_PER_SECOND;
         enum pt_shift shift = pt_shift_add(&w->watch, seconds, &change);
-        is_new = shift && note_change(w, shift, number, &change);
+        if (shift) {
+            /* A level that falls again ends the regression, even if it does not fall all the way:
+             * the rest is the new level to compare with. */
+            is_new = w->is_on = shift == PT_SHIFT_ROSE;
+            w->found.step = number > change.at ? number - change.at + 1 : 1;
+            w->found.before = change.before;
+            w->found.after = change.after;
+            w->found.p = change.p;
+            w->found.since = (double)pt_wall_ns() / (double)PT_NS_PER_SECOND;
+        }
         *found = w->found;
     }
     if (w)

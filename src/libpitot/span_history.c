@@ -62,8 +62,13 @@ static bool attach(struct pt_region *region) {
 }
 
 /* The lock is held. */
-static void note_threads(void) {
-    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
+static void take_in(void) {
+    struct pt_region_span_record spans[SPANS_AT_ONCE];
+    size_t count = SPANS_AT_ONCE;
+    history.cursor.fullest = 0;
+    if (!history.spans || (!history.region.at && !attach(&history.region)))
+        return;
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++) { /* new threads */
         struct thread thread;
         thread.id = pt_region_owner(&history.region, i, thread.name);
         if (thread.id == 0 || thread.id == history.owners[i])
@@ -71,16 +76,6 @@ static void note_threads(void) {
         history.owners[i] = thread.id;
         history.threads[history.thread_count++ % THREADS_KEPT] = thread;
     }
-}
-
-/* The lock is held. */
-static void take_in(void) {
-    struct pt_region_span_record spans[SPANS_AT_ONCE];
-    size_t count = SPANS_AT_ONCE;
-    history.cursor.fullest = 0;
-    if (!history.spans || (!history.region.at && !attach(&history.region)))
-        return;
-    note_threads();
     bool is_ours = !pt_probe_has_recorder();
     while (count == SPANS_AT_ONCE) {
         count = pt_region_peek_spans(&history.region, &history.cursor, spans, SPANS_AT_ONCE);
@@ -106,13 +101,6 @@ int64_t pt_history_next_interval(int64_t interval_ns, uint64_t fullest) {
     return interval_ns > USUAL_NS ? USUAL_NS : interval_ns;
 }
 
-/* Recording may have been switched on since, and pt_history_hurry() called too early. */
-static void rest(int id) {
-    pt_ticker_set_interval(id, NEVER_NS);
-    if (!pt_is_off_(PT_SPANS_ON_))
-        pt_history_hurry();
-}
-
 static void tick(void *unused) {
     (void)unused;
     pthread_mutex_lock(&history.lock);
@@ -123,10 +111,14 @@ static void tick(void *unused) {
     int id = history.tick_id;
     pthread_mutex_unlock(&history.lock);
     pt_components_feed();
-    if (pt_is_off_(PT_SPANS_ON_))
-        rest(id);
-    else if (interval_ns != before_ns)
+    if (pt_is_off_(PT_SPANS_ON_)) {
+        pt_ticker_set_interval(id, NEVER_NS);
+        /* Recording may have been switched on since, and pt_history_hurry() called too early. */
+        if (!pt_is_off_(PT_SPANS_ON_))
+            pt_history_hurry();
+    } else if (interval_ns != before_ns) {
         pt_ticker_set_interval(id, interval_ns);
+    }
 }
 
 static void before_fork(void) {

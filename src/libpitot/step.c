@@ -44,12 +44,6 @@ static pt_memory_sample sample_memory(void) {
     return sample;
 }
 
-static void keep_memory(pt_memory_sample sample) {
-    pt_monitor_lock();
-    steps.memory[steps.memory_count++ % MEMORY_SAMPLES] = sample;
-    pt_monitor_unlock();
-}
-
 size_t pt_recent_memory(pt_memory_sample *into, size_t capacity) {
     pt_config config;
     pt_config_get(&config);
@@ -180,8 +174,12 @@ static uint64_t step(const char *name) {
     pt_settings_catch_up();
     pt_overhead_begin();
     uint64_t number = next_number();
-    if (config.collect_memory_basic && pt_overhead_allows(PT_PART_MEMORY))
-        keep_memory(sample_memory());
+    if (config.collect_memory_basic && pt_overhead_allows(PT_PART_MEMORY)) {
+        pt_memory_sample sample = sample_memory();
+        pt_monitor_lock();
+        steps.memory[steps.memory_count++ % MEMORY_SAMPLES] = sample;
+        pt_monitor_unlock();
+    }
     if (config.collect_timing)
         look_for_regression(name, number);
     if (is_due(number, config.metrics_log_interval))

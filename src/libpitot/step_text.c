@@ -60,14 +60,6 @@ static void sum_spans(uint64_t from, struct sums *sums) {
     }
 }
 
-static uint32_t take_longest(struct sums *sums) {
-    uint32_t longest = 0;
-    for (uint32_t i = 1; i < PT_REGION_NAMES; i++)
-        if (sums->names[i].ns > sums->names[longest].ns)
-            longest = i;
-    return longest;
-}
-
 /* The names with the highest total time. */
 static void add_timings(struct text *text, struct sums *sums) {
     struct pt_region region;
@@ -75,7 +67,10 @@ static void add_timings(struct text *text, struct sums *sums) {
         return;
     for (int i = 0; i < NAMES_SHOWN; i++) {
         char name[sizeof((struct pt_region_name *)NULL)->text + 1];
-        uint32_t longest = take_longest(sums);
+        uint32_t longest = 0;
+        for (uint32_t k = 1; k < PT_REGION_NAMES; k++)
+            if (sums->names[k].ns > sums->names[longest].ns)
+                longest = k;
         if (sums->names[longest].count == 0)
             return;
         double ms = (double)sums->names[longest].ns / (double)sums->names[longest].count /
@@ -87,15 +82,6 @@ static void add_timings(struct text *text, struct sums *sums) {
     }
 }
 
-static void add_throughput(struct text *text, const struct sums *sums, double seconds) {
-    static const char *const units[WORK_COUNT] = {
-        [PT_SAMPLES] = "samples", [PT_TOKENS] = "tokens", [PT_FLOWS] = "flows"
-    };
-    for (int i = PT_SAMPLES; i <= PT_FLOWS; i++)
-        if (sums->work[i] > 0 && seconds > 0)
-            add(text, " %.1f %s/s,", sums->work[i] / seconds, units[i]);
-}
-
 static void add_spans(const pt_config *config, struct text *text, const struct pt_step_since *since,
                       double seconds) {
     struct sums *sums = calloc(1, sizeof *sums);
@@ -104,8 +90,14 @@ static void add_spans(const pt_config *config, struct text *text, const struct p
     sum_spans(since->span, sums);
     if (config->collect_timing)
         add_timings(text, sums);
-    if (config->collect_throughput)
-        add_throughput(text, sums, seconds);
+    if (config->collect_throughput) {
+        static const char *const units[WORK_COUNT] = {
+            [PT_SAMPLES] = "samples", [PT_TOKENS] = "tokens", [PT_FLOWS] = "flows"
+        };
+        for (int i = PT_SAMPLES; i <= PT_FLOWS; i++)
+            if (sums->work[i] > 0 && seconds > 0)
+                add(text, " %.1f %s/s,", sums->work[i] / seconds, units[i]);
+    }
     free(sums);
 }
 

@@ -26,23 +26,12 @@ static int entry_count, last_id, running_id;
 static bool is_prepared, has_thread;
 static int64_t cpu_ns; /* of the thread, as of its last turn */
 
-static int64_t thread_cpu_ns(void) {
-    struct timespec t = { 0 };
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * PT_NS_PER_SECOND + t.tv_nsec;
-}
-
 static struct entry *find_earliest(void) {
     struct entry *earliest = NULL;
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (entries[i].call && (!earliest || entries[i].next_ns < earliest->next_ns))
             earliest = &entries[i];
     return earliest;
-}
-
-static void wait_until(int64_t ns) {
-    struct timespec t = { .tv_sec = ns / PT_NS_PER_SECOND, .tv_nsec = ns % PT_NS_PER_SECOND };
-    pthread_cond_timedwait(&changed, &lock, &t);
 }
 
 /* Late functions are not called twice. */
@@ -66,11 +55,16 @@ static void *run(void *unused) {
     pthread_mutex_lock(&lock);
     for (struct entry *next; (next = find_earliest());) {
         int64_t now_ns = pt_mono_ns();
-        if (next->next_ns > now_ns)
-            wait_until(next->next_ns);
-        else
+        if (next->next_ns > now_ns) {
+            struct timespec t = { .tv_sec = next->next_ns / PT_NS_PER_SECOND,
+                                  .tv_nsec = next->next_ns % PT_NS_PER_SECOND };
+            pthread_cond_timedwait(&changed, &lock, &t);
+        } else {
             call_entry(next, now_ns);
-        int64_t so_far_ns = thread_cpu_ns();
+        }
+        struct timespec t = { 0 };
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        int64_t so_far_ns = t.tv_sec * PT_NS_PER_SECOND + t.tv_nsec;
         cpu_ns += so_far_ns - before_ns;
         before_ns = so_far_ns;
     }

@@ -112,46 +112,6 @@ static void write_spans(struct trace *t, uint64_t from, uint64_t end) {
     }
 }
 
-/* Its current name, or its name at its first call. */
-static void find_name(uint32_t thread, char name[PT_REGION_OWNER_NAME]) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%u/comm", thread);
-    if (pt_fs_read_line(AT_FDCWD, path, name, PT_REGION_OWNER_NAME) &&
-        !pt_history_thread_name(thread, name))
-        name[0] = '\0';
-}
-
-static void write_threads(struct trace *t) {
-    uint32_t place = 0;
-    for (uint32_t i = 0; i < t->thread_count; i++) {
-        char name[PT_REGION_OWNER_NAME];
-        find_name(t->threads[i], name);
-        place = pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), place);
-    }
-}
-
-/* During the spans, and now. */
-static void write_memory(struct trace *t) {
-    struct pt_memory_point points[POINTS_AT_ONCE];
-    uint64_t next = 0;
-    size_t count;
-    pt_memory_track_sample(NULL);
-    while ((count = pt_memory_track_read(next, points, POINTS_AT_ONCE, &next)) > 0)
-        for (size_t i = 0; i < count; i++)
-            if (points[i].time_ns >= t->first_ns)
-                pt_trace_counter(&t->to, t->pid, points[i].time_ns, PT_STR("resident memory (MB)"),
-                                 points[i].mb);
-}
-
-static void write_metric(struct trace *t, int64_t now_ns, struct pt_str family,
-                         const struct pt_series *series) {
-    char name[512];
-    int length = snprintf(name, sizeof name, series->labels.len > 0 ? "%.*s{%.*s}" : "%.*s",
-                          (int)family.len, family.at, (int)series->labels.len, series->labels.at);
-    pt_trace_counter(&t->to, t->pid, now_ns, (struct pt_str){ name, (size_t)length },
-                     series->is_integer ? (double)series->integer : series->value);
-}
-
 /* Current values of counters and gauges. */
 static void write_metrics(struct trace *t, int64_t now_ns) {
     struct pt_metric_families_view view;
@@ -159,8 +119,15 @@ static void write_metrics(struct trace *t, int64_t now_ns) {
         return;
     for (size_t i = 0; i < view.family_count; i++) {
         const struct pt_family *family = &view.families[i];
-        for (size_t k = 0; k < family->series_count && family->kind != PT_FAMILY_HISTOGRAM; k++)
-            write_metric(t, now_ns, family->name, &family->series[k]);
+        for (size_t k = 0; k < family->series_count && family->kind != PT_FAMILY_HISTOGRAM; k++) {
+            const struct pt_series *series = &family->series[k];
+            char name[512];
+            int length = snprintf(name, sizeof name, series->labels.len > 0 ? "%.*s{%.*s}" : "%.*s",
+                                  (int)family->name.len, family->name.at, (int)series->labels.len,
+                                  series->labels.at);
+            pt_trace_counter(&t->to, t->pid, now_ns, (struct pt_str){ name, (size_t)length },
+                             series->is_integer ? (double)series->integer : series->value);
+        }
     }
     pt_metric_families_release(&view);
 }
@@ -172,10 +139,27 @@ static void write_events(struct trace *t, struct pt_out *out, uint64_t from) {
     if (pt_history_region(&t->region))
         write_spans(t, from, end);
     pt_flows_write(&t->to, t->points, t->point_count);
-    write_threads(t);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < t->thread_count; i++) {
+        char path[64], name[PT_REGION_OWNER_NAME]; /* current name, or that at its first call */
+        snprintf(path, sizeof path, "/proc/self/task/%u/comm", t->threads[i]);
+        if (pt_fs_read_line(AT_FDCWD, path, name, PT_REGION_OWNER_NAME) &&
+            !pt_history_thread_name(t->threads[i], name))
+            name[0] = '\0';
+        place = pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), place);
+    }
     int64_t now_ns = pt_mono_ns();
     t->first_ns = now_ns < t->first_ns ? now_ns : t->first_ns;
-    write_memory(t);
+    /* Memory during the spans, and now. */
+    struct pt_memory_point points[POINTS_AT_ONCE];
+    uint64_t next = 0;
+    size_t count;
+    pt_memory_track_sample(NULL);
+    while ((count = pt_memory_track_read(next, points, POINTS_AT_ONCE, &next)) > 0)
+        for (size_t i = 0; i < count; i++)
+            if (points[i].time_ns >= t->first_ns)
+                pt_trace_counter(&t->to, t->pid, points[i].time_ns, PT_STR("resident memory (MB)"),
+                                 points[i].mb);
     write_metrics(t, now_ns);
     pt_trace_end(&t->to);
 }
