@@ -22,15 +22,6 @@ static void add_time(int64_t *sum_ns, int64_t ns) {
         *sum_ns = INT64_MAX;
 }
 
-static void add_to_total(struct pt_timeline_total *total, const struct pt_timeline_event *e) {
-    total->count++;
-    add_time(&total->total_ns, e->duration_ns);
-    total->longest_ns = e->duration_ns > total->longest_ns ? e->duration_ns : total->longest_ns;
-    if (e->bytes == PT_TIMELINE_NONE || total->bytes == PT_TIMELINE_NONE ||
-        __builtin_add_overflow(total->bytes, e->bytes, &total->bytes))
-        total->bytes = PT_TIMELINE_NONE;
-}
-
 void pt_timeline_totals_make(struct pt_timeline_totals *s, const struct pt_timeline *t,
                              enum pt_timeline_kind kind) {
     *s = (struct pt_timeline_totals){ 0 };
@@ -39,7 +30,13 @@ void pt_timeline_totals_make(struct pt_timeline_totals *s, const struct pt_timel
         const struct pt_timeline_event *e = &t->events[i];
         if (e->kind != kind)
             continue;
-        add_to_total(&s->list[e->name], e);
+        struct pt_timeline_total *total = &s->list[e->name];
+        total->count++;
+        add_time(&total->total_ns, e->duration_ns);
+        total->longest_ns = e->duration_ns > total->longest_ns ? e->duration_ns : total->longest_ns;
+        if (e->bytes == PT_TIMELINE_NONE || total->bytes == PT_TIMELINE_NONE ||
+            __builtin_add_overflow(total->bytes, e->bytes, &total->bytes))
+            total->bytes = PT_TIMELINE_NONE;
         add_time(&s->total_ns, e->duration_ns);
     }
     for (uint32_t name = 0; name < t->names.count; name++) {
@@ -64,13 +61,6 @@ static struct pt_timeline_device *device_of(struct pt_timeline_device *list, siz
     return NULL;
 }
 
-static void add_kernel(struct pt_timeline_device *d, const struct pt_timeline_event *e) {
-    int64_t end_ns = e->start_ns + e->duration_ns;
-    d->first_ns = d->kernel_count == 0 || e->start_ns < d->first_ns ? e->start_ns : d->first_ns;
-    d->last_ns = d->kernel_count == 0 || end_ns > d->last_ns ? end_ns : d->last_ns;
-    d->kernel_count++;
-}
-
 static int by_device(const void *a, const void *b) {
     const struct pt_timeline_device *x = a, *y = b;
     return (x->device > y->device) - (x->device < y->device);
@@ -88,8 +78,13 @@ size_t pt_timeline_devices(const struct pt_timeline *t, struct pt_timeline_devic
             d = &into[count++];
             *d = (struct pt_timeline_device){ .device = e->device };
         }
-        if (d)
-            add_kernel(d, e);
+        if (d) {
+            int64_t end_ns = e->start_ns + e->duration_ns;
+            d->first_ns =
+                d->kernel_count == 0 || e->start_ns < d->first_ns ? e->start_ns : d->first_ns;
+            d->last_ns = d->kernel_count == 0 || end_ns > d->last_ns ? end_ns : d->last_ns;
+            d->kernel_count++;
+        }
     }
     for (size_t i = 0; i < t->gap_count; i++) {
         struct pt_timeline_device *d = device_of(into, count, t->gaps[i].device);

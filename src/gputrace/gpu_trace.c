@@ -127,22 +127,19 @@ void pt_gpu_trace_print(const struct pt_gpu_trace *g, size_t rows, struct pt_out
     release_files(&files);
 }
 
-static void remove_hook(struct pt_gpu_trace *g) {
-    char *path = pt_asprintf("%s/" PT_TORCH_HOOK_FILE, g->hook);
-    unlink(path);
-    rmdir(g->hook);
-    pt_free(path);
-    pt_free(g->hook);
-}
-
 void pt_gpu_trace_release(struct pt_gpu_trace *g) {
     for (size_t i = 0; i < g->own_count; i++)
         pt_free(g->command[i]);
     pt_free(g->command);
     for (size_t i = 0; i < PT_GPU_TRACE_VARIABLES; i++)
         pt_free(g->variables[i]);
-    if (g->hook)
-        remove_hook(g);
+    if (g->hook) {
+        char *path = pt_asprintf("%s/" PT_TORCH_HOOK_FILE, g->hook);
+        unlink(path);
+        rmdir(g->hook);
+        pt_free(path);
+        pt_free(g->hook);
+    }
     pt_timeline_release(&g->timeline);
     *g = (struct pt_gpu_trace){ 0 };
 }

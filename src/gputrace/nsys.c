@@ -133,22 +133,18 @@ static const char *name_id(const struct pt_sqlite *s, const struct source *sourc
     return NULL;
 }
 
-static void put_name(const struct pt_sqlite *s, const struct source *source, bool has_strings,
-                     struct pt_buf *sql) {
-    put(sql, has_strings ? "COALESCE(" : "");
-    put_column(s, source->table, source->name_text, sql);
-    put(sql, has_strings ? ", n.value)" : "");
-}
-
 static void put_query(const struct pt_sqlite *s, const struct source *source, struct pt_buf *sql) {
     const char *id = name_id(s, source);
     bool has_strings = id && pt_sqlite_has_table(s, "StringIds");
     for (int i = 0; i < COLUMN_COUNT; i++) {
         put(sql, i == 0 ? "SELECT " : ", ");
-        if (i == NAME)
-            put_name(s, source, has_strings, sql);
-        else
+        if (i == NAME) {
+            put(sql, has_strings ? "COALESCE(" : "");
+            put_column(s, source->table, source->name_text, sql);
+            put(sql, has_strings ? ", n.value)" : "");
+        } else {
             put_column(s, source->table, i == DETAIL ? source->detail : common_columns[i], sql);
+        }
     }
     put(sql, " FROM ");
     put(sql, source->table);
@@ -168,16 +164,6 @@ static void put_query(const struct pt_sqlite *s, const struct source *source, st
 static int32_t small(const struct pt_sqlite_row *row, int column) {
     int64_t value = pt_sqlite_integer(row, column, PT_TIMELINE_NONE);
     return value >= 0 && value <= INT32_MAX ? (int32_t)value : PT_TIMELINE_NONE;
-}
-
-/* Serialised ids: 8 bits of hardware, 8 of virtual machine, 24 of process, 24 of thread. */
-static void set_process(struct pt_timeline_event *e, const struct pt_sqlite_row *row) {
-    int64_t thread = pt_sqlite_integer(row, GLOBAL_THREAD, 0);
-    int64_t process = thread ? thread : pt_sqlite_integer(row, GLOBAL_PID, 0);
-    if (process)
-        e->pid = (int32_t)(process >> 24 & 0xffffff);
-    if (thread)
-        e->thread = (int32_t)(thread & 0xffffff);
 }
 
 static void set_launch(struct pt_timeline *t, struct pt_timeline_event *e,
@@ -210,7 +196,13 @@ static bool take_row(void *arg, const struct pt_sqlite_row *row) {
     e.stream = small(row, STREAM);
     e.correlation = pt_sqlite_integer(row, CORRELATION, PT_TIMELINE_NONE);
     e.bytes = pt_sqlite_integer(row, BYTES, PT_TIMELINE_NONE);
-    set_process(&e, row);
+    /* Serialised ids: 8 bits of hardware, 8 of virtual machine, 24 of process, 24 of thread. */
+    int64_t thread = pt_sqlite_integer(row, GLOBAL_THREAD, 0);
+    int64_t process = thread ? thread : pt_sqlite_integer(row, GLOBAL_PID, 0);
+    if (process)
+        e.pid = (int32_t)(process >> 24 & 0xffffff);
+    if (thread)
+        e.thread = (int32_t)(thread & 0xffffff);
     if (e.kind == PT_TIMELINE_KERNEL)
         set_launch(t, &e, row);
     struct pt_str name = r->source->name_of
@@ -248,11 +240,6 @@ static int read_source(const struct pt_sqlite *s, struct reading *r, const struc
     return rc;
 }
 
-/* Every export has this table. */
-static bool is_export(const struct pt_sqlite *s) {
-    return pt_sqlite_has_table(s, "StringIds") || pt_sqlite_has_table(s, "META_DATA_EXPORT");
-}
-
 static int read_all(const struct pt_sqlite *s, struct reading *r, const char *path,
                     struct pt_err *err) {
     struct pt_err reason = { "" };
@@ -261,9 +248,11 @@ static int read_all(const struct pt_sqlite *s, struct reading *r, const char *pa
         rc = read_source(s, r, &sources[i], &reason);
     if (rc)
         return pt_fail(err, rc, "cannot read %s: %s", path, reason.text);
-    if (r->found == 0 && !is_export(s))
+    /* Every export has one of these tables. */
+    if (r->found == 0 && !pt_sqlite_has_table(s, "StringIds") &&
+        !pt_sqlite_has_table(s, "META_DATA_EXPORT"))
         return pt_fail(err, -EBADMSG,
-                       "%s is not a SQLite export of Nsight Systems: it has none of: "
+                       "%s is not a SQLite export of Nsight Systems: it has none of "
                        "its tables",
                        path);
     return 0;

@@ -64,7 +64,7 @@ struct line {
 
 struct file {
     struct pt_timeline *timeline;
-    int places[COLUMN_COUNT]; /* of the columns; -1: none */
+    int columns[COLUMN_COUNT]; /* of the columns; -1: none */
     struct line line;
 };
 
@@ -121,22 +121,8 @@ static bool take_line(struct pt_scan *s, struct line *l) {
     return !s->failed;
 }
 
-static void find_columns(struct file *f) {
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        f->places[c] = -1;
-        for (int i = 0; i < f->line.count; i++)
-            if (pt_str_eq(field(&f->line, i), pt_str_from(column_names[c])))
-                f->places[c] = i;
-    }
-}
-
-static bool is_known_file(const struct file *f) {
-    return f->places[START] >= 0 && f->places[END] >= 0 &&
-           (f->places[KERNEL_NAME] >= 0 || f->places[DIRECTION] >= 0 || f->places[FUNCTION] >= 0);
-}
-
 static struct pt_str value(const struct file *f, int column) {
-    return field(&f->line, f->places[column]);
+    return field(&f->line, f->columns[column]);
 }
 
 /* 4, or "Agent 4". */
@@ -186,9 +172,9 @@ static void set_kernel(const struct file *f, struct pt_timeline_event *e) {
 }
 
 static enum pt_timeline_kind kind_of(const struct file *f) {
-    if (f->places[KERNEL_NAME] >= 0)
+    if (f->columns[KERNEL_NAME] >= 0)
         return PT_TIMELINE_KERNEL;
-    if (f->places[DIRECTION] >= 0)
+    if (f->columns[DIRECTION] >= 0)
         return PT_TIMELINE_COPY;
     return pt_str_starts(value(f, DOMAIN), PT_STR("MARKER")) ? PT_TIMELINE_RANGE : PT_TIMELINE_CALL;
 }
@@ -204,7 +190,7 @@ static void add_event(struct file *f) {
     }
     e.pid = small(f, PROCESS);
     e.thread = small(f, THREAD);
-    e.stream = small(f, f->places[STREAM] >= 0 ? STREAM : QUEUE);
+    e.stream = small(f, f->columns[STREAM] >= 0 ? STREAM : QUEUE);
     e.correlation = number(f, CORRELATION);
     if (e.kind == PT_TIMELINE_KERNEL)
         set_kernel(f, &e);
@@ -219,8 +205,15 @@ int pt_rocprof_read(struct pt_timeline *t, struct pt_str text) {
     struct pt_scan s = pt_scan_of(text);
     struct file f = { .timeline = t };
     bool has_header = take_line(&s, &f.line);
-    find_columns(&f);
-    bool is_known = has_header && is_known_file(&f);
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        f.columns[c] = -1;
+        for (int i = 0; i < f.line.count; i++)
+            if (pt_str_eq(field(&f.line, i), pt_str_from(column_names[c])))
+                f.columns[c] = i;
+    }
+    bool is_known =
+        has_header && f.columns[START] >= 0 && f.columns[END] >= 0 &&
+        (f.columns[KERNEL_NAME] >= 0 || f.columns[DIRECTION] >= 0 || f.columns[FUNCTION] >= 0);
     while (is_known && take_line(&s, &f.line))
         if (f.line.text.len > 0)
             add_event(&f);

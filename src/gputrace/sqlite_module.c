@@ -8,20 +8,16 @@
 /* Limit on the size of a value in a foreign file. */
 #define VALUE_MAX_BYTES (1 << 20)
 
-static void distrust(sqlite3 *db) {
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-}
-
 static void *open_file(const char *path, struct pt_err *err) {
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
     if (rc == SQLITE_OK) {
-        distrust(db);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+        sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
+        sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
         rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     }
     if (rc == SQLITE_OK)

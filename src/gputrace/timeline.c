@@ -57,13 +57,6 @@ static int64_t to_monotonic_ns(enum pt_timeline_clock clock, const struct pt_tim
     }
 }
 
-static bool is_in_run(const struct pt_timeline_event *e, int64_t shift_ns,
-                      const struct pt_timeline_run *run) {
-    int64_t start_ns;
-    return !__builtin_add_overflow(e->start_ns, shift_ns, &start_ns) &&
-           start_ns >= run->first_mono_ns && start_ns <= run->last_mono_ns;
-}
-
 void pt_timeline_move(struct pt_timeline *t, size_t first, int64_t shift_ns) {
     size_t kept = first;
     for (size_t i = first; i < t->count; i++) {
@@ -79,7 +72,9 @@ bool pt_timeline_align(struct pt_timeline *t, size_t first, const struct pt_time
     int64_t shift_ns = to_monotonic_ns(t->clock, run), first_ns = INT64_MAX;
     bool is_empty = first == t->count, is_in = false;
     for (size_t i = first; i < t->count; i++) {
-        is_in |= is_in_run(&t->events[i], shift_ns, run);
+        int64_t start_ns;
+        is_in |= !__builtin_add_overflow(t->events[i].start_ns, shift_ns, &start_ns) &&
+                 start_ns >= run->first_mono_ns && start_ns <= run->last_mono_ns;
         first_ns = t->events[i].start_ns < first_ns ? t->events[i].start_ns : first_ns;
     }
     bool is_aligned = is_empty || (is_in && t->clock != PT_TIMELINE_UNKNOWN_CLOCK);
@@ -112,16 +107,6 @@ static int gap_by_end(const void *a, const void *b) {
     return (x_end > y_end) - (x_end < y_end);
 }
 
-static void add_gap(struct pt_timeline *t, int64_t start_ns, uint32_t before,
-                    const struct pt_timeline_event *after) {
-    pt_grow(&t->gaps, &t->gap_capacity, t->gap_count + 1, sizeof *t->gaps);
-    t->gaps[t->gap_count++] = (struct pt_timeline_gap){ .start_ns = start_ns,
-                                                        .duration_ns = after->start_ns - start_ns,
-                                                        .device = after->device,
-                                                        .before = before,
-                                                        .after = after->name };
-}
-
 /* Kernels of a device may run concurrently: it is busy until the last of them ends. */
 static void find_gaps(struct pt_timeline *t) {
     int32_t device = PT_TIMELINE_NONE;
@@ -132,21 +117,21 @@ static void find_gaps(struct pt_timeline *t) {
         if (e->kind != PT_TIMELINE_KERNEL || e->device == PT_TIMELINE_NONE)
             continue;
         bool is_first = e->device != device;
-        if (!is_first && e->start_ns > busy_until_ns)
-            add_gap(t, busy_until_ns, last, e);
+        if (!is_first && e->start_ns > busy_until_ns) {
+            pt_grow(&t->gaps, &t->gap_capacity, t->gap_count + 1, sizeof *t->gaps);
+            t->gaps[t->gap_count++] =
+                (struct pt_timeline_gap){ .start_ns = busy_until_ns,
+                                          .duration_ns = e->start_ns - busy_until_ns,
+                                          .device = e->device,
+                                          .before = last,
+                                          .after = e->name };
+        }
         if (is_first || e->start_ns + e->duration_ns >= busy_until_ns) {
             busy_until_ns = e->start_ns + e->duration_ns;
             last = e->name;
         }
         device = e->device;
     }
-}
-
-static int64_t overlap_ns(const struct pt_timeline_gap *gap, int64_t start_ns, int64_t end_ns) {
-    int64_t gap_end_ns = gap->start_ns + gap->duration_ns;
-    int64_t from = start_ns > gap->start_ns ? start_ns : gap->start_ns;
-    int64_t to = end_ns < gap_end_ns ? end_ns : gap_end_ns;
-    return to > from ? to - from : 0;
 }
 
 static bool is_before(const struct pt_timeline_gap *gap, int32_t device, int64_t start_ns) {
@@ -164,7 +149,10 @@ static void note_copying(struct pt_timeline *t, size_t *next, int32_t device, in
         struct pt_timeline_gap *gap = &t->gaps[i];
         if (gap->device != device || gap->start_ns >= end_ns)
             return;
-        gap->copying_ns += overlap_ns(gap, start_ns, end_ns);
+        int64_t gap_end_ns = gap->start_ns + gap->duration_ns;
+        int64_t from = start_ns > gap->start_ns ? start_ns : gap->start_ns;
+        int64_t to = end_ns < gap_end_ns ? end_ns : gap_end_ns;
+        gap->copying_ns += to > from ? to - from : 0;
     }
 }
 

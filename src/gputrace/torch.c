@@ -215,17 +215,13 @@ static bool is_absolute(const struct trace *t) {
     return t->timeline->count > t->first;
 }
 
-/* The older profiler does not record the process. */
-static void set_pid(struct trace *t) {
-    for (size_t i = t->first; i < t->timeline->count; i++)
-        if (t->timeline->events[i].pid == PT_TIMELINE_NONE)
-            t->timeline->events[i].pid = t->pid;
-}
-
 static void set_clock(struct trace *t) {
     int64_t base_ns = number(t->base);
     if (t->has_clock) {
-        set_pid(t);
+        /* The older profiler does not record the process. */
+        for (size_t i = t->first; i < t->timeline->count; i++)
+            if (t->timeline->events[i].pid == PT_TIMELINE_NONE)
+                t->timeline->events[i].pid = t->pid;
         pt_timeline_move(t->timeline, t->first, t->clock_shift_ns);
         t->timeline->clock = PT_TIMELINE_MONOTONIC;
         return;
