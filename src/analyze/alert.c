@@ -7,7 +7,7 @@ bool pt_alert_limit_is_valid(const struct pt_alert_limit *limit) {
            isfinite(limit->hysteresis) && limit->hysteresis >= 0;
 }
 
-/* How far the value is beyond the threshold; NAN if it is not known. */
+/* Distance beyond the threshold; NAN if the value is unknown. */
 static double excess(const struct pt_alert_limit *limit, double value) {
     return limit->is_above ? value - limit->threshold : limit->threshold - value;
 }

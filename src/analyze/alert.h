@@ -1,10 +1,10 @@
-/* analyze/alert.h -- when a value is beyond a limit for long enough, and when it is back.
+/* analyze/alert.h -- decides when a limit fires and when it clears.
  *
  *     value  |        ____
  *     limit  |-------/----\---------   on after `for_seconds` beyond the threshold
  *     back   |------/------\--------   off when back by `hysteresis`
  *
- * Pure: the caller has the clock and says what there is to do. */
+ * Pure: the caller supplies the clock and acts on changes. */
 #ifndef PT_ANALYZE_ALERT_H
 #define PT_ANALYZE_ALERT_H
 
@@ -24,9 +24,9 @@ struct pt_alert_state {
 
 enum pt_alert_change { PT_ALERT_SAME, PT_ALERT_WENT_ON, PT_ALERT_WENT_OFF };
 
-/* Finite limits that are not negative where they are durations or distances. */
+/* All values are finite; duration and hysteresis are not negative. */
 bool pt_alert_limit_is_valid(const struct pt_alert_limit *limit);
-/* {0} is the state before the first value. NAN is unknown: nothing is on for what is not known. */
+/* {0} is the state before the first value. NAN is unknown and ends an alert. */
 enum pt_alert_change pt_alert_step(const struct pt_alert_limit *limit, struct pt_alert_state *state,
                                    double value, double now_seconds);
 

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-/* A year's mean against the hour of the run, and the spread between life-cycle inventories. */
+/* The hour of the run against the yearly mean, and the spread between life-cycle inventories. */
 #define REGION_LOW  0.7
 #define REGION_HIGH 1.3
 
@@ -53,7 +53,7 @@ const size_t pt_carbon_region_count = PT_COUNT(pt_carbon_regions);
 
 static const struct pt_carbon_region world = { "", "world", 475, 2019 };
 
-/* What people also write. */
+/* Common alternatives. */
 static const struct {
     const char *name, *code;
 } other_names[] = { { "UK", "GB" }, { "USA", "US" }, { "UAE", "AE" } };
@@ -75,7 +75,7 @@ const struct pt_carbon_region *pt_carbon_find(struct pt_str name) {
 static struct pt_estimate world_intensity(void) {
     struct pt_estimate e = pt_estimate_of(
         world.grams_per_kwh, 1, 1, PT_ASSUMED,
-        "mean of the world %d; range: all countries of the table; see --region", world.year);
+        "world mean %d; range: all countries in the table (see --region)", world.year);
     for (size_t i = 0; i < pt_carbon_region_count; i++) {
         double grams = pt_carbon_regions[i].grams_per_kwh;
         e.low = grams < e.low ? grams : e.low;
@@ -88,5 +88,5 @@ struct pt_estimate pt_carbon_intensity(const struct pt_carbon_region *region) {
     if (!region || region == &world)
         return world_intensity();
     return pt_estimate_of(region->grams_per_kwh, REGION_LOW, REGION_HIGH, PT_ASSUMED,
-                          "%s, mean of the year %d", region->name, region->year);
+                          "%s, yearly mean %d", region->name, region->year);
 }

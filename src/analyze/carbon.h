@@ -1,7 +1,7 @@
 /* analyze/carbon.h -- carbon intensity of electricity, by country, as yearly means.
  *
- * Source of the figures: Our World in Data / Ember (CC BY 4.0), by way of codecarbon's country
- * table (MIT); whoever shows a figure made from them shows PT_CARBON_ATTRIBUTION too. */
+ * Source of the figures: Our World in Data / Ember (CC BY 4.0), through codecarbon's country
+ * table (MIT); show PT_CARBON_ATTRIBUTION together with figures computed from them. */
 #ifndef PT_ANALYZE_CARBON_H
 #define PT_ANALYZE_CARBON_H
 
@@ -20,11 +20,11 @@ struct pt_carbon_region {
 extern const struct pt_carbon_region pt_carbon_regions[];
 extern const size_t pt_carbon_region_count;
 
-/* By code or name, upper or lower case; NULL if there is no such region. "world" is one. */
+/* By code or name, upper or lower case; NULL if unknown. "world" is a region. */
 const struct pt_carbon_region *pt_carbon_find(struct pt_str name);
 
-/* Grams of CO2 equivalent a kilowatt-hour. Without a region: the mean of the world, and a range
- * as wide as all countries of the table. */
+/* Grams of CO2 equivalent per kWh. Without a region: the world mean, with the range of all
+ * countries in the table. */
 struct pt_estimate pt_carbon_intensity(const struct pt_carbon_region *region);
 
 #endif

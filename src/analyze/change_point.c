@@ -14,7 +14,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Ranks from 1; equal values share the mean of theirs. */
+/* Ranks start at 1; equal values share their mean rank. */
 static void find_ranks(const double *values, size_t count, double *ranks) {
     struct ranked sorted[PT_SHIFT_BLOCKS];
     for (size_t i = 0; i < count; i++)
@@ -95,7 +95,7 @@ static void add_median(struct pt_shift_watch *w) {
     w->since_look++;
 }
 
-/* A rise of 3 % and the fall that makes up for it are the same distance. */
+/* On a log scale a rise and the fall that reverses it have the same size. */
 static bool is_large_enough(const struct pt_change_point *change) {
     return change->before > 0 &&
            fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);

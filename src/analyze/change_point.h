@@ -1,4 +1,4 @@
-/* analyze/change_point.h -- did a level change, and where: step times that rose for good.
+/* analyze/change_point.h -- finds a lasting change of a level, such as step times that rose.
  *
  * Pettitt's test on ranks finds the place where the values before and after differ most; it is
  * robust against outliers and the distribution of the noise. The p-value is corrected for the lag-1
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PT_SHIFT_BLOCK      4   /* values of which the median is taken */
-#define PT_SHIFT_BLOCKS     256 /* that are remembered */
-#define PT_SHIFT_FIRST      24  /* blocks, before the first look */
-#define PT_SHIFT_LOOK       8   /* blocks from look to look */
-#define PT_SHIFT_AFTER      8   /* blocks that the new level must have */
+#define PT_SHIFT_BLOCK      4   /* values per median */
+#define PT_SHIFT_BLOCKS     256 /* medians kept */
+#define PT_SHIFT_FIRST      24  /* blocks before the first test */
+#define PT_SHIFT_LOOK       8   /* blocks between tests */
+#define PT_SHIFT_AFTER      8   /* blocks required at the new level */
 #define PT_SHIFT_P          1e-5
 #define PT_SHIFT_CHANGE_MIN 0.03 /* smaller changes are not reported */
 
@@ -30,18 +30,18 @@ struct pt_change_point {
 /* `count` from 2 to PT_SHIFT_BLOCKS. */
 struct pt_change_point pt_change_point_find(const double *values, size_t count);
 
-/* Values one by one. {0} has seen none. */
+/* Takes values one by one. {0} is empty. */
 struct pt_shift_watch {
     double block[PT_SHIFT_BLOCK];
     size_t block_fill;
     double medians[PT_SHIFT_BLOCKS];
     size_t count, since_look;
-    uint64_t seen; /* values in all */
+    uint64_t seen; /* values in total */
 };
 
 enum pt_shift { PT_SHIFT_NONE, PT_SHIFT_ROSE, PT_SHIFT_FELL };
 
-/* Found: `change->at` is how many values ago the change was. What was before it is forgotten. */
+/* If a change is found, `change->at` is how many values ago it was; older values are dropped. */
 enum pt_shift pt_shift_add(struct pt_shift_watch *w, double value, struct pt_change_point *change);
 
 #endif

@@ -40,7 +40,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Differences of all pairs, sorted; returns how many there are. */
+/* Sorted differences of all pairs; returns their number. */
 static size_t find_differences(const struct pt_clock_events *reference,
                                const struct pt_clock_events *other, int64_t *differences) {
     size_t count = 0;

@@ -1,19 +1,19 @@
-/* analyze/clock_match.h -- how far the clocks of two machines are apart, by what both saw.
+/* analyze/clock_match.h -- offset between the clocks of two machines, from events both saw.
  *
  * An event is something that happens on both at nearly the same time: the end of a collective
  * operation, a mark with the same text. Each pair of the same name and number gives a difference;
- * the clocks differ by their median, and the error is half of the range that holds 90 % of them. */
+ * the offset is their median, and the error is half the range of the middle 90 %. */
 #ifndef PT_ANALYZE_CLOCK_MATCH_H
 #define PT_ANALYZE_CLOCK_MATCH_H
 
 #include "model/sample.h"
 
-#define PT_CLOCK_EVENTS_MAX 65536 /* of one machine */
-#define PT_CLOCK_PAIRS_MIN  3     /* fewer give no error */
+#define PT_CLOCK_EVENTS_MAX 65536 /* per machine */
+#define PT_CLOCK_PAIRS_MIN  3     /* too few to estimate the error otherwise */
 
 struct pt_clock_event {
     uint32_t name;
-    int64_t number; /* which of its name: a step number, or the how manieth */
+    int64_t number; /* a step number, or the occurrence of this name */
     int64_t time_ns;
 };
 
@@ -27,12 +27,12 @@ void pt_clock_events_add(struct pt_clock_events *e, const struct pt_clock_event 
 void pt_clock_events_release(struct pt_clock_events *e);
 
 struct pt_clock_offset {
-    int64_t offset_ns; /* to add to a time of `other` for that of `reference` */
+    int64_t offset_ns; /* add to a time of `other` to get that of `reference` */
     int64_t error_ns;
     size_t pair_count;
 };
 
-/* False: there are too few pairs. Sorts the events. */
+/* False: too few pairs. Sorts the events. */
 bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *other,
                     struct pt_clock_offset *offset);
 

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tables whose rows are the same things in every run; the main file's are taken by themselves. */
+/* Tables with the same rows in every run. Tables of the main file are always compared. */
 static const struct {
     const char *table;
-    bool has_key; /* each key is a metric of its own */
+    bool has_key; /* each key is a separate metric */
 } compared[] = {
     { "container", false },
     { "gpu", false },
@@ -19,10 +19,10 @@ static const struct {
     { "energy", true },
 };
 
-/* Which way is better, by the short name of a column or the end of it; the first that fits. What is
- * not here has no direction: it is told as changed, not as worse. */
+/* Better direction, by the end of a column's short name; the first match counts. Columns without an
+ * entry have no direction: they are reported as changed, not as worse. */
 static const struct {
-    const char *table, *ending;
+    const char *table, *suffix;
     enum pt_direction direction;
 } directions[] = {
     { "engine", "tokens_generation_total", PT_HIGHER_IS_BETTER },
@@ -97,7 +97,7 @@ bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *c
     bool is_compared = is_main(table);
     for (size_t i = 0; i < PT_COUNT(compared); i++)
         is_compared |= strcmp(compared[i].table, table->name) == 0;
-    /* averages of the kernel and errors of quantiles say again what other columns say */
+    /* the kernel's averages and the errors of quantiles repeat other columns */
     return is_compared && (column->kind == PT_GAUGE || column->kind == PT_COUNTER) &&
            !strstr(column->short_name, "avg") && !strstr(column->short_name, "_width");
 }
@@ -107,7 +107,7 @@ static enum pt_direction find_direction(const struct pt_table *table,
     struct pt_str name = pt_str_from(column->short_name);
     for (size_t i = 0; i < PT_COUNT(directions); i++)
         if (strcmp(directions[i].table, table->name) == 0 &&
-            pt_str_ends(name, pt_str_from(directions[i].ending)))
+            pt_str_ends(name, pt_str_from(directions[i].suffix)))
             return directions[i].direction;
     return PT_NO_DIRECTION;
 }
@@ -151,7 +151,7 @@ static bool adds_up(const struct pt_column *column) {
            column->unit == PT_WATTS;
 }
 
-/* Values of a column in each window, over all rows that count, or over those of one key. */
+/* Values of a column in each window, over all rows or over those of one key. */
 static size_t collect(const struct pt_windows *w, int table, int column, const char *key,
                       double *values) {
     const struct pt_column *c = &w->schema->tables[table]->columns[column];
@@ -218,8 +218,8 @@ void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_wind
         }
 }
 
-/* Mean of a side, its squared standard error, and the degrees of freedom of that. Of several runs
- * the variance between them counts, unless the variance within them is larger. */
+/* Mean of a side, its squared standard error and its degrees of freedom. With several runs the
+ * variance between them is used, unless the variance within them is larger. */
 struct side_mean {
     double mean, variance, degrees_of_freedom;
 };
@@ -283,8 +283,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const struct pt_comparison *)a)->name, ((const struct pt_comparison *)b)->name);
 }
 
-/* Benjamini and Hochberg: the p-value of rank r of m becomes p * m / r, and never less than those
- * before it. Metrics that are the same constant on both sides are not hypotheses. */
+/* Benjamini and Hochberg: the p-value of rank r of m becomes p * m / r, and never less than
+ * that of a smaller rank. Metrics equal on both sides are not hypotheses. */
 static void adjust_p_values(struct pt_comparisons *c) {
     struct pt_comparison **sorted = pt_calloc(c->metric_count + 1, sizeof *sorted);
     size_t count = 0;
@@ -339,7 +339,7 @@ int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) {
     while (name.len > 0 && name.at[name.len - 1] == ' ')
         name.len--;
     if (name.len == 0 || name.len >= sizeof gate->metric || !text[name_len])
-        return pt_fail(err, -EINVAL, "%s is no gate: give metric<-3%% or metric>+10%%, in quotes",
+        return pt_fail(err, -EINVAL, "'%s' is not a gate (examples: 'metric<-3%%', 'metric>+10%%')",
                        text);
     pt_str_copy(gate->metric, sizeof gate->metric, name);
     gate->direction = text[name_len];
@@ -349,7 +349,8 @@ int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) {
     struct pt_scan number = pt_scan_of(pt_scan_until(&scan, '%'));
     gate->limit = pt_scan_f64(&number) / 100;
     if (scan.failed || number.failed || scan.at != scan.end)
-        return pt_fail(err, -EINVAL, "%s: the change is a percentage, as in metric<-3%%", text);
+        return pt_fail(err, -EINVAL,
+                       "'%s': the change must be a percentage (example: 'metric<-3%%')", text);
     return 0;
 }
 

@@ -1,9 +1,9 @@
-/* analyze/compare.h -- two sides of runs, metric by metric: what changed beyond noise.
+/* analyze/compare.h -- compares two sets of runs metric by metric: what changed beyond noise.
  *
- * Every number that both sides have is a metric: a gauge by its mean, a counter by its growth a
- * second, each over the settled part of its run. Of several runs on a side the differences between
- * them count too. All metrics together keep a false discovery rate (Benjamini and Hochberg), and
- * only changes of a minimum size are reported. */
+ * Every number that both sides have is a metric: a gauge by its mean, a counter by its growth per
+ * second, each over the settled part of its run. With several runs per side, the variance between
+ * runs counts too. The false discovery rate over all metrics is controlled (Benjamini and
+ * Hochberg), and only changes of a minimum size are reported. */
 #ifndef PT_ANALYZE_COMPARE_H
 #define PT_ANALYZE_COMPARE_H
 
@@ -43,16 +43,16 @@ struct pt_comparisons {
     double minimum_change;
 };
 
-/* `minimum_change` is relative: 0.02 leaves what is below 2 % untold. */
+/* `minimum_change` is relative: 0.02 hides changes below 2 %. */
 void pt_comparisons_init(struct pt_comparisons *c, double minimum_change);
 void pt_comparisons_release(struct pt_comparisons *c);
 /* For pt_windows_init(). */
 bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column);
 /* Adds a run to a side, 0 or 1. */
 void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w);
-/* After all runs: effects, intervals and what they mean. */
+/* After all runs: computes changes, intervals and kinds. */
 void pt_comparisons_finish(struct pt_comparisons *c);
-/* By name, by the name of its column, or by an alias (tokens_per_second); NULL. */
+/* By name or alias (tokens_per_second); NULL: not found. */
 const struct pt_comparison *pt_comparisons_find(const struct pt_comparisons *c, const char *name);
 
 /* A gate: "tokens_per_second<-3%" fails when B is more than 3 % below A. */
@@ -64,11 +64,11 @@ struct pt_gate {
 
 enum pt_gate_result { PT_GATE_PASS, PT_GATE_FAIL, PT_GATE_UNSURE, PT_GATE_MISSING };
 
-/* 0 or -EINVAL with words. */
+/* 0 or -EINVAL with a message. */
 int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) PT_MUST_CHECK;
-/* Fails if the change is beyond the limit and surely there; unsure if it is beyond but may be
- * chance, or if the noise is larger than the limit itself. A gate that asks for a change
- * ("tokens_per_second<+3%": three percent more) fails if that was surely not reached. */
+/* Fails if the change is beyond the limit and significant; unsure if it is beyond the limit but may
+ * be chance, or if the noise is larger than the limit. A gate that demands a change
+ * ("tokens_per_second<+3%": at least three percent more) fails if it was clearly missed. */
 enum pt_gate_result pt_gate_check(const struct pt_gate *gate, const struct pt_comparison *metric);
 
 #endif

@@ -60,15 +60,15 @@ static double grown(const struct pt_death_counter *c) {
     return c->is_known ? fmax(0, c->last - c->first) : 0;
 }
 
-/* The largest of a column over the rows of the recorded command; NAN if there is none. */
-static double own_most(const struct pt_batch *b, const char *column) {
+/* The maximum of a column over the rows of the recorded command; NAN if there is none. */
+static double own_maximum(const struct pt_batch *b, const char *column) {
     int index = pt_table_find(b->table, column), own = pt_table_find(b->table, "cIsRecorded");
-    double most = NAN;
+    double maximum = NAN;
     for (uint32_t row = 0; index >= 0 && own >= 0 && row < b->row_count; row++)
         if (!pt_is_null(b, row, own) && pt_get_number(b, row, own) > 0.5 &&
             !pt_is_null(b, row, index))
-            most = fmax(most, pt_get_number(b, row, index));
-    return most;
+            maximum = fmax(maximum, pt_get_number(b, row, index));
+    return maximum;
 }
 
 void pt_death_see(struct pt_death_watch *w, const struct pt_sample *sample) {
@@ -76,8 +76,8 @@ void pt_death_see(struct pt_death_watch *w, const struct pt_sample *sample) {
     int memory = pt_schema_find(sample->schema, "mem");
     if (containers >= 0) {
         const struct pt_batch *b = &sample->batches[containers];
-        double kills = own_most(b, "cOomKills"), hits = own_most(b, "cMemoryLimitHits");
-        double limit = own_most(b, "cMemoryTightestLimit");
+        double kills = own_maximum(b, "cOomKills"), hits = own_maximum(b, "cMemoryLimitHits");
+        double limit = own_maximum(b, "cMemoryTightestLimit");
         if (!isnan(kills))
             count(&w->own_kills, kills);
         if (!isnan(hits))
@@ -96,12 +96,12 @@ static void say_oom(const struct pt_death_watch *w, struct pt_cause *cause) {
     cause->kind = is_limit ? PT_CAUSE_MEMORY_LIMIT : PT_CAUSE_OOM_KILL;
     if (is_limit && w->limit_bytes > 0)
         snprintf(cause->text, sizeof cause->text,
-                 "the OOM killer ended the command at its memory limit of %.0f MiB, which it hit "
-                 "%.0f times",
+                 "the OOM killer ended the command at its memory limit of %.0f MiB (reached %.0f "
+                 "times)",
                  w->limit_bytes / 1048576, grown(&w->limit_hits));
     else if (is_limit)
         snprintf(cause->text, sizeof cause->text,
-                 "the OOM killer ended the command at its memory limit, which it hit %.0f times",
+                 "the OOM killer ended the command at its memory limit (reached %.0f times)",
                  grown(&w->limit_hits));
     else if (grown(&w->own_kills) > 0)
         snprintf(cause->text, sizeof cause->text,
@@ -109,20 +109,20 @@ static void say_oom(const struct pt_death_watch *w, struct pt_cause *cause) {
     else
         snprintf(
             cause->text, sizeof cause->text,
-            "SIGKILL ended the command while the kernel killed %.0f processes for memory: most "
-            "likely the OOM killer",
+            "SIGKILL ended the command, most likely sent by the OOM killer: the kernel killed %.0f "
+            "processes for lack of memory",
             grown(&w->machine_kills));
 }
 
 static void say_exit(const struct pt_death_watch *w, int code, struct pt_cause *cause) {
     cause->kind = PT_CAUSE_EXIT;
     int used = snprintf(cause->text, sizeof cause->text, "the command exited with %d", code);
-    size_t room = sizeof cause->text - (size_t)used;
+    size_t left = sizeof cause->text - (size_t)used;
     if (grown(&w->own_kills) > 0)
-        snprintf(cause->text + used, room, " after the OOM killer had ended %.0f of its processes",
+        snprintf(cause->text + used, left, " after the OOM killer ended %.0f of its processes",
                  grown(&w->own_kills));
     else if (grown(&w->limit_hits) > 0)
-        snprintf(cause->text + used, room, " after its memory had hit the limit %.0f times",
+        snprintf(cause->text + used, left, " after its memory reached the limit %.0f times",
                  grown(&w->limit_hits));
 }
 

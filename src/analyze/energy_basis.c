@@ -15,7 +15,7 @@
 
 static const struct basis_key {
     const char *key;
-    size_t offset, capacity; /* of a text; 0: a number from `low` to `high` */
+    size_t offset, capacity; /* capacity of a text; 0: a number from `low` to `high` */
     double low, high;
 } keys[] = {
     TEXT("cpu-type", cpu_type),
@@ -56,8 +56,8 @@ static int check_region(struct pt_str name, struct pt_err *err) {
     if (pt_carbon_find(name))
         return 0;
     return pt_fail(err, -EINVAL,
-                   "no region '%.*s': give an ISO country code such as DE or US, or "
-                   "--carbon-intensity; docs/ENERGY.md lists them",
+                   "unknown region '%.*s' (use an ISO country code such as DE or US, or "
+                   "--carbon-intensity; docs/ENERGY.md lists the regions)",
                    (int)name.len, name.at);
 }
 
@@ -65,12 +65,12 @@ int pt_energy_basis_set(struct pt_energy_basis *b, struct pt_str key, struct pt_
                         struct pt_err *err) {
     const struct basis_key *k = find_key(key);
     if (!k)
-        return pt_fail(err, -ENOENT, "no key '%.*s'", (int)key.len, key.at);
+        return pt_fail(err, -ENOENT, "unknown key '%.*s'", (int)key.len, key.at);
     char *at = (char *)b + k->offset;
     if (k->capacity == 0)
         return set_number((struct pt_given *)at, k, value, err);
     if (value.len == 0 || value.len >= k->capacity || memchr(value.at, '\n', value.len))
-        return pt_fail(err, -EINVAL, "give a text of 1 to %zu characters", k->capacity - 1);
+        return pt_fail(err, -EINVAL, "text must have 1 to %zu characters", k->capacity - 1);
     int rc = at == b->region ? check_region(value, err) : 0;
     if (!rc)
         pt_str_copy(at, k->capacity, value);

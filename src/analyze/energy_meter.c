@@ -1,4 +1,4 @@
-/* The samples' side of analyze/run_energy.h. */
+/* The meter of analyze/run_energy.h: adds up samples. */
 #include "analyze/run_energy.h"
 
 #include "analyze/power_model.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The columns that are read. The names say the units. */
+/* Input columns, named with their units. */
 enum input {
     IN_DOMAIN,
     IN_ENERGY_UJ,
@@ -47,7 +47,7 @@ static int find_table(const struct pt_schema *schema, const char *name) {
 
 void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *schema) {
     *m = (struct pt_energy_meter){ 0 };
-    _Static_assert(INPUT_COUNT <= PT_ENERGY_INPUTS, "room for all inputs");
+    _Static_assert(INPUT_COUNT <= PT_ENERGY_INPUTS, "space for all inputs");
     for (int i = 0; i < INPUT_COUNT; i++) {
         int table = find_table(schema, inputs[i].table);
         m->places[i].table = table;
@@ -66,7 +66,7 @@ static const struct pt_batch *batch_of(const struct pt_energy_meter *m,
     return m->places[input].table < 0 ? NULL : &sample->batches[m->places[input].table];
 }
 
-/* False: null, or there is no such column. */
+/* False: null, or no such column. */
 static bool number_in(const struct pt_energy_meter *m, const struct pt_sample *sample, int input,
                       uint32_t row, double *value) {
     const struct pt_batch *b = batch_of(m, sample, input);
@@ -96,8 +96,8 @@ static struct pt_energy_meter_source *source_named(struct pt_energy_meter *m, co
     return s;
 }
 
-/* Seconds since the value before, 0 if there is none; `now` becomes the value before. A reading
- * shown again (the GPUs' thread was slower than the tick) has the same time. */
+/* Seconds since the previous value, or 0 if there is none; `now` becomes the previous value. A
+ * repeated reading (the GPU thread was slower than the tick) has the same time. */
 static double step(struct pt_energy_series *s, double now, int64_t now_ns, double *before) {
     double seconds = 0;
     if (s->has_before && now_ns <= s->before_ns)
@@ -111,7 +111,7 @@ static double step(struct pt_energy_series *s, double now, int64_t now_ns, doubl
     return seconds;
 }
 
-/* A counter that fell was reset: what was used in between is not known. */
+/* A counter that fell was reset: the energy in between is unknown. */
 static void see_counter(struct pt_energy_series *s, double joules, int64_t now_ns,
                         enum pt_energy_state state) {
     double before, seconds = step(s, joules, now_ns, &before);
@@ -146,7 +146,7 @@ static void add_domains(struct pt_energy_meter *m, const struct pt_sample *sampl
     }
 }
 
-/* "gpu-0", of all key columns. */
+/* "gpu-0", from all key columns. */
 static void name_gpu(const struct pt_batch *b, uint32_t row, char *into, size_t capacity) {
     size_t used = (size_t)snprintf(into, capacity, "gpu");
     for (int c = 0; c < b->table->column_count && used < capacity; c++) {
@@ -181,7 +181,7 @@ static void add_gpu(struct pt_energy_meter *m, const struct pt_sample *sample, u
     }
 }
 
-/* No line is drawn over samples in which a GPU said nothing. */
+/* Power is not interpolated over samples without a reading of the GPU. */
 static void add_gpus(struct pt_energy_meter *m, const struct pt_sample *sample,
                      enum pt_energy_state state) {
     const struct pt_batch *b = batch_of(m, sample, IN_GPU_ENERGY_MJ);
@@ -193,7 +193,7 @@ static void add_gpus(struct pt_energy_meter *m, const struct pt_sample *sample,
         m->sources[i].power.has_before &= m->sources[i].is_seen;
 }
 
-/* An engine that was started anew counts from 0. */
+/* A restarted engine counts from 0. */
 static bool count(struct pt_energy_count *c, double now) {
     double grown = !c->has_before ? 0 : now >= c->before ? now - c->before : now;
     c->grown += grown;

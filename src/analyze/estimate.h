@@ -1,7 +1,7 @@
-/* analyze/estimate.h -- a figure with its range and where it comes from.
+/* analyze/estimate.h -- a value with its range and provenance.
  *
- * No figure about energy, carbon or money travels without these: a number measured by hardware, one
- * computed from a model and one that rests on an assumption look the same otherwise. */
+ * Every figure about energy, carbon or cost carries them: otherwise a measured, a modelled and an
+ * assumed number look the same. */
 #ifndef PT_ANALYZE_ESTIMATE_H
 #define PT_ANALYZE_ESTIMATE_H
 
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From the best to the weakest: what is computed from several is as good as the weakest of them. */
+/* From best to weakest: a value computed from several has the weakest provenance among them. */
 enum pt_provenance {
     PT_UNKNOWN, /* there is no value */
-    PT_GIVEN,   /* by the user: a price, say */
+    PT_GIVEN,   /* by the user, such as a price */
     PT_MEASURED,
     PT_MODELLED,
     PT_ASSUMED,
@@ -23,7 +23,7 @@ enum pt_provenance {
 struct pt_estimate {
     double value, low, high;
     enum pt_provenance provenance;
-    char method[192]; /* how the value came about, in words */
+    char method[192]; /* how the value was computed, as text */
 };
 
 /* "measured", for people and JSON. */
@@ -33,7 +33,7 @@ static inline bool pt_estimate_is_known(const struct pt_estimate *e) {
     return e->provenance != PT_UNKNOWN;
 }
 
-/* A value between `low` and `high` times itself. */
+/* A value with the range `low` to `high` times the value. */
 struct pt_estimate pt_estimate_of(double value, double low, double high,
                                   enum pt_provenance provenance, const char *method, ...)
     PT_PRINTF(5, 6);
@@ -45,7 +45,7 @@ void pt_estimate_add(struct pt_estimate *sum, const struct pt_estimate *part);
 struct pt_estimate pt_estimate_times(const struct pt_estimate *a, const struct pt_estimate *b);
 struct pt_estimate pt_estimate_scaled(const struct pt_estimate *e, double factor);
 
-/* Replaces the words. */
+/* Replaces the method text. */
 void pt_estimate_explain(struct pt_estimate *e, const char *method, ...) PT_PRINTF(2, 3);
 
 /* "+-5 %" or "-60/+40 %"; empty if there is no range. `use_unicode`: a plus-minus sign. */

@@ -8,7 +8,7 @@ const struct pt_figure pt_figures[PT_FIGURE_COUNT] = {
     PT_FIGURES(FIGURE)
 };
 
-/* Columns that figures are made of: that of each figure, then those of computed ones. */
+/* Input columns: one per figure, then those of computed figures. */
 enum input {
     IN_USER = PT_FIGURE_COUNT,
     IN_KERNEL,
@@ -23,7 +23,7 @@ enum input {
     IN_GROUP_IS_RECORDED,
     INPUT_COUNT
 };
-_Static_assert(INPUT_COUNT == PT_FIGURE_INPUTS, "room for all inputs");
+_Static_assert(INPUT_COUNT == PT_FIGURE_INPUTS, "space for all inputs");
 
 struct input_column {
     const char *table, *column;
@@ -57,7 +57,7 @@ static const struct {
                    { "GiB", 1073741824 },
                    { "TiB", 1099511627776.0 } };
 
-/* The limits are those of the rounded number: 1 MiB, not 1024 KiB; 10 MiB, not 10.0 MiB. */
+/* Limits apply to the rounded number: 1 MiB, not 1024 KiB; 10 MiB, not 10.0 MiB. */
 static void print_bytes(double value, const char *per, char *into, size_t capacity) {
     size_t i = 0;
     while (i + 1 < PT_COUNT(byte_units) && value / byte_units[i].factor >= 1023.5)
@@ -136,7 +136,7 @@ static int64_t time_in(const struct pt_figure_reader *r, const struct pt_sample 
     return pt_get_time(b, row, b->table->columns[r->places[input].column].source);
 }
 
-/* Growth of a counter between the two samples; a counter that fell was reset: unknown. */
+/* Growth of a counter between two samples; unknown if it fell, because then it was reset. */
 static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
                    double *value) {
     double before, after;
@@ -147,7 +147,7 @@ static bool growth(const struct pt_figure_reader *r, const struct pt_sample *now
     return true;
 }
 
-/* Growth per second, by the times of the two reads themselves. */
+/* Growth per second, by the times of the two reads. */
 static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
                  double *value, double *seconds) {
     double grown;
@@ -166,8 +166,8 @@ static bool is_absent(const struct pt_figure_reader *r, const struct pt_sample *
     return !value_in(r, &r->previous, input, 0, &value) && !value_in(r, now, input, 0, &value);
 }
 
-/* A kind of time that the kernel does not count is no time. Idle times may fall a little by the
- * way they are counted; if another one falls, the two samples are not of one count. */
+/* CPU times that the kernel does not count are 0. Idle times can decrease slightly; if another time
+ * decreases, the two samples belong to different counts. */
 static bool cpu_busy(const struct pt_figure_reader *r, const struct pt_sample *now, double *value) {
     double busy = 0, total = 0, part;
     for (int i = IN_USER; i <= IN_IOWAIT; i++) {
@@ -219,11 +219,11 @@ static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample
         return true;
     if (!rate(r, now, IN_TREE_CPU, value, seconds))
         return false;
-    *value /= 1e7; /* nanoseconds a second to percent of one CPU */
+    *value /= 1e7; /* nanoseconds per second to percent of one CPU */
     return true;
 }
 
-/* Only the tables with inputs; one that was thinned this time keeps its older rows. */
+/* Only tables with inputs. A table that was not sampled this time keeps its older rows. */
 static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
     r->previous.wall_ns = sample->wall_ns;
     r->previous.mono_ns = sample->mono_ns;

@@ -1,17 +1,16 @@
 /* analyze/figure.h -- the main figures of a run, derived from its samples.
  *
- * A figure is one line a person asks for first: how busy the CPUs were, how
- * fast the disks read. It is computed from two samples in a row; the summary,
- * the status line and later reports all take it from here. Unknown is unknown:
- * pt_figure_value() then says false. */
+ * A figure is one line of the summary: how busy the CPUs were, how fast the disks read. It is
+ * computed from two consecutive samples; summary, status line and reports use it. A figure can be
+ * unknown: see `is_known`. */
 #ifndef PT_ANALYZE_FIGURE_H
 #define PT_ANALYZE_FIGURE_H
 
 #include "base/buf.h"
 #include "model/sample.h"
 
-/* X(constant, label, format, how ranks of a merged run make one number, how it is made, table,
- * column, factor). A new line here is a new figure of the summary and of the report. */
+/* X(constant, label, format, how ranks of a merged run are combined, kind, table, column, factor).
+ * Each line is a figure of the summary and of the report. */
 #define PT_FIGURES(X)                                                                              \
     X(CPU, "CPU", PERCENT, MACHINES_AVERAGED, COMPUTED, NULL, NULL, 1)                             \
     X(MEMORY, "Memory", BYTES, MACHINES_ADDED, GAUGE, "mem", "vMemoryUsed", 1)                     \
@@ -49,7 +48,7 @@ enum pt_figure_format {
     PT_FORMAT_SECONDS,
 };
 
-/* What ranks are together, where each has its own; of a machine the first rank speaks. */
+/* How the values of ranks are combined; the first rank of a machine reports for it. */
 enum pt_figure_together {
     PT_RANKS_ADDED,
     PT_RANKS_AVERAGED,
@@ -70,7 +69,7 @@ struct pt_figure {
     enum pt_figure_format format;
     enum pt_figure_together together;
     enum pt_figure_kind kind;
-    const char *table, *column; /* NULL if it is computed */
+    const char *table, *column; /* NULL if computed */
     double factor;              /* of the cell */
 };
 
@@ -79,26 +78,26 @@ extern const struct pt_figure pt_figures[PT_FIGURE_COUNT];
 /* "97.3 %", "1.2 GiB", "31 MiB/s". */
 void pt_figure_print(enum pt_figure_format format, double value, char *into, size_t capacity);
 
-#define PT_FIGURE_INPUTS (PT_FIGURE_COUNT + 11) /* columns that figures are made of */
+#define PT_FIGURE_INPUTS (PT_FIGURE_COUNT + 11) /* input columns */
 
 struct pt_figure_reader {
-    struct pt_sample previous; /* only the tables that are needed are kept */
+    struct pt_sample previous; /* only tables with inputs */
     bool has_previous;
     struct {
         int table, column;
-    } places[PT_FIGURE_INPUTS]; /* of the columns in the schema; -1 where it has none */
-    int tables[PT_FIGURE_INPUTS], table_count; /* that have any of them, each once */
+    } places[PT_FIGURE_INPUTS];                /* in the schema; -1: none */
+    int tables[PT_FIGURE_INPUTS], table_count; /* with inputs, each once */
     const struct pt_schema *schema;
     double values[PT_FIGURE_COUNT];
-    double seconds[PT_FIGURE_COUNT]; /* that a value stands for: its weight in a mean */
+    double seconds[PT_FIGURE_COUNT]; /* covered by a value: its weight in a mean */
     bool is_known[PT_FIGURE_COUNT];
 };
 
 /* Borrows the schema. */
 void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *schema);
 void pt_figure_reader_release(struct pt_figure_reader *r);
-/* Computes all figures between the sample before and this one; keeps a copy of it. Samples
- * without host rows (marks) are passed over: false. */
+/* Computes all figures between the previous sample and this one, and keeps a copy. Ignores samples
+ * without host rows (marks): false. */
 bool pt_figure_reader_next(struct pt_figure_reader *r, const struct pt_sample *sample);
 
 #endif

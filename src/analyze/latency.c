@@ -12,7 +12,7 @@ static void copy_total(const struct pt_latency *l, struct pt_latency_counts *int
         into->buckets[i] = load(&l->total.buckets[i]);
 }
 
-/* The flag is held. After a long silence both copies are of now: nothing before counts. */
+/* Needs the lock. After a long pause both copies are current: older requests do not count. */
 static void turn(struct pt_latency *l, int64_t now_ns) {
     int64_t copied_ns = load(&l->copied_ns);
     if (now_ns - copied_ns < PT_LATENCY_HALF_NS && copied_ns)
@@ -26,20 +26,20 @@ static void turn(struct pt_latency *l, int64_t now_ns) {
     __atomic_store_n(&l->copied_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Acquire and release: the copies are seen whole by the next who takes the flag. */
-static bool take(struct pt_latency *l) {
-    return !__atomic_exchange_n(&l->is_taken, 1, __ATOMIC_ACQUIRE);
+/* Acquire and release: the next holder of the lock sees complete copies. */
+static bool try_lock(struct pt_latency *l) {
+    return !__atomic_exchange_n(&l->is_locked, 1, __ATOMIC_ACQUIRE);
 }
 
-static void give(struct pt_latency *l) {
-    __atomic_store_n(&l->is_taken, 0, __ATOMIC_RELEASE);
+static void unlock(struct pt_latency *l) {
+    __atomic_store_n(&l->is_locked, 0, __ATOMIC_RELEASE);
 }
 
 void pt_latency_record(struct pt_latency *l, double seconds, bool has_succeeded, int64_t now_ns) {
     int64_t copied_ns = load(&l->copied_ns);
-    if ((!copied_ns || now_ns - copied_ns >= PT_LATENCY_HALF_NS) && take(l)) {
+    if ((!copied_ns || now_ns - copied_ns >= PT_LATENCY_HALF_NS) && try_lock(l)) {
         turn(l, now_ns);
-        give(l);
+        unlock(l);
     }
     if (seconds >= 0)
         add_one(&l->total.buckets[pt_bucket_of(seconds)]);
@@ -49,7 +49,7 @@ void pt_latency_record(struct pt_latency *l, double seconds, bool has_succeeded,
 }
 
 void pt_latency_read(struct pt_latency *l, int64_t now_ns, struct pt_latency_counts *window) {
-    while (!take(l))
+    while (!try_lock(l))
         sched_yield();
     turn(l, now_ns);
     copy_total(l, window);
@@ -58,5 +58,5 @@ void pt_latency_read(struct pt_latency *l, int64_t now_ns, struct pt_latency_cou
     window->errors -= from->errors;
     for (uint32_t i = 0; i < PT_BUCKET_COUNT; i++)
         window->buckets[i] -= from->buckets[i];
-    give(l);
+    unlock(l);
 }

@@ -6,7 +6,7 @@
 
 #define S(name)   PT_SIGNAL_##name
 
-#define LEAK_SKIP 0.25 /* of the run: a program that starts takes memory */
+#define LEAK_SKIP 0.25 /* of the run: programs allocate while they start */
 
 enum { LASTING, CONFIRMED, UNCONFIRMED }; /* PT_LEAK_FORMS */
 
@@ -16,7 +16,7 @@ static void add_signal(struct pt_verdict *v, enum pt_signal_id id, double value,
         (struct pt_verdict_signal){ .signal = id, .value = value, .from = t->from, .to = t->to };
 }
 
-/* Memory, and how fast it grows. */
+/* Memory and its growth rate. */
 struct watched {
     enum pt_signal_id level, growth;
 };
@@ -38,8 +38,8 @@ static void look_at_witness(const struct pt_trend *own, const struct pt_trend *w
     f->values[S(WITNESS_CHANGE)] = fabs(pace);
 }
 
-/* Steady growth of one signal, seen at about the same pace by another that is counted elsewhere. If
- * the other is too restless to tell, as memory of a whole machine can be, it is a weak sign. */
+/* Steady growth of one signal, confirmed by an independent count that grows at about the same pace.
+ * If that count is too noisy, as memory of a whole machine can be, the verdict is weak. */
 static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, struct watched memory,
                       const struct watched *witnesses, size_t witness_count, struct pt_verdict *v) {
     const struct pt_rule_form *forms = rule->forms;

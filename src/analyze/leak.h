@@ -1,4 +1,4 @@
-/* analyze/leak.h -- memory that grows steadily, as two independent counts say. */
+/* analyze/leak.h -- memory that grows steadily, according to two independent counts. */
 #ifndef PT_ANALYZE_LEAK_H
 #define PT_ANALYZE_LEAK_H
 
@@ -10,7 +10,7 @@
         { PT_SIGNAL_TREND_FIT, '>', 0.85 }, {                                             \
         PT_SIGNAL_TREND_EVENNESS, '>', 0.4                                                \
     }
-/* A second count, made elsewhere, grows at about the same pace. */
+/* A second, independent count grows at about the same pace. */
 #define PT_LEAK_CONFIRMED                           \
     { PT_SIGNAL_WITNESS_FIT, PT_AT_LEAST, 0.85 }, { \
         PT_SIGNAL_WITNESS_DISAGREEMENT, '<', 2      \
@@ -25,7 +25,7 @@
             .needs = { PT_LEAK_GROWS }, .ceiling = 0.4                           \
         }                                                                        \
     }
-/* The second count is level: what grows is not memory of its own, but files that it reads. */
+/* The second count does not grow: the growth is file pages, not its own memory. */
 #define PT_LEAK_NEVER \
     { PT_SIGNAL_WITNESS_CHANGE, '<', 0.2 }
 

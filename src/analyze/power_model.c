@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* TDP as the vendor states it and threads, both of one socket. A name that contains another one
- * stands before it. */
+/* TDP as the vendor states it and threads, both of one socket. A name that contains another
+ * name is listed before it. */
 static const struct cpu {
     const char *name;
     double watts, threads;
@@ -67,15 +67,15 @@ static const struct cpu {
 /* A large server's 350 W over its 128 threads. */
 #define DEFAULT_THREAD_WATTS (350.0 / 128)
 
-/* How far off the model can be, by what is known. The first row is the middle 90 % of 86
- * comparisons with RAPL (docs/ENERGY.md); the others are judgement: neighbours, overcommitment and
+/* Error of the model, by what is known. The first row is the middle 90 % of 86 comparisons with
+ * RAPL (docs/ENERGY.md); the others are estimates: neighbours, overcommitment and
  * turbo in a virtual machine, and processors of 15 to 350 W behind the default. */
 static const struct {
     double low, high;
 } known_host = { 0.4, 1.4 }, known_guest = { 0.3, 2 }, unknown_host = { 0.1, 4 },
   unknown_guest = { 0.2, 3 };
 
-/* 5 W a module; of 64 GB at the low end, of 8 GB at the high one. */
+/* 5 W per module; modules of 64 GB at the low end, of 8 GB at the high end. */
 #define MEMORY_WATTS_PER_GB 0.375
 #define MEMORY_LOW          (5.0 / 64 / MEMORY_WATTS_PER_GB)
 #define MEMORY_HIGH         (5.0 / 8 / MEMORY_WATTS_PER_GB)

@@ -33,7 +33,7 @@ static void name_ranks(const struct pt_rank_explanation *ranks, size_t count,
     }
 }
 
-/* The strongest of the verdicts of one rule stands for all that have it. */
+/* Of the ranks' verdicts of one rule, the strongest is kept. */
 static bool join_rule(const struct pt_rank_explanation *ranks, size_t count,
                       const struct pt_rule *rule, struct pt_verdict *joined) {
     const struct pt_verdict *strongest = NULL;
@@ -66,7 +66,7 @@ static bool is_checked(const struct pt_rank_explanation *ranks, size_t count, co
     return false;
 }
 
-/* By the steps of all ranks; by the pace of their engines if there are no steps. */
+/* Compares the steps of all ranks, or the pace of their engines if there are no steps. */
 static bool find_straggler(const struct pt_stragglers *s, const struct pt_signals *workers,
                            const struct pt_rule *rule, double seconds, struct pt_verdict *v) {
     const struct pt_straggling *worst = pt_stragglers_worst(s);
@@ -77,7 +77,7 @@ static bool find_straggler(const struct pt_stragglers *s, const struct pt_signal
     v->share = worst->slowest_share;
     v->confidence = pt_straggler_confidence(&rule->forms[PT_STRAGGLER_RANKS], worst->pace);
     if (worst->is_collective)
-        v->confidence = 0.7; /* all wait for it; what it does meanwhile is not seen */
+        v->confidence = 0.7; /* all wait for it; what it does outside the operation is unknown */
     const struct pt_verdict_signal signals[] = {
         { .signal = PT_SIGNAL_RANK_PACE, .value = worst->pace, .to = seconds },
         { .signal = PT_SIGNAL_RANK_SLOWEST, .value = worst->slowest_share, .to = seconds },

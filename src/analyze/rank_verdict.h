@@ -1,7 +1,7 @@
-/* analyze/rank_verdict.h -- what held a run of several ranks back.
+/* analyze/rank_verdict.h -- the bottleneck of a run with several ranks.
  *
- * Each rank is looked at by itself, by the rules that any run is; what several have in common is
- * said once. Whether one of them holds the others back is asked of all together. */
+ * Each rank is evaluated with the rules for any run; a verdict that several ranks share is
+ * reported once. Stragglers are found by comparing all ranks. */
 #ifndef PT_ANALYZE_RANK_VERDICT_H
 #define PT_ANALYZE_RANK_VERDICT_H
 
@@ -13,7 +13,7 @@ struct pt_rank_explanation {
     struct pt_explanation explanation;
 };
 
-/* `workers`: signals over the rows of all ranks, for engines that are compared with each other. */
+/* `workers`: signals over the rows of all ranks, to compare engines with each other. */
 void pt_explain_ranks(struct pt_explanation *x, const struct pt_rank_explanation *ranks,
                       size_t count, const struct pt_stragglers *stragglers,
                       const struct pt_signals *workers);

@@ -6,7 +6,7 @@
 const struct pt_rule pt_rules_disk[] = {
     {
         .id = "disk-bound",
-        .title = "It waits for a disk",
+        .title = "Disk-bound: the command waits for a disk",
         .forms = { { { { S(OWN_IO_PRESSURE), '>', 0.25, 0.6 }, { S(DISK_BUSY), '>', 0.4, 0.8 } } },
                    { { { S(OWN_IO_PRESSURE), '>', 0.25, 0.6 },
                        { S(DISK_RATE), '>', 4 << 20, 64 << 20 } } },
@@ -18,10 +18,11 @@ const struct pt_rule pt_rules_disk[] = {
                      { S(OWN_MEMORY_PRESSURE), '>', 0.25 },
                      { S(MEM_SWAP), '>', 100 },
                      { S(OWN_IO_PRESSURE), '<', 0.05 } },
-        .advice = "Read less or from nearer: keep weights in the page cache (a warm-up read, more "
-                  "memory), on local NVMe, in larger sequential reads (readahead, safetensors, "
-                  "direct I/O); write logs and checkpoints asynchronously. A second start from the "
-                  "page cache shows the most that can be gained.",
+        .advice =
+            "Read less, or from faster storage: keep weights in the page cache (a warm-up read, "
+            "more memory) or on local NVMe, use larger sequential reads (readahead, safetensors, "
+            "direct I/O); write logs and checkpoints asynchronously. A second start from the page "
+            "cache shows the most that can be gained.",
     },
     { 0 },
 };

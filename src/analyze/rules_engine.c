@@ -12,7 +12,7 @@
 
 struct worker {
     const char *key;
-    double pace, rate; /* seconds between tokens; tokens a second */
+    double pace, rate; /* seconds between tokens; tokens per second */
 };
 
 static double mean_series(const struct pt_window_series *s, size_t count) {
@@ -51,7 +51,8 @@ static size_t find_workers(const struct pt_signals *s, struct worker workers[WOR
     return count;
 }
 
-/* The slowest of several engines is much slower per token than the middle one, and makes less. */
+/* The slowest of several engines takes much longer per token than the median engine and generates
+ * fewer tokens. */
 static bool find_straggler(const struct pt_rule *rule, const struct pt_signals *s,
                            struct pt_verdict *v) {
     struct worker workers[WORKERS_MAX];
@@ -83,32 +84,34 @@ static bool find_straggler(const struct pt_rule *rule, const struct pt_signals *
 const struct pt_rule pt_rules_engine[] = {
     {
         .id = "queue-bound",
-        .title = "Requests arrive faster than the engine works them off",
+        .title = "Queue-bound: requests arrive faster than the engine serves them",
         .forms = { { { { S(ENGINE_WAITING), '>', 1, 4 },
                        { S(ENGINE_QUEUE_SHARE), '>', 0.2, 0.5 } } },
                    { { { S(ENGINE_WAITING), '>', 2, 16 },
                        { S(ENGINE_RUNNING), '>', 1 },
                        { S(ENGINE_TTFT), '>', 0.5, 2 } } } },
-        /* an engine that makes nothing is stuck or starting, not too small */
+        /* an engine that generates nothing is stuck or starting, not too small */
         .against = { { S(ENGINE_TOKENS), '<', 1 } },
-        .advice = "More capacity or fewer requests: another replica, larger --max-num-seqs where "
-                  "memory allows, admission control in front. Queue time is what a user would no "
-                  "longer wait.",
+        .advice =
+            "Add capacity or reduce load: another replica, a larger --max-num-seqs where memory "
+            "allows, admission control in front of the engine. Users no longer wait for the time "
+            "spent in the queue.",
     },
     {
         .id = "kv-cache-full",
-        .title = "The KV cache is full: requests are stopped and started again",
+        .title = "KV cache full: requests are preempted",
         .forms = { { { { S(ENGINE_KV), '>', 0.9, 0.98 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0.5 } } },
                    { { { S(ENGINE_KV), '>', 0.95, 0.99 }, { S(ENGINE_WAITING), '>', 1, 8 } } } },
         .against = { { S(ENGINE_TOKENS), '<', 1 }, { S(ENGINE_WAITING), '<', 0.5 } },
-        .advice = "Room for the cache: higher --gpu-memory-utilization, shorter --max-model-len, "
-                  "--kv-cache-dtype fp8, more tensor parallelism, or fewer at a time "
-                  "(--max-num-seqs). Work that was preempted is no longer done twice.",
+        .advice =
+            "Make the cache larger: higher --gpu-memory-utilization, shorter --max-model-len, "
+            "--kv-cache-dtype fp8, more tensor parallelism; or run fewer requests at once "
+            "(--max-num-seqs). Preempted work is then no longer done twice.",
         .explains = { "queue-bound", "gpu-memory-full" },
     },
     {
         .id = "prefill-interference",
-        .title = "Long prompts interrupt the generation of others",
+        .title = "Prefill interference: long prompts interrupt the generation of other requests",
         .forms = { { { { S(ENGINE_TOKEN_SPREAD), '>', 4, 10 },
                        { S(ENGINE_PREFILL_SHARE), '>', 0.2, 0.5 },
                        { S(ENGINE_RUNNING), '>', 1 } } } },
@@ -116,14 +119,14 @@ const struct pt_rule pt_rules_engine[] = {
                      { S(OWN_THROTTLED), '>', 0.1 },
                      { S(ENGINE_PREEMPTIONS), '>', 0 } },
         .advice =
-            "Smaller steps of prefill: --enable-chunked-prefill with a lower "
+            "Use smaller prefill steps: --enable-chunked-prefill with a lower "
             "--max-num-batched-tokens, --enable-prefix-caching, or prefill on other GPUs "
-            "(disaggregated). The p99 between tokens comes near the median; the first token may "
+            "(disaggregated). The p99 between tokens approaches the median; the first token may "
             "take longer.",
     },
     {
         .id = "batch-too-small",
-        .title = "Requests wait although there is room for more at a time",
+        .title = "Batch limit too small: requests queue while capacity is free",
         .forms = { { { { S(ENGINE_WAITING), '>', 1, 4 },
                        { S(ENGINE_RUNNING), '<', 9, 5 },
                        { S(ENGINE_RUNNING), '>', 0.5 },
@@ -132,14 +135,14 @@ const struct pt_rule pt_rules_engine[] = {
                      { S(GPU_TENSOR), '>', 0.6 },
                      { S(CPU_BUSY), '>', 0.9 } },
         .advice =
-            "Let more run at a time: raise --max-num-seqs (or the engine's batch size) until the "
-            "KV cache or the latency limit is reached. Decoding reads the weights once for "
-            "the whole batch, so throughput grows nearly with it.",
+            "Run more requests at once: raise --max-num-seqs (or the engine's batch size) until "
+            "the KV cache or the latency limit is reached. Decoding reads the weights once per "
+            "batch, so throughput grows almost linearly with the batch size.",
         .explains = { "queue-bound" },
     },
     {
         .id = "client-limited",
-        .title = "The engine waits for requests",
+        .title = "Client-limited: the engine is waiting for requests",
         .forms = { { { { S(ENGINE_WAITING), '<', 0.5, 0.1 },
                        { S(ENGINE_RUNNING), '<', 1, 0.3 },
                        { S(CPU_BUSY), '<', 0.6, 0.3 } } },
@@ -153,13 +156,13 @@ const struct pt_rule pt_rules_engine[] = {
                      { S(OWN_THROTTLED), '>', 0.1 },
                      { S(OWN_IO_PRESSURE), '>', 0.3 } },
         .advice =
-            "More load: raise the concurrency or the rate of the client, or look at what is "
-            "between it and the engine (gateway, tokenizer, network). Throughput grows with the "
-            "load until something else is full. To save, use a smaller machine.",
+            "Increase the load: raise the client's concurrency or request rate, or check what is "
+            "between client and engine (gateway, tokenizer, network). Throughput grows with the "
+            "load until another resource is full. To save cost, use a smaller machine.",
     },
     {
         .id = "straggler",
-        .title = "One worker is slower than the others",
+        .title = "Straggler: one worker is slower than the others",
         .evaluate = find_straggler,
         .looks_at = S(ENGINE_TOKENS),
         .forms = { [PT_STRAGGLER_WORKERS] = { { { S(WORKER_PACE), PT_AT_LEAST, 1.3, 2 },
@@ -170,13 +173,13 @@ const struct pt_rule pt_rules_engine[] = {
                                               { S(RANK_STEPS), PT_AT_LEAST,
                                                 PT_STRAGGLER_STEPS_MIN } } } },
         .note = "The second form is for the ranks of a [merged run](MERGE.md). In a collective "
-                "operation, where all ranks wait for the slowest, the slowest one is there for the "
-                "shortest time: rank.pace is then inverted.",
-        /* other reasons to be slow now and then, which may meet one worker more than the others */
+                "operation all ranks wait for the slowest, so the slowest rank spends the shortest "
+                "time in it: rank.pace is then inverted.",
+        /* other reasons to be slow at times, which can affect one worker more than the others */
         .against = { { S(OWN_THROTTLED), '>', 0.1 }, { S(ENGINE_PREEMPTIONS), '>', 0 } },
         .advice =
-            "Look at that worker alone: its clocks, temperature, PCIe link, neighbours and NUMA "
-            "node; until it is well send it less. Where all wait for the slowest, all become "
+            "Inspect that worker: clocks, temperature, PCIe link, neighbours and NUMA node; send "
+            "it less work until it is fixed. Where all workers wait for the slowest, all become "
             "as fast as the others.",
     },
     { 0 },

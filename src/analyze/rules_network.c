@@ -1,4 +1,4 @@
-/* analyze/rules_network.c -- the network is full or loses packets. */
+/* analyze/rules_network.c -- the network is full or drops packets. */
 #include "analyze/verdict.h"
 
 #define S(name) PT_SIGNAL_##name
@@ -6,11 +6,11 @@
 const struct pt_rule pt_rules_network[] = {
     {
         .id = "network-bound",
-        .title = "The network is full, or loses packets",
+        .title = "Network-bound: the network is full or drops packets",
         .forms = { { { { S(NET_LINK_SHARE), '>', 0.7, 0.9 },
                        { S(NET_RATE), '>', 1 << 20, 8 << 20 },
                        { S(CPU_BUSY), '<', 0.8, 0.5 } } },
-                   /* others may keep the CPUs busy: it is not they that it waits for */
+                   /* CPUs may be busy with other processes: the command does not wait for them */
                    { { { S(NET_LINK_SHARE), '>', 0.7, 0.9 },
                        { S(NET_RATE), '>', 1 << 20, 8 << 20 },
                        { S(OWN_CPU_SHARE), '<', 0.5, 0.25 } } },
@@ -20,9 +20,9 @@ const struct pt_rule pt_rules_network[] = {
         .against = { { S(OWN_CPU_SHARE), '>', 0.75 },
                      { S(OWN_IO_PRESSURE), '>', 0.3 },
                      { S(OWN_CPU_PRESSURE), '>', 0.5 } },
-        .advice = "Send less or over more: compression, larger messages, weights from a nearer "
-                  "mirror, a faster or second interface, larger MTU and socket buffers. The link's "
-                  "speed is the limit: at 90 % of it only sending less helps.",
+        .advice = "Send less, or use more bandwidth: compression, larger messages, weights from a "
+                  "nearer mirror, a faster or second interface, larger MTU and socket buffers. The "
+                  "link's speed is the limit: at 90 % of it, only sending less helps.",
     },
     { 0 },
 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #define JOULES_PER_KWH 3.6e6
-#define PUE_INDUSTRY   1.56 /* mean of data centres */
-/* Reads do not fall on the very ends of a run. */
+#define PUE_INDUSTRY   1.56 /* mean of data centres in the industry */
+/* Reads are not exactly at the start and end of a run. */
 #define GAP_SHARE  0.02
 #define GAP_S      0.05
 #define PHASE_LOW  0.5
@@ -36,8 +36,8 @@ const struct pt_energy_figure pt_energy_figures[PT_ENERGY_FIGURE_COUNT] = {
     [PT_ENERGY_COST_PER_1000_TOKENS] = { "cost_per_1000_tokens", "Per 1,000 tokens", NULL },
 };
 
-/* How well each kind of thing measures itself, by the names of its domains. `part`: the energy is
- * in another domain's too. */
+/* Accuracy of each kind of counter, by the name of its domain. ROLE_PART: the energy is also in
+ * another domain. */
 enum role { ROLE_PSYS, ROLE_PACKAGE, ROLE_MEMORY, ROLE_PART, ROLE_GPU };
 
 static const struct domain_kind {
@@ -58,7 +58,7 @@ static double sum_of(const struct pt_energy_series *s) {
     return s->joules[PT_ENERGY_IDLE] + s->joules[PT_ENERGY_BUSY];
 }
 
-/* One that stands still, as psys does on some machines, measures nothing. */
+/* A counter that never grows (psys on some machines) measures nothing. */
 static bool uses_counter(const struct pt_energy_meter_source *s) {
     return sum_of(&s->counter) > 0;
 }
@@ -72,8 +72,7 @@ static const struct domain_kind *kind_of(const struct pt_energy_meter_source *s)
     return &domain_kinds[i];
 }
 
-/* What was not measured is filled up with the mean of what was; it can be anything from nothing to
- * twice that. */
+/* Fills gaps with the mean of the measured part; the true value can be from 0 to twice that. */
 static void fill_gap(struct pt_estimate *e, double covered_s, double run_s) {
     double factor = run_s / covered_s;
     if (run_s - covered_s <= GAP_SHARE * run_s + GAP_S)
@@ -83,7 +82,7 @@ static void fill_gap(struct pt_estimate *e, double covered_s, double run_s) {
     e->value *= factor;
     e->high *= 2 * factor - 1;
     e->provenance = PT_MODELLED;
-    pt_estimate_explain(e, "%.80s; only %.0f %% of the run has values", method, 100 / factor);
+    pt_estimate_explain(e, "%.80s; measured for %.0f %% of the run", method, 100 / factor);
 }
 
 static struct pt_energy_source *add_source(struct pt_energy_report *r, const char *name) {
@@ -139,7 +138,7 @@ static void add_modelled_memory(struct pt_energy_report *r, const struct pt_ener
     s->joules = pt_estimate_scaled(&watts, r->seconds);
 }
 
-/* The platform holds packages and memory, a package its cores. */
+/* The platform includes packages and memory; a package includes its cores. */
 static bool counts(enum role role, bool has_psys) {
     return role == ROLE_GPU || role == ROLE_PSYS || (role != ROLE_PART && !has_psys);
 }
@@ -153,7 +152,7 @@ static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter
         add_measured(r, &m->sources[i]);
         r->sources[i].is_counted = counts(role, has_psys);
         if (role != ROLE_GPU && !pt_estimate_is_known(&r->sources[i].joules))
-            r->sources[i].is_counted = false; /* the model stands in */
+            r->sources[i].is_counted = false; /* the model is used instead */
     }
     if (!has_psys && !has_package)
         add_modelled_cpu(r, m, basis);
@@ -191,7 +190,7 @@ static void add_carbon(struct pt_energy_report *r, const struct pt_energy_basis 
         basis->pue.is_given
             ? given(&basis->pue)
             : pt_estimate_of(1, 1, PUE_INDUSTRY, PT_ASSUMED,
-                             "the machine alone; data centres have %.2f in the mean; see --pue",
+                             "machine only; the mean of data centres is %.2f (see --pue)",
                              PUE_INDUSTRY);
     f[PT_ENERGY_INTENSITY] = basis->carbon_intensity.is_given
                                  ? given(&basis->carbon_intensity)
@@ -215,12 +214,12 @@ static void add_cost(struct pt_energy_report *r, const struct pt_energy_basis *b
         pt_estimate_add(cost, &part);
     }
     pt_estimate_explain(cost, "%s%s%s",
-                        basis->price_kwh.is_given ? "electricity x PUE x price a kWh" : "",
+                        basis->price_kwh.is_given ? "electricity x PUE x price per kWh" : "",
                         basis->price_kwh.is_given && basis->price_hour.is_given ? " + " : "",
-                        basis->price_hour.is_given ? "time x price an hour" : "");
+                        basis->price_hour.is_given ? "time x price per hour" : "");
 }
 
-/* What a GPU used above its power before the command started. */
+/* Energy of GPUs above their power before the command started. */
 static bool add_gpus_of_tree(struct pt_energy_report *r, const struct pt_energy_meter *m,
                              struct pt_estimate *tree) {
     bool has_any = false;
@@ -260,15 +259,15 @@ static void add_tree(struct pt_energy_report *r, const struct pt_energy_meter *m
     if (tree->provenance == PT_MEASURED)
         tree->provenance = PT_MODELLED;
     pt_estimate_explain(tree,
-                        "%.0f %% of the busy CPU time, so of the CPU's energy, idle power included"
-                        " (it was not measured before)%s",
-                        share * 100, has_gpus ? "; GPUs above their power at the start" : "");
+                        "CPU energy x %.0f %% (its share of busy CPU time), including idle power "
+                        "(not measured before the run)%s",
+                        share * 100, has_gpus ? "; GPU energy above the power at the start" : "");
 }
 
 static struct pt_estimate phase(const struct pt_estimate *busy, double share, const char *name) {
     struct pt_estimate e =
         pt_estimate_of(busy->value * share, PHASE_LOW, PHASE_HIGH, PT_ASSUMED,
-                       "energy while the engine was busy x %s part of its requests' time", name);
+                       "energy while the engine was busy x %s share of request time", name);
     e.low = busy->low * share * PHASE_LOW;
     e.high = fmin(busy->high * share * PHASE_HIGH, busy->high);
     return e;
@@ -289,7 +288,7 @@ static void add_phases(struct pt_energy_report *r, const struct pt_energy_meter 
         pt_estimate_add(&busy, &part);
         pt_estimate_add(idle, &rest);
     }
-    pt_estimate_explain(idle, "energy of the intervals in which no engine was seen at work");
+    pt_estimate_explain(idle, "energy of the intervals without engine activity");
     if (!pt_estimate_is_known(&busy) || prefill_s + decode_s <= 0)
         return;
     r->figures[PT_ENERGY_PREFILL] = phase(&busy, prefill_s / (prefill_s + decode_s), "the prefill");
@@ -319,8 +318,7 @@ static void add_quotients(struct pt_energy_report *r, const struct pt_energy_met
         if (quotients[i].divisor <= 0)
             continue;
         *e = pt_estimate_scaled(&r->figures[quotients[i].of], 1 / quotients[i].divisor);
-        pt_estimate_explain(e, "of the whole machine / %g %s", quotients[i].divisor,
-                            quotients[i].what);
+        pt_estimate_explain(e, "whole machine / %g %s", quotients[i].divisor, quotients[i].what);
     }
 }
 

@@ -1,9 +1,9 @@
-/* analyze/run_energy.h -- energy, carbon and money of a run, from its samples.
+/* analyze/run_energy.h -- energy, carbon and cost of a run, from its samples.
  *
- * A meter adds up what the samples say: energy counters (RAPL, GPUs), power where there is no
- * counter (by the trapezoid rule), how busy the processors were for the model of
- * analyze/power_model.h, and what an inference engine did meanwhile. The report is computed from
- * the meter and a basis, as often as wanted. Formulae and error ranges: docs/ENERGY.md. */
+ * A meter adds up the samples: energy counters (RAPL, GPUs), power without a counter (by the
+ * trapezoid rule), CPU utilisation for the model of analyze/power_model.h, and the work of an
+ * inference engine. The report is computed from the meter and a basis, as often as needed.
+ * Formulas and error ranges: docs/ENERGY.md. */
 #ifndef PT_ANALYZE_RUN_ENERGY_H
 #define PT_ANALYZE_RUN_ENERGY_H
 
@@ -11,10 +11,10 @@
 #include "analyze/estimate.h"
 #include "analyze/figure.h"
 
-/* What the engine did in an interval. */
+/* State of the engine in an interval. */
 enum pt_energy_state { PT_ENERGY_IDLE, PT_ENERGY_BUSY, PT_ENERGY_STATES };
 
-/* Energy from one column of one thing. */
+/* Energy from one column of one source. */
 struct pt_energy_series {
     bool has_before;
     double before; /* joules, or watts */
@@ -23,16 +23,16 @@ struct pt_energy_series {
     double covered_s;
 };
 
-/* A thing that measures its energy. */
+/* A device or RAPL domain that measures its energy. */
 struct pt_energy_meter_source {
     char name[64];
-    bool is_gpu, is_seen; /* seen: in this sample */
+    bool is_gpu, is_seen; /* is_seen: in this sample */
     bool has_first_watts;
     double first_watts; /* in the first sample */
     struct pt_energy_series counter, power;
 };
 
-/* A counter of the engine, as it grew during the run. */
+/* Growth of a counter of the engine during the run. */
 struct pt_energy_count {
     bool has_before;
     double before, grown;
@@ -55,22 +55,22 @@ struct pt_energy_meter {
     } places[PT_ENERGY_INPUTS];
     struct pt_energy_meter_source *sources;
     size_t source_count, source_capacity;
-    bool has_denied; /* there are counters, but they may not be read */
+    bool has_denied; /* energy counters exist but cannot be read */
 
     uint64_t sample_count;
     int64_t first_ns, last_ns;
     double share_s[PT_ENERGY_STATES]; /* integral of pt_power_share() */
     double seconds[PT_ENERGY_STATES];
-    double unknown_s;   /* of it: utilisation was not known */
+    double unknown_s;   /* with unknown utilisation */
     double tree_cpu_s;  /* CPU time of the recorded tree... */
     double tree_busy_s; /* ...and the busy part of all CPUs, in the same intervals */
     struct pt_energy_count counts[PT_ENERGY_COUNTS];
 };
 
-/* Looks its columns up in the schema, which is that of all samples to come. */
+/* Finds its columns in the schema of the samples. */
 void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *schema);
 void pt_energy_meter_release(struct pt_energy_meter *m);
-/* `figures` are those of this sample. Samples without host rows (marks) must not be given. */
+/* `figures` belong to this sample. Not for samples without host rows (marks). */
 void pt_energy_meter_add(struct pt_energy_meter *m, const struct pt_sample *sample,
                          const struct pt_figure_reader *figures);
 
@@ -97,15 +97,15 @@ enum pt_energy_figure_id {
 };
 
 struct pt_energy_figure {
-    const char *key, *label, *unit; /* unit NULL: money */
+    const char *key, *label, *unit; /* unit NULL: the currency */
 };
 
 extern const struct pt_energy_figure pt_energy_figures[PT_ENERGY_FIGURE_COUNT];
 
 struct pt_energy_source {
     char name[64];
-    bool is_counted;   /* in the total; a part of another one is not */
-    double busy_share; /* of its energy: while the engine was busy */
+    bool is_counted;   /* in the total; parts of another source are not */
+    double busy_share; /* of its energy, while the engine was busy */
     struct pt_estimate joules;
 };
 
@@ -113,7 +113,7 @@ struct pt_energy_report {
     double seconds;
     const char *currency;     /* borrows from the basis */
     bool uses_carbon_table;   /* show PT_CARBON_ATTRIBUTION */
-    bool has_denied_counters; /* root could measure what is modelled here */
+    bool has_denied_counters; /* root could measure the modelled values */
     struct pt_energy_source *sources;
     size_t source_count, source_capacity;
     struct pt_estimate figures[PT_ENERGY_FIGURE_COUNT];

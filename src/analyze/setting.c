@@ -5,7 +5,7 @@
 
 #define SETTINGS_MAX 4096
 
-/* Different in every run, or known to make no difference; the beginning of a path. */
+/* Prefixes of paths that differ in every run or do not matter. */
 static const char *const ignored[] = {
     "uuid",         "vId",           "start_time",         "host.boot_time",
     "host.boot_id", "host.hostname", "pitot.command_line", "cgroup.paths",
@@ -17,7 +17,7 @@ static void take(void *arg, const char *path, struct pt_str value) {
     for (size_t i = 0; i < PT_COUNT(ignored); i++)
         if (pt_str_starts(pt_str_from(path), pt_str_from(ignored[i])))
             return;
-    /* ports of engines that choose one are never the same */
+    /* URLs of engines can contain a random port */
     if (s->count == SETTINGS_MAX || pt_str_ends(pt_str_from(path), PT_STR(".url")))
         return;
     pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
@@ -27,7 +27,7 @@ static void take(void *arg, const char *path, struct pt_str value) {
 void pt_settings_read(struct pt_settings *s, struct pt_str json) {
     *s = (struct pt_settings){ 0 };
     if (pt_json_walk(json, take, s))
-        return; /* what came before the fault is kept */
+        return; /* what was read before the error is kept */
 }
 
 void pt_settings_release(struct pt_settings *s) {

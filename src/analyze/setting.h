@@ -1,5 +1,4 @@
-/* analyze/setting.h -- what was different about two runs before they began: the static information.
- */
+/* analyze/setting.h -- the static information of a run, to compare it with that of another. */
 #ifndef PT_ANALYZE_SETTING_H
 #define PT_ANALYZE_SETTING_H
 
@@ -14,8 +13,8 @@ struct pt_settings {
     size_t count, capacity;
 };
 
-/* From static_<uuid>.json; what is different in every run (uuid, times) is left out. What cannot be
- * read is missing. */
+/* From static_<uuid>.json, without values that differ in every run (uuid, times). Stops at the
+ * first syntax error. */
 void pt_settings_read(struct pt_settings *s, struct pt_str json);
 void pt_settings_release(struct pt_settings *s);
 /* The value, or NULL. */

@@ -9,11 +9,11 @@
     [PT_SIGNAL_##constant] = { name, PT_FORMAT_##format, help },
 const struct pt_signal_info pt_signal_infos[PT_SIGNAL_COUNT] = { PT_SIGNALS(PT_SIGNAL_INFO_) };
 
-/* How several rows become one number. */
+/* How several rows are combined. */
 enum fold { SUM, MEAN, MIN, MAX };
 
-/* A signal that is a column, times a factor. With several lines for one signal those that are known
- * are added. */
+/* A signal that is a column times a factor. Several lines for one signal are added, without unknown
+ * ones. */
 struct direct {
     enum pt_signal_id signal;
     const char *table, *column, *key; /* NULL: any key */
@@ -143,7 +143,7 @@ bool pt_signal_wants(const struct pt_table *table, const struct pt_column *colum
 }
 
 struct folded {
-    double sum, least, most;
+    double sum, min, max;
     size_t count;
 };
 
@@ -151,8 +151,8 @@ static void fold_value(struct folded *f, double value) {
     if (isnan(value))
         return;
     f->sum += value;
-    f->least = f->count == 0 || value < f->least ? value : f->least;
-    f->most = f->count == 0 || value > f->most ? value : f->most;
+    f->min = f->count == 0 || value < f->min ? value : f->min;
+    f->max = f->count == 0 || value > f->max ? value : f->max;
     f->count++;
 }
 
@@ -161,8 +161,8 @@ static double folded_value(const struct folded *f, enum fold fold) {
         return NAN;
     return fold == SUM    ? f->sum
            : fold == MEAN ? f->sum / (double)f->count
-           : fold == MIN  ? f->least
-                          : f->most;
+           : fold == MIN  ? f->min
+                          : f->max;
 }
 
 /* The rows of a table in one window. */
@@ -227,7 +227,7 @@ static double count_cpus(const struct pt_windows *w) {
     return count > 0 ? (double)count : NAN;
 }
 
-/* A kind of time that the kernel does not count is no time. */
+/* CPU times that the kernel does not count are 0. */
 static void make_cpu(struct pt_signals *s, size_t i) {
     static const char *const busy_columns[] = { "vCpuTimeUserMode", "vCpuTimeKernelMode",
                                                 "vCpuNice", "vCpuTimeIntSrvc",
@@ -264,7 +264,7 @@ static void make_cores(struct pt_signals *s, size_t i) {
     s->values[S(CORE_BUSIEST)][i] = folded_value(&folded, MAX);
 }
 
-/* What the command may use: all CPUs, those of its cpuset, or its quota. */
+/* The command can use all CPUs, its cpuset, or its quota. */
 static void make_own_cpu(struct pt_signals *s, size_t i) {
     const struct pt_windows *w = s->windows;
     if (isnan(s->values[S(OWN_CPU)][i]))
@@ -275,7 +275,7 @@ static void make_own_cpu(struct pt_signals *s, size_t i) {
     s->values[S(OWN_CPU_SHARE)][i] = own / fmin(usable, quota);
 }
 
-/* The name that the interpreter gives itself; a program that has another is not known as Python. */
+/* The interpreter's default name; a program that renames itself is not recognised. */
 static bool is_python(const struct pt_entity *e) {
     return strncmp(e->name, "python", 6) == 0;
 }
@@ -325,7 +325,7 @@ static void make_network(struct pt_signals *s, size_t i, double link_bytes_per_s
     for (struct rows r = rows_of(s->windows, "interface", i); next_row(&r);) {
         if (cell(&r, "iIsCounted") < 0.5)
             continue;
-        /* links carry their speed in both directions at once */
+        /* links are full duplex */
         fold_value(&folded, cell(&r, "iBytesRecvd"));
         fold_value(&folded, cell(&r, "iBytesSent"));
     }
@@ -344,7 +344,7 @@ static void make_engine(struct pt_signals *s, size_t i) {
                  first_at(w, "engine", "latency_inter_token_s_p50", i));
 }
 
-/* Bytes a second a link carries in one direction, after its line code. */
+/* Bytes per second in one direction, without line coding overhead. */
 static double pcie_capacity(double generation, double lanes) {
     static const double per_lane[] = { NAN, 0.25e9, 0.5e9, 0.985e9, 1.969e9, 3.938e9, 7.563e9 };
     if (!(generation >= 1 && generation < (double)PT_COUNT(per_lane)))

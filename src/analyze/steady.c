@@ -27,8 +27,8 @@ static double mser_statistic(struct tail *t, double value) {
     return (t->squares - t->sum * t->sum / t->n) / (t->n * t->n);
 }
 
-/* At most half is truncated. Among cuts that are about as good the shortest wins, as chance alone
- * makes the variance of some tail smaller. */
+/* Truncates at most half. Of cuts that are about equally good the shortest wins, because the
+ * variance of some tail is smaller by chance alone. */
 static size_t find_warmup(const double *values, size_t count) {
     double best = INFINITY;
     struct tail tail = { 0 };
@@ -83,11 +83,11 @@ static double effective_size_error(const double *values, size_t count, double me
 
 static size_t choose_block_length(size_t count, double correlation_time) {
     double wanted = fmax(cbrt((double)count), 2 * correlation_time);
-    size_t most = count / 4 > 0 ? count / 4 : 1;
-    return wanted > (double)most ? most : (size_t)ceil(wanted);
+    size_t longest = count / 4 > 0 ? count / 4 : 1;
+    return wanted > (double)longest ? longest : (size_t)ceil(wanted);
 }
 
-/* Circular block bootstrap: blocks begin anywhere and wrap around at the end. */
+/* Circular block bootstrap: blocks start anywhere and wrap around at the end. */
 static double bootstrap_error(const double *values, size_t count, size_t block) {
     uint64_t random = SEED;
     double sum = 0, squares = 0;

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PT_STEADY_MIN 8 /* values below which nothing is said */
+#define PT_STEADY_MIN 8 /* fewer values give no result */
 
 struct pt_steady {
     double mean, standard_error;
-    double degrees_of_freedom; /* of the standard error: blocks less one */
-    size_t warmup_count;       /* values that were truncated */
-    size_t count;              /* values after them */
+    double degrees_of_freedom; /* of the standard error: number of blocks - 1 */
+    size_t warmup_count;       /* truncated values */
+    size_t count;              /* remaining values */
     size_t block_length;
 };
 

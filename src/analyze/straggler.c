@@ -44,7 +44,7 @@ void pt_stragglers_add_span(struct pt_stragglers *s, struct pt_str rank, struct 
     added->name = pt_names_add(&s->names, name);
 }
 
-/* A number that counts samples, tokens or flows is no step number. */
+/* A number that counts samples, tokens or flows is not a step number. */
 static bool has_number(const struct pt_stragglers *s, const struct pt_batch *b, uint32_t row) {
     return s->argument >= 0 && b->table->columns[s->argument].type == PT_I64 &&
            !pt_is_null(b, row, s->argument) && (s->work < 0 || pt_is_null(b, row, s->work));
@@ -77,18 +77,18 @@ static int by_step(const void *a, const void *b) {
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* The spans of one name on one rank, in order of time. */
+/* The spans of one name on one rank, by time. */
 struct stream {
     const struct pt_rank_span *spans;
     size_t count, next;
 };
 
-/* The spans of one name: a stream for each rank that has any. */
+/* The spans of one name: one stream per rank that has any. */
 struct group {
     struct stream *streams;
     size_t count;
     bool is_numbered, is_collective;
-    double *durations, *others; /* of the step at hand; `count` each */
+    double *durations, *others; /* of the current step; `count` each */
     size_t *members;            /* streams that have the step */
     size_t member_count;
 };
@@ -105,7 +105,7 @@ static int64_t number_at(const struct group *g, const struct stream *s) {
     return g->is_numbered ? s->spans[s->next].argument : (int64_t)s->next;
 }
 
-/* Takes the spans of the next step; false after the last. */
+/* Advances to the next step; false after the last. */
 static bool next_step(struct group *g) {
     int64_t number = INT64_MAX;
     bool is_found = false;
@@ -145,7 +145,7 @@ static double median(double *values, size_t count) {
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Of the members of the step but this one. */
+/* Median of all members of the step except this one. */
 static double median_of_others(struct group *g, size_t member) {
     size_t count = 0;
     for (size_t i = 0; i < g->member_count; i++)
@@ -154,7 +154,7 @@ static double median_of_others(struct group *g, size_t member) {
     return median(g->others, count);
 }
 
-/* Who arrives last where all wait for each other has the shortest time there. */
+/* In a collective operation the last to arrive spends the shortest time. */
 static size_t slowest_member(const struct group *g) {
     size_t slowest = 0;
     for (size_t i = 1; i < g->member_count; i++)
@@ -164,12 +164,12 @@ static size_t slowest_member(const struct group *g) {
     return slowest;
 }
 
-/* Steps that most ranks have; the others are what was lost. */
+/* Only steps that most ranks have: spans can be lost. */
 static bool is_compared(const struct group *g) {
     return g->member_count >= 2 && 2 * g->member_count > g->count;
 }
 
-/* How often each is the slowest; returns the stream that most often is. */
+/* Counts how often each stream is the slowest; returns the one that is most often. */
 static size_t count_slowest(struct group *g, size_t *slowest, struct pt_straggling *found) {
     rewind_streams(g);
     while (next_step(g)) {
@@ -188,7 +188,7 @@ static size_t count_slowest(struct group *g, size_t *slowest, struct pt_straggli
     return most;
 }
 
-/* The median, over the steps, of how far one rank is from the others. */
+/* Median over the steps of one rank's time relative to the others. */
 static void measure_pace(struct group *g, size_t stream, struct pt_straggling *found) {
     double *paces = pt_calloc(found->step_count + 1, sizeof *paces);
     double *medians = pt_calloc(found->step_count + 1, sizeof *medians);
@@ -210,7 +210,7 @@ static void measure_pace(struct group *g, size_t stream, struct pt_straggling *f
     pt_free(medians);
 }
 
-/* `slowest`: steps in which it was. By chance that is the number of steps over that of ranks. */
+/* `slowest`: number of steps in which it was the slowest; steps / ranks is chance. */
 static bool is_straggler(const struct pt_straggling *s, size_t slowest) {
     double steps = (double)s->step_count, ranks = (double)s->rank_count;
     struct pt_facts facts;

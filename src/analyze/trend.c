@@ -41,8 +41,8 @@ static double mean_of(const struct pt_signals *s, enum pt_signal_id id, size_t f
     return count > 0 ? sum / count : NAN;
 }
 
-/* The least growth of the mean from one quarter to the next, relative to even growth. Memory that
- * is allocated once and kept grows in one quarter only. */
+/* The smallest growth of the mean from one quarter to the next, relative to even growth. Memory
+ * allocated once grows in one quarter only. */
 static double find_least_quarter(const struct pt_signals *s, enum pt_signal_id id, size_t from) {
     double means[QUARTERS], least = INFINITY;
     size_t width = (s->count - from) / QUARTERS;

@@ -1,4 +1,4 @@
-/* analyze/trend.h -- a signal that only ever grows: linear regression over its windows. */
+/* analyze/trend.h -- linear trend of a signal over the windows of a run. */
 #ifndef PT_ANALYZE_TREND_H
 #define PT_ANALYZE_TREND_H
 
@@ -7,11 +7,11 @@
 struct pt_trend {
     double first, last;      /* of the regression line, at the start and the end of the range */
     double slope_per_second; /* of the regression line */
-    double r_squared;        /* 1 is a perfect line */
+    double r_squared;        /* 1: all values on the line */
     double least_quarter;    /* growth of the slowest quarter over the mean of all quarters */
     double seconds;          /* length of the range */
     double from, to;         /* seconds since the start of the run */
-    size_t window_count;     /* with a value */
+    size_t window_count;     /* windows with a value */
 };
 
 /* Ignores the first part of the run, `skip` from 0 to 1: programs allocate while they start. False:

@@ -15,7 +15,7 @@ static void print_number(double value, const char *suffix, char *into, size_t ca
     snprintf(into, capacity, "%.*f%s%s", places, value, thousands[i], suffix);
 }
 
-static void take_out(char *text, const char *part) {
+static void remove_text(char *text, const char *part) {
     char *at = strstr(text, part);
     if (at)
         memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
@@ -23,18 +23,18 @@ static void take_out(char *text, const char *part) {
 
 void pt_value_figure(enum pt_figure_format format, double value, char *into, size_t capacity) {
     pt_figure_print(format, value, into, capacity);
-    take_out(into, " ");
-    take_out(into, "iB");
+    remove_text(into, " ");
+    remove_text(into, "iB");
 }
 
-/* By a figure's format if there is no suffix, else as a number with it. */
+/* A number with a suffix; without one, a figure's format. */
 struct form {
     const char *suffix;
     enum pt_figure_format format;
     double factor; /* from the base unit */
 };
 
-/* Time that goes by while time goes by is a share of it; energy is power. */
+/* Seconds per second are a share of time; joules per second are watts. */
 static const struct shown {
     const char *base;
     struct form gauge, rate;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EVENT_SIGNALS 3 /* told of an event: enough to believe it */
+#define EVENT_SIGNALS 3 /* reported for an event */
 
 static const struct pt_rule *const families[] = {
     pt_rules_cpu, pt_rules_memory, pt_rules_disk,     pt_rules_network,
@@ -89,7 +89,7 @@ static bool form_holds(const struct pt_rule_form *form, const struct pt_signals 
     return count > 0;
 }
 
-/* Where a form holds: how long, how many windows, and the longest stretch of them. */
+/* Where a form holds: seconds, windows, and the longest stretch of windows. */
 struct holding {
     double seconds;
     size_t windows, longest_from, longest_to; /* [from, to) */
@@ -117,7 +117,7 @@ static double since_start(const struct pt_signals *s, int64_t mono_ns) {
     return (double)(mono_ns - s->windows->first_mono_ns) / 1e9;
 }
 
-/* Over a stretch of windows in each of which it is known. */
+/* The value must be known in all these windows. */
 static double mean_over(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
     double sum = 0, seconds = 0;
     for (size_t i = from; i < to; i++) {
@@ -127,7 +127,8 @@ static double mean_over(const struct pt_signals *s, enum pt_signal_id id, size_t
     return sum / seconds;
 }
 
-/* Values of the longest stretch, and how strongly they speak wherever the form holds. */
+/* Sets the values of the longest stretch; returns the mean strength over all windows where the form
+ * holds. */
 static double weigh_signals(const struct pt_rule_form *form, const struct pt_signals *s,
                             const struct holding *h, struct pt_verdict *v) {
     double strengths = 0;
@@ -153,7 +154,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
     return counted > 0 ? strengths / counted : 0;
 }
 
-/* In the windows where the form holds; in all of them without a form. */
+/* In the windows where the form holds; without a form, in all windows. */
 static void look_against(const struct pt_rule_form *form, const struct pt_signals *s,
                          struct pt_verdict *v) {
     int count = against_count(v->rule);
@@ -200,7 +201,7 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
     return true;
 }
 
-/* The highest value of a signal, and when. */
+/* The highest value of a signal and its window. */
 static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *window) {
     double peak = NAN;
     for (size_t i = 0; i < s->count; i++)
@@ -221,7 +222,7 @@ static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double va
     };
 }
 
-/* How many there were: signals are rates. */
+/* Signals are rates; this is the number of events. */
 static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
     double count = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -230,7 +231,7 @@ static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
     return round(count);
 }
 
-/* The form of an event: its one need is what happened, which is counted; then signs of it. */
+/* The single need is the event itself, which is counted; signs support it. */
 static bool evaluate_event_form(const struct pt_rule_form *form, const struct pt_signals *s,
                                 struct pt_verdict *v) {
     const struct pt_condition *need = &form->needs[0];
@@ -286,7 +287,7 @@ static bool evaluate(const struct pt_rule *rule, const struct pt_signals *s,
     return holds;
 }
 
-/* One form with all its signals is enough. */
+/* One form with all signals known is enough. */
 static bool is_checkable(const struct pt_rule *rule, const struct pt_signals *s) {
     if (is_of_whole_run(rule))
         return pt_signal_is_known(s, rule->looks_at);
@@ -305,7 +306,7 @@ static bool is_confident(const struct pt_verdict *v) {
            (v->rule->is_event || v->share >= PT_VERDICT_SHARE);
 }
 
-/* A queue because the KV cache is full is not two findings: the cause goes first. */
+/* A queue caused by a full KV cache is one finding: the cause ranks first. */
 static void lower_explained(struct pt_explanation *x) {
     for (int i = 0; i < x->verdict_count; i++) {
         if (!is_confident(&x->verdicts[i]))
@@ -335,7 +336,7 @@ void pt_explanation_decide(struct pt_explanation *x) {
     } else if (x->verdict_count > 0) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
         snprintf(x->because, sizeof x->because,
-                 "there are signs of %s, but they are weak or contradicted",
+                 "there are signs of %s, but they are weak or contradictory",
                  x->verdicts[0].rule->id);
     } else {
         x->status = PT_EXPLAIN_NOTHING;
@@ -348,13 +349,13 @@ void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
     if (s->count < PT_EXPLAIN_WINDOWS || s->seconds < PT_EXPLAIN_SECONDS) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
         snprintf(x->because, sizeof x->because,
-                 "the run is too short, %.1f s in %zu windows; %.1f s in %d are needed", s->seconds,
-                 s->count, PT_EXPLAIN_SECONDS, PT_EXPLAIN_WINDOWS);
+                 "the run is too short: %.1f s in %zu windows (needs %.1f s in %d windows)",
+                 s->seconds, s->count, PT_EXPLAIN_SECONDS, PT_EXPLAIN_WINDOWS);
         return;
     }
     if (!pt_signal_is_known(s, PT_SIGNAL_CPU_BUSY)) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
-        snprintf(x->because, sizeof x->because, "the run holds no CPU times of the machine");
+        snprintf(x->because, sizeof x->because, "the run has no CPU times of the machine");
         return;
     }
     for (size_t i = 0; (rule = pt_rule_at(i)); i++) {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* One step of use takes longer than a sample: a GPU that waits for a moment is not idle. */
+/* Longer than a sample: a GPU that waits for a moment is not idle. */
 #define DEFAULT_FOR_S 10.0
 
 static const struct pt_watch_rule defaults[] = {
@@ -35,7 +35,7 @@ static struct pt_str trim(struct pt_str s) {
 static int set_metric(struct pt_watch_rule *rule, struct pt_str value, struct pt_err *err) {
     const char *dot = memchr(value.at, '.', value.len);
     if (!dot)
-        return pt_fail(err, -EINVAL, "a metric is TABLE.COLUMN, as in gpu.gTemperatureC");
+        return pt_fail(err, -EINVAL, "a metric is TABLE.COLUMN (example: gpu.gTemperatureC)");
     struct pt_str table = { value.at, (size_t)(dot - value.at) };
     pt_str_copy(rule->table, sizeof rule->table, table);
     pt_str_copy(rule->column, sizeof rule->column, pt_str_skip(value, table.len + 1));
@@ -48,14 +48,14 @@ static int set_number(double *number, struct pt_str value, struct pt_err *err) {
     *number = pt_scan_f64(&scan);
     pt_scan_blanks(&scan);
     if (scan.failed || scan.at != scan.end)
-        return pt_fail(err, -EINVAL, "%.*s is no number", (int)value.len, value.at);
+        return pt_fail(err, -EINVAL, "'%.*s' is not a number", (int)value.len, value.at);
     return 0;
 }
 
 static int set_limit(struct pt_watch_rule *rule, bool is_above, struct pt_str value,
                      struct pt_err *err) {
     if (rule->has_limit)
-        return pt_fail(err, -EINVAL, "a rule has one limit: above or below");
+        return pt_fail(err, -EINVAL, "a rule has only one limit: above or below");
     rule->has_limit = true;
     rule->limit.is_above = is_above;
     return set_number(&rule->limit.threshold, value, err);
@@ -86,7 +86,7 @@ static int set_key(struct pt_watch_rule *rule, struct pt_str key, struct pt_str 
         return pt_str_copy(rule->entity, sizeof rule->entity, value), 0;
     return pt_fail(
         err, -EINVAL,
-        "unknown key '%.*s'; there are metric, above, below, for, hysteresis, of, entity",
+        "unknown key '%.*s' (use one of: metric, above, below, for, hysteresis, of, entity)",
         (int)key.len, key.at);
 }
 
@@ -95,7 +95,7 @@ static int parse_line(struct pt_watch *w, size_t first, struct pt_str line, stru
         if (line.at[line.len - 1] != ']' || line.len < 3)
             return pt_fail(err, -EINVAL, "not a [name]");
         if (w->rule_count == PT_WATCH_RULES)
-            return pt_fail(err, -EINVAL, "more than %d rules", PT_WATCH_RULES);
+            return pt_fail(err, -EINVAL, "at most %d rules", PT_WATCH_RULES);
         struct pt_watch_rule *rule = &w->rules[w->rule_count++];
         *rule = (struct pt_watch_rule){ 0 };
         pt_str_copy(rule->name, sizeof rule->name, (struct pt_str){ line.at + 1, line.len - 2 });
@@ -111,10 +111,10 @@ static int parse_line(struct pt_watch *w, size_t first, struct pt_str line, stru
 
 static int check_rule(const struct pt_watch_rule *rule, const char *path, struct pt_err *err) {
     if (!rule->has_metric || !rule->has_limit)
-        return pt_fail(err, -EINVAL, "%s: rule %s needs a metric, and above or below", path,
+        return pt_fail(err, -EINVAL, "%s: rule %s needs 'metric', and 'above' or 'below'", path,
                        rule->name);
     if (!pt_alert_limit_is_valid(&rule->limit))
-        return pt_fail(err, -EINVAL, "%s: rule %s: hysteresis cannot be negative", path,
+        return pt_fail(err, -EINVAL, "%s: rule %s: hysteresis must not be negative", path,
                        rule->name);
     return 0;
 }
@@ -148,10 +148,10 @@ int pt_watch_check(const struct pt_watch *w, const struct pt_schema *schema, str
         int table = pt_schema_find(schema, rule->table);
         if (table < 0 || !is_number(schema->tables[table], rule->column) ||
             (*rule->of && !is_number(schema->tables[table], rule->of)))
-            return pt_fail(err, -EINVAL,
-                           "alert rule %s: there is no number %s.%s%s%s; pitot schema lists them",
-                           rule->name, rule->table, rule->column, *rule->of ? " of " : "",
-                           rule->of);
+            return pt_fail(
+                err, -EINVAL,
+                "alert rule %s: no numeric column %s.%s%s%s ('pitot schema' lists all columns)",
+                rule->name, rule->table, rule->column, *rule->of ? " of " : "", rule->of);
     }
     return 0;
 }
@@ -173,7 +173,7 @@ static double cell_of(const struct pt_batch *b, uint32_t row, int column) {
     return column < 0 || pt_is_null(b, row, column) ? NAN : pt_get_number(b, row, column);
 }
 
-/* Growth a second; what was read last time again says nothing new: the last value stays. */
+/* Growth per second; a repeated reading keeps the last value. */
 static double rate_of(struct pt_watch_state *s, double value, int64_t time_ns) {
     double rate = NAN;
     if (s->has_last && time_ns <= s->last_time_ns)
@@ -212,7 +212,7 @@ static void see_rule(struct pt_watch *w, size_t index, const struct pt_sample *s
     const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
     double now = (double)sample->mono_ns / 1e9;
     if (!b || b->row_count == 0)
-        return; /* not asked this time */
+        return; /* not sampled this time */
     for (size_t i = 0; i < w->state_count; i++)
         w->states[i].is_seen &= w->states[i].rule != index;
     for (uint32_t row = 0; row < b->row_count; row++) {
@@ -227,7 +227,7 @@ static void see_rule(struct pt_watch *w, size_t index, const struct pt_sample *s
     }
     for (size_t i = 0; i < w->state_count; i++)
         if (w->states[i].rule == index && !w->states[i].is_seen)
-            step(w, &w->states[i], NAN, now, changed, arg); /* it is gone */
+            step(w, &w->states[i], NAN, now, changed, arg); /* the row is gone */
 }
 
 void pt_watch_see(struct pt_watch *w, const struct pt_sample *sample, pt_watch_function *changed,

@@ -1,4 +1,4 @@
-/* analyze/watch.h -- limits on what is recorded, from a file:
+/* analyze/watch.h -- alert rules on recorded metrics, from a file:
  *
  *     # the section is the name of the rule
  *     [kv-cache-full]
@@ -7,9 +7,9 @@
  *     for = 30s
  *     hysteresis = 0.05
  *
- * A metric is TABLE.COLUMN, as docs/METRICS.md has them. A counter is watched by its growth a
- * second; `of = COLUMN` makes it a percentage of another column. Every row of the table is watched
- * by itself, or only `entity = KEY`. */
+ * A metric is TABLE.COLUMN (docs/METRICS.md). Of a counter, the growth per second is watched;
+ * `of = COLUMN` makes the value a percentage of another column. Each row of the table has its own
+ * state; `entity = KEY` selects one row. */
 #ifndef PT_ANALYZE_WATCH_H
 #define PT_ANALYZE_WATCH_H
 
@@ -18,7 +18,7 @@
 #include "model/sample.h"
 
 #define PT_WATCH_RULES    64
-#define PT_WATCH_ENTITIES 1024 /* over all rules; more are not watched */
+#define PT_WATCH_ENTITIES 1024 /* over all rules; further ones are ignored */
 
 struct pt_watch_rule {
     char name[64], table[32], column[64], of[64], entity[128];
@@ -45,15 +45,15 @@ struct pt_watch {
 typedef void pt_watch_function(void *arg, const struct pt_watch_rule *rule,
                                const struct pt_watch_state *state, bool is_on);
 
-/* Adds the rules of a text; `path` is for messages. 0 or -EINVAL with words. */
+/* Adds the rules of a text; `path` is for messages. 0 or -EINVAL with a message. */
 int pt_watch_parse(struct pt_watch *w, struct pt_str text, const char *path,
                    struct pt_err *err) PT_MUST_CHECK;
-/* GPUs: hardly used, at their limit, memory nearly full, hot. */
+/* GPUs: underused, saturated, memory nearly full, hot. */
 void pt_watch_add_defaults(struct pt_watch *w);
-/* Does the schema have what the rules name? 0 or -EINVAL with words. */
+/* Does the schema have the columns of all rules? 0 or -EINVAL with a message. */
 int pt_watch_check(const struct pt_watch *w, const struct pt_schema *schema,
                    struct pt_err *err) PT_MUST_CHECK;
-/* Calls for every rule and row that went on or off with this sample. */
+/* Calls `changed` for each rule and row that fired or cleared with this sample. */
 void pt_watch_see(struct pt_watch *w, const struct pt_sample *sample, pt_watch_function *changed,
                   void *arg);
 void pt_watch_release(struct pt_watch *w);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* So much longer than usual, and than this, is a gap. */
+/* An interval longer than both, the first relative to the mean interval, is a gap. */
 #define GAP_FACTOR 5
 #define GAP_NS     INT64_C(2000000000)
 
@@ -53,7 +53,7 @@ static bool is_entity(const struct pt_entity *e, int table, const char *key) {
     return e->table == table && strcmp(e->key, key) == 0;
 }
 
-/* Rows come in the same order each time: the one after the last found is tried first. */
+/* Rows keep their order between samples: try the entity after the last match first. */
 static struct pt_entity *find_entity(struct pt_windows *w, int table, const char *key,
                                      size_t *hint) {
     for (size_t i = 0; i < w->entity_count; i++) {
@@ -93,7 +93,7 @@ static void add_point(struct pt_window_series *s, size_t window, double sum, dou
     s->points[window].weight += weight;
 }
 
-/* A counter that is read less often than a window lasts has grown in all windows since. */
+/* A counter read less often than once per window grew in all windows since the last read. */
 static void spread_growth(const struct pt_windows *w, struct pt_window_series *s, double growth,
                           int64_t from_ns, int64_t to_ns) {
     double rate = growth / (double)(to_ns - from_ns);
@@ -122,7 +122,7 @@ static void add_counter(const struct pt_windows *w, struct pt_window_series *s, 
 static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_sample *sample,
                     const struct pt_batch *b, uint32_t row) {
     int name = w->names[e->table];
-    if (name >= 0 && !pt_is_null(b, row, name)) /* the latest: a process gets its own after exec */
+    if (name >= 0 && !pt_is_null(b, row, name)) /* the latest: it changes at exec */
         pt_str_copy(e->name, sizeof e->name, pt_get_str(b, row, name));
     for (int i = 0; i < w->series_counts[e->table]; i++) {
         struct pt_window_series *s = &e->series[i];
@@ -138,7 +138,7 @@ static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_s
     }
 }
 
-/* A machine may have thousands of processes and cgroups: those of others are not kept. */
+/* A machine can have thousands of processes and cgroups: keep only those of the command. */
 static bool is_of_others(const struct pt_batch *b, uint32_t row, int recorded_column) {
     return recorded_column >= 0 && !pt_is_null(b, row, recorded_column) &&
            pt_get_number(b, row, recorded_column) < 0.5;
@@ -217,7 +217,7 @@ static void advance(struct pt_windows *w, int64_t now_ns) {
     }
     w->mean_interval_ns =
         w->mean_interval_ns == 0 ? elapsed_ns : (7 * w->mean_interval_ns + elapsed_ns) / 8;
-    /* a tick that came a little early still ends its window */
+    /* a tick slightly early still ends its window */
     if (last->end_ns - last->start_ns >= w->width_ns - w->width_ns / 8)
         open_window(w, last->end_ns, now_ns);
     else

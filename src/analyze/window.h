@@ -1,11 +1,11 @@
-/* analyze/window.h -- a run as windows of time that all its tables share.
+/* analyze/window.h -- a run as time windows shared by all its tables.
  *
- * Every number of every row (a table, a key, a column) becomes a series with one value per window:
- * the mean of a gauge, the growth per second of a counter by the times of its own reads. A window
- * is at least PT_WINDOW_SHORTEST_NS; when there are too many, neighbours are merged, so that a week
- * needs no more memory than a minute. Where no sample came for long, there is a gap: no window, and
- * no rate across it. Of tables that say which rows belong to the recorded command only those are
- * kept. Unknown is NAN. */
+ * Every number (a table, a key, a column) becomes a series with one value per window: the mean of a
+ * gauge, or the growth per second of a counter by the times of its reads. A window is at least
+ * PT_WINDOW_SHORTEST_NS long; when there are too many, neighbours are merged, so that a week needs
+ * no more memory than a minute. A long time without samples is a gap: no window, and no rate across
+ * it. Of tables that mark the rows of the recorded command, only those rows are kept. NAN is
+ * unknown. */
 #ifndef PT_ANALYZE_WINDOW_H
 #define PT_ANALYZE_WINDOW_H
 
@@ -24,19 +24,19 @@ struct pt_window_point {
 
 struct pt_window_series {
     int column;                     /* of the table */
-    struct pt_window_point *points; /* `point_count` of them; later windows have none */
+    struct pt_window_point *points; /* `point_count`; later windows have none */
     size_t point_count, point_capacity;
     double last_value;
     int64_t last_time_ns;
     bool has_last;
 };
 
-/* One thing: the rows of a table that have the same key. */
+/* A process, device, ...: the rows of a table with the same key. */
 struct pt_entity {
-    int table;     /* of the schema */
-    char *key;     /* the key columns, joined by a slash; "" where there are none */
-    char name[16]; /* the first text that describes it: of processes their name */
-    struct pt_window_series *series; /* `series_counts[table]` of them */
+    int table;                       /* of the schema */
+    char *key;                       /* key columns joined by a slash; "" without key columns */
+    char name[16];                   /* its first text column; for processes their name */
+    struct pt_window_series *series; /* `series_counts[table]` */
 };
 
 struct pt_window {
@@ -47,13 +47,13 @@ typedef bool pt_window_wants_function(const struct pt_table *table, const struct
 
 struct pt_windows {
     const struct pt_schema *schema;
-    int **wanted;       /* for each table: the columns that are kept */
-    int *names;         /* for each table: its first column of information that is a text, or -1 */
-    int *series_counts; /* for each table: how many */
+    int **wanted;       /* per table: the columns kept */
+    int *names;         /* per table: its first text column of kind PT_INFO, or -1 */
+    int *series_counts; /* per table: number of columns kept */
 
     struct pt_entity *entities;
     size_t entity_count, entity_capacity, series_count;
-    uint64_t dropped_count; /* rows of entities for which there was no room */
+    uint64_t dropped_count; /* rows of entities above the limits */
 
     struct pt_window windows[PT_WINDOW_MAX];
     size_t count;
@@ -64,7 +64,7 @@ struct pt_windows {
     double gap_seconds;
 };
 
-/* Borrows the schema; `wants` chooses among the columns with numbers. */
+/* Borrows the schema; `wants` selects numeric columns. */
 void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
                      pt_window_wants_function *wants);
 void pt_windows_release(struct pt_windows *w);

@@ -263,9 +263,9 @@ static void causes_of_death_are_told_apart(void **state) {
     w.machine_kills.last = 11;
     check_death(w, SIGKILL, PT_CAUSE_OOM_KILL, "machine was out of memory");
     check_death(w, SIGTERM, PT_CAUSE_SIGNAL, "signal 15");
-    check_death(w, exited(1), PT_CAUSE_EXIT, "after the OOM killer had ended 1 of its processes");
+    check_death(w, exited(1), PT_CAUSE_EXIT, "after the OOM killer ended 1 of its processes");
     w.limit_hits.last = 47;
-    check_death(w, SIGKILL, PT_CAUSE_MEMORY_LIMIT, "limit of 64 MiB, which it hit 42 times");
+    check_death(w, SIGKILL, PT_CAUSE_MEMORY_LIMIT, "limit of 64 MiB (reached 42 times)");
     w = quiet;
     w.machine_kills.last = 11;
     check_death(w, SIGKILL, PT_CAUSE_OOM_KILL, "most likely");
@@ -279,7 +279,7 @@ static void causes_of_death_are_told_apart(void **state) {
     check_death((struct pt_death_watch){ 0 }, SIGKILL, PT_CAUSE_SIGNAL, "signal 9");
     w = quiet;
     w.limit_hits.last = 6;
-    check_death(w, exited(1), PT_CAUSE_EXIT, "hit the limit 1 times");
+    check_death(w, exited(1), PT_CAUSE_EXIT, "reached the limit 1 times");
 }
 
 int main(void) {

@@ -447,10 +447,10 @@ static struct pt_explanation explain_busy(size_t window_count, double window_sec
 static void a_run_is_too_short_below_four_windows_or_a_second_and_a_half(void **state) {
     (void)state;
     assert_string_equal(explain_busy(3, 1, 3).because,
-                        "the run is too short, 3.0 s in 3 windows; 1.5 s in 4 are needed");
+                        "the run is too short: 3.0 s in 3 windows (needs 1.5 s in 4 windows)");
     assert_null(strstr(explain_busy(4, 1, 4).because, "too short"));
     assert_string_equal(explain_busy(7, 0.2142, 7).because,
-                        "the run is too short, 1.5 s in 7 windows; 1.5 s in 4 are needed");
+                        "the run is too short: 1.5 s in 7 windows (needs 1.5 s in 4 windows)");
     assert_int_equal(explain_busy(7, 0.2144, 7).status, PT_EXPLAIN_BOUND);
 }
 

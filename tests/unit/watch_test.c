@@ -125,8 +125,8 @@ static void what_is_no_rule_is_refused_with_its_line(void **state) {
     } cases[] = {
         { "above = 3\n", "rules:1: " },
         { "[a]\nmetric = gpu\n", "rules:2: a metric is TABLE.COLUMN" },
-        { "[a]\n\nabove = much\n", "rules:3: much is no number" },
-        { "[a]\nabove = 1\nbelow = 2\n", "rules:3: a rule has one limit" },
+        { "[a]\n\nabove = much\n", "rules:3: 'much' is not a number" },
+        { "[a]\nabove = 1\nbelow = 2\n", "rules:3: a rule has only one limit" },
         { "[a]\ncolour = red\n", "rules:2: unknown key 'colour'" },
         { "[a]\nfor = soon\n", "rules:2: " },
         { "[a\n", "rules:1: not a [name]" },

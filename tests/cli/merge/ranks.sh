@@ -11,7 +11,7 @@ done
 "$PITOT" export merged -f csv -q
 cut -d, -f3 merged/*-????????????.csv | sort -u
 cut -d, -f3 merged/*.disks.csv | sort -u
-"$PITOT" explain merged | sed -n '2s/, .*//p'
+"$PITOT" explain merged | sed -n '2s/short: .*/short/p'
 "$PITOT" merge || echo "exit $?"
 "$PITOT" merge nowhere || echo "exit $?"
 "$PITOT" merge runs/"$(ls runs | grep -m1 pitot$)" || echo "exit $?"
