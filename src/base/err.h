@@ -1,5 +1,4 @@
-/* base/err.h -- error messages for people, set where the cause is known: open() and option parsing.
- * */
+/* base/err.h -- error messages for people, set where the cause is known: open(), option parsing. */
 #ifndef PT_BASE_ERR_H
 #define PT_BASE_ERR_H
 

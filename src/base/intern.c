@@ -34,20 +34,19 @@ uint32_t pt_intern_hash(const void *bytes, size_t n) {
     return (uint32_t)h;
 }
 
-static void place(struct pt_intern *t, uint64_t slot) {
-    size_t mask = t->capacity - 1, i = (size_t)(slot >> 32) & mask;
-    while (t->slots[i])
-        i = (i + 1) & mask;
-    t->slots[i] = slot;
-}
-
 static void enlarge(struct pt_intern *t) {
     struct pt_intern old = *t;
     t->capacity = old.capacity ? old.capacity * 2 : SMALLEST;
     t->slots = pt_calloc(t->capacity, sizeof *t->slots);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i])
-            place(t, old.slots[i]);
+    size_t mask = t->capacity - 1;
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (!old.slots[i])
+            continue;
+        size_t k = (size_t)(old.slots[i] >> 32) & mask;
+        while (t->slots[k])
+            k = (k + 1) & mask;
+        t->slots[k] = old.slots[i];
+    }
     pt_free(old.slots);
 }
 

@@ -122,14 +122,6 @@ static void drop_filler(struct name *n) {
     }
 }
 
-static bool has_secret_ending(struct pt_str word) {
-    for (size_t i = 0; i < PT_COUNT(secret_endings); i++) {
-        if (pt_str_ends(word, pt_str_from(secret_endings[i])))
-            return true;
-    }
-    return false;
-}
-
 static bool ends_in_secret(const struct name *n) {
     struct pt_str last = n->words[n->count - 1];
     struct pt_str before = n->count > 1 ? n->words[n->count - 2] : PT_STR("");
@@ -152,8 +144,9 @@ static bool is_secret(struct pt_str text, bool at_capitals) {
         list_has(about_words, n.words[n.count - 1]))
         return false;
     for (int i = 0; i < n.count; i++) {
-        if (has_secret_ending(n.words[i]))
-            return true;
+        for (size_t k = 0; k < PT_COUNT(secret_endings); k++)
+            if (pt_str_ends(n.words[i], pt_str_from(secret_endings[k])))
+                return true;
     }
     return ends_in_secret(&n);
 }

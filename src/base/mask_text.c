@@ -8,8 +8,7 @@
 /* How far to look for the '@' after a password: bounds the work on hostile text. */
 #define LOGIN_BYTES 512
 
-/* Tokens with a known prefix. At least `body` characters must follow, one a digit if `has_digit`.
- * */
+/* Tokens with a known prefix. At least `body` characters follow, one a digit if `has_digit`. */
 static const struct shape {
     const char *prefix;
     const char *extra; /* characters of the body besides letters and digits */

@@ -58,14 +58,6 @@ int pt_module_find(const char *file, char *path, size_t capacity) {
     return forbidden ? try_place(path, capacity, own, forbidden, file) : -ENOENT;
 }
 
-static const struct pt_module_info *find_info(const char *name) {
-    const struct pt_module_info *info = pt_module_infos;
-    while (info->name && strcmp(info->name, name) != 0)
-        info++;
-    assert(info->name);
-    return info;
-}
-
 static int of_another_program(const struct pt_module *module, const char *name,
                               struct pt_err *err) {
     return pt_fail(err, -ENOEXEC,
@@ -75,7 +67,10 @@ static int of_another_program(const struct pt_module *module, const char *name,
 }
 
 int pt_module_look(const char *name, const struct pt_module **module, struct pt_err *err) {
-    const struct pt_module_info *info = find_info(name);
+    const struct pt_module_info *info = pt_module_infos;
+    while (info->name && strcmp(info->name, name) != 0)
+        info++;
+    assert(info->name);
     char file[64], path[PATH_MAX];
     *module = NULL;
     snprintf(file, sizeof file, "%s.so", name);

@@ -85,21 +85,18 @@ void pt_out_large(struct pt_out *o, const void *bytes, size_t n) {
     o->used = n;
 }
 
-/* Text that fits into the buffer is handed to the memory without a copy. */
-static void give_buffer(struct pt_out *o) {
-    *o->memory = (struct pt_buf){ pt_realloc(o->buffer, o->used), o->used, o->used };
-    o->written = o->used;
-    o->used = 0;
-    o->buffer = NULL;
-}
-
 int pt_out_close(struct pt_out *o) {
     if (!o->buffer)
         return o->error;
-    if (o->memory && !o->memory->at && o->used > 0)
-        give_buffer(o);
-    else
+    if (o->memory && !o->memory->at && o->used > 0) {
+        /* Text that fits into the buffer is handed to the memory without a copy. */
+        *o->memory = (struct pt_buf){ pt_realloc(o->buffer, o->used), o->used, o->used };
+        o->written = o->used;
+        o->used = 0;
+        o->buffer = NULL;
+    } else {
         pt_out_flush(o);
+    }
     if (o->owns_fd && close(o->fd) && !o->error)
         o->error = -errno;
     if (o->temporary && !o->error && rename(o->temporary, o->path))

@@ -1,5 +1,4 @@
-/* base/str.h -- a borrowed string with a length: not terminated, not owned, never checked for NULL.
- * */
+/* base/str.h -- a borrowed string with a length: not terminated, not owned, never NULL-checked. */
 #ifndef PT_BASE_STR_H
 #define PT_BASE_STR_H
 
