@@ -153,20 +153,17 @@ static void exchange_begin(struct pt_http_exchange *public, const char *type,
     pthread_mutex_unlock(&x->lock);
 }
 
-/* Drops sent bytes; releases a large buffer after a slow reader. */
-static void drop_sent(struct exchange *x) {
-    memmove(x->pending.at, x->pending.at + x->sent, x->pending.len - x->sent);
-    x->pending.len -= x->sent;
-    x->sent = 0;
-    if (x->pending.len == 0 && x->pending.capacity > STREAM_KEPT_BYTES)
-        pt_buf_release(&x->pending);
-}
-
 static int exchange_push(struct pt_http_exchange *public, struct pt_str piece) {
     struct exchange *x = exchange_of(public);
     pthread_mutex_lock(&x->lock);
-    if (x->sent > 0)
-        drop_sent(x);
+    if (x->sent > 0) {
+        memmove(x->pending.at, x->pending.at + x->sent, x->pending.len - x->sent);
+        x->pending.len -= x->sent;
+        x->sent = 0;
+        /* A slow reader has made the buffer large: release it. */
+        if (x->pending.len == 0 && x->pending.capacity > STREAM_KEPT_BYTES)
+            pt_buf_release(&x->pending);
+    }
     if (piece.len > x->unread_max_bytes - x->pending.len)
         x->is_gone = true;
     bool is_gone = x->is_gone;
@@ -392,14 +389,6 @@ static bool enlist(struct server *s, struct exchange *x) {
     return is_open;
 }
 
-static void delist(struct server *s, struct exchange *x) {
-    pthread_mutex_lock(&s->lock);
-    *x->before = x->next;
-    if (x->next)
-        x->next->before = x->before;
-    pthread_mutex_unlock(&s->lock);
-}
-
 /* The head of a request has come. */
 static enum MHD_Result open_exchange(struct server *s, struct MHD_Connection *connection,
                                      const char *path, const char *method, void **slot) {
@@ -466,7 +455,11 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
     if (!x)
         return;
     *slot = NULL;
-    delist(s, x);
+    pthread_mutex_lock(&s->lock);
+    *x->before = x->next;
+    if (x->next)
+        x->next->before = x->before;
+    pthread_mutex_unlock(&s->lock);
     pthread_mutex_lock(&x->lock);
     x->is_gone = true;
     if (x->on_gone && !x->is_ended)
