@@ -20,14 +20,6 @@ void pt_journal_sync(const uint8_t uuid[16], uint8_t record[PT_RECORD_SYNC_SIZE]
     memcpy(record + 18, &crc, sizeof crc);
 }
 
-static void put_header(struct pt_buf *into, const uint8_t uuid[16]) {
-    const uint16_t version[] = { PT_JOURNAL_MAJOR, PT_JOURNAL_MINOR };
-    pt_buf_bytes(into, PT_JOURNAL_MAGIC, 8);
-    pt_buf_bytes(into, version, sizeof version);
-    pt_buf_bytes(into, uuid, 16);
-    pt_buf_u32(into, pt_crc32c(0, into->at, into->len));
-}
-
 static void begin_record(struct pt_journal *j) {
     pt_buf_clear(&j->record);
     (void)pt_buf_reserve(&j->record, 4096);
@@ -90,8 +82,12 @@ static int write_start(struct pt_journal *j) {
     begin_record(j);
     pt_journal_put_schema(j->schema, &j->record);
     struct pt_str schema = end_record(j, PT_RECORD_SCHEMA);
+    const uint16_t version[] = { PT_JOURNAL_MAJOR, PT_JOURNAL_MINOR };
     struct pt_buf start = { 0 };
-    put_header(&start, j->uuid);
+    pt_buf_bytes(&start, PT_JOURNAL_MAGIC, 8);
+    pt_buf_bytes(&start, version, sizeof version);
+    pt_buf_bytes(&start, j->uuid, 16);
+    pt_buf_u32(&start, pt_crc32c(0, start.at, start.len));
     pt_buf_str(&start, schema);
     int rc = append(j, pt_buf_as_str(&start));
     pt_buf_release(&start);

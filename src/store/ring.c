@@ -116,14 +116,6 @@ static void make_room(struct pt_ring *r) {
     pt_ring_drop(r, count);
 }
 
-static int repeat_notes(struct pt_ring *r) {
-    int rc = 0;
-    for (size_t i = 0; i < r->note_count && !rc; i++)
-        rc = pt_journal_note(&r->journal, pt_str_from(r->notes[i].key),
-                             (struct pt_str){ r->notes[i].text, r->notes[i].text_len });
-    return rc;
-}
-
 static int begin_segment(struct pt_ring *r, struct pt_err *err) {
     char path[PATH_MAX];
     uuid_t uuid;
@@ -136,7 +128,10 @@ static int begin_segment(struct pt_ring *r, struct pt_err *err) {
     if (rc)
         return rc;
     r->number = r->next_number++;
-    return repeat_notes(r);
+    for (size_t i = 0; i < r->note_count && !rc; i++)
+        rc = pt_journal_note(&r->journal, pt_str_from(r->notes[i].key),
+                             (struct pt_str){ r->notes[i].text, r->notes[i].text_len });
+    return rc;
 }
 
 int pt_ring_end_segment(struct pt_ring *r) {
@@ -229,30 +224,21 @@ int pt_ring_close(struct pt_ring *r) {
     return rc;
 }
 
-static int copy_bytes(int from, int to) {
-    ssize_t n;
-    while ((n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0)) > 0)
-        continue;
-    return n < 0 ? -errno : 0;
-}
-
 /* For file systems without links. */
 static int copy_file(const char *from, const char *to) {
     int in = open(from, O_RDONLY | O_CLOEXEC);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    int rc = out < 0 ? -errno : copy_bytes(in, out);
+    int rc = out < 0 ? -errno : 0;
+    ssize_t n = 0;
+    while (!rc && (n = copy_file_range(in, NULL, out, NULL, 1 << 30, 0)) > 0)
+        continue;
+    if (n < 0)
+        rc = -errno;
     if (in >= 0)
         close(in);
     if (out >= 0 && close(out) && !rc)
         rc = -errno;
     return rc;
-}
-
-static int keep_segment(const struct pt_ring *r, uint64_t number, const char *into) {
-    char from[PATH_MAX], to[PATH_MAX];
-    pt_ring_segment_path(r->path, number, from);
-    pt_ring_segment_path(into, number, to);
-    return link(from, to) == 0 ? 0 : copy_file(from, to);
 }
 
 /* Appends a segment with the last sample and the reason for keeping the ring. */
@@ -277,9 +263,14 @@ int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
     if (mkdir(into, 0755))
         return pt_fail(err, -errno, "cannot create %s: %s", into, strerror(errno));
     int rc = pt_ring_end_segment(r); /* so that what is kept no longer changes */
-    for (size_t i = 0; i < r->ended.count && !rc; i++)
-        if (r->ended.at[i].last_ns >= since_ns)
-            rc = keep_segment(r, r->ended.at[i].number, into);
+    for (size_t i = 0; i < r->ended.count && !rc; i++) {
+        char from[PATH_MAX], to[PATH_MAX];
+        if (r->ended.at[i].last_ns < since_ns)
+            continue;
+        pt_ring_segment_path(r->path, r->ended.at[i].number, from);
+        pt_ring_segment_path(into, r->ended.at[i].number, to);
+        rc = link(from, to) == 0 ? 0 : copy_file(from, to);
+    }
     if (!rc)
         rc = add_ending(r, into, last, key, text);
     int begin_rc = begin_segment(r, NULL); /* if it fails the next sample tries again */

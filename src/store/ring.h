@@ -56,8 +56,8 @@ int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
                    const uint8_t uuid[16], const struct pt_schema *schema,
                    struct pt_err *err) PT_MUST_CHECK;
 /* Continues after the segments in a directory, whichever program wrote them. Each segment is a run
- * with its own uuid; the first begins with the first sample. Borrows kind and schema. 0 or -errno.
- * */
+ * with its own uuid; the first begins with the first sample. Borrows kind and schema.
+ * 0 or -errno. */
 int pt_ring_adopt(struct pt_ring *r, const struct pt_ring_kind *kind, const char *directory,
                   uint64_t bound_bytes, const struct pt_schema *schema) PT_MUST_CHECK;
 /* As pt_journal_write() and pt_journal_note(). */
