@@ -183,13 +183,6 @@ bool pt_cgroup_parse_device(struct pt_str text, uint32_t *major, uint32_t *minor
     return true;
 }
 
-static bool is_stacked(const struct pt_cgroup_devices *stacked, uint32_t major, uint32_t minor) {
-    for (int i = 0; stacked && i < stacked->count; i++)
-        if (stacked->at[i].major == major && stacked->at[i].minor == minor)
-            return true;
-    return false;
-}
-
 /* Sums over devices: one bad number spoils the sum, so the total is set only at the end. */
 struct sums {
     const struct pt_cgroup_file *file;
@@ -203,7 +196,11 @@ static bool sums_device(struct sums *sums, struct pt_str word) {
     uint32_t major, minor;
     if (!pt_cgroup_parse_device(word, &major, &minor))
         return false;
-    sums->is_counted = !is_stacked(sums->stacked, major, minor);
+    const struct pt_cgroup_devices *stacked = sums->stacked;
+    sums->is_counted = true;
+    for (int i = 0; stacked && i < stacked->count; i++)
+        if (stacked->at[i].major == major && stacked->at[i].minor == minor)
+            sums->is_counted = false;
     return true;
 }
 

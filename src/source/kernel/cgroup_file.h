@@ -119,8 +119,7 @@ struct pt_cgroup_file {
     struct pt_cgroup_key keys[PT_CGROUP_KEYS];
 };
 
-/* CPU usage first, then memory usage: the first file that a group has shows whether it is active.
- * */
+/* CPU usage first, then memory usage: the first file of a group shows whether it is active. */
 #define PT_CGROUP_FILE_COUNT 34
 extern const struct pt_cgroup_file pt_cgroup_files[PT_CGROUP_FILE_COUNT];
 

@@ -3,8 +3,7 @@
  *     10000 100 5000 200000 18446744073709551611 50
  *
  * The counters of the kernel are unsigned; a few fall below zero by known bugs and are then printed
- * with a sign or just below 2^64. Such a field is absent; the fields after it keep their positions.
- * */
+ * with a sign or just below 2^64. Such a field is absent; later fields keep their positions. */
 #ifndef PT_SOURCE_KERNEL_FIELDS_H
 #define PT_SOURCE_KERNEL_FIELDS_H
 

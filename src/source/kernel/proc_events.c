@@ -332,21 +332,19 @@ static int taskstats_family(struct pt_proc_socket *s, uint16_t *family) {
     return 0;
 }
 
-static int taskstats_register(struct pt_proc_socket *s, uint16_t family) {
-    char cpus[32];
-    snprintf(cpus, sizeof cpus, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
-    int rc = genl_send(pt_fd_get(s->fd), family, TASKSTATS_CMD_GET,
-                       TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);
-    return rc ? rc : genl_verdict(s, NULL);
-}
-
 int pt_taskstats_open(struct pt_proc_socket *s) {
     uint16_t family;
     int rc = socket_open(s, NETLINK_GENERIC, 0);
     if (!rc)
         rc = taskstats_family(s, &family);
+    if (!rc) {
+        char cpus[32];
+        snprintf(cpus, sizeof cpus, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+        rc = genl_send(pt_fd_get(s->fd), family, TASKSTATS_CMD_GET,
+                       TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);
+    }
     if (!rc)
-        rc = taskstats_register(s, family);
+        rc = genl_verdict(s, NULL);
     s->parse = pt_taskstats_parse;
     if (rc)
         pt_proc_socket_close(s);

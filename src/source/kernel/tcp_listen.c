@@ -43,14 +43,6 @@ bool pt_tcp_listen_next(struct pt_scan *text, bool is_ipv6, struct pt_tcp_socket
     return false;
 }
 
-static void read_text(struct pt_tcp_sockets *s, struct pt_scan text, bool is_ipv6) {
-    struct pt_tcp_socket socket;
-    while (pt_tcp_listen_next(&text, is_ipv6, &socket)) {
-        pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
-        s->at[s->count++] = socket;
-    }
-}
-
 static int compare_inodes(const void *a, const void *b) {
     uint64_t x = ((const struct pt_tcp_socket *)a)->inode;
     uint64_t y = ((const struct pt_tcp_socket *)b)->inode;
@@ -70,7 +62,11 @@ static int read_files(struct pt_tcp_sockets *s, const struct pt_fs *fs, pid_t pi
             snprintf(path, sizeof path, "net/%s", files[i]);
         if (pt_fs_read(fs->proc, path, text, &scan))
             continue;
-        read_text(s, scan, i == 1);
+        struct pt_tcp_socket socket;
+        while (pt_tcp_listen_next(&scan, i == 1, &socket)) {
+            pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
+            s->at[s->count++] = socket;
+        }
         rc = 0;
     }
     return rc;
