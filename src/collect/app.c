@@ -113,15 +113,6 @@ static bool add_region(struct app_state *s, const char *name) {
     return true;
 }
 
-/* Removes files that are read to their end, which frees slots for others. */
-static void note_too_many(struct app_state *s) {
-    if (!s->has_too_many)
-        pt_log(PT_LOG_WARNING,
-               "app: more than %d processes use libpitot; the others are not read yet",
-               REGIONS_MAX);
-    s->has_too_many = true;
-}
-
 static void read_directory(struct app_state *s, struct timespec changed) {
     DIR *directory = pt_fs_list(pt_fd_get(s->directory), ".");
     bool is_complete = directory != NULL;
@@ -131,7 +122,12 @@ static void read_directory(struct app_state *s, struct timespec changed) {
         if (s->region_count < REGIONS_MAX) {
             is_complete &= add_region(s, e->d_name);
         } else {
-            note_too_many(s);
+            /* Files that are read to their end are removed, which frees slots for the others. */
+            if (!s->has_too_many)
+                pt_log(PT_LOG_WARNING,
+                       "app: more than %d processes use libpitot; the others are not read yet",
+                       REGIONS_MAX);
+            s->has_too_many = true;
             is_complete = false;
         }
     }

@@ -85,14 +85,6 @@ static void locate(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     expect_files(w, r);
 }
 
-/* Controllers can be enabled and hierarchies joined later: search again. */
-static void locate_again(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
-    if (pt_cgroup_locate(&r->layout, pt_str_from(w->path)) == w->mounts)
-        expect_files(w, r);
-    else
-        locate(w, r);
-}
-
 struct pt_cgroup_watch *pt_cgroup_watch_new(struct pt_cgroup_reader *r, struct pt_str path,
                                             const struct pt_cgroup_identity *identity) {
     struct pt_cgroup_watch *w = pt_calloc(1, sizeof *w);
@@ -153,18 +145,14 @@ static int read_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int 
     return 0;
 }
 
-/* A file has disappeared, or the cgroup of a descriptor was removed (ENODEV). If the path still
- * exists (a restarted service), its files are opened again. */
-static bool is_sign_of_removal(const struct pt_cgroup_watch *w, int index, int rc) {
-    return rc == -ENODEV || (rc == -ENOENT && w->known >> index & 1);
-}
-
 static void update_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int index) {
     const struct pt_cgroup_file *file = &pt_cgroup_files[index];
     struct pt_scan text;
     int64_t now_ns = pt_mono_ns();
     int rc = read_file(w, r, index, &text);
-    if (is_sign_of_removal(w, index, rc)) {
+    /* A file has disappeared, or the cgroup of a descriptor was removed (ENODEV). If the path still
+     * exists (a restarted service), its files are opened again. */
+    if (rc == -ENODEV || (rc == -ENOENT && w->known >> index & 1)) {
         locate(w, r);
         rc = w->is_gone ? rc : read_file(w, r, index, &text);
     }
@@ -387,8 +375,13 @@ void pt_cgroup_watch_read(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
     int usage_file;
     if (effort == PT_WATCH_NOTHING)
         return;
-    if (effort == PT_WATCH_ALL && ++w->full_read_count % LOCATE_EVERY == 0)
-        locate_again(w, r);
+    /* Controllers can be enabled and hierarchies joined later: search again. */
+    if (effort == PT_WATCH_ALL && ++w->full_read_count % LOCATE_EVERY == 0) {
+        if (pt_cgroup_locate(&r->layout, pt_str_from(w->path)) == w->mounts)
+            expect_files(w, r);
+        else
+            locate(w, r);
+    }
     w->is_active = update_usage(w, r, &usage_file);
     if (!w->is_active && effort == PT_WATCH_USAGE)
         return;

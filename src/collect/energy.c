@@ -92,14 +92,6 @@ static const char *problem_of(int rc) {
     return rc == -EACCES || rc == -EPERM ? "permission denied" : strerror(-rc);
 }
 
-static void warn_once(struct energy_state *s, const struct pt_rapl_zone *zone) {
-    if (s->has_warned)
-        return;
-    s->has_warned = true;
-    pt_log(PT_LOG_INFO, "energy: cannot read %s: %s (see pitot doctor)", zone->domain,
-           problem_of(zone->status));
-}
-
 static void add_row(struct energy_state *s, struct pt_rapl_zone *zone, struct pt_batch *rows) {
     int64_t now_ns = pt_mono_ns();
     int rc = pt_rapl_read(&s->rapl, zone, s->fs, now_ns);
@@ -110,7 +102,10 @@ static void add_row(struct energy_state *s, struct pt_rapl_zone *zone, struct pt
         pt_set_i64(rows, energy_range, (int64_t)zone->counter.range_uj);
     if (rc) {
         pt_set_str(rows, energy_problem, pt_str_from(problem_of(rc)));
-        warn_once(s, zone);
+        if (!s->has_warned)
+            pt_log(PT_LOG_INFO, "energy: cannot read %s: %s (see pitot doctor)", zone->domain,
+                   problem_of(rc));
+        s->has_warned = true;
     } else if (zone->counter.total_uj <= INT64_MAX) {
         pt_set_i64(rows, energy_energy, (int64_t)zone->counter.total_uj);
     }

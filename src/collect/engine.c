@@ -157,14 +157,6 @@ static void set_values(struct pt_batch *row, int first, const struct pt_scraped 
     }
 }
 
-static void set_widths(struct pt_batch *row, const struct pt_scraped *e) {
-    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++)
-        for (int q = 0; q < PT_ENGINE_QUANTILE_COUNT; q++)
-            if (e->quantiles[l][q].is_present)
-                pt_set_f64(row, FIRST_WIDTH + PT_ENGINE_QUANTILE_COUNT * l + q,
-                           e->quantiles[l][q].uncertainty);
-}
-
 static void set_text(struct pt_batch *row, int column, const char *text) {
     if (*text)
         pt_set_str(row, column, pt_str_from(text));
@@ -191,7 +183,11 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     pt_set_time(rows, 0, e->mono_ns);
     pt_set_i64(rows, TOOK, e->took_ns);
     set_values(rows, FIRST_VALUE, e);
-    set_widths(rows, e);
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++)
+        for (int q = 0; q < PT_ENGINE_QUANTILE_COUNT; q++)
+            if (e->quantiles[l][q].is_present)
+                pt_set_f64(rows, FIRST_WIDTH + PT_ENGINE_QUANTILE_COUNT * l + q,
+                           e->quantiles[l][q].uncertainty);
 }
 
 static void add_series(const struct engine_state *s, size_t count, int64_t now_ns,

@@ -90,15 +90,6 @@ static bool may_keep(struct pt_file_pool *pool, const struct pt_file_slot *slot)
     return true;
 }
 
-static void keep(struct pt_file_pool *pool, struct pt_file_slot *slot, int index,
-                 struct pt_file file) {
-    if (!slot->kept_count)
-        link_newest(pool, slot);
-    slot->files[index] = file;
-    slot->kept_count++;
-    pool->kept_count++;
-}
-
 int pt_file_pool_read(struct pt_file_pool *pool, struct pt_file_slot *slot, int index,
                       int directory, const char *path, struct pt_scan *text) {
     if (pt_file_slot_keeps(slot, index))
@@ -108,11 +99,16 @@ int pt_file_pool_read(struct pt_file_pool *pool, struct pt_file_slot *slot, int 
     int rc = open_file(pool, &file, directory, path);
     if (!rc)
         rc = pt_file_read(&file, &pool->text, text);
-    if (!rc && may_keep(pool, slot))
-        keep(pool, slot, index, file);
-    else
+    if (rc || !may_keep(pool, slot)) {
         pt_file_close(&file);
-    return rc;
+        return rc;
+    }
+    if (!slot->kept_count)
+        link_newest(pool, slot);
+    slot->files[index] = file;
+    slot->kept_count++;
+    pool->kept_count++;
+    return 0;
 }
 
 int pt_file_pool_read_once(struct pt_file_pool *pool, int directory, const char *path,

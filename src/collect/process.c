@@ -252,8 +252,7 @@ static void list_forks(struct state *s) {
     pt_pid_list_sort(&s->listed);
 }
 
-/* New processes are read before the others: their parents decide who belongs to the recorded tree.
- * */
+/* New processes are read before the others: parents decide who belongs to the recorded tree. */
 static void read_newcomers(struct state *s, const struct pt_context *context) {
     struct pt_process_set *set = &s->reader.set;
     for (size_t i = 0; i < set->known.count; i++)
@@ -321,13 +320,6 @@ static void set_cs(const struct state *s, struct pt_batch *row, int column, int6
         pt_set_i64(row, column, hundredfold / s->ticks_per_second);
 }
 
-static void set_start(const struct state *s, struct pt_batch *row, int64_t start_ticks) {
-    int64_t ms;
-    if (s->boot_ms && !__builtin_mul_overflow(start_ticks, 1000, &ms) &&
-        !__builtin_add_overflow(ms / s->ticks_per_second, s->boot_ms, &ms))
-        pt_set_i64(row, process_start_time, ms);
-}
-
 static void emit_stat(const struct state *s, struct pt_batch *row, const struct pt_process *p) {
     const struct pt_pid_stat *stat = &p->stat;
     pt_set_i64(row, process_parent, stat->parent);
@@ -344,13 +336,6 @@ static void emit_stat(const struct state *s, struct pt_batch *row, const struct 
     if (stat->last_cpu >= 0)
         pt_set_i64(row, process_last_cpu, stat->last_cpu);
     pt_set_i64(row, process_virtual_memory, stat->virtual_bytes);
-}
-
-static void emit_io(struct pt_batch *row, const struct pt_pid_io *io) {
-    pt_set_i64(row, process_read_bytes, io->read_bytes);
-    pt_set_i64(row, process_write_bytes, io->write_bytes);
-    pt_set_i64(row, process_read_chars, io->read_chars);
-    pt_set_i64(row, process_write_chars, io->write_chars);
 }
 
 static void emit_values(struct pt_batch *row, const struct pt_pid_values *values,
@@ -372,7 +357,10 @@ static void emit_identity(const struct state *s, struct pt_batch *row, const str
     emit_text(row, process_cgroup, &p->cgroup);
     if (!p->has_start)
         return;
-    set_start(s, row, p->stat.start_ticks);
+    int64_t ms;
+    if (s->boot_ms && !__builtin_mul_overflow(p->stat.start_ticks, 1000, &ms) &&
+        !__builtin_add_overflow(ms / s->ticks_per_second, s->boot_ms, &ms))
+        pt_set_i64(row, process_start_time, ms);
     pt_set_str(row, process_name, p->stat.name);
 }
 
@@ -385,8 +373,12 @@ static void emit(const struct state *s, struct pt_batch *row, const struct pt_pr
         emit_stat(s, row, p);
     if (p->times[STATM])
         set_product(row, process_resident, p->resident_pages, s->page_bytes);
-    if (p->times[IO])
-        emit_io(row, &p->io);
+    if (p->times[IO]) {
+        pt_set_i64(row, process_read_bytes, p->io.read_bytes);
+        pt_set_i64(row, process_write_bytes, p->io.write_bytes);
+        pt_set_i64(row, process_read_chars, p->io.read_chars);
+        pt_set_i64(row, process_write_chars, p->io.write_chars);
+    }
     if (p->times[CLOCK])
         pt_set_i64(row, process_cpu, p->cpu_ns);
     if (p->times[STATUS])

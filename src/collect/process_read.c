@@ -72,16 +72,13 @@ static int read_once(struct pt_process_reader *r, const struct pt_context *conte
     return pt_file_pool_read_once(&r->pool, context->fs->proc, path_of(path, p->pid, file), text);
 }
 
-/* The name changes after exec, and if a program renames itself. */
-static void name_changed(struct pt_process *p, struct pt_str name) {
-    pt_str_copy(p->name, sizeof p->name, name);
-    p->command_due_ns = 0;
-    p->has_no_io = false;
-}
-
 static void take_stat(struct pt_process *p, const struct pt_pid_stat *stat) {
-    if (!pt_str_eq(stat->name, p->stat.name))
-        name_changed(p, stat->name);
+    /* The name changes after exec, and if a program renames itself. */
+    if (!pt_str_eq(stat->name, p->stat.name)) {
+        pt_str_copy(p->name, sizeof p->name, stat->name);
+        p->command_due_ns = 0;
+        p->has_no_io = false;
+    }
     size_t len = stat->name.len < sizeof p->name - 1 ? stat->name.len : sizeof p->name - 1;
     p->stat = *stat;
     p->has_start = true;
@@ -117,10 +114,6 @@ static void read_statm(struct pt_process_reader *r, const struct pt_context *con
     p->times[PT_PROCESS_STATM] = rc ? 0 : now_ns;
 }
 
-static bool is_out_of_files(int rc) {
-    return rc == -EMFILE || rc == -ENFILE;
-}
-
 static void read_io(struct pt_process_reader *r, const struct pt_context *context,
                     struct pt_process *p, bool is_kept) {
     struct pt_scan text;
@@ -128,14 +121,13 @@ static void read_io(struct pt_process_reader *r, const struct pt_context *contex
         return;
     int64_t now_ns = pt_mono_ns();
     int rc = read_file(r, context, p, FILE_IO, is_kept, &text);
-    p->has_no_io = rc && !is_out_of_files(rc);
+    p->has_no_io = rc && rc != -EMFILE && rc != -ENFILE;
     if (!rc)
         rc = pt_pid_parse_io(text, &p->io);
     p->times[PT_PROCESS_IO] = rc ? 0 : now_ns;
 }
 
-/* CPU time of any process without opening a file; the clock id is that of clock_getcpuclockid(3).
- * */
+/* CPU time of any process without a file; the clock id is that of clock_getcpuclockid(3). */
 static bool read_cpu_clock(pid_t pid, int64_t *cpu_ns) {
     struct timespec t;
     if (clock_gettime((clockid_t)(~(unsigned)pid << 3 | 2), &t))
