@@ -56,13 +56,6 @@ static int open_hwmon(int card) {
     return fd;
 }
 
-static void close_card(struct pt_drm_card *card) {
-    for (int i = 0; i < PT_DRM_VALUES; i++)
-        pt_file_close(&card->files[i]);
-    (void)pt_fd_close(&card->hwmon);
-    close(card->directory);
-}
-
 static bool is_one_of(const char *name, const char *const *names) {
     for (; *names; names++)
         if (strcmp(name, *names) == 0)
@@ -108,8 +101,13 @@ void pt_drm_cards_read(struct pt_drm_cards *cards, const struct pt_fs *fs,
 }
 
 void pt_drm_cards_release(struct pt_drm_cards *cards) {
-    for (size_t i = 0; i < cards->count; i++)
-        close_card(&cards->at[i]);
+    for (size_t i = 0; i < cards->count; i++) {
+        struct pt_drm_card *card = &cards->at[i];
+        for (int k = 0; k < PT_DRM_VALUES; k++)
+            pt_file_close(&card->files[k]);
+        (void)pt_fd_close(&card->hwmon);
+        close(card->directory);
+    }
     pt_free(cards->at);
     *cards = (struct pt_drm_cards){ 0 };
 }

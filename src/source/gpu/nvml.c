@@ -64,16 +64,6 @@ static struct pt_nvml_unit *add_unit(struct pt_nvml_state *s, struct pt_nvml_dev
     return unit;
 }
 
-/* A device that cannot be had keeps its place, so that indices stay those of nvidia-smi. */
-static void add_gpus(struct pt_nvml_state *s, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
-        struct pt_nvml_device *handle = NULL;
-        if (s->api.device_by_index(i, &handle) != PT_NVML_SUCCESS)
-            handle = NULL;
-        add_unit(s, handle, -1);
-    }
-}
-
 static bool has_mig(const struct pt_nvml_state *s, struct pt_nvml_device *handle) {
     unsigned current = 0, pending = 0;
     return handle && s->api.mig_mode && s->api.mig_by_index && s->api.max_mig_count &&
@@ -142,7 +132,13 @@ static int nvml_open(void *state, const struct pt_fs *fs, struct pt_err *err) {
         return rc;
     }
     read_versions(s);
-    add_gpus(s, gpu_count);
+    /* A GPU that cannot be opened keeps its index, so that indices stay those of nvidia-smi. */
+    for (unsigned i = 0; i < gpu_count; i++) {
+        struct pt_nvml_device *handle = NULL;
+        if (s->api.device_by_index(i, &handle) != PT_NVML_SUCCESS)
+            handle = NULL;
+        add_unit(s, handle, -1);
+    }
     for (int i = 0; i < (int)gpu_count; i++)
         add_instances(s, i);
     register_events(s, (int)gpu_count);

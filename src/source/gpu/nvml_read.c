@@ -467,14 +467,6 @@ static void drain_events(struct pt_nvml_state *s) {
     }
 }
 
-static void set_xids(const struct pt_nvml_unit *unit, struct pt_gpu_device *d) {
-    if (!unit->has_events)
-        return;
-    pt_gpu_set(d, PT_GPU_XID_COUNT, unit->xid_count);
-    if (unit->xid_count > 0)
-        pt_gpu_set(d, PT_GPU_XID_LAST, unit->xid_last);
-}
-
 void pt_nvml_read_device(void *state, int index, enum pt_gpu_pace pace, struct pt_gpu_device *d) {
     struct pt_nvml_state *s = state;
     struct pt_nvml_unit *unit = &s->units[index];
@@ -489,8 +481,11 @@ void pt_nvml_read_device(void *state, int index, enum pt_gpu_pace pace, struct p
         else if (outcome == PT_NVML_GONE)
             unit->is_gone = true;
     }
-    if (pace == PT_GPU_FAST)
-        set_xids(unit, d);
+    if (pace == PT_GPU_FAST && unit->has_events) {
+        pt_gpu_set(d, PT_GPU_XID_COUNT, unit->xid_count);
+        if (unit->xid_count > 0)
+            pt_gpu_set(d, PT_GPU_XID_LAST, unit->xid_last);
+    }
     d->is_gone = unit->is_gone;
 }
 

@@ -57,15 +57,6 @@ static int copy_fs(struct pt_fs *into, const struct pt_fs *from) {
     return rc;
 }
 
-static void add_devices(struct pt_gpu_poller *p, struct opened *o) {
-    int count = o->backend->device_count(o->state);
-    o->first = (int)p->work.device_count;
-    for (int i = 0; i < count; i++) {
-        struct pt_gpu_device *d = pt_gpu_add_device(&p->work);
-        o->backend->describe_device(o->state, i, o->first, &d->info);
-    }
-}
-
 /* Of several reasons for no GPU, reports the most serious: one that is not "there is none". */
 static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
     int gravest = 0;
@@ -83,7 +74,12 @@ static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
             }
             continue;
         }
-        add_devices(p, o);
+        int count = o->backend->device_count(o->state);
+        o->first = (int)p->work.device_count;
+        for (int k = 0; k < count; k++) {
+            struct pt_gpu_device *d = pt_gpu_add_device(&p->work);
+            o->backend->describe_device(o->state, k, o->first, &d->info);
+        }
         p->opened_count++;
     }
 }
@@ -154,18 +150,13 @@ static bool wait_until(struct pt_gpu_poller *p, int64_t deadline_ns) {
     return goes_on;
 }
 
-static int64_t interval_of(struct pt_gpu_poller *p) {
-    pthread_mutex_lock(&p->mutex);
-    int64_t interval_ns = p->interval_ns;
-    pthread_mutex_unlock(&p->mutex);
-    return interval_ns;
-}
-
 static void poll_devices(struct pt_gpu_poller *p) {
     int64_t next_ns;
     do {
         int64_t start_ns = pt_mono_ns();
-        p->turn_ns = interval_of(p);
+        pthread_mutex_lock(&p->mutex);
+        p->turn_ns = p->interval_ns;
+        pthread_mutex_unlock(&p->mutex);
         next_ns = start_ns + p->turn_ns;
         read_pace(p, PT_GPU_FAST, start_ns);
         read_pace(p, PT_GPU_SLOW, start_ns);
