@@ -12,8 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define LIST_PERIOD_NS      PT_NS_PER_SECOND       /* /proc is listed at least this often */
-#define TOLD_LIST_PERIOD_NS (5 * PT_NS_PER_SECOND) /* if the kernel reports forks */
+#define LIST_PERIOD_NS             PT_NS_PER_SECOND       /* /proc is listed at least this often */
+#define LIST_PERIOD_WITH_EVENTS_NS (5 * PT_NS_PER_SECOND) /* if the kernel reports forks */
 
 enum { LISTING, TREE, EVENTS, RECORDS };
 
@@ -221,9 +221,9 @@ static bool is_quiet(struct state *s) {
     return s->last_pid >= 0 && s->last_pid == before;
 }
 
-static void hear_event(struct pt_process_set *set, const struct pt_proc_event *e) {
+static void apply_event(struct pt_process_set *set, const struct pt_proc_event *e) {
     if (e->kind == PT_PROC_FORK)
-        pt_process_set_hear_fork(set, e->parent, e->pid);
+        pt_process_set_note_fork(set, e->parent, e->pid);
     struct pt_process *p = e->kind == PT_PROC_EXEC ? pt_process_set_find(set, e->pid) : NULL;
     if (p)
         p->command_due_ns = 0;
@@ -231,7 +231,7 @@ static void hear_event(struct pt_process_set *set, const struct pt_proc_event *e
 
 /* Called after listing: then the events include the exit of every process that is no longer listed.
  * False if events were lost. */
-static bool hear_events(struct state *s) {
+static bool apply_events(struct state *s) {
     uint64_t overflows = s->events.overflow_count;
     s->events.count = 0;
     pt_proc_socket_drain(&s->connector, &s->events);
@@ -240,7 +240,7 @@ static bool hear_events(struct state *s) {
     if (!is_complete)
         pt_process_set_forget_forks(&s->reader.set);
     for (size_t i = 0; i < s->events.count; i++)
-        hear_event(&s->reader.set, &s->events.at[i]);
+        apply_event(&s->reader.set, &s->events.at[i]);
     return is_complete;
 }
 
@@ -253,7 +253,7 @@ static void list_forks(struct state *s) {
 }
 
 /* New processes are read before the others: parents decide who belongs to the recorded tree. */
-static void read_newcomers(struct state *s, const struct pt_context *context) {
+static void read_new_processes(struct state *s, const struct pt_context *context) {
     struct pt_process_set *set = &s->reader.set;
     for (size_t i = 0; i < set->known.count; i++)
         if (set->known.at[i]->is_new)
@@ -264,21 +264,22 @@ static void read_newcomers(struct state *s, const struct pt_context *context) {
 /* Listing /proc costs a third as much as reading stat: it is done only now and then if the kernel
  * reports forks, and not at all if no pid was assigned. */
 static int find_processes(struct state *s, const struct pt_context *context) {
-    bool is_told = pt_proc_socket_is_open(&s->connector),
+    bool has_events = pt_proc_socket_is_open(&s->connector),
          is_due = context->now_ns >= s->list_due_ns;
-    bool is_listed = is_due || (!is_told && !is_quiet(s));
+    bool is_listed = is_due || (!has_events && !is_quiet(s));
     int rc = is_listed ? pt_pid_list_read(&s->listed, s->proc) : 0;
-    bool is_complete = hear_events(s);
+    bool is_complete = apply_events(s);
     if (rc)
         return rc;
     if (is_listed)
-        s->list_due_ns = context->now_ns + (is_told ? TOLD_LIST_PERIOD_NS : LIST_PERIOD_NS);
+        s->list_due_ns =
+            context->now_ns + (has_events ? LIST_PERIOD_WITH_EVENTS_NS : LIST_PERIOD_NS);
     else
         list_forks(s);
     if (!is_complete)
         s->list_due_ns = 0;
     if (pt_process_set_merge(&s->reader.set, &s->listed, is_listed) > 0)
-        read_newcomers(s, context);
+        read_new_processes(s, context);
     return 0;
 }
 
@@ -305,7 +306,7 @@ static void count_events(struct state *s) {
     }
     for (size_t i = 0; i < s->events.count; i++)
         if (s->events.at[i].kind == PT_PROC_EXIT)
-            pt_process_set_hear_exit(&s->reader.set, s->events.at[i].pid);
+            pt_process_set_note_exit(&s->reader.set, s->events.at[i].pid);
 }
 
 static void set_product(struct pt_batch *row, int column, int64_t a, int64_t b) {

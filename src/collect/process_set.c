@@ -191,14 +191,14 @@ bool pt_process_set_is_recorded(const struct pt_process_set *set, pid_t pid) {
     return p && p->is_recorded;
 }
 
-void pt_process_set_hear_fork(struct pt_process_set *set, pid_t parent, pid_t child) {
+void pt_process_set_note_fork(struct pt_process_set *set, pid_t parent, pid_t child) {
     if (pt_process_set_is_recorded(set, parent))
         pids_add(&set->offspring, child);
     else
         pids_remove(&set->offspring, child);
 }
 
-void pt_process_set_hear_exit(struct pt_process_set *set, pid_t pid) {
+void pt_process_set_note_exit(struct pt_process_set *set, pid_t pid) {
     pids_remove(&set->offspring, pid);
 }
 

@@ -93,8 +93,8 @@ bool pt_process_set_is_recorded(const struct pt_process_set *set, pid_t pid);
 
 /* Remembers a fork: a child is known as recorded even if its parent has ended when the child is
  * first seen. */
-void pt_process_set_hear_fork(struct pt_process_set *set, pid_t parent, pid_t child);
-void pt_process_set_hear_exit(struct pt_process_set *set, pid_t pid);
+void pt_process_set_note_fork(struct pt_process_set *set, pid_t parent, pid_t child);
+void pt_process_set_note_exit(struct pt_process_set *set, pid_t pid);
 /* Call it if events were lost: other processes may now have the known pids. */
 void pt_process_set_forget_forks(struct pt_process_set *set);
 
