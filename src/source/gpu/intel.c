@@ -80,17 +80,17 @@ static void intel_describe(void *state, int index, int first, struct pt_gpu_info
 }
 
 static void read_throttle(const struct pt_drm_card *card, struct pt_gpu_device *d) {
-    bool is_xe = strcmp(card->driver, "xe") == 0, is_told = false;
+    bool is_xe = strcmp(card->driver, "xe") == 0, is_known = false;
     int64_t raw = 0, throttle = 0, is_set;
     for (size_t i = 0; i < PT_COUNT(reasons); i++) {
         const char *path = is_xe ? reasons[i].xe : reasons[i].i915;
         if (pt_fs_read_i64(card->directory, path, &is_set))
             continue;
-        is_told = true;
+        is_known = true;
         raw |= (int64_t)(is_set == 1) << i;
         throttle |= is_set == 1 ? reasons[i].means : 0;
     }
-    if (!is_told)
+    if (!is_known)
         return;
     pt_gpu_set(d, PT_GPU_THROTTLE_RAW, raw);
     pt_gpu_set(d, PT_GPU_THROTTLE, throttle);

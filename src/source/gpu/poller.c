@@ -59,7 +59,7 @@ static int copy_fs(struct pt_fs *into, const struct pt_fs *from) {
 
 /* Of several reasons for no GPU, reports the most serious: one that is not "there is none". */
 static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
-    int gravest = 0;
+    int worst = 0;
     for (int i = 0; pt_gpu_backends[i] && p->opened_count < BACKENDS_MAX; i++) {
         struct opened *o = &p->opened[p->opened_count];
         struct pt_err err = { 0 };
@@ -68,9 +68,9 @@ static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
         int rc = o->backend->open(o->state, &p->fs, &err);
         if (rc) {
             pt_free(o->state);
-            if (!gravest || (gravest == -ENODATA && rc != -ENODATA)) {
+            if (!worst || (worst == -ENODATA && rc != -ENODATA)) {
                 *reason = err;
-                gravest = rc;
+                worst = rc;
             }
             continue;
         }
