@@ -56,14 +56,6 @@ static bool begin_move(int64_t *to_ns, bool *is_watched) {
     return has_to;
 }
 
-static void end_move(int64_t to_ns, bool is_watched) {
-    pt_monitor_lock();
-    gpu.held_ns = to_ns;
-    gpu.is_watched = is_watched;
-    gpu.is_moving = false;
-    pt_monitor_unlock();
-}
-
 void pt_settings_catch_up(void) {
     int64_t to_ns;
     bool is_watched;
@@ -74,7 +66,11 @@ void pt_settings_catch_up(void) {
         if (rc)
             pt_monitor_log(PT_LEVEL_DEBUG_PERFORMANCE,
                            "GPU monitoring: no GPU found, continuing without it");
-        end_move(to_ns, to_ns && !rc);
+        pt_monitor_lock();
+        gpu.held_ns = to_ns;
+        gpu.is_watched = to_ns && !rc;
+        gpu.is_moving = false;
+        pt_monitor_unlock();
     }
 }
 

@@ -78,14 +78,6 @@ static double part_of_cpu(const struct pt_energy_inputs *in) {
     return busy_s > 0 ? in->cpu_s / busy_s : 0;
 }
 
-static struct pt_estimate model_cpu(const struct pt_energy_basis *b,
-                                    const struct pt_energy_inputs *in) {
-    struct pt_estimate full = pt_power_full(b);
-    double share =
-        isnan(in->cpu_percent) ? PT_POWER_SHARE_UNKNOWN : pt_power_share(in->cpu_percent / 100);
-    return pt_estimate_scaled(&full, share * in->wall_s * part_of_cpu(in));
-}
-
 static struct pt_estimate sum_of(const struct pt_energy_basis *b,
                                  const struct pt_energy_inputs *in) {
     struct pt_estimate sum = { 0 }, part;
@@ -93,7 +85,10 @@ static struct pt_estimate sum_of(const struct pt_energy_basis *b,
         sum = pt_estimate_of(in->rapl_joules * part_of_cpu(in), MEASURED_LOW, MEASURED_HIGH,
                              PT_MEASURED, "RAPL");
     } else {
-        sum = model_cpu(b, in);
+        struct pt_estimate full = pt_power_full(b);
+        double share =
+            isnan(in->cpu_percent) ? PT_POWER_SHARE_UNKNOWN : pt_power_share(in->cpu_percent / 100);
+        sum = pt_estimate_scaled(&full, share * in->wall_s * part_of_cpu(in));
         struct pt_estimate all = pt_power_memory(b);
         part = pt_estimate_scaled(&all, in->wall_s * in->ram_mb / in->memory_mb);
         pt_estimate_add(&sum, &part);

@@ -250,23 +250,20 @@ int pt_gpu_watch_start(int64_t interval_ns) {
     return rc;
 }
 
-static void stop_watching(void) {
-    if (tick_id > 0)
-        pt_ticker_remove(tick_id);
-    tick_id = 0;
-    pthread_mutex_lock(&lock);
-    struct pt_gpu_poller *ended = poller;
-    poller = NULL;
-    now = nothing;
-    pthread_mutex_unlock(&lock);
-    pt_gpu_poller_stop(ended);
-}
-
 void pt_gpu_watch_stop(void) {
     int saved_errno = errno;
     pthread_mutex_lock(&life_lock);
-    if (reference_count > 0 && --reference_count == 0)
-        stop_watching();
+    if (reference_count > 0 && --reference_count == 0) {
+        if (tick_id > 0)
+            pt_ticker_remove(tick_id);
+        tick_id = 0;
+        pthread_mutex_lock(&lock);
+        struct pt_gpu_poller *ended = poller;
+        poller = NULL;
+        now = nothing;
+        pthread_mutex_unlock(&lock);
+        pt_gpu_poller_stop(ended);
+    }
     pthread_mutex_unlock(&life_lock);
     errno = saved_errno;
 }

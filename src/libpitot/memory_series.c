@@ -31,18 +31,15 @@ static bool grow(struct pt_memory_series *s) {
     return true;
 }
 
-static void thin(struct pt_memory_series *s) {
-    s->count /= 2;
-    for (size_t i = 0; i < s->count; i++) {
-        s->x[i] = s->x[2 * i];
-        s->mb[i] = s->mb[2 * i];
-    }
-    s->stride = s->stride < 2 ? 2 : s->stride * 2;
-}
-
 void pt_memory_series_add(struct pt_memory_series *s, double x, double mb) {
-    if (s->count == PT_MEMORY_SERIES_MAX)
-        thin(s);
+    if (s->count == PT_MEMORY_SERIES_MAX) {
+        s->count /= 2;
+        for (size_t i = 0; i < s->count; i++) {
+            s->x[i] = s->x[2 * i];
+            s->mb[i] = s->mb[2 * i];
+        }
+        s->stride = s->stride < 2 ? 2 : s->stride * 2;
+    }
     bool takes = is_taken(s) && (s->count < s->capacity || grow(s));
     s->offered++;
     if (!takes)

@@ -44,7 +44,13 @@ pt_monitor_report *pt_monitor_report_new(pt_monitor *monitor) {
     return report;
 }
 
-static void write_gpu(struct pt_json *j, const pt_gpu_metrics *gpu) {
+static void write_report(struct pt_json *j, const void *what) {
+    const pt_monitor_report *report = what;
+    const pt_gpu_metrics *gpu = &report->gpu_metrics;
+    const pt_system_metrics *system = &report->system_metrics;
+    pt_json_object(j, NULL);
+    pt_json_f64(j, "timestamp", report->timestamp);
+    pt_json_f64(j, "uptime_seconds", report->uptime_seconds);
     pt_json_object(j, "gpu_metrics");
     if (gpu->is_known) {
         pt_json_f64(j, "gpu_utilization", gpu->gpu_utilization);
@@ -54,40 +60,26 @@ static void write_gpu(struct pt_json *j, const pt_gpu_metrics *gpu) {
         pt_json_f64(j, "gpu_power_draw", gpu->gpu_power_draw);
     }
     pt_json_end(j);
-}
-
-static void write_system(struct pt_json *j, const pt_system_metrics *system) {
     pt_json_object(j, "system_metrics");
     pt_json_f64(j, "cpu_utilization", system->cpu_utilization);
     pt_json_f64(j, "memory_used_gb", system->memory_used_gb);
     pt_json_f64(j, "memory_total_gb", system->memory_total_gb);
     pt_json_f64(j, "memory_percent", system->memory_percent);
     pt_json_end(j);
-}
-
-static void write_summary(struct pt_json *j, const pt_series_summary *summary) {
-    pt_json_object(j, summary->name);
-    pt_json_f64(j, "current", summary->current);
-    pt_json_f64(j, "average", summary->average);
-    pt_json_f64(j, "min", summary->min);
-    pt_json_f64(j, "max", summary->max);
-    pt_json_end(j);
-}
-
-static void write_report(struct pt_json *j, const void *what) {
-    const pt_monitor_report *report = what;
-    pt_json_object(j, NULL);
-    pt_json_f64(j, "timestamp", report->timestamp);
-    pt_json_f64(j, "uptime_seconds", report->uptime_seconds);
-    write_gpu(j, &report->gpu_metrics);
-    write_system(j, &report->system_metrics);
     pt_json_array(j, "alerts");
     for (size_t i = 0; i < report->alert_count; i++)
         pt_json_text(j, NULL, report->alerts[i].text);
     pt_json_end(j);
     pt_json_object(j, "metric_summaries");
-    for (size_t i = 0; i < report->summary_count; i++)
-        write_summary(j, &report->metric_summaries[i]);
+    for (size_t i = 0; i < report->summary_count; i++) {
+        const pt_series_summary *summary = &report->metric_summaries[i];
+        pt_json_object(j, summary->name);
+        pt_json_f64(j, "current", summary->current);
+        pt_json_f64(j, "average", summary->average);
+        pt_json_f64(j, "min", summary->min);
+        pt_json_f64(j, "max", summary->max);
+        pt_json_end(j);
+    }
     pt_json_end(j);
     pt_json_end(j);
 }

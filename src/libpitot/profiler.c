@@ -56,17 +56,6 @@ void pt_profiler_options_init(pt_profiler_options *options) {
     };
 }
 
-/* Fields unknown to a program built for an earlier version have their defaults. */
-static void take_options(pt_profiler_options *into, const pt_profiler_options *from) {
-    pt_profiler_options_init(into);
-    if (from)
-        memcpy(into, from, from->size < sizeof *into ? from->size : sizeof *into);
-    into->size = sizeof *into;
-    if (!(into->memory_interval > 0))
-        into->memory_interval = INTERVAL_DEFAULT_S;
-    into->memory_interval = fmin(fmax(into->memory_interval, INTERVAL_LOW_S), INTERVAL_HIGH_S);
-}
-
 static int64_t interval_ns(const pt_profiler *p) {
     return (int64_t)(p->options.memory_interval * (double)PT_NS_PER_SECOND);
 }
@@ -76,7 +65,16 @@ pt_profiler *pt_profiler_new(const pt_profiler_options *options) {
     pthread_once(&prepared, prepare);
     pt_profiler *p = calloc(1, sizeof *p);
     if (p) {
-        take_options(&p->options, options);
+        /* Fields unknown to a program built for an earlier version have their defaults. */
+        pt_profiler_options_init(&p->options);
+        if (options)
+            memcpy(&p->options, options,
+                   options->size < sizeof p->options ? options->size : sizeof p->options);
+        p->options.size = sizeof p->options;
+        if (!(p->options.memory_interval > 0))
+            p->options.memory_interval = INTERVAL_DEFAULT_S;
+        p->options.memory_interval =
+            fmin(fmax(p->options.memory_interval, INTERVAL_LOW_S), INTERVAL_HIGH_S);
         struct pt_kernel_text buffer = { 0 };
         if (p->options.track_gpu)
             p->watches_gpu = !pt_gpu_watch_start(interval_ns(p));

@@ -56,23 +56,20 @@ static bool take(struct pt_push_sender *s, struct pt_push_request *request) {
     return true;
 }
 
-static void note_queue(struct pt_push_sender *s, int rc) {
-    if (rc && rc != s->queue_error)
-        pt_log(PT_LOG_ERROR,
-               "%s: cannot write to %s: %s (samples that cannot be stored are not sent)",
-               name_of(s), s->options.directory, strerror(-rc));
-    else if (!rc && s->queue_error)
-        pt_log(PT_LOG_WARNING, "%s: writing to %s works again", name_of(s), s->options.directory);
-    s->queue_error = rc;
-}
-
 static void to_queue(struct pt_push_sender *s) {
     struct pt_push_request request;
     uint64_t dropped = s->queue.counts.dropped_points;
     while (take(s, &request)) {
         int rc = pt_push_queue_put(&s->queue, &request);
         s->lost_points += rc ? request.point_count : 0;
-        note_queue(s, rc);
+        if (rc && rc != s->queue_error)
+            pt_log(PT_LOG_ERROR,
+                   "%s: cannot write to %s: %s (samples that cannot be stored are not sent)",
+                   name_of(s), s->options.directory, strerror(-rc));
+        else if (!rc && s->queue_error)
+            pt_log(PT_LOG_WARNING, "%s: writing to %s works again", name_of(s),
+                   s->options.directory);
+        s->queue_error = rc;
     }
     pt_push_queue_sync(&s->queue);
     if (dropped == 0 && s->queue.counts.dropped_points > 0)

@@ -193,15 +193,6 @@ static void put_total(struct pt_out *out, struct pt_str name, struct pt_str suff
     put_number(out, value);
 }
 
-static void put_histogram(struct pt_out *out, struct pt_str name, const struct pt_series *series) {
-    const struct pt_distribution *d = series->distribution;
-    const struct pt_series sum = { .value = d->sum };
-    const struct pt_series count = { .integer = d->count, .is_integer = true };
-    put_buckets(out, name, series->labels, d);
-    put_total(out, name, PT_STR("_sum"), series->labels, &sum);
-    put_total(out, name, PT_STR("_count"), series->labels, &count);
-}
-
 static struct pt_str suffix_of(const struct pt_family *family) {
     return family->kind == PT_FAMILY_COUNTER ? PT_STR("_total") : PT_STR("");
 }
@@ -242,6 +233,13 @@ void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_
         }
         return;
     }
-    for (size_t i = 0; i < family->series_count; i++)
-        put_histogram(out, family->name, &family->series[i]);
+    for (size_t i = 0; i < family->series_count; i++) {
+        const struct pt_series *series = &family->series[i];
+        const struct pt_distribution *d = series->distribution;
+        const struct pt_series sum = { .value = d->sum };
+        const struct pt_series count = { .integer = d->count, .is_integer = true };
+        put_buckets(out, family->name, series->labels, d);
+        put_total(out, family->name, PT_STR("_sum"), series->labels, &sum);
+        put_total(out, family->name, PT_STR("_count"), series->labels, &count);
+    }
 }
