@@ -9,10 +9,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define PLACES 1024 /* of the hash table; more than there are metrics */
-#define NONE   UINT16_MAX
+#define SLOTS 1024 /* of the hash table; more than there are metrics */
+#define NONE  UINT16_MAX
 
-_Static_assert(PLACES > PT_REGION_METRICS, "a free slot is always found");
+_Static_assert(SLOTS > PT_REGION_METRICS, "a free slot is always found");
 
 /* A metric of the region and its family. */
 struct member {
@@ -44,7 +44,7 @@ struct pt_metric_families {
     struct pt_family families[PT_REGION_METRICS + 1];           /* including dropped ones */
     uint16_t first[PT_REGION_METRICS], last[PT_REGION_METRICS]; /* members of a family */
     uint16_t family_count;
-    uint16_t places[PLACES]; /* families, by their names */
+    uint16_t slots[SLOTS]; /* families, by their names */
     struct pt_series series[PT_REGION_METRICS + 1];
     struct source sources[PT_REGION_METRICS]; /* of the series */
     size_t series_count;
@@ -121,13 +121,13 @@ static uint32_t hash(struct pt_str name) {
 }
 
 /* Its slot in the hash table: that of the family, or the free one for it. */
-static uint16_t *find_place(struct pt_metric_families *m, struct pt_str name,
-                            enum pt_family_kind kind) {
+static uint16_t *find_slot(struct pt_metric_families *m, struct pt_str name,
+                           enum pt_family_kind kind) {
     for (uint32_t at = hash(name);; at++) {
-        uint16_t *place = &m->places[at % PLACES];
-        if (*place == NONE ||
-            (m->families[*place].kind == kind && pt_str_eq(m->families[*place].name, name)))
-            return place;
+        uint16_t *slot = &m->slots[at % SLOTS];
+        if (*slot == NONE ||
+            (m->families[*slot].kind == kind && pt_str_eq(m->families[*slot].name, name)))
+            return slot;
     }
 }
 
@@ -147,10 +147,10 @@ static void add_member(struct pt_metric_families *m, const struct pt_region_metr
     struct pt_str name = pt_str_from(metric->name);
     if (metric->kind == PT_REGION_COUNTER)
         name = pt_counter_family(name);
-    uint16_t *place = find_place(m, name, kind_of(metric));
-    if (*place == NONE)
-        *place = add_family(m, metric, name);
-    uint16_t family = *place, index = m->member_count++;
+    uint16_t *slot = find_slot(m, name, kind_of(metric));
+    if (*slot == NONE)
+        *slot = add_family(m, metric, name);
+    uint16_t family = *slot, index = m->member_count++;
     m->members[index] = (struct member){ metric, family, NONE };
     if (m->first[family] == NONE)
         m->first[family] = index;
@@ -214,7 +214,7 @@ static int group(struct pt_metric_families *m, const struct pt_region *region,
     m->region = (struct pt_region){ 0 };
     m->member_count = m->family_count = 0;
     m->series_count = m->labels_length = 0;
-    memset(m->places, 0xff, sizeof m->places);
+    memset(m->slots, 0xff, sizeof m->slots);
     for (uint32_t i = 1; i < metric_count; i++)
         if (is_whole(&region->at->metrics[i]))
             add_member(m, &region->at->metrics[i]);

@@ -139,14 +139,15 @@ static void write_events(struct trace *t, struct pt_out *out, uint64_t from) {
     if (pt_history_region(&t->region))
         write_spans(t, from, end);
     pt_flows_write(&t->to, t->points, t->point_count);
-    uint32_t place = 0;
+    uint32_t sort_index = 0;
     for (uint32_t i = 0; i < t->thread_count; i++) {
         char path[64], name[PT_REGION_OWNER_NAME]; /* current name, or that at its first call */
         snprintf(path, sizeof path, "/proc/self/task/%u/comm", t->threads[i]);
         if (pt_fs_read_line(AT_FDCWD, path, name, PT_REGION_OWNER_NAME) &&
             !pt_history_thread_name(t->threads[i], name))
             name[0] = '\0';
-        place = pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), place);
+        sort_index =
+            pt_lanes_name(&t->to, &t->lanes, t->pid, t->threads[i], pt_str_from(name), sort_index);
     }
     int64_t now_ns = pt_mono_ns();
     t->first_ns = now_ns < t->first_ns ? now_ns : t->first_ns;

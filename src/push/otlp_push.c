@@ -318,7 +318,7 @@ static enum pt_push_verdict verdict_of(const struct pt_http_request *answer) {
         return PT_PUSH_RETRY;
     default:
         if (!answer->error)
-            return PT_PUSH_TAKEN;
+            return PT_PUSH_ACCEPTED;
         return answer->status >= 300 ? PT_PUSH_REJECTED : PT_PUSH_RETRY;
     }
 }
@@ -329,7 +329,7 @@ static struct pt_push_judgement judge(void *state, const struct pt_http_request 
     struct pt_otlp_answer partial;
     (void)state;
     bool is_message = strncmp(answer->content_type, "application/x-protobuf", 22) == 0;
-    if (j.verdict != PT_PUSH_TAKEN)
+    if (j.verdict != PT_PUSH_ACCEPTED)
         return j;
     j.words = PT_STR("");
     if (is_message && !pt_otlp_read_answer(pt_buf_as_str(&answer->body), &partial)) {

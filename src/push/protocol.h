@@ -12,7 +12,7 @@
 #include "push/push_settings.h"
 
 enum pt_push_verdict {
-    PT_PUSH_TAKEN,
+    PT_PUSH_ACCEPTED,
     PT_PUSH_RETRY,    /* retry later */
     PT_PUSH_AGAIN,    /* retry at once, in another form */
     PT_PUSH_REJECTED, /* drop: it would never be accepted */

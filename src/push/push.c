@@ -102,8 +102,8 @@ static void fill_row(struct pt_batch *b, struct receiver *r, const struct pt_sam
     pt_batch_add_row(b);
     pt_set_time(b, 0, sample->mono_ns);
     pt_set_str(b, push_receiver, pt_str_from(r->protocol->name));
-    pt_set_i64(b, push_requests, (int64_t)c.taken_requests);
-    pt_set_i64(b, push_points, (int64_t)c.taken_points);
+    pt_set_i64(b, push_requests, (int64_t)c.accepted_requests);
+    pt_set_i64(b, push_points, (int64_t)c.accepted_points);
     pt_set_i64(b, push_failures, (int64_t)c.failed_tries);
     pt_set_i64(b, push_rejected, (int64_t)c.rejected_points);
     pt_set_i64(b, push_dropped, (int64_t)(c.dropped_points + r->batch.refused_points));

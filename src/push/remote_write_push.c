@@ -205,7 +205,7 @@ static enum pt_push_verdict verdict_of(struct state *s, const struct pt_http_req
     bool is_final = answer->status >= 400 && answer->status < 500 && answer->status != 429;
     if (!answer->error && (s->version == V1 || *answer->answer_value)) {
         s->version = s->version == UNKNOWN ? V2 : s->version;
-        return PT_PUSH_TAKEN;
+        return PT_PUSH_ACCEPTED;
     }
     if (s->version != V1 &&
         (!answer->error || answer->status == 415 || (is_final && s->version == UNKNOWN))) {

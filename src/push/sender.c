@@ -153,8 +153,8 @@ static void note_failure(struct pt_push_sender *s, const char *words) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static void note_taken(struct pt_push_sender *s, const struct pt_push_request *request,
-                       const struct pt_push_judgement *j) {
+static void note_accepted(struct pt_push_sender *s, const struct pt_push_request *request,
+                          const struct pt_push_judgement *j) {
     if (s->is_failing)
         pt_log(PT_LOG_WARNING, "%s: %s works again; %llu requests queued", name_of(s), s->url,
                (unsigned long long)s->queue.waiting_requests);
@@ -164,8 +164,8 @@ static void note_taken(struct pt_push_sender *s, const struct pt_push_request *r
         j->rejected_points < request->point_count ? j->rejected_points : request->point_count;
     pthread_mutex_lock(&s->lock);
     bool is_first = rejected > 0 && s->counts.rejected_points == 0;
-    s->counts.taken_requests++;
-    s->counts.taken_points += request->point_count - rejected;
+    s->counts.accepted_requests++;
+    s->counts.accepted_points += request->point_count - rejected;
     s->counts.rejected_points += rejected;
     pthread_mutex_unlock(&s->lock);
     if (is_first || (rejected == 0 && j->words.len > 0))
@@ -235,8 +235,8 @@ static bool send_one(struct pt_push_sender *s) {
     post(s, &p);
     struct pt_push_judgement j = protocol->judge(s->options.protocol_state, &s->http);
     switch (j.verdict) {
-    case PT_PUSH_TAKEN:
-        note_taken(s, &request, &j);
+    case PT_PUSH_ACCEPTED:
+        note_accepted(s, &request, &j);
         pt_push_queue_pop(&s->queue, request.id);
         return true;
     case PT_PUSH_AGAIN:

@@ -14,7 +14,7 @@
 #define PT_PUSH_HANDOVER_MAX 64
 
 struct pt_push_counts {
-    uint64_t taken_requests, taken_points;
+    uint64_t accepted_requests, accepted_points;
     uint64_t failed_tries;    /* failed tries that are retried */
     uint64_t rejected_points; /* rejected by the receiver, for good */
     uint64_t dropped_points;  /* beyond the limits of the queue, or not enough space */

@@ -559,7 +559,7 @@ def test_day(directory):
         answer = seen(url)
         assert answer['repeated'] == 0 and answer['points'] == POINTS_OF_DAY, answer['points']
     result = json.loads(day.stdout)
-    assert result['taken_points'] == POINTS_OF_DAY, result
+    assert result['accepted_points'] == POINTS_OF_DAY, result
     assert result['dropped_points'] == 0, result
     assert result['last_rss'] <= result['early_rss'] * 1.1, result
     assert result['most_disk'] < 16 << 20 and result['last_disk'] == 0, result

@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
     int64_t taken = count_of(push, &own, "pushPoints");
     int64_t dropped = count_of(push, &own, "pushDropped") + count_of(push, &own, "pushRejected");
     pt_push_close(push, pt_mono_ns() + 10 * PT_NS_PER_SECOND);
-    printf("{\"seconds\": %lld, \"taken_points\": %lld, \"dropped_points\": %lld, "
+    printf("{\"seconds\": %lld, \"accepted_points\": %lld, \"dropped_points\": %lld, "
            "\"early_rss\": %lld, \"last_rss\": %lld, \"most_disk\": %lld, \"last_disk\": %lld}\n",
            (long long)seconds, (long long)taken, (long long)dropped, (long long)early_rss,
            (long long)last_rss, (long long)most_disk, (long long)disk_of(argv[2]));

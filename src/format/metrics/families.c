@@ -19,13 +19,13 @@ struct column_metric {
 };
 
 /* Position of a piece of text: buffers move while they grow. */
-struct place {
+struct text_range {
     uint32_t offset, length;
 };
 
 /* A row of a table with metrics as rows; texts are in `text`, clean. */
 struct own_metric {
-    struct place name, labels, unit;
+    struct text_range name, labels, unit;
     enum pt_family_kind kind;
     int64_t pid;
     uint32_t row;
@@ -50,7 +50,7 @@ struct pt_families_state {
     /* Of the current family. */
     struct pt_series *series;
     size_t series_count, series_capacity;
-    struct place *labels; /* of the rows of a table, in `text` */
+    struct text_range *labels; /* of the rows of a table, in `text` */
     size_t label_capacity;
     struct pt_buf text;
     struct own_metric *own;
@@ -125,10 +125,10 @@ void pt_families_release(struct pt_families *f) {
     f->state = NULL;
 }
 
-static struct pt_str text_at(const struct pt_families_state *s, struct place place) {
-    if (place.length == 0)
+static struct pt_str text_at(const struct pt_families_state *s, struct text_range range) {
+    if (range.length == 0)
         return PT_STR("");
-    return (struct pt_str){ (const char *)s->text.at + place.offset, place.length };
+    return (struct pt_str){ (const char *)s->text.at + range.offset, range.length };
 }
 
 static struct pt_series *add_series(struct pt_families_state *s, struct pt_str labels) {
@@ -165,7 +165,7 @@ static void find_labels(struct pt_families_state *s, const struct pt_batch *b, u
     for (uint32_t row = 0; row < b->row_count; row++) {
         uint32_t offset = (uint32_t)s->text.len;
         pt_metric_labels(b, row, kinds, &s->text);
-        s->labels[row] = (struct place){ offset, (uint32_t)s->text.len - offset };
+        s->labels[row] = (struct text_range){ offset, (uint32_t)s->text.len - offset };
     }
 }
 
@@ -213,8 +213,8 @@ static void give_info(struct pt_families_state *s, const struct pt_sample *sampl
     give(s, family, each, user);
 }
 
-static void give_things(struct pt_families_state *s, const struct pt_sample *sample, uint32_t table,
-                        pt_family_fn *each, void *user) {
+static void give_entities(struct pt_families_state *s, const struct pt_sample *sample,
+                          uint32_t table, pt_family_fn *each, void *user) {
     const struct pt_batch *b = &sample->batches[table];
     find_labels(s, b, 1u << PT_KEY);
     for (size_t i = s->first_metrics[table]; i < s->first_metrics[table + 1]; i++)
@@ -238,24 +238,24 @@ static struct own_columns own_columns(const struct pt_table *t) {
     };
 }
 
-static struct place place_text(struct pt_buf *text, size_t length) {
-    struct place place = { (uint32_t)text->len, (uint32_t)length };
+static struct text_range keep_text(struct pt_buf *text, size_t length) {
+    struct text_range range = { (uint32_t)text->len, (uint32_t)length };
     text->len += length;
-    return place;
+    return range;
 }
 
-static struct place place_name(struct pt_families_state *s, struct pt_str raw,
-                               enum pt_family_kind kind) {
+static struct text_range keep_name(struct pt_families_state *s, struct pt_str raw,
+                                   enum pt_family_kind kind) {
     char *at = (char *)pt_buf_reserve(&s->text, raw.len + 1);
     struct pt_str name = { at, pt_metric_name_clean(at, raw) };
-    return place_text(&s->text, kind == PT_FAMILY_COUNTER ? pt_counter_family(name).len : name.len);
+    return keep_text(&s->text, kind == PT_FAMILY_COUNTER ? pt_counter_family(name).len : name.len);
 }
 
-static struct place place_labels(struct pt_families_state *s, struct pt_str raw,
-                                 enum pt_family_kind kind) {
+static struct text_range keep_labels(struct pt_families_state *s, struct pt_str raw,
+                                     enum pt_family_kind kind) {
     char *at = (char *)pt_buf_reserve(&s->text, raw.len);
     const char *reserved = kind == PT_FAMILY_HISTOGRAM ? "le" : NULL;
-    return place_text(&s->text, raw.len > 0 ? pt_labels_clean(at, raw, reserved) : 0);
+    return keep_text(&s->text, raw.len > 0 ? pt_labels_clean(at, raw, reserved) : 0);
 }
 
 static void find_own(struct pt_families_state *s, const struct pt_batch *b,
@@ -273,14 +273,15 @@ static void find_own(struct pt_families_state *s, const struct pt_batch *b,
         own->kind = pt_str_eq(kind, PT_STR("counter"))     ? PT_FAMILY_COUNTER
                     : pt_str_eq(kind, PT_STR("histogram")) ? PT_FAMILY_HISTOGRAM
                                                            : PT_FAMILY_GAUGE;
-        own->name = place_name(s, pt_get_str(b, row, c->name), own->kind);
-        own->labels = place_labels(s, pt_get_str(b, row, c->labels), own->kind);
+        own->name = keep_name(s, pt_get_str(b, row, c->name), own->kind);
+        own->labels = keep_labels(s, pt_get_str(b, row, c->labels), own->kind);
         memcpy(pt_buf_reserve(&s->text, unit.len + 1), unit.at, unit.len);
-        own->unit = place_text(&s->text, unit.len);
+        own->unit = keep_text(&s->text, unit.len);
     }
 }
 
-static int compare_text(const struct pt_families_state *s, struct place a, struct place b) {
+static int compare_text(const struct pt_families_state *s, struct text_range a,
+                        struct text_range b) {
     struct pt_str x = text_at(s, a), y = text_at(s, b);
     int order = memcmp(x.at, y.at, x.len < y.len ? x.len : y.len);
     return order != 0 ? order : (x.len > y.len) - (x.len < y.len);
@@ -342,13 +343,13 @@ static void add_sum(struct pt_families_state *s, const struct pt_sample *sample,
     series->time_ns = read_time(sample, b, own->row, c->value);
 }
 
-static struct place place_pid(struct pt_families_state *s, const struct own_metric *own) {
+static struct text_range keep_pid(struct pt_families_state *s, const struct own_metric *own) {
     struct pt_str labels = text_at(s, own->labels);
     char *at = (char *)pt_buf_reserve(&s->text, labels.len + 32);
     labels = text_at(s, own->labels); /* it may have moved */
     int length = snprintf(at, labels.len + 32, "%.*s%spid=\"%lld\"", (int)labels.len, labels.at,
                           labels.len > 0 ? "," : "", (long long)own->pid);
-    return place_text(&s->text, (size_t)length);
+    return keep_text(&s->text, (size_t)length);
 }
 
 /* A gauge of several processes is not summed (it may be a temperature). Each keeps its own. */
@@ -361,7 +362,7 @@ static void name_pids(struct pt_families_state *s) {
                is_same_series(s, &s->own[i], &s->own[end]))
             end++;
         for (size_t j = i; end - i > 1 && j < end; j++)
-            s->own[j].labels = place_pid(s, &s->own[j]);
+            s->own[j].labels = keep_pid(s, &s->own[j]);
         i = end;
     }
 }
@@ -414,6 +415,6 @@ void pt_families_each(struct pt_families *f, const struct pt_sample *sample, pt_
             give_own(s, sample, b, each, user);
         else if (b->table->rows == PT_ROWS_THINGS ||
                  (b->table->rows == PT_ROWS_PROCESSES && f->options.has_processes))
-            give_things(s, sample, t, each, user);
+            give_entities(s, sample, t, each, user);
     }
 }

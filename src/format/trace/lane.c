@@ -85,12 +85,12 @@ static struct pt_str lane_name(char *into, size_t capacity, struct pt_str name, 
 }
 
 uint32_t pt_lanes_name(struct pt_trace *to, struct pt_lanes *l, uint32_t pid, uint32_t thread,
-                       struct pt_str name, uint32_t place) {
+                       struct pt_str name, uint32_t sort_index) {
     char text[64];
     name.len = name.len < 32 ? name.len : 32;
-    pt_trace_thread(to, pid, thread, name, place++);
+    pt_trace_thread(to, pid, thread, name, sort_index++);
     for (uint32_t i = 1; i < PT_LANES_MAX && find(l, pid, thread, i)->is_used; i++)
         pt_trace_thread(to, pid, pt_lane_thread(thread, i),
-                        lane_name(text, sizeof text, name, thread, i), place++);
-    return place;
+                        lane_name(text, sizeof text, name, thread, i), sort_index++);
+    return sort_index;
 }

@@ -38,9 +38,9 @@ uint32_t pt_lanes_place(struct pt_lanes *l, uint32_t pid, uint32_t thread, int64
 static inline uint32_t pt_lane_thread(uint32_t thread, uint32_t number) {
     return thread | number << PT_LANE_SHIFT;
 }
-/* Writes the names of the lanes of a thread; its own name may be empty. Viewers sort by `place`;
- * returns the next one. */
+/* Writes the names of the lanes of a thread; its own name may be empty. Viewers sort by
+ * `sort_index`; returns the next one. */
 uint32_t pt_lanes_name(struct pt_trace *to, struct pt_lanes *l, uint32_t pid, uint32_t thread,
-                       struct pt_str name, uint32_t place);
+                       struct pt_str name, uint32_t sort_index);
 
 #endif

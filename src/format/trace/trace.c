@@ -54,7 +54,7 @@ void pt_trace_process(struct pt_trace *t, uint32_t pid, struct pt_str name) {
 }
 
 void pt_trace_thread(struct pt_trace *t, uint32_t pid, uint32_t thread, struct pt_str name,
-                     uint32_t place) {
+                     uint32_t sort_index) {
     if (name.len > 0) {
         begin_event(t, PT_STR("M"), PT_STR("thread_name"), pid);
         put_u64(t->out, ",\"tid\":", thread);
@@ -64,7 +64,7 @@ void pt_trace_thread(struct pt_trace *t, uint32_t pid, uint32_t thread, struct p
     }
     begin_event(t, PT_STR("M"), PT_STR("thread_sort_index"), pid);
     put_u64(t->out, ",\"tid\":", thread);
-    put_u64(t->out, ",\"args\":{\"sort_index\":", place);
+    put_u64(t->out, ",\"args\":{\"sort_index\":", sort_index);
     pt_out_text(t->out, "}}");
 }
 

@@ -32,9 +32,9 @@ enum pt_trace_flow_phase { PT_FLOW_START, PT_FLOW_STEP, PT_FLOW_END };
 
 void pt_trace_begin(struct pt_trace *t, struct pt_out *out);
 void pt_trace_process(struct pt_trace *t, uint32_t pid, struct pt_str name);
-/* Viewers sort threads by `place`. An empty name is unknown. */
+/* Viewers sort threads by `sort_index`. An empty name is unknown. */
 void pt_trace_thread(struct pt_trace *t, uint32_t pid, uint32_t thread, struct pt_str name,
-                     uint32_t place);
+                     uint32_t sort_index);
 void pt_trace_span(struct pt_trace *t, const struct pt_trace_span *span);
 /* The value from then on; values that are not finite are omitted. */
 void pt_trace_counter(struct pt_trace *t, uint32_t pid, int64_t time_ns, struct pt_str name,
