@@ -24,37 +24,23 @@ static double find(struct pt_scan text, struct pt_str key, double unit) {
     return pt_kernel_text_find(text, key, &value) ? (double)value / unit : NAN;
 }
 
-static void read_memory(struct pt_process_usage *u, struct pt_kernel_text *buffer) {
-    struct pt_scan text;
-    u->ram_mb = u->highest_ram_mb = NAN;
-    if (pt_kernel_text_read(buffer, status_path, FILE_LIMIT, &text))
-        return;
-    u->ram_mb = find(text, PT_STR("VmRSS:"), KIB_PER_MB);
-    u->highest_ram_mb = find(text, PT_STR("VmHWM:"), KIB_PER_MB);
-}
-
-static void read_disk(struct pt_process_usage *u, struct pt_kernel_text *buffer) {
-    struct pt_scan text;
-    u->disk_read_mb = u->disk_write_mb = NAN;
-    if (pt_kernel_text_read(buffer, io_path, FILE_LIMIT, &text))
-        return;
-    u->disk_read_mb = find(text, PT_STR("read_bytes:"), BYTES_PER_MB);
-    u->disk_write_mb = find(text, PT_STR("write_bytes:"), BYTES_PER_MB);
-}
-
-static void read_times(struct pt_process_usage *u) {
-    struct rusage usage;
-    u->user_s = u->system_s = NAN;
-    if (getrusage(RUSAGE_SELF, &usage))
-        return;
-    u->user_s = seconds_of(usage.ru_utime);
-    u->system_s = seconds_of(usage.ru_stime);
-}
-
 void pt_process_usage_read(struct pt_process_usage *u, struct pt_kernel_text *buffer) {
-    read_memory(u, buffer);
-    read_disk(u, buffer);
-    read_times(u);
+    struct pt_scan text;
+    struct rusage usage;
+    u->ram_mb = u->highest_ram_mb = u->disk_read_mb = u->disk_write_mb = NAN;
+    u->user_s = u->system_s = NAN;
+    if (!pt_kernel_text_read(buffer, status_path, FILE_LIMIT, &text)) {
+        u->ram_mb = find(text, PT_STR("VmRSS:"), KIB_PER_MB);
+        u->highest_ram_mb = find(text, PT_STR("VmHWM:"), KIB_PER_MB);
+    }
+    if (!pt_kernel_text_read(buffer, io_path, FILE_LIMIT, &text)) {
+        u->disk_read_mb = find(text, PT_STR("read_bytes:"), BYTES_PER_MB);
+        u->disk_write_mb = find(text, PT_STR("write_bytes:"), BYTES_PER_MB);
+    }
+    if (!getrusage(RUSAGE_SELF, &usage)) {
+        u->user_s = seconds_of(usage.ru_utime);
+        u->system_s = seconds_of(usage.ru_stime);
+    }
     u->time_ns = pt_mono_ns();
 }
 

@@ -335,12 +335,6 @@ uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_b
     return count;
 }
 
-static void read_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
-                           uint32_t slot, struct pt_region_value *v) {
-    v->used = pt_all_buckets; /* may hold anything */
-    v->count = pt_region_histogram(r, blocks, slot, v->buckets, &v->used, &v->sum);
-}
-
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
     v->value = v->sum = 0;
     v->count = 0;
@@ -356,14 +350,16 @@ bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_
     v->kind = kind;
     struct pt_region_blocks blocks;
     pt_region_find_blocks(r, &blocks);
-    if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS)
+    if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS) {
         v->value = (double)pt_region_counter(r, &blocks, slot);
-    else if (kind == PT_REGION_GAUGE)
+    } else if (kind == PT_REGION_GAUGE) {
         v->value = double_of(pt_region_load(&m->gauge));
-    else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS)
-        read_histogram(r, &blocks, slot, v);
-    else
+    } else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS) {
+        v->used = pt_all_buckets; /* may hold anything */
+        v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->used, &v->sum);
+    } else {
         return false;
+    }
     return is_there(r); /* otherwise part of it may be zeros */
 }
 

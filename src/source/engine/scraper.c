@@ -491,20 +491,16 @@ void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static void stop_thread(struct pt_scraper *s) {
-    if (!s->has_thread)
-        return;
-    pthread_mutex_lock(&s->lock);
-    s->must_stop = true;
-    pthread_cond_signal(&s->wake);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
-}
-
 void pt_scraper_free(struct pt_scraper *s) {
     if (!s)
         return;
-    stop_thread(s);
+    if (s->has_thread) {
+        pthread_mutex_lock(&s->lock);
+        s->must_stop = true;
+        pthread_cond_signal(&s->wake);
+        pthread_mutex_unlock(&s->lock);
+        pthread_join(s->thread, NULL);
+    }
     for (size_t i = 0; i < s->endpoint_count; i++) {
         pt_http_request_release(&s->endpoints[i].request);
         pt_engine_reading_release(&s->endpoints[i].now);
