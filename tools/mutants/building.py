@@ -67,8 +67,8 @@ class Copy:
 
     def compile(self):
         """None, or the output of a failed build."""
-        done = subprocess.run(['ninja', '-C', self.build, '-k', '0'], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(['ninja', '-C', self.build, '-k', '0', '-j', str(os.cpu_count())],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout if done.returncode else None
 
     def errors(self, output):

@@ -1,10 +1,12 @@
 /* tools/mutants/mutant.h -- selects the active mutant; first line of every mutated source file.
  *
  * PT_MUTANT(17) is true in a process with MUTANT=17 in its environment. With MUTANT_COVER=FILE it
- * is false and leaves a mark in byte 17 of FILE, a shared mapping: marks survive fork, exec and
- * SIGKILL. The state is one copy per program or library (weak, hidden) and is set before any other
- * constructor, so that PT_MUTANT is a plain read of memory: it is safe in signal handlers and
- * below malloc. */
+ * is false and leaves marks in FILE, a shared mapping: they survive fork, exec and SIGKILL. FILE
+ * has two bytes per mutant: byte 2 * 17 says that the place was reached, byte 2 * 17 + 1 that the
+ * mutant would have computed something else there.
+ *
+ * The state exists once per program or library (weak, hidden). It is set before other constructors
+ * run and then only read, so PT_MUTANT is safe in signal handlers and inside malloc. */
 #ifndef PT_MUTANT_H
 #define PT_MUTANT_H
 
@@ -21,14 +23,17 @@ PT_MUTANT_STATE int pt_mutant_active;
 PT_MUTANT_STATE int pt_mutant_count;
 PT_MUTANT_STATE unsigned char *pt_mutant_marks;
 
-static inline int pt_mutant_mark(int id) {
-    if (id < pt_mutant_count)
-        pt_mutant_marks[id] = 1;
+static inline int pt_mutant_mark(int id, int differs) {
+    if (id < pt_mutant_count) {
+        pt_mutant_marks[2 * id] = 1;
+        if (differs)
+            pt_mutant_marks[2 * id + 1] = 1;
+    }
     return 0;
 }
 
 #define PT_MUTANT(id) \
-    (__builtin_expect(pt_mutant_active == (id), 0) || (pt_mutant_marks && pt_mutant_mark(id)))
+    (__builtin_expect(pt_mutant_active == (id), 0) || (pt_mutant_marks && pt_mutant_mark(id, 1)))
 
 static inline void pt_mutant_map(const char *path) {
     struct stat info;
@@ -39,7 +44,7 @@ static inline void pt_mutant_map(const char *path) {
         size_t size = (size_t)info.st_size;
         void *marks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (marks != MAP_FAILED) {
-            pt_mutant_count = (int)size;
+            pt_mutant_count = (int)(size / 2);
             pt_mutant_marks = marks;
         }
     }

@@ -1,9 +1,12 @@
 """Writes many mutants into one source file, so that all of them are compiled at once.
 
 An expression becomes `(PT_MUTANT(17) ? (changed) : (original))`. Only the original contains further
-mutants, because at most one is active. A constant table gets a constructor, which contains the
-changed declaration and copies its value over the table. If the number is in a macro that tables are
-made from, the constructor is compiled with the changed macro. Line numbers stay the same.
+mutants, because at most one is active. If the expression has no side effects, the coverage run
+computes both and compares them: a test in which they are always equal cannot detect the mutant.
+
+A constant table gets a constructor, which contains the changed declaration and copies its value
+over the table. If the number is in a macro that tables are made from, the constructor is compiled
+with the changed macro. Line numbers stay the same.
 """
 import re
 from itertools import groupby
@@ -87,8 +90,13 @@ class Rewriter:
             return b'(%s ? (void)0 : (void)(%s))' % (test, original)
         if mutant.form == 'condition':
             return b'(%s ? !(%s) : !!(%s))' % (test, text, original)
-        return b'(%s ? (%s) : (%s))' % (test, self.changed(mutant.first, mutant.last, mutant),
-                                        original)
+        changed = self.changed(mutant.first, mutant.last, mutant)
+        if not mutant.is_pure:
+            return b'(%s ? (%s) : (%s))' % (test, changed, original)
+        return (b'(pt_mutant_active == %d ? (%s) : ({ __auto_type pt_was_%d = (%s); '
+                b'if (pt_mutant_marks) pt_mutant_mark(%d, !(pt_was_%d == (%s))); pt_was_%d; }))'
+                % (mutant.id, changed, mutant.id, original, mutant.id, mutant.id, changed,
+                   mutant.id))
 
     def changed(self, first, last, mutant):
         return flat(self.source[first:mutant.start] + mutant.new.encode() +

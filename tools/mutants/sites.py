@@ -33,6 +33,11 @@ STATEMENT_PARENTS = (CursorKind.IF_STMT, CursorKind.FOR_STMT, CursorKind.WHILE_S
                      CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT, CursorKind.LABEL_STMT)
 
 
+TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR, CursorKind.CSTYLE_CAST_EXPR)
+SIDE_EFFECT = re.compile(r'\+\+|--|(?<![=!<>])=(?!=)')
+IMPURE = (CursorKind.CALL_EXPR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.StmtExpr)
+
+
 @dataclass
 class Mutant:
     """One change: bytes start..end are replaced by `new`; first..last is the whole expression."""
@@ -46,9 +51,13 @@ class Mutant:
     end: int
     new: str
     function: str           # or the table, or the macro
+    is_pure: bool = False   # the whole expression can be computed twice
     diff: str = ''          # the line, with the change as `git diff --word-diff` writes it
     key: str = ''           # stays the same when lines or folders move
     id: int = 0
+    killer: str = ''        # the test that failed
+    reached: list = field(default_factory=list) # names of tests
+    tests: list = field(default_factory=list) # of these, those in which it makes a difference
 
     @property
     def site(self):
@@ -119,6 +128,7 @@ class Finder:
         self.function = ''
         self.users = []     # the functions and variables we are in
         self.macros = []
+        self.comparison = None
 
     # -- text
 
@@ -149,16 +159,18 @@ class Finder:
         change = (f'[-{old}-]' if old else '') + (f'{{+{new}+}}' if new else '')
         return ' '.join((before + change + after).split())
 
-    def add(self, kind, form, cursor_span, start, end, new):
+    def add(self, kind, form, cursor_span, start, end, new, is_pure=False):
         first, last = cursor_span
         self.file.mutants.append(Mutant(
             self.path, self.source.count(b'\n', 0, start) + 1, kind, form, first, last, start, end,
-            new, self.function, self.diff(start, end, new)))
+            new, self.function, is_pure, self.diff(start, end, new)))
 
     # -- declarations
 
     def find(self):
-        main = [cursor for cursor in self.unit.cursor.get_children() if is_in_main_file(cursor)]
+        path = self.unit.spelling
+        main = [cursor for cursor in self.unit.cursor.get_children()
+                if is_in_main_file(cursor, path)]
         self.macros = outermost(self.span(cursor) for cursor in main
                                 if cursor.kind == CursorKind.MACRO_INSTANTIATION)
         for cursor in main:
@@ -349,7 +361,8 @@ class Finder:
         elif kind == CursorKind.UNARY_OPERATOR:
             self.unary(cursor, parent)
         elif kind in (CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL):
-            self.number(cursor, parent, 'value', self.span(cursor))
+            around = self.comparison or cursor
+            self.number(cursor, parent, 'value', self.span(around), self.comparison is not None)
         elif kind == CursorKind.CXX_UNARY_EXPR: # sizeof
             return
         elif kind == CursorKind.INIT_LIST_EXPR and self.is_empty_list(cursor):
@@ -358,9 +371,27 @@ class Finder:
             for child in cursor.get_children():
                 self.statement(child)
             return
+        outer = self.comparison
+        self.comparison = self.comparison_around(cursor)
         for child in self.without_designators(cursor):
             if child.kind.is_expression():
                 self.expression(child, cursor)
+        self.comparison = outer
+
+    def is_pure(self, cursor):
+        """No call, assignment or step in it."""
+        return not SIDE_EFFECT.search(self.text(cursor)) and \
+            not any(inner.kind in IMPURE for inner in cursor.walk_preorder())
+
+    def comparison_around(self, cursor):
+        """The pure comparison that a number below this expression takes part in, or None."""
+        if cursor.kind == CursorKind.BINARY_OPERATOR:
+            text = self.operator(cursor)[0]
+            if text in COMPARISONS:
+                is_fit = self.is_pure(cursor) and self.is_plain(*self.span(cursor))
+                return cursor if is_fit else None
+            return self.comparison if text in ('+', '-', '*') else None
+        return self.comparison if cursor.kind in TRANSPARENT else None
 
     def is_empty_list(self, cursor):
         return re.fullmatch(r'\{\s*0\s*,?\s*\}', self.text(cursor)) is not None
@@ -374,8 +405,9 @@ class Finder:
         if text in SIGNS and right.type.get_canonical().kind in POINTERS:
             return # a difference of pointers; their sum is not C
         kind = ('comparison' if text in COMPARISONS else 'sign' if text in SIGNS else 'logical')
+        is_pure = text not in LOGICAL and self.is_pure(cursor) # && and || guard their right side
         for new in BINARY[text]:
-            self.add(kind, 'value', span, start, end, new)
+            self.add(kind, 'value', span, start, end, new, is_pure)
 
     def assignment(self, cursor):
         text, start, end = self.operator(cursor)
@@ -394,18 +426,22 @@ class Finder:
         elif text in STEPS and not (parent and parent.kind == CursorKind.FOR_STMT):
             self.add('sign', 'value', span, start, end, STEPS[text])
 
-    def number(self, cursor, parent, form, whole):
+    def number(self, cursor, parent, form, whole, is_pure=False):
         span = self.span(cursor)
         is_null = parent is not None and parent.type.kind == TypeKind.POINTER and \
             parent.kind == CursorKind.UNEXPOSED_EXPR
         if is_null or not self.is_plain(*span):
             return
         for new in number_variants(self.text(cursor)):
-            self.add('number', form, whole, *span, new)
+            self.add('number', form, whole, *span, new, is_pure)
 
 
-def is_in_main_file(cursor):
-    return cindex.conf.lib.clang_Location_isFromMainFile(cursor.location)
+def is_in_main_file(cursor, path):
+    """Also where a macro of a header makes a variable here."""
+    if cindex.conf.lib.clang_Location_isFromMainFile(cursor.location):
+        return True
+    return cursor.kind == CursorKind.VAR_DECL and cursor.location.file and \
+        cursor.location.file.name == path
 
 
 def outermost(spans):

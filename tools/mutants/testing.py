@@ -7,17 +7,19 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import time
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
-UNSHARE = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--net',
-           '--ipc']
+UNSHARE = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork',
+           '--kill-child', '--mount-proc', '--net', '--ipc']
 GIBIBYTE = 1 << 30
 # Not tried at all: a mutant would wait for the machine instead of the test.
 SLOW_SECONDS = 60
+RESULT = re.compile(r'^(ok|not ok) \d+ - ([^\s:]+):', re.MULTILINE)
 
 
 @dataclass
@@ -28,6 +30,8 @@ class Test:
     files: list             # besides the shared ones: what its result depends on
     seconds: float = 0
     print: str = ''         # fingerprint of all it depends on
+    runner: tuple = ()      # a program that runs several of these tests, named by their `case`
+    case: str = ''
 
 
 class Runner:
@@ -70,21 +74,40 @@ class Runner:
         return None if code == 0 else f'exit {code}'
 
     def cover(self, test, count):
-        """(what went wrong or None, ids that were reached)."""
+        """(what went wrong or None, ids that were reached, ids that made a difference)."""
         marks = self.scratch / f'marks-{file_name(test)}'
-        marks.write_bytes(bytes(count + 1))
+        marks.write_bytes(bytes(2 * (count + 1)))
         marks.chmod(0o666)
         started = time.monotonic()
         result = self.run(test, {'MUTANT_COVER': str(marks)}, 2 * SLOW_SECONDS, SLOW_SECONDS,
                           self.scratch / f'log-{file_name(test)}')
         test.seconds = time.monotonic() - started
-        reached = [i for i, mark in enumerate(marks.read_bytes()) if mark]
+        content = marks.read_bytes()
         marks.unlink()
-        return result, reached
+        return result, *([i for i, mark in enumerate(content[half::2]) if mark] for half in (0, 1))
 
-    def kills(self, test, mutant):
-        return self.run(test, {'MUTANT': str(mutant.id)}, int(3 + 4 * test.seconds),
-                        20 + 10 * test.seconds)
+    def kills(self, tests, mutant):
+        """(the test that failed, how), or None. Tests that are run by one program are one batch."""
+        variables = {'MUTANT': str(mutant.id)}
+        seconds = sum(test.seconds for test in tests)
+        if len(tests) == 1:
+            how = self.run(tests[0], variables, int(3 + 4 * seconds), 20 + 10 * seconds)
+            return (tests[0], how) if how else None
+        log = self.scratch / f'batch-{mutant.id}'
+        how = self.run(batch(tests), variables, int(3 + 4 * seconds), 20 + 10 * seconds, log)
+        output = log.read_text(errors='replace')
+        log.unlink()
+        if not how:
+            return None
+        results = dict(reversed(found) for found in RESULT.findall(output))
+        failed = [test for test in tests if results.get(test.case) != 'ok']
+        return max(failed or tests, key=lambda test: test.case in results), how
+
+
+def batch(tests):
+    program, *arguments = tests[0].runner
+    return Test('batch', [program, '--fail-fast', *arguments, *(test.case for test in tests)],
+                tests[0].environment, [])
 
 
 def file_name(test):
@@ -119,10 +142,12 @@ def command_line_cases(command, environment, scratch):
     fixtures = str(pathlib.Path(scratch, 'fixtures'))
     subprocess.run([*command, '--make-fixtures', fixtures], check=True)
     tests = []
+    prefix = runner, '--jobs', '1', '--fixtures', fixtures, *command[1:]
     for case in sorted(runner.parent.glob('*/*.sh')):
         name = str(case.relative_to(runner.parent).with_suffix(''))
-        tests.append(Test(f'cli {name}', [runner, '--fixtures', fixtures, *command[1:], name],
-                          environment, [*sorted(case.parent.glob(case.stem + '.*')), runner]))
+        tests.append(Test(f'cli {name}', [*prefix, name], environment,
+                          [*sorted(case.parent.glob(case.stem + '.*')), runner],
+                          runner=prefix, case=name))
     return tests
 
 
