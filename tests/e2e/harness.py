@@ -3,6 +3,9 @@
 A test is a function that takes a new empty directory (pathlib.Path); its docstring is the sentence
 it proves. It fails by an exception and is left out by raising Skip. Tests run side by side, so
 none of them changes the state of this process.
+
+E2E_TESTS=3,7 in the environment runs the third and the seventh test only; E2E_TESTS=list prints how
+many there are.
 """
 import concurrent.futures
 import contextlib
@@ -194,7 +197,17 @@ def judge(test):
             return 'not ok', traceback.format_exc()
 
 
+def chosen(tests):
+    """Those that the environment names; all by default."""
+    names = os.environ.get('E2E_TESTS')
+    if names == 'list':
+        print(len(tests))
+        sys.exit(0)
+    return [tests[int(name) - 1] for name in names.split(',')] if names else tests
+
+
 def main(*tests, jobs=4):
+    tests = chosen(tests)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, (test, (result, words)) in enumerate(zip(tests, pool.map(judge, tests)), 1):

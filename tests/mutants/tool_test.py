@@ -46,7 +46,7 @@ class Project:
 
     def mutants(self, *arguments):
         """Exit code, survivors as FILE: CHANGE, and all output."""
-        command = [TOOL, '--root', self.root, '--suites', 'unit', *arguments, '--setup']
+        command = [TOOL, '--root', self.root, '--stages', 'unit', *arguments, '--setup']
         done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         survivors = set()

@@ -36,7 +36,7 @@ def load(path, files):
     if not path.exists():
         return {}
     entries = parse(path.read_text())
-    possible = {m.key.rpartition('|')[0] for file in files for m in file.mutants}
+    possible = {m.name for file in files for m in file.mutants}
     stale = [key for key in entries if key not in possible]
     if stale:
         raise SystemExit('mutants: tests/mutants/equivalent: no such mutant any more:\n    ' +

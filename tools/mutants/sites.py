@@ -21,9 +21,11 @@ ASSIGNMENTS = {'+=': '-=', '-=': '+='}
 STEPS = {'++': '--', '--': '++'}
 BINARY = {**COMPARISONS, **SIGNS, **LOGICAL}
 
-# A dropped call of these changes no behaviour that a test could see: they free, or they log.
-UNSEEN_CALLS = re.compile(r'(_release|_free|_unmap|_log|_warn|_debug|_info|_note)$'
-                          r'|^(free|close|closedir|munmap|fclose|assert|va_end|va_start|pt_log.*)$')
+# To drop one of these calls changes nothing that a test could see: they release, log or lock.
+UNSEEN_CALLS = re.compile(r'(_release|_free|_unmap|_log|_warn|_debug|_info|_note|_mutex_lock)$'
+                          r'|^(free|close|closedir|munmap|fclose|va_end|va_start|pt_log.*)$')
+# Their sizes are not changed: more memory is not seen, too little is for sanitizers to find.
+ALLOCATIONS = re.compile(r'(malloc|calloc|realloc|_grow|_reserve)$')
 
 COMMENT = re.compile(rb'/\*.*?\*/', re.DOTALL)
 INTEGER = re.compile(r'^(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)([uUlL]*)$')
@@ -57,7 +59,13 @@ class Mutant:
     id: int = 0
     killer: str = ''        # the test that failed
     reached: list = field(default_factory=list) # names of tests
-    tests: list = field(default_factory=list) # of these, those in which it makes a difference
+    differs: list = field(default_factory=list) # of these, those in which it makes a difference
+    tests: list = field(default_factory=list) # the same as tests, of one stage
+
+    @property
+    def name(self):
+        """As in tests/mutants/equivalent."""
+        return self.key.rpartition('|')[0]
 
     @property
     def site(self):
@@ -370,6 +378,8 @@ class Finder:
         elif kind == CursorKind.StmtExpr:
             for child in cursor.get_children():
                 self.statement(child)
+            return
+        if kind == CursorKind.CALL_EXPR and ALLOCATIONS.search(cursor.spelling or ''):
             return
         outer = self.comparison
         self.comparison = self.comparison_around(cursor)

@@ -17,8 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNSHARE = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork',
            '--kill-child', '--mount-proc', '--net', '--ipc']
 GIBIBYTE = 1 << 30
-# Not tried at all: a mutant would wait for the machine instead of the test.
-SLOW_SECONDS = 60
+SLOW_SECONDS = 30 # a test that takes longer is not used
 RESULT = re.compile(r'^(ok|not ok) \d+ - ([^\s:]+):', re.MULTILINE)
 
 
@@ -32,6 +31,7 @@ class Test:
     print: str = ''         # fingerprint of all it depends on
     runner: tuple = ()      # a program that runs several of these tests, named by their `case`
     case: str = ''
+    is_timed: bool = False  # a busy machine may make it fail: a failure must happen twice
 
 
 class Runner:
@@ -74,7 +74,7 @@ class Runner:
         return None if code == 0 else f'exit {code}'
 
     def cover(self, test, count):
-        """(what went wrong or None, ids that were reached, ids that made a difference)."""
+        """Runs a test without a mutant and records which ones it reaches."""
         marks = self.scratch / f'marks-{file_name(test)}'
         marks.write_bytes(bytes(2 * (count + 1)))
         marks.chmod(0o666)
@@ -84,7 +84,10 @@ class Runner:
         test.seconds = time.monotonic() - started
         content = marks.read_bytes()
         marks.unlink()
-        return result, *([i for i, mark in enumerate(content[half::2]) if mark] for half in (0, 1))
+        reached, differs = ([i for i, mark in enumerate(content[half::2]) if mark]
+                            for half in (0, 1))
+        return {'print': test.print, 'seconds': test.seconds, 'result': result,
+                'reached': reached, 'differs': differs}
 
     def kills(self, tests, mutant):
         """(the test that failed, how), or None. Tests that are run by one program are one batch."""
@@ -119,11 +122,13 @@ def list_tests(copy, scratch, suites):
     tests = []
     for one in listed:
         own = {suite.rpartition(':')[2] for suite in one['suite']}
-        if not own & set(suites) or not one['is_parallel']:
+        if not own & set(suites):
             continue
         command = [absolute(copy, word) for word in one['cmd']]
         if 'cli' in own:
             tests += command_line_cases(command, one['env'], scratch)
+        elif 'e2e' in own:
+            tests += end_to_end_tests(one['name'], command, one['env'])
         else:
             files = [word for word in command if os.path.isabs(word) and os.path.exists(word)]
             tests.append(Test(one['name'], command, one['env'], files))
@@ -147,11 +152,23 @@ def command_line_cases(command, environment, scratch):
         name = str(case.relative_to(runner.parent).with_suffix(''))
         tests.append(Test(f'cli {name}', [*prefix, name], environment,
                           [*sorted(case.parent.glob(case.stem + '.*')), runner],
-                          runner=prefix, case=name))
+                          runner=prefix, case=name, is_timed=True))
     return tests
 
 
-def fingerprint(tests, copy, shared):
+def end_to_end_tests(name, command, environment):
+    """The single tests of a program that uses tests/e2e/harness.py."""
+    listed = subprocess.run(command, env=os.environ | environment | {'E2E_TESTS': 'list'},
+                            text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if not listed.stdout.strip().isdigit():
+        return []
+    files = [word for word in command if os.path.isabs(word) and os.path.exists(word)]
+    return [Test(f'{name} {number}', command, environment | {'E2E_TESTS': str(number)},
+                 [*files, pathlib.Path(command[0]).parent], is_timed=True)
+            for number in range(1, int(listed.stdout) + 1)]
+
+
+def fingerprint(tests, shared):
     """Sets what tests depend on as a hash: their files and those that any of them may use."""
     known = {}
 
