@@ -446,7 +446,7 @@ def plain_options(directory):
             kill(child)
     _, out, _ = run('top', '-n', 1, '-t', 100, '--panel', 'mem')
     contains(out, 'vMemoryTotal')
-    contains(out, 'RAM the kernel can use')
+    contains(out, 'RAM available to the kernel')
 
 
 def alerts(directory):

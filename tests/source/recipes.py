@@ -58,9 +58,12 @@ def apply(diff, tree):
             lines = hunk.splitlines(keepends=True)
             old = ''.join(line[1:] for line in lines if line[0] != '+')
             new = ''.join(line[1:] for line in lines if line[0] != '-')
-            if text and text.count(old) != 1:
-                raise AssertionError(f'{path.relative_to(tree)} has {text.count(old)} of:\n{old}')
-            text = text.replace(old, new) if text else new
+            # the number of blanks before a backslash at the end of a line does not matter
+            pattern = re.sub(r'(?:\\ )+(?=\\\\\\\n)', r'\\ +', re.escape(old))
+            count = len(re.findall(pattern, text))
+            if text and count != 1:
+                raise AssertionError(f'{path.relative_to(tree)} has {count} of:\n{old}')
+            text = re.sub(pattern, lambda _, new=new: new, text) if text else new
         path.write_text(text)
 
 

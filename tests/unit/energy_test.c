@@ -416,7 +416,7 @@ static void a_reset_counter_leaves_a_gap_that_is_told(void **state) {
     /* 300 J seen in 30 of 40 s: 400 J, at least what was seen, at most 500 J in the measure */
     assert_estimate(&source(&r, "package-0")->joules, 285, 400, 315 * (2 * 40.0 / 30 - 1),
                     PT_MODELLED);
-    assert_non_null(strstr(source(&r, "package-0")->joules.method, "only 75 % of the run"));
+    assert_non_null(strstr(source(&r, "package-0")->joules.method, "measured for 75 % of the run"));
     end(&r);
 }
 
