@@ -30,16 +30,16 @@ double pt_budget_base(const struct pt_budget_window *window) {
 static bool switch_off(struct pt_budget *b, const struct pt_budget_window *window,
                        struct pt_budget_action *action) {
     double allowed = b->limit * pt_budget_base(window);
-    int dearest = -1;
+    int most_expensive = -1;
     for (int i = 0; i < PT_PART_COUNT; i++)
         if (!b->is_off[i] && window->costs[i] >= WORTH * allowed &&
-            (dearest < 0 || window->costs[i] > window->costs[dearest]))
-            dearest = i;
-    if (dearest < 0)
+            (most_expensive < 0 || window->costs[i] > window->costs[most_expensive]))
+            most_expensive = i;
+    if (most_expensive < 0)
         return false;
-    b->is_off[dearest] = true;
-    b->order[b->off_count++] = (enum pt_part)dearest;
-    *action = (struct pt_budget_action){ (enum pt_part)dearest, false };
+    b->is_off[most_expensive] = true;
+    b->order[b->off_count++] = (enum pt_part)most_expensive;
+    *action = (struct pt_budget_action){ (enum pt_part)most_expensive, false };
     return true;
 }
 

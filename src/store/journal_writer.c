@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* A payload is written behind this much room, which then takes the frame from its end. */
+/* A payload is written after this many bytes; the frame is then placed right before it. */
 #define FRONT (PT_RECORD_SYNC_SIZE + PT_RECORD_HEAD)
 
 void pt_journal_sync(const uint8_t uuid[16], uint8_t record[PT_RECORD_SYNC_SIZE]) {
