@@ -192,7 +192,7 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
     *v = (struct pt_verdict){ .rule = rule, .share = h.seconds / s->seconds };
     double speaks = weigh_signals(form, s, &h, v);
     look_against(form, s, v);
-    v->confidence = PT_VERDICT_LEAST + (PT_VERDICT_MOST - PT_VERDICT_LEAST) * speaks;
+    v->confidence = PT_VERDICT_MIN + (PT_VERDICT_MAX - PT_VERDICT_MIN) * speaks;
     if (h.windows < PT_VERDICT_WINDOWS)
         v->confidence *= PT_VERDICT_RARE;
     v->confidence *= 1 - (1 - PT_VERDICT_AGAINST) * worst_against(v);

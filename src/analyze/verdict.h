@@ -21,8 +21,8 @@
 #define PT_VERDICT_SHARE     0.25 /* of the run: a verdict that holds for less is not reported */
 #define PT_VERDICT_REPORTED  0.25 /* confidence below which a verdict is not reported */
 #define PT_VERDICT_CONFIDENT 0.6  /* confidence above which a verdict is an answer */
-#define PT_VERDICT_LEAST     0.6  /* confidence with every signal at its threshold */
-#define PT_VERDICT_MOST      0.99 /* confidence with every signal beyond doubt */
+#define PT_VERDICT_MIN       0.6  /* confidence with every signal at its threshold */
+#define PT_VERDICT_MAX       0.99 /* confidence with every signal beyond doubt */
 #define PT_VERDICT_WINDOWS   5    /* a verdict that holds in fewer windows is less certain: */
 #define PT_VERDICT_RARE      0.6  /* its confidence is multiplied by this */
 #define PT_VERDICT_AGAINST   0.4  /* and by this if counter-evidence always holds */

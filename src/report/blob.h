@@ -1,7 +1,7 @@
-/* report/blob.h -- the numbers of a report: 32-bit floats, compressed and as base64.
+/* report/blob.h -- the numbers of a report: 32-bit floats, compressed, in base64.
  *
- * An array is written as four runs of bytes, the highest bytes of all values first: what is alike
- * stands together, and zlib makes it small. NAN is unknown. */
+ * An array is written as four runs of bytes, the highest bytes of all values first: similar bytes
+ * are adjacent, so that zlib compresses well. NAN is unknown. */
 #ifndef PT_REPORT_BLOB_H
 #define PT_REPORT_BLOB_H
 
@@ -15,10 +15,10 @@ struct pt_blob {
 
 enum pt_blob_precision {
     PT_BLOB_EXACT,   /* all 24 bits of a float */
-    PT_BLOB_ROUNDED, /* 13 bits: one part in 8192, for pictures */
+    PT_BLOB_ROUNDED, /* 13 bits: one part in 8192, for charts */
 };
 
-/* Adds `values[0]`, `values[stride]`, ... less `base`; returns where they begin, in floats. */
+/* Adds `values[0]`, `values[stride]`, ... minus `base`; returns their offset, in floats. */
 size_t pt_blob_add(struct pt_blob *b, const double *values, size_t count, size_t stride,
                    double base, enum pt_blob_precision precision);
 

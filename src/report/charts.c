@@ -5,15 +5,15 @@
 
 #include <ctype.h>
 
-#define CHOSEN_MOST   8  /* lines in a chart */
-#define CHARTS_BY_KEY 24 /* charts of a table whose keys are names of metrics */
-#define LONG_ID       32 /* hex digits: nobody reads them all... */
-#define SHORT_ID      12 /* ...and so many tell containers apart */
+#define LINES_MAX     8  /* per chart */
+#define CHARTS_BY_KEY 24 /* charts of a table with metric names as keys */
+#define LONG_ID       32 /* hex digits of an id that is too long to show */
+#define SHORT_ID      12 /* digits shown: enough to distinguish containers */
 
-/* Tables in which each row is a metric of its own: a chart for each row, not for each column. */
+/* Tables in which each row is a metric: one chart per row, not per column. */
 static const char *const by_key_tables[] = { "app_metric", "series" };
 
-/* Columns that are bounds of others: drawn as lines in the charts of those. */
+/* Columns that are limits of others, drawn as lines in their charts. */
 static const struct {
     const char *table, *column, *limit;
 } limits[] = {
@@ -56,7 +56,7 @@ void pt_charts_survey(struct pt_charts *c, const struct pt_batch *rows, int64_t 
 
 uint64_t pt_charts_choose(struct pt_charts *c) {
     uint64_t curves = 0;
-    pt_things_choose(&c->things, is_by_key(c->things.table) ? CHARTS_BY_KEY : CHOSEN_MOST);
+    pt_things_choose(&c->things, is_by_key(c->things.table) ? CHARTS_BY_KEY : LINES_MAX);
     for (uint32_t k = 0; k < c->things.chosen_count; k++)
         for (int i = 0; i < c->things.table->column_count; i++)
             curves += c->things.list[c->things.chosen[k]].columns[i].count > 0;
@@ -73,7 +73,7 @@ static struct pt_curve *curve_of(const struct pt_charts *c, int column, int plac
 }
 
 static void add_row(struct pt_charts *c, const struct pt_batch *rows, uint32_t row, int64_t mono_ns,
-                    uint32_t stretch) {
+                    uint32_t bucket) {
     struct pt_thing *thing = pt_things_of(&c->things, rows, row);
     double value;
     for (int i = 0; thing && i < rows->table->column_count; i++) {
@@ -83,14 +83,14 @@ static void add_row(struct pt_charts *c, const struct pt_batch *rows, uint32_t r
         struct pt_curve *curve = curve_of(c, i, thing->place);
         if (!curve->values)
             pt_curve_init(curve, c->axis->count);
-        pt_curve_add(curve, stretch, value);
+        pt_curve_add(curve, bucket, value);
     }
 }
 
 void pt_charts_add(struct pt_charts *c, const struct pt_batch *rows, int64_t mono_ns,
-                   uint32_t stretch) {
+                   uint32_t bucket) {
     for (uint32_t row = 0; row < rows->row_count; row++)
-        add_row(c, rows, row, mono_ns, stretch);
+        add_row(c, rows, row, mono_ns, bucket);
 }
 
 static bool is_long_id(const char *text) {
@@ -100,7 +100,7 @@ static bool is_long_id(const char *text) {
     return n >= LONG_ID && !text[n];
 }
 
-/* Keys in one line. When something started tells things apart, but is nothing to read. */
+/* The keys on one line, without start times. */
 static void write_label(const struct pt_things *t, const struct pt_thing *thing,
                         struct pt_json *j) {
     struct pt_buf label = { 0 };

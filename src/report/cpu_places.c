@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #define PLACES      3
-#define SAMPLES_MIN 5    /* of a window: fewer say nothing */
-#define PLACE_SHARE 0.05 /* of all samples: less is not worth a word */
+#define SAMPLES_MIN 5    /* per window, for a share */
+#define PLACE_SHARE 0.05 /* of all samples, to be named */
 
 void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal) {
     struct pt_err err = { "" };
@@ -35,7 +35,7 @@ static bool is_in_lock(const struct pt_cpu_places *c, const struct pt_profile_sa
     return sample->stack != PT_PROFILE_NONE && c->states[sample->stack] == PT_STATE_LOCK;
 }
 
-/* The window of an instant, or -1. Samples come nearly in order: most are where the last was. */
+/* The window of a time, or -1. */
 static int find_window(const struct pt_windows *w, int64_t time_ns) {
     size_t low = 0, high = w->count;
     while (low < high) {
@@ -48,7 +48,7 @@ static int find_window(const struct pt_windows *w, int64_t time_ns) {
     return low < w->count && w->windows[low].start_ns <= time_ns ? (int)low : -1;
 }
 
-/* Of the samples of a window. */
+/* Samples of a window. */
 struct counts {
     uint32_t all, in_locks, gil_known, gil_contended;
 };
@@ -84,10 +84,10 @@ void pt_cpu_places_signal(const struct pt_cpu_places *c, struct pt_signals *sign
     pt_free(counts);
 }
 
-/* ---- the code it is about ---- */
+/* ---- functions ---- */
 
-/* The innermost function of Python, which is what its author can change; else the innermost that is
- * not the kernel's. `is_above_locks`: of those who want the lock, not the lock itself. */
+/* The innermost Python function, which its author can change; otherwise the innermost function
+ * outside the kernel. `is_above_locks`: the caller of the lock, not the lock itself. */
 static uint32_t place_of(const struct pt_cpu_places *c, uint32_t stack, bool is_above_locks) {
     const struct pt_profile *p = &c->file->profile;
     uint32_t native = PT_PROFILE_NONE;
@@ -114,7 +114,7 @@ static int by_count(const void *a, const void *b) {
     return (x->count < y->count) - (x->count > y->count);
 }
 
-/* Sorted places of all functions; returns how many samples they are of. */
+/* Functions sorted by samples; returns the number of samples. */
 static uint64_t count_places(const struct pt_cpu_places *c, bool is_of_locks,
                              struct place *places) {
     const struct pt_profile *p = &c->file->profile;
@@ -164,7 +164,7 @@ static void describe(const struct pt_cpu_places *c, bool is_of_locks, struct pt_
     }
     if (used > 0)
         snprintf(v->where + used, sizeof v->where - used,
-                 is_of_locks ? " of the time spent on locks" : " of CPU time");
+                 is_of_locks ? " of CPU time in locks" : " of CPU time");
     pt_free(places);
 }
 

@@ -5,21 +5,21 @@
 #include <math.h>
 
 void pt_curve_axis_init(struct pt_curve_axis *a, int64_t start_ns, int64_t end_ns,
-                        uint64_t sample_count, uint32_t most) {
+                        uint64_t sample_count, uint32_t max) {
     a->start_ns = start_ns;
     a->end_ns = end_ns > start_ns ? end_ns : start_ns;
-    a->is_whole = sample_count <= 2 * (uint64_t)most;
-    a->count = a->is_whole ? (uint32_t)sample_count : most;
+    a->is_whole = sample_count <= 2 * (uint64_t)max;
+    a->count = a->is_whole ? (uint32_t)sample_count : max;
 }
 
 uint32_t pt_curve_axis_at(const struct pt_curve_axis *a, uint64_t index, int64_t time_ns) {
     if (a->is_whole)
         return index < a->count ? (uint32_t)index : a->count - 1;
     double part = (double)(time_ns - a->start_ns) / (double)(a->end_ns - a->start_ns + 1);
-    double stretch = floor(part * a->count);
-    if (!(stretch > 0))
+    double bucket = floor(part * a->count);
+    if (!(bucket > 0))
         return 0;
-    return stretch < a->count ? (uint32_t)stretch : a->count - 1;
+    return bucket < a->count ? (uint32_t)bucket : a->count - 1;
 }
 
 void pt_curve_init(struct pt_curve *c, uint32_t count) {
@@ -34,9 +34,9 @@ void pt_curve_release(struct pt_curve *c) {
     *c = (struct pt_curve){ 0 };
 }
 
-/* A new extreme came later than the other one: it goes second. */
-void pt_curve_add(struct pt_curve *c, uint32_t stretch, double value) {
-    double *pair = c->values + 2 * (size_t)stretch;
+/* A new extreme is later than the other one: it goes second. */
+void pt_curve_add(struct pt_curve *c, uint32_t bucket, double value) {
+    double *pair = c->values + 2 * (size_t)bucket;
     if (!isfinite(value))
         return;
     double low = fmin(pair[0], pair[1]), high = fmax(pair[0], pair[1]);

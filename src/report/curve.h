@@ -1,37 +1,37 @@
-/* report/curve.h -- a series of any length in a fixed number of stretches of time.
+/* report/curve.h -- a series of any length, downsampled to a fixed number of time buckets.
  *
- * Of each stretch the lowest and the highest value are kept, in the order they came: a line through
- * them shows every peak. A short run has a stretch for each sample: nothing is lost then. */
+ * Each bucket keeps its lowest and highest value, in order of time: a line through them shows every
+ * peak. A short run has one bucket per sample, so that nothing is lost. */
 #ifndef PT_REPORT_CURVE_H
 #define PT_REPORT_CURVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The stretches that all curves of a report share. */
+/* The buckets that all curves of a report share. */
 struct pt_curve_axis {
     int64_t start_ns, end_ns;
     uint32_t count;
-    bool is_whole; /* a stretch for each sample */
+    bool is_whole; /* one bucket per sample */
 };
 
-/* `most`: stretches, if there are more than twice as many samples. */
+/* `max`: number of buckets if there are more than twice as many samples. */
 void pt_curve_axis_init(struct pt_curve_axis *a, int64_t start_ns, int64_t end_ns,
-                        uint64_t sample_count, uint32_t most);
-/* The stretch of a sample, the `index`-th of the run. */
+                        uint64_t sample_count, uint32_t max);
+/* The bucket of the `index`-th sample of the run. */
 uint32_t pt_curve_axis_at(const struct pt_curve_axis *a, uint64_t index, int64_t time_ns);
 
 struct pt_curve {
-    double *values; /* two a stretch; NAN: unknown */
-    uint32_t count; /* of stretches */
+    double *values; /* two per bucket; NAN: unknown */
+    uint32_t count; /* of buckets */
 };
 
 void pt_curve_init(struct pt_curve *c, uint32_t count);
 void pt_curve_release(struct pt_curve *c);
-void pt_curve_add(struct pt_curve *c, uint32_t stretch, double value);
+void pt_curve_add(struct pt_curve *c, uint32_t bucket, double value);
 
 struct pt_curve_range {
-    double low, high; /* NAN: there is no value */
+    double low, high; /* NAN: no value */
 };
 
 struct pt_curve_range pt_curve_range_of(const struct pt_curve *c);

@@ -18,7 +18,7 @@ static const char *const kind_names[] = {
 static const char *const gate_names[] = {
     [PT_GATE_PASS] = "pass",
     [PT_GATE_FAIL] = "FAIL",
-    [PT_GATE_UNSURE] = "unsure: too noisy to tell",
+    [PT_GATE_UNSURE] = "unsure: too noisy",
 };
 
 static const char *const status_names[] = {
@@ -31,19 +31,19 @@ static const struct pt_comparison *gated(const struct pt_diff *d, size_t gate) {
     return pt_comparisons_find(&d->comparisons, d->gates[gate].metric);
 }
 
-/* In words; what is missing is said. */
+/* The result in words, with the reason if it is unsure. */
 static const char *gate_word(const struct pt_diff *d, size_t gate) {
     const struct pt_comparison *m = gated(d, gate);
     enum pt_gate_result result = pt_gate_check(&d->gates[gate], m);
     if (result != PT_GATE_MISSING)
         return gate_names[result];
     if (!m)
-        return "unsure: no run has such a metric";
+        return "unsure: no run has this metric";
     for (int side = 0; side < 2; side++)
         if (m->sides[side].run_count == 0)
             return side == 0 ? "unsure: not in A, or A is too short"
                              : "unsure: not in B, or B is too short";
-    return m->is_known ? "unsure: it is 0 in A" : "unsure: too few values in A or B";
+    return m->is_known ? "unsure: the value in A is 0" : "unsure: too few values in A or B";
 }
 
 static enum pt_diff_status status_of_gates(const struct pt_diff *d) {
@@ -80,7 +80,7 @@ enum pt_diff_status pt_diff_status(const struct pt_diff *d) {
     return count_kind(d, PT_CHANGE_WORSE) > 0 ? PT_DIFF_REGRESSION : PT_DIFF_PASS;
 }
 
-/* Calls for every setting that differs: those of A, then those only B has. */
+/* Calls `take` for each setting that differs: those of A, then those only in B. */
 typedef void setting_function(void *arg, const char *path, const char *a, const char *b);
 
 static void each_setting(const struct pt_diff *d, setting_function *take, void *arg) {
@@ -121,7 +121,7 @@ static void print_unit(const struct pt_comparison *m, char *into, size_t capacit
     snprintf(into, capacity, "%s%s", pt_units[m->unit].name, m->is_rate ? "/s" : "");
 }
 
-/* As people read it: 12.5% for time in time, 1.2G for bytes. */
+/* Formatted for people: 12.5% for time per time, 1.2G for bytes. */
 static void print_mean(const struct pt_comparison *m, int side, char *into, size_t capacity) {
     const struct pt_column column = { .kind = m->is_rate ? PT_COUNTER : PT_GAUGE, .unit = m->unit };
     pt_value_print(&column, m->means[side] * pt_units[m->unit].prometheus_factor, into, capacity);
@@ -183,8 +183,8 @@ static void print_gate(const struct pt_diff *d, size_t i, struct pt_out *out) {
 
 static void print_caution(const struct pt_diff *d, struct pt_out *out) {
     if (d->comparisons.run_counts[0] < 2 || d->comparisons.run_counts[1] < 2)
-        pt_out_text(out, "One run on a side: how much runs differ by themselves is not known; "
-                         "--baseline DIR takes several.\n");
+        pt_out_text(out, "A side has only one run: the variation between runs is unknown "
+                         "(--baseline DIR reads several runs).\n");
 }
 
 void pt_diff_print(const struct pt_diff *d, struct pt_out *out) {
@@ -194,8 +194,8 @@ void pt_diff_print(const struct pt_diff *d, struct pt_out *out) {
                   d->comparisons.run_counts[1] == 1 ? "" : "s");
     print_settings(d, out);
     size_t known = count_known(d), same = count_kind(d, PT_CHANGE_SAME);
-    pt_out_printf(out, "\nMetrics: %zu compared, %zu worse, %zu better, %zu otherwise changed\n",
-                  known, count_kind(d, PT_CHANGE_WORSE), count_kind(d, PT_CHANGE_BETTER),
+    pt_out_printf(out, "\nMetrics: %zu compared, %zu worse, %zu better, %zu changed\n", known,
+                  count_kind(d, PT_CHANGE_WORSE), count_kind(d, PT_CHANGE_BETTER),
                   count_kind(d, PT_CHANGE_OTHER));
     if (known > same)
         pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", "", "", "A", "B", "change",

@@ -1,4 +1,4 @@
-/* report/diff_text.h -- two sides of runs compared, as text, Markdown and JSON. */
+/* report/diff_text.h -- comparison of two sets of runs as text, Markdown and JSON. */
 #ifndef PT_REPORT_DIFF_TEXT_H
 #define PT_REPORT_DIFF_TEXT_H
 
@@ -16,7 +16,8 @@ struct pt_diff {
 
 enum pt_diff_status { PT_DIFF_PASS, PT_DIFF_REGRESSION, PT_DIFF_INCONCLUSIVE };
 
-/* By the gates; without gates: by what got worse, inconclusive if nothing could be compared. */
+/* From the gates. Without gates: regression if a metric is worse, inconclusive if nothing could be
+ * compared. */
 enum pt_diff_status pt_diff_status(const struct pt_diff *d);
 
 void pt_diff_print(const struct pt_diff *d, struct pt_out *out);

@@ -13,7 +13,7 @@ static bool has_gaps(const struct pt_curve *c) {
     return false;
 }
 
-/* But for the rounding of doubles. */
+/* Up to rounding errors of doubles. */
 static bool is_constant(struct pt_curve_range range) {
     return range.high - range.low <= 1e-9 * fabs(range.high);
 }

@@ -1,4 +1,4 @@
-/* report/encode.h -- units and curves as the page of a report knows them. */
+/* report/encode.h -- units and curves in the format of the report page. */
 #ifndef PT_REPORT_ENCODE_H
 #define PT_REPORT_ENCODE_H
 
@@ -12,10 +12,10 @@ struct pt_unit_text {
     bool is_rate;     /* per second */
 };
 
-/* Values of a column in its base unit; of a counter how fast it grows. */
+/* The base unit of a column; of a counter, that of its rate. */
 struct pt_unit_text pt_unit_text_of(const struct pt_column *c);
 
-/* Members of an object: "value" of a curve that never changes, else "at" and "base". */
+/* Members of an object: "value" of a constant curve, otherwise "at" and "base". */
 void pt_curve_write(const struct pt_curve *c, const struct pt_curve_axis *axis, struct pt_json *j,
                     struct pt_blob *blob);
 

@@ -71,7 +71,9 @@ void pt_energy_print(const struct pt_energy_report *r, bool use_unicode, struct 
             print_line(pt_energy_figures[i].label, unit_of(r, (enum pt_energy_figure_id)i),
                        &r->figures[i], use_unicode, out);
     if (r->has_denied_counters)
-        pt_out_text(out, "The processor's energy counters are for root only: see pitot doctor.\n");
+        pt_out_text(
+            out,
+            "The processor's energy counters are readable only by root (see 'pitot doctor').\n");
     if (r->uses_carbon_table)
         pt_out_text(out, PT_CARBON_ATTRIBUTION ".\n");
 }

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-/* `column`: only rows that have it are events; NULL: all are. */
+/* `column`: only rows with a value there are events; NULL: all rows. */
 static const struct {
     const char *table, *column, *kind;
 } event_tables[] = {
@@ -18,7 +18,7 @@ bool pt_report_events_has(const struct pt_table *table) {
     return false;
 }
 
-/* All its words. */
+/* All texts of a row. */
 static char *text_of(const struct pt_batch *b, uint32_t row) {
     struct pt_buf text = { 0 };
     for (int i = 0; i < b->table->column_count; i++) {
@@ -38,7 +38,7 @@ static void add_rows(struct pt_report_events *e, const struct pt_batch *b, int c
     for (uint32_t row = 0; row < b->row_count; row++) {
         if (column >= 0 && pt_is_null(b, row, column))
             continue;
-        if (e->count == PT_REPORT_EVENTS_MOST) {
+        if (e->count == PT_REPORT_EVENTS_MAX) {
             e->left_out_count++;
             continue;
         }

@@ -1,11 +1,11 @@
-/* report/events.h -- what happened at an instant: marks, alerts, what Pitot itself did. */
+/* report/events.h -- events of a run: marks, alerts, actions of Pitot. */
 #ifndef PT_REPORT_EVENTS_H
 #define PT_REPORT_EVENTS_H
 
 #include "base/json.h"
 #include "model/sample.h"
 
-#define PT_REPORT_EVENTS_MOST 2000
+#define PT_REPORT_EVENTS_MAX 2000
 
 struct pt_report_event {
     int64_t time_ns;
@@ -20,7 +20,7 @@ struct pt_report_events {
     uint64_t left_out_count;
 };
 
-/* Tables whose rows are events and nothing else. */
+/* Are all rows of the table events? */
 bool pt_report_events_has(const struct pt_table *table);
 
 void pt_report_events_add(struct pt_report_events *e, const struct pt_sample *sample);

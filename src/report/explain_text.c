@@ -26,7 +26,7 @@ static const char *confidence_word(double confidence) {
     return confidence >= 0.85 ? "high" : confidence >= PT_VERDICT_CONFIDENT ? "fair" : "low";
 }
 
-/* Words on lines of LINE_WIDTH, each after `indent` blanks; the first after `lead`. */
+/* Wraps at LINE_WIDTH, with `indent` blanks per line; the first line starts with `lead`. */
 static void print_wrapped(struct pt_out *out, const char *lead, int indent, const char *text) {
     int used = indent;
     pt_out_printf(out, "%-*s", indent, lead);
@@ -68,7 +68,7 @@ static void against_sentence(const struct pt_verdict *v, int i, char *into, size
     else if (v->against[i] <= 0)
         snprintf(into, capacity, "%s: not seen", condition);
     else
-        snprintf(into, capacity, "%s: in %.0f %% of it", condition, v->against[i] * 100);
+        snprintf(into, capacity, "%s: %.0f %% of that time", condition, v->against[i] * 100);
 }
 
 static void print_against(const struct pt_verdict *v, struct pt_out *out) {
@@ -83,9 +83,10 @@ static void print_against(const struct pt_verdict *v, struct pt_out *out) {
 }
 
 static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
-    pt_out_printf(out, "%s: %s", v->rule->id, v->rule->title);
+    pt_out_text(out, v->rule->title);
     if (*v->entity)
         pt_out_printf(out, " (%s)", v->entity);
+    pt_out_printf(out, " [%s]", v->rule->id);
     if (v->rule->is_event)
         pt_out_char(out, '\n');
     else
@@ -105,22 +106,22 @@ static void print_not_checked(const struct pt_explanation *x, struct pt_out *out
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "",
                  x->not_checked[i]);
     if (*all)
-        print_wrapped(out, "Not recorded, so not checked:", 30, all);
+        print_wrapped(out, "Not checked (not recorded):", 28, all);
 }
 
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     const struct pt_explanation *x = &run->explanation;
     pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
     if (!run->is_complete && !run->cause.kind)
-        pt_out_text(out, "It is still being recorded, or was cut off.\n");
+        pt_out_text(out, "The recording is still running or was cut off.\n");
     if (run->cause.kind)
         pt_out_printf(out, "Cause (%s): %s\n", pt_cause_name(run->cause.kind), run->cause.text);
     switch (x->status) {
     case PT_EXPLAIN_BOUND:
-        pt_out_printf(out, "Held back by: %s\n", x->verdicts[0].rule->id);
+        pt_out_printf(out, "Bottleneck: %s\n", x->verdicts[0].rule->id);
         break;
     case PT_EXPLAIN_NOTHING:
-        pt_out_text(out, "Nothing that was recorded holds it back.\n");
+        pt_out_text(out, "No bottleneck found in the recorded data.\n");
         break;
     case PT_EXPLAIN_INCONCLUSIVE:
         pt_out_printf(out, "Inconclusive: %s.\n", x->because);
@@ -131,7 +132,7 @@ void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
         print_verdict(&x->verdicts[i], out);
     }
     if (x->verdict_count > VERDICTS_SHOWN)
-        pt_out_printf(out, "\n%d more with --json.\n", x->verdict_count - VERDICTS_SHOWN);
+        pt_out_printf(out, "\n%d more verdicts with --json.\n", x->verdict_count - VERDICTS_SHOWN);
     pt_out_char(out, '\n');
     print_not_checked(x, out);
 }
@@ -203,7 +204,7 @@ void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *ou
     pt_out_char(out, '\n');
 }
 
-/* "interfaces.0.speed_mbit" of the static information: the fastest one. */
+/* "interfaces.0.speed_mbit" in the static information; keeps the fastest. */
 static void take_speed(void *arg, const char *path, struct pt_str value) {
     double *bytes_per_s = arg;
     struct pt_scan scan = pt_scan_of(value);
@@ -214,17 +215,17 @@ static void take_speed(void *arg, const char *path, struct pt_str value) {
         *bytes_per_s = fmax(*bytes_per_s, mbit * 1e6 / 8);
 }
 
-/* Bytes a second of the fastest link; NAN: unknown. */
+/* Bytes per second of the fastest link; NAN: unknown. */
 static double link_speed(const struct pt_journal_reader *reader) {
     const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
     double bytes_per_s = NAN;
     if (note &&
         pt_json_walk((struct pt_str){ note->text, note->text_len }, take_speed, &bytes_per_s))
-        pt_log(PT_LOG_WARNING, "the static information of the run cannot be read");
+        pt_log(PT_LOG_WARNING, "cannot parse the static information of the run");
     return bytes_per_s;
 }
 
-/* `places` is {0} where no profile is known. */
+/* `places` is {0} without a profile. */
 static void explain_windows(struct pt_explanation *x, const struct pt_windows *w,
                             double link_bytes_per_s, const struct pt_cpu_places *places) {
     struct pt_signals signals;
@@ -244,7 +245,7 @@ void pt_explainer_add(struct pt_explainer *e, const struct pt_sample *sample) {
     pt_windows_add(e->windows, sample);
 }
 
-/* What the journal and the files beside it say, whatever was in the samples. */
+/* Adds what comes from the notes of the journal and from the heap profile. */
 static void add_notes(struct pt_explained_run *run, const struct pt_journal_reader *reader,
                       const char *journal) {
     uuid_unparse_lower(reader->uuid, run->uuid);
@@ -280,7 +281,7 @@ static int explain_alone(struct pt_explained_run *run, struct pt_journal_reader 
     return rc;
 }
 
-/* A pass over a merged run that sees one of its ranks. */
+/* A pass over a merged run for one of its ranks. */
 static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_reader *reader) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
     struct pt_rank_view *view = pt_calloc(1, sizeof *view);
@@ -305,7 +306,7 @@ static bool wants_workers(const struct pt_table *table, const struct pt_column *
     return strcmp(table->name, "engines") == 0 && pt_signal_wants(table, column);
 }
 
-/* The last pass: all ranks side by side. */
+/* The last pass: compares all ranks. */
 static int explain_together(struct pt_explained_run *run, struct pt_journal_reader *reader,
                             const struct pt_rank_explanation *ranks, size_t count) {
     struct pt_windows *workers = pt_calloc(1, sizeof *workers);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Where a figure comes from: the main figures of a run, a column, a column with a quantile of what
- * was seen between two scrapes, or the energy meter. */
+/* Source of a figure: a main figure of the run, a column, a column with a quantile of the requests
+ * between two scrapes, or the energy meter. */
 enum origin { FIGURE, COLUMN, QUANTILE, ENERGY };
 
 enum id {
@@ -41,21 +41,21 @@ enum id {
     OWN_CPU,
     OWN_MEMORY,
     OWN_LATE,
-    OTHER_FIGURES, /* of the main figures those that have no line here */
+    OTHER_FIGURES, /* main figures without a line here */
     ID_COUNT = OTHER_FIGURES + PT_FIGURE_COUNT
 };
 
-/* Label and `together` of a FIGURE are those of the figure. */
+/* A FIGURE takes its label and `together` from pt_figures. */
 struct pt_report_spec {
     const char *label;
     enum origin origin;
     enum pt_figure_together together;
     int id;                           /* of FIGURE and ENERGY */
-    const char *table, *column, *key; /* of COLUMN; key: of the first column, or NULL */
-    const char *latency;              /* of QUANTILE: start of the names of its columns */
+    const char *table, *column, *key; /* of COLUMN; key: value of the first column, or NULL */
+    const char *latency;              /* of QUANTILE: prefix of its column names */
     double level;                     /* of QUANTILE */
     const char *unit;                 /* of ENERGY */
-    bool is_hidden;                   /* in cards only, not drawn large */
+    bool is_hidden;                   /* in cards only, without a chart */
 };
 
 static const struct pt_report_spec specs[OTHER_FIGURES] = {
@@ -106,13 +106,13 @@ static const struct pt_report_spec specs[OTHER_FIGURES] = {
     [OWN_LATE] = OWN("Pitot: late ticks", "colLateTicks"),
 };
 
-/* How the stretches of a part of the run become one number. */
+/* How buckets are reduced to one number. */
 enum reduction { MEAN, PEAK, TOTAL, LEVEL };
 static const char *const reduction_names[] = { "mean", "peak", "total", "quantile" };
 
 #define PARTS_MAX 4
 
-/* The first part that is known is the large one. */
+/* The first known part is shown large. */
 static const struct card {
     const char *title;
     struct {
@@ -152,49 +152,49 @@ static const struct card {
     { "Disk",
       { { "read", DISK_READ, MEAN },
         { "written", DISK_WRITE, MEAN },
-        { "read, in all", DISK_READ, TOTAL },
-        { "written, in all", DISK_WRITE, TOTAL } } },
+        { "read, total", DISK_READ, TOTAL },
+        { "written, total", DISK_WRITE, TOTAL } } },
     { "Network",
       { { "received", NET_RECEIVED, MEAN },
         { "sent", NET_SENT, MEAN },
-        { "received, in all", NET_RECEIVED, TOTAL },
-        { "sent, in all", NET_SENT, TOTAL } } },
+        { "received, total", NET_RECEIVED, TOTAL },
+        { "sent, total", NET_SENT, TOTAL } } },
     { "Energy and cost",
       { { "energy", JOULES, TOTAL },
         { "power, mean", JOULES, MEAN },
         { "CO2e", CO2E, TOTAL },
         { "cost", COST, TOTAL } } },
-    { "Pitot's own cost",
+    { "Pitot's overhead",
       { { "of one CPU", OWN_CPU, MEAN },
         { "memory, peak", OWN_MEMORY, PEAK },
-        { "ticks late", OWN_LATE, TOTAL } } },
+        { "late ticks", OWN_LATE, TOTAL } } },
 };
 
-/* One figure of one source: what it was last. */
+/* The last value of one figure of one source. */
 struct track {
     double before;     /* value of a counter */
-    int64_t before_ns; /* its time; 0: nothing before */
-    uint32_t before_stretch;
-    double last; /* value, for as long as `until_ns` */
+    int64_t before_ns; /* its time; 0: none */
+    uint32_t before_bucket;
+    double last; /* value, valid until `until_ns` */
     int64_t until_ns;
 };
 
 struct pt_report_source {
-    struct pt_rank_view view; /* of a rank, if there are ranks */
+    struct pt_rank_view view; /* of a rank, in a merged run */
     struct pt_figure_reader reader;
     struct pt_energy_meter meter;
-    uint32_t energy_stretch; /* the one the meter is in */
-    int64_t last_ns;         /* of the sample before */
-    bool speaks_for_machine;
+    uint32_t energy_bucket; /* current bucket of the meter */
+    int64_t last_ns;        /* of the previous sample */
+    bool reports_machine;
     struct track tracks[ID_COUNT];
 };
 
-/* Where in the run a value is to be put down. */
+/* Where a value is added. */
 struct moment {
     struct pt_report_source *source;
     int64_t now_ns;
-    uint32_t stretch;
-    double seconds; /* since the sample before */
+    uint32_t bucket;
+    double seconds; /* since the previous sample */
 };
 
 static bool has_line(int figure) {
@@ -229,7 +229,7 @@ static void init_source(struct pt_report_figures *f, size_t index, const struct 
     if (is_rank)
         pt_rank_view_init(&source->view, schema);
     f->schema = is_rank ? &source->view.schema : schema;
-    source->speaks_for_machine = !is_rank || pt_ranks_is_first(f->ranks, index);
+    source->reports_machine = !is_rank || pt_ranks_is_first(f->ranks, index);
     pt_figure_reader_init(&source->reader, f->schema);
     pt_energy_meter_init(&source->meter, f->schema);
 }
@@ -291,7 +291,7 @@ static bool is_added(const struct pt_report_figures *f, int id) {
     return together == PT_RANKS_ADDED || together == PT_MACHINES_ADDED;
 }
 
-/* What the sources that are alive are together. */
+/* The combined value of all sources that are still valid. */
 static double fold_sources(const struct pt_report_figures *f, int id, int64_t now_ns) {
     double sum = 0;
     size_t alive = 0;
@@ -303,7 +303,7 @@ static double fold_sources(const struct pt_report_figures *f, int id, int64_t no
     return is_added(f, id) ? sum : sum / (double)alive;
 }
 
-/* Of these seconds up to now those that no source had before. */
+/* The part of these seconds up to now that no source has covered. */
 static double new_seconds(struct pt_report_figure *figure, int64_t now_ns, double seconds) {
     int64_t from_ns = now_ns - (int64_t)(seconds * 1e9);
     if (figure->covered_ns > from_ns)
@@ -314,17 +314,16 @@ static double new_seconds(struct pt_report_figure *figure, int64_t now_ns, doubl
     return (double)(now_ns - from_ns) / 1e9;
 }
 
-/* `seconds` are those that the value stands for. What several sources have at the same time is
- * added over that time once: rates as what came together, levels as what was there together. */
+/* The value covers `seconds`. Time covered by several sources counts once: their rates are added,
+ * and of gauges the combined value is used. */
 static void add_together(struct pt_report_figures *f, int id, const struct moment *at, double value,
                          double seconds) {
     struct pt_report_figure *figure = &f->list[id];
     double grown = new_seconds(figure, at->now_ns, seconds);
-    figure->weights[at->stretch] += grown;
-    /* CPU time is written as a share, and comes as a rate does */
+    figure->weights[at->bucket] += grown;
+    /* CPU time is shown as a share, but is a rate */
     bool is_rate = unit_of(f, id).is_rate || id == TREE_CPU;
-    figure->sums[at->stretch] +=
-        is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
+    figure->sums[at->bucket] += is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
 }
 
 static void add_value(struct pt_report_figures *f, int id, const struct moment *at, double value,
@@ -333,29 +332,29 @@ static void add_value(struct pt_report_figures *f, int id, const struct moment *
     struct track *track = &at->source->tracks[id];
     track->last = value;
     track->until_ns = at->now_ns + (int64_t)(fmax(1, 3 * seconds) * 1e9);
-    pt_curve_add(&figure->curve, at->stretch, fold_sources(f, id, at->now_ns));
+    pt_curve_add(&figure->curve, at->bucket, fold_sources(f, id, at->now_ns));
     figure->is_known = true;
     if (f->source_count > 1 && is_added(f, id)) {
         add_together(f, id, at, value, seconds);
     } else {
-        figure->sums[at->stretch] += value * weight;
-        figure->weights[at->stretch] += weight;
+        figure->sums[at->bucket] += value * weight;
+        figure->weights[at->bucket] += weight;
     }
 }
 
-/* A counter that is read now and then grew all the time in between. */
+/* A counter that is read rarely grew in all buckets since the last read. */
 static void add_growth(struct pt_report_figures *f, int id, const struct moment *at, double grown,
                        double seconds) {
-    uint32_t before = at->source->tracks[id].before_stretch, last = at->stretch;
+    uint32_t before = at->source->tracks[id].before_bucket, last = at->bucket;
     uint32_t first = f->source_count == 1 && before + 1 < last ? before + 1 : last;
     for (uint32_t i = first; i <= last; i++) {
         struct moment then = *at;
-        then.stretch = i;
+        then.bucket = i;
         add_value(f, id, &then, grown / seconds, seconds, seconds / (last - first + 1));
     }
 }
 
-/* One that fell was reset; one that was not read again says nothing new. */
+/* A counter that fell was reset; a repeated reading is ignored. */
 static void add_count(struct pt_report_figures *f, int id, const struct moment *at, double now,
                       int64_t now_ns) {
     struct track *track = &at->source->tracks[id];
@@ -366,10 +365,10 @@ static void add_count(struct pt_report_figures *f, int id, const struct moment *
         add_growth(f, id, at, now - track->before, seconds);
     track->before = now;
     track->before_ns = now_ns;
-    track->before_stretch = at->stretch;
+    track->before_bucket = at->bucket;
 }
 
-/* The row with that text in its first column; without a key the first. */
+/* The row with that text in its first column; without a key, the first row. */
 static bool find_row(const struct pt_batch *b, const char *key, uint32_t *row) {
     for (*row = 0; *row < b->row_count; (*row)++)
         if (!key || (b->table->columns[0].type == PT_STRING && !pt_is_null(b, *row, 0) &&
@@ -378,7 +377,7 @@ static bool find_row(const struct pt_batch *b, const char *key, uint32_t *row) {
     return false;
 }
 
-/* A cell in base units, its column and when it was read. */
+/* A cell in base units, its column and its read time. */
 struct reading {
     const struct pt_column *column;
     double value;
@@ -415,7 +414,7 @@ static void add_column(struct pt_report_figures *f, int id, const struct moment 
         add_value(f, id, at, cell.value, at->seconds, at->seconds);
 }
 
-/* A quantile of what was seen since the scrape before: it counts as often as something was. */
+/* A quantile over the requests since the previous scrape, weighted by their number. */
 static void add_quantile(struct pt_report_figures *f, int id, const struct moment *at,
                          const struct pt_sample *sample) {
     struct track *track = &at->source->tracks[id];
@@ -432,11 +431,11 @@ static void add_quantile(struct pt_report_figures *f, int id, const struct momen
         add_value(f, id, at, quantile.value, seconds, seen);
 }
 
-/* What the meter says at the end of a stretch grew in that stretch. */
+/* Adds the growth of the meter at the end of a bucket. */
 static void add_energy(struct pt_report_figures *f, struct pt_report_source *source) {
     struct pt_energy_report report;
-    struct moment at = { source, source->last_ns, source->energy_stretch, 0 };
-    if (!source->speaks_for_machine)
+    struct moment at = { source, source->last_ns, source->energy_bucket, 0 };
+    if (!source->reports_machine)
         return;
     pt_energy_report_make(&report, &source->meter, f->basis);
     for (int i = 0; i < f->count; i++)
@@ -445,7 +444,7 @@ static void add_energy(struct pt_report_figures *f, struct pt_report_source *sou
     pt_energy_report_release(&report);
 }
 
-/* The meter starts at nothing with the first sample. */
+/* The meter starts at 0 with the first sample. */
 static void start_energy(const struct pt_report_figures *f, struct pt_report_source *source,
                          int64_t mono_ns) {
     for (int i = 0; i < f->count; i++)
@@ -463,7 +462,7 @@ static void add_figure(struct pt_report_figures *f, int id, const struct moment 
     const struct pt_report_spec *spec = &f->specs[id];
     bool is_of_machine =
         spec->together == PT_MACHINES_ADDED || spec->together == PT_MACHINES_AVERAGED;
-    if (is_of_machine && !at->source->speaks_for_machine)
+    if (is_of_machine && !at->source->reports_machine)
         return;
     if (spec->origin == FIGURE && reader->is_known[spec->id])
         add_value(f, id, at, reader->values[spec->id] * factor_of(spec), reader->seconds[spec->id],
@@ -475,18 +474,18 @@ static void add_figure(struct pt_report_figures *f, int id, const struct moment 
 }
 
 static void add_sample(struct pt_report_figures *f, struct pt_report_source *source,
-                       const struct pt_sample *sample, uint32_t stretch) {
+                       const struct pt_sample *sample, uint32_t bucket) {
     if (!pt_figure_reader_next(&source->reader, sample))
         return;
-    struct moment at = { source, sample->mono_ns, stretch, 0 };
+    struct moment at = { source, sample->mono_ns, bucket, 0 };
     if (!source->last_ns) {
         start_energy(f, source, sample->mono_ns);
     } else {
         at.seconds = (double)(sample->mono_ns - source->last_ns) / 1e9;
-        if (stretch != source->energy_stretch)
+        if (bucket != source->energy_bucket)
             add_energy(f, source);
     }
-    source->energy_stretch = stretch;
+    source->energy_bucket = bucket;
     source->last_ns = sample->mono_ns;
     pt_energy_meter_add(&source->meter, sample, &source->reader);
     for (int i = 0; i < f->count; i++)
@@ -494,12 +493,12 @@ static void add_sample(struct pt_report_figures *f, struct pt_report_source *sou
 }
 
 void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *sample,
-                           uint32_t stretch) {
+                           uint32_t bucket) {
     if (f->ranks->count == 0)
-        add_sample(f, &f->sources[0], sample, stretch);
+        add_sample(f, &f->sources[0], sample, bucket);
     for (size_t i = 0; i < f->ranks->count; i++)
         if (pt_rank_view_take(&f->sources[i].view, sample, f->ranks->labels[i])) {
-            add_sample(f, &f->sources[i], &f->sources[i].view.sample, stretch);
+            add_sample(f, &f->sources[i], &f->sources[i].view.sample, bucket);
             return;
         }
 }

@@ -1,8 +1,8 @@
-/* report/figures.h -- the figures a report shows first, and what is needed to compute each anew for
- * any part of the run: of every stretch of time a weighted sum and the weight.
+/* report/figures.h -- the main figures of a report. Each bucket of time has a weighted sum and a
+ * weight, so that the page can compute a figure for any part of the run.
  *
- * The ranks of a merged run are put together: what belongs to a machine counts once for each, what
- * belongs to a rank for each rank; it is added or averaged, as it makes sense. */
+ * The ranks of a merged run are combined: figures of a machine count once per machine, figures of a
+ * rank once per rank; they are added or averaged (`together`). */
 #ifndef PT_REPORT_FIGURES_H
 #define PT_REPORT_FIGURES_H
 
@@ -14,21 +14,21 @@
 
 struct pt_report_figure {
     struct pt_curve curve;
-    double *sums, *weights; /* a stretch each; weights are seconds, or how many there were */
-    int64_t covered_ns;     /* of ranks that are added: up to here there is a weight */
+    double *sums, *weights; /* per bucket; weights are seconds or requests */
+    int64_t covered_ns;     /* of added ranks: weights exist up to here */
     bool is_known;
 };
 
-/* What is known of the runs, or the one run, that figures are made of. */
+/* State of the run, or of one rank. */
 struct pt_report_source;
-/* A line of the table in figures.c, or a main figure that has none there. */
+/* A line of the table in figures.c, or a main figure without one. */
 struct pt_report_spec;
 
 struct pt_report_figures {
     const struct pt_curve_axis *axis;
     const struct pt_schema *schema; /* of a source */
     struct pt_report_spec *specs;
-    struct pt_report_figure *list; /* one for each of `specs` */
+    struct pt_report_figure *list; /* one per spec */
     int count;                     /* of both */
     struct pt_report_source *sources;
     size_t source_count;
@@ -36,14 +36,14 @@ struct pt_report_figures {
     const struct pt_energy_basis *basis;
 };
 
-/* Borrows all but `f`. `ranks`: of a merged run; none otherwise. */
+/* Borrows all arguments. `ranks`: of a merged run, otherwise empty. */
 void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema *schema,
                             const struct pt_curve_axis *axis, const struct pt_energy_basis *basis,
                             const struct pt_ranks *ranks);
 void pt_report_figures_release(struct pt_report_figures *f);
 
 void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *sample,
-                           uint32_t stretch);
+                           uint32_t bucket);
 /* After the last sample. */
 void pt_report_figures_end(struct pt_report_figures *f);
 

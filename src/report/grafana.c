@@ -9,11 +9,11 @@
 #define COLUMNS         24 /* of Grafana's grid */
 #define PANEL_HEIGHT    8
 #define PANELS_PER_LINE 3
-#define TARGETS_MAX     12 /* lines of one chart */
+#define TARGETS_MAX     12 /* lines per chart */
 
 struct page {
     struct pt_json json;
-    int next_id, line, place; /* of the next panel: place in its line */
+    int next_id, line, place; /* of the next panel; place: within its line */
 };
 
 static void put_source(struct pt_json *j) {
@@ -68,7 +68,7 @@ static void put_target(struct page *p, int index, const char *expression, const 
     pt_json_end(j);
 }
 
-/* A row holds its charts while it is folded up. */
+/* A collapsed row contains its charts. */
 static void begin_row(struct page *p, const char *title) {
     struct pt_json *j = &p->json;
     p->line += p->place > 0 ? PANEL_HEIGHT : 0;
@@ -95,17 +95,17 @@ static void end_row(struct page *p) {
 /* ---- units ---- */
 
 static const struct {
-    const char *unit, *gauge, *rate; /* as Grafana calls them */
+    const char *unit, *gauge, *rate; /* Grafana's names */
     const char *gauge_words, *rate_words;
 } units[] = {
-    { "bytes", "bytes", "Bps", "bytes", "bytes a second" },
+    { "bytes", "bytes", "Bps", "bytes", "bytes per second" },
     { "seconds", "s", "percentunit", "seconds", "share of time" },
     { "ratio", "percentunit", "percentunit", "share", "share" },
     { "hertz", "hertz", "hertz", "frequency", "frequency" },
     { "celsius", "celsius", "celsius", "temperature", "temperature" },
     { "watts", "watt", "watt", "power", "power" },
     { "joules", "joule", "watt", "energy", "power" },
-    { "", "short", "cps", "numbers", "a second" },
+    { "", "short", "cps", "numbers", "per second" },
 };
 
 static size_t unit_of(const struct pt_metric *m) {
@@ -137,7 +137,7 @@ static void put_column(struct page *p, const struct pt_table *t, int column,
     put_target(p, index, expression, legend);
 }
 
-/* All columns of one unit in one chart, or in several if they are many. */
+/* All columns of one unit in one chart, or in several charts if there are many. */
 static void put_unit(struct page *p, const struct pt_table *t, size_t unit, bool is_counter) {
     char title[128];
     int count = 0;

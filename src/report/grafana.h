@@ -1,5 +1,5 @@
-/* report/grafana.h -- a dashboard for Grafana, made from the schema: the overview first, then a row
- * of charts for each table. A new column is on it without a line of code. */
+/* report/grafana.h -- a Grafana dashboard generated from the schema: the overview, then one row of
+ * charts per table. New columns appear without a change here. */
 #ifndef PT_REPORT_GRAFANA_H
 #define PT_REPORT_GRAFANA_H
 

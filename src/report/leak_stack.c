@@ -28,8 +28,8 @@ static void describe(const struct pt_profile *p, struct pt_verdict *v) {
     struct pt_out out;
     pt_out_memory(&out, &text);
     if (p->growth.count == 0)
-        pt_out_text(&out, "no stack of the heap profile grows throughout: it is not memory of "
-                          "malloc, or was not sampled often enough");
+        pt_out_text(&out, "no call stack of the heap profile grows throughout: the memory is "
+                          "not from malloc, or was not sampled often enough");
     for (size_t i = 0; i < p->growth.count && i < STACKS; i++) {
         pt_out_text(&out, i ? "; " : "");
         print_growth(p, &p->growth.at[i], &out);

@@ -1,5 +1,5 @@
-/* report/overview.h -- what a fleet is asked first, as expressions of PromQL: the first row of the
- * dashboard and the recording rules. Metrics are named as model/metric.h does. */
+/* report/overview.h -- the main metrics of a fleet as PromQL expressions, for the first row of the
+ * dashboard and the recording rules. model/metric.h defines metric names. */
 #ifndef PT_REPORT_OVERVIEW_H
 #define PT_REPORT_OVERVIEW_H
 
@@ -8,8 +8,8 @@
 struct pt_overview {
     const char *rule;       /* instance:pitot_cpu_busy:ratio */
     const char *title;      /* for people */
-    const char *unit;       /* as Grafana calls it */
-    const char *expression; /* one series an instance */
+    const char *unit;       /* Grafana's name */
+    const char *expression; /* one series per instance */
 };
 
 extern const struct pt_overview pt_overviews[];

@@ -4,9 +4,9 @@
 #include "report/encode.h"
 #include "store/rank.h"
 
-#define PROCESSES_MOST 400
+#define PROCESSES_MAX 400
 
-/* What is said of each, and which column knows. */
+/* Values shown per process, and their columns. */
 static const struct {
     const char *label, *column;
 } shown[] = {
@@ -25,7 +25,7 @@ static const char *text_of(const struct pt_things *t, const struct pt_thing *thi
     return index < 0 ? NULL : thing->texts[index];
 }
 
-/* Of a counter how much it grew, of a gauge its peak; unknown if it has no value. */
+/* The growth of a counter or the peak of a gauge; null without a value. */
 static void write_value(const struct pt_things *t, const struct pt_thing *thing, int index,
                         struct pt_json *j) {
     const struct pt_thing_column *c = index < 0 ? NULL : &thing->columns[index];
@@ -35,7 +35,7 @@ static void write_value(const struct pt_things *t, const struct pt_thing *thing,
         pt_json_f64(j, NULL, t->table->columns[index].kind == PT_COUNTER ? c->sum : c->peak);
 }
 
-/* Processes of several hosts may have the same number: the rank tells them apart. */
+/* Processes of several hosts can have the same pid: add the rank. */
 static void write_id(const struct pt_things *t, const struct pt_thing *thing, const char *key,
                      const char *column, struct pt_json *j) {
     const char *rank = text_of(t, thing, PT_RANK_COLUMN), *id = text_of(t, thing, column);
@@ -79,7 +79,7 @@ void pt_report_processes_write(const struct pt_things *things, int64_t start_ns,
         pt_json_null(j, "processes");
         return;
     }
-    size_t count = things->keys.count < PROCESSES_MOST ? things->keys.count : PROCESSES_MOST;
+    size_t count = things->keys.count < PROCESSES_MAX ? things->keys.count : PROCESSES_MAX;
     pt_json_object(j, "processes");
     pt_json_i64(j, "seen", (int64_t)(things->keys.count + things->dropped_count));
     write_columns(things, j);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* In YAML every JSON string is a string. */
+/* Every JSON string is also a YAML string. */
 static void put_text(struct pt_out *out, const char *key, const char *text) {
     pt_out_printf(out, "%s: ", key);
     pt_json_quote(out, pt_str_from(text));
@@ -27,8 +27,7 @@ static bool find_metric(const struct pt_schema *schema, const char *table, const
     return c >= 0 && pt_metric_of(schema->tables[t], c, metric);
 }
 
-/* A counter is watched by its growth a second, a part as a percentage of its whole; else limits are
- * in the unit of the column. */
+/* The limit is in the unit of the column; for a counter per second, with `of` a percentage. */
 static bool print_condition(const struct pt_schema *schema, const struct pt_watch_rule *rule,
                             char *into, size_t capacity) {
     struct pt_metric metric, whole;

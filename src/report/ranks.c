@@ -36,7 +36,8 @@ void pt_report_ranks_write(const struct pt_journal_reader *reader, const struct 
 
 void pt_report_stragglers_print(const struct pt_stragglers *s, struct pt_out *out) {
     if (s->count == 0) {
-        pt_out_text(out, "No spans to compare ranks by: programs with libpitot record them.\n");
+        pt_out_text(out,
+                    "No spans to compare ranks (spans come from programs that use libpitot).\n");
         return;
     }
     pt_out_printf(out, "%-28s %8s %12s  %-12s %10s %8s %10s\n", "span", "steps", "median",

@@ -25,17 +25,17 @@
 #include <unistd.h>
 #include <uuid.h>
 
-/* A page stays below 5 MB: at worst, noise in every column, a value takes three bytes. */
-#define VALUES_MOST    1200000
-#define STRETCHES_MOST 2000
-#define STRETCHES_MIN  250
+/* Keeps a page below 5 MB: with noise in every column, a value takes three bytes. */
+#define VALUES_MAX  1200000
+#define BUCKETS_MAX 2000
+#define BUCKETS_MIN 250
 
 struct report {
     const struct pt_report_options *o;
-    struct pt_journal_reader reader; /* read twice: first to survey, then to draw */
+    struct pt_journal_reader reader; /* read twice: to survey, then to draw */
     struct pt_journal_place first_place;
-    struct pt_explainer explainer; /* not of a merged run */
-    struct pt_charts *charts;      /* one for each table of the schema */
+    struct pt_explainer explainer; /* not for a merged run */
+    struct pt_charts *charts;      /* one per table of the schema */
     struct pt_curve_axis axis;
     struct pt_energy_basis basis;
     struct pt_report_figures figures;
@@ -44,21 +44,22 @@ struct report {
     struct pt_ranks ranks; /* of a merged run */
     struct pt_stragglers stragglers;
     struct pt_blob blob;
-    struct pt_profile_file *profile, *heap; /* or NULL: there is none */
+    struct pt_profile_file *profile, *heap; /* or NULL */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
-    double *times; /* of samples, in seconds; only if each has a stretch of its own */
+    double *times; /* of samples, in seconds; only with one bucket per sample */
 };
 
 int pt_report_check(struct pt_err *err) {
     if (pt_report_page_head)
         return 0;
-    return pt_fail(err, -ENOENT,
-                   "this build has no report page: its charts (uPlot) come from the npm registry "
-                   "at build time; install npm, then `make clean` and build again");
+    return pt_fail(
+        err, -ENOENT,
+        "this build has no report page: its chart library (uPlot) is missing (install npm, "
+        "then run `make clean` and build again)");
 }
 
-/* Spans and events have their own pictures; what GPUs did is for traces. */
+/* Spans and events are drawn separately; GPU timelines are for traces. */
 static bool is_charted(const struct pt_table *table) {
     for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
         if (strcmp(table->name, pt_timeline_tables[i]->name) == 0)
@@ -108,18 +109,18 @@ static int survey(struct report *r, struct pt_err *err) {
     return 0;
 }
 
-/* The more curves there are, the coarser they get. */
+/* More curves mean fewer buckets per curve. */
 static void choose(struct report *r) {
     uint64_t curves = 1;
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         curves += pt_charts_choose(&r->charts[i]);
-    uint64_t most = VALUES_MOST / 2 / curves;
-    most = most < STRETCHES_MOST ? most : STRETCHES_MOST;
-    most = most > STRETCHES_MIN ? most : STRETCHES_MIN;
-    pt_curve_axis_init(&r->axis, r->first_ns, r->last_ns, r->sample_count, (uint32_t)most);
+    uint64_t max = VALUES_MAX / 2 / curves;
+    max = max < BUCKETS_MAX ? max : BUCKETS_MAX;
+    max = max > BUCKETS_MIN ? max : BUCKETS_MIN;
+    pt_curve_axis_init(&r->axis, r->first_ns, r->last_ns, r->sample_count, (uint32_t)max);
 }
 
-/* What was given when recording, and over it what is given now. */
+/* The recorded assumptions, overridden by those of the options. */
 static void make_basis(struct report *r) {
     const struct pt_journal_note *note = pt_journal_note_find(&r->reader, PT_ENERGY_NOTE);
     struct pt_buf text = { 0 };
@@ -146,19 +147,19 @@ static void begin_drawing(struct report *r) {
 }
 
 static void draw_sample(struct report *r, uint64_t index, const struct pt_sample *sample) {
-    uint32_t stretch = pt_curve_axis_at(&r->axis, index, sample->mono_ns);
+    uint32_t bucket = pt_curve_axis_at(&r->axis, index, sample->mono_ns);
     if (r->axis.is_whole)
         r->times[index] = (double)(sample->mono_ns - r->first_ns) / 1e9;
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
-            pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, stretch);
-    pt_report_figures_add(&r->figures, sample, stretch);
+            pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, bucket);
+    pt_report_figures_add(&r->figures, sample, bucket);
     pt_stragglers_add(&r->stragglers, sample);
     pt_report_spans_add(&r->spans, sample);
     pt_report_events_add(&r->events, sample);
 }
 
-/* A run that is still being recorded has more by now: only what was surveyed is drawn. */
+/* A run that is still being recorded has grown: draws only the surveyed samples. */
 static int draw(struct report *r, struct pt_err *err) {
     const struct pt_journal_reader surveyed = r->reader;
     struct pt_sample sample;
@@ -173,7 +174,7 @@ static int draw(struct report *r, struct pt_err *err) {
         }
         draw_sample(r, i, &sample);
     }
-    /* damage counts once */
+    /* count damage once */
     r->reader.skipped_bytes = surveyed.skipped_bytes;
     r->reader.skipped_sample_count = surveyed.skipped_sample_count;
     pt_report_figures_end(&r->figures);
@@ -182,7 +183,7 @@ static int draw(struct report *r, struct pt_err *err) {
     return rc < 0 ? cannot_read(r, rc, err) : 0;
 }
 
-/* A profile that lies beside the journal, or is `given`; none is fine. */
+/* The profiles next to the journal, or the one of the options; they are optional. */
 static int read_profiles(struct report *r, struct pt_err *err) {
     int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
                            : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
@@ -220,7 +221,7 @@ static void write_axis(struct report *r, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* JSON as text: the page parses it, and what is wrong in it harms nothing else. */
+/* JSON as text: the page parses it, so that an error in it affects nothing else. */
 static void write_static(const struct report *r, struct pt_json *j) {
     const struct pt_journal_note *note = pt_journal_note_find(&r->reader, "static");
     if (note)
@@ -244,7 +245,7 @@ static void write_energy(const struct report *r, struct pt_json *j) {
     pt_buf_release(&text);
 }
 
-/* As `pitot explain --json` has it. */
+/* As printed by `pitot explain --json`. */
 static void write_explanation(const struct report *r, struct pt_json *j) {
     struct pt_explained_run run;
     struct pt_buf text = { 0 };
@@ -267,7 +268,7 @@ static int64_t first_sample_ns(const struct pt_profile *p) {
     return first;
 }
 
-/* Its times count from its first sample, which is `offset` seconds after that of the run. */
+/* Times of the profile count from its first sample, `offset` seconds after that of the run. */
 static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
                         struct pt_json *j) {
     struct pt_buf text = { 0 };
@@ -313,7 +314,7 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* Inside of <script> a "<" could end it; in JSON it stands in strings only. */
+/* A "<" could end the <script>; in JSON it occurs in strings only. */
 static void write_escaped(struct pt_out *out, struct pt_str json) {
     for (size_t i = 0; i < json.len; i++)
         if (json.at[i] == '<')

@@ -6,22 +6,24 @@
 
 static void print_limits(struct pt_out *out) {
     pt_out_text(out, "## Limits\n\n| limit | value |\n|---|---|\n");
-    pt_out_printf(out, "| shortest run | %.1f s, %d windows |\n", PT_EXPLAIN_SECONDS,
+    pt_out_printf(out, "| minimum length of a run | %.1f s, %d windows |\n", PT_EXPLAIN_SECONDS,
                   PT_EXPLAIN_WINDOWS);
-    pt_out_printf(out, "| shortest window | %.1f s |\n", (double)PT_WINDOW_SHORTEST_NS / 1e9);
-    pt_out_printf(out, "| most windows | %d |\n", PT_WINDOW_MAX);
-    pt_out_printf(out, "| smallest share of the run of a reported verdict | %.0f %% |\n",
+    pt_out_printf(out, "| minimum length of a window | %.1f s |\n",
+                  (double)PT_WINDOW_SHORTEST_NS / 1e9);
+    pt_out_printf(out, "| maximum number of windows | %d |\n", PT_WINDOW_MAX);
+    pt_out_printf(out, "| minimum share of the run for a verdict to be reported | %.0f %% |\n",
                   PT_VERDICT_SHARE * 100);
-    pt_out_printf(out, "| lowest confidence of a reported verdict | %.2f |\n", PT_VERDICT_REPORTED);
-    pt_out_printf(out, "| lowest confidence of an answer | %.2f |\n", PT_VERDICT_CONFIDENT);
+    pt_out_printf(out, "| minimum confidence for a verdict to be reported | %.2f |\n",
+                  PT_VERDICT_REPORTED);
+    pt_out_printf(out, "| minimum confidence of an answer | %.2f |\n", PT_VERDICT_CONFIDENT);
     pt_out_printf(out, "| confidence with every signal at its threshold | %.2f |\n",
-                  PT_VERDICT_LEAST);
-    pt_out_printf(out, "| confidence with every signal certain | %.2f |\n", PT_VERDICT_MOST);
-    pt_out_printf(out, "| factor of a verdict that holds in fewer than %d windows | %.2f |\n",
+                  PT_VERDICT_MIN);
+    pt_out_printf(out, "| confidence with every signal certain | %.2f |\n", PT_VERDICT_MAX);
+    pt_out_printf(out, "| factor for a verdict that holds in fewer than %d windows | %.2f |\n",
                   PT_VERDICT_WINDOWS, PT_VERDICT_RARE);
-    pt_out_printf(out, "| factor of a verdict with evidence against it all the time | %.2f |\n",
+    pt_out_printf(out, "| factor for a verdict whose counter-evidence always holds | %.2f |\n",
                   PT_VERDICT_AGAINST);
-    pt_out_printf(out, "| highest confidence of a verdict, of one that explains it | %.0f %% |\n",
+    pt_out_printf(out, "| maximum confidence relative to a verdict that explains it | %.0f %% |\n",
                   PT_VERDICT_EXPLAINED * 100);
 }
 
@@ -62,7 +64,7 @@ static void print_rule(struct pt_out *out, const struct pt_rule *rule) {
         print_condition(out, "against", &rule->against[i]);
     pt_out_char(out, '\n');
     if (rule->is_event)
-        pt_out_text(out, "An event: the highest value of each signal counts.\n");
+        pt_out_text(out, "This is an event: the maximum of each signal counts.\n");
     else if (rule->evaluate)
         pt_out_text(out, "The conditions are checked once, for the whole run.\n");
     if (rule->note)
@@ -79,7 +81,7 @@ static void print_rule(struct pt_out *out, const struct pt_rule *rule) {
 void pt_rules_page_print(struct pt_out *out) {
     const struct pt_rule *rule;
     print_limits(out);
-    pt_out_text(out, "\n## The verdicts\n");
+    pt_out_text(out, "\n## Verdicts\n");
     for (size_t i = 0; (rule = pt_rule_at(i)); i++)
         print_rule(out, rule);
     pt_out_text(out, "\n## Signals\n\n| signal | meaning | recorded with |\n|---|---|---|\n");

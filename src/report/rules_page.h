@@ -1,5 +1,5 @@
-/* report/rules_page.h -- `pitot docs explain`: the verdicts of `pitot explain` with the conditions
- * that its rules evaluate, as Markdown. */
+/* report/rules_page.h -- `pitot docs explain`: the verdicts of `pitot explain` and their conditions
+ * as Markdown. */
 #ifndef PT_REPORT_RULES_PAGE_H
 #define PT_REPORT_RULES_PAGE_H
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAMES_MOST   500
-#define THREADS_MOST 200
+#define NAMES_MAX   500
+#define THREADS_MAX 200
 
 static int find(const struct pt_schema *schema, int table, const char *name, enum pt_type type) {
     int column = pt_table_find(schema->tables[table], name);
@@ -34,12 +34,12 @@ void pt_report_spans_release(struct pt_report_spans *s) {
     pt_free(s->heap);
 }
 
-/* Above a limit all are one. */
-static uint32_t number_of(struct pt_names *names, struct pt_str name, size_t most) {
+/* Names above the limit share one number. */
+static uint32_t number_of(struct pt_names *names, struct pt_str name, size_t max) {
     uint32_t found = pt_names_find(names, name);
     if (found != PT_NAMES_NONE)
         return found;
-    return pt_names_add(names, names->count < most ? name : PT_STR("(others)"));
+    return pt_names_add(names, names->count < max ? name : PT_STR("(others)"));
 }
 
 static void swap(struct pt_report_span *a, struct pt_report_span *b) {
@@ -69,7 +69,7 @@ static void sift_down(struct pt_report_span *heap, size_t count) {
 }
 
 static void keep(struct pt_report_spans *s, const struct pt_report_span *span) {
-    if (s->kept_count < PT_REPORT_SPANS_MOST) {
+    if (s->kept_count < PT_REPORT_SPANS_MAX) {
         pt_grow(&s->heap, &s->capacity, s->kept_count + 1, sizeof *s->heap);
         s->heap[s->kept_count] = *span;
         sift_up(s->heap, s->kept_count++);
@@ -106,8 +106,8 @@ static void add_row(struct pt_report_spans *s, const struct pt_batch *b, uint32_
     struct pt_report_span span = {
         .start_ns = pt_get_i64(b, row, s->start),
         .duration_ns = pt_get_i64(b, row, s->duration),
-        .name = number_of(&s->names, pt_get_str(b, row, s->name), NAMES_MOST),
-        .thread = number_of(&s->threads, (struct pt_str){ thread, (size_t)n }, THREADS_MOST),
+        .name = number_of(&s->names, pt_get_str(b, row, s->name), NAMES_MAX),
+        .thread = number_of(&s->threads, (struct pt_str){ thread, (size_t)n }, THREADS_MAX),
     };
     if (span.duration_ns < 0)
         return;
@@ -148,7 +148,7 @@ static void write_totals(const struct pt_report_spans *s, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* What a span has as numbers. A start is seconds and the rest: floats alone are too coarse. */
+/* Fields of a span. The start is whole seconds and the rest, because one float is too coarse. */
 enum field { START, REST, DURATION, NAME, THREAD, FIELD_COUNT };
 static const char *const field_names[] = { "start", "rest", "duration", "name", "thread" };
 

@@ -20,7 +20,7 @@ static double larger(double a, double b) {
     return isnan(a) || b > a ? b : a;
 }
 
-/* Full: merge neighbours. */
+/* When full: merges neighbours. */
 static void halve(struct pt_summary *s) {
     for (int f = 0; f < PT_FIGURE_COUNT; f++)
         for (unsigned i = 0; i < PT_SUMMARY_POINTS / 2; i++)
@@ -110,7 +110,7 @@ static void print_own_cost(const struct pt_summary *s, struct pt_out *out) {
     pt_figure_print(PT_FORMAT_BYTES, (double)s->own_rss_bytes, memory, sizeof memory);
     pt_out_printf(out, "Pitot used %.2f %% of one CPU, %s", used / seconds * 100, memory);
     if (s->late_count > 0)
-        pt_out_printf(out, "; %lld ticks came late and were skipped", (long long)s->late_count);
+        pt_out_printf(out, "; %lld late ticks were skipped", (long long)s->late_count);
     if (s->dropped_count > 0)
         pt_out_printf(out, "; %lld ticks could not be written", (long long)s->dropped_count);
     pt_out_char(out, '\n');
@@ -127,7 +127,7 @@ static void print_energy(const struct pt_summary *s, struct pt_out *out, bool us
     pt_energy_report_release(&report);
 }
 
-/* A value counts for as long as it stands for: the last interval of a run is a short one. */
+/* Weighted by time: the last interval of a run is shorter. */
 static double mean_of(const struct pt_summary *s, int figure) {
     return s->seconds[figure] > 0 ? s->sum[figure] / s->seconds[figure] : s->peak[figure];
 }

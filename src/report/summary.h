@@ -6,32 +6,32 @@
 #include "analyze/figure.h"
 #include "base/out.h"
 
-/* A curve of bounded size over a run of any length: when full, neighbours are
- * merged and every point stands for twice as many samples. Keeps the peaks. */
+/* A curve of bounded size over a run of any length: when it is full, neighbours are merged and each
+ * point covers twice as many samples. Keeps the peaks. */
 #define PT_SUMMARY_POINTS 64
 
 struct pt_summary {
     struct pt_figure_reader figures;
-    double sum[PT_FIGURE_COUNT], seconds[PT_FIGURE_COUNT]; /* of values times seconds */
+    double sum[PT_FIGURE_COUNT], seconds[PT_FIGURE_COUNT]; /* sum of values times seconds */
     double peak[PT_FIGURE_COUNT];
     uint64_t count[PT_FIGURE_COUNT];
     double points[PT_FIGURE_COUNT][PT_SUMMARY_POINTS]; /* NaN = unknown */
     unsigned point_count, samples_per_point, samples_in_point;
     uint64_t sample_count;
     int64_t first_mono_ns, last_mono_ns;
-    /* Of Pitot itself, from the last row of the collectors table. */
+    /* Pitot's overhead, from the last row of the collector table. */
     int64_t own_cpu_ns, own_rss_bytes, late_count, dropped_count;
     int64_t first_own_cpu_ns;
     bool has_own_cost;
     struct pt_energy_meter energy;
-    struct pt_energy_basis energy_basis; /* the caller may fill it in before printing */
+    struct pt_energy_basis energy_basis; /* the caller can fill it before printing */
 };
 
 void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema);
 void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample);
 void pt_summary_release(struct pt_summary *s);
 
-/* The lines with the figures, and what Pitot itself cost. `use_unicode`: curves as blocks. */
+/* Prints the figures and Pitot's overhead. `use_unicode`: also curves. */
 void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode);
 
 #endif

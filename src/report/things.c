@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEXT_MAX       300 /* bytes of a command line, say */
+#define TEXT_MAX       300 /* bytes, for example of a command line */
 #define RECORDED_SCORE 1e6 /* above any sum of shares */
 
 void pt_things_init(struct pt_things *t, const struct pt_table *table) {
@@ -71,7 +71,7 @@ static int by_score(const void *a, const void *b, void *list) {
     return left < right ? -1 : left > right;
 }
 
-/* Numbers of all things, the busiest first. */
+/* Indexes of all entities, the busiest first. */
 static uint32_t *ranking(struct pt_things *t) {
     uint32_t *order = pt_calloc(t->keys.count + 1, sizeof *order);
     compute_scores(t);
@@ -81,7 +81,7 @@ static uint32_t *ranking(struct pt_things *t) {
     return order;
 }
 
-/* Forgets the half that did least. */
+/* Drops the less busy half. */
 static void forget(struct pt_things *t) {
     uint32_t *order = ranking(t);
     size_t kept = t->keys.count / 2;
@@ -109,7 +109,7 @@ static struct pt_thing *find_or_add(struct pt_things *t, int64_t mono_ns) {
     uint32_t found = pt_names_find(&t->keys, key);
     if (found != PT_NAMES_NONE)
         return &t->list[found];
-    if (t->keys.count >= PT_THINGS_MOST)
+    if (t->keys.count >= PT_THINGS_MAX)
         forget(t);
     found = pt_names_add(&t->keys, key);
     pt_grow(&t->list, &t->capacity, found + 1, sizeof *t->list);
@@ -144,14 +144,14 @@ static void keep_text(struct pt_thing *thing, const struct pt_batch *b, uint32_t
     thing->texts[column] = pt_strndup(text);
 }
 
-/* A row without times of its own has that of its sample. */
+/* Rows without read times have the time of the sample. */
 static int64_t time_of(const struct pt_batch *b, uint32_t row, int column, int64_t mono_ns) {
     int64_t time_ns =
         b->table->is_untimed ? 0 : pt_get_time(b, row, b->table->columns[column].source);
     return time_ns ? time_ns : mono_ns;
 }
 
-/* How much a counter grew since the value before, and in what time; one that fell was reset. */
+/* Growth of a counter since its previous value, and the time; false if it fell (a reset). */
 static bool grow(struct pt_thing_column *c, double now, int64_t now_ns, double *grown,
                  double *seconds) {
     double before = c->before;
@@ -204,9 +204,9 @@ void pt_things_survey(struct pt_things *t, const struct pt_batch *rows, int64_t 
         survey_row(t, rows, row, mono_ns);
 }
 
-void pt_things_choose(struct pt_things *t, uint32_t most) {
+void pt_things_choose(struct pt_things *t, uint32_t max) {
     t->chosen = ranking(t);
-    t->chosen_count = t->keys.count < most ? (uint32_t)t->keys.count : most;
+    t->chosen_count = t->keys.count < max ? (uint32_t)t->keys.count : max;
     for (uint32_t i = 0; i < t->chosen_count; i++)
         t->list[t->chosen[i]].place = (int)i;
     for (size_t k = 0; k < t->keys.count; k++)

@@ -1,57 +1,57 @@
-/* report/things.h -- the things of one table over a run: each disk, container, process.
+/* report/things.h -- the entities of one table over a run: disks, containers, processes.
  *
- * A run may see any number of them; a report draws the few that matter. The first pass over the
- * samples adds up what each did, the second asks for the values of those that were chosen. */
+ * A run can have any number of them; a report draws the busiest. The first pass over the samples
+ * sums up their values, the second reads the values of the selected entities. */
 #ifndef PT_REPORT_THINGS_H
 #define PT_REPORT_THINGS_H
 
 #include "model/sample.h"
 #include "base/names.h"
 
-/* What a thing did, as one column says. In base units: bytes, seconds, joules. */
+/* Totals of one column of an entity, in base units: bytes, seconds, joules. */
 struct pt_thing_column {
-    uint64_t count; /* of values seen */
-    double sum;     /* counter: how much it grew; gauge: of its values */
+    uint64_t count; /* of values */
+    double sum;     /* counter: its growth; gauge: sum of its values */
     double peak;    /* of a gauge */
     double before;
-    int64_t before_ns; /* 0: nothing before */
+    int64_t before_ns; /* 0: no previous value */
 };
 
 struct pt_thing {
     struct pt_thing_column *columns;
-    char **texts; /* of keys and of what describes it, as last seen, by column; or NULL */
+    char **texts; /* last values of keys and texts, by column, or NULL */
     bool is_recorded;
     int64_t first_ns, last_ns;
-    double score; /* its share of what all do, summed over the columns */
-    int place;    /* among the chosen ones, or -1 */
+    double score; /* its share of all entities, summed over the columns */
+    int place;    /* index in the selection, or -1 */
 };
 
-/* {0} and a table is empty. */
+/* Needs pt_things_init(). */
 struct pt_things {
     const struct pt_table *table;
     struct pt_names keys;
-    struct pt_thing *list; /* by number of the key */
+    struct pt_thing *list; /* by index in `keys` */
     size_t capacity;
-    uint64_t dropped_count; /* did too little to be remembered */
+    uint64_t dropped_count; /* dropped for the limit, least busy first */
     int recorded_column;
-    uint32_t *chosen; /* numbers of things, the busiest first */
+    uint32_t *chosen; /* indexes in `list`, the busiest first */
     uint32_t chosen_count;
-    struct pt_buf key; /* of the row in hand */
+    struct pt_buf key; /* of the current row */
 };
 
-#define PT_THINGS_MOST 4096 /* remembered at a time */
+#define PT_THINGS_MAX 4096 /* kept at a time */
 
 void pt_things_init(struct pt_things *t, const struct pt_table *table); /* borrows */
 void pt_things_release(struct pt_things *t);
 
 /* The first pass. */
 void pt_things_survey(struct pt_things *t, const struct pt_batch *rows, int64_t mono_ns);
-/* Chooses at most so many; what was recorded comes first. Forgets what was before. */
-void pt_things_choose(struct pt_things *t, uint32_t most);
+/* Selects at most `max` entities, recorded ones first. Forgets previous values. */
+void pt_things_choose(struct pt_things *t, uint32_t max);
 
-/* The second pass: the chosen thing that a row is about, or NULL. */
+/* The second pass: the selected entity of a row, or NULL. */
 struct pt_thing *pt_things_of(struct pt_things *t, const struct pt_batch *rows, uint32_t row);
-/* Its value now: of a gauge itself, of a counter how fast it grew since the value before. */
+/* The current value of a gauge, or the rate of a counter since its previous value. */
 bool pt_thing_value(struct pt_thing *thing, const struct pt_batch *rows, uint32_t row, int column,
                     int64_t mono_ns, double *value);
 

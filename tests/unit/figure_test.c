@@ -311,8 +311,8 @@ static void the_summary_has_mean_peak_curve_and_own_cost(void **state) {
     }
     char *text = printed(s, true);
     assert_non_null(strstr(text, "Disk read             1.5 MiB/s  2.0 MiB/s   ▄█\n"));
-    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MiB; 2 ticks came late and "
-                                 "were skipped\n"));
+    assert_non_null(strstr(text, "Pitot used 1.00 % of one CPU, 5.0 MiB; 2 late ticks were "
+                                 "skipped\n"));
     assert_null(strstr(text, "Memory"));
     pt_free(text);
     text = printed(s, false);

@@ -362,17 +362,17 @@ static void the_longest_spans_are_kept(void **state) {
     struct pt_sample sample;
     pt_report_spans_init(&spans, &schema);
     pt_sample_init(&sample, &schema);
-    for (int i = 0; i < 3 * PT_REPORT_SPANS_MOST; i++) {
+    for (int i = 0; i < 3 * PT_REPORT_SPANS_MAX; i++) {
         if (i % 1000 == 0)
             pt_sample_clear(&sample);
         put_span(&sample, i % 2 ? "odd" : "even", i * 1000, (i * INT64_C(7919)) % 60000);
         if (i % 1000 == 999)
             pt_report_spans_add(&spans, &sample);
     }
-    assert_int_equal(spans.seen_count, 3 * PT_REPORT_SPANS_MOST);
-    assert_int_equal(spans.kept_count, PT_REPORT_SPANS_MOST);
+    assert_int_equal(spans.seen_count, 3 * PT_REPORT_SPANS_MAX);
+    assert_int_equal(spans.kept_count, PT_REPORT_SPANS_MAX);
     assert_int_equal(spans.heap[0].duration_ns, 40000); /* 0 to 59999 came once each */
-    assert_int_equal(spans.totals[0].count + spans.totals[1].count, 3 * PT_REPORT_SPANS_MOST);
+    assert_int_equal(spans.totals[0].count + spans.totals[1].count, 3 * PT_REPORT_SPANS_MAX);
     assert_int_equal(spans.totals[0].total_ns + spans.totals[1].total_ns,
                      INT64_C(59999) * 60000 / 2);
     pt_sample_release(&sample);
@@ -385,7 +385,7 @@ static void things_that_do_nothing_are_forgotten_first(void **state) {
     struct pt_sample sample;
     pt_things_init(&things, &thing_table);
     pt_sample_init(&sample, &schema);
-    for (int i = 0; i < 5 * PT_THINGS_MOST; i++) {
+    for (int i = 0; i < 5 * PT_THINGS_MAX; i++) {
         char id[16];
         pt_sample_clear(&sample);
         sample.mono_ns = (i + 1) * SECOND;
@@ -394,11 +394,11 @@ static void things_that_do_nothing_are_forgotten_first(void **state) {
         put_thing(&sample, "busy", false, i * SECOND, 100);
         pt_things_survey(&things, &sample.batches[THING], sample.mono_ns);
     }
-    assert_true(things.keys.count <= PT_THINGS_MOST);
-    assert_int_equal(things.keys.count + things.dropped_count, 5 * PT_THINGS_MOST + 1);
+    assert_true(things.keys.count <= PT_THINGS_MAX);
+    assert_int_equal(things.keys.count + things.dropped_count, 5 * PT_THINGS_MAX + 1);
     pt_things_choose(&things, 3);
     assert_string_equal(things.list[things.chosen[0]].texts[thing_id], "busy");
-    assert_true(things.list[things.chosen[0]].columns[thing_time].sum == 5 * PT_THINGS_MOST - 1);
+    assert_true(things.list[things.chosen[0]].columns[thing_time].sum == 5 * PT_THINGS_MAX - 1);
     pt_sample_release(&sample);
     pt_things_release(&things);
 }

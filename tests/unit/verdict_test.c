@@ -560,7 +560,7 @@ static void the_text_fits_a_screen(void **state) {
     for (; *line; line++)
         lines += *line == '\n';
     assert_true(lines < 50);
-    assert_non_null(strstr((const char *)text.at, "Held back by: cpu-bound\n"));
+    assert_non_null(strstr((const char *)text.at, "Bottleneck: cpu-bound\n"));
     pt_buf_release(&text);
 }
 
@@ -739,7 +739,7 @@ static void a_leak_is_told_by_its_stack(void **state) {
                                              "90.0 MiB live near the end)");
     write_heap(heap, false);
     pt_leak_stack_add(&x, journal);
-    assert_non_null(strstr(x.verdicts[1].where, "no stack of the heap profile grows"));
+    assert_non_null(strstr(x.verdicts[1].where, "no call stack of the heap profile grows"));
     unlink(heap);
     rmdir(directory);
 }
