@@ -35,31 +35,32 @@ static bool is_by_key(const struct pt_table *table) {
 
 void pt_charts_init(struct pt_charts *c, const struct pt_table *table) {
     *c = (struct pt_charts){ 0 };
-    pt_things_init(&c->things, table);
+    pt_report_entities_init(&c->entities, table);
 }
 
 static size_t curve_count(const struct pt_charts *c) {
-    return (size_t)c->things.table->column_count * c->things.chosen_count;
+    return (size_t)c->entities.table->column_count * c->entities.chosen_count;
 }
 
 void pt_charts_release(struct pt_charts *c) {
     for (size_t i = 0; c->curves && i < curve_count(c); i++)
         pt_curve_release(&c->curves[i]);
     pt_free(c->curves);
-    pt_things_release(&c->things);
+    pt_report_entities_release(&c->entities);
 }
 
 void pt_charts_survey(struct pt_charts *c, const struct pt_batch *rows, int64_t mono_ns) {
     c->row_count += rows->row_count;
-    pt_things_survey(&c->things, rows, mono_ns);
+    pt_report_entities_survey(&c->entities, rows, mono_ns);
 }
 
 uint64_t pt_charts_choose(struct pt_charts *c) {
     uint64_t curves = 0;
-    pt_things_choose(&c->things, is_by_key(c->things.table) ? CHARTS_BY_KEY : LINES_MAX);
-    for (uint32_t k = 0; k < c->things.chosen_count; k++)
-        for (int i = 0; i < c->things.table->column_count; i++)
-            curves += c->things.list[c->things.chosen[k]].columns[i].count > 0;
+    pt_report_entities_choose(&c->entities,
+                              is_by_key(c->entities.table) ? CHARTS_BY_KEY : LINES_MAX);
+    for (uint32_t k = 0; k < c->entities.chosen_count; k++)
+        for (int i = 0; i < c->entities.table->column_count; i++)
+            curves += c->entities.list[c->entities.chosen[k]].columns[i].count > 0;
     return curves;
 }
 
@@ -68,19 +69,19 @@ void pt_charts_begin(struct pt_charts *c, const struct pt_curve_axis *axis) {
     c->curves = pt_calloc(curve_count(c) + 1, sizeof *c->curves);
 }
 
-static struct pt_curve *curve_of(const struct pt_charts *c, int column, int place) {
-    return &c->curves[(size_t)column * c->things.chosen_count + (size_t)place];
+static struct pt_curve *curve_of(const struct pt_charts *c, int column, int index) {
+    return &c->curves[(size_t)column * c->entities.chosen_count + (size_t)index];
 }
 
 static void add_row(struct pt_charts *c, const struct pt_batch *rows, uint32_t row, int64_t mono_ns,
                     uint32_t bucket) {
-    struct pt_thing *thing = pt_things_of(&c->things, rows, row);
+    struct pt_report_entity *entity = pt_report_entities_find(&c->entities, rows, row);
     double value;
-    for (int i = 0; thing && i < rows->table->column_count; i++) {
+    for (int i = 0; entity && i < rows->table->column_count; i++) {
         if (!pt_column_is_drawn(&rows->table->columns[i]) ||
-            !pt_thing_value(thing, rows, row, i, mono_ns, &value))
+            !pt_report_entity_value(entity, rows, row, i, mono_ns, &value))
             continue;
-        struct pt_curve *curve = curve_of(c, i, thing->place);
+        struct pt_curve *curve = curve_of(c, i, entity->index);
         if (!curve->values)
             pt_curve_init(curve, c->axis->count);
         pt_curve_add(curve, bucket, value);
@@ -101,12 +102,12 @@ static bool is_long_id(const char *text) {
 }
 
 /* The keys on one line, without start times. */
-static void write_label(const struct pt_things *t, const struct pt_thing *thing,
+static void write_label(const struct pt_report_entities *t, const struct pt_report_entity *entity,
                         struct pt_json *j) {
     struct pt_buf label = { 0 };
     for (int i = 0; i < t->table->column_count; i++) {
         const struct pt_column *column = &t->table->columns[i];
-        const char *text = thing->texts[i];
+        const char *text = entity->texts[i];
         bool is_name = column->kind == PT_INFO && strcmp(column->short_name, "name") == 0;
         if (!text || !*text || !(column->kind == PT_KEY || is_name) ||
             column->unit == PT_MILLISECONDS)
@@ -121,15 +122,15 @@ static void write_label(const struct pt_things *t, const struct pt_thing *thing,
     pt_buf_release(&label);
 }
 
-static void write_thing(const struct pt_charts *c, const struct pt_thing *thing,
-                        struct pt_json *j) {
-    const struct pt_table *table = c->things.table;
+static void write_entity(const struct pt_charts *c, const struct pt_report_entity *entity,
+                         struct pt_json *j) {
+    const struct pt_table *table = c->entities.table;
     pt_json_object(j, NULL);
-    write_label(&c->things, thing, j);
+    write_label(&c->entities, entity, j);
     pt_json_object(j, "texts");
     for (int i = 0; i < table->column_count; i++)
-        if (thing->texts[i] && !pt_column_is_drawn(&table->columns[i]))
-            pt_json_text(j, table->columns[i].name, thing->texts[i]);
+        if (entity->texts[i] && !pt_column_is_drawn(&table->columns[i]))
+            pt_json_text(j, table->columns[i].name, entity->texts[i]);
     pt_json_end(j);
     pt_json_end(j);
 }
@@ -142,7 +143,7 @@ static int limit_of(const struct pt_table *table, const char *column) {
 }
 
 static bool has_values(const struct pt_charts *c, int column) {
-    for (uint32_t k = 0; k < c->things.chosen_count; k++)
+    for (uint32_t k = 0; k < c->entities.chosen_count; k++)
         if (curve_of(c, column, (int)k)->values)
             return true;
     return false;
@@ -151,7 +152,7 @@ static bool has_values(const struct pt_charts *c, int column) {
 static void write_series(const struct pt_charts *c, int column, struct pt_json *j,
                          struct pt_blob *blob) {
     pt_json_array(j, "series");
-    for (uint32_t k = 0; k < c->things.chosen_count; k++) {
+    for (uint32_t k = 0; k < c->entities.chosen_count; k++) {
         const struct pt_curve *curve = curve_of(c, column, (int)k);
         if (!curve->values)
             continue;
@@ -165,7 +166,7 @@ static void write_series(const struct pt_charts *c, int column, struct pt_json *
 
 static void write_column(const struct pt_charts *c, int index, struct pt_json *j,
                          struct pt_blob *blob) {
-    const struct pt_table *table = c->things.table;
+    const struct pt_table *table = c->entities.table;
     const struct pt_column *column = &table->columns[index];
     struct pt_unit_text unit = pt_unit_text_of(column);
     int limit = limit_of(table, column->name);
@@ -183,16 +184,16 @@ static void write_column(const struct pt_charts *c, int index, struct pt_json *j
 }
 
 void pt_charts_write(const struct pt_charts *c, struct pt_json *j, struct pt_blob *blob) {
-    const struct pt_table *table = c->things.table;
+    const struct pt_table *table = c->entities.table;
     pt_json_object(j, NULL);
     pt_json_text(j, "name", table->name);
     pt_json_text(j, "help", table->help);
     pt_json_bool(j, "is_by_key", is_by_key(table));
     pt_json_i64(j, "rows", (int64_t)c->row_count);
-    pt_json_i64(j, "key_count", (int64_t)(c->things.keys.count + c->things.dropped_count));
+    pt_json_i64(j, "key_count", (int64_t)(c->entities.keys.count + c->entities.dropped_count));
     pt_json_array(j, "keys");
-    for (uint32_t k = 0; k < c->things.chosen_count; k++)
-        write_thing(c, &c->things.list[c->things.chosen[k]], j);
+    for (uint32_t k = 0; k < c->entities.chosen_count; k++)
+        write_entity(c, &c->entities.list[c->entities.chosen[k]], j);
     pt_json_end(j);
     pt_json_array(j, "columns");
     for (int i = 0; i < table->column_count; i++)

@@ -6,10 +6,10 @@
 #include "base/json.h"
 #include "report/blob.h"
 #include "report/curve.h"
-#include "report/things.h"
+#include "report/entities.h"
 
 struct pt_charts {
-    struct pt_things things;
+    struct pt_report_entities entities;
     struct pt_curve *curves; /* by column, one per selected entity; may be empty */
     const struct pt_curve_axis *axis;
     uint64_t row_count;

@@ -5,7 +5,7 @@
 #include "base/json_walk.h"
 #include "base/log.h"
 #include "base/scan.h"
-#include "report/cpu_places.h"
+#include "report/cpu_hotspots.h"
 #include "report/leak_stack.h"
 #include "store/rank.h"
 
@@ -225,14 +225,14 @@ static double link_speed(const struct pt_journal_reader *reader) {
     return bytes_per_s;
 }
 
-/* `places` is {0} without a profile. */
+/* `hotspots` is {0} without a profile. */
 static void explain_windows(struct pt_explanation *x, const struct pt_windows *w,
-                            double link_bytes_per_s, const struct pt_cpu_places *places) {
+                            double link_bytes_per_s, const struct pt_cpu_hotspots *hotspots) {
     struct pt_signals signals;
     pt_signals_make(&signals, w, link_bytes_per_s);
-    pt_cpu_places_signal(places, &signals);
+    pt_cpu_hotspots_signal(hotspots, &signals);
     pt_explain(x, &signals);
-    pt_cpu_places_add(places, x);
+    pt_cpu_hotspots_add(hotspots, x);
     pt_signals_release(&signals);
 }
 
@@ -256,11 +256,11 @@ static void add_notes(struct pt_explained_run *run, const struct pt_journal_read
 
 void pt_explainer_finish(const struct pt_explainer *e, const struct pt_journal_reader *reader,
                          const char *journal, struct pt_explained_run *run) {
-    struct pt_cpu_places places;
+    struct pt_cpu_hotspots hotspots;
     *run = (struct pt_explained_run){ .start_wall_ns = e->windows->first_wall_ns };
-    pt_cpu_places_open(&places, journal);
-    explain_windows(&run->explanation, e->windows, link_speed(reader), &places);
-    pt_cpu_places_close(&places);
+    pt_cpu_hotspots_open(&hotspots, journal);
+    explain_windows(&run->explanation, e->windows, link_speed(reader), &hotspots);
+    pt_cpu_hotspots_close(&hotspots);
     add_notes(run, reader, journal);
 }
 
@@ -293,7 +293,7 @@ static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_read
     while ((rc = pt_journal_next(reader, &sample)) > 0)
         if (pt_rank_view_take(view, &sample, rank->label))
             pt_windows_add(w, &view->sample);
-    explain_windows(&rank->explanation, w, link_speed(reader), &(struct pt_cpu_places){ 0 });
+    explain_windows(&rank->explanation, w, link_speed(reader), &(struct pt_cpu_hotspots){ 0 });
     pt_sample_release(&sample);
     pt_windows_release(w);
     pt_rank_view_release(view);

@@ -306,7 +306,8 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_json_end(j);
     pt_report_events_write(&r->events, r->first_ns, j);
     pt_report_spans_write(&r->spans, r->first_ns, j, &r->blob);
-    pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].things, r->first_ns, j);
+    pt_report_processes_write(processes < 0 ? NULL : &r->charts[processes].entities, r->first_ns,
+                              j);
     write_energy(r, j);
     write_explanation(r, j);
     write_flame(r, "flame", r->profile, j);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/scan.h"
-#include "report/things.h"
+#include "report/entities.h"
 #include "serve/number.h"
 #include "store/segments.h"
 
@@ -101,7 +101,7 @@ struct point {
 struct history {
     const struct pt_history_query *q;
     const struct pt_table *table;
-    struct pt_things things;
+    struct pt_report_entities things;
     uint16_t *columns; /* columns to draw */
     uint16_t column_count;
     int64_t start_ns, step_ns;
@@ -132,7 +132,7 @@ static bool survey(void *arg, const struct pt_sample *sample) {
     struct history *h = arg;
     const struct pt_batch *rows = rows_of(h, sample);
     if (rows)
-        pt_things_survey(&h->things, rows, sample->mono_ns);
+        pt_report_entities_survey(&h->things, rows, sample->mono_ns);
     return true;
 }
 
@@ -189,11 +189,11 @@ static bool add_sample(void *arg, const struct pt_sample *sample) {
     if (step >= h->step_count)
         return true;
     for (uint32_t row = 0; rows && row < rows->row_count; row++) {
-        struct pt_thing *thing = pt_things_of(&h->things, rows, row);
+        struct pt_report_entity *thing = pt_report_entities_find(&h->things, rows, row);
         for (uint16_t i = 0; thing && i < h->column_count; i++) {
             double value;
-            if (pt_thing_value(thing, rows, row, h->columns[i], sample->mono_ns, &value))
-                add_value(h, &points_of(h, (uint32_t)thing->place, i)[step], value);
+            if (pt_report_entity_value(thing, rows, row, h->columns[i], sample->mono_ns, &value))
+                add_value(h, &points_of(h, (uint32_t)thing->index, i)[step], value);
         }
     }
     return true;
@@ -216,7 +216,8 @@ static void put_statistic(const struct history *h, const struct point *points, e
 }
 
 /* The same text as that of pt_row_key(). */
-static void put_key(const struct history *h, const struct pt_thing *thing, struct pt_json *j) {
+static void put_key(const struct history *h, const struct pt_report_entity *thing,
+                    struct pt_json *j) {
     struct pt_buf key = { 0 };
     for (int i = 0; i < h->table->column_count; i++) {
         if (h->table->columns[i].kind != PT_KEY || !thing->texts[i])
@@ -230,7 +231,7 @@ static void put_key(const struct history *h, const struct pt_thing *thing, struc
 }
 
 static void put_thing(const struct history *h, uint32_t place, struct pt_json *j) {
-    const struct pt_thing *thing = &h->things.list[h->things.chosen[place]];
+    const struct pt_report_entity *thing = &h->things.list[h->things.chosen[place]];
     pt_json_object(j, NULL);
     put_key(h, thing, j);
     pt_json_object(j, "texts");
@@ -271,10 +272,10 @@ static void put_history(const struct history *h, struct pt_json *j) {
 int pt_history_write(const struct pt_history_query *q, const struct pt_schema *schema,
                      const char *directory, int64_t interval_ns, struct pt_buf *json) {
     struct history h = { .q = q, .table = schema->tables[q->table], .is_whole = true };
-    pt_things_init(&h.things, h.table);
+    pt_report_entities_init(&h.things, h.table);
     int rc = pt_segments_read(directory, q->from_ns, q->to_ns, survey, &h);
     if (!rc) {
-        pt_things_choose(&h.things, q->limit);
+        pt_report_entities_choose(&h.things, q->limit);
         choose_columns(&h);
         choose_steps(&h, interval_ns);
         size_t count = (size_t)h.things.chosen_count * h.column_count * h.step_count;
@@ -290,6 +291,6 @@ int pt_history_write(const struct pt_history_query *q, const struct pt_schema *s
     }
     pt_free(h.points);
     pt_free(h.columns);
-    pt_things_release(&h.things);
+    pt_report_entities_release(&h.things);
     return rc;
 }

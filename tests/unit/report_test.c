@@ -7,7 +7,7 @@
 #include "report/curve.h"
 #include "report/report_page.h"
 #include "report/spans.h"
-#include "report/things.h"
+#include "report/entities.h"
 #include "store/journal.h"
 
 #include <errno.h>
@@ -381,26 +381,27 @@ static void the_longest_spans_are_kept(void **state) {
 
 static void things_that_do_nothing_are_forgotten_first(void **state) {
     (void)state;
-    struct pt_things things;
+    struct pt_report_entities things;
     struct pt_sample sample;
-    pt_things_init(&things, &thing_table);
+    pt_report_entities_init(&things, &thing_table);
     pt_sample_init(&sample, &schema);
-    for (int i = 0; i < 5 * PT_THINGS_MAX; i++) {
+    for (int i = 0; i < 5 * PT_REPORT_ENTITIES_MAX; i++) {
         char id[16];
         pt_sample_clear(&sample);
         sample.mono_ns = (i + 1) * SECOND;
         snprintf(id, sizeof id, "%d", i);
         put_thing(&sample, id, false, 0, 1);
         put_thing(&sample, "busy", false, i * SECOND, 100);
-        pt_things_survey(&things, &sample.batches[THING], sample.mono_ns);
+        pt_report_entities_survey(&things, &sample.batches[THING], sample.mono_ns);
     }
-    assert_true(things.keys.count <= PT_THINGS_MAX);
-    assert_int_equal(things.keys.count + things.dropped_count, 5 * PT_THINGS_MAX + 1);
-    pt_things_choose(&things, 3);
+    assert_true(things.keys.count <= PT_REPORT_ENTITIES_MAX);
+    assert_int_equal(things.keys.count + things.dropped_count, 5 * PT_REPORT_ENTITIES_MAX + 1);
+    pt_report_entities_choose(&things, 3);
     assert_string_equal(things.list[things.chosen[0]].texts[thing_id], "busy");
-    assert_true(things.list[things.chosen[0]].columns[thing_time].sum == 5 * PT_THINGS_MAX - 1);
+    assert_true(things.list[things.chosen[0]].columns[thing_time].sum ==
+                5 * PT_REPORT_ENTITIES_MAX - 1);
     pt_sample_release(&sample);
-    pt_things_release(&things);
+    pt_report_entities_release(&things);
 }
 
 static void an_empty_run_is_refused(void **state) {

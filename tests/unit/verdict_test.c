@@ -5,7 +5,7 @@
 #include "analyze/verdict.h"
 #include "base/buf.h"
 #include "profile/files/profile_writers.h"
-#include "report/cpu_places.h"
+#include "report/cpu_hotspots.h"
 #include "report/explain_text.h"
 #include "report/leak_stack.h"
 #include "report/rules_page.h"
@@ -321,7 +321,7 @@ static void only_samples_that_tell_of_the_gil_count(void **state) {
     (void)state;
     static const struct pt_profile_value_type type = { "cpu", PT_PROFILE_SAMPLES };
     struct pt_profile_file file = { 0 };
-    struct pt_cpu_places places = { .file = &file };
+    struct pt_cpu_hotspots places = { .file = &file };
     struct pt_windows *w = pt_calloc(1, sizeof *w);
     double locks[2] = { NAN, NAN }, gil[2] = { NAN, NAN };
     struct pt_signals signals = { .windows = w, .count = 2 };
@@ -339,7 +339,7 @@ static void only_samples_that_tell_of_the_gil_count(void **state) {
             s.gil = i < 4 ? PT_GIL_CONTENDED : i < 7 ? PT_GIL_KNOWN | PT_GIL_WANTED : PT_GIL_KNOWN;
         assert_true(pt_profile_sample(&file.profile, &s, &(const int64_t){ 1 }));
     }
-    pt_cpu_places_signal(&places, &signals);
+    pt_cpu_hotspots_signal(&places, &signals);
     assert_float_equal(gil[0], 0.4, 1e-9);
     assert_true(isnan(gil[1]));
     assert_float_equal(locks[1], 0, 1e-9);

@@ -1,4 +1,4 @@
-#include "report/things.h"
+#include "report/entities.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,31 +7,31 @@
 #define TEXT_MAX       300 /* bytes, for example of a command line */
 #define RECORDED_SCORE 1e6 /* above any sum of shares */
 
-void pt_things_init(struct pt_things *t, const struct pt_table *table) {
-    *t = (struct pt_things){ .table = table, .recorded_column = -1 };
+void pt_report_entities_init(struct pt_report_entities *t, const struct pt_table *table) {
+    *t = (struct pt_report_entities){ .table = table, .recorded_column = -1 };
     for (int i = 0; i < table->column_count; i++)
         if (strcmp(table->columns[i].short_name, "is_recorded") == 0 &&
             table->columns[i].type == PT_I64)
             t->recorded_column = i;
 }
 
-static void release_thing(const struct pt_things *t, struct pt_thing *thing) {
+static void release_entity(const struct pt_report_entities *t, struct pt_report_entity *entity) {
     for (int i = 0; i < t->table->column_count; i++)
-        pt_free(thing->texts[i]);
-    pt_free(thing->texts);
-    pt_free(thing->columns);
+        pt_free(entity->texts[i]);
+    pt_free(entity->texts);
+    pt_free(entity->columns);
 }
 
-void pt_things_release(struct pt_things *t) {
+void pt_report_entities_release(struct pt_report_entities *t) {
     for (size_t i = 0; i < t->keys.count; i++)
-        release_thing(t, &t->list[i]);
+        release_entity(t, &t->list[i]);
     pt_names_release(&t->keys);
     pt_free(t->list);
     pt_free(t->chosen);
     pt_buf_release(&t->key);
 }
 
-static void read_key(struct pt_things *t, const struct pt_batch *b, uint32_t row) {
+static void read_key(struct pt_report_entities *t, const struct pt_batch *b, uint32_t row) {
     pt_buf_clear(&t->key);
     for (int i = 0; i < t->table->column_count; i++) {
         if (t->table->columns[i].kind != PT_KEY || pt_is_null(b, row, i))
@@ -43,16 +43,16 @@ static void read_key(struct pt_things *t, const struct pt_batch *b, uint32_t row
     }
 }
 
-static double score_of(const struct pt_things *t, const struct pt_thing *thing,
+static double score_of(const struct pt_report_entities *t, const struct pt_report_entity *entity,
                        const double *totals) {
-    double score = thing->is_recorded ? RECORDED_SCORE : 0;
+    double score = entity->is_recorded ? RECORDED_SCORE : 0;
     for (int i = 0; i < t->table->column_count; i++)
         if (totals[i] > 0)
-            score += fabs(thing->columns[i].sum) / totals[i];
+            score += fabs(entity->columns[i].sum) / totals[i];
     return score;
 }
 
-static void compute_scores(struct pt_things *t) {
+static void compute_scores(struct pt_report_entities *t) {
     double *totals = pt_calloc(t->table->column_count, sizeof *totals);
     for (size_t k = 0; k < t->keys.count; k++)
         for (int i = 0; i < t->table->column_count; i++)
@@ -64,15 +64,15 @@ static void compute_scores(struct pt_things *t) {
 
 static int by_score(const void *a, const void *b, void *list) {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    double difference =
-        ((const struct pt_thing *)list)[right].score - ((const struct pt_thing *)list)[left].score;
+    double difference = ((const struct pt_report_entity *)list)[right].score -
+                        ((const struct pt_report_entity *)list)[left].score;
     if (difference != 0)
         return difference > 0 ? 1 : -1;
     return left < right ? -1 : left > right;
 }
 
 /* Indexes of all entities, the busiest first. */
-static uint32_t *ranking(struct pt_things *t) {
+static uint32_t *ranking(struct pt_report_entities *t) {
     uint32_t *order = pt_calloc(t->keys.count + 1, sizeof *order);
     compute_scores(t);
     for (size_t i = 0; i < t->keys.count; i++)
@@ -82,14 +82,14 @@ static uint32_t *ranking(struct pt_things *t) {
 }
 
 /* Drops the less busy half. */
-static void forget(struct pt_things *t) {
+static void forget(struct pt_report_entities *t) {
     uint32_t *order = ranking(t);
     size_t kept = t->keys.count / 2;
     struct pt_names keys = { 0 };
-    struct pt_thing *list = pt_calloc(kept, sizeof *list);
+    struct pt_report_entity *list = pt_calloc(kept, sizeof *list);
     for (size_t i = 0; i < t->keys.count; i++) {
         if (i >= kept) {
-            release_thing(t, &t->list[order[i]]);
+            release_entity(t, &t->list[order[i]]);
             continue;
         }
         pt_names_add(&keys, t->keys.list[order[i]]);
@@ -104,20 +104,20 @@ static void forget(struct pt_things *t) {
     t->capacity = kept;
 }
 
-static struct pt_thing *find_or_add(struct pt_things *t, int64_t mono_ns) {
+static struct pt_report_entity *find_or_add(struct pt_report_entities *t, int64_t mono_ns) {
     struct pt_str key = pt_buf_as_str(&t->key);
     uint32_t found = pt_names_find(&t->keys, key);
     if (found != PT_NAMES_NONE)
         return &t->list[found];
-    if (t->keys.count >= PT_THINGS_MAX)
+    if (t->keys.count >= PT_REPORT_ENTITIES_MAX)
         forget(t);
     found = pt_names_add(&t->keys, key);
     pt_grow(&t->list, &t->capacity, found + 1, sizeof *t->list);
-    t->list[found] = (struct pt_thing){
-        .columns = pt_calloc(t->table->column_count, sizeof(struct pt_thing_column)),
+    t->list[found] = (struct pt_report_entity){
+        .columns = pt_calloc(t->table->column_count, sizeof(struct pt_report_entity_column)),
         .texts = pt_calloc(t->table->column_count, sizeof(char *)),
         .first_ns = mono_ns,
-        .place = -1,
+        .index = -1,
     };
     return &t->list[found];
 }
@@ -134,14 +134,15 @@ static struct pt_str cell_text(const struct pt_batch *b, uint32_t row, int colum
     return (struct pt_str){ into, (size_t)n };
 }
 
-static void keep_text(struct pt_thing *thing, const struct pt_batch *b, uint32_t row, int column) {
+static void keep_text(struct pt_report_entity *entity, const struct pt_batch *b, uint32_t row,
+                      int column) {
     char number[32];
     struct pt_str text = cell_text(b, row, column, number);
-    char *old = thing->texts[column];
+    char *old = entity->texts[column];
     if (old && pt_str_eq(pt_str_from(old), text))
         return;
     pt_free(old);
-    thing->texts[column] = pt_strndup(text);
+    entity->texts[column] = pt_strndup(text);
 }
 
 /* Rows without read times have the time of the sample. */
@@ -152,7 +153,7 @@ static int64_t time_of(const struct pt_batch *b, uint32_t row, int column, int64
 }
 
 /* Growth of a counter since its previous value, and the time; false if it fell (a reset). */
-static bool grow(struct pt_thing_column *c, double now, int64_t now_ns, double *grown,
+static bool grow(struct pt_report_entity_column *c, double now, int64_t now_ns, double *grown,
                  double *seconds) {
     double before = c->before;
     int64_t before_ns = c->before_ns;
@@ -165,8 +166,8 @@ static bool grow(struct pt_thing_column *c, double now, int64_t now_ns, double *
     return before_ns && now >= before;
 }
 
-static void survey_value(struct pt_thing_column *c, const struct pt_column *column, double value,
-                         int64_t time_ns) {
+static void survey_value(struct pt_report_entity_column *c, const struct pt_column *column,
+                         double value, int64_t time_ns) {
     double grown, seconds;
     c->peak = c->count++ == 0 ? value : fmax(c->peak, value);
     if (column->kind == PT_GAUGE)
@@ -180,48 +181,50 @@ static double base_value(const struct pt_batch *b, uint32_t row, int column) {
            pt_units[b->table->columns[column].unit].prometheus_factor;
 }
 
-static void survey_row(struct pt_things *t, const struct pt_batch *b, uint32_t row,
+static void survey_row(struct pt_report_entities *t, const struct pt_batch *b, uint32_t row,
                        int64_t mono_ns) {
     read_key(t, b, row);
-    struct pt_thing *thing = find_or_add(t, mono_ns);
-    thing->last_ns = mono_ns;
+    struct pt_report_entity *entity = find_or_add(t, mono_ns);
+    entity->last_ns = mono_ns;
     for (int i = 0; i < t->table->column_count; i++) {
         const struct pt_column *column = &t->table->columns[i];
         if (pt_is_null(b, row, i))
             continue;
         if (pt_column_is_drawn(column))
-            survey_value(&thing->columns[i], column, base_value(b, row, i),
+            survey_value(&entity->columns[i], column, base_value(b, row, i),
                          time_of(b, row, i, mono_ns));
         else
-            keep_text(thing, b, row, i);
+            keep_text(entity, b, row, i);
     }
     if (t->recorded_column >= 0 && !pt_is_null(b, row, t->recorded_column))
-        thing->is_recorded |= pt_get_i64(b, row, t->recorded_column) == 1;
+        entity->is_recorded |= pt_get_i64(b, row, t->recorded_column) == 1;
 }
 
-void pt_things_survey(struct pt_things *t, const struct pt_batch *rows, int64_t mono_ns) {
+void pt_report_entities_survey(struct pt_report_entities *t, const struct pt_batch *rows,
+                               int64_t mono_ns) {
     for (uint32_t row = 0; row < rows->row_count; row++)
         survey_row(t, rows, row, mono_ns);
 }
 
-void pt_things_choose(struct pt_things *t, uint32_t max) {
+void pt_report_entities_choose(struct pt_report_entities *t, uint32_t max) {
     t->chosen = ranking(t);
     t->chosen_count = t->keys.count < max ? (uint32_t)t->keys.count : max;
     for (uint32_t i = 0; i < t->chosen_count; i++)
-        t->list[t->chosen[i]].place = (int)i;
+        t->list[t->chosen[i]].index = (int)i;
     for (size_t k = 0; k < t->keys.count; k++)
         for (int i = 0; i < t->table->column_count; i++)
             t->list[k].columns[i].before_ns = 0;
 }
 
-struct pt_thing *pt_things_of(struct pt_things *t, const struct pt_batch *rows, uint32_t row) {
+struct pt_report_entity *pt_report_entities_find(struct pt_report_entities *t,
+                                                 const struct pt_batch *rows, uint32_t row) {
     read_key(t, rows, row);
     uint32_t found = pt_names_find(&t->keys, pt_buf_as_str(&t->key));
-    return found != PT_NAMES_NONE && t->list[found].place >= 0 ? &t->list[found] : NULL;
+    return found != PT_NAMES_NONE && t->list[found].index >= 0 ? &t->list[found] : NULL;
 }
 
-bool pt_thing_value(struct pt_thing *thing, const struct pt_batch *rows, uint32_t row, int column,
-                    int64_t mono_ns, double *value) {
+bool pt_report_entity_value(struct pt_report_entity *entity, const struct pt_batch *rows,
+                            uint32_t row, int column, int64_t mono_ns, double *value) {
     if (pt_is_null(rows, row, column))
         return false;
     double now = base_value(rows, row, column), grown, seconds;
@@ -229,7 +232,7 @@ bool pt_thing_value(struct pt_thing *thing, const struct pt_batch *rows, uint32_
     if (rows->table->columns[column].kind == PT_GAUGE)
         return true;
     int64_t time_ns = time_of(rows, row, column, mono_ns);
-    if (!grow(&thing->columns[column], now, time_ns, &grown, &seconds) || seconds <= 0)
+    if (!grow(&entity->columns[column], now, time_ns, &grown, &seconds) || seconds <= 0)
         return false;
     *value = grown / seconds;
     return true;

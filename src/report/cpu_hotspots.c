@@ -1,4 +1,4 @@
-#include "report/cpu_places.h"
+#include "report/cpu_hotspots.h"
 
 #include "base/log.h"
 #include "profile/model/classify.h"
@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PLACES      3
-#define SAMPLES_MIN 5    /* per window, for a share */
-#define PLACE_SHARE 0.05 /* of all samples, to be named */
+#define HOTSPOTS      3
+#define SAMPLES_MIN   5    /* per window, for a share */
+#define HOTSPOT_SHARE 0.05 /* of all samples, to be named */
 
-void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal) {
+void pt_cpu_hotspots_open(struct pt_cpu_hotspots *c, const char *journal) {
     struct pt_err err = { "" };
-    *c = (struct pt_cpu_places){ 0 };
+    *c = (struct pt_cpu_hotspots){ 0 };
     if (pt_run_profile_read(&c->file, journal, "cpu", &err)) {
         pt_log(PT_LOG_WARNING, "%s", err.text);
         return;
@@ -25,13 +25,13 @@ void pt_cpu_places_open(struct pt_cpu_places *c, const char *journal) {
     pt_classify_stacks(&c->file->profile, c->states);
 }
 
-void pt_cpu_places_close(struct pt_cpu_places *c) {
+void pt_cpu_hotspots_close(struct pt_cpu_hotspots *c) {
     pt_run_profile_free(c->file);
     pt_free(c->states);
-    *c = (struct pt_cpu_places){ 0 };
+    *c = (struct pt_cpu_hotspots){ 0 };
 }
 
-static bool is_in_lock(const struct pt_cpu_places *c, const struct pt_profile_sample *sample) {
+static bool is_in_lock(const struct pt_cpu_hotspots *c, const struct pt_profile_sample *sample) {
     return sample->stack != PT_PROFILE_NONE && c->states[sample->stack] == PT_STATE_LOCK;
 }
 
@@ -53,7 +53,7 @@ struct counts {
     uint32_t all, in_locks, gil_known, gil_contended;
 };
 
-static void count_sample(const struct pt_cpu_places *c, const struct pt_profile_sample *sample,
+static void count_sample(const struct pt_cpu_hotspots *c, const struct pt_profile_sample *sample,
                          struct counts *into) {
     into->all++;
     into->in_locks += is_in_lock(c, sample);
@@ -65,7 +65,7 @@ static double share(uint32_t part, uint32_t all) {
     return all >= SAMPLES_MIN ? (double)part / all : NAN;
 }
 
-void pt_cpu_places_signal(const struct pt_cpu_places *c, struct pt_signals *signals) {
+void pt_cpu_hotspots_signal(const struct pt_cpu_hotspots *c, struct pt_signals *signals) {
     if (!c->file)
         return;
     const struct pt_profile *p = &c->file->profile;
@@ -88,7 +88,7 @@ void pt_cpu_places_signal(const struct pt_cpu_places *c, struct pt_signals *sign
 
 /* The innermost Python function, which its author can change; otherwise the innermost function
  * outside the kernel. `is_above_locks`: the caller of the lock, not the lock itself. */
-static uint32_t place_of(const struct pt_cpu_places *c, uint32_t stack, bool is_above_locks) {
+static uint32_t function_of(const struct pt_cpu_hotspots *c, uint32_t stack, bool is_above_locks) {
     const struct pt_profile *p = &c->file->profile;
     uint32_t native = PT_PROFILE_NONE;
     for (; stack != PT_PROFILE_NONE; stack = p->stacks.at[stack].parent) {
@@ -104,58 +104,58 @@ static uint32_t place_of(const struct pt_cpu_places *c, uint32_t stack, bool is_
     return native;
 }
 
-struct place {
+struct hotspot {
     uint32_t function;
     uint64_t count;
 };
 
 static int by_count(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
+    const struct hotspot *x = a, *y = b;
     return (x->count < y->count) - (x->count > y->count);
 }
 
 /* Functions sorted by samples; returns the number of samples. */
-static uint64_t count_places(const struct pt_cpu_places *c, bool is_of_locks,
-                             struct place *places) {
+static uint64_t count_hotspots(const struct pt_cpu_hotspots *c, bool is_of_locks,
+                               struct hotspot *hotspots) {
     const struct pt_profile *p = &c->file->profile;
     uint64_t total = 0;
     for (uint32_t i = 0; i < p->functions.count; i++)
-        places[i] = (struct place){ .function = i };
+        hotspots[i] = (struct hotspot){ .function = i };
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct pt_profile_sample *sample = &p->samples.at[i];
         if (is_of_locks && !is_in_lock(c, sample))
             continue;
-        uint32_t function = place_of(c, sample->stack, is_of_locks);
+        uint32_t function = function_of(c, sample->stack, is_of_locks);
         total++;
         if (function != PT_PROFILE_NONE)
-            places[function].count++;
+            hotspots[function].count++;
     }
-    qsort(places, p->functions.count, sizeof *places, by_count);
+    qsort(hotspots, p->functions.count, sizeof *hotspots, by_count);
     return total;
 }
 
-static void print_place(const struct pt_profile *p, const struct place *place, uint64_t total,
-                        char *into, size_t capacity) {
-    const struct pt_profile_function *f = &p->functions.at[place->function];
+static void print_hotspot(const struct pt_profile *p, const struct hotspot *hotspot, uint64_t total,
+                          char *into, size_t capacity) {
+    const struct pt_profile_function *f = &p->functions.at[hotspot->function];
     struct pt_str name = pt_profile_text(p, f->name), file = pt_profile_text(p, f->file);
     const char *slash = file.len > 0 ? memrchr(file.at, '/', file.len) : NULL;
     if (slash)
         file = pt_str_skip(file, (size_t)(slash + 1 - file.at));
     snprintf(into, capacity, "%.*s%s%.*s%s %.0f %%", (int)name.len, name.at,
              file.len > 0 ? " (" : "", (int)file.len, file.at, file.len > 0 ? ")" : "",
-             100.0 * (double)place->count / (double)total);
+             100.0 * (double)hotspot->count / (double)total);
 }
 
-static void describe(const struct pt_cpu_places *c, bool is_of_locks, struct pt_verdict *v) {
+static void describe(const struct pt_cpu_hotspots *c, bool is_of_locks, struct pt_verdict *v) {
     const struct pt_profile *p = &c->file->profile;
-    struct place *places = pt_calloc(p->functions.count + 1, sizeof *places);
-    uint64_t total = count_places(c, is_of_locks, places);
+    struct hotspot *hotspots = pt_calloc(p->functions.count + 1, sizeof *hotspots);
+    uint64_t total = count_hotspots(c, is_of_locks, hotspots);
     size_t used = 0;
-    for (size_t i = 0; i < PLACES && i < p->functions.count; i++) {
+    for (size_t i = 0; i < HOTSPOTS && i < p->functions.count; i++) {
         char text[192];
-        if ((double)places[i].count < PLACE_SHARE * (double)total || places[i].count == 0)
+        if ((double)hotspots[i].count < HOTSPOT_SHARE * (double)total || hotspots[i].count == 0)
             break;
-        print_place(p, &places[i], total, text, sizeof text);
+        print_hotspot(p, &hotspots[i], total, text, sizeof text);
         int n =
             snprintf(v->where + used, sizeof v->where - used, "%s%s", used > 0 ? ", " : "", text);
         if (n < 0 || used + (size_t)n >= sizeof v->where)
@@ -165,10 +165,10 @@ static void describe(const struct pt_cpu_places *c, bool is_of_locks, struct pt_
     if (used > 0)
         snprintf(v->where + used, sizeof v->where - used,
                  is_of_locks ? " of CPU time in locks" : " of CPU time");
-    pt_free(places);
+    pt_free(hotspots);
 }
 
-void pt_cpu_places_add(const struct pt_cpu_places *c, struct pt_explanation *x) {
+void pt_cpu_hotspots_add(const struct pt_cpu_hotspots *c, struct pt_explanation *x) {
     static const char *const about_cpu[] = { "cpu-bound", "single-thread-bound", "gil-bound",
                                              "cpu-throttled", "gpu-starved" };
     for (int i = 0; c->file && i < x->verdict_count; i++) {

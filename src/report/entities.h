@@ -1,15 +1,15 @@
-/* report/things.h -- the entities of one table over a run: disks, containers, processes.
+/* report/entities.h -- the entities of one table over a run: disks, containers, processes.
  *
  * A run can have any number of them; a report draws the busiest. The first pass over the samples
  * sums up their values, the second reads the values of the selected entities. */
-#ifndef PT_REPORT_THINGS_H
-#define PT_REPORT_THINGS_H
+#ifndef PT_REPORT_ENTITIES_H
+#define PT_REPORT_ENTITIES_H
 
 #include "model/sample.h"
 #include "base/names.h"
 
 /* Totals of one column of an entity, in base units: bytes, seconds, joules. */
-struct pt_thing_column {
+struct pt_report_entity_column {
     uint64_t count; /* of values */
     double sum;     /* counter: its growth; gauge: sum of its values */
     double peak;    /* of a gauge */
@@ -17,20 +17,20 @@ struct pt_thing_column {
     int64_t before_ns; /* 0: no previous value */
 };
 
-struct pt_thing {
-    struct pt_thing_column *columns;
+struct pt_report_entity {
+    struct pt_report_entity_column *columns;
     char **texts; /* last values of keys and texts, by column, or NULL */
     bool is_recorded;
     int64_t first_ns, last_ns;
     double score; /* its share of all entities, summed over the columns */
-    int place;    /* index in the selection, or -1 */
+    int index;    /* index in the selection, or -1 */
 };
 
-/* Needs pt_things_init(). */
-struct pt_things {
+/* Needs pt_report_entities_init(). */
+struct pt_report_entities {
     const struct pt_table *table;
     struct pt_names keys;
-    struct pt_thing *list; /* by index in `keys` */
+    struct pt_report_entity *list; /* by index in `keys` */
     size_t capacity;
     uint64_t dropped_count; /* dropped for the limit, least busy first */
     int recorded_column;
@@ -39,20 +39,23 @@ struct pt_things {
     struct pt_buf key; /* of the current row */
 };
 
-#define PT_THINGS_MAX 4096 /* kept at a time */
+#define PT_REPORT_ENTITIES_MAX 4096 /* kept at a time */
 
-void pt_things_init(struct pt_things *t, const struct pt_table *table); /* borrows */
-void pt_things_release(struct pt_things *t);
+void pt_report_entities_init(struct pt_report_entities *t,
+                             const struct pt_table *table); /* borrows */
+void pt_report_entities_release(struct pt_report_entities *t);
 
 /* The first pass. */
-void pt_things_survey(struct pt_things *t, const struct pt_batch *rows, int64_t mono_ns);
+void pt_report_entities_survey(struct pt_report_entities *t, const struct pt_batch *rows,
+                               int64_t mono_ns);
 /* Selects at most `max` entities, recorded ones first. Forgets previous values. */
-void pt_things_choose(struct pt_things *t, uint32_t max);
+void pt_report_entities_choose(struct pt_report_entities *t, uint32_t max);
 
 /* The second pass: the selected entity of a row, or NULL. */
-struct pt_thing *pt_things_of(struct pt_things *t, const struct pt_batch *rows, uint32_t row);
+struct pt_report_entity *pt_report_entities_find(struct pt_report_entities *t,
+                                                 const struct pt_batch *rows, uint32_t row);
 /* The current value of a gauge, or the rate of a counter since its previous value. */
-bool pt_thing_value(struct pt_thing *thing, const struct pt_batch *rows, uint32_t row, int column,
-                    int64_t mono_ns, double *value);
+bool pt_report_entity_value(struct pt_report_entity *entity, const struct pt_batch *rows,
+                            uint32_t row, int column, int64_t mono_ns, double *value);
 
 #endif
