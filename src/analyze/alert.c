@@ -7,23 +7,16 @@ bool pt_alert_limit_is_valid(const struct pt_alert_limit *limit) {
            isfinite(limit->hysteresis) && limit->hysteresis >= 0;
 }
 
-/* Distance beyond the threshold; NAN if the value is unknown. */
-static double excess(const struct pt_alert_limit *limit, double value) {
-    return limit->is_above ? value - limit->threshold : limit->threshold - value;
-}
-
-static enum pt_alert_change end(struct pt_alert_state *state) {
-    bool was_on = state->is_on;
-    state->is_beyond = state->is_on = false;
-    return was_on ? PT_ALERT_WENT_OFF : PT_ALERT_SAME;
-}
-
 enum pt_alert_change pt_alert_step(const struct pt_alert_limit *limit, struct pt_alert_state *state,
                                    double value, double now_seconds) {
-    double by = excess(limit, value);
+    /* NAN if the value is unknown */
+    double excess = limit->is_above ? value - limit->threshold : limit->threshold - value;
     state->value = value;
-    if (isnan(by) || by <= (state->is_on ? -limit->hysteresis : 0))
-        return end(state);
+    if (isnan(excess) || excess <= (state->is_on ? -limit->hysteresis : 0)) {
+        bool was_on = state->is_on;
+        state->is_beyond = state->is_on = false;
+        return was_on ? PT_ALERT_WENT_OFF : PT_ALERT_SAME;
+    }
     if (!state->is_beyond)
         state->beyond_since = now_seconds;
     state->is_beyond = true;

@@ -72,7 +72,10 @@ const struct pt_carbon_region *pt_carbon_find(struct pt_str name) {
     return equals(name, world.name) ? &world : NULL;
 }
 
-static struct pt_estimate world_intensity(void) {
+struct pt_estimate pt_carbon_intensity(const struct pt_carbon_region *region) {
+    if (region && region != &world)
+        return pt_estimate_of(region->grams_per_kwh, REGION_LOW, REGION_HIGH, PT_ASSUMED,
+                              "%s, yearly mean %d", region->name, region->year);
     struct pt_estimate e = pt_estimate_of(
         world.grams_per_kwh, 1, 1, PT_ASSUMED,
         "world mean %d; range: all countries in the table (see --region)", world.year);
@@ -82,11 +85,4 @@ static struct pt_estimate world_intensity(void) {
         e.high = grams > e.high ? grams : e.high;
     }
     return e;
-}
-
-struct pt_estimate pt_carbon_intensity(const struct pt_carbon_region *region) {
-    if (!region || region == &world)
-        return world_intensity();
-    return pt_estimate_of(region->grams_per_kwh, REGION_LOW, REGION_HIGH, PT_ASSUMED,
-                          "%s, yearly mean %d", region->name, region->year);
 }

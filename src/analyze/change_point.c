@@ -88,30 +88,6 @@ static void forget(struct pt_shift_watch *w, size_t blocks) {
     memmove(w->medians, w->medians + blocks, w->count * sizeof *w->medians);
 }
 
-static void add_median(struct pt_shift_watch *w) {
-    if (w->count == PT_SHIFT_BLOCKS)
-        forget(w, 1);
-    w->medians[w->count++] = median(w->block, PT_SHIFT_BLOCK);
-    w->since_look++;
-}
-
-/* On a log scale a rise and the fall that reverses it have the same size. */
-static bool is_large_enough(const struct pt_change_point *change) {
-    return change->before > 0 &&
-           fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);
-}
-
-static enum pt_shift look(struct pt_shift_watch *w, struct pt_change_point *change) {
-    w->since_look = 0;
-    *change = pt_change_point_find(w->medians, w->count);
-    size_t after = w->count - change->at;
-    if (change->p > PT_SHIFT_P || after < PT_SHIFT_AFTER || !is_large_enough(change))
-        return PT_SHIFT_NONE;
-    forget(w, change->at);
-    change->at = after * PT_SHIFT_BLOCK;
-    return change->after > change->before ? PT_SHIFT_ROSE : PT_SHIFT_FELL;
-}
-
 enum pt_shift pt_shift_add(struct pt_shift_watch *w, double value, struct pt_change_point *change) {
     if (!(value > 0) || !isfinite(value))
         return PT_SHIFT_NONE;
@@ -120,7 +96,21 @@ enum pt_shift pt_shift_add(struct pt_shift_watch *w, double value, struct pt_cha
     if (w->block_fill < PT_SHIFT_BLOCK)
         return PT_SHIFT_NONE;
     w->block_fill = 0;
-    add_median(w);
-    bool is_due = w->count >= PT_SHIFT_FIRST && w->since_look >= PT_SHIFT_LOOK;
-    return is_due ? look(w, change) : PT_SHIFT_NONE;
+    if (w->count == PT_SHIFT_BLOCKS)
+        forget(w, 1);
+    w->medians[w->count++] = median(w->block, PT_SHIFT_BLOCK);
+    w->since_look++;
+    if (w->count < PT_SHIFT_FIRST || w->since_look < PT_SHIFT_LOOK)
+        return PT_SHIFT_NONE;
+    w->since_look = 0;
+    *change = pt_change_point_find(w->medians, w->count);
+    size_t after = w->count - change->at;
+    /* on a log scale a rise and the fall that reverses it have the same size */
+    bool is_large_enough = change->before > 0 &&
+                           fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);
+    if (change->p > PT_SHIFT_P || after < PT_SHIFT_AFTER || !is_large_enough)
+        return PT_SHIFT_NONE;
+    forget(w, change->at);
+    change->at = after * PT_SHIFT_BLOCK;
+    return change->after > change->before ? PT_SHIFT_ROSE : PT_SHIFT_FELL;
 }

@@ -26,10 +26,6 @@ static int by_number(const void *a, const void *b) {
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static bool is_same(const struct pt_clock_event *a, const struct pt_clock_event *b) {
-    return a->name == b->name && a->number == b->number;
-}
-
 static void sort(struct pt_clock_events *e) {
     if (e->count > 0)
         qsort(e->list, e->count, sizeof *e->list, by_number);
@@ -40,13 +36,15 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorted differences of all pairs; returns their number. */
-static size_t find_differences(const struct pt_clock_events *reference,
-                               const struct pt_clock_events *other, int64_t *differences) {
+bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *other,
+                    struct pt_clock_offset *offset) {
+    int64_t *differences = pt_calloc(reference->count + 1, sizeof *differences);
+    sort(reference);
+    sort(other);
     size_t count = 0;
     for (size_t i = 0, k = 0; i < reference->count && k < other->count;) {
         const struct pt_clock_event *a = &reference->list[i], *b = &other->list[k];
-        if (is_same(a, b)) {
+        if (a->name == b->name && a->number == b->number) {
             differences[count++] = a->time_ns - b->time_ns;
             i++, k++;
         } else if (by_number(a, b) < 0) {
@@ -55,18 +53,8 @@ static size_t find_differences(const struct pt_clock_events *reference,
             k++;
         }
     }
-    if (count > 0)
-        qsort(differences, count, sizeof *differences, by_value);
-    return count;
-}
-
-bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *other,
-                    struct pt_clock_offset *offset) {
-    int64_t *differences = pt_calloc(reference->count + 1, sizeof *differences);
-    sort(reference);
-    sort(other);
-    size_t count = find_differences(reference, other, differences);
     if (count >= PT_CLOCK_PAIRS_MIN) {
+        qsort(differences, count, sizeof *differences, by_value);
         size_t cut = count / 20;
         *offset = (struct pt_clock_offset){
             .offset_ns = differences[count / 2],

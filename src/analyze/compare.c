@@ -136,25 +136,13 @@ static struct pt_comparison *get_metric(struct pt_comparisons *c, const char *na
     return m;
 }
 
-static void add_run(struct pt_comparison *m, int side, const double *values, size_t count) {
-    struct pt_side_value *v = &m->sides[side];
-    struct pt_steady steady;
-    if (!pt_steady_find(values, count, &steady))
-        return;
-    pt_grow(&v->runs, &v->run_capacity, v->run_count + 1, sizeof *v->runs);
-    v->runs[v->run_count++] = steady;
-}
-
-/* Amounts add up over rows, states are averaged. */
-static bool adds_up(const struct pt_column *column) {
-    return column->kind == PT_COUNTER || column->unit == PT_BYTES || column->unit == PT_MEBIBYTES ||
-           column->unit == PT_WATTS;
-}
-
 /* Values of a column in each window, over all rows or over those of one key. */
 static size_t collect(const struct pt_windows *w, int table, int column, const char *key,
                       double *values) {
     const struct pt_column *c = &w->schema->tables[table]->columns[column];
+    /* amounts are added over rows, states are averaged */
+    bool adds_up = c->kind == PT_COUNTER || c->unit == PT_BYTES || c->unit == PT_MEBIBYTES ||
+                   c->unit == PT_WATTS;
     size_t count = 0;
     for (size_t i = 0; i < w->count; i++) {
         const struct pt_entity *e;
@@ -167,7 +155,7 @@ static size_t collect(const struct pt_windows *w, int table, int column, const c
             rows++;
         }
         if (rows > 0)
-            values[count++] = adds_up(c) ? sum : sum / rows;
+            values[count++] = adds_up ? sum : sum / rows;
     }
     return count;
 }
@@ -196,7 +184,12 @@ static void add_column(struct pt_comparisons *c, int side, const struct pt_windo
         m->unit = t->columns[column].unit;
         m->is_rate = t->columns[column].kind == PT_COUNTER;
         m->direction = find_direction(t, &t->columns[column]);
-        add_run(m, side, values, count);
+        struct pt_side_value *v = &m->sides[side];
+        struct pt_steady steady;
+        if (pt_steady_find(values, count, &steady)) {
+            pt_grow(&v->runs, &v->run_capacity, v->run_count + 1, sizeof *v->runs);
+            v->runs[v->run_count++] = steady;
+        }
     }
     pt_free(values);
 }

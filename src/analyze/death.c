@@ -114,18 +114,6 @@ static void say_oom(const struct pt_death_watch *w, struct pt_cause *cause) {
             grown(&w->machine_kills));
 }
 
-static void say_exit(const struct pt_death_watch *w, int code, struct pt_cause *cause) {
-    cause->kind = PT_CAUSE_EXIT;
-    int used = snprintf(cause->text, sizeof cause->text, "the command exited with %d", code);
-    size_t left = sizeof cause->text - (size_t)used;
-    if (grown(&w->own_kills) > 0)
-        snprintf(cause->text + used, left, " after the OOM killer ended %.0f of its processes",
-                 grown(&w->own_kills));
-    else if (grown(&w->limit_hits) > 0)
-        snprintf(cause->text + used, left, " after its memory reached the limit %.0f times",
-                 grown(&w->limit_hits));
-}
-
 void pt_death_find(const struct pt_death_watch *w, int wait_status, struct pt_cause *cause) {
     *cause = (struct pt_cause){ PT_CAUSE_NONE, "" };
     int signal_number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
@@ -137,6 +125,15 @@ void pt_death_find(const struct pt_death_watch *w, int wait_status, struct pt_ca
         snprintf(cause->text, sizeof cause->text, "the command was ended by signal %d (%s)",
                  signal_number, strsignal(signal_number));
     } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0) {
-        say_exit(w, WEXITSTATUS(wait_status), cause);
+        cause->kind = PT_CAUSE_EXIT;
+        int used = snprintf(cause->text, sizeof cause->text, "the command exited with %d",
+                            WEXITSTATUS(wait_status));
+        size_t left = sizeof cause->text - (size_t)used;
+        if (grown(&w->own_kills) > 0)
+            snprintf(cause->text + used, left, " after the OOM killer ended %.0f of its processes",
+                     grown(&w->own_kills));
+        else if (grown(&w->limit_hits) > 0)
+            snprintf(cause->text + used, left, " after its memory reached the limit %.0f times",
+                     grown(&w->limit_hits));
     }
 }

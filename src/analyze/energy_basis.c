@@ -32,13 +32,6 @@ static const struct basis_key {
     TEXT("currency", currency),
 };
 
-static const struct basis_key *find_key(struct pt_str key) {
-    for (size_t i = 0; i < PT_COUNT(keys); i++)
-        if (pt_str_eq(key, pt_str_from(keys[i].key)))
-            return &keys[i];
-    return NULL;
-}
-
 static int set_number(struct pt_given *into, const struct basis_key *k, struct pt_str value,
                       struct pt_err *err) {
     struct pt_scan s = pt_scan_of(value);
@@ -52,18 +45,12 @@ static int set_number(struct pt_given *into, const struct basis_key *k, struct p
     return 0;
 }
 
-static int check_region(struct pt_str name, struct pt_err *err) {
-    if (pt_carbon_find(name))
-        return 0;
-    return pt_fail(err, -EINVAL,
-                   "unknown region '%.*s' (use an ISO country code such as DE or US, or "
-                   "--carbon-intensity; docs/ENERGY.md lists the regions)",
-                   (int)name.len, name.at);
-}
-
 int pt_energy_basis_set(struct pt_energy_basis *b, struct pt_str key, struct pt_str value,
                         struct pt_err *err) {
-    const struct basis_key *k = find_key(key);
+    const struct basis_key *k = NULL;
+    for (size_t i = 0; i < PT_COUNT(keys) && !k; i++)
+        if (pt_str_eq(key, pt_str_from(keys[i].key)))
+            k = &keys[i];
     if (!k)
         return pt_fail(err, -ENOENT, "unknown key '%.*s'", (int)key.len, key.at);
     char *at = (char *)b + k->offset;
@@ -71,10 +58,13 @@ int pt_energy_basis_set(struct pt_energy_basis *b, struct pt_str key, struct pt_
         return set_number((struct pt_given *)at, k, value, err);
     if (value.len == 0 || value.len >= k->capacity || memchr(value.at, '\n', value.len))
         return pt_fail(err, -EINVAL, "text must have 1 to %zu characters", k->capacity - 1);
-    int rc = at == b->region ? check_region(value, err) : 0;
-    if (!rc)
-        pt_str_copy(at, k->capacity, value);
-    return rc;
+    if (at == b->region && !pt_carbon_find(value))
+        return pt_fail(err, -EINVAL,
+                       "unknown region '%.*s' (use an ISO country code such as DE or US, or "
+                       "--carbon-intensity; docs/ENERGY.md lists the regions)",
+                       (int)value.len, value.at);
+    pt_str_copy(at, k->capacity, value);
+    return 0;
 }
 
 void pt_energy_basis_write(const struct pt_energy_basis *b, struct pt_buf *into) {

@@ -162,52 +162,46 @@ static void name_gpu(const struct pt_batch *b, uint32_t row, char *into, size_t 
     }
 }
 
-static void add_gpu(struct pt_energy_meter *m, const struct pt_sample *sample, uint32_t row,
-                    enum pt_energy_state state) {
-    char name[64];
-    double millijoules, watts;
-    name_gpu(batch_of(m, sample, IN_GPU_ENERGY_MJ), row, name, sizeof name);
-    struct pt_energy_meter_source *s = source_named(m, name, true);
-    if (number_in(m, sample, IN_GPU_ENERGY_MJ, row, &millijoules))
-        see_counter(&s->counter, millijoules / 1e3, time_in(m, sample, IN_GPU_ENERGY_MJ, row),
-                    state);
-    s->is_seen = number_in(m, sample, IN_GPU_POWER_W, row, &watts);
-    if (!s->is_seen)
-        return;
-    see_power(&s->power, watts, time_in(m, sample, IN_GPU_POWER_W, row), state);
-    if (m->sample_count == 0) {
-        s->has_first_watts = true;
-        s->first_watts = watts;
-    }
-}
-
 /* Power is not interpolated over samples without a reading of the GPU. */
 static void add_gpus(struct pt_energy_meter *m, const struct pt_sample *sample,
                      enum pt_energy_state state) {
     const struct pt_batch *b = batch_of(m, sample, IN_GPU_ENERGY_MJ);
     for (size_t i = 0; i < m->source_count; i++)
         m->sources[i].is_seen = false;
-    for (uint32_t row = 0; b && row < b->row_count; row++)
-        add_gpu(m, sample, row, state);
+    for (uint32_t row = 0; b && row < b->row_count; row++) {
+        char name[64];
+        double millijoules, watts;
+        name_gpu(b, row, name, sizeof name);
+        struct pt_energy_meter_source *s = source_named(m, name, true);
+        if (number_in(m, sample, IN_GPU_ENERGY_MJ, row, &millijoules))
+            see_counter(&s->counter, millijoules / 1e3, time_in(m, sample, IN_GPU_ENERGY_MJ, row),
+                        state);
+        s->is_seen = number_in(m, sample, IN_GPU_POWER_W, row, &watts);
+        if (!s->is_seen)
+            continue;
+        see_power(&s->power, watts, time_in(m, sample, IN_GPU_POWER_W, row), state);
+        if (m->sample_count == 0) {
+            s->has_first_watts = true;
+            s->first_watts = watts;
+        }
+    }
     for (size_t i = 0; i < m->source_count; i++)
         m->sources[i].power.has_before &= m->sources[i].is_seen;
-}
-
-/* A restarted engine counts from 0. */
-static bool count(struct pt_energy_count *c, double now) {
-    double grown = !c->has_before ? 0 : now >= c->before ? now - c->before : now;
-    c->grown += grown;
-    c->before = now;
-    c->has_before = true;
-    return grown > 0;
 }
 
 static enum pt_energy_state see_engine(struct pt_energy_meter *m, const struct pt_sample *sample) {
     double value;
     bool is_busy = number_in(m, sample, IN_RUNNING, 0, &value) && value > 0;
     for (int i = 0; i < PT_ENERGY_COUNTS; i++)
-        if (number_in(m, sample, IN_COUNTS + i, 0, &value))
-            is_busy |= count(&m->counts[i], value);
+        if (number_in(m, sample, IN_COUNTS + i, 0, &value)) {
+            struct pt_energy_count *c = &m->counts[i];
+            /* a restarted engine counts from 0 */
+            double grown = !c->has_before ? 0 : value >= c->before ? value - c->before : value;
+            c->grown += grown;
+            c->before = value;
+            c->has_before = true;
+            is_busy |= grown > 0;
+        }
     return is_busy ? PT_ENERGY_BUSY : PT_ENERGY_IDLE;
 }
 

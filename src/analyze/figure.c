@@ -91,13 +91,6 @@ void pt_figure_print(enum pt_figure_format format, double value, char *into, siz
     }
 }
 
-static void add_table(struct pt_figure_reader *r, int table) {
-    for (int i = 0; i < r->table_count; i++)
-        if (r->tables[i] == table)
-            return;
-    r->tables[r->table_count++] = table;
-}
-
 void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *schema) {
     *r = (struct pt_figure_reader){ .schema = schema };
     pt_sample_init(&r->previous, schema);
@@ -106,8 +99,11 @@ void pt_figure_reader_init(struct pt_figure_reader *r, const struct pt_schema *s
         int table = input.table ? pt_schema_find(schema, input.table) : -1;
         r->places[i].table = table;
         r->places[i].column = table < 0 ? -1 : pt_table_find(schema->tables[table], input.column);
-        if (table >= 0)
-            add_table(r, table);
+        bool is_new = table >= 0;
+        for (int k = 0; k < r->table_count; k++)
+            is_new &= r->tables[k] != table;
+        if (is_new)
+            r->tables[r->table_count++] = table;
     }
 }
 
@@ -161,21 +157,17 @@ static bool rate(const struct pt_figure_reader *r, const struct pt_sample *now, 
     return true;
 }
 
-static bool is_absent(const struct pt_figure_reader *r, const struct pt_sample *now, int input) {
-    double value;
-    return !value_in(r, &r->previous, input, 0, &value) && !value_in(r, now, input, 0, &value);
-}
-
 /* CPU times that the kernel does not count are 0. Idle times can decrease slightly; if another time
  * decreases, the two samples belong to different counts. */
 static bool cpu_busy(const struct pt_figure_reader *r, const struct pt_sample *now, double *value) {
-    double busy = 0, total = 0, part;
+    double busy = 0, total = 0, part, any;
     for (int i = IN_USER; i <= IN_IOWAIT; i++) {
         bool is_idle = i == IN_IDLE || i == IN_IOWAIT;
         if (growth(r, now, i, &part)) {
             total += part;
             busy += is_idle ? 0 : part;
-        } else if (!is_idle && !is_absent(r, now, i)) {
+        } else if (!is_idle &&
+                   (value_in(r, &r->previous, i, 0, &any) || value_in(r, now, i, 0, &any))) {
             return false;
         }
     }
@@ -223,16 +215,6 @@ static bool command_cpu(const struct pt_figure_reader *r, const struct pt_sample
     return true;
 }
 
-/* Only tables with inputs. A table that was not sampled this time keeps its older rows. */
-static void keep(struct pt_figure_reader *r, const struct pt_sample *sample) {
-    r->previous.wall_ns = sample->wall_ns;
-    r->previous.mono_ns = sample->mono_ns;
-    for (int i = 0; i < r->table_count; i++)
-        if (sample->batches[r->tables[i]].row_count > 0)
-            pt_batch_copy(&r->previous.batches[r->tables[i]], &sample->batches[r->tables[i]]);
-    r->has_previous = true;
-}
-
 /* Over all rows of a table: the mean, or the sum. */
 static bool rows_of(const struct pt_figure_reader *r, const struct pt_sample *now, int input,
                     bool is_mean, double *value) {
@@ -269,22 +251,24 @@ static bool compute(const struct pt_figure_reader *r, const struct pt_sample *no
     return false;
 }
 
-static void compute_all(struct pt_figure_reader *r, const struct pt_sample *now) {
-    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
-        r->seconds[f] = r->has_previous ? (double)(now->mono_ns - r->previous.mono_ns) / 1e9 : 0;
-        r->is_known[f] = compute(r, now, f, &r->values[f], &r->seconds[f]);
-        if (r->is_known[f])
-            r->values[f] *= pt_figures[f].factor;
-    }
-}
-
 bool pt_figure_reader_next(struct pt_figure_reader *r, const struct pt_sample *sample) {
     bool has_rows = false;
     for (int i = 0; i < r->table_count; i++)
         has_rows |= sample->batches[r->tables[i]].row_count > 0;
     if (!has_rows)
         return false;
-    compute_all(r, sample);
-    keep(r, sample);
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
+        r->seconds[f] = r->has_previous ? (double)(sample->mono_ns - r->previous.mono_ns) / 1e9 : 0;
+        r->is_known[f] = compute(r, sample, f, &r->values[f], &r->seconds[f]);
+        if (r->is_known[f])
+            r->values[f] *= pt_figures[f].factor;
+    }
+    r->previous.wall_ns = sample->wall_ns;
+    r->previous.mono_ns = sample->mono_ns;
+    /* a table that was not sampled this time keeps its older rows */
+    for (int i = 0; i < r->table_count; i++)
+        if (sample->batches[r->tables[i]].row_count > 0)
+            pt_batch_copy(&r->previous.batches[r->tables[i]], &sample->batches[r->tables[i]]);
+    r->has_previous = true;
     return true;
 }

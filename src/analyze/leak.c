@@ -21,23 +21,6 @@ struct watched {
     enum pt_signal_id level, growth;
 };
 
-static void look_at_growth(const struct pt_trend *own, struct pt_facts *f) {
-    double growth = own->last - own->first;
-    f->values[S(TREND_GROWTH)] = growth;
-    f->values[S(TREND_GROWTH_SHARE)] = growth / fabs(own->first);
-    f->values[S(TREND_FIT)] = own->r_squared;
-    f->values[S(TREND_EVENNESS)] = own->least_quarter;
-    f->values[S(TREND_SECONDS)] = own->seconds;
-}
-
-static void look_at_witness(const struct pt_trend *own, const struct pt_trend *witness,
-                            struct pt_facts *f) {
-    double pace = witness->slope_per_second / own->slope_per_second;
-    f->values[S(WITNESS_FIT)] = witness->r_squared;
-    f->values[S(WITNESS_DISAGREEMENT)] = pace > 0 ? fmax(pace, 1 / pace) : NAN;
-    f->values[S(WITNESS_CHANGE)] = fabs(pace);
-}
-
 /* Steady growth of one signal, confirmed by an independent count that grows at about the same pace.
  * If that count is too noisy, as memory of a whole machine can be, the verdict is weak. */
 static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, struct watched memory,
@@ -50,7 +33,11 @@ static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, st
     pt_facts_init(&facts);
     if (!pt_trend_find(s, memory.level, LEAK_SKIP, &own))
         return false;
-    look_at_growth(&own, &facts);
+    facts.values[S(TREND_GROWTH)] = own.last - own.first;
+    facts.values[S(TREND_GROWTH_SHARE)] = (own.last - own.first) / fabs(own.first);
+    facts.values[S(TREND_FIT)] = own.r_squared;
+    facts.values[S(TREND_EVENNESS)] = own.least_quarter;
+    facts.values[S(TREND_SECONDS)] = own.seconds;
     if (!pt_form_holds(&forms[UNCONFIRMED], &facts))
         return false;
     v->share = own.seconds / s->seconds;
@@ -60,7 +47,10 @@ static bool find_leak(const struct pt_rule *rule, const struct pt_signals *s, st
     for (size_t i = 0; i < witness_count; i++) {
         if (!pt_trend_find(s, witnesses[i].level, LEAK_SKIP, &witness))
             continue;
-        look_at_witness(&own, &witness, &facts);
+        double pace = witness.slope_per_second / own.slope_per_second;
+        facts.values[S(WITNESS_FIT)] = witness.r_squared;
+        facts.values[S(WITNESS_DISAGREEMENT)] = pace > 0 ? fmax(pace, 1 / pace) : NAN;
+        facts.values[S(WITNESS_CHANGE)] = fabs(pace);
         if (pt_condition_holds(&rule->never, facts.values[rule->never.signal]))
             return false;
         if (!pt_form_holds(&forms[CONFIRMED], &facts))

@@ -85,37 +85,28 @@ double pt_power_share(double busy) {
     return 0.1 + 0.9 * (u <= 0.5 ? u * 5 / 3 : 5.0 / 6 + (u - 0.5) / 3);
 }
 
-static const struct cpu *find_cpu(const char *type) {
-    for (size_t i = 0; i < PT_COUNT(cpus); i++)
-        if (strstr(type, cpus[i].name))
-            return &cpus[i];
-    return NULL;
-}
-
-static struct pt_estimate full_of_guest(const struct cpu *cpu, double threads) {
-    if (!cpu)
-        return pt_estimate_of(DEFAULT_THREAD_WATTS * threads, unknown_guest.low, unknown_guest.high,
-                              PT_MODELLED, "virtual machine, unknown CPU: %.0f threads of %.1f W",
-                              threads, DEFAULT_THREAD_WATTS);
-    return pt_estimate_of(cpu->watts * threads / cpu->threads, known_guest.low, known_guest.high,
-                          PT_MODELLED, "virtual machine: %.0f of %.0f threads of a %s, TDP %.0f W",
-                          threads, cpu->threads, cpu->name, cpu->watts);
-}
-
-static struct pt_estimate full_of_host(const struct cpu *cpu, double sockets) {
-    if (!cpu)
-        return pt_estimate_of(DEFAULT_SOCKET_WATTS * sockets, unknown_host.low, unknown_host.high,
-                              PT_MODELLED, "unknown CPU: default TDP %d W x %.0f sockets",
-                              DEFAULT_SOCKET_WATTS, sockets);
-    return pt_estimate_of(cpu->watts * sockets, known_host.low, known_host.high, PT_MODELLED,
-                          "%s: TDP %.0f W x %.0f sockets", cpu->name, cpu->watts, sockets);
-}
-
 struct pt_estimate pt_power_full(const struct pt_energy_basis *b) {
-    const struct cpu *cpu = find_cpu(b->cpu_type);
-    if (b->is_guest.value > 0 && b->cpu_threads.is_given)
-        return full_of_guest(cpu, b->cpu_threads.value);
-    return full_of_host(cpu, b->cpu_sockets.is_given ? b->cpu_sockets.value : 1);
+    const struct cpu *cpu = NULL;
+    for (size_t i = 0; i < PT_COUNT(cpus) && !cpu; i++)
+        if (strstr(b->cpu_type, cpus[i].name))
+            cpu = &cpus[i];
+    if (b->is_guest.value > 0 && b->cpu_threads.is_given) {
+        double threads = b->cpu_threads.value;
+        return cpu ? pt_estimate_of(cpu->watts * threads / cpu->threads, known_guest.low,
+                                    known_guest.high, PT_MODELLED,
+                                    "virtual machine: %.0f of %.0f threads of a %s, TDP %.0f W",
+                                    threads, cpu->threads, cpu->name, cpu->watts)
+                   : pt_estimate_of(DEFAULT_THREAD_WATTS * threads, unknown_guest.low,
+                                    unknown_guest.high, PT_MODELLED,
+                                    "virtual machine, unknown CPU: %.0f threads of %.1f W", threads,
+                                    DEFAULT_THREAD_WATTS);
+    }
+    double sockets = b->cpu_sockets.is_given ? b->cpu_sockets.value : 1;
+    return cpu ? pt_estimate_of(cpu->watts * sockets, known_host.low, known_host.high, PT_MODELLED,
+                                "%s: TDP %.0f W x %.0f sockets", cpu->name, cpu->watts, sockets)
+               : pt_estimate_of(DEFAULT_SOCKET_WATTS * sockets, unknown_host.low, unknown_host.high,
+                                PT_MODELLED, "unknown CPU: default TDP %d W x %.0f sockets",
+                                DEFAULT_SOCKET_WATTS, sockets);
 }
 
 struct pt_estimate pt_power_memory(const struct pt_energy_basis *b) {

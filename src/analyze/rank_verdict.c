@@ -89,18 +89,6 @@ static bool find_straggler(const struct pt_stragglers *s, const struct pt_signal
     return true;
 }
 
-static void say_why_not(struct pt_explanation *x, const struct pt_rank_explanation *ranks,
-                        size_t count) {
-    for (size_t i = 0; i < count && x->verdict_count == 0; i++) {
-        const struct pt_explanation *one = &ranks[i].explanation;
-        if (one->status != PT_EXPLAIN_INCONCLUSIVE)
-            continue;
-        x->status = PT_EXPLAIN_INCONCLUSIVE;
-        snprintf(x->because, sizeof x->because, "rank %s: %.200s", ranks[i].label, one->because);
-        return;
-    }
-}
-
 void pt_explain_ranks(struct pt_explanation *x, const struct pt_rank_explanation *ranks,
                       size_t count, const struct pt_stragglers *stragglers,
                       const struct pt_signals *workers) {
@@ -124,5 +112,12 @@ void pt_explain_ranks(struct pt_explanation *x, const struct pt_rank_explanation
             x->not_checked[x->not_checked_count++] = rule->id;
     }
     pt_explanation_decide(x);
-    say_why_not(x, ranks, count);
+    for (size_t i = 0; i < count && x->verdict_count == 0; i++) {
+        const struct pt_explanation *one = &ranks[i].explanation;
+        if (one->status != PT_EXPLAIN_INCONCLUSIVE)
+            continue;
+        x->status = PT_EXPLAIN_INCONCLUSIVE;
+        snprintf(x->because, sizeof x->because, "rank %s: %.200s", ranks[i].label, one->because);
+        return;
+    }
 }

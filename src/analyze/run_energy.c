@@ -117,32 +117,6 @@ static bool has_measured(const struct pt_energy_meter *m, enum role role) {
     return false;
 }
 
-static void add_modelled_cpu(struct pt_energy_report *r, const struct pt_energy_meter *m,
-                             const struct pt_energy_basis *basis) {
-    struct pt_estimate full = pt_power_full(basis);
-    struct pt_energy_source *s = add_source(r, "CPU");
-    s->is_counted = true;
-    s->busy_share = share_of_busy(m->share_s);
-    s->joules = pt_estimate_scaled(&full, m->share_s[PT_ENERGY_IDLE] + m->share_s[PT_ENERGY_BUSY]);
-    if (m->unknown_s > GAP_SHARE * r->seconds)
-        pt_estimate_explain(&s->joules, "%.120s; utilisation unknown for %.0f %% of the run",
-                            full.method, m->unknown_s / r->seconds * 100);
-}
-
-static void add_modelled_memory(struct pt_energy_report *r, const struct pt_energy_meter *m,
-                                const struct pt_energy_basis *basis) {
-    struct pt_estimate watts = pt_power_memory(basis);
-    struct pt_energy_source *s = add_source(r, "Memory");
-    s->is_counted = true;
-    s->busy_share = share_of_busy(m->seconds);
-    s->joules = pt_estimate_scaled(&watts, r->seconds);
-}
-
-/* The platform includes packages and memory; a package includes its cores. */
-static bool counts(enum role role, bool has_psys) {
-    return role == ROLE_GPU || role == ROLE_PSYS || (role != ROLE_PART && !has_psys);
-}
-
 static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter *m,
                         const struct pt_energy_basis *basis) {
     bool has_psys = has_measured(m, ROLE_PSYS), has_package = has_measured(m, ROLE_PACKAGE);
@@ -150,14 +124,30 @@ static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter
     for (size_t i = 0; i < m->source_count; i++) {
         enum role role = kind_of(&m->sources[i])->role;
         add_measured(r, &m->sources[i]);
-        r->sources[i].is_counted = counts(role, has_psys);
+        /* the platform includes packages and memory; a package includes its cores */
+        r->sources[i].is_counted =
+            role == ROLE_GPU || role == ROLE_PSYS || (role != ROLE_PART && !has_psys);
         if (role != ROLE_GPU && !pt_estimate_is_known(&r->sources[i].joules))
             r->sources[i].is_counted = false; /* the model is used instead */
     }
-    if (!has_psys && !has_package)
-        add_modelled_cpu(r, m, basis);
-    if (!has_psys && !has_memory)
-        add_modelled_memory(r, m, basis);
+    if (!has_psys && !has_package) {
+        struct pt_estimate full = pt_power_full(basis);
+        struct pt_energy_source *s = add_source(r, "CPU");
+        s->is_counted = true;
+        s->busy_share = share_of_busy(m->share_s);
+        s->joules =
+            pt_estimate_scaled(&full, m->share_s[PT_ENERGY_IDLE] + m->share_s[PT_ENERGY_BUSY]);
+        if (m->unknown_s > GAP_SHARE * r->seconds)
+            pt_estimate_explain(&s->joules, "%.120s; utilisation unknown for %.0f %% of the run",
+                                full.method, m->unknown_s / r->seconds * 100);
+    }
+    if (!has_psys && !has_memory) {
+        struct pt_estimate watts = pt_power_memory(basis);
+        struct pt_energy_source *s = add_source(r, "Memory");
+        s->is_counted = true;
+        s->busy_share = share_of_busy(m->seconds);
+        s->joules = pt_estimate_scaled(&watts, r->seconds);
+    }
 }
 
 static void sum_up(struct pt_energy_report *r) {

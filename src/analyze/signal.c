@@ -275,15 +275,12 @@ static void make_own_cpu(struct pt_signals *s, size_t i) {
     s->values[S(OWN_CPU_SHARE)][i] = own / fmin(usable, quota);
 }
 
-/* The interpreter's default name; a program that renames itself is not recognised. */
-static bool is_python(const struct pt_entity *e) {
-    return strncmp(e->name, "python", 6) == 0;
-}
-
 static void make_python(struct pt_signals *s, size_t i) {
     for (struct rows r = rows_of(s->windows, "process", i); next_row(&r);) {
         double cpu = cell(&r, "pCpuTimeNs") * 1e-9;
-        if (!is_python(r.entity) || isnan(cpu) || s->values[S(PYTHON_CPU)][i] >= cpu)
+        /* the interpreter's default name; a program that renames itself is not recognised */
+        bool is_python = strncmp(r.entity->name, "python", 6) == 0;
+        if (!is_python || isnan(cpu) || s->values[S(PYTHON_CPU)][i] >= cpu)
             continue;
         s->values[S(PYTHON_CPU)][i] = cpu;
         s->values[S(PYTHON_THREADS)][i] = cell(&r, "pNumThreads");

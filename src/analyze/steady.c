@@ -45,13 +45,6 @@ static size_t find_warmup(const double *values, size_t count) {
     return cut;
 }
 
-static double mean_of(const double *values, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum / (double)count;
-}
-
 /* Integrated autocorrelation time: 1 + 2 * sum of autocorrelations up to the first that is not
  * positive. count / time is the effective sample size. */
 static double autocorrelation_time(const double *values, size_t count, double mean) {
@@ -81,12 +74,6 @@ static double effective_size_error(const double *values, size_t count, double me
     return sqrt(variance / fmax(1, n - correlation_time) * correlation_time / n);
 }
 
-static size_t choose_block_length(size_t count, double correlation_time) {
-    double wanted = fmax(cbrt((double)count), 2 * correlation_time);
-    size_t longest = count / 4 > 0 ? count / 4 : 1;
-    return wanted > (double)longest ? longest : (size_t)ceil(wanted);
-}
-
 /* Circular block bootstrap: blocks start anywhere and wrap around at the end. */
 static double bootstrap_error(const double *values, size_t count, size_t block) {
     uint64_t random = SEED;
@@ -112,9 +99,13 @@ bool pt_steady_find(const double *values, size_t count, struct pt_steady *steady
     if (steady->count < PT_STEADY_MIN)
         return false;
     values += warmup;
-    steady->mean = mean_of(values, steady->count);
+    for (size_t i = 0; i < steady->count; i++)
+        steady->mean += values[i];
+    steady->mean /= (double)steady->count;
     double correlation_time = autocorrelation_time(values, steady->count, steady->mean);
-    steady->block_length = choose_block_length(steady->count, correlation_time);
+    double wanted = fmax(cbrt((double)steady->count), 2 * correlation_time);
+    size_t longest = steady->count / 4 > 0 ? steady->count / 4 : 1;
+    steady->block_length = wanted > (double)longest ? longest : (size_t)ceil(wanted);
     double blocks = (double)steady->count / (double)steady->block_length;
     steady->degrees_of_freedom = fmax(1, blocks - 1);
     /* Bessel's correction: blocks are drawn around their own mean */

@@ -44,12 +44,6 @@ void pt_stragglers_add_span(struct pt_stragglers *s, struct pt_str rank, struct 
     added->name = pt_names_add(&s->names, name);
 }
 
-/* A number that counts samples, tokens or flows is not a step number. */
-static bool has_number(const struct pt_stragglers *s, const struct pt_batch *b, uint32_t row) {
-    return s->argument >= 0 && b->table->columns[s->argument].type == PT_I64 &&
-           !pt_is_null(b, row, s->argument) && (s->work < 0 || pt_is_null(b, row, s->work));
-}
-
 void pt_stragglers_add(struct pt_stragglers *s, const struct pt_sample *sample) {
     const struct pt_batch *b = s->table < 0 ? NULL : &sample->batches[s->table];
     for (uint32_t row = 0; b && row < b->row_count; row++) {
@@ -60,7 +54,10 @@ void pt_stragglers_add(struct pt_stragglers *s, const struct pt_sample *sample) 
         struct pt_rank_span span = {
             .start_ns = pt_get_i64(b, row, s->start),
             .duration_ns = pt_get_i64(b, row, s->duration),
-            .has_argument = has_number(s, b, row),
+            /* a number that counts samples, tokens or flows is not a step number */
+            .has_argument = s->argument >= 0 && b->table->columns[s->argument].type == PT_I64 &&
+                            !pt_is_null(b, row, s->argument) &&
+                            (s->work < 0 || pt_is_null(b, row, s->work)),
         };
         if (span.has_argument)
             span.argument = pt_get_i64(b, row, s->argument);

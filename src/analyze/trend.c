@@ -5,30 +5,9 @@
 #define WINDOWS_MIN 8
 #define QUARTERS    4
 
-struct regression_sums {
-    double n, t, v, tt, tv, vv;
-};
-
 static double midpoint_of(const struct pt_signals *s, size_t window) {
     const struct pt_window *w = &s->windows->windows[window];
     return (double)(w->start_ns / 2 + w->end_ns / 2 - s->windows->first_mono_ns) / 1e9;
-}
-
-static struct regression_sums sum_up(const struct pt_signals *s, enum pt_signal_id id,
-                                     size_t from) {
-    struct regression_sums sums = { 0 };
-    for (size_t i = from; i < s->count; i++) {
-        double v = s->values[id][i], t = midpoint_of(s, i);
-        if (isnan(v))
-            continue;
-        sums.n++;
-        sums.t += t;
-        sums.v += v;
-        sums.tt += t * t;
-        sums.tv += t * v;
-        sums.vv += v * v;
-    }
-    return sums;
 }
 
 static double mean_of(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
@@ -58,7 +37,20 @@ static double find_least_quarter(const struct pt_signals *s, enum pt_signal_id i
 bool pt_trend_find(const struct pt_signals *s, enum pt_signal_id id, double skip,
                    struct pt_trend *trend) {
     size_t from = (size_t)((double)s->count * skip);
-    struct regression_sums sums = sum_up(s, id, from);
+    struct {
+        double n, t, v, tt, tv, vv;
+    } sums = { 0 };
+    for (size_t i = from; i < s->count; i++) {
+        double v = s->values[id][i], t = midpoint_of(s, i);
+        if (isnan(v))
+            continue;
+        sums.n++;
+        sums.t += t;
+        sums.v += v;
+        sums.tt += t * t;
+        sums.tv += t * v;
+        sums.vv += v * v;
+    }
     if (sums.n < WINDOWS_MIN)
         return false;
     /* each times n */

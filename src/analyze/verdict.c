@@ -63,10 +63,6 @@ double pt_condition_strength(const struct pt_condition *c, double value) {
     return fmax(0, fmin(1, (value - c->threshold) / (c->certain - c->threshold)));
 }
 
-static bool is_precondition(const struct pt_condition *c) {
-    return c->certain == 0;
-}
-
 void pt_facts_init(struct pt_facts *f) {
     for (int id = 0; id < PT_SIGNAL_COUNT; id++)
         f->values[id] = NAN;
@@ -146,7 +142,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
             .from = since_start(s, s->windows->windows[h->longest_from].start_ns),
             .to = since_start(s, s->windows->windows[h->longest_to - 1].end_ns),
         };
-        if (!is_precondition(need)) {
+        if (need->certain != 0) { /* not a precondition */
             strengths += pt_condition_strength(need, sum / (double)h->windows);
             counted++;
         }
@@ -250,14 +246,6 @@ static bool evaluate_event_form(const struct pt_rule_form *form, const struct pt
     return sign_count == 0 || v->signal_count > 1;
 }
 
-static bool evaluate_event(const struct pt_rule *rule, const struct pt_signals *s,
-                           struct pt_verdict *v) {
-    for (int f = 0; f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
-        if (evaluate_event_form(&rule->forms[f], s, v))
-            return true;
-    return false;
-}
-
 static double rank(const struct pt_verdict *v) {
     return v->confidence * (v->rule->is_event ? 1 : 0.4 + 0.6 * fmin(1, v->share));
 }
@@ -271,7 +259,11 @@ static bool evaluate(const struct pt_rule *rule, const struct pt_signals *s,
     bool holds = false;
     if (is_of_whole_run(rule)) {
         *best = (struct pt_verdict){ 0 };
-        holds = rule->is_event ? evaluate_event(rule, s, best) : rule->evaluate(rule, s, best);
+        if (!rule->is_event)
+            holds = rule->evaluate(rule, s, best);
+        else
+            for (int f = 0; !holds && f < PT_RULE_FORMS && rule->forms[f].needs[0].direction; f++)
+                holds = evaluate_event_form(&rule->forms[f], s, best);
         best->rule = rule;
         if (holds)
             pt_verdict_look_against(best, s);

@@ -52,32 +52,25 @@ static int set_number(double *number, struct pt_str value, struct pt_err *err) {
     return 0;
 }
 
-static int set_limit(struct pt_watch_rule *rule, bool is_above, struct pt_str value,
-                     struct pt_err *err) {
-    if (rule->has_limit)
-        return pt_fail(err, -EINVAL, "a rule has only one limit: above or below");
-    rule->has_limit = true;
-    rule->limit.is_above = is_above;
-    return set_number(&rule->limit.threshold, value, err);
-}
-
-static int set_duration(struct pt_watch_rule *rule, struct pt_str value, struct pt_err *err) {
-    char text[64];
-    int64_t ns;
-    int rc =
-        pt_duration_parse(pt_str_copy(text, sizeof text, value), INT64_C(1000000000), &ns, err);
-    rule->limit.for_seconds = rc ? 0 : (double)ns / 1e9;
-    return rc;
-}
-
 static int set_key(struct pt_watch_rule *rule, struct pt_str key, struct pt_str value,
                    struct pt_err *err) {
     if (pt_str_eq(key, PT_STR("metric")))
         return set_metric(rule, value, err);
-    if (pt_str_eq(key, PT_STR("above")) || pt_str_eq(key, PT_STR("below")))
-        return set_limit(rule, pt_str_eq(key, PT_STR("above")), value, err);
-    if (pt_str_eq(key, PT_STR("for")))
-        return set_duration(rule, value, err);
+    if (pt_str_eq(key, PT_STR("above")) || pt_str_eq(key, PT_STR("below"))) {
+        if (rule->has_limit)
+            return pt_fail(err, -EINVAL, "a rule has only one limit: above or below");
+        rule->has_limit = true;
+        rule->limit.is_above = pt_str_eq(key, PT_STR("above"));
+        return set_number(&rule->limit.threshold, value, err);
+    }
+    if (pt_str_eq(key, PT_STR("for"))) {
+        char text[64];
+        int64_t ns;
+        int rc =
+            pt_duration_parse(pt_str_copy(text, sizeof text, value), INT64_C(1000000000), &ns, err);
+        rule->limit.for_seconds = rc ? 0 : (double)ns / 1e9;
+        return rc;
+    }
     if (pt_str_eq(key, PT_STR("hysteresis")))
         return set_number(&rule->limit.hysteresis, value, err);
     if (pt_str_eq(key, PT_STR("of")))
@@ -109,16 +102,6 @@ static int parse_line(struct pt_watch *w, size_t first, struct pt_str line, stru
                    trim(pt_str_skip(line, key_len + 1)), err);
 }
 
-static int check_rule(const struct pt_watch_rule *rule, const char *path, struct pt_err *err) {
-    if (!rule->has_metric || !rule->has_limit)
-        return pt_fail(err, -EINVAL, "%s: rule %s needs 'metric', and 'above' or 'below'", path,
-                       rule->name);
-    if (!pt_alert_limit_is_valid(&rule->limit))
-        return pt_fail(err, -EINVAL, "%s: rule %s: hysteresis must not be negative", path,
-                       rule->name);
-    return 0;
-}
-
 int pt_watch_parse(struct pt_watch *w, struct pt_str text, const char *path, struct pt_err *err) {
     struct pt_scan scan = pt_scan_of(text), line;
     size_t first = w->rule_count;
@@ -132,8 +115,15 @@ int pt_watch_parse(struct pt_watch *w, struct pt_str text, const char *path, str
         if (rc)
             pt_fail(err, rc, "%s:%d: %s", path, number, reason.text);
     }
-    for (size_t i = first; !rc && i < w->rule_count; i++)
-        rc = check_rule(&w->rules[i], path, err);
+    for (size_t i = first; !rc && i < w->rule_count; i++) {
+        const struct pt_watch_rule *rule = &w->rules[i];
+        if (!rule->has_metric || !rule->has_limit)
+            rc = pt_fail(err, -EINVAL, "%s: rule %s needs 'metric', and 'above' or 'below'", path,
+                         rule->name);
+        else if (!pt_alert_limit_is_valid(&rule->limit))
+            rc = pt_fail(err, -EINVAL, "%s: rule %s: hysteresis must not be negative", path,
+                         rule->name);
+    }
     return rc;
 }
 

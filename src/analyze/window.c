@@ -49,16 +49,12 @@ void pt_windows_release(struct pt_windows *w) {
     *w = (struct pt_windows){ .schema = w->schema };
 }
 
-static bool is_entity(const struct pt_entity *e, int table, const char *key) {
-    return e->table == table && strcmp(e->key, key) == 0;
-}
-
 /* Rows keep their order between samples: try the entity after the last match first. */
 static struct pt_entity *find_entity(struct pt_windows *w, int table, const char *key,
                                      size_t *hint) {
     for (size_t i = 0; i < w->entity_count; i++) {
         size_t at = (*hint + i) % w->entity_count;
-        if (is_entity(&w->entities[at], table, key)) {
+        if (w->entities[at].table == table && strcmp(w->entities[at].key, key) == 0) {
             *hint = at + 1;
             return &w->entities[at];
         }
@@ -138,24 +134,16 @@ static void add_row(struct pt_windows *w, struct pt_entity *e, const struct pt_s
     }
 }
 
-/* A machine can have thousands of processes and cgroups: keep only those of the command. */
-static bool is_of_others(const struct pt_batch *b, uint32_t row, int recorded_column) {
-    return recorded_column >= 0 && !pt_is_null(b, row, recorded_column) &&
-           pt_get_number(b, row, recorded_column) < 0.5;
-}
-
-static int find_recorded_column(const struct pt_table *table) {
-    int column = pt_table_find(table, "cIsRecorded");
-    return column >= 0 ? column : pt_table_find(table, "pIsRecorded");
-}
-
 static void add_table(struct pt_windows *w, int table, const struct pt_sample *sample) {
     const struct pt_batch *b = &sample->batches[table];
-    int recorded_column = find_recorded_column(b->table);
+    int recorded = pt_table_find(b->table, "cIsRecorded");
+    if (recorded < 0)
+        recorded = pt_table_find(b->table, "pIsRecorded");
     size_t hint = 0;
     char key[512];
     for (uint32_t row = 0; row < b->row_count; row++) {
-        if (is_of_others(b, row, recorded_column))
+        /* a machine can have thousands of processes and cgroups: keep only those of the command */
+        if (recorded >= 0 && !pt_is_null(b, row, recorded) && pt_get_number(b, row, recorded) < 0.5)
             continue;
         pt_row_key(b, row, key, sizeof key);
         struct pt_entity *e = find_entity(w, table, key, &hint);
@@ -196,12 +184,6 @@ static void open_window(struct pt_windows *w, int64_t start_ns, int64_t end_ns) 
     w->windows[w->count++] = (struct pt_window){ start_ns, end_ns };
 }
 
-static void forget_counters(struct pt_windows *w) {
-    for (size_t i = 0; i < w->entity_count; i++)
-        for (int s = 0; s < w->series_counts[w->entities[i].table]; s++)
-            w->entities[i].series[s].has_last = false;
-}
-
 static void advance(struct pt_windows *w, int64_t now_ns) {
     struct pt_window *last = &w->windows[w->count - 1];
     int64_t elapsed_ns = now_ns - last->end_ns;
@@ -211,7 +193,9 @@ static void advance(struct pt_windows *w, int64_t now_ns) {
         elapsed_ns > GAP_FACTOR * w->mean_interval_ns) {
         w->gap_count++;
         w->gap_seconds += (double)elapsed_ns / 1e9;
-        forget_counters(w);
+        for (size_t i = 0; i < w->entity_count; i++) /* no rate across the gap */
+            for (int s = 0; s < w->series_counts[w->entities[i].table]; s++)
+                w->entities[i].series[s].has_last = false;
         open_window(w, now_ns, now_ns);
         return;
     }
