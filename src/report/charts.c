@@ -73,25 +73,21 @@ static struct pt_curve *curve_of(const struct pt_charts *c, int column, int inde
     return &c->curves[(size_t)column * c->entities.chosen_count + (size_t)index];
 }
 
-static void add_row(struct pt_charts *c, const struct pt_batch *rows, uint32_t row, int64_t mono_ns,
-                    uint32_t bucket) {
-    struct pt_report_entity *entity = pt_report_entities_find(&c->entities, rows, row);
-    double value;
-    for (int i = 0; entity && i < rows->table->column_count; i++) {
-        if (!pt_column_is_drawn(&rows->table->columns[i]) ||
-            !pt_report_entity_value(entity, rows, row, i, mono_ns, &value))
-            continue;
-        struct pt_curve *curve = curve_of(c, i, entity->index);
-        if (!curve->values)
-            pt_curve_init(curve, c->axis->count);
-        pt_curve_add(curve, bucket, value);
-    }
-}
-
 void pt_charts_add(struct pt_charts *c, const struct pt_batch *rows, int64_t mono_ns,
                    uint32_t bucket) {
-    for (uint32_t row = 0; row < rows->row_count; row++)
-        add_row(c, rows, row, mono_ns, bucket);
+    for (uint32_t row = 0; row < rows->row_count; row++) {
+        struct pt_report_entity *entity = pt_report_entities_find(&c->entities, rows, row);
+        double value;
+        for (int i = 0; entity && i < rows->table->column_count; i++) {
+            if (!pt_column_is_drawn(&rows->table->columns[i]) ||
+                !pt_report_entity_value(entity, rows, row, i, mono_ns, &value))
+                continue;
+            struct pt_curve *curve = curve_of(c, i, entity->index);
+            if (!curve->values)
+                pt_curve_init(curve, c->axis->count);
+            pt_curve_add(curve, bucket, value);
+        }
+    }
 }
 
 static bool is_long_id(const char *text) {
@@ -135,13 +131,6 @@ static void write_entity(const struct pt_charts *c, const struct pt_report_entit
     pt_json_end(j);
 }
 
-static int limit_of(const struct pt_table *table, const char *column) {
-    for (size_t i = 0; i < PT_COUNT(limits); i++)
-        if (strcmp(limits[i].table, table->name) == 0 && strcmp(limits[i].column, column) == 0)
-            return pt_table_find(table, limits[i].limit);
-    return -1;
-}
-
 static bool has_values(const struct pt_charts *c, int column) {
     for (uint32_t k = 0; k < c->entities.chosen_count; k++)
         if (curve_of(c, column, (int)k)->values)
@@ -149,11 +138,26 @@ static bool has_values(const struct pt_charts *c, int column) {
     return false;
 }
 
-static void write_series(const struct pt_charts *c, int column, struct pt_json *j,
+static void write_column(const struct pt_charts *c, int index, struct pt_json *j,
                          struct pt_blob *blob) {
+    const struct pt_table *table = c->entities.table;
+    const struct pt_column *column = &table->columns[index];
+    struct pt_unit_text unit = pt_unit_text_of(column);
+    pt_json_object(j, NULL);
+    pt_json_text(j, "name", column->name);
+    pt_json_text(j, "help", column->help);
+    pt_json_text(j, "unit", unit.base);
+    pt_json_bool(j, "is_rate", unit.is_rate);
+    pt_json_text(j, "source",
+                 column->source < table->source_count ? table->sources[column->source] : NULL);
+    for (size_t i = 0; i < PT_COUNT(limits); i++)
+        if (strcmp(limits[i].table, table->name) == 0 &&
+            strcmp(limits[i].column, column->name) == 0 &&
+            pt_table_find(table, limits[i].limit) >= 0)
+            pt_json_text(j, "limit", limits[i].limit);
     pt_json_array(j, "series");
     for (uint32_t k = 0; k < c->entities.chosen_count; k++) {
-        const struct pt_curve *curve = curve_of(c, column, (int)k);
+        const struct pt_curve *curve = curve_of(c, index, (int)k);
         if (!curve->values)
             continue;
         pt_json_object(j, NULL);
@@ -162,24 +166,6 @@ static void write_series(const struct pt_charts *c, int column, struct pt_json *
         pt_json_end(j);
     }
     pt_json_end(j);
-}
-
-static void write_column(const struct pt_charts *c, int index, struct pt_json *j,
-                         struct pt_blob *blob) {
-    const struct pt_table *table = c->entities.table;
-    const struct pt_column *column = &table->columns[index];
-    struct pt_unit_text unit = pt_unit_text_of(column);
-    int limit = limit_of(table, column->name);
-    pt_json_object(j, NULL);
-    pt_json_text(j, "name", column->name);
-    pt_json_text(j, "help", column->help);
-    pt_json_text(j, "unit", unit.base);
-    pt_json_bool(j, "is_rate", unit.is_rate);
-    pt_json_text(j, "source",
-                 column->source < table->source_count ? table->sources[column->source] : NULL);
-    if (limit >= 0)
-        pt_json_text(j, "limit", table->columns[limit].name);
-    write_series(c, index, j, blob);
     pt_json_end(j);
 }
 

@@ -53,14 +53,6 @@ struct counts {
     uint32_t all, in_locks, gil_known, gil_contended;
 };
 
-static void count_sample(const struct pt_cpu_hotspots *c, const struct pt_profile_sample *sample,
-                         struct counts *into) {
-    into->all++;
-    into->in_locks += is_in_lock(c, sample);
-    into->gil_known += (sample->gil & PT_GIL_KNOWN) != 0;
-    into->gil_contended += sample->gil == PT_GIL_CONTENDED;
-}
-
 static double share(uint32_t part, uint32_t all) {
     return all >= SAMPLES_MIN ? (double)part / all : NAN;
 }
@@ -72,9 +64,14 @@ void pt_cpu_hotspots_signal(const struct pt_cpu_hotspots *c, struct pt_signals *
     const struct pt_windows *w = signals->windows;
     struct counts *counts = pt_calloc(w->count + 1, sizeof *counts);
     for (size_t i = 0; i < p->samples.count; i++) {
-        int window = find_window(w, p->samples.at[i].time_ns);
-        if (window >= 0)
-            count_sample(c, &p->samples.at[i], &counts[window]);
+        const struct pt_profile_sample *sample = &p->samples.at[i];
+        int window = find_window(w, sample->time_ns);
+        if (window < 0)
+            continue;
+        counts[window].all++;
+        counts[window].in_locks += is_in_lock(c, sample);
+        counts[window].gil_known += (sample->gil & PT_GIL_KNOWN) != 0;
+        counts[window].gil_contended += sample->gil == PT_GIL_CONTENDED;
     }
     for (size_t i = 0; i < w->count; i++) {
         signals->values[PT_SIGNAL_PROFILE_LOCK][i] = share(counts[i].in_locks, counts[i].all);

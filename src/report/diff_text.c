@@ -46,18 +46,6 @@ static const char *gate_word(const struct pt_diff *d, size_t gate) {
     return m->is_known ? "unsure: the value in A is 0" : "unsure: too few values in A or B";
 }
 
-static enum pt_diff_status status_of_gates(const struct pt_diff *d) {
-    enum pt_diff_status status = PT_DIFF_PASS;
-    for (size_t i = 0; i < d->gate_count; i++) {
-        enum pt_gate_result result = pt_gate_check(&d->gates[i], gated(d, i));
-        if (result == PT_GATE_FAIL)
-            return PT_DIFF_REGRESSION;
-        if (result != PT_GATE_PASS)
-            status = PT_DIFF_INCONCLUSIVE;
-    }
-    return status;
-}
-
 static size_t count_kind(const struct pt_diff *d, enum pt_change_kind kind) {
     size_t count = 0;
     for (size_t i = 0; i < d->comparisons.metric_count; i++)
@@ -73,8 +61,16 @@ static size_t count_known(const struct pt_diff *d) {
 }
 
 enum pt_diff_status pt_diff_status(const struct pt_diff *d) {
+    enum pt_diff_status status = PT_DIFF_PASS;
+    for (size_t i = 0; i < d->gate_count; i++) {
+        enum pt_gate_result result = pt_gate_check(&d->gates[i], gated(d, i));
+        if (result == PT_GATE_FAIL)
+            return PT_DIFF_REGRESSION;
+        if (result != PT_GATE_PASS)
+            status = PT_DIFF_INCONCLUSIVE;
+    }
     if (d->gate_count > 0)
-        return status_of_gates(d);
+        return status;
     if (count_known(d) == 0)
         return PT_DIFF_INCONCLUSIVE;
     return count_kind(d, PT_CHANGE_WORSE) > 0 ? PT_DIFF_REGRESSION : PT_DIFF_PASS;
@@ -117,10 +113,6 @@ static void print_interval(const struct pt_comparison *m, char *into, size_t cap
         snprintf(into, capacity, "%+.1f to %+.1f %%", m->ci_low * 100, m->ci_high * 100);
 }
 
-static void print_unit(const struct pt_comparison *m, char *into, size_t capacity) {
-    snprintf(into, capacity, "%s%s", pt_units[m->unit].name, m->is_rate ? "/s" : "");
-}
-
 /* Formatted for people: 12.5% for time per time, 1.2G for bytes. */
 static void print_mean(const struct pt_comparison *m, int side, char *into, size_t capacity) {
     const struct pt_column column = { .kind = m->is_rate ? PT_COUNTER : PT_GAUGE, .unit = m->unit };
@@ -130,7 +122,6 @@ static void print_mean(const struct pt_comparison *m, int side, char *into, size
 struct listing {
     struct pt_out *out;
     size_t shown;
-    const char *format;
 };
 
 static void print_setting(void *arg, const char *path, const char *a, const char *b) {
@@ -153,20 +144,19 @@ static void print_settings(const struct pt_diff *d, struct pt_out *out) {
         pt_out_printf(out, "  and %zu more\n", count - SETTINGS_SHOWN);
 }
 
-static void print_metric(const struct pt_comparison *m, struct pt_out *out) {
-    char change[32], interval[64], a[32], b[32];
-    print_percent(m->change, change, sizeof change);
-    print_interval(m, interval, sizeof interval);
-    print_mean(m, 0, a, sizeof a);
-    print_mean(m, 1, b, sizeof b);
-    pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", kind_names[m->kind], m->name, a, b,
-                  change, interval);
-}
-
 static void print_kind(const struct pt_diff *d, enum pt_change_kind kind, struct pt_out *out) {
-    for (size_t i = 0; i < d->comparisons.metric_count; i++)
-        if (d->comparisons.metrics[i].kind == kind)
-            print_metric(&d->comparisons.metrics[i], out);
+    for (size_t i = 0; i < d->comparisons.metric_count; i++) {
+        const struct pt_comparison *m = &d->comparisons.metrics[i];
+        char change[32], interval[64], a[32], b[32];
+        if (m->kind != kind)
+            continue;
+        print_percent(m->change, change, sizeof change);
+        print_interval(m, interval, sizeof interval);
+        print_mean(m, 0, a, sizeof a);
+        print_mean(m, 1, b, sizeof b);
+        pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", kind_names[kind], m->name, a, b,
+                      change, interval);
+    }
 }
 
 static void print_gate(const struct pt_diff *d, size_t i, struct pt_out *out) {
@@ -283,7 +273,7 @@ static void put_setting(void *arg, const char *path, const char *a, const char *
 
 static void put_metric(struct pt_json *j, const struct pt_comparison *m) {
     char unit[32];
-    print_unit(m, unit, sizeof unit);
+    snprintf(unit, sizeof unit, "%s%s", pt_units[m->unit].name, m->is_rate ? "/s" : "");
     pt_json_object(j, NULL);
     pt_json_text(j, "name", m->name);
     pt_json_text(j, "unit", unit);

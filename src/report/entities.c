@@ -43,22 +43,17 @@ static void read_key(struct pt_report_entities *t, const struct pt_batch *b, uin
     }
 }
 
-static double score_of(const struct pt_report_entities *t, const struct pt_report_entity *entity,
-                       const double *totals) {
-    double score = entity->is_recorded ? RECORDED_SCORE : 0;
-    for (int i = 0; i < t->table->column_count; i++)
-        if (totals[i] > 0)
-            score += fabs(entity->columns[i].sum) / totals[i];
-    return score;
-}
-
 static void compute_scores(struct pt_report_entities *t) {
     double *totals = pt_calloc(t->table->column_count, sizeof *totals);
     for (size_t k = 0; k < t->keys.count; k++)
         for (int i = 0; i < t->table->column_count; i++)
             totals[i] += fabs(t->list[k].columns[i].sum);
-    for (size_t k = 0; k < t->keys.count; k++)
-        t->list[k].score = score_of(t, &t->list[k], totals);
+    for (size_t k = 0; k < t->keys.count; k++) {
+        t->list[k].score = t->list[k].is_recorded ? RECORDED_SCORE : 0;
+        for (int i = 0; i < t->table->column_count; i++)
+            if (totals[i] > 0)
+                t->list[k].score += fabs(t->list[k].columns[i].sum) / totals[i];
+    }
     pt_free(totals);
 }
 
@@ -166,16 +161,6 @@ static bool grow(struct pt_report_entity_column *c, double now, int64_t now_ns, 
     return before_ns && now >= before;
 }
 
-static void survey_value(struct pt_report_entity_column *c, const struct pt_column *column,
-                         double value, int64_t time_ns) {
-    double grown, seconds;
-    c->peak = c->count++ == 0 ? value : fmax(c->peak, value);
-    if (column->kind == PT_GAUGE)
-        c->sum += value;
-    else if (grow(c, value, time_ns, &grown, &seconds))
-        c->sum += grown;
-}
-
 static double base_value(const struct pt_batch *b, uint32_t row, int column) {
     return pt_get_number(b, row, column) *
            pt_units[b->table->columns[column].unit].prometheus_factor;
@@ -190,11 +175,17 @@ static void survey_row(struct pt_report_entities *t, const struct pt_batch *b, u
         const struct pt_column *column = &t->table->columns[i];
         if (pt_is_null(b, row, i))
             continue;
-        if (pt_column_is_drawn(column))
-            survey_value(&entity->columns[i], column, base_value(b, row, i),
-                         time_of(b, row, i, mono_ns));
-        else
+        if (!pt_column_is_drawn(column)) {
             keep_text(entity, b, row, i);
+            continue;
+        }
+        struct pt_report_entity_column *c = &entity->columns[i];
+        double value = base_value(b, row, i), grown, seconds;
+        c->peak = c->count++ == 0 ? value : fmax(c->peak, value);
+        if (column->kind == PT_GAUGE)
+            c->sum += value;
+        else if (grow(c, value, time_of(b, row, i, mono_ns), &grown, &seconds))
+            c->sum += grown;
     }
     if (t->recorded_column >= 0 && !pt_is_null(b, row, t->recorded_column))
         entity->is_recorded |= pt_get_i64(b, row, t->recorded_column) == 1;

@@ -100,15 +100,6 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     print_wrapped(out, "  to do", 11, v->rule->advice);
 }
 
-static void print_not_checked(const struct pt_explanation *x, struct pt_out *out) {
-    char all[1024] = "";
-    for (int i = 0; i < x->not_checked_count; i++)
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "",
-                 x->not_checked[i]);
-    if (*all)
-        print_wrapped(out, "Not checked (not recorded):", 28, all);
-}
-
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     const struct pt_explanation *x = &run->explanation;
     pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
@@ -134,7 +125,12 @@ void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     if (x->verdict_count > VERDICTS_SHOWN)
         pt_out_printf(out, "\n%d more verdicts with --json.\n", x->verdict_count - VERDICTS_SHOWN);
     pt_out_char(out, '\n');
-    print_not_checked(x, out);
+    char not_checked[1024] = "";
+    for (int i = 0; i < x->not_checked_count; i++)
+        snprintf(not_checked + strlen(not_checked), sizeof not_checked - strlen(not_checked),
+                 "%s%s", i > 0 ? ", " : "", x->not_checked[i]);
+    if (*not_checked)
+        print_wrapped(out, "Not checked (not recorded):", 28, not_checked);
 }
 
 static void put_signal(struct pt_json *j, const struct pt_verdict_signal *s) {
@@ -271,16 +267,6 @@ void pt_explainer_release(struct pt_explainer *e) {
     e->windows = NULL;
 }
 
-static int explain_alone(struct pt_explained_run *run, struct pt_journal_reader *reader,
-                         const char *journal) {
-    struct pt_explainer explainer;
-    pt_explainer_init(&explainer, &reader->schema);
-    int rc = pt_windows_read(explainer.windows, reader);
-    pt_explainer_finish(&explainer, reader, journal, run);
-    pt_explainer_release(&explainer);
-    return rc;
-}
-
 /* A pass over a merged run for one of its ranks. */
 static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_reader *reader) {
     struct pt_windows *w = pt_calloc(1, sizeof *w);
@@ -364,8 +350,15 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal, struct pt_
     if (rc)
         return rc;
     pt_ranks_read(&ranks, &reader);
-    rc = ranks.count > 0 ? explain_merged(run, journal, &ranks, err)
-                         : explain_alone(run, &reader, journal);
+    if (ranks.count > 0) {
+        rc = explain_merged(run, journal, &ranks, err);
+    } else {
+        struct pt_explainer explainer;
+        pt_explainer_init(&explainer, &reader.schema);
+        rc = pt_windows_read(explainer.windows, &reader);
+        pt_explainer_finish(&explainer, &reader, journal, run);
+        pt_explainer_release(&explainer);
+    }
     pt_ranks_release(&ranks);
     pt_journal_reader_close(&reader);
     return rc ? pt_fail(err, rc, "cannot read %s: %s", journal, strerror(-rc)) : 0;

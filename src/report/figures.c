@@ -444,18 +444,6 @@ static void add_energy(struct pt_report_figures *f, struct pt_report_source *sou
     pt_energy_report_release(&report);
 }
 
-/* The meter starts at 0 with the first sample. */
-static void start_energy(const struct pt_report_figures *f, struct pt_report_source *source,
-                         int64_t mono_ns) {
-    for (int i = 0; i < f->count; i++)
-        if (f->specs[i].origin == ENERGY)
-            source->tracks[i].before_ns = mono_ns;
-}
-
-static double factor_of(const struct pt_report_spec *s) {
-    return pt_figures[s->id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
-}
-
 static void add_figure(struct pt_report_figures *f, int id, const struct moment *at,
                        const struct pt_sample *sample) {
     const struct pt_figure_reader *reader = &at->source->reader;
@@ -464,13 +452,15 @@ static void add_figure(struct pt_report_figures *f, int id, const struct moment 
         spec->together == PT_MACHINES_ADDED || spec->together == PT_MACHINES_AVERAGED;
     if (is_of_machine && !at->source->reports_machine)
         return;
-    if (spec->origin == FIGURE && reader->is_known[spec->id])
-        add_value(f, id, at, reader->values[spec->id] * factor_of(spec), reader->seconds[spec->id],
+    if (spec->origin == FIGURE && reader->is_known[spec->id]) {
+        double factor = pt_figures[spec->id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
+        add_value(f, id, at, reader->values[spec->id] * factor, reader->seconds[spec->id],
                   reader->seconds[spec->id]);
-    else if (spec->origin == COLUMN)
+    } else if (spec->origin == COLUMN) {
         add_column(f, id, at, sample);
-    else if (spec->origin == QUANTILE)
+    } else if (spec->origin == QUANTILE) {
         add_quantile(f, id, at, sample);
+    }
 }
 
 static void add_sample(struct pt_report_figures *f, struct pt_report_source *source,
@@ -479,7 +469,9 @@ static void add_sample(struct pt_report_figures *f, struct pt_report_source *sou
         return;
     struct moment at = { source, sample->mono_ns, bucket, 0 };
     if (!source->last_ns) {
-        start_energy(f, source, sample->mono_ns);
+        for (int i = 0; i < f->count; i++) /* the meter starts at 0 */
+            if (f->specs[i].origin == ENERGY)
+                source->tracks[i].before_ns = sample->mono_ns;
     } else {
         at.seconds = (double)(sample->mono_ns - source->last_ns) / 1e9;
         if (bucket != source->energy_bucket)

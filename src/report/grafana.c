@@ -87,11 +87,6 @@ static void begin_row(struct page *p, const char *title) {
     pt_json_array(j, "panels");
 }
 
-static void end_row(struct page *p) {
-    pt_json_end(&p->json);
-    pt_json_end(&p->json);
-}
-
 /* ---- units ---- */
 
 static const struct {
@@ -117,26 +112,6 @@ static size_t unit_of(const struct pt_metric *m) {
 
 /* ---- a table ---- */
 
-static void print_legend(const struct pt_table *t, const struct pt_column *c, char *into,
-                         size_t capacity) {
-    int used = snprintf(into, capacity, "%s {{instance}}", c->short_name);
-    for (int k = 0; k < t->column_count && (size_t)used < capacity; k++)
-        if (t->columns[k].kind == PT_KEY)
-            used +=
-                snprintf(into + used, capacity - (size_t)used, " {{%s}}", t->columns[k].short_name);
-}
-
-static void put_column(struct page *p, const struct pt_table *t, int column,
-                       const struct pt_metric *m, int index) {
-    char expression[256], legend[256];
-    snprintf(expression, sizeof expression,
-             m->is_counter ? "rate(%s_total{instance=~\"$instance\"}[$__rate_interval])"
-                           : "%s{instance=~\"$instance\"}",
-             m->name);
-    print_legend(t, &t->columns[column], legend, sizeof legend);
-    put_target(p, index, expression, legend);
-}
-
 /* All columns of one unit in one chart, or in several charts if there are many. */
 static void put_unit(struct page *p, const struct pt_table *t, size_t unit, bool is_counter) {
     char title[128];
@@ -152,29 +127,36 @@ static void put_unit(struct page *p, const struct pt_table *t, size_t unit, bool
                 end_panel(p);
             begin_panel(p, title, is_counter ? units[unit].rate : units[unit].gauge);
         }
-        put_column(p, t, c, &m, count++ % TARGETS_MAX);
+        char expression[256], legend[256];
+        snprintf(expression, sizeof expression,
+                 m.is_counter ? "rate(%s_total{instance=~\"$instance\"}[$__rate_interval])"
+                              : "%s{instance=~\"$instance\"}",
+                 m.name);
+        int used = snprintf(legend, sizeof legend, "%s {{instance}}", t->columns[c].short_name);
+        for (int k = 0; k < t->column_count && (size_t)used < sizeof legend; k++)
+            if (t->columns[k].kind == PT_KEY)
+                used += snprintf(legend + used, sizeof legend - (size_t)used, " {{%s}}",
+                                 t->columns[k].short_name);
+        put_target(p, count++ % TARGETS_MAX, expression, legend);
     }
     if (count > 0)
         end_panel(p);
 }
 
-static bool has_metrics(const struct pt_table *t) {
-    struct pt_metric m;
-    for (int c = 0; c < t->column_count; c++)
-        if (pt_metric_of(t, c, &m))
-            return true;
-    return false;
-}
-
 static void put_table(struct page *p, const struct pt_table *t) {
-    if (!has_metrics(t))
+    struct pt_metric m;
+    bool has_metrics = false;
+    for (int c = 0; c < t->column_count; c++)
+        has_metrics |= pt_metric_of(t, c, &m);
+    if (!has_metrics)
         return;
     begin_row(p, t->help);
     for (size_t unit = 0; unit < PT_COUNT(units); unit++) {
         put_unit(p, t, unit, false);
         put_unit(p, t, unit, true);
     }
-    end_row(p);
+    pt_json_end(&p->json);
+    pt_json_end(&p->json);
 }
 
 /* ---- the page ---- */

@@ -25,16 +25,6 @@ static const char *text_of(const struct pt_report_entities *t,
     return index < 0 ? NULL : entity->texts[index];
 }
 
-/* The growth of a counter or the peak of a gauge; null without a value. */
-static void write_value(const struct pt_report_entities *t, const struct pt_report_entity *entity,
-                        int index, struct pt_json *j) {
-    const struct pt_report_entity_column *c = index < 0 ? NULL : &entity->columns[index];
-    if (!c || c->count == 0)
-        pt_json_null(j, NULL);
-    else
-        pt_json_f64(j, NULL, t->table->columns[index].kind == PT_COUNTER ? c->sum : c->peak);
-}
-
 /* Processes of several hosts can have the same pid: add the rank. */
 static void write_id(const struct pt_report_entities *t, const struct pt_report_entity *entity,
                      const char *key, const char *column, struct pt_json *j) {
@@ -55,8 +45,14 @@ static void write_process(const struct pt_report_entities *t, const struct pt_re
     pt_json_f64(j, "from", (double)(entity->first_ns - start_ns) / 1e9);
     pt_json_f64(j, "to", (double)(entity->last_ns - start_ns) / 1e9);
     pt_json_array(j, "values");
-    for (size_t i = 0; i < PT_COUNT(shown); i++)
-        write_value(t, entity, pt_table_find(t->table, shown[i].column), j);
+    for (size_t i = 0; i < PT_COUNT(shown); i++) {
+        int index = pt_table_find(t->table, shown[i].column);
+        const struct pt_report_entity_column *c = index < 0 ? NULL : &entity->columns[index];
+        if (!c || c->count == 0)
+            pt_json_null(j, NULL);
+        else
+            pt_json_f64(j, NULL, t->table->columns[index].kind == PT_COUNTER ? c->sum : c->peak);
+    }
     pt_json_end(j);
     pt_json_end(j);
 }

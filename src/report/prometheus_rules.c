@@ -13,13 +13,6 @@ static void put_text(struct pt_out *out, const char *key, const char *text) {
     pt_out_char(out, '\n');
 }
 
-static void put_overview(struct pt_out *out) {
-    for (size_t i = 0; i < pt_overview_count; i++) {
-        put_text(out, "      - record", pt_overviews[i].rule);
-        put_text(out, "        expr", pt_overviews[i].expression);
-    }
-}
-
 static bool find_metric(const struct pt_schema *schema, const char *table, const char *column,
                         struct pt_metric *metric) {
     int t = pt_schema_find(schema, table);
@@ -63,7 +56,10 @@ void pt_prometheus_rules_print(const struct pt_schema *schema, const struct pt_w
     char condition[512];
     pt_out_text(out, "# Made by `pitot docs rules`; do not edit.\n"
                      "groups:\n  - name: pitot\n    rules:\n");
-    put_overview(out);
+    for (size_t i = 0; i < pt_overview_count; i++) {
+        put_text(out, "      - record", pt_overviews[i].rule);
+        put_text(out, "        expr", pt_overviews[i].expression);
+    }
     for (size_t i = 0; i < watch->rule_count; i++)
         if (print_condition(schema, &watch->rules[i], condition, sizeof condition))
             put_alert(out, &watch->rules[i], condition);

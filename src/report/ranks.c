@@ -4,22 +4,6 @@
 
 #define NAMES_SHOWN 50
 
-static void write_straggling(const struct pt_stragglers *s, const struct pt_straggling *one,
-                             struct pt_json *j) {
-    pt_json_object(j, NULL);
-    pt_json_str(j, "name", s->names.list[one->name]);
-    pt_json_str(j, "rank", s->ranks.list[one->rank]);
-    pt_json_bool(j, "is_collective", one->is_collective);
-    pt_json_bool(j, "is_straggler", one->is_straggler);
-    pt_json_i64(j, "ranks", (int64_t)one->rank_count);
-    pt_json_i64(j, "steps", (int64_t)one->step_count);
-    pt_json_f64(j, "slowest_share", one->slowest_share);
-    pt_json_f64(j, "pace", one->pace);
-    pt_json_f64(j, "median", one->median_s);
-    pt_json_f64(j, "lost", one->lost_s);
-    pt_json_end(j);
-}
-
 void pt_report_ranks_write(const struct pt_journal_reader *reader, const struct pt_stragglers *s,
                            struct pt_json *j) {
     const struct pt_journal_note *note = pt_journal_note_find(reader, PT_RANK_NOTE);
@@ -29,8 +13,21 @@ void pt_report_ranks_write(const struct pt_journal_reader *reader, const struct 
     }
     pt_json_str(j, "merge", (struct pt_str){ note->text, note->text_len });
     pt_json_array(j, "stragglers");
-    for (size_t i = 0; i < s->count && i < NAMES_SHOWN; i++)
-        write_straggling(s, &s->list[i], j);
+    for (size_t i = 0; i < s->count && i < NAMES_SHOWN; i++) {
+        const struct pt_straggling *one = &s->list[i];
+        pt_json_object(j, NULL);
+        pt_json_str(j, "name", s->names.list[one->name]);
+        pt_json_str(j, "rank", s->ranks.list[one->rank]);
+        pt_json_bool(j, "is_collective", one->is_collective);
+        pt_json_bool(j, "is_straggler", one->is_straggler);
+        pt_json_i64(j, "ranks", (int64_t)one->rank_count);
+        pt_json_i64(j, "steps", (int64_t)one->step_count);
+        pt_json_f64(j, "slowest_share", one->slowest_share);
+        pt_json_f64(j, "pace", one->pace);
+        pt_json_f64(j, "median", one->median_s);
+        pt_json_f64(j, "lost", one->lost_s);
+        pt_json_end(j);
+    }
     pt_json_end(j);
 }
 

@@ -135,17 +135,6 @@ static void make_basis(struct report *r) {
     pt_buf_release(&text);
 }
 
-static void begin_drawing(struct report *r) {
-    const struct pt_schema *schema = &r->reader.schema;
-    make_basis(r);
-    for (uint32_t i = 0; i < schema->table_count; i++)
-        pt_charts_begin(&r->charts[i], &r->axis);
-    pt_report_figures_init(&r->figures, schema, &r->axis, &r->basis, &r->ranks);
-    pt_stragglers_init(&r->stragglers, schema);
-    pt_report_spans_init(&r->spans, schema);
-    r->times = pt_calloc(r->axis.is_whole ? r->sample_count : 1, sizeof *r->times);
-}
-
 static void draw_sample(struct report *r, uint64_t index, const struct pt_sample *sample) {
     uint32_t bucket = pt_curve_axis_at(&r->axis, index, sample->mono_ns);
     if (r->axis.is_whole)
@@ -163,8 +152,15 @@ static void draw_sample(struct report *r, uint64_t index, const struct pt_sample
 static int draw(struct report *r, struct pt_err *err) {
     const struct pt_journal_reader surveyed = r->reader;
     struct pt_sample sample;
-    begin_drawing(r);
-    pt_sample_init(&sample, &r->reader.schema);
+    const struct pt_schema *schema = &r->reader.schema;
+    make_basis(r);
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        pt_charts_begin(&r->charts[i], &r->axis);
+    pt_report_figures_init(&r->figures, schema, &r->axis, &r->basis, &r->ranks);
+    pt_stragglers_init(&r->stragglers, schema);
+    pt_report_spans_init(&r->spans, schema);
+    r->times = pt_calloc(r->axis.is_whole ? r->sample_count : 1, sizeof *r->times);
+    pt_sample_init(&sample, schema);
     int rc = pt_journal_seek(&r->reader, r->first_place);
     for (uint64_t i = 0; !rc && i < r->sample_count; i++) {
         int next = pt_journal_next(&r->reader, &sample);
@@ -181,13 +177,6 @@ static int draw(struct report *r, struct pt_err *err) {
     pt_stragglers_finish(&r->stragglers);
     pt_sample_release(&sample);
     return rc < 0 ? cannot_read(r, rc, err) : 0;
-}
-
-/* The profiles next to the journal, or the one of the options; they are optional. */
-static int read_profiles(struct report *r, struct pt_err *err) {
-    int rc = r->o->profile ? pt_profile_read_named(&r->profile, r->o->profile, err)
-                           : pt_run_profile_read(&r->profile, r->o->journal, "cpu", err);
-    return rc ? rc : pt_run_profile_read(&r->heap, r->o->journal, "heap", err);
 }
 
 static void write_run(const struct report *r, struct pt_json *j) {
@@ -209,25 +198,6 @@ static void write_run(const struct report *r, struct pt_json *j) {
     pt_json_text(j, "end", cause.kind ? cause.text : end ? end->text : NULL);
     pt_json_text(j, "currency", r->basis.currency[0] ? r->basis.currency : NULL);
     pt_json_end(j);
-}
-
-static void write_axis(struct report *r, struct pt_json *j) {
-    pt_json_object(j, "axis");
-    pt_json_i64(j, "count", r->axis.count);
-    pt_json_bool(j, "is_whole", r->axis.is_whole);
-    if (r->axis.is_whole)
-        pt_json_i64(j, "times",
-                    (int64_t)pt_blob_add(&r->blob, r->times, r->axis.count, 1, 0, PT_BLOB_EXACT));
-    pt_json_end(j);
-}
-
-/* JSON as text: the page parses it, so that an error in it affects nothing else. */
-static void write_static(const struct report *r, struct pt_json *j) {
-    const struct pt_journal_note *note = pt_journal_note_find(&r->reader, "static");
-    if (note)
-        pt_json_str(j, "static", (struct pt_str){ note->text, note->text_len });
-    else
-        pt_json_null(j, "static");
 }
 
 static void write_energy(const struct report *r, struct pt_json *j) {
@@ -289,14 +259,25 @@ static void write_flame(const struct report *r, const char *key, const struct pt
 
 static void write_data(struct report *r, struct pt_json *j) {
     const struct pt_schema *schema = &r->reader.schema;
+    const struct pt_journal_note *static_note = pt_journal_note_find(&r->reader, "static");
     int processes = pt_schema_find(schema, "process");
     pt_json_object(j, NULL);
     pt_json_text(j, "format", "pitot-report");
     pt_json_i64(j, "version", 1);
     pt_json_text(j, "pitot", PITOT_VERSION);
     write_run(r, j);
-    write_axis(r, j);
-    write_static(r, j);
+    pt_json_object(j, "axis");
+    pt_json_i64(j, "count", r->axis.count);
+    pt_json_bool(j, "is_whole", r->axis.is_whole);
+    if (r->axis.is_whole)
+        pt_json_i64(j, "times",
+                    (int64_t)pt_blob_add(&r->blob, r->times, r->axis.count, 1, 0, PT_BLOB_EXACT));
+    pt_json_end(j);
+    /* JSON as text: the page parses it, so that an error in it affects nothing else */
+    if (static_note)
+        pt_json_str(j, "static", (struct pt_str){ static_note->text, static_note->text_len });
+    else
+        pt_json_null(j, "static");
     pt_report_ranks_write(&r->reader, &r->stragglers, j);
     pt_report_figures_write(&r->figures, j, &r->blob);
     pt_json_array(j, "tables");
@@ -315,15 +296,6 @@ static void write_data(struct report *r, struct pt_json *j) {
     pt_json_end(j);
 }
 
-/* A "<" could end the <script>; in JSON it occurs in strings only. */
-static void write_escaped(struct pt_out *out, struct pt_str json) {
-    for (size_t i = 0; i < json.len; i++)
-        if (json.at[i] == '<')
-            pt_out_text(out, "\\u003c");
-        else
-            pt_out_char(out, json.at[i]);
-}
-
 static int write_page(struct report *r, struct pt_err *err) {
     struct pt_buf data = { 0 };
     struct pt_out memory, out;
@@ -335,7 +307,12 @@ static int write_page(struct report *r, struct pt_err *err) {
     write_data(r, &j);
     rc = pt_out_close(&memory);
     pt_out_text(&out, pt_report_page_head);
-    write_escaped(&out, pt_buf_as_str(&data));
+    /* a "<" could end the <script>; in JSON it occurs in strings only */
+    for (size_t i = 0; i < data.len; i++)
+        if (data.at[i] == '<')
+            pt_out_text(&out, "\\u003c");
+        else
+            pt_out_char(&out, (char)data.at[i]);
     pt_out_text(&out, pt_report_page_middle);
     if (!rc)
         rc = pt_blob_write(&r->blob, &out);
@@ -377,7 +354,10 @@ int pt_report_write(const struct pt_report_options *o, struct pt_err *err) {
         rc = draw(&r, err);
     }
     if (!rc)
-        rc = read_profiles(&r, err);
+        rc = o->profile ? pt_profile_read_named(&r.profile, o->profile, err)
+                        : pt_run_profile_read(&r.profile, o->journal, "cpu", err);
+    if (!rc)
+        rc = pt_run_profile_read(&r.heap, o->journal, "heap", err);
     if (!rc)
         rc = write_page(&r, err);
     release(&r);

@@ -152,29 +152,20 @@ static void write_totals(const struct pt_report_spans *s, struct pt_json *j) {
 enum field { START, REST, DURATION, NAME, THREAD, FIELD_COUNT };
 static const char *const field_names[] = { "start", "rest", "duration", "name", "thread" };
 
-static double field_of(const struct pt_report_span *span, enum field field, int64_t start_ns) {
-    const int64_t second = 1000000000;
-    int64_t since_ns = span->start_ns - start_ns;
-    switch (field) {
-    case START:
-        return (double)(since_ns / second);
-    case REST:
-        return (double)(since_ns % second) / 1e9;
-    case DURATION:
-        return (double)span->duration_ns / 1e9;
-    case NAME:
-        return span->name;
-    default:
-        return span->thread;
-    }
-}
-
 static void write_fields(const struct pt_report_spans *s, int64_t start_ns, struct pt_json *j,
                          struct pt_blob *blob) {
+    const int64_t second = 1000000000;
     double *values = pt_calloc(s->kept_count, sizeof *values);
     for (int field = 0; field < FIELD_COUNT; field++) {
-        for (size_t i = 0; i < s->kept_count; i++)
-            values[i] = field_of(&s->heap[i], (enum field)field, start_ns);
+        for (size_t i = 0; i < s->kept_count; i++) {
+            const struct pt_report_span *span = &s->heap[i];
+            int64_t since_ns = span->start_ns - start_ns;
+            values[i] = field == START      ? (double)(since_ns / second)
+                        : field == REST     ? (double)(since_ns % second) / 1e9
+                        : field == DURATION ? (double)span->duration_ns / 1e9
+                        : field == NAME     ? span->name
+                                            : span->thread;
+        }
         pt_json_i64(j, field_names[field],
                     (int64_t)pt_blob_add(blob, values, s->kept_count, 1, 0, PT_BLOB_EXACT));
     }

@@ -53,15 +53,15 @@ static bool cell(const struct pt_batch *b, uint32_t row, const char *name, int64
     return true;
 }
 
-static void note_own_cost(struct pt_summary *s, const struct pt_sample *sample) {
+static void note_overhead(struct pt_summary *s, const struct pt_sample *sample) {
     int table = pt_schema_find(sample->schema, "collector");
     const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
     for (uint32_t row = 0; b && row < b->row_count; row++) {
         if (!pt_str_eq(pt_get_str(b, row, 0), PT_STR("pitot")))
             continue;
-        if (cell(b, row, "colCpuTime", &s->own_cpu_ns) && !s->has_own_cost)
+        if (cell(b, row, "colCpuTime", &s->own_cpu_ns) && !s->has_overhead)
             s->first_own_cpu_ns = s->own_cpu_ns;
-        s->has_own_cost = true;
+        s->has_overhead = true;
         cell(b, row, "colRss", &s->own_rss_bytes);
         cell(b, row, "colLateTicks", &s->late_count);
         cell(b, row, "colDroppedTicks", &s->dropped_count);
@@ -69,7 +69,7 @@ static void note_own_cost(struct pt_summary *s, const struct pt_sample *sample) 
 }
 
 void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
-    note_own_cost(s, sample);
+    note_overhead(s, sample);
     if (!pt_figure_reader_next(&s->figures, sample))
         return;
     pt_energy_meter_add(&s->energy, sample, &s->figures);
@@ -101,9 +101,9 @@ static void print_curve(const struct pt_summary *s, int figure, struct pt_out *o
     }
 }
 
-static void print_own_cost(const struct pt_summary *s, struct pt_out *out) {
+static void print_overhead(const struct pt_summary *s, struct pt_out *out) {
     double seconds = (double)(s->last_mono_ns - s->first_mono_ns) / 1e9;
-    if (!s->has_own_cost || seconds <= 0)
+    if (!s->has_overhead || seconds <= 0)
         return;
     char memory[32];
     double used = (double)(s->own_cpu_ns - s->first_own_cpu_ns) / 1e9;
@@ -116,22 +116,6 @@ static void print_own_cost(const struct pt_summary *s, struct pt_out *out) {
     pt_out_char(out, '\n');
 }
 
-static void print_energy(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
-    struct pt_energy_report report;
-    pt_energy_report_make(&report, &s->energy, &s->energy_basis);
-    if (pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL])) {
-        pt_out_printf(out, "%-20s ", "Energy");
-        pt_energy_print_short(&report, use_unicode, out);
-        pt_out_char(out, '\n');
-    }
-    pt_energy_report_release(&report);
-}
-
-/* Weighted by time: the last interval of a run is shorter. */
-static double mean_of(const struct pt_summary *s, int figure) {
-    return s->seconds[figure] > 0 ? s->sum[figure] / s->seconds[figure] : s->peak[figure];
-}
-
 void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
     bool has_heading = false;
     for (int f = 0; f < PT_FIGURE_COUNT; f++) {
@@ -141,7 +125,10 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
             pt_out_printf(out, "%-20s %10s %10s\n", "", "mean", "peak");
         has_heading = true;
         char mean[32], peak[32];
-        pt_figure_print(pt_figures[f].format, mean_of(s, f), mean, sizeof mean);
+        /* weighted by time: the last interval of a run is shorter */
+        pt_figure_print(pt_figures[f].format,
+                        s->seconds[f] > 0 ? s->sum[f] / s->seconds[f] : s->peak[f], mean,
+                        sizeof mean);
         pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
         pt_out_printf(out, "%-20s %10s %10s", pt_figures[f].label, mean, peak);
         if (use_unicode) {
@@ -150,6 +137,13 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
         }
         pt_out_char(out, '\n');
     }
-    print_energy(s, out, use_unicode);
-    print_own_cost(s, out);
+    struct pt_energy_report report;
+    pt_energy_report_make(&report, &s->energy, &s->energy_basis);
+    if (pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL])) {
+        pt_out_printf(out, "%-20s ", "Energy");
+        pt_energy_print_short(&report, use_unicode, out);
+        pt_out_char(out, '\n');
+    }
+    pt_energy_report_release(&report);
+    print_overhead(s, out);
 }

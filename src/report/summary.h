@@ -22,7 +22,7 @@ struct pt_summary {
     /* Pitot's overhead, from the last row of the collector table. */
     int64_t own_cpu_ns, own_rss_bytes, late_count, dropped_count;
     int64_t first_own_cpu_ns;
-    bool has_own_cost;
+    bool has_overhead;
     struct pt_energy_meter energy;
     struct pt_energy_basis energy_basis; /* the caller can fill it before printing */
 };
