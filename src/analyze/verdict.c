@@ -7,8 +7,7 @@
 #define EVENT_SIGNALS 3 /* reported for an event */
 
 static const struct pt_rule *const families[] = {
-    pt_rules_cpu, pt_rules_memory, pt_rules_disk,     pt_rules_network,
-    pt_rules_gpu, pt_rules_engine, pt_rules_observer,
+    pt_rules_cpu, pt_rules_memory, pt_rules_io, pt_rules_gpu, pt_rules_engine, pt_rules_observer,
 };
 
 const struct pt_rule *pt_rule_at(size_t index) {

@@ -103,8 +103,8 @@ struct pt_explanation {
 };
 
 /* Families, each ended by an entry without id; verdict.c lists them all. */
-extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_disk[], pt_rules_network[],
-    pt_rules_gpu[], pt_rules_engine[], pt_rules_observer[];
+extern const struct pt_rule pt_rules_cpu[], pt_rules_memory[], pt_rules_io[], pt_rules_gpu[],
+    pt_rules_engine[], pt_rules_observer[];
 
 /* The rule at an index over all families; NULL after the last. */
 const struct pt_rule *pt_rule_at(size_t index);

@@ -1,6 +1,5 @@
 #include "report/charts.h"
 
-#include "report/encode.h"
 #include "store/rank.h"
 
 #include <ctype.h>

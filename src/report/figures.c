@@ -1,7 +1,5 @@
 #include "report/figures.h"
 
-#include "report/encode.h"
-
 #include <math.h>
 #include <stdio.h>
 

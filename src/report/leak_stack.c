@@ -7,22 +7,6 @@
 #define STACKS 2
 #define FRAMES 5
 
-static struct pt_verdict *find_leak(struct pt_explanation *x) {
-    for (int i = 0; i < x->verdict_count; i++)
-        if (strcmp(x->verdicts[i].rule->id, "memory-leak") == 0)
-            return &x->verdicts[i];
-    return NULL;
-}
-
-static void print_growth(const struct pt_profile *p, const struct pt_profile_growth *g,
-                         struct pt_out *out) {
-    char slope[PT_LEAKS_BYTES_TEXT], bytes[PT_LEAKS_BYTES_TEXT];
-    pt_leaks_print_stack(p, g->stack, FRAMES, out);
-    pt_out_printf(out, " (%s/s, %s live near the end)",
-                  pt_leaks_bytes_text((double)g->slope, slope),
-                  pt_leaks_bytes_text((double)g->bytes, bytes));
-}
-
 static void describe(const struct pt_profile *p, struct pt_verdict *v) {
     struct pt_buf text = { 0 };
     struct pt_out out;
@@ -31,8 +15,13 @@ static void describe(const struct pt_profile *p, struct pt_verdict *v) {
         pt_out_text(&out, "no call stack of the heap profile grows throughout: the memory is "
                           "not from malloc, or was not sampled often enough");
     for (size_t i = 0; i < p->growth.count && i < STACKS; i++) {
+        const struct pt_profile_growth *g = &p->growth.at[i];
+        char slope[PT_LEAKS_BYTES_TEXT], bytes[PT_LEAKS_BYTES_TEXT];
         pt_out_text(&out, i ? "; " : "");
-        print_growth(p, &p->growth.at[i], &out);
+        pt_leaks_print_stack(p, g->stack, FRAMES, &out);
+        pt_out_printf(&out, " (%s/s, %s live near the end)",
+                      pt_leaks_bytes_text((double)g->slope, slope),
+                      pt_leaks_bytes_text((double)g->bytes, bytes));
     }
     (void)pt_out_close(&out); /* memory does not fail */
     pt_str_copy(v->where, sizeof v->where, pt_buf_as_str(&text));
@@ -42,7 +31,10 @@ static void describe(const struct pt_profile *p, struct pt_verdict *v) {
 void pt_leak_stack_add(struct pt_explanation *x, const char *journal) {
     struct pt_profile_file *file;
     struct pt_err err = { "" };
-    struct pt_verdict *leak = find_leak(x);
+    struct pt_verdict *leak = NULL;
+    for (int i = 0; i < x->verdict_count && !leak; i++)
+        if (strcmp(x->verdicts[i].rule->id, "memory-leak") == 0)
+            leak = &x->verdicts[i];
     if (!leak)
         return;
     if (pt_run_profile_read(&file, journal, "heap", &err))

@@ -1,7 +1,7 @@
 #include "report/processes.h"
 
 #include "base/mem.h"
-#include "report/encode.h"
+#include "report/curve.h"
 #include "store/rank.h"
 
 #define PROCESSES_MAX 400
