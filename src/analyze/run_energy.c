@@ -227,13 +227,6 @@ static bool add_gpus_of_tree(struct pt_energy_report *r, const struct pt_energy_
     return has_any;
 }
 
-static bool is_processor(const struct pt_energy_source *s) {
-    struct pt_str name = pt_str_from(s->name);
-    return s->is_counted &&
-           (pt_str_starts(name, PT_STR("psys")) || pt_str_eq(name, PT_STR("CPU")) ||
-            pt_str_starts(name, PT_STR("package")));
-}
-
 static void add_tree(struct pt_energy_report *r, const struct pt_energy_meter *m,
                      const struct pt_energy_basis *basis) {
     struct pt_estimate *tree = &r->figures[PT_ENERGY_TREE];
@@ -242,7 +235,10 @@ static void add_tree(struct pt_energy_report *r, const struct pt_energy_meter *m
     double share = fmin(m->tree_cpu_s / (m->tree_busy_s * basis->cpu_threads.value), 1);
     for (size_t i = 0; i < r->source_count; i++) {
         struct pt_estimate part = pt_estimate_scaled(&r->sources[i].joules, share);
-        if (is_processor(&r->sources[i]))
+        struct pt_str name = pt_str_from(r->sources[i].name);
+        bool is_processor = pt_str_starts(name, PT_STR("psys")) || pt_str_eq(name, PT_STR("CPU")) ||
+                            pt_str_starts(name, PT_STR("package"));
+        if (r->sources[i].is_counted && is_processor)
             pt_estimate_add(tree, &part);
     }
     bool has_gpus = basis->has_command.value > 0 && add_gpus_of_tree(r, m, tree);

@@ -54,10 +54,6 @@ static int need_count(const struct pt_rule_form *form) {
     return pt_condition_count(form->needs, PT_RULE_CONDITIONS);
 }
 
-static int against_count(const struct pt_rule *rule) {
-    return pt_condition_count(rule->against, PT_RULE_CONDITIONS);
-}
-
 double pt_condition_strength(const struct pt_condition *c, double value) {
     return fmax(0, fmin(1, (value - c->threshold) / (c->certain - c->threshold)));
 }
@@ -149,10 +145,12 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
     return counted > 0 ? strengths / counted : 0;
 }
 
-/* In the windows where the form holds; without a form, in all windows. */
-static void look_against(const struct pt_rule_form *form, const struct pt_signals *s,
-                         struct pt_verdict *v) {
-    int count = against_count(v->rule);
+/* Counter-evidence in the windows where the form holds; without a form, in all windows. Returns the
+ * factor by which it lowers the confidence. */
+static double look_against(const struct pt_rule_form *form, const struct pt_signals *s,
+                           struct pt_verdict *v) {
+    int count = pt_condition_count(v->rule->against, PT_RULE_CONDITIONS);
+    double worst = 0;
     for (int c = 0; c < count; c++) {
         const struct pt_condition *against = &v->rule->against[c];
         size_t known = 0, found = 0;
@@ -164,19 +162,13 @@ static void look_against(const struct pt_rule_form *form, const struct pt_signal
             found += pt_condition_holds(against, value);
         }
         v->against[c] = known > 0 ? (double)found / (double)known : NAN;
-    }
-}
-
-static double worst_against(const struct pt_verdict *v) {
-    double worst = 0;
-    for (int c = 0; c < against_count(v->rule); c++)
         worst = fmax(worst, v->against[c]);
-    return worst;
+    }
+    return 1 - (1 - PT_VERDICT_AGAINST) * worst;
 }
 
 void pt_verdict_look_against(struct pt_verdict *v, const struct pt_signals *s) {
-    look_against(NULL, s, v);
-    v->confidence *= 1 - (1 - PT_VERDICT_AGAINST) * worst_against(v);
+    v->confidence *= look_against(NULL, s, v);
 }
 
 static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form *form,
@@ -185,12 +177,11 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
     if (h.windows == 0)
         return false;
     *v = (struct pt_verdict){ .rule = rule, .share = h.seconds / s->seconds };
-    double speaks = weigh_signals(form, s, &h, v);
-    look_against(form, s, v);
-    v->confidence = PT_VERDICT_MIN + (PT_VERDICT_MAX - PT_VERDICT_MIN) * speaks;
+    double strength = weigh_signals(form, s, &h, v);
+    v->confidence = PT_VERDICT_MIN + (PT_VERDICT_MAX - PT_VERDICT_MIN) * strength;
     if (h.windows < PT_VERDICT_WINDOWS)
         v->confidence *= PT_VERDICT_RARE;
-    v->confidence *= 1 - (1 - PT_VERDICT_AGAINST) * worst_against(v);
+    v->confidence *= look_against(form, s, v);
     if (form->ceiling > 0)
         v->confidence = fmin(v->confidence, form->ceiling);
     return true;

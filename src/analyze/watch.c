@@ -32,17 +32,6 @@ static struct pt_str trim(struct pt_str s) {
     return s;
 }
 
-static int set_metric(struct pt_watch_rule *rule, struct pt_str value, struct pt_err *err) {
-    const char *dot = memchr(value.at, '.', value.len);
-    if (!dot)
-        return pt_fail(err, -EINVAL, "a metric is TABLE.COLUMN (example: gpu.gTemperatureC)");
-    struct pt_str table = { value.at, (size_t)(dot - value.at) };
-    pt_str_copy(rule->table, sizeof rule->table, table);
-    pt_str_copy(rule->column, sizeof rule->column, pt_str_skip(value, table.len + 1));
-    rule->has_metric = true;
-    return 0;
-}
-
 static int set_number(double *number, struct pt_str value, struct pt_err *err) {
     struct pt_scan scan = pt_scan_of(value);
     *number = pt_scan_f64(&scan);
@@ -54,8 +43,16 @@ static int set_number(double *number, struct pt_str value, struct pt_err *err) {
 
 static int set_key(struct pt_watch_rule *rule, struct pt_str key, struct pt_str value,
                    struct pt_err *err) {
-    if (pt_str_eq(key, PT_STR("metric")))
-        return set_metric(rule, value, err);
+    if (pt_str_eq(key, PT_STR("metric"))) {
+        const char *dot = memchr(value.at, '.', value.len);
+        if (!dot)
+            return pt_fail(err, -EINVAL, "a metric is TABLE.COLUMN (example: gpu.gTemperatureC)");
+        struct pt_str table = { value.at, (size_t)(dot - value.at) };
+        pt_str_copy(rule->table, sizeof rule->table, table);
+        pt_str_copy(rule->column, sizeof rule->column, pt_str_skip(value, table.len + 1));
+        rule->has_metric = true;
+        return 0;
+    }
     if (pt_str_eq(key, PT_STR("above")) || pt_str_eq(key, PT_STR("below"))) {
         if (rule->has_limit)
             return pt_fail(err, -EINVAL, "a rule has only one limit: above or below");

@@ -9,13 +9,6 @@
 #define GAP_FACTOR 5
 #define GAP_NS     INT64_C(2000000000)
 
-static int find_name(const struct pt_table *table) {
-    for (int c = 0; c < table->column_count; c++)
-        if (table->columns[c].kind == PT_INFO && table->columns[c].type == PT_STRING)
-            return c;
-    return -1;
-}
-
 void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
                      pt_window_wants_function *wants) {
     *w = (struct pt_windows){ .schema = schema, .width_ns = PT_WINDOW_SHORTEST_NS };
@@ -25,7 +18,10 @@ void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
     for (uint32_t t = 0; t < schema->table_count; t++) {
         const struct pt_table *table = schema->tables[t];
         w->wanted[t] = pt_calloc(table->column_count, sizeof **w->wanted);
-        w->names[t] = find_name(table);
+        w->names[t] = -1;
+        for (int c = table->column_count; c-- > 0;)
+            if (table->columns[c].kind == PT_INFO && table->columns[c].type == PT_STRING)
+                w->names[t] = c;
         for (int c = 0; c < table->column_count; c++)
             if (table->columns[c].type != PT_STRING && table->columns[c].kind != PT_KEY &&
                 wants(table, &table->columns[c]))

@@ -117,22 +117,20 @@ static struct pt_report_entity *find_or_add(struct pt_report_entities *t, int64_
     return &t->list[found];
 }
 
-static struct pt_str cell_text(const struct pt_batch *b, uint32_t row, int column, char into[32]) {
-    if (b->table->columns[column].type == PT_STRING) {
-        struct pt_str text = pt_get_str(b, row, column);
-        text.len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
-        return text;
-    }
-    int n = b->table->columns[column].type == PT_F64
-                ? snprintf(into, 32, "%g", pt_get_f64(b, row, column))
-                : snprintf(into, 32, "%lld", (long long)pt_get_i64(b, row, column));
-    return (struct pt_str){ into, (size_t)n };
-}
-
 static void keep_text(struct pt_report_entity *entity, const struct pt_batch *b, uint32_t row,
                       int column) {
     char number[32];
-    struct pt_str text = cell_text(b, row, column, number);
+    struct pt_str text;
+    if (b->table->columns[column].type == PT_STRING) {
+        text = pt_get_str(b, row, column);
+        text.len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
+    } else {
+        int n =
+            b->table->columns[column].type == PT_F64
+                ? snprintf(number, sizeof number, "%g", pt_get_f64(b, row, column))
+                : snprintf(number, sizeof number, "%lld", (long long)pt_get_i64(b, row, column));
+        text = (struct pt_str){ number, (size_t)n };
+    }
     char *old = entity->texts[column];
     if (old && pt_str_eq(pt_str_from(old), text))
         return;

@@ -47,18 +47,6 @@ static void print_wrapped(struct pt_out *out, const char *lead, int indent, cons
     pt_out_char(out, '\n');
 }
 
-static void print_signals(const struct pt_verdict *v, struct pt_out *out) {
-    for (int i = 0; i < v->signal_count; i++) {
-        const struct pt_verdict_signal *s = &v->signals[i];
-        char value[32], times[48];
-        pt_signal_print(s->signal, s->value, value, sizeof value);
-        snprintf(times, sizeof times, "%.1f to %.1f s", s->from, s->to);
-        pt_out_printf(out, "  %-8s %-24s %10s  %-18s %s\n", i == 0 ? "seen" : "",
-                      pt_signal_infos[s->signal].name, value, times,
-                      pt_signal_infos[s->signal].help);
-    }
-}
-
 /* "cpu.steal above 10.0 %: not seen" */
 static void against_sentence(const struct pt_verdict *v, int i, char *into, size_t capacity) {
     char condition[96];
@@ -69,17 +57,6 @@ static void against_sentence(const struct pt_verdict *v, int i, char *into, size
         snprintf(into, capacity, "%s: not seen", condition);
     else
         snprintf(into, capacity, "%s: %.0f %% of that time", condition, v->against[i] * 100);
-}
-
-static void print_against(const struct pt_verdict *v, struct pt_out *out) {
-    char all[PT_RULE_CONDITIONS * 160] = "";
-    for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
-        char one[160];
-        against_sentence(v, i, one, sizeof one);
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? "; " : "", one);
-    }
-    if (*all)
-        print_wrapped(out, "  against", 11, all);
 }
 
 static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
@@ -93,10 +70,26 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
         pt_out_printf(out, "\n  %.0f %% of the run,", v->share * 100);
     pt_out_printf(out, "%sconfidence %.2f (%s)\n", v->rule->is_event ? "  " : " ", v->confidence,
                   confidence_word(v->confidence));
-    print_signals(v, out);
+    for (int i = 0; i < v->signal_count; i++) {
+        const struct pt_verdict_signal *s = &v->signals[i];
+        char value[32], times[48];
+        pt_signal_print(s->signal, s->value, value, sizeof value);
+        snprintf(times, sizeof times, "%.1f to %.1f s", s->from, s->to);
+        pt_out_printf(out, "  %-8s %-24s %10s  %-18s %s\n", i == 0 ? "seen" : "",
+                      pt_signal_infos[s->signal].name, value, times,
+                      pt_signal_infos[s->signal].help);
+    }
     if (*v->where)
         print_wrapped(out, "  where", 11, v->where);
-    print_against(v, out);
+    char against[PT_RULE_CONDITIONS * 160] = "";
+    for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
+        char one[160];
+        against_sentence(v, i, one, sizeof one);
+        snprintf(against + strlen(against), sizeof against - strlen(against), "%s%s",
+                 i > 0 ? "; " : "", one);
+    }
+    if (*against)
+        print_wrapped(out, "  against", 11, against);
     print_wrapped(out, "  to do", 11, v->rule->advice);
 }
 

@@ -221,17 +221,6 @@ static void init_specs(struct pt_report_figures *f) {
         }
 }
 
-static void init_source(struct pt_report_figures *f, size_t index, const struct pt_schema *schema) {
-    struct pt_report_source *source = &f->sources[index];
-    bool is_rank = f->ranks->count > 0;
-    if (is_rank)
-        pt_rank_view_init(&source->view, schema);
-    f->schema = is_rank ? &source->view.schema : schema;
-    source->reports_machine = !is_rank || pt_ranks_is_first(f->ranks, index);
-    pt_figure_reader_init(&source->reader, f->schema);
-    pt_energy_meter_init(&source->meter, f->schema);
-}
-
 void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema *schema,
                             const struct pt_curve_axis *axis, const struct pt_energy_basis *basis,
                             const struct pt_ranks *ranks) {
@@ -245,8 +234,16 @@ void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema 
     }
     f->source_count = ranks->count > 0 ? ranks->count : 1;
     f->sources = pt_calloc(f->source_count, sizeof *f->sources);
-    for (size_t i = 0; i < f->source_count; i++)
-        init_source(f, i, schema);
+    for (size_t i = 0; i < f->source_count; i++) {
+        struct pt_report_source *source = &f->sources[i];
+        bool is_rank = ranks->count > 0;
+        if (is_rank)
+            pt_rank_view_init(&source->view, schema);
+        f->schema = is_rank ? &source->view.schema : schema;
+        source->reports_machine = !is_rank || pt_ranks_is_first(ranks, i);
+        pt_figure_reader_init(&source->reader, f->schema);
+        pt_energy_meter_init(&source->meter, f->schema);
+    }
 }
 
 void pt_report_figures_release(struct pt_report_figures *f) {
@@ -301,23 +298,19 @@ static double fold_sources(const struct pt_report_figures *f, int id, int64_t no
     return is_added(f, id) ? sum : sum / (double)alive;
 }
 
-/* The part of these seconds up to now that no source has covered. */
-static double new_seconds(struct pt_report_figure *figure, int64_t now_ns, double seconds) {
-    int64_t from_ns = now_ns - (int64_t)(seconds * 1e9);
-    if (figure->covered_ns > from_ns)
-        from_ns = figure->covered_ns;
-    if (now_ns <= from_ns)
-        return 0;
-    figure->covered_ns = now_ns;
-    return (double)(now_ns - from_ns) / 1e9;
-}
-
 /* The value covers `seconds`. Time covered by several sources counts once: their rates are added,
  * and of gauges the combined value is used. */
 static void add_together(struct pt_report_figures *f, int id, const struct moment *at, double value,
                          double seconds) {
     struct pt_report_figure *figure = &f->list[id];
-    double grown = new_seconds(figure, at->now_ns, seconds);
+    int64_t from_ns = at->now_ns - (int64_t)(seconds * 1e9);
+    if (figure->covered_ns > from_ns)
+        from_ns = figure->covered_ns;
+    double grown = 0; /* seconds that no source has covered */
+    if (at->now_ns > from_ns) {
+        figure->covered_ns = at->now_ns;
+        grown = (double)(at->now_ns - from_ns) / 1e9;
+    }
     figure->weights[at->bucket] += grown;
     /* CPU time is shown as a share, but is a rate */
     bool is_rate = unit_of(f, id).is_rate || id == TREE_CPU;

@@ -40,27 +40,25 @@ static bool print_condition(const struct pt_schema *schema, const struct pt_watc
     return true;
 }
 
-static void put_alert(struct pt_out *out, const struct pt_watch_rule *rule, const char *condition) {
-    char summary[256];
-    snprintf(summary, sizeof summary, "%s: %s.%s is {{ $value }} at {{ $labels.instance }}",
-             rule->name, rule->table, rule->column);
-    put_text(out, "      - alert", rule->name);
-    put_text(out, "        expr", condition);
-    pt_out_printf(out, "        for: %.0fs\n", rule->limit.for_seconds);
-    pt_out_text(out, "        labels:\n          severity: warning\n        annotations:\n");
-    put_text(out, "          summary", summary);
-}
-
 void pt_prometheus_rules_print(const struct pt_schema *schema, const struct pt_watch *watch,
                                struct pt_out *out) {
-    char condition[512];
     pt_out_text(out, "# Made by `pitot docs rules`; do not edit.\n"
                      "groups:\n  - name: pitot\n    rules:\n");
     for (size_t i = 0; i < pt_overview_count; i++) {
         put_text(out, "      - record", pt_overviews[i].rule);
         put_text(out, "        expr", pt_overviews[i].expression);
     }
-    for (size_t i = 0; i < watch->rule_count; i++)
-        if (print_condition(schema, &watch->rules[i], condition, sizeof condition))
-            put_alert(out, &watch->rules[i], condition);
+    for (size_t i = 0; i < watch->rule_count; i++) {
+        const struct pt_watch_rule *rule = &watch->rules[i];
+        char condition[512], summary[256];
+        if (!print_condition(schema, rule, condition, sizeof condition))
+            continue;
+        snprintf(summary, sizeof summary, "%s: %s.%s is {{ $value }} at {{ $labels.instance }}",
+                 rule->name, rule->table, rule->column);
+        put_text(out, "      - alert", rule->name);
+        put_text(out, "        expr", condition);
+        pt_out_printf(out, "        for: %.0fs\n", rule->limit.for_seconds);
+        pt_out_text(out, "        labels:\n          severity: warning\n        annotations:\n");
+        put_text(out, "          summary", summary);
+    }
 }

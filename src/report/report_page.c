@@ -231,13 +231,6 @@ static void write_explanation(const struct report *r, struct pt_json *j) {
     pt_buf_release(&text);
 }
 
-static int64_t first_sample_ns(const struct pt_profile *p) {
-    int64_t first = INT64_MAX;
-    for (size_t i = 0; i < p->samples.count; i++)
-        first = p->samples.at[i].time_ns < first ? p->samples.at[i].time_ns : first;
-    return first;
-}
-
 /* Times of the profile count from its first sample, `offset` seconds after that of the run. */
 static void write_flame(const struct report *r, const char *key, const struct pt_profile_file *file,
                         struct pt_json *j) {
@@ -247,11 +240,15 @@ static void write_flame(const struct report *r, const char *key, const struct pt
         pt_json_null(j, key);
         return;
     }
+    int64_t first_ns = INT64_MAX;
+    for (size_t i = 0; i < file->profile.samples.count; i++)
+        if (file->profile.samples.at[i].time_ns < first_ns)
+            first_ns = file->profile.samples.at[i].time_ns;
     pt_out_memory(&out, &text);
     pt_profile_write_page_data(&file->profile, &out);
     (void)pt_out_close(&out); /* memory does not fail */
     pt_json_object(j, key);
-    pt_json_f64(j, "offset", (double)(first_sample_ns(&file->profile) - r->first_ns) / 1e9);
+    pt_json_f64(j, "offset", (double)(first_ns - r->first_ns) / 1e9);
     pt_json_raw(j, "data", pt_buf_as_str(&text));
     pt_json_end(j);
     pt_buf_release(&text);

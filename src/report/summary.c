@@ -20,19 +20,15 @@ static double larger(double a, double b) {
     return isnan(a) || b > a ? b : a;
 }
 
-/* When full: merges neighbours. */
-static void halve(struct pt_summary *s) {
-    for (int f = 0; f < PT_FIGURE_COUNT; f++)
-        for (unsigned i = 0; i < PT_SUMMARY_POINTS / 2; i++)
-            s->points[f][i] = larger(s->points[f][2 * i], s->points[f][2 * i + 1]);
-    s->point_count = PT_SUMMARY_POINTS / 2;
-    s->samples_per_point *= 2;
-}
-
 static void add_point(struct pt_summary *s) {
     if (s->samples_in_point == 0) {
-        if (s->point_count == PT_SUMMARY_POINTS)
-            halve(s);
+        if (s->point_count == PT_SUMMARY_POINTS) { /* merge neighbours */
+            for (int f = 0; f < PT_FIGURE_COUNT; f++)
+                for (unsigned i = 0; i < PT_SUMMARY_POINTS / 2; i++)
+                    s->points[f][i] = larger(s->points[f][2 * i], s->points[f][2 * i + 1]);
+            s->point_count = PT_SUMMARY_POINTS / 2;
+            s->samples_per_point *= 2;
+        }
         for (int f = 0; f < PT_FIGURE_COUNT; f++)
             s->points[f][s->point_count] = NAN;
         s->point_count++;
