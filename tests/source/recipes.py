@@ -294,7 +294,7 @@ def a_format(copy):
 def a_rule(copy):
     """C320: the recipe of a verdict rule: explain, its page and the report; its tests pass."""
     explained = copy.pitot('explain', copy.run_directory)
-    need('run-queue-long: Run queue too long' in explained, explained)
+    need(re.search(r'^Run queue too long: .* \[run-queue-long\]$', explained, re.M), explained)
     ids = [v['id'] for v in
            json.loads(copy.pitot('explain', '--json', copy.run_directory))['verdicts']]
     need('run-queue-long' in ids, f'explain --json: {ids}')
