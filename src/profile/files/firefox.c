@@ -70,7 +70,7 @@ static uint32_t take(uint32_t *number, uint32_t *used, size_t *count, uint32_t e
 }
 
 static void part_init(struct part *part, const struct pt_call_tree *t) {
-    size_t nodes = t->nodes.count + 1, labels = t->labels.count + 1;
+    size_t nodes = t->nodes.count, labels = t->labels.count;
     part->node_number = pt_calloc(nodes, sizeof *part->node_number);
     part->nodes = pt_calloc(nodes, sizeof *part->nodes);
     part->label_number = pt_calloc(labels, sizeof *part->label_number);

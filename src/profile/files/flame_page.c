@@ -34,7 +34,7 @@ struct column {
 };
 
 static void column_init(struct column *c, size_t count) {
-    *c = (struct column){ pt_calloc(count + 1, sizeof *c->at), count };
+    *c = (struct column){ pt_calloc(count, sizeof *c->at), count };
 }
 
 struct column_type {
@@ -172,7 +172,7 @@ static void write_modules(const struct pt_profile *p, struct pt_json *j) {
 /* Writes each file once and fills the column with their numbers. */
 static void write_files(const struct pt_call_tree *t, struct column *file, struct pt_json *j) {
     const struct pt_profile *p = t->profile;
-    int64_t *number_of = pt_calloc(p->strings.count + 1, sizeof *number_of); /* plus one; 0 = new */
+    int64_t *number_of = pt_calloc(p->strings.count, sizeof *number_of); /* plus one; 0 = new */
     int64_t count = 0;
     pt_json_array(j, "files");
     for (size_t i = 0; i < t->labels.count; i++) {

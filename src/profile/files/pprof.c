@@ -97,7 +97,7 @@ static bool is_inlined(const struct pt_profile *p, uint32_t stack) {
 
 static void find_chains(struct pprof *w) {
     const struct pt_profile *p = w->profile;
-    w->chain_of_stack = pt_calloc(p->stacks.count + 1, sizeof *w->chain_of_stack);
+    w->chain_of_stack = pt_calloc(p->stacks.count, sizeof *w->chain_of_stack);
     for (uint32_t i = 0; i < p->stacks.count; i++) {
         struct pt_profile_stack s = p->stacks.at[i];
         uint32_t outer = is_inlined(p, i) ? w->chain_of_stack[s.parent] : PT_PROFILE_NONE;
@@ -236,7 +236,7 @@ struct mapping {
 /* Addresses are relative to the file, so each mapping starts at 0. */
 static void put_mappings(struct pprof *w) {
     const struct pt_profile *p = w->profile;
-    struct mapping *mappings = pt_calloc(p->modules.count + 1, sizeof *mappings);
+    struct mapping *mappings = pt_calloc(p->modules.count, sizeof *mappings);
     for (size_t i = 0; i < p->frames.count; i++) {
         const struct pt_profile_frame *f = &p->frames.at[i];
         if (f->module == PT_PROFILE_NONE)

@@ -87,7 +87,7 @@ static int by_parent_and_weight(const void *a, const void *b, void *user) {
 /* Parents have smaller numbers, so each is placed before its children. */
 static void place(struct svg *s) {
     size_t count = s->tree.nodes.count;
-    uint32_t *order = pt_calloc(count + 1, sizeof *order);
+    uint32_t *order = pt_calloc(count, sizeof *order);
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, count, sizeof *order, by_parent_and_weight, s);
@@ -124,8 +124,8 @@ static void svg_init(struct svg *s, const struct pt_profile *p) {
         for (uint32_t i = 0; i < s->tree.nodes.count; i++)
             s->largest_change = fmax(s->largest_change, fabs(change_of(s, i)));
     }
-    s->x = pt_calloc(s->tree.nodes.count + 1, sizeof *s->x);
-    s->rows = pt_calloc(s->tree.nodes.count + 1, sizeof *s->rows);
+    s->x = pt_calloc(s->tree.nodes.count, sizeof *s->x);
+    s->rows = pt_calloc(s->tree.nodes.count, sizeof *s->rows);
     place(s);
 }
 

@@ -21,8 +21,8 @@ static int by_self(const void *a, const void *b) {
  * is the leaf node it was last counted for, plus one. */
 static void count_samples(struct pt_top *t, const struct pt_profile *p,
                           const struct pt_tree *tree) {
-    int64_t *values = pt_calloc(tree->count + 1, sizeof *values);
-    uint32_t *last = pt_calloc(tree->name_count + 1, sizeof *last);
+    int64_t *values = pt_calloc(tree->count, sizeof *values);
+    uint32_t *last = pt_calloc(tree->name_count, sizeof *last);
     for (size_t i = 0; i < p->samples.count; i++) {
         uint32_t stack = p->samples.at[i].stack;
         int64_t value = pt_profile_value(p, i, 0);
@@ -50,12 +50,11 @@ void pt_top_make(struct pt_top *t, const struct pt_profile *p) {
     struct pt_tree tree;
     pt_tree_make(&tree, p);
     *t = (struct pt_top){ .count = tree.name_count };
-    t->rows = pt_calloc(t->count + 1, sizeof *t->rows);
+    t->rows = pt_calloc(t->count, sizeof *t->rows);
     for (size_t i = 0; i < t->count; i++)
         t->rows[i].frame = tree.name_frames[i];
     count_samples(t, p, &tree);
-    if (t->count > 1)
-        qsort(t->rows, t->count, sizeof *t->rows, by_self);
+    qsort(t->rows, t->count, sizeof *t->rows, by_self);
     while (t->count > 0 && t->rows[t->count - 1].total == 0)
         t->count--; /* names of frames without samples */
     pt_tree_release(&tree);

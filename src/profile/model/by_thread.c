@@ -26,7 +26,7 @@ static bool is_sorted(const struct pt_profile *p, const uint32_t *samples, size_
 
 void pt_by_thread_init(struct pt_by_thread *b, const struct pt_profile *p) {
     size_t slots = p->threads.count + 1;
-    b->samples = pt_calloc(p->samples.count + 1, sizeof *b->samples);
+    b->samples = pt_calloc(p->samples.count, sizeof *b->samples);
     b->starts = pt_calloc(slots + 1, sizeof *b->starts);
     for (size_t i = 0; i < p->samples.count; i++)
         b->starts[slot_of(p, i) + 1]++;

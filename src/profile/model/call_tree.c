@@ -36,7 +36,7 @@ static uint32_t add_node(struct pt_call_tree *t, struct pt_call_node node) {
 
 void pt_call_tree_init(struct pt_call_tree *t, const struct pt_profile *p) {
     *t = (struct pt_call_tree){ .profile = p };
-    uint32_t *label_of_frame = pt_calloc(p->frames.count + 1, sizeof *label_of_frame);
+    uint32_t *label_of_frame = pt_calloc(p->frames.count, sizeof *label_of_frame);
     for (size_t i = 0; i < p->frames.count; i++) {
         const struct pt_profile_frame *f = &p->frames.at[i];
         bool is_named = f->function != PT_PROFILE_NONE;
@@ -44,7 +44,7 @@ void pt_call_tree_init(struct pt_call_tree *t, const struct pt_profile *p) {
         struct pt_call_label label = { f->function, module, pt_profile_frame_kind(p, (uint32_t)i) };
         label_of_frame[i] = add_label(t, label);
     }
-    t->node_of_stack = pt_calloc(p->stacks.count + 1, sizeof *t->node_of_stack);
+    t->node_of_stack = pt_calloc(p->stacks.count, sizeof *t->node_of_stack);
     for (size_t i = 0; i < p->stacks.count; i++) {
         struct pt_profile_stack s = p->stacks.at[i];
         uint32_t parent = s.parent == PT_PROFILE_NONE ? s.parent : t->node_of_stack[s.parent];
@@ -97,8 +97,8 @@ struct pt_str pt_call_tree_name(const struct pt_call_tree *t, uint32_t label,
 void pt_call_values_init(struct pt_call_values *v, const struct pt_call_tree *t, size_t type) {
     const struct pt_profile *p = t->profile;
     size_t count = t->nodes.count;
-    *v = (struct pt_call_values){ .self = pt_calloc(count + 1, sizeof *v->self),
-                                  .total = pt_calloc(count + 1, sizeof *v->total) };
+    *v = (struct pt_call_values){ .self = pt_calloc(count, sizeof *v->self),
+                                  .total = pt_calloc(count, sizeof *v->total) };
     for (size_t i = 0; i < p->samples.count; i++) {
         int64_t value = pt_profile_value(p, i, type);
         v->sum += value;

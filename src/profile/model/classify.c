@@ -130,14 +130,14 @@ static enum pt_profile_state classify(const struct pt_profile *p, struct classes
 }
 
 void pt_classify_stacks(const struct pt_profile *p, uint8_t *states) {
-    struct classes c = { pt_calloc(p->functions.count + 1, 1), false };
+    struct classes c = { pt_calloc(p->functions.count, 1), false };
     for (uint32_t i = 0; i < p->stacks.count; i++)
         states[i] = (uint8_t)classify(p, &c, i);
     pt_free(c.rows);
 }
 
 void pt_classify(struct pt_profile *p, bool is_on_cpu) {
-    struct classes c = { pt_calloc(p->functions.count + 1, 1), is_on_cpu };
+    struct classes c = { pt_calloc(p->functions.count, 1), is_on_cpu };
     for (size_t i = 0; i < p->samples.count; i++)
         p->samples.at[i].state = (uint16_t)classify(p, &c, p->samples.at[i].stack);
     pt_free(c.rows);

@@ -78,8 +78,8 @@ static void count_stack(struct lines *lines, const struct pt_profile *p, const b
 }
 
 static void count(struct lines *lines, const struct pt_profile *p, const struct spec *spec) {
-    bool *is_chosen = pt_calloc(p->functions.count + 1, sizeof *is_chosen);
-    int64_t *values = pt_calloc(p->stacks.count + 1, sizeof *values);
+    bool *is_chosen = pt_calloc(p->functions.count, sizeof *is_chosen);
+    int64_t *values = pt_calloc(p->stacks.count, sizeof *values);
     for (uint32_t i = 0; i < p->functions.count; i++) {
         struct pt_str file = pt_profile_text(p, p->functions.at[i].file);
         struct pt_str name = pt_profile_text(p, p->functions.at[i].name);

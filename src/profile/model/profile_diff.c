@@ -37,8 +37,8 @@ static void add_side(struct pt_profile *diff, const struct pt_profile *p, int si
     struct pt_call_values values;
     pt_call_tree_init(&tree, p);
     pt_call_values_init(&values, &tree, 0);
-    uint32_t *frames = pt_calloc(tree.labels.count + 1, sizeof *frames);
-    uint32_t *stacks = pt_calloc(tree.nodes.count + 1, sizeof *stacks);
+    uint32_t *frames = pt_calloc(tree.labels.count, sizeof *frames);
+    uint32_t *stacks = pt_calloc(tree.nodes.count, sizeof *stacks);
     int64_t stackless = values.sum;
     for (uint32_t i = 0; i < tree.labels.count; i++)
         frames[i] = take_label(diff, &tree, i);
@@ -138,7 +138,7 @@ void pt_profile_diff_print(const struct pt_profile *diff, size_t limit, struct p
     char buffer[PT_PROFILE_NAME_BYTES];
     struct pt_call_tree tree;
     pt_call_tree_init(&tree, diff);
-    struct change *changes = pt_calloc(tree.labels.count + 1, sizeof *changes);
+    struct change *changes = pt_calloc(tree.labels.count, sizeof *changes);
     for (uint32_t i = 0; i < tree.labels.count; i++)
         changes[i].label = i;
     add_shares(changes, &tree, BEFORE);

@@ -50,8 +50,8 @@ static uint32_t node_of(struct builder *b, uint32_t parent, uint32_t frame) {
 void pt_tree_make(struct pt_tree *t, const struct pt_profile *p) {
     *t = (struct pt_tree){ 0 };
     struct builder b = { .tree = t, .profile = p };
-    b.names = pt_calloc(p->frames.count + 1, sizeof *b.names);
-    t->of_stack = pt_calloc(p->stacks.count + 1, sizeof *t->of_stack);
+    b.names = pt_calloc(p->frames.count, sizeof *b.names);
+    t->of_stack = pt_calloc(p->stacks.count, sizeof *t->of_stack);
     for (uint32_t i = 0; i < p->frames.count; i++)
         name_frame(&b, i);
     for (size_t i = 0; i < p->stacks.count; i++) {

@@ -120,7 +120,7 @@ static int compare(const void *a, const void *b) {
 
 void pt_frame_groups_make(struct pt_frame_groups *g, struct pt_frame_names *n,
                           bool (*wants_name)(const struct pt_frame_names *n, uint32_t old)) {
-    struct by_module *sorted = pt_calloc(n->old_count + 1, sizeof *sorted);
+    struct by_module *sorted = pt_calloc(n->old_count, sizeof *sorted);
     size_t count = 0;
     for (uint32_t i = 0; i < n->old_count; i++) {
         const struct pt_profile_frame *f = &n->old[i];
@@ -129,11 +129,10 @@ void pt_frame_groups_make(struct pt_frame_groups *g, struct pt_frame_names *n,
         else
             pt_frame_names_keep(n, i);
     }
-    if (count > 1)
-        qsort(sorted, count, sizeof *sorted, compare);
-    *g = (struct pt_frame_groups){ .list = pt_calloc(count + 1, sizeof *g->list),
-                                   .frames = pt_calloc(count + 1, sizeof *g->frames),
-                                   .addresses = pt_calloc(count + 1, sizeof *g->addresses) };
+    qsort(sorted, count, sizeof *sorted, compare);
+    *g = (struct pt_frame_groups){ .list = pt_calloc(count, sizeof *g->list),
+                                   .frames = pt_calloc(count, sizeof *g->frames),
+                                   .addresses = pt_calloc(count, sizeof *g->addresses) };
     for (size_t i = 0; i < count; i++) {
         g->frames[i] = sorted[i].frame;
         g->addresses[i] = sorted[i].address;
@@ -158,7 +157,7 @@ void pt_frame_names_begin(struct pt_frame_names *n, struct pt_profile *p) {
                                   .old_count = p->frames.count,
                                   .old_stacks = p->stacks.at,
                                   .old_stack_count = p->stacks.count };
-    n->expansions = pt_calloc(n->old_count + 1, sizeof *n->expansions);
+    n->expansions = pt_calloc(n->old_count, sizeof *n->expansions);
     pt_intern_release(&p->frames.index);
     pt_intern_release(&p->stacks.index);
     p->frames.at = NULL;
@@ -226,7 +225,7 @@ struct numbered {
 
 void pt_frame_names_end(struct pt_frame_names *n) {
     struct pt_profile *p = n->profile;
-    struct numbered *stacks = pt_calloc(n->old_stack_count + 1, sizeof *stacks);
+    struct numbered *stacks = pt_calloc(n->old_stack_count, sizeof *stacks);
     struct pt_buf path = { 0 };
     if (n->version_count > 1)
         qsort(n->versions, n->version_count, sizeof *n->versions, compare_versions);

@@ -21,7 +21,7 @@ void pt_late_symbols_add(struct pt_late_symbols *s, struct pt_profile *p,
     *s = (struct pt_late_symbols){ 0 };
     pt_frame_names_begin(&names, p);
     pt_frame_groups_make(&groups, &names, is_without_line);
-    s->missing = pt_calloc(groups.count + 1, sizeof *s->missing);
+    s->missing = pt_calloc(groups.count, sizeof *s->missing);
     for (size_t i = 0; i < groups.count; i++) {
         const struct pt_frame_group *g = &groups.list[i];
         const struct pt_profile_module *m = &p->modules.at[g->module];
