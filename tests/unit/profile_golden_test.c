@@ -1,0 +1,356 @@
+/* Three profiles of known numbers in every format, compared with the files in
+ * tests/fixtures/profiles. `PITOT_GOLDEN_UPDATE=1 build/tests/unit/profile_golden_test` writes these
+ * files again; check the difference by hand before it is committed. */
+#include "json_text.h"
+#include "capture.h"
+#include "test.h"
+
+#include "base/proto_field.h"
+#include "profile/model/profile_diff.h"
+#include "profile/files/profile_writers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define MS        INT64_C(1000000)
+#define START_NS  (1000 * MS)
+#define PERIOD_NS (10 * MS)
+#define LONG_NAME "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f_of_a_name_that_is_too_long_for_its_box"
+#define ODD_NAME  "a<b>&\"c\"\x01\x7f\xef\xbf\xbe!"
+#define FIXTURES  "tests/fixtures/profiles/"
+#define NO_THREAD PT_PROFILE_NONE
+#define NO_MODULE PT_PROFILE_NONE
+#define NO_PARENT (-1)
+#define NO_STACK  (-1)
+#define UNNAMED   NULL
+
+static const struct {
+    const char *path, *build_id;
+} modules[] = {
+    { "/bin/a.out", "00ff00ff" },
+    { "/usr/lib/libm.so", "1234abcd" },
+    { "[vdso]", "" },
+    { "[kernel]", "" },
+};
+
+/* A stack is a frame and the number of the row of its caller. */
+static const struct {
+    int parent;
+    const char *name, *file;
+    uint32_t module, function_line, line, flags;
+    uint64_t address;
+    enum pt_profile_kind kind;
+} stacks[] = {
+    { NO_PARENT, "main", "a.c", 0, 1, 3, 0, 0x1000, PT_KIND_NATIVE },
+    { 0, "step", "/src/train.py", NO_MODULE, 5, 7, 0, 0, PT_KIND_PYTHON },
+    { 0, "step", "/src/train.py", NO_MODULE, 5, 9, 0, 0, PT_KIND_PYTHON },
+    { 1, "matmul", "", 1, 0, 0, 0, 0x50, PT_KIND_NATIVE },
+    { 3, "dot", "m.c", 1, 10, 12, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
+    { 4, "fma", "m.c", 1, 20, 22, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
+    { 2, UNNAMED, "", 1, 0, 0, 0, 0x99, PT_KIND_UNKNOWN },
+    { 2, UNNAMED, "", 2, 0, 0, 0, 0x10, PT_KIND_UNKNOWN },
+    { 2, UNNAMED, "", NO_MODULE, 0, 0, 0, 0x7f01, PT_KIND_UNKNOWN },
+    { 0, "sys_read", "", 3, 0, 0, 0, 0x8000, PT_KIND_KERNEL },
+    { NO_PARENT, "py::f", "", NO_MODULE, 0, 0, 0, 0x2000, PT_KIND_JIT },
+    { NO_PARENT, "[stack cut short]", "", NO_MODULE, 0, 0, 0, 0, PT_KIND_MARKER },
+    { 10, "", "x.c", 0, 0, 2, 0, 0x1100, PT_KIND_NATIVE },
+    { 10, LONG_NAME, "", NO_MODULE, 0, 0, 0, 0x3000, PT_KIND_JIT },
+    { 0, ODD_NAME, "", 0, 0, 0, 0, 0x1200, PT_KIND_NATIVE },
+    { NO_PARENT, "tiny", "", NO_MODULE, 0, 0, 0, 0x4000, PT_KIND_NATIVE },
+};
+
+/* Thread 3 has no samples. The times of thread 1: three samples in a row (the second is the longest
+ * pause that still counts as a row), a pause that is 1 ns longer, one before the start. */
+static const struct {
+    int stack;
+    uint32_t thread;
+    int64_t time_ns;
+    enum pt_profile_state state;
+    uint32_t gil;
+    int64_t value;
+} samples[] = {
+    { 5, 0, 0, PT_STATE_ON_CPU, 0, 10 * MS },
+    { 5, 0, 15 * MS, PT_STATE_ON_CPU, PT_GIL_CONTENDED, 10 * MS },
+    { 6, 0, 20 * MS, PT_STATE_LOCK, 0, 20 * MS },
+    { 3, 0, 35 * MS + 1, PT_STATE_ON_CPU, 0, 30 * MS },
+    { 0, 1, 12 * MS + 345678, PT_STATE_IO, 0, 40 * MS },
+    { 0, 1, -1234567, PT_STATE_ON_CPU, 0, 50 * MS },
+    { 7, 2, 1, PT_STATE_GPU, 0, 60 * MS },
+    { 8, 2, 999, PT_STATE_NETWORK, PT_GIL_KNOWN, 70 * MS },
+    { 9, 1, 60 * MS, PT_STATE_IDLE, 0, 80 * MS },
+    { 11, 1, 70 * MS, PT_STATE_COLLECTIVE, 0, 90 * MS },
+    { 12, NO_THREAD, 80 * MS, PT_STATE_GIL, 0, 100 * MS },
+    { 13, 0, 90 * MS, PT_STATE_ON_CPU, 0, 110 * MS },
+    { 14, 0, 100 * MS, PT_STATE_ON_CPU, 0, 120 * MS },
+    { 15, 0, 110 * MS, PT_STATE_ON_CPU, 0, MS / 10 },
+    { NO_STACK, NO_THREAD, 120 * MS, PT_STATE_ON_CPU, 0, 130 * MS },
+    { 5, 0, 130 * MS, PT_STATE_ON_CPU, 0, 10 * MS },
+};
+
+static uint32_t text(struct pt_profile *p, const char *words) {
+    return pt_profile_string(p, pt_str_from(words));
+}
+
+static void add_stacks(struct pt_profile *p, uint32_t numbers[PT_COUNT(stacks)]) {
+    for (size_t i = 0; i < PT_COUNT(modules); i++)
+        assert_int_equal(
+            pt_profile_module(p, (struct pt_profile_module){ text(p, modules[i].path),
+                                                             text(p, modules[i].build_id) }),
+            i);
+    for (size_t i = 0; i < PT_COUNT(stacks); i++) {
+        struct pt_profile_frame f = { PT_PROFILE_NONE, stacks[i].module, stacks[i].line,
+                                      stacks[i].flags, stacks[i].address };
+        if (stacks[i].name)
+            f.function = pt_profile_function(
+                p, (struct pt_profile_function){ text(p, stacks[i].name), f.module,
+                                                 text(p, stacks[i].file), stacks[i].function_line,
+                                                 stacks[i].kind });
+        uint32_t parent =
+            stacks[i].parent == NO_PARENT ? PT_PROFILE_NONE : numbers[stacks[i].parent];
+        numbers[i] = pt_profile_stack(p, parent, pt_profile_frame(p, f));
+    }
+}
+
+static void add_threads(struct pt_profile *p) {
+    const struct pt_profile_thread threads[] = { { 7, 7, text(p, "a.out"), text(p, "a.out") },
+                                                 { 7, 8, text(p, "worker"), text(p, "a.out") },
+                                                 { 9, 10, 0, 0 },
+                                                 { 11, 11, text(p, "idle"), text(p, "idle") } };
+    for (uint32_t i = 0; i < PT_COUNT(threads); i++)
+        assert_int_equal(pt_profile_thread(p, threads[i]), i);
+}
+
+static void fill(struct pt_profile *p, const struct pt_profile_value_type *types, int64_t second) {
+    uint32_t numbers[PT_COUNT(stacks)];
+    pt_profile_init(p, types, 2);
+    add_stacks(p, numbers);
+    add_threads(p);
+    p->meta.start_ns = START_NS;
+    p->meta.end_ns = START_NS + 150 * MS;
+    p->meta.start_wall_ns = INT64_C(1700000000123456789);
+    for (size_t i = 0; i < PT_COUNT(samples); i++) {
+        int stack = samples[i].stack;
+        struct pt_profile_sample s = { .time_ns = START_NS + samples[i].time_ns,
+                                       .thread = samples[i].thread,
+                                       .stack =
+                                           stack == NO_STACK ? PT_PROFILE_NONE : numbers[stack],
+                                       .cpu = (uint16_t)i,
+                                       .state = (uint16_t)samples[i].state,
+                                       .gil = samples[i].gil };
+        assert_true(pt_profile_sample(p, &s, (int64_t[]){ samples[i].value, second }));
+    }
+}
+
+static void make_cpu(struct pt_profile *p) {
+    static const struct pt_profile_value_type types[] = { { "cpu", PT_PROFILE_NANOSECONDS },
+                                                          { "samples", PT_PROFILE_SAMPLES } };
+    fill(p, types, 1);
+    struct pt_profile_meta *m = &p->meta;
+    m->title = "cpu";
+    m->period_ns = PERIOD_NS;
+    m->rate_hz = 100;
+    m->lost = 3;
+    m->dropped = 4;
+    m->unwound = 5;
+    m->rooted = 6;
+    m->truncated = 7;
+    m->python_wanted = 8;
+    m->python_matched = 0;
+    m->gil_known = 10;
+    m->gil_held = 11;
+    pt_str_copy(m->command, sizeof m->command, PT_STR("./a.out <x> & y"));
+    pt_str_copy(m->method, sizeof m->method, PT_STR("by hand"));
+}
+
+/* No period, no command, no title: a sample is all memory of one stack. */
+static void make_heap(struct pt_profile *p) {
+    static const struct pt_profile_value_type types[] = { { "live", PT_PROFILE_BYTES },
+                                                          { "blocks", PT_PROFILE_SAMPLES } };
+    fill(p, types, 70000);
+    p->values.at[3] = -5; /* the column needs a sign */
+    p->values.at[0] = INT64_C(1) << 33;
+    p->meta.lost = -1;
+    p->timeline = (struct pt_profile_timeline){ START_NS, 10, { 100, 70000, INT64_C(3) << 32 }, 3 };
+    pt_profile_growth(p, &(struct pt_profile_growth){ 5, 0, 70, 7, 700, 2 });
+    pt_profile_growth(p, &(struct pt_profile_growth){ 0, 0, 60, 6, 600, 1 });
+}
+
+/* From the first half of the CPU profile to the second, with half as many ns in all. */
+static void make_diff(struct pt_profile *diff) {
+    struct pt_profile before, after;
+    make_cpu(&before);
+    make_cpu(&after);
+    size_t half = before.samples.count / 2;
+    before.samples.count = half;
+    for (size_t i = 0; i < half; i++)
+        after.values.at[2 * i] = i % 3 == 0 ? after.values.at[2 * i] : 0;
+    assert_int_equal(pt_profile_diff(&before, &after, diff, NULL), 0);
+    pt_profile_release(&before);
+    pt_profile_release(&after);
+}
+
+static char *written(const struct pt_profile *p,
+                     void (*write)(const struct pt_profile *p, struct pt_out *out)) {
+    struct pt_out out;
+    memory_open(&out);
+    write(p, &out);
+    return memory_text(&out);
+}
+
+/* "pitot 1.2.3" becomes "pitot". */
+static void hide_version(char *content) {
+    const char version[] = "\"pitot " PITOT_VERSION "\"";
+    size_t n = sizeof version - 1;
+    for (char *found; (found = strstr(content, version));) {
+        memcpy(found + n - 7, "\"pitot\"", 7);
+        memset(found, ' ', n - 7);
+    }
+}
+
+static char *read_golden(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        fail_msg("%s is missing", path);
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *content = pt_malloc((size_t)size + 1);
+    assert_int_equal(pread(fd, content, (size_t)size, 0), size);
+    content[size] = 0;
+    close(fd);
+    return content;
+}
+
+static void assert_lines(const char *content, const char *golden, const char *path) {
+    for (int line = 1; *content || *golden; line++) {
+        size_t n = strcspn(content, "\n"), m = strcspn(golden, "\n");
+        if (n != m || memcmp(content, golden, n) != 0)
+            fail_msg("%s, line %d: \"%.*s\" instead of \"%.*s\"", path, line, (int)n, content,
+                     (int)m, golden);
+        content += n + (content[n] == '\n');
+        golden += m + (golden[m] == '\n');
+    }
+}
+
+/* Takes the content. */
+static void assert_golden(char *content, const char *name) {
+    char path[PATH_MAX];
+    const char *source = getenv("PITOT_SOURCE");
+    snprintf(path, sizeof path, "%s/" FIXTURES "%s", source ? source : ".", name);
+    if (getenv("PITOT_GOLDEN_UPDATE")) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+        close(fd);
+    }
+    char *golden = read_golden(path);
+    assert_lines(content, golden, path);
+    pt_free(golden);
+    pt_free(content);
+}
+
+/* JSON with one value per line; it must be valid and have no key twice. */
+static void assert_golden_json(char *content, const char *name) {
+    hide_version(content);
+    json_t *root = parsed(content);
+    pt_free(content);
+    char *lines = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    char *copy = pt_malloc(strlen(lines) + 1);
+    memcpy(copy, lines, strlen(lines) + 1);
+    free(lines);
+    json_decref(root);
+    assert_golden(copy, name);
+}
+
+static void test_cpu(void **state) {
+    (void)state;
+    struct pt_profile p;
+    make_cpu(&p);
+    assert_golden_json(written(&p, pt_chrome_trace_writer.write), "cpu.trace.json");
+    assert_golden_json(written(&p, pt_firefox_writer.write), "cpu.firefox.json");
+    assert_golden_json(written(&p, pt_speedscope_writer.write), "cpu.speedscope.json");
+    assert_golden_json(written(&p, pt_profile_write_page_data), "cpu.flame.json");
+    assert_golden(written(&p, pt_svg_writer.write), "cpu.svg");
+    assert_golden(written(&p, pt_folded_writer.write), "cpu.folded");
+    pt_profile_release(&p);
+}
+
+static void test_heap(void **state) {
+    (void)state;
+    struct pt_profile p;
+    make_heap(&p);
+    assert_golden_json(written(&p, pt_chrome_trace_writer.write), "heap.trace.json");
+    assert_golden_json(written(&p, pt_firefox_writer.write), "heap.firefox.json");
+    assert_golden_json(written(&p, pt_speedscope_writer.write), "heap.speedscope.json");
+    assert_golden_json(written(&p, pt_profile_write_page_data), "heap.flame.json");
+    assert_golden(written(&p, pt_svg_writer.write), "heap.svg");
+    pt_profile_release(&p);
+}
+
+static void test_diff(void **state) {
+    (void)state;
+    struct pt_profile p;
+    make_diff(&p);
+    assert_golden_json(written(&p, pt_profile_write_page_data), "diff.flame.json");
+    assert_golden(written(&p, pt_svg_writer.write), "diff.svg");
+    assert_golden(written(&p, pt_folded_writer.write), "diff.folded");
+    pt_profile_release(&p);
+}
+
+/* A pprof message as text: one field per line, nested messages indented. */
+static void print_fields(struct pt_out *out, struct pt_str message, int depth, unsigned parent) {
+    struct pt_bytes r = pt_bytes_of(message);
+    struct pt_proto_field f;
+    while (pt_proto_next(&r, &f)) {
+        bool is_string = depth == 0 && f.number == 6;
+        bool is_numbers = depth == 1 && parent == 2 && f.number <= 2;
+        pt_out_printf(out, "%*s%u", 2 * depth, "", (unsigned)f.number);
+        if (f.type != PT_PROTO_BYTES) {
+            pt_out_printf(out, ": %llu\n", (unsigned long long)f.value);
+        } else if (is_string) {
+            pt_out_printf(out, ": \"%.*s\"\n", (int)f.bytes.len, f.bytes.at);
+        } else if (is_numbers) {
+            struct pt_bytes numbers = pt_bytes_of(f.bytes);
+            while (numbers.at < numbers.end)
+                pt_out_printf(out, " %llu", (unsigned long long)pt_bytes_varint(&numbers));
+            pt_out_char(out, '\n');
+        } else {
+            pt_out_char(out, '\n');
+            print_fields(out, f.bytes, depth + 1, (unsigned)f.number);
+        }
+    }
+    assert_false(r.failed);
+}
+
+static void test_pprof(void **state) {
+    (void)state;
+    struct pt_profile p;
+    struct pt_buf packed = { 0 }, message = { 0 };
+    struct pt_out out;
+    make_cpu(&p);
+    pt_out_memory(&out, &packed);
+    pt_pprof_writer.write(&p, &out);
+    assert_int_equal(pt_out_close(&out), 0);
+    z_stream z = { .next_in = packed.at, .avail_in = (uInt)packed.len };
+    assert_int_equal(inflateInit2(&z, 31), Z_OK);
+    z.next_out = pt_buf_reserve(&message, 1 << 16);
+    z.avail_out = 1 << 16;
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    message.len = z.total_out;
+    inflateEnd(&z);
+    memory_open(&out);
+    print_fields(&out, pt_buf_as_str(&message), 0, 0);
+    assert_golden(memory_text(&out), "cpu.pprof.txt");
+    pt_buf_release(&message);
+    pt_buf_release(&packed);
+    pt_profile_release(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        PT_TEST(test_cpu, "C241: a CPU profile is the same in every format as before"),
+        PT_TEST(test_heap, "C244: a heap profile is the same in every format as before"),
+        PT_TEST(test_diff, "C243: a difference is the same in every format as before"),
+        PT_TEST(test_pprof, "C241: every field of a pprof message has its number and value"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
