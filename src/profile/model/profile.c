@@ -166,8 +166,10 @@ struct pt_str pt_profile_address_name(const struct pt_profile *p, uint32_t modul
 struct pt_str pt_profile_frame_name(const struct pt_profile *p, uint32_t frame,
                                     char buffer[PT_PROFILE_NAME_BYTES]) {
     const struct pt_profile_frame *f = &p->frames.at[frame];
-    if (f->function != PT_PROFILE_NONE)
-        return pt_profile_text(p, p->functions.at[f->function].name);
+    if (f->function != PT_PROFILE_NONE) {
+        struct pt_str name = pt_profile_text(p, p->functions.at[f->function].name);
+        return name.len > 0 ? name : PT_STR("[unnamed]");
+    }
     return pt_profile_address_name(p, f->module, f->address, buffer);
 }
 
