@@ -1,6 +1,6 @@
-/* Three profiles of known numbers in every format, compared with the files in
- * tests/fixtures/profiles. `PITOT_GOLDEN_UPDATE=1 build/tests/unit/profile_golden_test` writes these
- * files again; check the difference by hand before it is committed. */
+/* Three profiles of known numbers in every format, compared with tests/fixtures/profiles. To write
+ * these files again: PITOT_GOLDEN_UPDATE=1 build/tests/unit/profile_golden_test. Check the
+ * difference by hand before it is committed. */
 #include "json_text.h"
 #include "capture.h"
 #include "test.h"
