@@ -170,15 +170,95 @@ static void test_thinned(void **state) {
     struct made_file f = make_file(0);
     append_drawn(&f, 0x1000, 1000, 0);
     append_drawn(&f, 0x2000, 1000, 3);
+    append_drawn(&f, 0x3000, 1000, 1);
     pt_heap_init(&h, &fs);
     read_file(&h, &f, true);
-    assert_near(h.total_allocated.bytes,
-                pt_heap_weight(1000, MEAN).bytes + pt_heap_weight(1000, 8 * MEAN).bytes);
+    assert_near(h.total_allocated.bytes, pt_heap_weight(1000, MEAN).bytes +
+                                             pt_heap_weight(1000, 8 * MEAN).bytes +
+                                             pt_heap_weight(1000, 2 * MEAN).bytes);
     pt_heap_finish(&h, PT_HEAP_LIVE);
     const struct pt_profile_heap_meta *m = &h.recording.profile.meta.heap;
-    assert_int_equal(m->taken, 2);
-    assert_int_equal(m->thinned, 1);
+    assert_int_equal(m->taken, 3);
+    assert_int_equal(m->thinned, 2);
+    assert_int_equal(m->processes, 1);
+    assert_int_equal(m->live_error, m->allocated_error);
+    assert_int_equal(m->peak_error, m->allocated_error);
     assert_int_equal(m->allocated_error, llround(sqrt(h.total_allocated.variance)));
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+/* What was freed without a record ends where its address is used again. */
+static void test_replaced(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    struct pt_heap_sum one = pt_heap_weight(1000, MEAN), two = pt_heap_weight(2000, MEAN);
+    append_allocation(&f, 1000, 0x1000, 1000);
+    append_allocation(&f, 2000, 0x1000, 2000);
+    append_allocation(&f, 3000, 0, 3000);                 /* without an address: never live */
+    append_free(&f, 4000, 0x1000, PT_PRELOAD_RESTORE, 0); /* was not freed */
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, false);
+    assert_near(h.total_live.bytes, two.bytes);
+    assert_near(h.total_live.count, two.count);
+    assert_near(h.total_live.variance, two.variance);
+    assert_near(h.total_peak.bytes, two.bytes);
+    assert_int_equal(h.live.count, 1);
+    assert_int_equal(h.sample_count, 3);
+    append_free(&f, 5000, 0x1000, PT_PRELOAD_FREE, 0);
+    append_allocation(&f, 6000, 0x1000, 1000);
+    append_free(&f, 7000, 0x1000, PT_PRELOAD_RESTORE, 0); /* its place is taken */
+    pt_heap_release(&h);
+    pt_heap_init(&h, &fs);
+    header_of(&f)->read = 0;
+    read_file(&h, &f, false);
+    assert_near(h.total_live.bytes, two.bytes); /* the entry is the restored one again */
+    assert_near(h.total_allocated.bytes,
+                2 * one.bytes + two.bytes + pt_heap_weight(3000, MEAN).bytes);
+    assert_near(h.groups[0].temporary.bytes, 0);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
+/* A profile may be made several times while its program runs. */
+static void test_made_again(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    append_allocation(&f, 1000, 0x1000, 1000);
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, false);
+    for (int i = 0; i < 3; i++)
+        pt_heap_make(&h, PT_HEAP_LIVE);
+    struct pt_profile *p = &h.recording.profile;
+    assert_int_equal(p->samples.count, 1);
+    assert_int_equal(p->samples.at[0].time_ns, 1000);
+    assert_int_equal(p->samples.at[0].cpu, UINT16_MAX);
+    assert_int_equal(p->meta.start_ns, 1000);
+    assert_int_equal(p->meta.end_ns, 1000);
+    assert_int_equal(p->meta.heap.peak_ns, 1000);
+    assert_int_equal(p->meta.heap.peak_bytes, llround(pt_heap_weight(1000, MEAN).bytes));
+    /* sums of weights are whole numbers of the profile, within its limits */
+    static const struct {
+        double sum;
+        int64_t value;
+    } wholes[] = { { 8e18, INT64_C(8000000000000000000) },
+                   { 9e18, INT64_MAX },
+                   { 1e30, INT64_MAX },
+                   { 1.5, 2 },
+                   { 0.4, 0 },
+                   { 0, 0 },
+                   { -7, 0 } };
+    for (size_t i = 0; i < PT_COUNT(wholes); i++) {
+        h.groups[0].allocated.bytes = wholes[i].sum;
+        pt_heap_make(&h, PT_HEAP_ALLOCATED);
+        assert_int_equal(pt_profile_value(p, 0, 0), wholes[i].value);
+    }
     pt_heap_release(&h);
     pt_free(f.at);
     pt_fs_close(&fs);
@@ -224,6 +304,18 @@ static void test_python(void **state) {
     pt_heap_init(&h, &fs);
     read_file(&h, &f, true);
     assert_int_equal(h.sample_count, 1);
+    for (int i = 0; i < 2; i++) {
+        struct pt_str made = pt_heap_python_entries(
+            &h, &h.processes[0], (struct pt_str){ (const char *)r.frames, sizeof r.frames - 1 });
+        struct pt_python_entry entries[3];
+        assert_int_equal(made.len, sizeof entries);
+        memcpy(entries, made.at, sizeof entries);
+        assert_int_equal(entries[0].code, 0);
+        assert_int_equal(entries[0].instruction, 4);
+        assert_int_equal(entries[1].code, UINT32_MAX);
+        assert_int_equal(entries[2].code, UINT32_MAX);
+        assert_int_equal(entries[2].flags, PT_PYTHON_IS_LAST | PT_PYTHON_IS_SHIM);
+    }
     pt_heap_finish(&h, PT_HEAP_LIVE);
     const struct pt_profile *p = &h.recording.profile;
     assert_int_equal(p->samples.count, 1);
@@ -419,6 +511,167 @@ static void test_growth(void **state) {
     }
 }
 
+/* Against the formulas of a textbook. What follows the series does not count. */
+static void test_slope(void **state) {
+    (void)state;
+    const float series[] = { 3, 5, 4, 8, 7, 11, 9, 14, 13, 12, 1e9f };
+    struct pt_leak_growth g = pt_leak_growth(series, 10, 0.5, 0);
+    assert_near(g.slope, 2 * 97.0 / 82.5);
+    assert_near(g.slope_error, 2 * sqrt(20.351515151515151 / 8 / 82.5));
+    assert_true(g.is_leak);
+    g = pt_leak_growth(series, 10, 2, 2.5); /* with the error of the last value */
+    assert_near(g.slope, 97.0 / 82.5 / 2);
+    assert_near(g.slope_error, hypot(sqrt(20.351515151515151 / 8 / 82.5), 0.25) / 2);
+    assert_true(isnan(pt_leak_growth(series, 7, 0.5, 0).slope));
+    assert_true(isfinite(pt_leak_growth(series, 8, 0.5, 0).slope));
+    /* the means of the quarters rise by 8 in all: less than three errors of 2.7, more than of 2.6 */
+    const float steps[] = { 4, 4, 6, 6, 9, 9, 12, 12 };
+    assert_true(pt_leak_growth(steps, 8, 1, 2.6).is_leak);
+    assert_false(pt_leak_growth(steps, 8, 1, 2.7).is_leak);
+    /* from quarter to quarter at least a twelfth of the whole rise: 1 of 12 */
+    const float slow[] = { 0, 0, 1, 1, 6, 6, 12, 12 },
+                slower[] = { 0, 0, 0.9f, 0.9f, 6, 6, 12, 12 };
+    assert_true(pt_leak_growth(slow, 8, 1, 0).is_leak);
+    assert_false(pt_leak_growth(slower, 8, 1, 0).is_leak);
+    const float falling[] = { 8, 7, 6, 5, 4, 3, 2, 1 };
+    assert_false(pt_leak_growth(falling, 8, 1, 0).is_leak);
+}
+
+static uint32_t named_stack(struct pt_profile *p, uint32_t parent, const char *name,
+                            enum pt_profile_kind kind, uint32_t line) {
+    struct pt_profile_function f = { .name = pt_profile_string(p, pt_str_from(name)),
+                                     .module = PT_PROFILE_NONE,
+                                     .kind = kind };
+    struct pt_profile_frame frame = { .function = pt_profile_function(p, f),
+                                      .module = PT_PROFILE_NONE,
+                                      .line = line };
+    return pt_profile_stack(p, parent, pt_profile_frame(p, frame));
+}
+
+/* Live bytes of a stack in a thread: `step` more in each of 16 windows. */
+static struct pt_heap_group *add_group(struct pt_heap *h, uint32_t stack, uint32_t thread,
+                                       float step) {
+    uint32_t number = pt_heap_group_of(h, stack, thread);
+    struct pt_heap_group *g = &h->groups[number];
+    g->series.filled = 16;
+    for (int i = 0; i < 16; i++)
+        g->series.at[i] = step * (float)(i + 1);
+    g->live.bytes = 16 * (double)step;
+    g->live.count = 4;
+    g->allocated = (struct pt_heap_sum){ 32 * (double)step, 8, 0 };
+    return g;
+}
+
+static void assert_leaks_text(const struct pt_profile *p, size_t limit, const char *expected) {
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    pt_out_memory(&out, &text);
+    pt_leaks_print(p, limit, &out);
+    assert_int_equal(pt_out_close(&out), 0);
+    assert_str_eq(pt_buf_as_str(&text), expected);
+    pt_buf_release(&text);
+}
+
+static void test_leaks(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    pt_heap_init(&h, &fs);
+    struct pt_profile *p = &h.recording.profile;
+    assert_leaks_text(p, 9, "leaks: unknown (the run was too short)\n");
+    p->timeline.count = 8;
+    assert_leaks_text(p, 9, "leaks: none (no stack has live bytes that rise throughout the run)\n");
+    uint32_t root = named_stack(p, PT_PROFILE_NONE, "main", PT_KIND_NATIVE, 0);
+    uint32_t stacks[6];
+    for (unsigned i = 0; i < 6; i++)
+        stacks[i] = named_stack(p, root, (const char *[]){ "a", "b", "c", "d", "e", "f" }[i],
+                                PT_KIND_NATIVE, i);
+    h.window_ns = 500000000;
+    h.total_series.filled = 16;
+    /* threads of one stack are one row, in whatever order they came */
+    for (unsigned thread = 0; thread < 3; thread++)
+        for (unsigned i = 4; i-- > 0;)
+            (void)add_group(&h, stacks[i], thread, i < 2 ? 1000 : 2048);
+    /* freed before the end: live bytes are those of the last eighth */
+    add_group(&h, stacks[4], 0, 3000)->live = (struct pt_heap_sum){ 23999, 1, 0 };
+    struct pt_heap_group *freed = add_group(&h, stacks[5], 0, 9000);
+    freed->series.at[14] = freed->series.at[15] = 100;
+    freed->live.bytes = 0;
+    (void)add_group(&h, PT_PROFILE_NONE, 0, 7000);
+    pt_leaks_find(&h);
+    static const struct pt_profile_growth rows[] = {
+        { 2, 0, 12288, 0, 98304, 12 }, { 3, 0, 12288, 0, 98304, 12 }, { 4, 0, 6000, 0, 48000, 4 },
+        { 0, 0, 6000, 0, 48000, 12 },  { 1, 0, 6000, 0, 48000, 12 },
+    };
+    assert_int_equal(p->growth.count, PT_COUNT(rows));
+    const size_t order[] = { 0, 1, 3, 4, 2 }; /* equally fast: in the order of their stacks */
+    for (size_t i = 0; i < PT_COUNT(rows); i++) {
+        const struct pt_profile_growth *g = &p->growth.at[i], *r = &rows[order[i]];
+        assert_int_equal(g->stack, stacks[r->stack]);
+        assert_int_equal(g->slope, r->slope);
+        assert_int_equal(g->slope_error, 0);
+        assert_int_equal(g->bytes, r->bytes);
+        assert_int_equal(g->count, r->count);
+    }
+    assert_leaks_text(p, 2,
+                      "stacks with live bytes that rise throughout the run (may be in use):\n"
+                      "                      growth         live       blocks  allocated by\n"
+                      "         12.0 KiB/s +- 0 B/s    96.0 KiB          12  c:2 < main\n"
+                      "         12.0 KiB/s +- 0 B/s    96.0 KiB          12  d:3 < main\n");
+    pt_heap_release(&h);
+    pt_fs_close(&fs);
+}
+
+static void assert_stack_text(const struct pt_profile *p, uint32_t stack, size_t frames,
+                              const char *expected) {
+    struct pt_buf text = { 0 };
+    struct pt_out out;
+    pt_out_memory(&out, &text);
+    pt_leaks_print_stack(p, stack, frames, &out);
+    assert_int_equal(pt_out_close(&out), 0);
+    assert_str_eq(pt_buf_as_str(&text), expected);
+    pt_buf_release(&text);
+}
+
+static void test_leak_texts(void **state) {
+    (void)state;
+    struct pt_profile p;
+    const struct pt_profile_value_type type = { "live", PT_PROFILE_BYTES };
+    pt_profile_init(&p, &type, 1);
+    uint32_t main = named_stack(&p, PT_PROFILE_NONE, "main", PT_KIND_NATIVE, 0);
+    uint32_t native = named_stack(&p, named_stack(&p, main, "load", PT_KIND_NATIVE, 7), "malloc",
+                                  PT_KIND_NATIVE, 0);
+    assert_stack_text(&p, native, 9, "malloc < load:7 < main");
+    assert_stack_text(&p, native, 3, "malloc < load:7 < main");
+    assert_stack_text(&p, native, 2, "malloc < load:7 < ...");
+    uint32_t python = named_stack(&p, main, "train.py:step", PT_KIND_PYTHON, 41);
+    uint32_t eval = named_stack(&p, python, "eval", PT_KIND_NATIVE, 0);
+    uint32_t leaf = named_stack(&p, eval, "malloc", PT_KIND_NATIVE, 0);
+    assert_stack_text(&p, leaf, 4, "malloc < train.py:step:41");
+    assert_stack_text(&p, leaf, 1, "malloc < ...");
+    assert_stack_text(&p, PT_PROFILE_NONE, 4, "");
+    static const struct {
+        double bytes;
+        const char *text;
+    } texts[] = { { 0, "0 B" },
+                  { -0.4, "0 B" },
+                  { 0.6, "1 B" },
+                  { -3, "-3 B" },
+                  { 1023, "1023 B" },
+                  { 1024, "1.0 KiB" },
+                  { -1536, "-1.5 KiB" },
+                  { 1048576, "1.0 MiB" },
+                  { 3221225472.0, "3.0 GiB" },
+                  { 0x1p40, "1.0 TiB" },
+                  { 0x1p50 * 1.25, "1.2 PiB" },
+                  { 0x1p60, "1024.0 PiB" } };
+    for (size_t i = 0; i < PT_COUNT(texts); i++) {
+        char text[PT_LEAKS_BYTES_TEXT];
+        assert_string_equal(pt_leaks_bytes_text(texts[i].bytes, text), texts[i].text);
+    }
+    pt_profile_release(&p);
+}
+
 /* The workload, with the library in it. */
 static void run_workload(const char *directory, const char *story, const char *mean,
                          const char *seed) {
@@ -459,6 +712,64 @@ static void take_files(const char *directory, struct pt_heap *h) {
         unlinkat(dirfd(d), e->d_name, 0);
     }
     closedir(d);
+}
+
+static const struct pt_heap_group *group_with(const struct pt_heap *h, double count, double bytes) {
+    for (size_t i = 0; i < h->group_count; i++)
+        if (h->groups[i].allocated.count == count && h->groups[i].allocated.bytes == bytes)
+            return &h->groups[i];
+    fail_msg("no stack has %g blocks of %g bytes", count, bytes);
+    return NULL;
+}
+
+static void assert_sum(const struct pt_heap_sum *sum, double bytes, double count) {
+    assert_near(sum->bytes, bytes);
+    assert_near(sum->count, count);
+    assert_near(sum->variance, 0); /* nothing is estimated */
+}
+
+static void test_every(void **state) {
+    (void)state;
+    char directory[] = "/dev/shm/pitot-heap-test-XXXXXX";
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    assert_non_null(mkdtemp(directory));
+    run_workload(directory, "exact", "0", "1");
+    pt_heap_init(&h, &fs);
+    take_files(directory, &h);
+    rmdir(directory);
+    const struct pt_heap_group *g = group_with(&h, 1000, 100000);
+    assert_sum(&g->left, 100000, 1000);
+    assert_sum(&g->peak, 100000, 1000);
+    assert_sum(&g->live, 0, 0);
+    assert_sum(&g->temporary, 0, 0);
+    g = group_with(&h, 10, 10 << 20);
+    assert_sum(&g->left, 10 << 20, 10);
+    assert_sum(&g->peak, 10 << 20, 10);
+    g = group_with(&h, 5000, 1500000);
+    assert_sum(&g->left, 0, 0);
+    assert_sum(&g->temporary, 1500000, 5000);
+    double left = 0, peak = 0, allocated = 0, blocks = 0;
+    for (size_t i = 0; i < h.group_count; i++) {
+        left += h.groups[i].left.bytes;
+        peak += h.groups[i].peak.count;
+        allocated += h.groups[i].allocated.bytes;
+        blocks += h.groups[i].allocated.count;
+    }
+    assert_near(h.total_allocated.bytes, allocated);
+    assert_near(h.total_live.bytes, 0);
+    assert_near(h.total_peak.count, peak);
+    assert_true(h.total_peak.bytes >= left && h.total_peak.bytes <= allocated);
+    assert_int_equal(h.sample_count, llround(blocks));
+    pt_heap_make(&h, PT_HEAP_PEAK);
+    const struct pt_profile_meta *m = &h.recording.profile.meta;
+    assert_string_equal(h.recording.profile.types[0].name, "peak");
+    assert_int_equal(m->heap.allocated_error + m->heap.peak_error + m->heap.live_error, 0);
+    assert_int_equal(m->heap.peak_bytes, llround(h.total_peak.bytes));
+    assert_int_equal(m->lost + m->heap.lost_frees + m->heap.lost_stacks, 0);
+    assert_true(m->unwound > 0 && m->rooted <= m->unwound && m->truncated == 0);
+    pt_heap_release(&h);
+    pt_fs_close(&fs);
 }
 
 /* What the program allocates in all, known by counting every block. */
@@ -539,6 +850,8 @@ int main(void) {
         PT_TEST(test_weight, "C244: a sample stands for its size over its chance of being one"),
         PT_TEST(test_sums, "C244: live, peak, allocated and temporary bytes are summed by stack"),
         PT_TEST(test_thinned, "C244: a sample counts by the mean that it was drawn with"),
+        PT_TEST(test_replaced, "C244: a block that is allocated again was freed in between"),
+        PT_TEST(test_made_again, "C244: a profile that is made again has no more samples"),
         PT_TEST(test_python, "C244: frames of Python have the names and lines of their code"),
         PT_TEST(test_timeline, "C244: the time line has the live bytes at the end of each step"),
         PT_TEST(test_metric, "C244: any column of a profile can come first"),
@@ -549,6 +862,10 @@ int main(void) {
                 "C244: what an ended process left waits for the maps it wrote last"),
         PT_TEST(test_live, "C244: the table of live blocks forgets what was freed, nothing else"),
         PT_TEST(test_growth, "C244: steady growth is a leak; warm-ups, steps and saws are none"),
+        PT_TEST(test_slope, "C244: growth is the slope of the straight line, with its error"),
+        PT_TEST(test_leaks, "C244: leaks are the rows of their stacks, fastest first"),
+        PT_TEST(test_leak_texts, "C244: a leak is printed with its callers and readable numbers"),
+        PT_TEST(test_every, "C244: counting every allocation, sums are exact"),
         PT_TEST(test_estimates,
                 "C244: in 100 seeded runs the sampled total is the exact one within its error"),
     };

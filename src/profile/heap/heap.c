@@ -285,8 +285,9 @@ static void take_restore(struct pt_heap *h, uint32_t process, const struct pt_pr
         if (f->address != e->address || f->process != process || f->address == 0)
             continue;
         const struct pt_heap_sum weight = { f->bytes, f->count, f->variance };
-        if (!pt_heap_live_put(&h->live, *f, &replaced))
-            pt_heap_change_live(h, f->group, &weight, 1);
+        if (pt_heap_live_put(&h->live, *f, &replaced))
+            drop_live(h, &replaced);
+        pt_heap_change_live(h, f->group, &weight, 1);
         f->address = 0;
         return;
     }
