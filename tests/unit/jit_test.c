@@ -288,6 +288,143 @@ static void instructions_have_lengths(void **state) {
     assert_false(pt_x86_parse((const uint8_t *)"", 0, &x));
 }
 
+/* Lengths of all instructions of one and two bytes as objdump of binutils has them: a prefix, the
+ * opcode, the operand, zeros. Invalid opcodes are not compared, nor near calls with a prefix, on which
+ * AMD and Intel differ. */
+static const struct {
+    const char *prefix, *operand, *lengths[16]; /* '?': not compared */
+} tables[] = {
+    /* opcode, ModRM and zeros */
+    { "",
+      "",
+      { "222225??222225?3", "222225??222225??", "2222253?2222253?", "2222253?2222253?",
+        "3333333333333333", "1111111111111111", "???2333356231111", "2222222222222222",
+        "36?3222222222222", "1111111111?11111", "9999111125111111", "2222222255555555",
+        "3331??36413112?1", "2222???122222222", "2222222255?21111", "3133113611111122" } },
+    /* with the operand-size prefix */
+    { "\x66",
+      "",
+      { "333334??333334?4", "333334??333334??", "3333344?3333344?", "3333344?3333344?",
+        "4444444444444444", "2222222222222222", "???3444445342222", "3333333333333333",
+        "45?4333333333333", "2222222222?22222", "aaaa222234222222", "3333333344444444",
+        "4442??45524223?2", "3333???233333333", "33333333???32222", "4244224522222233" } },
+    /* with REX.W */
+    { "\x48",
+      "",
+      { "333336??333336?4", "333336??333336??", "333336??333336??", "333336??333336??",
+        "????????????????", "2222222222222222", "???3????67342222", "3333333333333333",
+        "47?4333333333333", "2222222222??2222", "aaaa222236222222", "33333333aaaaaaaa",
+        "4442??47524223?2", "3333???233333333", "3333333366?32222", "?2??224722222233" } },
+    /* with SIB and a displacement */
+    { "",
+      "\x84\x24",
+      { "777725??777725?6", "777725??777725??", "7777254?7777254?", "7777254?7777254?",
+        "4444444444444444", "1111111111111111", "???744445b281111", "2222222222222222",
+        "8b?8777777777777", "1111111111?11111", "9999111125111111", "2222222255555555",
+        "8831??8b413112?1", "7777???177777777", "2222222255?21111", "4144118b11111177" } },
+    /* of two bytes */
+    { "\x0f",
+      "",
+      { "3333?22222?2?32?", "3333333333333333", "3333????33333333", "222222?24???????",
+        "3333333333333333", "?333333333333333", "333333333333??33", "4???333233????33",
+        "6666666666666666", "3333333333333333", "222343??22234333", "33333333?3?33333",
+        "33434?4?22222222", "?33333??33333333", "333333?333333333", "?333333?33333333" } },
+    /* of two bytes, on registers */
+    { "\x0f",
+      "\xc1",
+      { "3333?22222?2??2?", "333?333?33333333", "3333????333?3333", "222222?2????????",
+        "3333333333333333", "3333333333333333", "333333333333??33", "4???333233????33",
+        "6666666666666666", "3333333333333333", "222343??222343?3", "33?3??33?3?33333",
+        "334?444?22222222", "?33333?333333333", "333333??33333333", "?333333333333333" } },
+    /* of two bytes with VEX */
+    { "\xc5\xf8",
+      "",
+      { "????????????????", "44444444????????", "????????44?4??44", "????????????????",
+        "????????????????", "?444444444444444", "????????????????", "???????3????????",
+        "????????????????", "44??????????????", "????????????????", "????????????????",
+        "??5???5?????????", "????????????????", "????????????????", "????????????????" } },
+};
+
+static void all_opcodes_have_lengths(void **state) {
+    (void)state;
+    for (size_t t = 0; t < PT_COUNT(tables); t++)
+        for (unsigned opcode = 0; opcode < 256; opcode++) {
+            struct pt_x86 x;
+            uint8_t code[24] = { 0 };
+            size_t n = strlen(tables[t].prefix);
+            memcpy(code, tables[t].prefix, n);
+            code[n++] = (uint8_t)opcode;
+            memcpy(code + n, tables[t].operand, strlen(tables[t].operand));
+            char digit = tables[t].lengths[opcode / 16][opcode % 16];
+            size_t wanted = (size_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+            if (digit == '?')
+                continue;
+            if (!pt_x86_parse(code, sizeof code, &x) || x.length != wanted)
+                fail_msg("table %zu, opcode %02x: %zu bytes, not %zu", t, opcode, x.length, wanted);
+            /* any shorter piece of it is cut short */
+            assert_false(pt_x86_parse(code, wanted - 1, &x));
+        }
+}
+
+static void instructions_have_operands(void **state) {
+    (void)state;
+    static const struct {
+        const char *code;
+        size_t size;
+        uint8_t reg, rm;
+        bool is_memory;
+        int32_t displacement, immediate;
+    } list[] = {
+        { "\x48\x89\xdf", 3, 3, 7, false, 0, 0 },                       /* mov rdi, rbx */
+        { "\x49\x89\xdf", 3, 3, 15, false, 0, 0 },                      /* mov r15, rbx */
+        { "\x4c\x89\xff", 3, 15, 7, false, 0, 0 },                      /* mov rdi, r15 */
+        { "\x49\x8b\x44\x24\x08", 5, 0, 12, true, 8, 0 },               /* mov rax, [r12 + 8] */
+        { "\x48\x8b\x44\x24\xf8", 5, 0, 4, true, -8, 0 },               /* mov rax, [rsp - 8] */
+        { "\x48\x8b\x4d\x80", 4, 1, 5, true, -128, 0 },                 /* mov rcx, [rbp - 128] */
+        { "\x49\x8b\x8f\x00\x01\x00\x00", 7, 1, 15, true, 256, 0 },     /* mov rcx, [r15 + 256] */
+        { "\x48\x8b\x03", 3, 0, 3, true, 0, 0 },                        /* mov rax, [rbx] */
+        { "\x48\x8b\x05\x10\x00\x00\x00", 7, 0, 255, true, 16, 0 },     /* mov rax, [rip + 16] */
+        { "\x48\x8b\x04\x25\x10\x00\x00\x00", 8, 0, 255, true, 16, 0 }, /* mov rax, [16] */
+        { "\x48\x8b\x44\xc8\x08", 5, 0, 255, true, 8, 0 }, /* mov rax, [rax + rcx * 8 + 8] */
+        { "\x4a\x8b\x04\x23", 4, 0, 255, true, 0, 0 },     /* mov rax, [rbx + r12] */
+        { "\x41\x5f", 2, 0, 15, false, 0, 0 },             /* pop r15 */
+        { "\x68\x01\x02\x03\x84", 5, 0, 0, false, 0, (int32_t)0x84030201 }, /* push n */
+        { "\x66\x81\xc4\x00\x81", 5, 0, 4, false, 0, 0x8100 },              /* add sp, n */
+        { "\x48\x83\xec\x80", 4, 5, 4, false, 0, -128 },                    /* sub rsp, n */
+    };
+    for (size_t i = 0; i < PT_COUNT(list); i++) {
+        struct pt_x86 x;
+        assert_true(pt_x86_parse((const uint8_t *)list[i].code, list[i].size, &x));
+        assert_int_equal(x.length, list[i].size);
+        assert_int_equal(x.reg, list[i].reg);
+        if (list[i].code[0] != 0x68)
+            assert_int_equal(x.rm, list[i].rm);
+        assert_int_equal(x.is_memory, list[i].is_memory);
+        assert_int_equal(x.displacement, list[i].displacement);
+        assert_int_equal(x.immediate, list[i].immediate);
+        assert_true(x.is_one_byte);
+    }
+    struct pt_x86 x;
+    assert_true(pt_x86_parse((const uint8_t *)"\x0f\xaf\xc1", 3, &x)); /* imul */
+    assert_true(!x.is_one_byte && x.opcode == 0xaf);
+    assert_true(pt_x86_parse((const uint8_t *)"\xc4\xe2\x79\x18\x00", 5, &x)); /* vbroadcastss */
+    assert_true(!x.is_one_byte && x.opcode == 0x18 && x.length == 5);
+    /* maps 0, 4 and 7 of VEX and EVEX do not exist; 5 and 6 have no immediate numbers */
+    assert_false(pt_x86_parse((const uint8_t *)"\xc4\xe0\x79\x18\x00\x00", 6, &x));
+    assert_false(pt_x86_parse((const uint8_t *)"\xc4\xe4\x79\x18\x00\x00", 6, &x));
+    assert_false(pt_x86_parse((const uint8_t *)"\xc4\xe7\x79\x18\x00\x00", 6, &x));
+    assert_true(pt_x86_parse((const uint8_t *)"\x62\xf5\x7c\x48\x58\xc0", 6, &x)); /* vaddph */
+    assert_int_equal(x.length, 6);
+    assert_true(pt_x86_parse((const uint8_t *)"\x62\xf6\x7d\x48\x98\xc0", 6, &x));
+    assert_int_equal(x.length, 6);
+    /* no instruction is longer than 15 bytes */
+    const uint8_t nops[] = { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+                             0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90 };
+    assert_false(pt_x86_parse(nops, sizeof nops, &x));
+    assert_true(pt_x86_parse(nops + 1, sizeof nops - 1, &x));
+    assert_int_equal(x.length, 15);
+}
+
 #define CALL_BEFORE(text) pt_call_before((const uint8_t *)(text), sizeof(text) - 1)
 
 static void calls_stand_before_return_addresses(void **state) {
@@ -315,6 +452,8 @@ int main(void) {
                 "C242: what generated code takes from the stack before it returns is its frame"),
         PT_TEST(other_code_has_none, "C242: other generated code has none"),
         PT_TEST(instructions_have_lengths, "instructions are as long as they are"),
+        PT_TEST(all_opcodes_have_lengths, "instructions are as long as objdump says"),
+        PT_TEST(instructions_have_operands, "C242: instructions have registers and numbers"),
         PT_TEST(calls_stand_before_return_addresses, "C242: before a return address is a call"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,108 @@ static void test_arm_rules(void **state) {
     assert_int_equal(rule.return_slot, 0);
 }
 
+/* The numbers of the ABI documents of both machines. */
+static void test_dwarf_registers(void **state) {
+    (void)state;
+    static const int x86_64[] = {
+        16, 7, 6, 3, 12, 13, 14, 15, 10
+    }; /* rip, rsp, rbp, rbx, r12 .. */
+    static const int arm64[] = {
+        -1, 31, 29, 30, 19, 20, 21, 22, 23
+    }; /* pc, sp, x29, x30, x19 .. */
+    for (unsigned i = 0; i < PT_REGISTER_COUNT; i++) {
+        assert_int_equal(pt_cfi_dwarf_register(PT_MACHINE_X86_64, i), x86_64[i]);
+        assert_int_equal(pt_cfi_dwarf_register(PT_MACHINE_ARM64, i), arm64[i]);
+    }
+}
+
+/* Which slot a rule says for a register saved so far below the frame address. */
+static uint8_t slot_below(int64_t bytes) {
+    const struct pt_cfi_op ops[] = { { DW_OP_call_frame_cfa, 0, 0 },
+                                     { DW_OP_plus_uconst, -bytes, 0 } };
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = OPS(rsp_48),
+                          .return_address = OPS(below_8) };
+    cfi.saved[PT_RULE_SAVED - 1] = OPS(ops);
+    return pt_cfi_rule(&cfi).saved[PT_RULE_SAVED - 1];
+}
+
+static void test_slots(void **state) {
+    (void)state;
+    assert_int_equal(slot_below(8), 1);
+    assert_int_equal(slot_below(2032), 254);
+    assert_int_equal(slot_below(2040), PT_SAVED_LOST); /* does not fit */
+    assert_int_equal(slot_below(0), PT_SAVED_LOST);
+    assert_int_equal(slot_below(-8), PT_SAVED_LOST);
+    assert_int_equal(slot_below(12), PT_SAVED_LOST);
+    assert_int_equal(slot_below(INT64_C(1) << 40), PT_SAVED_LOST);
+    /* what is undefined is lost; a return address must be found */
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = OPS(rsp_48),
+                          .return_address = OPS(below_8) };
+    cfi.saved[1].form = PT_CFI_UNDEFINED;
+    cfi.saved[2] = OPS(rsp_48);
+    struct pt_unwind_rule rule = pt_cfi_rule(&cfi);
+    assert_int_equal(rule.kind, PT_RULE_OFFSET);
+    assert_int_equal(rule.flags, 0);
+    assert_int_equal(rule.saved[0], PT_SAVED_SAME);
+    assert_int_equal(rule.saved[1], PT_SAVED_LOST);
+    assert_int_equal(rule.saved[2], PT_SAVED_LOST);
+    cfi.return_address = OPS(rsp_48);
+    assert_int_equal(pt_cfi_rule(&cfi).kind, PT_RULE_NONE);
+    cfi.return_address = (struct pt_cfi_value){ .form = PT_CFI_SAME };
+    assert_int_equal(pt_cfi_rule(&cfi).kind, PT_RULE_NONE);
+}
+
+/* The rule of a frame address made of these operations. */
+static struct pt_unwind_rule frame_rule(const struct pt_cfi_op *ops, size_t count) {
+    struct pt_cfi cfi = { .machine = PT_MACHINE_X86_64,
+                          .frame = { PT_CFI_OPS, ops, count },
+                          .return_address = OPS(below_8) };
+    return pt_cfi_rule(&cfi);
+}
+
+static void test_frame_rules(void **state) {
+    (void)state;
+    const struct pt_cfi_op bregx[] = { { DW_OP_bregx, 12, -16 } };
+    struct pt_unwind_rule rule = frame_rule(bregx, 1);
+    assert_int_equal(rule.kind, PT_RULE_OFFSET);
+    assert_int_equal(rule.base, PT_REGISTER_4);
+    assert_int_equal(rule.offset, -16);
+    const struct pt_cfi_op breg31[] = { { DW_OP_breg31, 8, 0 } }; /* not a register of ours */
+    assert_int_equal(frame_rule(breg31, 1).kind, PT_RULE_NONE);
+    struct pt_cfi_op far[] = { { DW_OP_breg7, INT32_MAX, 0 } };
+    assert_int_equal(frame_rule(far, 1).offset, INT32_MAX);
+    far[0].number = INT64_C(1) << 31;
+    assert_int_equal(frame_rule(far, 1).kind, PT_RULE_NONE);
+    far[0].number = INT32_MIN;
+    assert_int_equal(frame_rule(far, 1).offset, INT32_MIN);
+    far[0].number = INT64_C(-1) * INT32_MAX - 2;
+    assert_int_equal(frame_rule(far, 1).kind, PT_RULE_NONE);
+    assert_int_equal(frame_rule(rsp_48, 0).kind, PT_RULE_NONE);
+    const struct pt_cfi_op other[] = { { DW_OP_breg7, 8, 0 }, { DW_OP_and, 0, 0 } };
+    assert_int_equal(frame_rule(other, 2).kind, PT_RULE_NONE);
+    /* a stub by each of its operations */
+    for (size_t i = 0; i < PT_COUNT(plt); i++) {
+        struct pt_cfi_op changed[PT_COUNT(plt)];
+        memcpy(changed, plt, sizeof plt);
+        changed[i].atom = DW_OP_deref;
+        assert_int_equal(frame_rule(changed, PT_COUNT(plt)).kind, PT_RULE_NONE);
+    }
+    struct pt_cfi_op stub[PT_COUNT(plt)];
+    memcpy(stub, plt, sizeof plt);
+    stub[0].number = 0xffff;
+    stub[4].atom = DW_OP_lit15;
+    assert_int_equal(frame_rule(stub, PT_COUNT(stub)).offset, 0xffff | 15 << 16);
+    stub[0].number = 0x10000;
+    assert_int_equal(frame_rule(stub, PT_COUNT(stub)).kind, PT_RULE_NONE);
+    stub[0].number = -1;
+    assert_int_equal(frame_rule(stub, PT_COUNT(stub)).kind, PT_RULE_NONE);
+    struct pt_cfi signal = { .machine = PT_MACHINE_ARM64, .is_signal = true };
+    assert_int_equal(pt_cfi_rule(&signal).kind, PT_RULE_SIGNAL_ARM);
+    assert_int_equal(pt_cfi_rule(&signal).flags, PT_RULE_IS_SIGNAL);
+}
+
 static struct pt_unwind_state state_of(const uint64_t *stack, size_t count, uint64_t pc,
                                        uint64_t fp) {
     struct pt_unwind_state s = { .is_exact_pc = true,
@@ -129,6 +231,63 @@ static void test_truncated(void **state) {
     assert_int_equal(pt_unwind_step(&s, &(struct pt_unwind_rule){ 0 }), PT_UNWIND_LOST);
 }
 
+/* Registers that cannot be restored are 0; the others are those of their slots. */
+static void test_lost_registers(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 0x11, 0x22, 0x33, 0x4010, 5, 6 };
+    struct pt_unwind_state s = state_of(stack, 6, 0x4000, 0x77);
+    for (unsigned i = PT_REGISTER_3; i < PT_REGISTER_COUNT; i++)
+        s.registers[i] = 0x100 + i;
+    struct pt_unwind_rule rule = frame_of_32;
+    const uint8_t saved[PT_RULE_SAVED] = { PT_SAVED_LOST, 2, 3, 4, 5, 200, PT_SAVED_SAME };
+    memcpy(rule.saved, saved, sizeof saved);
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    const uint64_t expected[PT_REGISTER_COUNT] = { 0x4010, 0x7020, 0,
+                                                   0x33,   0x22,   0x11,
+                                                   0,      0,      0x100 + PT_REGISTER_8 };
+    for (unsigned i = 0; i < PT_REGISTER_COUNT; i++)
+        assert_int_equal(s.registers[i], expected[i]);
+}
+
+/* Where the copy ends, and which steps do not lead upwards. */
+static void test_bounds(void **state) {
+    (void)state;
+    const uint64_t stack[] = { 1, 2, 3, 0x4010 };
+    struct pt_unwind_state s = state_of(stack, 4, 0x4000, 0); /* its last word is the address */
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_MORE);
+    s = state_of(stack, 4, 0x4000, 0);
+    s.stack_size -= 1;
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_LOST); /* begins in the copy */
+    s.stack_size = 24;
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_TRUNCATED);
+    s.stack_size = 7;
+    assert_int_equal(pt_unwind_step(&s, &frame_of_32), PT_UNWIND_TRUNCATED);
+    assert_int_equal(pt_unwind_step(&s, &(struct pt_unwind_rule){ .kind = PT_RULE_ROOT }),
+                     PT_UNWIND_ROOT);
+    /* a leaf that returns by its register may have an empty frame, its caller may not */
+    struct pt_unwind_rule leaf = { .kind = PT_RULE_OFFSET, .base = PT_REGISTER_SP };
+    s = state_of(stack, 4, 0x4000, 0);
+    s.registers[PT_REGISTER_LINK] = 0x5010;
+    assert_int_equal(pt_unwind_step(&s, &leaf), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_PC], 0x5010);
+    assert_int_equal(s.registers[PT_REGISTER_SP], 0x7000);
+    assert_int_equal(pt_unwind_step(&s, &leaf), PT_UNWIND_LOST);
+    leaf.offset = 16; /* not empty: it may */
+    assert_int_equal(pt_unwind_step(&s, &leaf), PT_UNWIND_MORE);
+    struct pt_unwind_rule empty = frame_of_32;
+    empty.offset = 0;
+    s = state_of(stack, 4, 0x4000, 0);
+    s.registers[PT_REGISTER_SP] = 0x7008;
+    assert_int_equal(pt_unwind_step(&s, &empty), PT_UNWIND_LOST);
+    struct pt_unwind_rule indirect = { .kind = PT_RULE_INDIRECT,
+                                       .base = PT_REGISTER_FP,
+                                       .return_slot = 1 };
+    s = state_of(stack, 4, 0x4000, 0x8000);
+    assert_int_equal(pt_unwind_step(&s, &indirect), PT_UNWIND_TRUNCATED);
+    s = state_of(stack, 4, 0x4000, 0x6000);
+    assert_int_equal(pt_unwind_step(&s, &indirect), PT_UNWIND_LOST);
+}
+
 static void test_realigned_step(void **state) {
     (void)state;
     /* rbp is 0x7010: the caller's rbp stands there, the frame address (0x7030) 8 below */
@@ -160,19 +319,40 @@ static void test_plt_step(void **state) {
     assert_int_equal(s.registers[PT_REGISTER_PC], 0x4020);
 }
 
+/* Every register is at its place in the signal frame of the kernel. */
+static void check_signal_step(enum pt_rule_kind kind, const uint16_t places[PT_REGISTER_COUNT]) {
+    uint64_t stack[80];
+    for (size_t i = 0; i < PT_COUNT(stack); i++)
+        stack[i] = 0x9000 + i;
+    const struct pt_unwind_rule rule = { .kind = (uint8_t)kind };
+    struct pt_unwind_state s = state_of(stack, 80, 0x4000, 0);
+    s.is_exact_pc = false;
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    for (unsigned i = 0; i < PT_REGISTER_COUNT; i++)
+        assert_int_equal(s.registers[i], 0x9000 + places[i] / 8);
+    assert_int_equal(pt_unwind_lookup_pc(&s), 0x9000 + places[0] / 8); /* interrupted, not called */
+    /* a copy that ends right after it is enough, a shorter one is not */
+    s = state_of(stack, places[PT_REGISTER_PC] / 8u + 1, 0x4000, 0);
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_MORE);
+    s = state_of(stack, places[PT_REGISTER_PC] / 8u, 0x4000, 0x55);
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_TRUNCATED);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0x55);
+    stack[places[PT_REGISTER_PC] / 8] = 0;
+    s = state_of(stack, 80, 0x4000, 0);
+    assert_int_equal(pt_unwind_step(&s, &rule), PT_UNWIND_ROOT);
+}
+
 static void test_signal_step(void **state) {
     (void)state;
-    uint64_t stack[32] = { 0 };
-    stack[120 / 8] = 0xbb;
-    stack[160 / 8] = 0x9000;
-    stack[168 / 8] = 0x5555;
-    struct pt_unwind_state s = state_of(stack, 32, 0x4000, 0);
-    assert_int_equal(pt_unwind_step(&s, &(struct pt_unwind_rule){ .kind = PT_RULE_SIGNAL_X86 }),
-                     PT_UNWIND_MORE);
-    assert_int_equal(s.registers[PT_REGISTER_PC], 0x5555);
-    assert_int_equal(s.registers[PT_REGISTER_SP], 0x9000);
-    assert_int_equal(s.registers[PT_REGISTER_FP], 0xbb);
-    assert_int_equal(pt_unwind_lookup_pc(&s), 0x5555); /* interrupted, not called */
+    /* of struct ucontext: gregs from 40 on, r8 first */
+    static const uint16_t x86[PT_REGISTER_COUNT] = { 168, 160, 120, 128, 72, 80, 88, 96, 56 };
+    check_signal_step(PT_RULE_SIGNAL_X86, x86);
+    /* siginfo has 128 bytes, the mcontext is 176 behind, x0 follows the fault address */
+    enum { X0 = 128 + 176 + 8 };
+    static const uint16_t arm[PT_REGISTER_COUNT] = { X0 + 32 * 8, X0 + 31 * 8, X0 + 29 * 8,
+                                                     X0 + 30 * 8, X0 + 19 * 8, X0 + 20 * 8,
+                                                     X0 + 21 * 8, X0 + 22 * 8, X0 + 23 * 8 };
+    check_signal_step(PT_RULE_SIGNAL_ARM, arm);
 }
 
 static void test_frame_pointers(void **state) {
@@ -181,7 +361,24 @@ static void test_frame_pointers(void **state) {
     struct pt_unwind_state s = state_of(stack, 5, 0x4000, 0x7008);
     assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_MORE);
     assert_int_equal(s.registers[PT_REGISTER_PC], 0x4010);
+    assert_int_equal(s.registers[PT_REGISTER_SP], 0x7018);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0x7018);
+    assert_int_equal(pt_unwind_lookup_pc(&s), 0x400f);
     assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_LOST); /* it points to itself */
+    const uint64_t last[] = { 0, 0x4010, 0x7000, 0 };
+    s = state_of(last, 4, 0x4000, 0x7000); /* the outermost has no caller's pointer */
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_MORE);
+    assert_int_equal(s.registers[PT_REGISTER_FP], 0);
+    s = state_of(last, 4, 0x4000, 0x7004);
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_LOST); /* not aligned */
+    s = state_of(last, 4, 0x4000, 0x7000);
+    s.registers[PT_REGISTER_SP] = 0x7008;
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_LOST); /* below the stack pointer */
+    s = state_of(last, 4, 0x4000, 0x7020);
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_TRUNCATED);
+    const uint64_t end[] = { 0, 0 };
+    s = state_of(end, 2, 0x4000, 0x7000);
+    assert_int_equal(pt_unwind_step_fp(&s), PT_UNWIND_ROOT);
 }
 
 static void test_eh_index(void **state) {
@@ -193,8 +390,16 @@ static void test_eh_index(void **state) {
     assert_int_equal(start, 0x8140);
     assert_true(pt_eh_index_find(bytes, 0x8000, 0x8100, &start));
     assert_int_equal(start, 0x8100);
+    assert_true(pt_eh_index_find(bytes, 0x8000, 0x813f, &start));
+    assert_int_equal(start, 0x8100);
+    assert_true(pt_eh_index_find(bytes, 0x8000, 0x9000, &start));
+    assert_int_equal(start, 0x8200);
     assert_false(pt_eh_index_find(bytes, 0x8000, 0x80ff, &start));
-    section[2] = 1000; /* more than there are */
+    section[2] = 4; /* more than there are */
+    assert_false(pt_eh_index_find(bytes, 0x8000, 0x8150, &start));
+    section[2] = 3;
+    assert_false(pt_eh_index_find((struct pt_str){ bytes.at, 11 }, 0x8000, 0x8150, &start));
+    section[0] = 0x3b031b02; /* another version */
     assert_false(pt_eh_index_find(bytes, 0x8000, 0x8150, &start));
 }
 
@@ -310,6 +515,11 @@ int main(void) {
         { "C242: a realigned stack is found through the frame pointer", test_realigned_rule },
         { "C242: stubs, roots, signals; what is not understood is not a rule", test_other_rules },
         { "C242: arm64: a leaf returns by its register", test_arm_rules },
+        { "C242: registers have the numbers of DWARF", test_dwarf_registers },
+        { "C242: a rule has a slot for each saved register, or none", test_slots },
+        { "C242: a frame address is a register and a number, or a stub's", test_frame_rules },
+        { "C242: a register that cannot be restored is 0", test_lost_registers },
+        { "C242: steps end where the copy of the stack does", test_bounds },
         { "C242: a step restores the caller's registers", test_step },
         { "C242: a short copy is told from a wrong step", test_truncated },
         { "C242: a step out of a realigned stack", test_realigned_step },
