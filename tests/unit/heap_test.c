@@ -524,7 +524,7 @@ static void test_slope(void **state) {
     assert_near(g.slope_error, hypot(sqrt(20.351515151515151 / 8 / 82.5), 0.25) / 2);
     assert_true(isnan(pt_leak_growth(series, 7, 0.5, 0).slope));
     assert_true(isfinite(pt_leak_growth(series, 8, 0.5, 0).slope));
-    /* the means of the quarters rise by 8 in all: less than three errors of 2.7, more than of 2.6 */
+    /* the means of the quarters rise by 8: less than three errors of 2.7, more than of 2.6 */
     const float steps[] = { 4, 4, 6, 6, 9, 9, 12, 12 };
     assert_true(pt_leak_growth(steps, 8, 1, 2.6).is_leak);
     assert_false(pt_leak_growth(steps, 8, 1, 2.7).is_leak);

@@ -289,8 +289,8 @@ static void instructions_have_lengths(void **state) {
 }
 
 /* Lengths of all instructions of one and two bytes as objdump of binutils has them: a prefix, the
- * opcode, the operand, zeros. Invalid opcodes are not compared, nor near calls with a prefix, on which
- * AMD and Intel differ. */
+ * opcode, the operand, zeros. Invalid opcodes are not compared, nor near calls with a prefix: AMD
+ * and Intel differ there. */
 static const struct {
     const char *prefix, *operand, *lengths[16]; /* '?': not compared */
 } tables[] = {
