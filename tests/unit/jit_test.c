@@ -6,8 +6,12 @@
 #include "profile/names/frame_names.h"
 #include "profile/names/jit_dump.h"
 #include "profile/unwind/x86.h"
+#include "profile/sample/symbolize.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct dump {
     struct pt_buf bytes;
@@ -184,6 +188,193 @@ static void code_that_is_replaced_has_the_name_of_its_time(void **state) {
     assert_stack(&p, 3, "root;new");
     assert_stack(&p, 4, "root;newest;leaf");
     assert_int_equal(p.samples.at[1].stack, p.samples.at[3].stack);
+    pt_profile_release(&p);
+}
+
+/* Writes a new file that is removed by its name. */
+static void write_file(const char *path, struct pt_str bytes) {
+    (void)unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes.at, bytes.len), bytes.len);
+    close(fd);
+}
+
+static void sample_code(struct pt_recording *r, int32_t pid, int64_t time_ns, uint64_t address) {
+    uint32_t stack = pt_recording_stack(r, pid, &address, 1, PT_PROFILE_NONE, (struct pt_str){ 0 });
+    const struct pt_profile_sample s = { .time_ns = time_ns,
+                                         .stack = stack,
+                                         .thread = PT_PROFILE_NONE };
+    assert_true(pt_profile_sample(&r->profile, &s, (const int64_t[]){ 1, 1 }));
+}
+
+/* A process that has ended; no other can have its number while its map is there. */
+static void generated_code_has_the_names_of_its_files(void **state) {
+    (void)state;
+    enum { PID = INT32_MAX - 7 };
+    char dump_path[64], map_path[64], maps[256];
+    struct dump d = { 0 };
+    struct pt_fs fs;
+    struct pt_err err;
+    struct pt_recording r;
+    snprintf(dump_path, sizeof dump_path, "/tmp/jit-%d.dump", PID);
+    snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", PID);
+    put_header(&d, 0x4A695444, 0);
+    put_load(&d, 100, 0x1000, 16, 1, "first");
+    put_load(&d, 200, 0x1000, 16, 2, "second");
+    put_load(&d, 300, 0x1000, 16, 2, "second"); /* the same again */
+    put_load(&d, 100, 0x1020, 16, 3, "other");
+    write_file(dump_path, pt_buf_as_str(&d.bytes));
+    write_file(map_path, PT_STR("1000 100 from map\n1200 10 only map\n"));
+    assert_int_equal(pt_fs_open(&fs, "/proc", "/sys", "/", &err), 0);
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    snprintf(maps, sizeof maps,
+             "00001000-00003000 rwxp 00000000 00:00 0 \n"
+             "00010000-00011000 r-xp 00000000 00:00 0 %s\n",
+             dump_path);
+    pt_recording_add_maps(&r, PID, pt_scan_of(pt_str_from(maps)));
+    assert_string_equal(pt_recording_jit_dump(&r, PID), dump_path);
+    assert_null(pt_recording_jit_dump(&r, PID - 1));
+    static const struct {
+        int64_t time_ns;
+        uint64_t address;
+        const char *name;
+    } samples[] = {
+        { 150, 0x1000, "first" },    { 250, 0x1000, "second" },   { 350, 0x100f, "second" },
+        { 150, 0x100f, "first" },    { 150, 0x1010, "from map" }, { 150, 0x102f, "other" },
+        { 150, 0x1205, "only map" }, { 150, 0x1030, "from map" }, { 50, 0x1000, "first" },
+        { 150, 0x1210, "" },
+    };
+    for (size_t i = 0; i < PT_COUNT(samples); i++)
+        sample_code(&r, PID, samples[i].time_ns, samples[i].address);
+    pt_symbolize(&r);
+    for (size_t i = 0; i < PT_COUNT(samples); i++) {
+        const struct pt_profile_stack *stack = &r.profile.stacks.at[r.profile.samples.at[i].stack];
+        const struct pt_profile_frame *frame = &r.profile.frames.at[stack->frame];
+        assert_int_equal(frame->address, samples[i].address);
+        if (!*samples[i].name) {
+            assert_int_equal(frame->function, PT_PROFILE_NONE);
+            continue;
+        }
+        assert_stack(&r.profile, i, samples[i].name);
+        assert_int_equal(r.profile.functions.at[frame->function].kind, PT_KIND_JIT);
+    }
+    pt_recording_release(&r);
+    pt_fs_close(&fs);
+    unlink(dump_path);
+    unlink(map_path);
+    pt_buf_release(&d.bytes);
+}
+
+/* Anyone may write to /tmp: what is not a file of a sensible size is not read. */
+static void maps_that_are_not_read(void **state) {
+    (void)state;
+    enum { PID = INT32_MAX - 8 };
+    char path[64], target[64];
+    struct pt_fs fs;
+    struct pt_err err;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", PID);
+    snprintf(target, sizeof target, "/tmp/pitot-map-%d", (int)getpid());
+    assert_int_equal(pt_fs_open(&fs, "/proc", "/sys", "/", &err), 0);
+    for (int i = 0; i < 4; i++) {
+        struct pt_recording r;
+        (void)unlink(path);
+        write_file(target, PT_STR("1000 100 name\n"));
+        if (i == 0)
+            assert_int_equal(link(target, path), 0);
+        else if (i == 1)
+            assert_int_equal(symlink(target, path), 0);
+        else if (i == 2)
+            assert_int_equal(mkfifo(path, 0600), 0);
+        else {
+            assert_int_equal(link(target, path), 0);
+            assert_int_equal(truncate(path, (256 << 20) + 1), 0); /* a hole, not data */
+        }
+        pt_recording_init(&r, &fs, NULL, false, 1000);
+        pt_recording_add_maps(&r, PID,
+                              pt_scan_of(PT_STR("00001000-00003000 rwxp 00000000 00:00 0 \n")));
+        sample_code(&r, PID, 1, 0x1010);
+        pt_symbolize(&r);
+        uint32_t frame = r.profile.stacks.at[r.profile.samples.at[0].stack].frame;
+        if (i == 0)
+            assert_stack(&r.profile, 0, "name");
+        else
+            assert_int_equal(r.profile.frames.at[frame].function, PT_PROFILE_NONE);
+        pt_recording_release(&r);
+    }
+    unlink(path);
+    unlink(target);
+    pt_fs_close(&fs);
+}
+
+static int four_times(int number) {
+    return 4 * number;
+}
+
+static uint32_t module_of(struct pt_profile *p, const char *path, const char *build_id) {
+    return pt_profile_module(
+        p, (struct pt_profile_module){ pt_profile_string(p, pt_str_from(path)),
+                                       pt_profile_string(p, pt_str_from(build_id)) });
+}
+
+/* The address of a function in its file, and the build id of this program. */
+static uint64_t find_own(const char *path, const char *name, char hex[65]) {
+    struct pt_elf elf;
+    struct pt_err err;
+    uint8_t id[PT_ELF_BUILD_ID_MAX];
+    uint64_t address;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(pt_elf_open(&elf, path, fd, &err), 0);
+    assert_true(elf.module->find_symbol(elf.state, name, &address));
+    size_t size = elf.module->build_id(elf.state, id);
+    assert_true(size > 0 && size <= 32);
+    for (size_t i = 0; i < size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    pt_elf_close(&elf);
+    assert_null(elf.state); /* may be closed again */
+    pt_elf_close(&elf);
+    close(fd);
+    return address;
+}
+
+static void saved_profiles_get_their_names_later(void **state) {
+    (void)state;
+    static const struct pt_profile_value_type type = { "cpu", PT_PROFILE_SAMPLES };
+    int (*volatile function)(int) = four_times;
+    char path[4096], hex[65], other[65];
+    struct pt_err err;
+    struct pt_profile p;
+    if (pt_elf_check(&err))
+        skip(); /* no libdw here */
+    skip_if_emulated();
+    assert_int_equal(function(3), 12);
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    assert_true(n > 0);
+    path[n] = '\0';
+    uint64_t address = find_own(path, "four_times", hex);
+    memcpy(other, hex, sizeof other);
+    other[3] = other[3] == 'f' ? 'e' : 'f';
+    pt_profile_init(&p, &type, 1);
+    const uint32_t modules[] = { module_of(&p, path, hex), module_of(&p, path, other),
+                                 module_of(&p, "[pid 7]", ""), module_of(&p, "", "") };
+    for (size_t i = 0; i < PT_COUNT(modules); i++) {
+        struct pt_profile_frame f = { .function = PT_PROFILE_NONE,
+                                      .module = modules[i],
+                                      .address = address };
+        add_sample(&p, (int64_t)i, pt_profile_stack(&p, PT_PROFILE_NONE, pt_profile_frame(&p, f)));
+    }
+    pt_symbolize_saved(&p); /* has names, as far as it says */
+    for (size_t i = 0; i < p.samples.count; i++)
+        assert_int_equal(p.frames.at[p.stacks.at[p.samples.at[i].stack].frame].function,
+                         PT_PROFILE_NONE);
+    p.meta.unnamed = 1;
+    pt_symbolize_saved(&p);
+    assert_int_equal(p.meta.unnamed, 0);
+    assert_int_equal(p.samples.count, 4);
+    assert_stack(&p, 0, "four_times");
+    for (size_t i = 1; i < p.samples.count; i++) /* of another build, or not of a file */
+        assert_int_equal(p.frames.at[p.stacks.at[p.samples.at[i].stack].frame].function,
+                         PT_PROFILE_NONE);
     pt_profile_release(&p);
 }
 
@@ -447,6 +638,11 @@ int main(void) {
         PT_TEST(names_of_dumps, "C241: dumps are known by their name"),
         PT_TEST(code_that_is_replaced_has_the_name_of_its_time,
                 "C241: code that is replaced has the name of its time"),
+        PT_TEST(generated_code_has_the_names_of_its_files,
+                "C241: generated code has the names of its dump, then those of its map"),
+        PT_TEST(maps_that_are_not_read, "C241: links, pipes and huge files are not read as maps"),
+        PT_TEST(saved_profiles_get_their_names_later,
+                "C241: a saved profile gets the names of files with the same build id"),
         PT_TEST(code_that_returns_at_once_has_a_rule, "C242: code that returns at once has a rule"),
         PT_TEST(code_that_works_before_it_returns_has_a_rule,
                 "C242: what generated code takes from the stack before it returns is its frame"),
