@@ -518,6 +518,91 @@ static void the_model_follows_its_curve(void **state) {
     assert_near(pt_power_share(7), 1);
 }
 
+/* TDP and threads of a socket, as the vendors' pages state them. */
+static void processors_have_the_power_of_their_vendor(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        double watts, threads;
+    } known[] = {
+        { "EPYC 9965", 500, 384 },
+        { "EPYC 9755", 500, 256 },
+        { "EPYC 9654", 360, 192 },
+        { "EPYC 9554", 360, 128 },
+        { "EPYC 9354", 280, 64 },
+        { "EPYC 7763", 280, 128 },
+        { "EPYC 7742", 225, 128 },
+        { "EPYC 7713", 225, 128 },
+        { "EPYC 7702", 200, 128 },
+        { "EPYC 7543", 225, 64 },
+        { "EPYC 7402", 180, 48 },
+        { "EPYC 7R13", 225, 96 },
+        { "EPYC 7B12", 240, 128 },
+        { "Platinum 8592+", 350, 128 },
+        { "Platinum 8558P", 350, 96 },
+        { "Platinum 8558U", 300, 96 },
+        { "Platinum 8558", 330, 96 },
+        { "Platinum 8480+", 350, 112 },
+        { "Platinum 8470N", 300, 104 },
+        { "Platinum 8470", 350, 104 },
+        { "Platinum 8380H", 250, 56 },
+        { "Platinum 8380", 270, 80 },
+        { "Platinum 8375C", 300, 64 },
+        { "Platinum 8358P", 240, 64 },
+        { "Platinum 8358", 250, 64 },
+        { "Platinum 8280", 205, 56 },
+        { "Platinum 8275CL", 240, 48 },
+        { "Platinum 8259CL", 210, 48 },
+        { "Platinum 8175M", 240, 48 },
+        { "Gold 6338N", 185, 64 },
+        { "Gold 6338T", 165, 48 },
+        { "Gold 6338", 205, 64 },
+        { "Gold 6248R", 205, 48 },
+        { "Gold 6248", 150, 40 },
+        { "Gold 6230R", 150, 52 },
+        { "Gold 6230", 125, 40 },
+        { "Gold 6148", 150, 40 },
+        { "E5-2690 v4", 135, 28 },
+        { "E5-2686 v4", 145, 36 },
+        { "E5-2680 v4", 120, 28 },
+        { "Threadripper PRO 5975WX", 280, 64 },
+        { "Ryzen 9 7950X3D", 120, 32 },
+        { "Ryzen 9 7950X", 170, 32 },
+        { "Ryzen 9 5950X", 105, 32 },
+        { "Ryzen 9 5900X", 105, 24 },
+        { "Ryzen 9 3900X", 105, 24 },
+        { "Ryzen 7 5800X", 105, 16 },
+        { "i9-13900K", 125, 32 },
+        { "i9-11900K", 125, 16 },
+        { "i9-10900K", 125, 20 },
+        { "i7-8700K", 95, 12 },
+        { "i7-1165G7", 28, 8 },
+    };
+    for (size_t i = 0; i < PT_COUNT(known); i++) {
+        struct pt_energy_basis b = { 0 };
+        char text[96];
+        pt_str_copy(b.cpu_type, sizeof b.cpu_type, pt_str_from(known[i].type));
+        struct pt_estimate full = pt_power_full(&b);
+        assert_near(full.value, known[i].watts);
+        b.is_guest = (struct pt_given){ true, 1 };
+        b.cpu_threads = (struct pt_given){ true, known[i].threads / 2 };
+        full = pt_power_full(&b);
+        assert_near(full.value, known[i].watts / 2);
+        snprintf(text, sizeof text, "%.0f of %.0f threads", known[i].threads / 2, known[i].threads);
+        assert_non_null(strstr(full.method, text));
+    }
+}
+
+static void memory_has_five_watts_a_module(void **state) {
+    (void)state;
+    struct pt_energy_basis b = { .memory_bytes = { true, 64.0 * 1024 * 1024 * 1024 } };
+    struct pt_estimate memory = pt_power_memory(&b);
+    assert_estimate(&memory, 5, 24, 40, PT_MODELLED);
+    assert_non_null(strstr(memory.method, "64.0 GB x 0.375 W"));
+    b.memory_bytes.is_given = false;
+    assert_int_equal(pt_power_memory(&b).provenance, PT_UNKNOWN);
+}
+
 static void full_power_depends_on_what_is_known(void **state) {
     (void)state;
     struct pt_energy_basis b = { 0 };
@@ -658,6 +743,70 @@ static void cost_is_electricity_and_hours(void **state) {
     finish(&r);
     assert_estimate(figure(&r, PT_ENERGY_COST), 2.824, 2.86, 2.896, PT_MEASURED);
     end(&r);
+}
+
+/* Grams of CO2e per kWh and their year; docs/ENERGY.md says where they come from. */
+static void regions_have_the_mean_of_their_year(void **state) {
+    (void)state;
+    static const struct pt_carbon_region known[] = {
+        { "AE", "United Arab Emirates", 561, 2022 },
+        { "AR", "Argentina", 354, 2023 },
+        { "AT", "Austria", 111, 2023 },
+        { "AU", "Australia", 549, 2023 },
+        { "BE", "Belgium", 138, 2023 },
+        { "BR", "Brazil", 98, 2023 },
+        { "CA", "Canada", 170, 2023 },
+        { "CH", "Switzerland", 35, 2023 },
+        { "CL", "Chile", 291, 2023 },
+        { "CN", "China", 582, 2023 },
+        { "CZ", "Czechia", 450, 2023 },
+        { "DE", "Germany", 381, 2023 },
+        { "DK", "Denmark", 152, 2023 },
+        { "ES", "Spain", 174, 2023 },
+        { "FI", "Finland", 79, 2023 },
+        { "FR", "France", 56, 2023 },
+        { "GB", "United Kingdom", 238, 2023 },
+        { "GR", "Greece", 337, 2023 },
+        { "HK", "Hong Kong", 699, 2022 },
+        { "ID", "Indonesia", 676, 2022 },
+        { "IE", "Ireland", 291, 2023 },
+        { "IL", "Israel", 583, 2022 },
+        { "IN", "India", 713, 2023 },
+        { "IS", "Iceland", 28, 2022 },
+        { "IT", "Italy", 331, 2023 },
+        { "JP", "Japan", 485, 2023 },
+        { "KR", "South Korea", 431, 2023 },
+        { "MX", "Mexico", 507, 2023 },
+        { "NL", "Netherlands", 268, 2023 },
+        { "NO", "Norway", 30, 2023 },
+        { "NZ", "New Zealand", 113, 2023 },
+        { "PL", "Poland", 662, 2023 },
+        { "PT", "Portugal", 166, 2023 },
+        { "RU", "Russia", 441, 2023 },
+        { "SA", "Saudi Arabia", 707, 2022 },
+        { "SE", "Sweden", 41, 2023 },
+        { "SG", "Singapore", 471, 2023 },
+        { "TR", "Turkey", 465, 2023 },
+        { "TW", "Taiwan", 642, 2023 },
+        { "US", "United States", 369, 2023 },
+        { "ZA", "South Africa", 708, 2023 },
+    };
+    for (size_t i = 0; i < PT_COUNT(known); i++) {
+        const struct pt_carbon_region *found = pt_carbon_find(pt_str_from(known[i].name));
+        assert_non_null(found);
+        assert_string_equal(found->code, known[i].code);
+        assert_near(found->grams_per_kwh, known[i].grams_per_kwh);
+        assert_int_equal(found->year, known[i].year);
+        struct pt_estimate intensity = pt_carbon_intensity(found);
+        double grams = known[i].grams_per_kwh;
+        assert_estimate(&intensity, grams * 0.7, grams, grams * 1.3, PT_ASSUMED);
+    }
+    const struct pt_carbon_region *world = pt_carbon_find(PT_STR("world"));
+    assert_int_equal(world->year, 2019);
+    struct pt_estimate intensity = pt_carbon_intensity(world);
+    assert_estimate(&intensity, 28, 475, 713, PT_ASSUMED);
+    assert_ptr_equal(pt_carbon_find(PT_STR("usa")), pt_carbon_find(PT_STR("US")));
+    assert_ptr_equal(pt_carbon_find(PT_STR("uae")), pt_carbon_find(PT_STR("AE")));
 }
 
 static void regions_are_found_by_code_and_name(void **state) {
@@ -948,6 +1097,10 @@ int main(void) {
         PT_TEST(a_gpu_that_says_nothing_is_unknown_and_named,
                 "C290: a GPU that says nothing is unknown, not 0, and the total names it"),
         PT_TEST(the_model_follows_its_curve, "C290: the model follows its curve"),
+        PT_TEST(processors_have_the_power_of_their_vendor,
+                "C290: processors have the TDP that their vendor states"),
+        PT_TEST(memory_has_five_watts_a_module,
+                "C290: memory takes 0.375 W per GB, from 64 GB to 8 GB in a module of 5 W"),
         PT_TEST(full_power_depends_on_what_is_known,
                 "C290: full power comes from the CPU's name, the share of a guest, or a default"),
         PT_TEST(modelled_energy_is_power_over_time, "C290: modelled energy is power over time"),
@@ -959,6 +1112,8 @@ int main(void) {
         PT_TEST(without_assumptions_the_range_is_the_world,
                 "C290: without a region the range is that of all countries; no price, no cost"),
         PT_TEST(cost_is_electricity_and_hours, "C290: cost is electricity and hours"),
+        PT_TEST(regions_have_the_mean_of_their_year,
+                "C290: regions have the carbon intensity of their year"),
         PT_TEST(regions_are_found_by_code_and_name, "C290: regions are found by code and name"),
         PT_TEST(energy_per_request_token_and_phase,
                 "C290: energy per request, per 1,000 tokens and by phase"),
