@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "analyze/change_point.h"
+#include "base/attr.h"
 
 #include <math.h>
 
@@ -57,6 +58,93 @@ static void the_test_has_known_answers(void **state) {
     assert_float_equal(found.after, 7.75, 1e-12);
     double p = 2 * exp(-6 * 64.0 * 64 / (4096 + 256)); /* neighbours do not resemble each other */
     assert_float_equal(found.p, p, 1e-9);
+}
+
+/* assert_float_equal() compares floats. */
+static void assert_close(double found, double wanted) {
+    if (!(fabs(found - wanted) <= 1e-12 * fabs(wanted)))
+        fail_msg("%.17g instead of %.17g", found, wanted);
+}
+
+/* Computed by an independent program: place, p-value, medians. Neighbours that resemble each other,
+ * ties, values that alternate, and a resemblance so large that nothing is certain. */
+static void neighbours_that_resemble_each_other_say_less(void **state) {
+    (void)state;
+    static const struct {
+        double values[16];
+        size_t count, at;
+        double p, before, after;
+    } cases[] = {
+        { { 1, 2, 3, 4, 3, 2, 9, 10, 11, 12, 11, 10 }, 12, 6, 0.6958779875211486, 2.5, 10.5 },
+        { { 1, 2, 4, 7, 11, 12, 13, 14, 15, 16 }, 10, 5, 0.40206926898202866, 4, 14 },
+        { { 5, 1, 5, 1, 9, 5, 9, 5 }, 8, 4, 0.44626032029685964, 3, 7 },
+        { { 1, 2, 3, 4, 5, 6, 7, 8, 20, 19, 18, 17, 16, 15, 14, 13 }, 16, 8, 1, 4.5, 16.5 },
+        { { 1, 2 }, 2, 1, 1, 1, 2 },
+        { { 2, 1, 1 }, 3, 1, 1, 2, 1 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_change_point found = pt_change_point_find(cases[i].values, cases[i].count);
+        assert_int_equal(found.at, cases[i].at);
+        assert_close(found.p, cases[i].p);
+        assert_close(found.before, cases[i].before);
+        assert_close(found.after, cases[i].after);
+    }
+}
+
+/* Blocks of four: an outlier each, which the median leaves out. The level is 1, then `level`. */
+static size_t find_step(size_t at, double level, enum pt_shift *shift,
+                        struct pt_change_point *change, struct pt_shift_watch *w) {
+    *w = (struct pt_shift_watch){ 0 };
+    for (size_t block = 0; block < 200; block++)
+        for (int i = 0; i < PT_SHIFT_BLOCK; i++) {
+            double value = block < at ? 1 : level;
+            *shift = pt_shift_add(w, i == 1 ? 50 * value : value, change);
+            if (*shift)
+                return block * PT_SHIFT_BLOCK + (size_t)i + 1;
+        }
+    return 0;
+}
+
+/* There is a look at blocks 24, 32, 40 and so on; p is below 1e-5 at the 40th only. */
+static void a_step_is_found_at_the_first_look_that_is_certain(void **state) {
+    (void)state;
+    enum pt_shift shift;
+    struct pt_change_point change;
+    struct pt_shift_watch w;
+    assert_int_equal(find_step(20, 1.031, &shift, &change, &w), 40 * 4);
+    assert_int_equal(shift, PT_SHIFT_ROSE);
+    assert_int_equal(change.at, 20 * 4);
+    assert_close(change.before, 1);
+    assert_close(change.after, 1.031);
+    double p = 2 * exp(-6 * 400.0 * 400 / (64000 + 1600) * 39 / 41);
+    assert_close(change.p, p);
+    assert_int_equal(w.count, 20); /* what was before is forgotten */
+    assert_int_equal(w.seen, 160);
+    assert_close(w.medians[0], 1.031);
+    /* changes of 3 %, up and down */
+    assert_int_equal(find_step(20, 1.0301, &shift, &change, &w), 40 * 4);
+    assert_int_equal(find_step(20, 1.0299, &shift, &change, &w), 0);
+    assert_int_equal(find_step(20, 1 / 1.0301, &shift, &change, &w), 40 * 4);
+    assert_int_equal(shift, PT_SHIFT_FELL);
+    assert_int_equal(find_step(20, 1 / 1.0299, &shift, &change, &w), 0);
+    /* p-values of 0.97e-5 and 1.1e-5 at that look */
+    assert_int_equal(find_step(15, 2, &shift, &change, &w), 40 * 4);
+    assert_int_equal(find_step(124, 2, &shift, &change, &w), 152 * 4);
+}
+
+static void only_the_newest_blocks_are_remembered(void **state) {
+    (void)state;
+    struct pt_shift_watch w = { 0 };
+    struct pt_change_point change;
+    for (int i = 0; i < 4 * 300; i++)
+        assert_int_equal(pt_shift_add(&w, 1 + 1e-6 * (i / 4), &change), PT_SHIFT_NONE);
+    assert_int_equal(w.count, 256);
+    assert_close(w.medians[0], 1 + 1e-6 * 44);
+    assert_close(w.medians[255], 1 + 1e-6 * 299);
+    assert_int_equal(pt_shift_add(&w, 0, &change), PT_SHIFT_NONE);
+    assert_int_equal(pt_shift_add(&w, INFINITY, &change), PT_SHIFT_NONE);
+    assert_int_equal(w.seen, 1200);
+    assert_int_equal(w.block_fill, 0);
 }
 
 static void equal_values_have_no_change(void **state) {
@@ -161,6 +249,12 @@ static void a_change_is_told_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(the_test_has_known_answers, "C235: the test for a change has known answers"),
+        PT_TEST(neighbours_that_resemble_each_other_say_less,
+                "C235: neighbours that resemble each other make a change less certain"),
+        PT_TEST(a_step_is_found_at_the_first_look_that_is_certain,
+                "C235: a step of 3 % is found at the first look that is certain"),
+        PT_TEST(only_the_newest_blocks_are_remembered,
+                "C235: only the newest 256 blocks are remembered"),
         PT_TEST(equal_values_have_no_change, "C235: equal values have no change"),
         PT_TEST(steady_noise_is_no_change,
                 "C235: steady noise is not a change, also with autocorrelation"),
