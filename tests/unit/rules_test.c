@@ -6,6 +6,7 @@
 #include "tracks.h"
 
 #include "analyze/straggler.h"
+#include "analyze/trend.h"
 #include "analyze/verdict.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #define S(name)   PT_SIGNAL_##name
 #define MIB       1048576.0
 #define WINDOWS   10
+#define START_NS  INT64_C(7000000000) /* of the run; the clock does not start with it */
 #define TOLERANCE 1e-6
 
 static const struct known {
@@ -228,13 +230,14 @@ static void init_run(struct run *r, size_t window_count, double window_seconds) 
     *r = (struct run){ .windows = test_calloc(1, sizeof *r->windows) };
     r->windows->schema = &empty;
     r->windows->count = window_count;
+    r->windows->first_mono_ns = START_NS;
     r->signals = (struct pt_signals){ .windows = r->windows,
                                       .count = window_count,
                                       .seconds = (double)window_count * window_seconds };
     for (size_t i = 0; i < window_count; i++)
         r->windows->windows[i] =
-            (struct pt_window){ (int64_t)((double)i * window_seconds * 1e9),
-                                (int64_t)((double)(i + 1) * window_seconds * 1e9) };
+            (struct pt_window){ START_NS + (int64_t)((double)i * window_seconds * 1e9),
+                                START_NS + (int64_t)((double)(i + 1) * window_seconds * 1e9) };
     for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
         r->signals.values[id] = r->values[id];
         for (size_t i = 0; i < window_count; i++)
@@ -733,13 +736,158 @@ static void a_leak_grows_in_every_quarter(void **state) {
     }
 }
 
+/* Trends, and where a verdict holds */
+
+static void assert_near(double found, double wanted) {
+    if (!(fabs(found - wanted) <= TOLERANCE))
+        fail_msg("%.12g instead of %.12g", found, wanted);
+}
+
+/* 16 windows of two seconds; the values are those of their middles. */
+static void set_line(struct run *r, double start, double slope) {
+    init_run(r, 16, 2);
+    for (int i = 0; i < 16; i++)
+        r->values[S(OWN_RSS)][i] = start + slope * (2 * i + 1);
+}
+
+static void a_trend_has_known_answers(void **state) {
+    (void)state;
+    static struct run r;
+    struct pt_trend t;
+    set_line(&r, 100, 3);
+    assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0, &t));
+    assert_near(t.first, 103);
+    assert_near(t.last, 193);
+    assert_near(t.slope_per_second, 3);
+    assert_near(t.r_squared, 1);
+    assert_near(t.least_quarter, 1);
+    assert_near(t.seconds, 30);
+    assert_near(t.from, 1);
+    assert_near(t.to, 31);
+    assert_int_equal(t.window_count, 16);
+    /* without its first quarter, and with gaps: eight windows are enough, seven are not */
+    for (int i = 0; i < 4; i++)
+        r.values[S(OWN_RSS)][i] = 1e6;
+    for (int i = 5; i < 9; i++)
+        r.values[S(OWN_RSS)][i] = NAN;
+    assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0.25, &t));
+    assert_near(t.first, 100 + 3 * 9);
+    assert_near(t.last, 193);
+    assert_near(t.from, 9);
+    assert_near(t.seconds, 22);
+    assert_near(t.slope_per_second, 3);
+    assert_int_equal(t.window_count, 8);
+    r.values[S(OWN_RSS)][12] = NAN;
+    assert_false(pt_trend_find(&r.signals, S(OWN_RSS), 0.25, &t));
+    release_run(&r);
+    /* level, and falling */
+    set_line(&r, 100, 0);
+    assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0, &t));
+    assert_true(t.r_squared == 0 && t.least_quarter == 0 && t.slope_per_second == 0);
+    release_run(&r);
+    set_line(&r, 100, -3);
+    assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0, &t));
+    assert_near(t.slope_per_second, -3);
+    assert_near(t.r_squared, 1);
+    assert_true(t.least_quarter == 0);
+    release_run(&r);
+    /* quarters of 10, 20, 24 and 40: the least growth is 4, the mean 10; the last is longer */
+    init_run(&r, 18, 1);
+    static const double levels[] = { 10, 20, 24, 40 };
+    for (int i = 0; i < 18; i++)
+        r.values[S(OWN_RSS)][i] = levels[i < 16 ? i / 4 : 3];
+    assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0, &t));
+    assert_near(t.least_quarter, 0.4);
+    release_run(&r);
+}
+
+/* Windows 1 to 3 and 6 to 8: the first of two stretches of the same length is told; a longer one
+ * is told instead of it. */
+static void a_verdict_is_told_by_its_longest_stretch(void **state) {
+    (void)state;
+    for (int is_longer = 0; is_longer < 2; is_longer++) {
+        static struct run r;
+        init_run(&r, 10, 2);
+        set_signal(&r, S(CPU_BUSY), 0.97);
+        for (int i = 1; i < 4; i++) {
+            r.values[S(OWN_CPU_SHARE)][i] = 0.9 + 0.01 * i;
+            r.values[S(OWN_CPU_SHARE)][i + 5] = 0.8;
+        }
+        if (is_longer)
+            r.values[S(OWN_CPU_SHARE)][9] = 0.8;
+        struct pt_verdict v = verdict_of(&r, "cpu-bound");
+        assert_near(v.share, is_longer ? 0.7 : 0.6);
+        assert_int_equal(v.signal_count, 2);
+        assert_int_equal(v.signals[0].signal, S(OWN_CPU_SHARE));
+        assert_near(v.signals[0].value, is_longer ? 0.8 : 0.92);
+        assert_near(v.signals[0].from, is_longer ? 12 : 2);
+        assert_near(v.signals[0].to, is_longer ? 20 : 8);
+        assert_near(v.signals[1].value, 0.97);
+        release_run(&r);
+    }
+}
+
+/* The second in which most were killed, and the highest pressure, each with its own time. */
+static void an_event_is_told_with_its_time(void **state) {
+    (void)state;
+    static struct run r;
+    init_run(&r, 10, 2);
+    set_signal(&r, S(CPU_BUSY), 0.7);
+    set_signal(&r, S(OWN_OOM_KILLS), 0);
+    set_signal(&r, S(MEM_OOM_KILLS), 0);
+    r.values[S(OWN_OOM_KILLS)][0] = NAN;
+    r.values[S(OWN_OOM_KILLS)][3] = 0.5;
+    r.values[S(OWN_OOM_KILLS)][4] = 1;
+    r.values[S(OWN_OOM_KILLS)][6] = 1;
+    r.values[S(OWN_MEMORY_SHARE)][5] = 0.9;
+    r.values[S(OWN_MEMORY_SHARE)][7] = 0.95;
+    struct pt_verdict v = verdict_of(&r, "oom-killed");
+    assert_near(v.confidence, 0.97);
+    assert_near(v.share, 0.1);
+    assert_int_equal(v.signal_count, 2);
+    assert_near(v.signals[0].value, 5); /* rates of 2.5 in all, for two seconds */
+    assert_near(v.signals[0].from, 8);
+    assert_near(v.signals[0].to, 10);
+    assert_int_equal(v.signals[1].signal, S(OWN_MEMORY_SHARE));
+    assert_near(v.signals[1].value, 0.95);
+    assert_near(v.signals[1].from, 14);
+    assert_near(v.signals[1].to, 16);
+    release_run(&r);
+}
+
+/* What it grew by, where it ended and what confirms it, along the line. */
+static void a_leak_is_told_with_its_line(void **state) {
+    (void)state;
+    static struct run r;
+    init_run(&r, 16, 10);
+    set_signal(&r, S(CPU_BUSY), 0.7);
+    for (int i = 0; i < 16; i++) {
+        r.values[S(OWN_RSS)][i] = (100 + 5.0 * i) * MIB;
+        r.values[S(OWN_ANON)][i] = (50 + 4.0 * i) * MIB;
+    }
+    struct pt_verdict v = verdict_of(&r, "memory-leak");
+    assert_near(v.share, 110.0 / 160);
+    assert_int_equal(v.signal_count, 3);
+    assert_int_equal(v.signals[0].signal, S(OWN_RSS_GROWTH));
+    assert_near(v.signals[0].value / MIB, 0.5);
+    assert_int_equal(v.signals[1].signal, S(OWN_RSS));
+    assert_near(v.signals[1].value / MIB, 175);
+    assert_int_equal(v.signals[2].signal, S(OWN_ANON_GROWTH));
+    assert_near(v.signals[2].value / MIB, 0.4);
+    for (int i = 0; i < 3; i++) {
+        assert_near(v.signals[i].from, 45);
+        assert_near(v.signals[i].to, 155);
+    }
+    release_run(&r);
+}
+
 /* Stragglers */
 
 static const char *const urls[] = { "a", "b", "c" };
 
 /* `worker_count` engines with work, the last of which has other numbers. */
-static double worker_confidence(size_t worker_count, double pace, double rate, double running,
-                                const struct track *other) {
+static struct pt_verdict worker_verdict(size_t worker_count, double pace, double rate,
+                                        double running, const struct track *other) {
     struct track_set *set = test_calloc(1, sizeof *set);
     struct pt_journal_reader reader = { 0 };
     struct pt_windows *w = test_calloc(1, sizeof *w);
@@ -747,7 +895,7 @@ static double worker_confidence(size_t worker_count, double pace, double rate, d
     struct pt_explanation x;
     struct pt_err err = { "" };
     char path[] = "/tmp/pitot-rules-XXXXXX";
-    double confidence = 0;
+    struct pt_verdict found = { 0 };
     tracks_add(set,
                (const struct track[]){ { "cpu", NULL, "vCpuIdleTime", 'c', 100, 0 },
                                        { "engine", NULL, "tokens_generation_total", 'c', 9, 0 },
@@ -771,14 +919,14 @@ static double worker_confidence(size_t worker_count, double pace, double rate, d
     pt_explain(&x, &signals);
     for (int i = 0; i < x.verdict_count; i++)
         if (strcmp(x.verdicts[i].rule->id, "straggler") == 0)
-            confidence = x.verdicts[i].confidence;
+            found = x.verdicts[i];
     pt_signals_release(&signals);
     pt_windows_release(w);
     pt_journal_reader_close(&reader);
     unlink(path);
     test_free(w);
     test_free(set);
-    return confidence;
+    return found;
 }
 
 static void a_slow_engine_is_known_by_its_numbers(void **state) {
@@ -816,11 +964,27 @@ static void a_slow_engine_is_known_by_its_numbers(void **state) {
             { "container", "/own", "cCpuThrottledPeriods", 'c', 101, 0 } } },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        double confidence = worker_confidence(cases[i].worker_count, cases[i].pace, cases[i].rate,
-                                              cases[i].running, cases[i].other);
+        double confidence = worker_verdict(cases[i].worker_count, cases[i].pace, cases[i].rate,
+                                           cases[i].running, cases[i].other)
+                                .confidence;
         if (fabs(confidence - cases[i].confidence) > TOLERANCE)
             fail_msg("case %zu: confidence %g", i, confidence);
     }
+}
+
+static void a_slow_engine_is_told_with_its_pace_and_rate(void **state) {
+    (void)state;
+    static const struct track none = { 0 };
+    struct pt_verdict v = worker_verdict(3, 1.65, 0.5, 4, &none);
+    assert_string_equal(v.entity, "c");
+    assert_true(v.share == 1);
+    assert_int_equal(v.signal_count, 2);
+    assert_int_equal(v.signals[0].signal, S(WORKER_PACE));
+    assert_true(fabs(v.signals[0].value - 1.65) < TOLERANCE);
+    assert_int_equal(v.signals[1].signal, S(WORKER_RATE));
+    assert_true(fabs(v.signals[1].value - 0.5) < TOLERANCE);
+    for (int i = 0; i < 2; i++)
+        assert_true(v.signals[i].from == 0 && fabs(v.signals[i].to - 10) < TOLERANCE);
 }
 
 /* In the first `slowest` of the steps the last rank takes `pace` times as long as the others; in
@@ -899,6 +1063,15 @@ int main(void) {
             a_restless_second_count_leaves_it_to_the_third,
             "C234: where its cgroup cannot tell, the machine's memory confirms or denies a leak"),
         PT_TEST(a_leak_grows_in_every_quarter, "C234: a leak grows in every quarter of the run"),
+        PT_TEST(a_trend_has_known_answers, "C234: the trend of a signal has known answers"),
+        PT_TEST(a_verdict_is_told_by_its_longest_stretch,
+                "C234: signals are those of the longest time in which a verdict holds"),
+        PT_TEST(an_event_is_told_with_its_time,
+                "C234: an OOM kill and its signs are told with the time of their peaks"),
+        PT_TEST(a_leak_is_told_with_its_line,
+                "C234: a leak is told with its growth, its level and what confirms it"),
+        PT_TEST(a_slow_engine_is_told_with_its_pace_and_rate,
+                "C234: a slow engine is told with its pace and its rate, over the whole run"),
         PT_TEST(a_slow_engine_is_known_by_its_numbers,
                 "C234: a slow engine is a straggler from its thresholds on"),
         PT_TEST(a_slow_rank_is_known_by_its_numbers,

@@ -231,7 +231,7 @@ static void steps_are_matched_by_their_numbers(void **state) {
     (void)state;
     for (int is_numbered = 0; is_numbered < 2; is_numbered++) {
         struct pt_stragglers s = { .table = -1 };
-        for (int step = 0; step < 12; step++)
+        for (int step = 12; step-- > 0;)
             for (int rank = 0; rank < 3; rank++)
                 if (step > 0 || rank != 1)
                     add(&s, rank, "step", step * 100 * MS, is_numbered ? step : NO_NUMBER,
@@ -287,6 +287,22 @@ static void steps_that_most_ranks_have_are_compared(void **state) {
     assert_int_equal(compared_steps(4, 2), 20);
 }
 
+/* Each is the slowest in half of the steps: the first one is told, and is no straggler. */
+static void of_two_that_take_turns_none_is_a_straggler(void **state) {
+    (void)state;
+    struct pt_stragglers s = { .table = -1 };
+    for (int step = 0; step < 10; step++)
+        for (int rank = 0; rank < 2; rank++)
+            add(&s, rank, "step", step * MS, step, step % 2 == rank ? 30 : 10);
+    pt_stragglers_finish(&s);
+    assert_int_equal(s.count, 1);
+    assert_str_eq(s.ranks.list[s.list[0].rank], "0");
+    assert_close(s.list[0].slowest_share, 0.5);
+    assert_close(s.list[0].pace, (3 + 1.0 / 3) / 2);
+    assert_null(pt_stragglers_worst(&s));
+    pt_stragglers_release(&s);
+}
+
 /* Most time lost first; work comes before waiting for it. */
 static void the_straggler_that_costs_most_is_the_worst(void **state) {
     (void)state;
@@ -333,6 +349,8 @@ int main(void) {
                 "numbers that do not count up are not step numbers"),
         PT_TEST(steps_that_most_ranks_have_are_compared,
                 "steps that more than half of the ranks have are compared"),
+        PT_TEST(of_two_that_take_turns_none_is_a_straggler,
+                "of two ranks that take turns in being slow, none is a straggler"),
         PT_TEST(the_straggler_that_costs_most_is_the_worst,
                 "the straggler that costs most time is the worst, work before waiting"),
         PT_TEST(spans_beyond_a_million_are_counted, "spans beyond a million are only counted"),
