@@ -106,9 +106,8 @@ enum pt_shift pt_shift_add(struct pt_shift_watch *w, double value, struct pt_cha
     *change = pt_change_point_find(w->medians, w->count);
     size_t after = w->count - change->at;
     /* on a log scale a rise and the fall that reverses it have the same size */
-    bool is_large_enough = change->before > 0 &&
-                           fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);
-    if (change->p > PT_SHIFT_P || after < PT_SHIFT_AFTER || !is_large_enough)
+    bool is_large_enough = fabs(log(change->after / change->before)) >= log1p(PT_SHIFT_CHANGE_MIN);
+    if (change->p > PT_SHIFT_P || !is_large_enough)
         return PT_SHIFT_NONE;
     forget(w, change->at);
     change->at = after * PT_SHIFT_BLOCK;

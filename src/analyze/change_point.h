@@ -17,7 +17,6 @@
 #define PT_SHIFT_BLOCKS     256 /* medians kept */
 #define PT_SHIFT_FIRST      24  /* blocks before the first test */
 #define PT_SHIFT_LOOK       8   /* blocks between tests */
-#define PT_SHIFT_AFTER      8   /* blocks required at the new level */
 #define PT_SHIFT_P          1e-5
 #define PT_SHIFT_CHANGE_MIN 0.03 /* smaller changes are not reported */
 
