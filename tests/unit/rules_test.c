@@ -791,13 +791,13 @@ static void a_trend_has_known_answers(void **state) {
     assert_near(t.r_squared, 1);
     assert_true(t.least_quarter == 0);
     release_run(&r);
-    /* quarters of 10, 20, 24 and 40: the least growth is 4, the mean 10; the last is longer */
+    /* quarters of 10, 20, 24 and 42: the least growth is 4 of 32 / 3; the last has two more */
     init_run(&r, 18, 1);
     static const double levels[] = { 10, 20, 24, 40 };
     for (int i = 0; i < 18; i++)
-        r.values[S(OWN_RSS)][i] = levels[i < 16 ? i / 4 : 3];
+        r.values[S(OWN_RSS)][i] = i < 16 ? levels[i / 4] : 46;
     assert_true(pt_trend_find(&r.signals, S(OWN_RSS), 0, &t));
-    assert_near(t.least_quarter, 0.4);
+    assert_near(t.least_quarter, 0.375);
     release_run(&r);
 }
 
@@ -883,9 +883,9 @@ static void a_leak_is_told_with_its_line(void **state) {
 
 /* Stragglers */
 
-static const char *const urls[] = { "a", "b", "c" };
+static const char *const urls[] = { "a", "b", "c", "d" };
 
-/* `worker_count` engines with work, the last of which has other numbers. */
+/* `worker_count` engines with work, the last of which has other numbers, and the third of four. */
 static struct pt_verdict worker_verdict(size_t worker_count, double pace, double rate,
                                         double running, const struct track *other) {
     struct track_set *set = test_calloc(1, sizeof *set);
@@ -902,7 +902,7 @@ static struct pt_verdict worker_verdict(size_t worker_count, double pace, double
                                        { 0 } });
     tracks_add(set, other);
     for (size_t i = 0; i < worker_count; i++) {
-        bool is_last = i + 1 == worker_count;
+        bool is_last = i + 1 == worker_count || i == 2;
         tracks_add(set, (const struct track[]){
                             { "engines", urls[i], "system_requests_running", 'g', running, 0 },
                             { "engines", urls[i], "latency_inter_token_s_p50", 'g',
@@ -944,6 +944,7 @@ static void a_slow_engine_is_known_by_its_numbers(void **state) {
         { 3, 1.65, 0.849, 4, 0.75 },
         { 3, 1.65, 0.851, 4, 0 },
         { 2, 1.65, 0.5, 4, 0 },
+        { 4, 1.65, 0.5, 4, 0.75 }, /* the middle of four is the second */
         { 3, 1.65, 0.5, 1, 0.75 },
         { 3, 1.65, 0.5, 0.99, 0 },
         { 3, 1.65, 0.5, 4, 0.75, { { "engine", NULL, "system_preemptions_total", 'c', 0, 0 } } },
