@@ -18,7 +18,17 @@ extern const struct pt_collector pt_app_collector;
 #define FIRST_NS INT64_C(1000000000000) /* CLOCK_MONOTONIC of the first tick */
 #define MS       PT_NS_PER_MS
 
+static int count_in(const char *directory) {
+    DIR *d = opendir(directory);
+    int count = 0;
+    for (struct dirent *e; (e = readdir(d));)
+        count += e->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
 struct run {
+    int descriptor_count; /* before */
     struct pt_context context;
     void *state;
     struct pt_batch rows[2]; /* spans, metrics */
@@ -26,7 +36,8 @@ struct run {
 
 static void start(struct run *run) {
     struct pt_err err = { "" };
-    *run = (struct run){ .context = { .regions = tree.root, .now_ns = FIRST_NS } };
+    *run = (struct run){ .descriptor_count = count_in("/proc/self/fd"),
+                         .context = { .regions = tree.root, .now_ns = FIRST_NS } };
     run->state = pt_calloc(1, pt_app_collector.state_size);
     for (int i = 0; i < 2; i++)
         pt_batch_init(&run->rows[i], pt_app_collector.tables[i]);
@@ -45,6 +56,7 @@ static void stop(struct run *run) {
     pt_free(run->state);
     for (int i = 0; i < 2; i++)
         pt_batch_release(&run->rows[i]);
+    assert_int_equal(count_in("/proc/self/fd"), run->descriptor_count);
 }
 
 static int column_of(const struct pt_batch *b, const char *name) {
@@ -81,12 +93,7 @@ static uint32_t metric(const struct run *run, const char *name) {
 }
 
 static int count_files(void) {
-    DIR *d = opendir(tree.root);
-    int count = 0;
-    for (struct dirent *e; (e = readdir(d));)
-        count += e->d_name[0] != '.';
-    closedir(d);
-    return count;
+    return count_in(tree.root);
 }
 
 /* The time of the directory tells whether files have come; some file systems count it coarsely. */
@@ -95,12 +102,12 @@ static void set_directory_time(int64_t seconds) {
     assert_int_equal(utimensat(AT_FDCWD, tree.root, times, 0), 0);
 }
 
-/* As a process does that ends in good order: here children end without. */
-static void end_all(void) {
+/* As `count` processes do that end in good order: here children end without. */
+static void end_some(int count) {
     DIR *d = opendir(tree.root);
     for (struct dirent *e; (e = readdir(d));) {
         struct pt_region r;
-        if (e->d_name[0] == '.')
+        if (e->d_name[0] == '.' || count-- <= 0)
             continue;
         assert_int_equal(pt_region_open(&r, dirfd(d), e->d_name), 0);
         pt_region_store(&r.at->header.has_ended, 1);
@@ -250,16 +257,22 @@ static void metrics_and_files_are_looked_at_now_and_then(void **state) {
 static void the_file_of_a_program_that_ended_is_removed(void **state) {
     (void)state;
     struct run run;
-    run_child(record_all_kinds);
+    for (int i = 0; i < 3; i++)
+        run_child(record_all_kinds);
     start(&run);
     tick_at(&run, 0);
-    assert_int_equal(count_files(), 1);
-    end_all();
-    tick_at(&run, 10 * MS);
-    assert_int_equal(run.rows[1].row_count, 3); /* its last values, whatever the time */
-    assert_int_equal(count_files(), 0);
-    tick_at(&run, 2000 * MS);
-    assert_int_equal(run.rows[1].row_count, 0);
+    assert_int_equal(run.rows[1].row_count, 9);
+    assert_int_equal(count_files(), 3);
+    for (int left = 2; left >= 0; left--) {
+        int64_t since_ns = (2 - left) * 2000 * MS;
+        end_some(1);
+        tick_at(&run, since_ns + 10 * MS);
+        assert_int_equal(run.rows[1].row_count, 3); /* its last values, whatever the time */
+        assert_int_equal(count_files(), left);
+        tick_at(&run, since_ns + 1000 * MS);
+        assert_int_equal(run.rows[1].row_count, 3 * left);
+        tick_at(&run, since_ns + 2000 * MS);
+    }
     stop(&run);
 }
 
@@ -314,7 +327,7 @@ static void a_tick_has_so_many_spans(void **state) {
     for (int is_last = 0; is_last < 2; is_last++) {
         struct run run;
         run_child(fill_rings);
-        end_all();
+        end_some(1);
         start(&run);
         run.context.is_last = is_last;
         tick_at(&run, 0);

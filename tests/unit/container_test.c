@@ -5,10 +5,12 @@
 #include "base/mem.h"
 #include "collect/collector.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -499,6 +501,40 @@ static void few_descriptors_are_enough(void **state) {
     stop(&run);
 }
 
+static int count_descriptors(void) {
+    DIR *d = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(d);
+    while (readdir(d))
+        count++;
+    closedir(d);
+    return count;
+}
+
+/* Where no descriptor is left, all that are kept are given back, and none is kept from then on. */
+static void without_descriptors_all_are_given_back(void **state) {
+    (void)state;
+    struct run run = { 0 };
+    struct rlimit limit, low;
+    assert_int_equal(start(&run, "cgroup-v2-systemd"), 0);
+    int at_start = count_descriptors();
+    tick_after(&run, 0);
+    int kept = count_descriptors() - at_start;
+    assert_true(kept > 10);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    low = limit;
+    low.rlim_cur = 3; /* of those that are opened from now on */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    tick_after(&run, 60 * PT_NS_PER_SECOND);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(count_descriptors(), at_start);
+    for (int i = 0; i < 30; i++)
+        tick_after(&run, 10 * PT_NS_PER_SECOND);
+    assert_int_equal(count_descriptors(), at_start);
+    assert_cell(&run, ID1, "cCpuTime", 7654321000);
+    stop(&run);
+}
+
 static void a_steady_tick_allocates_nothing(void **state) {
     (void)state;
     struct run run = { 0 };
@@ -745,6 +781,8 @@ int main(void) {
         PT_TEST(a_sleeper_keeps_the_time_of_its_last_read,
                 "a group that sleeps keeps the time of its last read"),
         PT_TEST(few_descriptors_are_enough, "few descriptors are enough"),
+        PT_TEST(without_descriptors_all_are_given_back,
+                "without descriptors all that are kept are given back"),
         PT_TEST(a_steady_tick_allocates_nothing, "a steady tick allocates nothing"),
         LIVE_TEST(throttling_of_a_real_group_is_seen,
                   "C095 C098: throttling of a real v1 group is seen"),

@@ -892,7 +892,30 @@ static void the_static_file_names_the_gpus(void **state) {
     assert_number(gpu, "gMaxGraphicsClock", 1981);
     assert_number(gpu, "gMaxSmClock", 1982);
     assert_number(gpu, "gMaxMemClock", 2620);
+    assert_text(gpu, "gVendor", "nvidia");
+    assert_null(json_object_get(gpu, "gParentIndex"));      /* of MIG instances alone */
     assert_int_equal(json_array_size(at(root, "gpus")), 2); /* of other vendors */
+    json_decref(root);
+    close_collector(&c);
+}
+
+static void what_a_gpu_does_not_tell_is_null_in_the_static_file(void **state) {
+    (void)state;
+    static const char *const unknown[] = { "gName",          "gUuid",
+                                           "gTotalMemoryMb", "gMaxGraphicsClock",
+                                           "gMaxSmClock",    "gMaxMemClock" };
+    struct collected c;
+    assert_int_equal(open_collector(&c, "static-x86", "devices 1\n"), 0);
+    json_t *root = static_of(c.state), *nvidia = at(root, "nvidia");
+    assert_true(json_is_null(at(nvidia, "gDriverVersion")));
+    assert_true(json_is_null(at(nvidia, "gCudaVersion")));
+    json_t *gpu = json_array_get(at(nvidia, "gpus"), 0);
+    assert_text(gpu, "gVendor", "nvidia");
+    for (size_t i = 0; i < PT_COUNT(unknown); i++) {
+        assert_non_null(json_object_get(gpu, unknown[i]));
+        if (!json_is_null(at(gpu, unknown[i])))
+            fail_msg("%s is not null", unknown[i]);
+    }
     json_decref(root);
     close_collector(&c);
 }
@@ -955,6 +978,8 @@ int main(void) {
                 "C116: in a container a host pid is not confused with a process there"),
         PT_TEST(a_machine_without_gpu_has_none, "C115: a machine without GPU has none"),
         PT_TEST(the_static_file_names_the_gpus, "C130: the static file names the GPUs"),
+        PT_TEST(what_a_gpu_does_not_tell_is_null_in_the_static_file,
+                "C130: what a GPU does not tell is null in the static file"),
         PT_TEST(without_gpus_the_sections_are_there_and_empty,
                 "C130: without GPUs the sections are there and empty"),
     };
