@@ -465,9 +465,16 @@ static void an_interval_has_growth_rates_and_quantiles(void **state) {
                 (UINT64_C(1) << PT_ENGINE_TOKENS_PROMPT | UINT64_C(1) << PT_ENGINE_TTFT_SUM));
     assert_true(d.growth[PT_ENGINE_TOKENS_PROMPT] == 250);
     assert_true(d.rates[PT_ENGINE_TOKENS_PROMPT] == 500);
+    assert_true(is_close(d.growth[PT_ENGINE_TTFT_SUM], 0.2));
+    assert_true(is_close(d.rates[PT_ENGINE_TTFT_SUM], 0.4));
     assert_quantile(d.quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50], 0.05, 0.1);
+    assert_quantile(d.quantiles[PT_ENGINE_TTFT][PT_ENGINE_P90], 0.09, 0.1);
+    assert_quantile(d.quantiles[PT_ENGINE_TTFT][PT_ENGINE_P95], 0.095, 0.1);
     assert_quantile(d.quantiles[PT_ENGINE_TTFT][PT_ENGINE_P99], 0.099, 0.1);
     assert_false(d.quantiles[PT_ENGINE_E2E][PT_ENGINE_P50].is_present);
+    now.mono_ns = before.mono_ns; /* no time has passed: there is no rate */
+    pt_engine_delta(&before, &now, &d);
+    assert_true(d.present == 0 && !d.was_reset);
     pt_engine_reading_release(&before);
     pt_engine_reading_release(&now);
 }
@@ -484,6 +491,71 @@ static void a_restarted_engine_has_no_interval(void **state) {
     assert_true(d.present == 0);
     pt_engine_reading_release(&before);
     pt_engine_reading_release(&now);
+}
+
+static bool is_reset_between(const char *first, const char *second) {
+    struct pt_engine_reading before = { 0 }, now = { 0 };
+    struct pt_engine_delta d;
+    parse_text(first, &before);
+    parse_text(second, &now);
+    now.mono_ns = 1000000000;
+    pt_engine_delta(&before, &now, &d);
+    pt_engine_reading_release(&before);
+    pt_engine_reading_release(&now);
+    return d.was_reset;
+}
+
+static void only_what_a_restart_does_is_a_restart(void **state) {
+    (void)state;
+    /* sums of fractions may differ by their rounding */
+    assert_false(is_reset_between("vllm:time_to_first_token_seconds_sum 1000000000\n",
+                                  "vllm:time_to_first_token_seconds_sum 999999999.01\n"));
+    assert_true(is_reset_between("vllm:time_to_first_token_seconds_sum 1000000000\n",
+                                 "vllm:time_to_first_token_seconds_sum 999999998.9\n"));
+    assert_true(is_reset_between("vllm:prompt_tokens_total 5\n", "vllm:prompt_tokens_total 4\n"));
+    assert_false(is_reset_between("vllm:prompt_tokens_total 5\n", "vllm:prompt_tokens_total 5\n"));
+    assert_false(is_reset_between("vllm:prompt_tokens_total 0\n", "vllm:prompt_tokens_total 0\n"));
+    /* a gauge falls and a counter may go away */
+    assert_false(is_reset_between("vllm:num_requests_running 5\nvllm:prompt_tokens_total 5\n",
+                                  "vllm:num_requests_running 4\n"));
+    /* another engine has the port */
+    assert_true(is_reset_between("vllm:prompt_tokens_total 5\n", "sglang:prompt_tokens_total 6\n"));
+    assert_true(is_reset_between("vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 4\n",
+                                 "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 3\n"));
+    assert_false(is_reset_between("vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 4\n",
+                                  "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 4\n"));
+}
+
+/* Series `from` to `to`, the number also as a label; the order of the labels can be turned. */
+static void add_series(struct pt_buf *text, int from, int to, bool is_turned, int value) {
+    for (int i = from; i < to; i++) {
+        char line[128];
+        snprintf(line, sizeof line,
+                 is_turned ? "vllm:num_requests_running{b=\"x\",a=\"%d\"} %d\n"
+                           : "vllm:num_requests_running{a=\"%d\",b=\"x\"} %d\n",
+                 i, value);
+        pt_buf_str(text, pt_str_from(line));
+    }
+}
+
+static void copies_are_found_among_thousands_of_series(void **state) {
+    (void)state;
+    static const int counts[] = { 511, 512, 513, 1024, 5000 };
+    struct pt_engine_parser parser = { 0 };
+    struct pt_engine_reading r = { 0 };
+    struct pt_buf text = { 0 };
+    for (size_t i = 0; i < PT_COUNT(counts); i++) {
+        pt_buf_clear(&text);
+        add_series(&text, 0, counts[i], false, 2);
+        add_series(&text, 0, counts[i], true, i % 2 ? 3 : 1); /* the higher one counts */
+        assert_int_equal(pt_engine_parse(&parser, pt_buf_as_str(&text), &r, NULL), 0);
+        assert_field(&r, PT_ENGINE_REQUESTS_RUNNING, counts[i] * (i % 2 ? 3 : 2), "copies");
+        assert_int_equal(r.series_count, 2 * counts[i]);
+        assert_int_equal(parser.entry_count, counts[i]);
+    }
+    pt_buf_release(&text);
+    pt_engine_parser_release(&parser);
+    pt_engine_reading_release(&r);
 }
 
 static void several_engines_are_combined_by_the_rules(void **state) {
@@ -520,8 +592,15 @@ static void several_engines_are_combined_by_the_rules(void **state) {
     pt_engine_combine(readings, 1, &one);
     pt_engine_delta(&both, &one, &d);
     assert_true(d.was_reset);
+    assert_int_equal(one.kind, PT_ENGINE_VLLM);
+    assert_int_equal(one.series_count, 6);
+    assert_int_equal(both.series_count, 11);
+    assert_true(one.mono_ns == 5);
     pt_engine_combine(readings, 0, &one);
     assert_true(one.present == 0 && one.engine_count == 0);
+    assert_int_equal(one.kind, PT_ENGINE_UNKNOWN);
+    assert_true(one.mono_ns == 0 && one.series_count == 0);
+    assert_int_equal(one.latencies[PT_ENGINE_TTFT].count, 0);
     pt_engine_reading_release(&a);
     pt_engine_reading_release(&b);
     pt_engine_reading_release(&both);
@@ -616,6 +695,15 @@ static void a_broken_text_gives_an_empty_reading(void **state) {
     assert_string_equal(err.text, "line 2, column 9: a label must start with a letter or _");
     assert_int_equal(r.kind, PT_ENGINE_UNKNOWN);
     assert_true(r.present == 0);
+    assert_int_equal(pt_engine_parse(&parser,
+                                     PT_STR("vllm:cache_config_info{block_size=\"16\"} 1\n"
+                                            "vllm:num_requests_running{model_name=\"m\"} 1\n<"),
+                                     &r, &err),
+                     -EINVAL);
+    assert_int_equal(r.info_count, 0);
+    assert_int_equal(r.info_text.len, 0);
+    assert_int_equal(r.series_count, 0);
+    assert_int_equal(r.engine_count, 1);
     parser.limits.sample_count = 1;
     assert_int_equal(pt_engine_parse(&parser, PT_STR("a 1\nb 2\n"), &r, &err), -E2BIG);
     parser.content_type = PT_STR("application/openmetrics-text; version=1.0.0");
@@ -704,6 +792,10 @@ int main(void) {
         PT_TEST(an_interval_has_growth_rates_and_quantiles,
                 "C129: an interval has growth, rates and quantiles"),
         PT_TEST(a_restarted_engine_has_no_interval, "C127: a restarted engine has no interval"),
+        PT_TEST(only_what_a_restart_does_is_a_restart,
+                "C129: a rounding error, a gauge that fell or a missing counter is not a restart"),
+        PT_TEST(copies_are_found_among_thousands_of_series,
+                "C129: copies of a series are found among thousands of series"),
         PT_TEST(several_engines_are_combined_by_the_rules,
                 "C127: several engines are combined by the rules of the fields"),
         PT_TEST(odd_values_are_absent_and_copies_count_once,

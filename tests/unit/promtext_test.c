@@ -114,6 +114,19 @@ static void words_that_are_no_numbers_are_refused(void **state) {
     assert_true(value == 0.125);
     assert_true(pt_decimal_parse_go(PT_STR("-0X1.8P+1"), &value));
     assert_true(value == -3);
+    assert_true(pt_decimal_parse_go(PT_STR("+0x1.8p1"), &value));
+    assert_true(value == 3);
+    assert_false(pt_decimal_parse_go(PT_STR("0x1p1024"), &value));
+    assert_true(pt_decimal_parse(PT_STR("inf"), &value) && value == INFINITY);
+    assert_true(pt_decimal_parse(PT_STR("-infinity"), &value) && value == -INFINITY);
+    char digits[PT_DECIMAL_MAX + 2];
+    memset(digits, '0', sizeof digits);
+    digits[PT_DECIMAL_MAX - 1] = digits[PT_DECIMAL_MAX] = '7';
+    assert_true(pt_decimal_parse((struct pt_str){ digits, PT_DECIMAL_MAX }, &value) && value == 7);
+    assert_false(pt_decimal_parse((struct pt_str){ digits, PT_DECIMAL_MAX + 1 }, &value));
+    assert_true(pt_decimal_parse(PT_STR("0e999999999999999999999"), &value) && value == 0);
+    assert_true(pt_decimal_parse(PT_STR("1e-999999999999999999999"), &value) && value == 0);
+    assert_false(pt_decimal_parse(PT_STR("1e999999999999999999999"), &value));
     assert_true(pt_decimal_parse(PT_STR("-iNf"), &value) && value == -INFINITY);
     assert_true(pt_decimal_parse(PT_STR("+Infinity"), &value) && value == INFINITY);
     assert_true(pt_decimal_parse(PT_STR("NaN"), &value) && isnan(value));
@@ -278,12 +291,202 @@ static void a_failure_says_line_column_and_reason(void **state) {
     }
 }
 
+/* By a word of the reason: each place that can fail, and what is just allowed. */
+static void every_rule_of_the_grammar_is_kept(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_openmetrics;
+        uint32_t column; /* of the failure; 0: it is fine */
+        const char *word;
+    } cases[] = {
+        { "a{x=1} 1\n", false, 5, "quote" },
+        { "a{x=\"1\" y=\"2\"} 1\n", false, 9, "comma" },
+        { "a{x=\"1\",} 1\n", false, 0, "" },
+        { "a{x=\"1\",} 1\n# EOF\n", true, 9, "label" },
+        { "a{ x=\"1\"} 1\n# EOF\n", true, 3, "label" },
+        { "a {x=\"1\"} 1\n# EOF\n", true, 3, "number" },
+        { "a{x=\"1\"}1\n# EOF\n", true, 9, "blank" },
+        { "a{x=\"1\"}  1\n# EOF\n", true, 10, "value" },
+        { "a{x=\"\\t\"} 1\n# EOF\n", true, 0, "" },
+        { "a{x=\"\\\n\"} 1\n# EOF\n", true, 6, "escape" },
+        { "a{x=\"\\\\\",y=\"\\n\",z=\"\\\"\"} 1\n", false, 0, "" },
+        { "a{b=\"1\",\"c\"} 1\n", false, 12, "=" },
+        { "{\"a\",\"b\"} 1\n", false, 9, "second name" },
+        { "{a} 1\n", false, 3, "=" },
+        { "a 1 -\n", false, 5, "whole number" },
+        { "a 1 +\n", false, 5, "whole number" },
+        { "a 1 5:\n", false, 6, "whole number" },
+        { "a 1 5/\n", false, 6, "whole number" },
+        { "a 1 +5\n", false, 0, "" },
+        { "a 1 9223372036854775807\n", false, 0, "" },
+        { "a 1 9223372036854775808\n", false, 5, "64 bits" },
+        { "a 1 nan\n# EOF\n", true, 5, "finite" },
+        { "a 1 1.5 2\n# EOF\n", true, 9, "text after" },
+        { "a 1 #{} 1\n# EOF\n", true, 6, "exemplar" },
+        { "a 1 # x\n# EOF\n", true, 6, "exemplar" },
+        { "a 1 # {}1\n# EOF\n", true, 9, "exemplar" },
+        { "a 1 # {} x\n# EOF\n", true, 10, "number" },
+        { "a 1 # {} 1 +Inf\n# EOF\n", true, 12, "finite" },
+        { "a 1 # {} 1 1 1\n# EOF\n", true, 13, "text after" },
+        { "a{x=\"1\"} 1 # {x=\"2\"} 1\n# EOF\n", true, 0, "" },
+        { "a{x=\"1\"} 1 # {y=\"2\",y=\"2\"} 1\n# EOF\n", true, 21, "label" },
+        { "# HELP a \\t\n", false, 10, "escape" },
+        { "# HELP a x\\\n", false, 10, "escape" },
+        { "# HELP a \\\\\\x\n", false, 10, "escape" },
+        { "# HELP a \\\\t \\n\n", false, 0, "" },
+        { "# HELP a \\\"\n", false, 10, "escape" },
+        { "# HELP a \\t\n# EOF\n", true, 0, "" },
+        { "# HELP a b\xff\n", false, 10, "UTF-8" },
+        { "# HELP a \xc3\xa9\n", false, 0, "" },
+        { "# HELP a-b c\n", false, 9, "blank" },
+        { "# HELP\ta\tb\n", false, 0, "" },
+        { "# HELP a\tb\n# EOF\n", true, 9, "blank" },
+        { "# HELP a\n# EOF\n", true, 9, "blank" },
+        { "# HELP\n", false, 0, "" },
+        { "# HELP\n# EOF\n", true, 7, "name" },
+        { "# TYPE 1 gauge\n", false, 8, "start with" },
+        { "# UNIT a b c\n", false, 0, "" },
+        { "#HELP a b\n# EOF\n", true, 2, "comment" },
+        { "# NOTE a b\n# EOF\n", true, 3, "comment" },
+        { "# EOFx\n", true, 6, "text after" },
+        { "# EOF\na 1\n", true, 7, "text after" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_promtext p;
+        int rc;
+        pt_promtext_init(&p, pt_str_from(cases[i].text), cases[i].is_openmetrics, NULL);
+        while ((rc = pt_promtext_next(&p)) > 0)
+            ;
+        if (rc != (cases[i].column ? -EINVAL : 0) ||
+            (rc && (p.error_line != 1 || p.error_column != cases[i].column ||
+                    !strstr(p.reason, cases[i].word))))
+            fail_msg("%s: %d, line %u, column %u: %s", cases[i].text, rc, p.error_line,
+                     p.error_column, p.reason ? p.reason : "");
+    }
+}
+
+/* A list of labels of which mostly one value changes, and now and then anything. */
+static void random_line(uint64_t *seed, char *into, size_t size) {
+    static const char *const names[] = { "vllm:time_to_first_token_seconds_bucket", "vllm:a",
+                                         "vllm:ab", "b" };
+    static const char *const values[] = {
+        "",         "1", "0.25", "12345678",        "+Inf", "123456789", "x\\\"y",
+        "\xc3\xa9", "}", ",a=",  "Qwen/Qwen3-0.6B", "a b"
+    };
+    static const char *const numbers[] = {
+        "1",  "1.0",    "8.128902e+06",    "NaN", "12345678901234567",
+        "-3", "0x1p-3", "7 1601830800000", " 5",  "5 "
+    };
+    static unsigned which[4];
+    which[next_random(seed) % 4] = (unsigned)(next_random(seed) >> 20);
+    if (next_random(seed) % 5 == 0)
+        which[next_random(seed) % 4] = (unsigned)(next_random(seed) >> 20);
+    unsigned style = next_random(seed) % 8 ? 0 : (unsigned)(next_random(seed) >> 20) % 5;
+    const char *name = names[which[3] % PT_COUNT(names)];
+    const char *number = numbers[next_random(seed) % 3 ? 0 : next_random(seed) % PT_COUNT(numbers)];
+    const char *x = values[which[0] % PT_COUNT(values)], *y = values[which[1] % PT_COUNT(values)],
+               *z = values[which[2] % PT_COUNT(values)];
+    if (style == 0)
+        snprintf(into, size, "%s{engine=\"%s\",le=\"%s\",model_name=\"%s\"} %s\n", name, x, y, z,
+                 number);
+    else if (style == 1)
+        snprintf(into, size, "%s %s\n", name, number);
+    else if (style == 2)
+        snprintf(into, size, "%s { engine = \"%s\" , model_name=\"%s\", } %s\n", name, x, z,
+                 number);
+    else if (style == 3)
+        snprintf(into, size, "{\"%s\",engine=\"%s\",le=\"%s\"} %s\n", name, x, y, number);
+    else
+        snprintf(into, size, "# TYPE %s gauge\n", name);
+}
+
+static void assert_same_str(struct pt_str a, struct pt_str b, const char *line) {
+    if (!pt_str_eq(a, b))
+        fail_msg("%s: '%.*s' instead of '%.*s'", line, (int)a.len, a.at, (int)b.len, b.at);
+}
+
+static void assert_same_item(const struct pt_promtext_item *a, const struct pt_promtext_item *b,
+                             const char *line) {
+    assert_int_equal(a->kind, b->kind);
+    assert_same_str(a->name, b->name, line);
+    if (a->kind != PT_PROMTEXT_SAMPLE)
+        return;
+    assert_same_str(a->label_text, b->label_text, line);
+    assert_int_equal(bits_of(a->value), bits_of(b->value));
+    assert_int_equal(a->has_timestamp, b->has_timestamp);
+    assert_int_equal(a->label_count, b->label_count);
+    for (int i = 0; i < a->label_count; i++) {
+        assert_same_str(pt_promtext_label_name(a, i), pt_promtext_label_name(b, i), line);
+        assert_same_str(pt_promtext_label_value(a, i), pt_promtext_label_value(b, i), line);
+        assert_int_equal(a->list->labels[i].value_is_escaped, b->list->labels[i].value_is_escaped);
+    }
+}
+
+/* What a line says does not depend on the lines before it, which it is compared with. */
+static void a_line_says_the_same_alone_and_among_others(void **state) {
+    (void)state;
+    uint64_t seed = 2463534242u;
+    for (int round = 0; round < 400; round++) {
+        struct pt_buf text = { 0 };
+        char line[512];
+        size_t starts[101] = { 0 };
+        for (int i = 0; i < 100; i++) {
+            random_line(&seed, line, sizeof line);
+            pt_buf_str(&text, pt_str_from(line));
+            starts[i + 1] = text.len;
+        }
+        struct pt_promtext all, alone;
+        uint32_t samples = 0;
+        pt_promtext_init(&all, pt_buf_as_str(&text), false, NULL);
+        for (int i = 0; i < 100; i++) {
+            struct pt_str one = { (char *)text.at + starts[i], starts[i + 1] - starts[i] };
+            pt_str_copy(line, sizeof line, one);
+            pt_promtext_init(&alone, one, false, NULL);
+            if (pt_promtext_next(&all) != 1 || pt_promtext_next(&alone) != 1)
+                fail_msg("%s: %s, %s", line, all.reason, alone.reason);
+            assert_same_item(&all.item, &alone.item, line);
+            samples += alone.sample_count;
+            assert_int_equal(all.line, i + 1);
+        }
+        assert_int_equal(pt_promtext_next(&all), 0);
+        assert_int_equal(all.sample_count, samples);
+        pt_buf_release(&text);
+    }
+}
+
 static int drain(struct pt_str body, const struct pt_promtext_limits *limits) {
     struct pt_promtext p;
     int rc;
     pt_promtext_init(&p, body, false, limits);
     while ((rc = pt_promtext_next(&p)) > 0)
         ;
+    return rc;
+}
+
+/* A sample with `count` labels. */
+static int drain_labels(int count) {
+    struct pt_buf text = { 0 };
+    pt_buf_str(&text, PT_STR("a{"));
+    for (int i = 0; i < count; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "l%d=\"\",", i);
+        pt_buf_str(&text, pt_str_from(label));
+    }
+    pt_buf_str(&text, PT_STR("} 1\n"));
+    int rc = drain(pt_buf_as_str(&text), NULL);
+    pt_buf_release(&text);
+    return rc;
+}
+
+static int drain_repeated(const char *before, char c, size_t count, const char *after) {
+    struct pt_buf text = { 0 };
+    pt_buf_str(&text, pt_str_from(before));
+    memset(pt_buf_reserve(&text, count), c, count);
+    text.len += count;
+    pt_buf_str(&text, pt_str_from(after));
+    int rc = drain(pt_buf_as_str(&text), NULL);
+    pt_buf_release(&text);
     return rc;
 }
 
@@ -294,16 +497,29 @@ static void what_is_too_long_is_refused(void **state) {
     assert_int_equal(drain(PT_STR("a{x=\"12345\"} 1\n"), &limits), -E2BIG);
     assert_int_equal(drain(PT_STR("a 1\nb 2\nc 3\n"), &limits), -E2BIG);
     assert_int_equal(drain(PT_STR("# a comment of more than twenty bytes\n"), &limits), -E2BIG);
-    struct pt_buf many = { 0 };
-    pt_buf_str(&many, PT_STR("a{"));
-    for (int i = 0; i <= PT_PROMTEXT_LABELS; i++) {
-        char label[32];
-        snprintf(label, sizeof label, "l%d=\"\",", i);
-        pt_buf_str(&many, pt_str_from(label));
-    }
-    pt_buf_str(&many, PT_STR("} 1\n"));
-    assert_int_equal(drain(pt_buf_as_str(&many), NULL), -E2BIG);
-    pt_buf_release(&many);
+    assert_int_equal(drain(PT_STR("# 345678901234567890\n"), &limits), 0);
+    assert_int_equal(drain(PT_STR("# 3456789012345678901\n"), &limits), -E2BIG);
+    /* lines that resemble the one before have the same limits */
+    limits.line_bytes = 100;
+    assert_int_equal(drain(PT_STR("abc{x=\"1\"} 1\nabc{x=\"1234\"} 1\n"
+                                  "# a comment of more than thirty-two bytes\n"),
+                           &limits),
+                     0);
+    assert_int_equal(drain(PT_STR("abc{x=\"1\"} 1\nabc{x=\"12345\"} 1\n"
+                                  "# a comment of more than thirty-two bytes\n"),
+                           &limits),
+                     -E2BIG);
+    assert_int_equal(drain(PT_STR("abc{x=\"1\"} 1\nabc{x=\"2\"} 1\nabc{x=\"3\"} 1\n"
+                                  "# a comment of more than thirty-two bytes\n"),
+                           &limits),
+                     -E2BIG);
+    assert_int_equal(drain_labels(PT_PROMTEXT_LABELS), 0);
+    assert_int_equal(drain_labels(PT_PROMTEXT_LABELS + 1), -E2BIG);
+    /* the limits by default */
+    assert_int_equal(drain_repeated("a{x=\"", 'x', 16384, "\"} 1\n"), 0);
+    assert_int_equal(drain_repeated("a{x=\"", 'x', 16385, "\"} 1\n"), -E2BIG);
+    assert_int_equal(drain_repeated("", '#', 65536, "\na 1\n"), 0);
+    assert_int_equal(drain_repeated("", '#', 65537, "\na 1\n"), -E2BIG);
 }
 
 /* Any piece of a text ends somewhere: nothing behind its end may be looked at. ASan watches. */
@@ -530,6 +746,9 @@ int main(void) {
                 "C125: OpenMetrics has times in seconds, and exemplars"),
         PT_TEST(a_failure_says_line_column_and_reason,
                 "C125: a failure says line, column and reason"),
+        PT_TEST(every_rule_of_the_grammar_is_kept, "C125: every rule of the grammar is kept"),
+        PT_TEST(a_line_says_the_same_alone_and_among_others,
+                "C125: a line says the same alone and among others that resemble it"),
         PT_TEST(what_is_too_long_is_refused, "C125: what is too long or too much is refused"),
         PT_TEST(every_prefix_of_a_text_is_parsed_within_its_bounds,
                 "C125: every prefix of a text is parsed within its bounds"),
