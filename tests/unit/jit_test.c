@@ -122,6 +122,65 @@ static void dumps_that_cannot_be_read(void **state) {
     }
 }
 
+/* Sizes of the header and of records at their limits. */
+static void sizes_in_dumps(void **state) {
+    (void)state;
+    static const struct {
+        size_t at;
+        uint32_t value;
+        int rc;
+        size_t count;
+    } cases[] = {
+        { 4, 1, 0, 2 },           { 4, 2, -EBADMSG, 0 },  { 4, 0, -EBADMSG, 0 },
+        { 8, 48, 0, 2 },          { 8, 39, -EBADMSG, 0 }, { 8, 0xfffff, -EBADMSG, 0 },
+        { 32, 2, 0, 2 },          { 32, 3, -EBADMSG, 0 }, { 48 + 4, 15, 0, 0 },
+        { 48 + 4, 0xffff, 0, 0 }, { 48, 1, 0, 1 },        { 48, 7, 0, 1 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct dump d = { 0 };
+        struct pt_jit_dump parsed;
+        put_header(&d, 0x4A695444, 0);
+        put_load(&d, 5, 0x1000, 64, 1, "first");
+        put_load(&d, 5, 0x2000, 64, 2, "second"); /* at the same time: in the order of the file */
+        memcpy(d.bytes.at + cases[i].at, &cases[i].value, sizeof cases[i].value);
+        assert_int_equal(pt_jit_dump_parse(&parsed, pt_buf_as_str(&d.bytes)), cases[i].rc);
+        assert_int_equal(parsed.count, cases[i].count);
+        if (parsed.count == 2) {
+            assert_str_eq(parsed.loads[0].name, "first");
+            assert_str_eq(parsed.loads[1].name, "second");
+            assert_int_equal(parsed.loads[1].number, 1);
+        }
+        pt_jit_dump_release(&parsed);
+        assert_null(parsed.loads);
+        pt_buf_release(&d.bytes);
+    }
+}
+
+/* A name must end inside its record; a move needs all its numbers. */
+static void records_that_are_too_short(void **state) {
+    (void)state;
+    struct dump d = { 0 };
+    struct pt_jit_dump parsed;
+    struct pt_buf body = { 0 };
+    put_header(&d, 0x4A695444, 0);
+    put_load(&d, 1, 0x1000, 64, 7, "good");
+    for (int i = 0; i < 5; i++)
+        pt_buf_u64(&body, 7);
+    put_record(&d, 0, 2, &body); /* no name */
+    pt_buf_bytes(&body, "open", 4);
+    put_record(&d, 0, 3, &body); /* a name without end */
+    pt_buf_bytes(&body, "end", 3);
+    put_record(&d, 1, 4, &body); /* a move of 47 bytes */
+    pt_buf_release(&body);
+    put_move(&d, 5, 0x3000, 7);
+    assert_int_equal(pt_jit_dump_parse(&parsed, pt_buf_as_str(&d.bytes)), 0);
+    assert_int_equal(parsed.count, 2);
+    assert_load(&parsed.loads[0], 1, 0x1000, 64, "good");
+    assert_load(&parsed.loads[1], 5, 0x3000, 32, "good");
+    pt_jit_dump_release(&parsed);
+    pt_buf_release(&d.bytes);
+}
+
 static void names_of_dumps(void **state) {
     (void)state;
     assert_true(pt_jit_dump_is_path(PT_STR("/root/.debug/jit/x/jit-4242.dump")));
@@ -635,6 +694,8 @@ int main(void) {
         PT_TEST(a_dump_that_is_being_written,
                 "C241: of a dump that is being written, what is whole"),
         PT_TEST(dumps_that_cannot_be_read, "C241: dumps of other machines and clocks are refused"),
+        PT_TEST(sizes_in_dumps, "C241: sizes in a dump are checked"),
+        PT_TEST(records_that_are_too_short, "C241: records without an end are passed over"),
         PT_TEST(names_of_dumps, "C241: dumps are known by their name"),
         PT_TEST(code_that_is_replaced_has_the_name_of_its_time,
                 "C241: code that is replaced has the name of its time"),

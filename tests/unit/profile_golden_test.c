@@ -345,11 +345,198 @@ static void test_pprof(void **state) {
     pt_profile_release(&p);
 }
 
+/* A chain of `depth` calls of one function. */
+static void make_deep(struct pt_profile *p, uint32_t depth) {
+    static const struct pt_profile_value_type type = { "cpu", PT_PROFILE_NANOSECONDS };
+    pt_profile_init(p, &type, 1);
+    p->meta.period_ns = PERIOD_NS;
+    uint32_t frame = pt_profile_marker(p, PT_STR("f")), stack = PT_PROFILE_NONE;
+    for (uint32_t i = 0; i < depth; i++)
+        stack = pt_profile_stack(p, stack, frame);
+    struct pt_profile_sample s = { .thread = PT_PROFILE_NONE, .stack = stack };
+    assert_true(pt_profile_sample(p, &s, &(int64_t){ 5 }));
+}
+
+static size_t occurrences(const char *content, const char *words) {
+    size_t count = 0;
+    for (const char *at = content; (at = strstr(at, words)); at += strlen(words))
+        count++;
+    return count;
+}
+
+/* Traces keep 512 frames; collapsed stacks and speedscope 4096. */
+static void test_deep(void **state) {
+    (void)state;
+    struct pt_profile p;
+    static const uint32_t depths[] = { 511, 512, 513, 600, 4095, 4096, 4097 };
+    for (size_t i = 0; i < PT_COUNT(depths); i++) {
+        uint32_t depth = depths[i];
+        make_deep(&p, depth);
+        char *trace = written(&p, pt_chrome_trace_writer.write);
+        assert_int_equal(occurrences(trace, "\"ph\":\"X\""), depth < 512 ? depth : 512);
+        pt_free(trace);
+        char *folded = written(&p, pt_folded_writer.write);
+        assert_int_equal(occurrences(folded, "f"), depth < 4096 ? depth : 4096);
+        pt_free(folded);
+        json_t *root = parsed(trace = written(&p, pt_speedscope_writer.write));
+        assert_int_equal(json_array_size(at(root, "profiles.0.samples.0")),
+                         depth < 4096 ? depth : 4096);
+        json_decref(root);
+        pt_free(trace);
+        pt_profile_release(&p);
+    }
+}
+
+static json_t *page_data(const struct pt_profile *p) {
+    char *content = written(p, pt_profile_write_page_data);
+    json_t *root = parsed(content);
+    pt_free(content);
+    return root;
+}
+
+/* Columns 0 and `limit`, and what they are written as. */
+static void test_column_types(void **state) {
+    (void)state;
+    static const struct {
+        int64_t least, most;
+        const char *type, *data;
+    } cases[] = {
+        { 0, 255, "u8", "AP8=" },
+        { 0, 256, "u16", "AAAAAQ==" },
+        { 0, 65535, "u16", "AAD//w==" },
+        { 0, 65536, "u32", "AAAAAAAAAQA=" },
+        { 0, UINT32_MAX, "u32", "AAAAAP////8=" },
+        { 0, INT64_C(1) << 32, "f64", "AAAAAAAAAAAAAAAAAADwQQ==" },
+        { -1, 0, "i32", "/////wAAAAA=" },
+        { -1, INT32_MAX, "i32", "/////////38=" },
+        { -1, INT64_C(1) << 31, "f64", "AAAAAAAA8L8AAAAAAADgQQ==" },
+        { INT32_MIN, 0, "i32", "AAAAgAAAAAA=" },
+        { INT64_C(-1) + INT32_MIN, 0, "f64", "AAAgAAAA4MEAAAAAAAAAAA==" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_profile p;
+        static const struct pt_profile_value_type type = { "v", PT_PROFILE_SAMPLES };
+        pt_profile_init(&p, &type, 1);
+        struct pt_profile_sample s = { .thread = PT_PROFILE_NONE, .stack = PT_PROFILE_NONE };
+        assert_true(pt_profile_sample(&p, &s, &cases[i].least));
+        assert_true(pt_profile_sample(&p, &s, &cases[i].most));
+        json_t *root = page_data(&p);
+        assert_number(root, "samples.values.0.count", 2);
+        assert_text(root, "samples.values.0.type", cases[i].type);
+        assert_text(root, "samples.values.0.data", cases[i].data);
+        json_decref(root);
+        pt_profile_release(&p);
+    }
+}
+
+/* Times are microseconds, or tens of them where 32 bits are too few. */
+static void test_time_steps(void **state) {
+    (void)state;
+    static const struct {
+        int64_t last_ns;
+        double step_ns;
+    } cases[] = { { 1, 1000 },
+                  { INT64_C(4294967295999), 1000 },
+                  { INT64_C(4294967296000), 10000 },
+                  { INT64_C(42949672960000), 100000 } };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_profile p;
+        make_deep(&p, 1);
+        struct pt_profile_sample s = { .thread = PT_PROFILE_NONE,
+                                       .stack = PT_PROFILE_NONE,
+                                       .time_ns = cases[i].last_ns };
+        assert_true(pt_profile_sample(&p, &s, &(int64_t){ 5 }));
+        json_t *root = page_data(&p);
+        assert_number(root, "samples.time_step_ns", cases[i].step_ns);
+        json_decref(root);
+        pt_profile_release(&p);
+    }
+    struct pt_profile empty;
+    make_deep(&empty, 1);
+    empty.samples.count = 0;
+    json_t *root = page_data(&empty);
+    assert_number(root, "samples.time_step_ns", 1000);
+    assert_number(root, "samples.time.count", 0);
+    assert_number(root, "samples.time.value", 0);
+    json_decref(root);
+    pt_profile_release(&empty);
+}
+
+/* One thread is enough for samples without one to be called [unknown]. */
+static void test_unknown_process(void **state) {
+    (void)state;
+    struct pt_profile p;
+    make_deep(&p, 2);
+    char *folded = written(&p, pt_folded_writer.write);
+    assert_string_equal(folded, "f;f 5\n");
+    pt_free(folded);
+    (void)pt_profile_thread(&p, (struct pt_profile_thread){ 7, 7, 0, text(&p, "a") });
+    folded = written(&p, pt_folded_writer.write);
+    assert_string_equal(folded, "[unknown];f;f 5\n");
+    pt_free(folded);
+    pt_profile_release(&p);
+}
+
+/* A box has no text below 28 pixels, and as many letters of 6.7 pixels as fit. */
+static void test_labels(void **state) {
+    (void)state;
+    static const struct {
+        int64_t value; /* of 1180000 in all: thousandths of a pixel */
+        const char *label;
+    } cases[] = {
+        { 27999, "" },
+        { 28000, ">01\xe2\x80\xa6<" },
+        { 32799, ">01\xe2\x80\xa6<" },
+        { 32801, ">012\xe2\x80\xa6<" },
+        { 72999, ">01234567\xe2\x80\xa6<" },
+        { 73001, ">0123456789<" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_profile p;
+        static const struct pt_profile_value_type type = { "v", PT_PROFILE_SAMPLES };
+        pt_profile_init(&p, &type, 1);
+        uint32_t frame = pt_profile_marker(&p, PT_STR("0123456789"));
+        struct pt_profile_sample s = { .thread = PT_PROFILE_NONE, .stack = PT_PROFILE_NONE };
+        assert_true(pt_profile_sample(&p, &s, &(int64_t){ 1180000 - cases[i].value }));
+        s.stack = pt_profile_stack(&p, PT_PROFILE_NONE, frame);
+        assert_true(pt_profile_sample(&p, &s, &cases[i].value));
+        char *svg = written(&p, pt_svg_writer.write);
+        assert_int_equal(occurrences(svg, "<text x=\"14.0\" y=\"89.0\""), cases[i].label[0] != 0);
+        assert_non_null(strstr(svg, cases[i].label));
+        assert_non_null(strstr(svg, ">all, 1180000 samples<"));
+        pt_free(svg);
+        pt_profile_release(&p);
+    }
+}
+
+/* Boxes narrower than 0.4 pixels are left out, and do not make the picture higher. */
+static void test_narrow_boxes(void **state) {
+    (void)state;
+    for (int64_t value = 399; value <= 400; value++) {
+        struct pt_profile p;
+        make_deep(&p, 3);
+        p.values.at[0] = value;
+        struct pt_profile_sample s = { .thread = PT_PROFILE_NONE, .stack = PT_PROFILE_NONE };
+        assert_true(pt_profile_sample(&p, &s, &(int64_t){ 1180000 - value }));
+        char *svg = written(&p, pt_svg_writer.write);
+        assert_int_equal(occurrences(svg, "<title>f "), value < 400 ? 0 : 3);
+        assert_non_null(strstr(svg, value < 400 ? "height=\"86\"" : "height=\"140\""));
+        pt_free(svg);
+        pt_profile_release(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(test_cpu, "C241: a CPU profile is the same in every format as before"),
         PT_TEST(test_heap, "C244: a heap profile is the same in every format as before"),
         PT_TEST(test_diff, "C243: a difference is the same in every format as before"),
+        PT_TEST(test_deep, "C241: deep stacks are cut off where readers would fail"),
+        PT_TEST(test_column_types, "C241: a column has the narrowest type that holds it"),
+        PT_TEST(test_time_steps, "C241: times of a long profile have longer steps"),
+        PT_TEST(test_unknown_process, "C241: a collapsed stack begins with its process"),
+        PT_TEST(test_labels, "C241: labels of the picture are cut to their boxes"),
+        PT_TEST(test_narrow_boxes, "C241: boxes that cannot be seen are left out"),
         PT_TEST(test_pprof, "C241: every field of a pprof message has its number and value"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
