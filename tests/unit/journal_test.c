@@ -1,9 +1,11 @@
 /* The journal: what goes in comes out, and nothing else ever does. */
 #include "test.h"
+#include "short_io.h"
 
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "store/journal.h"
+#include "store/journal_delta.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,13 +74,14 @@ static bool one_in(uint32_t n) {
 
 static int64_t any_integer(void) {
     static const int64_t odd[] = { INT64_MIN, INT64_MAX, INT64_MIN + 1, -1, 0, 512, -512, 1024 };
+    uint32_t shift = below(64);
     switch (below(3)) {
     case 0:
         return odd[below(PT_COUNT(odd))];
     case 1:
         return below(100000);
     default:
-        return (int64_t)(random_bits() >> below(64));
+        return (int64_t)(random_bits() >> shift);
     }
 }
 
@@ -125,11 +128,12 @@ static void copy_cell(struct pt_batch *b, int column, const struct pt_batch *fro
 static void any_times(struct pt_batch *b, const struct pt_batch *before, uint32_t row,
                       int64_t mono_ns) {
     for (int i = 0; i < b->table->source_count; i++) {
-        if (row < before->row_count && one_in(4))
+        if (row < before->row_count && one_in(4)) {
             pt_set_time(b, i, pt_get_time(before, row, i));
-        else if (!one_in(5))
-            pt_set_time(b, i,
-                        mono_ns + 1000 * (int64_t)below(one_in(9) ? 900000 : 20) + below(999));
+        } else if (!one_in(5)) {
+            int64_t later_us = below(one_in(9) ? 900000 : 20);
+            pt_set_time(b, i, mono_ns + 1000 * later_us + below(999));
+        }
     }
 }
 
@@ -692,6 +696,320 @@ static void an_absurd_length_takes_no_memory(void **state) {
     end_run(&run);
 }
 
+/* Every sample in one of four lanes, of which each starts afresh now and then. */
+static void write_lanes_with_keys(uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t lane = below(4);
+        if (lane < run.journal.lane_count && one_in(3))
+            run.journal.lanes[lane].samples_since_key = 0;
+        assert_int_equal(pt_journal_write_lane(&run.journal, lane, next_sample(&run)), 0);
+        run.end[run.count++] = run.journal.byte_count;
+    }
+}
+
+/* Sample n is at n seconds and says so. */
+static uint64_t write_number(uint32_t lane, int64_t n, bool is_key) {
+    struct pt_sample s;
+    pt_sample_init(&s, &schema);
+    s.mono_ns = s.wall_ns = n * INT64_C(1000000000);
+    pt_batch_add_row(&s.batches[HOST]);
+    pt_set_i64(&s.batches[HOST], host_time, n * n);
+    if (is_key && lane < run.journal.lane_count)
+        run.journal.lanes[lane].samples_since_key = 0;
+    uint64_t before = run.journal.byte_count;
+    assert_int_equal(pt_journal_write_lane(&run.journal, lane, &s), 0);
+    pt_sample_release(&s);
+    return run.journal.byte_count - before;
+}
+
+/* Sample 2 is lost, and sample 4 is a difference to it. */
+static void damage_in_one_lane_gives_no_wrong_value_in_another(void **state) {
+    (void)state;
+    static const int64_t readable[] = { 0, 1, 3, 5, 6 };
+    begin_run(&run, 16);
+    write_number(0, 0, true);
+    write_number(1, 1, true);
+    uint64_t lost = write_number(0, 2, false), end = run.journal.byte_count;
+    write_number(1, 3, true);
+    write_number(0, 4, false);
+    write_number(1, 5, false);
+    write_number(0, 6, true);
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "\x55", 1, (off_t)end - 3), 1);
+    close(fd);
+    struct pt_journal_reader r;
+    struct pt_sample s;
+    open_reader(&r, &s);
+    for (size_t i = 0; i < PT_COUNT(readable); i++) {
+        assert_int_equal(pt_journal_next(&r, &s), 1);
+        assert_int_equal(s.mono_ns, readable[i] * 1000000000);
+        assert_int_equal(pt_get_i64(&s.batches[HOST], 0, host_time), readable[i] * readable[i]);
+    }
+    assert_int_equal(pt_journal_next(&r, &s), 0);
+    assert_int_equal(r.skipped_bytes, lost);
+    assert_int_equal(r.skipped_sample_count, 1);
+    close_reader(&r, &s);
+    end_run(&run);
+}
+
+/* A reader takes 256 KiB at a time: the sync record may lie across their end. */
+static void reading_resumes_wherever_the_damage_ends(void **state) {
+    (void)state;
+    enum { CHUNK = 256 << 10 };
+    char *junk = pt_calloc(1, CHUNK + 30);
+    memset(junk, 0xff, CHUNK + 30);
+    for (size_t end = CHUNK - 30; end < CHUNK + 30; end++) {
+        begin_run(&run, 17);
+        write_samples(&run, 1, 0);
+        size_t bytes = end - run.journal.byte_count;
+        append_bytes(junk, bytes);
+        write_samples(&run, 1, 1);
+        struct pt_journal_reader r;
+        struct pt_sample s;
+        open_reader(&r, &s);
+        for (uint32_t i = 0; i < 2; i++) {
+            assert_int_equal(pt_journal_next(&r, &s), 1);
+            check_sample(&run.samples[i], &s);
+        }
+        assert_int_equal(pt_journal_next(&r, &s), 0);
+        assert_int_equal(r.skipped_bytes, bytes);
+        assert_int_equal(r.skipped_sample_count, 0);
+        assert_int_equal(r.tail_bytes, 0);
+        close_reader(&r, &s);
+        end_run(&run);
+    }
+    pt_free(junk);
+}
+
+static uint32_t crc_of_file(void) {
+    uint8_t bytes[4096];
+    uint32_t crc = 0;
+    ssize_t n;
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+        crc = pt_crc32c(crc, bytes, (size_t)n);
+    close(fd);
+    return crc;
+}
+
+/* Things that are read one after the other, `stride_us` apart. */
+static void write_strides(int64_t stride_us) {
+    struct pt_sample s;
+    pt_sample_init(&s, &schema);
+    s.mono_ns = s.wall_ns = 1000000000;
+    for (int i = 0; i < 6; i++) {
+        pt_batch_add_row(&s.batches[THING]);
+        pt_set_i64(&s.batches[THING], thing_part, i);
+        pt_set_time(&s.batches[THING], 0, s.mono_ns + i * stride_us * 1000);
+    }
+    assert_int_equal(pt_journal_write(&run.journal, &s), 0);
+    pt_sample_release(&s);
+}
+
+/* docs/JOURNAL.md specifies every byte: other bytes are another version of the format. */
+static void the_bytes_of_the_format_stay(void **state) {
+    (void)state;
+    begin_run(&run, 18);
+    assert_int_equal(pt_journal_note(&run.journal, PT_STR("static"), PT_STR("{}")), 0);
+    write_samples(&run, 300, 0);
+    write_lanes_with_keys(100);
+    for (int64_t stride_us = -1; stride_us < 70; stride_us++)
+        write_strides(stride_us);
+    end_run(&run);
+    assert_int_equal(file_size(), 267768);
+    assert_int_equal(crc_of_file(), 0xe9e70dc0);
+}
+
+/* A table of two columns and no times; a sample of it is a few bytes. */
+static const struct pt_column small_columns[] = {
+    { "sNumber", "number", PT_GAUGE, PT_I64, PT_NONE, 0, "" },
+    { "sRatio", "ratio", PT_GAUGE, PT_F64, PT_NONE, 0, "" },
+};
+static const struct pt_table small_table = {
+    .name = "small", .file = "small", .help = "", .columns = small_columns, .column_count = 2
+};
+static const struct pt_table *const small_tables[] = { &small_table };
+static const struct pt_schema small_schema = { small_tables, 1 };
+
+#define BYTES(...) \
+    { { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }) }
+
+struct coded {
+    uint8_t bytes[20];
+    size_t len;
+};
+
+/* Decodes the samples one after the other; returns what the last one gives. */
+static int decode_all(const struct coded *samples, size_t count, struct pt_sample *s) {
+    struct pt_delta *d = pt_delta_new(&small_schema);
+    int rc = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct pt_bytes in = { samples[i].bytes, samples[i].bytes + samples[i].len, false };
+        assert_int_equal(rc, 0);
+        pt_sample_clear(s);
+        rc = pt_delta_decode(d, &in, s);
+    }
+    pt_delta_free(d);
+    return rc;
+}
+
+/* Two clocks; the table; its rows: a new one of 5, a new one of 10 and 1.5. */
+static const struct coded two_rows = BYTES(2, 4, 0, 2, 3, 1, 10, 3, 3, 20, 0xf0, 0x2e);
+
+static void samples_have_the_bytes_of_the_specification(void **state) {
+    (void)state;
+    static const struct {
+        struct coded sample; /* after two_rows */
+        uint32_t rows;
+        int64_t number[3];
+        double ratio[3]; /* 0: null */
+    } cases[] = {
+        { BYTES(0, 0), 0, { 0 }, { 0 } },
+        { BYTES(0, 0, 0, 2, 4), 2, { 5, 10 }, { 0, 1.5 } },            /* two the same */
+        { BYTES(0, 0, 0, 1, 0), 1, { 5 }, { 0 } },                     /* the first one */
+        { BYTES(0, 0, 0, 1, 10, 0), 1, { 10 }, { 1.5 } },              /* jump by 1 */
+        { BYTES(0, 0, 0, 2, 10, 0, 14, 0), 2, { 10, 5 }, { 1.5, 0 } }, /* and by -2 */
+        { BYTES(0, 0, 0, 2, 1, 1, 4, 0), 2, { 7, 10 }, { 0, 1.5 } },   /* 5 + 2 */
+        { BYTES(0, 0, 0, 2, 1, 1, 3, 0), 2, { 3, 10 }, { 0, 1.5 } },   /* 5 - 2 */
+        { BYTES(0, 0, 0, 2, 5, 2, 0, 0xd0, 0x0f, 0), 2, { 5, 10 }, { 0.5, 1.5 } }, /* appears */
+        { BYTES(0, 0, 0, 2, 0, 5, 2, 0), 2, { 5, 10 }, { 0, 0 } },                 /* disappears */
+        { BYTES(0, 0, 0, 2, 0, 1, 2, 0xe6, 0x07), 2, { 5, 10 }, { 0, 1.25 } },     /* thousandths */
+        { BYTES(0, 0, 0, 2, 0, 1, 2, 97, 0x0c), 2, { 5, 10 }, { 0, 1.25 } }, /* one byte XORed */
+        { BYTES(0, 0, 0, 3, 4, 3, 1, 2), 3, { 5, 10, 1 }, { 0, 1.5, 0 } },   /* a new one */
+    };
+    struct pt_sample s;
+    pt_sample_init(&s, &small_schema);
+    assert_int_equal(decode_all(&two_rows, 1, &s), 0);
+    assert_int_equal(s.mono_ns, 1);
+    assert_int_equal(s.wall_ns, 3);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        const struct coded both[] = { two_rows, cases[i].sample };
+        const struct pt_batch *b = &s.batches[0];
+        assert_int_equal(decode_all(both, 2, &s), 0);
+        assert_int_equal(s.mono_ns, 2);
+        assert_int_equal(s.wall_ns, 4);
+        assert_int_equal(b->row_count, cases[i].rows);
+        for (uint32_t row = 0; row < b->row_count; row++) {
+            assert_int_equal(pt_get_i64(b, row, 0), cases[i].number[row]);
+            assert_int_equal(pt_is_null(b, row, 1), cases[i].ratio[row] == 0);
+            if (cases[i].ratio[row] != 0)
+                assert_true(pt_get_f64(b, row, 1) == cases[i].ratio[row]);
+        }
+    }
+    /* The only known row, as plain changes: the cells that changed are remembered. */
+    static const struct coded plain[] = { BYTES(0, 0, 0, 1, 3, 1, 10), BYTES(0, 0, 1, 1, 4),
+                                          BYTES(0, 0, 1, 0, 4) };
+    assert_int_equal(decode_all(plain, 3, &s), 0);
+    assert_int_equal(pt_get_i64(&s.batches[0], 0, 0), 9);
+    pt_sample_release(&s);
+}
+
+static void bytes_that_are_not_a_sample_are_refused(void **state) {
+    (void)state;
+    static const struct coded cases[] = {
+        /* after two_rows */
+        BYTES(0),                                 /* one clock */
+        BYTES(0, 0, 2, 1, 3, 1, 2),               /* a second table */
+        BYTES(0, 0, 1, 0),                        /* the only known row, but there are two */
+        BYTES(0, 0, 0, 0),                        /* no row */
+        BYTES(0, 0, 0, 1, 4),                     /* two the same, of one */
+        BYTES(0, 0, 0, 1, 9, 0),                  /* a change that is not known */
+        BYTES(0, 0, 0, 1, 7, 1, 2),               /* two new ones */
+        BYTES(0, 0, 0, 1, 18, 0),                 /* jump behind the last row */
+        BYTES(0, 0, 0, 1, 6, 0),                  /* jump before the first one */
+        BYTES(0, 0, 0, 2, 10, 0, 6, 0),           /* a row continued twice */
+        BYTES(0, 0, 0, 3, 4, 0),                  /* a row that is not known */
+        BYTES(0, 0, 0, 1, 1, 4, 0),               /* change in a third column */
+        BYTES(0, 0, 0, 1, 1, 2, 0),               /* change of a null */
+        BYTES(0, 0, 0, 1, 5, 2, 2, 0),            /* change of a cell that appears */
+        BYTES(0, 0, 0, 1, 3, 4, 0),               /* presence of a third column */
+        BYTES(0, 0, 0, 1, 1, 1),                  /* no cell */
+        BYTES(0, 0, 0, 1, 10, 1, 2, 99, 8, 0x40), /* infinity */
+        BYTES(0, 0, 0, 1, 10, 1, 2, 115, 0, 0),   /* bytes seven and eight of a double */
+        BYTES(0, 0, 0, 1, 10, 1, 2, 97),          /* no such byte */
+    };
+    struct pt_sample s;
+    pt_sample_init(&s, &small_schema);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        const struct coded both[] = { two_rows, cases[i] };
+        if (decode_all(both, 2, &s) != -EBADMSG)
+            fail_msg("case %zu is taken", i);
+    }
+    pt_sample_release(&s);
+}
+
+/* Doubles are kept as thousandths up to 2^40 of them; two_rows ends with 1500. */
+static int decode_thousandths(int64_t difference, struct pt_sample *s) {
+    struct coded both[] = { two_rows, BYTES(0, 0, 0, 1, 10, 1, 2) };
+    struct pt_buf cell = { 0 };
+    pt_buf_varint(&cell, pt_zigzag(difference) << 1);
+    memcpy(both[1].bytes + both[1].len, cell.at, cell.len);
+    both[1].len += cell.len;
+    pt_buf_release(&cell);
+    return decode_all(both, 2, s);
+}
+
+static void thousandths_have_their_bounds(void **state) {
+    (void)state;
+    const int64_t most = INT64_C(1) << 40;
+    struct pt_sample s;
+    pt_sample_init(&s, &small_schema);
+    assert_int_equal(decode_thousandths(most - 1500, &s), 0);
+    assert_true(pt_get_f64(&s.batches[0], 0, 1) == (double)most / 1000);
+    assert_int_equal(decode_thousandths(most - 1499, &s), -EBADMSG);
+    assert_int_equal(decode_thousandths(-most - 1500, &s), 0);
+    assert_int_equal(decode_thousandths(-most - 1501, &s), -EBADMSG);
+    pt_sample_release(&s);
+    int64_t thousandths;
+    assert_true(pt_delta_thousandths(-0.25, &thousandths) && thousandths == -250);
+    assert_true(pt_delta_thousandths((double)most / 1000, &thousandths) && thousandths == most);
+    assert_false(pt_delta_thousandths((double)(most + 1000) / 1000, &thousandths));
+    assert_false(pt_delta_thousandths(0.0005, &thousandths));
+    assert_false(pt_delta_thousandths(-0.0, &thousandths));
+}
+
+/* Opens the journal; the read with this number fails. */
+static void check_failing_read(int number) {
+    struct pt_journal_reader r;
+    struct pt_err err = { "" };
+    short_io.failing_call = number;
+    assert_int_equal(pt_journal_open(&r, path, &err), -EIO);
+    assert_int_equal(short_io.failing_call, 0);
+    assert_non_null(strstr(err.text, "cannot read"));
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, strerror(EIO)));
+    assert_false(pt_fd_is_open(r.fd));
+}
+
+static void a_disk_that_fails_is_an_error_in_words(void **state) {
+    (void)state;
+    begin_run(&run, 19);
+    check_failing_read(1); /* of the header */
+    check_failing_read(3); /* of notes: two reads found the schema and the end behind it */
+    write_samples(&run, 1, 0);
+    struct pt_journal_reader r;
+    struct pt_sample s;
+    open_reader(&r, &s);
+    assert_int_equal(pt_journal_next(&r, &s), 1);
+    short_io.failing_call = 1;
+    assert_int_equal(pt_journal_next(&r, &s), -EIO);
+    assert_int_equal(pt_journal_next(&r, &s), 0);
+    close_reader(&r, &s);
+    /* Short and interrupted reads are not errors. */
+    short_io.most = 13;
+    short_io.is_interrupted = true;
+    open_reader(&r, &s);
+    assert_int_equal(pt_journal_next(&r, &s), 1);
+    check_sample(&run.samples[0], &s);
+    assert_int_equal(pt_journal_next(&r, &s), 0);
+    close_reader(&r, &s);
+    short_io.most = 0;
+    short_io.is_interrupted = false;
+    end_run(&run);
+}
+
 static int open_with_tables(const struct pt_table *a, const struct pt_table *b) {
     const struct pt_table *const pair[] = { a, b };
     const struct pt_schema two = { pair, 2 };
@@ -728,6 +1046,110 @@ static void a_schema_that_could_do_harm_is_refused(void **state) {
     assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
     columns[thing_any].name = "tAny";
     assert_int_equal(open_with_tables(&host_table, &odd), 0);
+    columns[thing_any].name = "";
+    assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
+    columns[thing_any].name = "t\x7f";
+    assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
+    columns[thing_any].name = "t any \xc3\xa9"; /* any text but control characters */
+    assert_int_equal(open_with_tables(&host_table, &odd), 0);
+    columns[thing_any].kind = PT_COUNTER + 1;
+    assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
+    columns[thing_any].kind = PT_COUNTER, columns[thing_any].type = PT_STRING + 1;
+    assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
+    columns[thing_any].type = PT_STRING;
+    assert_int_equal(open_with_tables(&host_table, &odd), 0);
+    odd.column_count = 0;
+    assert_int_equal(open_with_tables(&host_table, &odd), -EBADMSG);
+}
+
+/* `length` letters; for the names of one call. */
+static const char *letters(size_t length) {
+    static char text[8192];
+    memset(text, 'x', length);
+    text[length] = 0;
+    return text;
+}
+
+static void names_of_a_schema_have_their_lengths(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_fine;
+    } words[] = {
+        { "x", true },    { "", false },    { "aZ09_-", true }, { "a.b", false },
+        { "a/b", false }, { "a b", false }, { "a{", false },    { "a@", false },
+        { "a[", false },  { "a`", false },  { "a:", false },
+    };
+    struct pt_table odd = thing_table;
+    struct pt_column columns[thing_column_count];
+    for (size_t i = 0; i < PT_COUNT(words); i++) {
+        int expected = words[i].is_fine ? 0 : -EBADMSG;
+        odd = thing_table;
+        odd.name = words[i].name;
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        odd = thing_table;
+        memcpy(columns, thing_columns, sizeof columns);
+        odd.columns = columns;
+        columns[thing_any].short_name = words[i].name;
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+    }
+    for (size_t more = 0; more < 2; more++) {
+        int expected = more ? -EBADMSG : 0;
+        odd = thing_table;
+        odd.name = letters(128 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        odd.name = "things", odd.file = letters(128 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        odd.file = "things", odd.section = letters(128 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        odd.section = NULL, odd.help = letters(4096 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        const char *const sources[] = { "file", letters(128 + more) };
+        odd.help = "", odd.sources = sources;
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        odd = thing_table;
+        memcpy(columns, thing_columns, sizeof columns);
+        odd.columns = columns;
+        columns[thing_any].name = letters(128 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+        columns[thing_any].name = "tAny", columns[thing_any].help = letters(4096 + more);
+        assert_int_equal(open_with_tables(&host_table, &odd), expected);
+    }
+}
+
+static int open_with_sources(uint16_t count) {
+    const char *sources[65];
+    struct pt_table many = mark_table;
+    for (size_t i = 0; i < PT_COUNT(sources); i++)
+        sources[i] = "source";
+    many.sources = sources;
+    many.source_count = count;
+    return open_with_tables(&host_table, &many);
+}
+
+static int open_with_columns(uint16_t count) {
+    struct pt_column *columns = pt_calloc(count, sizeof *columns);
+    char(*names)[8] = pt_calloc(count, sizeof *names);
+    struct pt_table many = mark_table;
+    for (uint16_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof *names, "m%u", i);
+        columns[i] = mark_columns[0];
+        columns[i].name = columns[i].short_name = names[i];
+    }
+    many.columns = columns;
+    many.column_count = count;
+    int rc = open_with_tables(&host_table, &many);
+    pt_free(columns);
+    pt_free(names);
+    return rc;
+}
+
+static void a_schema_has_a_limit_for_each_of_its_lists(void **state) {
+    (void)state;
+    assert_int_equal(open_with_sources(64), 0);
+    assert_int_equal(open_with_sources(65), -EBADMSG);
+    assert_int_equal(open_with_columns(4096), 0);
+    assert_int_equal(open_with_columns(4097), -EBADMSG);
 }
 
 static void sleeping_things_cost_next_to_nothing(void **state) {
@@ -803,6 +1225,22 @@ int main(void) {
         PT_TEST(an_absurd_length_takes_no_memory, "C018: an absurd length takes no memory"),
         PT_TEST(a_schema_that_could_do_harm_is_refused,
                 "C030: a schema that could do harm is refused"),
+        PT_TEST(names_of_a_schema_have_their_lengths,
+                "C030: names of a schema have these characters and lengths"),
+        PT_TEST(a_schema_has_a_limit_for_each_of_its_lists,
+                "C030: a schema has a limit for each of its lists"),
+        PT_TEST(damage_in_one_lane_gives_no_wrong_value_in_another,
+                "C018: damage in one lane gives no wrong value in another"),
+        PT_TEST(reading_resumes_wherever_the_damage_ends,
+                "C018: reading resumes wherever the damage ends"),
+        PT_TEST(the_bytes_of_the_format_stay, "C018: the bytes of the format do not change"),
+        PT_TEST(samples_have_the_bytes_of_the_specification,
+                "C018: samples have the bytes of the specification"),
+        PT_TEST(bytes_that_are_not_a_sample_are_refused,
+                "C018: bytes that are not a sample are refused"),
+        PT_TEST(thousandths_have_their_bounds, "C018: doubles are thousandths within their bounds"),
+        PT_TEST(a_disk_that_fails_is_an_error_in_words,
+                "C018: a disk that fails is an error in words, a short read is not"),
         PT_TEST(sleeping_things_cost_next_to_nothing,
                 "C018: 5,000 rows in which nothing happened cost a few bytes"),
     };

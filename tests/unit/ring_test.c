@@ -6,6 +6,7 @@
 #include "store/ring.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 
 #define SECOND INT64_C(1000000000)
@@ -143,6 +144,61 @@ static void a_reader_follows_a_writer_from_segment_to_segment(void **state) {
     pt_sample_release(&s);
     pt_journal_reader_close(&reader);
     pt_ring_close(&r);
+}
+
+/* Copies the first `bytes` of a segment to the segment with another number; -1: all of them. */
+static void copy_segment(const char *ring, uint64_t from, uint64_t to, ssize_t bytes) {
+    char path[PATH_MAX], text[BOUND];
+    pt_ring_segment_path(ring, from, path);
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, text, sizeof text);
+    assert_true(n > 0 && n > bytes);
+    close(fd);
+    pt_ring_segment_path(ring, to, path);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    n = bytes < 0 ? n : bytes;
+    assert_int_equal(write(fd, text, (size_t)n), n);
+    close(fd);
+}
+
+/* The header of a segment is there before its schema, and both before its samples. */
+static void a_segment_that_has_only_begun_is_waited_for(void **state) {
+    (void)state;
+    struct pt_ring r;
+    struct pt_journal_reader reader;
+    struct pt_sample s;
+    struct pt_err err = { "" };
+    create(&r, "x.ring");
+    write_samples(&r, 1, 3);
+    uint64_t number = r.number;
+    char *path = pt_strdup(r.path);
+    assert_int_equal(pt_ring_close(&r), 0);
+    assert_int_equal(pt_journal_open(&reader, path, &err), 0);
+    pt_sample_init(&s, &reader.schema);
+    for (int n = 1; n < 3; n++) {
+        assert_int_equal(pt_journal_next(&reader, &s), 1);
+        assert_int_equal(s.mono_ns, n * SECOND);
+    }
+    assert_int_equal(pt_journal_next(&reader, &s), 0);
+    assert_true(reader.is_complete);
+    static const ssize_t sizes[] = { 0, 10, 32, 40 };
+    for (size_t i = 0; i < PT_COUNT(sizes); i++) {
+        copy_segment(path, number, number + 1, sizes[i]);
+        assert_int_equal(pt_journal_next(&reader, &s), 0);
+        assert_int_equal(reader.segment, number);
+        assert_true(reader.is_complete);
+    }
+    copy_segment(path, number, number + 1, -1); /* now it is whole */
+    for (int n = 1; n < 3; n++) {
+        assert_int_equal(pt_journal_next(&reader, &s), 1);
+        assert_int_equal(s.mono_ns, n * SECOND);
+        assert_int_equal(reader.segment, number + 1);
+    }
+    assert_int_equal(pt_journal_next(&reader, &s), 0);
+    assert_int_equal(reader.skipped_bytes + reader.tail_bytes, 0);
+    pt_sample_release(&s);
+    pt_journal_reader_close(&reader);
+    pt_free(path);
 }
 
 static void fill_mark(struct pt_sample *s, int n, const char *text) {
@@ -288,6 +344,8 @@ int main(void) {
         WITH_TREE(a_killed_writer_leaves_a_readable_ring, "a killed writer leaves a readable ring"),
         WITH_TREE(a_reader_follows_a_writer_from_segment_to_segment,
                   "a reader follows a writer from segment to segment"),
+        WITH_TREE(a_segment_that_has_only_begun_is_waited_for,
+                  "a segment that has only begun is waited for"),
         WITH_TREE(what_is_kept_outlives_the_ring, "what is kept outlives the ring, with its cause"),
         WITH_TREE(a_ring_without_a_bound_is_one_journal, "a ring without a bound is one journal"),
         WITH_TREE(the_minutes_before_are_kept_once, "the same minutes are kept once"),
