@@ -188,7 +188,7 @@ static void test_functions_of_nothing(void **state) {
     pt_profile_release(&p);
 }
 
-/* Both percentages take 17 columns; a module needs room for four more characters and its name. */
+/* Both percentages take 17 columns; a module needs space for four more characters and its name. */
 static void test_cut_names(void **state) {
     (void)state;
     static const struct {
@@ -587,7 +587,7 @@ int main(void) {
         PT_TEST(test_source, "C243: lines of source have two lines of context"),
         PT_TEST(test_diff_table, "C243: the largest changes come first, no change is not listed"),
         PT_TEST(test_diff_without_stack, "C243: samples without a stack are compared too"),
-        PT_TEST(test_long_module_name, "C242: a long module name leaves room for the address"),
+        PT_TEST(test_long_module_name, "C242: a long module name leaves space for the address"),
         PT_TEST(test_kinds_and_names, "C242: each frame has a kind and a name"),
         PT_TEST(test_too_many_samples, "C242: samples beyond the limit are counted"),
         PT_TEST(test_command, "C242: a command line is cut to its buffer"),

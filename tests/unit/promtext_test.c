@@ -312,7 +312,7 @@ static void every_rule_of_the_grammar_is_kept(void **state) {
         { "a{x=\"\\\n\"} 1\n# EOF\n", true, 6, "escape" },
         { "a{x=\"\\\\\",y=\"\\n\",z=\"\\\"\"} 1\n", false, 0, "" },
         { "a{b=\"1\",\"c\"} 1\n", false, 12, "=" },
-        { "{\"a\",\"b\"} 1\n", false, 9, "second name" },
+        { "{\"a\",\"b\"} 1\n", false, 9, "second metric name" },
         { "{a} 1\n", false, 3, "=" },
         { "a 1 -\n", false, 5, "whole number" },
         { "a 1 +\n", false, 5, "whole number" },

@@ -801,8 +801,8 @@ static void a_trend_has_known_answers(void **state) {
     release_run(&r);
 }
 
-/* Windows 1 to 3 and 6 to 8: the first of two stretches of the same length is told; a longer one
- * is told instead of it. */
+/* Windows 1 to 3 and 6 to 8: the first of two stretches of the same length is reported; a longer one
+ * is reported instead of it. */
 static void a_verdict_is_told_by_its_longest_stretch(void **state) {
     (void)state;
     for (int is_longer = 0; is_longer < 2; is_longer++) {
@@ -1068,11 +1068,11 @@ int main(void) {
         PT_TEST(a_verdict_is_told_by_its_longest_stretch,
                 "C234: signals are those of the longest time in which a verdict holds"),
         PT_TEST(an_event_is_told_with_its_time,
-                "C234: an OOM kill and its signs are told with the time of their peaks"),
+                "C234: an OOM kill and its signs are reported with the time of their peaks"),
         PT_TEST(a_leak_is_told_with_its_line,
-                "C234: a leak is told with its growth, its level and what confirms it"),
+                "C234: a leak is reported with its growth, its level and what confirms it"),
         PT_TEST(a_slow_engine_is_told_with_its_pace_and_rate,
-                "C234: a slow engine is told with its pace and its rate, over the whole run"),
+                "C234: a slow engine is reported with its pace and its rate, over the whole run"),
         PT_TEST(a_slow_engine_is_known_by_its_numbers,
                 "C234: a slow engine is a straggler from its thresholds on"),
         PT_TEST(a_slow_rank_is_known_by_its_numbers,

@@ -121,7 +121,7 @@ static void spans_with_a_missing_value_are_left_out(void **state) {
     add_row(b, times, -1);
     add_row(b, times, 0);
     add_row(b, times | 1u << ARGUMENT, 9 * MS);
-    add_row(b, times | 1u << ARGUMENT | 1u << WORK, 9 * MS); /* tokens are no step number */
+    add_row(b, times | 1u << ARGUMENT | 1u << WORK, 9 * MS); /* tokens are not a step number */
     pt_stragglers_init(&s, &m.schema);
     pt_stragglers_add(&s, &sample);
     assert_int_equal(s.span_count, 3);
@@ -138,7 +138,7 @@ static void spans_with_a_missing_value_are_left_out(void **state) {
     assert_int_equal(s.table, -1);
     pt_stragglers_add(&s, &sample);
     assert_int_equal(s.span_count, 0);
-    /* a number that is a text is no number */
+    /* a text is not a number */
     struct pt_column columns[COLUMNS];
     memcpy(columns, all, sizeof all);
     columns[ARGUMENT].type = PT_STRING;
@@ -287,7 +287,7 @@ static void steps_that_most_ranks_have_are_compared(void **state) {
     assert_int_equal(compared_steps(4, 2), 20);
 }
 
-/* Each is the slowest in half of the steps: the first one is told, and is no straggler. */
+/* Each is the slowest in half of the steps: the first one is reported, and is not a straggler. */
 static void of_two_that_take_turns_none_is_a_straggler(void **state) {
     (void)state;
     struct pt_stragglers s = { .table = -1 };
