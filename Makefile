@@ -53,13 +53,14 @@ fuzz: build-fuzz/build.ninja ## libFuzzer on every parser, FUZZ_SECONDS each
 	@ninja -C build-fuzz
 	@tools/run-fuzzers build-fuzz $(FUZZ_SECONDS)
 
-check: check-source check-clang check-arm64 ## format, layers, style, docs, clang, arm64
+check: check-source check-clang check-arm64 ## format, layers, style, phrases, docs, clang, arm64
 
 check-source: build/with-werror | deps-check
 	@ninja -C build
 	@tools/check-format
 	@tools/check-layers
 	@tools/check-style
+	@tools/check-phrases
 	@tools/check-capabilities
 	@tools/check-docs build/pitot
 
