@@ -29,7 +29,7 @@ static void join_schemas(struct extending *e) {
     const struct pt_schema *old = &e->reader.schema;
     const struct pt_journal_extension *x = e->extension;
     e->tables = pt_calloc(old->table_count + x->table_count, sizeof *e->tables);
-    e->kept = pt_calloc(old->table_count + 1, sizeof *e->kept);
+    e->kept = pt_calloc(old->table_count, sizeof *e->kept);
     for (uint32_t i = 0; i < old->table_count; i++) {
         if (is_replaced(x, old->tables[i]))
             continue;

@@ -6,8 +6,10 @@
 #include "source/kernel/cpuinfo.h"
 #include "store/static_info.h"
 
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 
 /* Argument vectors hold text that may be changed. */
 #define WORD(text) ((char[]){ text })
@@ -134,6 +136,28 @@ static void its_parts_are_listed(void **state) {
     json_decref(j);
 }
 
+/* Every field; expected.json says what the files of the tree say. */
+static void every_field_of_a_tree_is_as_expected(void **state) {
+    (void)state;
+    static const char *const names[] = { "static-x86", "static-arm64" };
+    for (size_t i = 0; i < PT_COUNT(names); i++) {
+        char path[PATH_MAX];
+        json_error_t error;
+        snprintf(path, sizeof path, "%s/tests/fixtures/%s/expected.json", getenv("PITOT_SOURCE"),
+                 names[i]);
+        json_t *expected = json_load_file(path, 0, &error), *j = read_fixture(names[i], example);
+        if (!expected)
+            fail_msg("%s: %s", path, error.text);
+        json_object_del(at(j, "pitot"), "version");
+        if (!json_equal(j, expected)) {
+            json_dumpf(j, stderr, JSON_INDENT(2));
+            fail_msg("%s has other fields than those above", path);
+        }
+        json_decref(expected);
+        json_decref(j);
+    }
+}
+
 static void the_tightest_limit_of_all_groups_applies(void **state) {
     (void)state;
     json_t *j = read_fixture("static-x86", example);
@@ -222,6 +246,28 @@ static void check_rank(char *const *variables, int64_t rank, int64_t world_size,
     json_decref(j);
 }
 
+static void variables_that_change_inference_are_kept(void **state) {
+    (void)state;
+    char *const kept[] = {
+        WORD("CUDA_X=1"),     WORD("NCCL_X=1"),         WORD("OMP_X=1"),      WORD("MKL_X=1"),
+        WORD("OPENBLAS_X=1"), WORD("VLLM_X=1"),         WORD("TORCH_X=1"),    WORD("PYTORCH_X=1"),
+        WORD("HF_X=1"),       WORD("TRANSFORMERS_X=1"), WORD("PYTHONX=1"),    WORD("RAY_X=1"),
+        WORD("SLURM_X=1"),    WORD("KUBERNETES_X=1"),   WORD("PITOT_X=1"),    WORD("NVIDIA_X=1"),
+        WORD("ROCR_X=1"),     WORD("HIP_X=1"),          WORD("LD_PRELOAD=1"), NULL,
+    };
+    char *const left_out[] = { WORD("CUDA=1"), WORD("XCUDA_X=1"), WORD("LD_PRELOA=1"),
+                               WORD("PATH=1"), WORD("=1"),        NULL };
+    struct pt_static_options options = example;
+    options.environment = kept;
+    json_t *j = read_fixture("static-x86", options);
+    assert_int_equal(json_object_size(at(j, "command.environment")), PT_COUNT(kept) - 1);
+    json_decref(j);
+    options.environment = left_out;
+    j = read_fixture("static-x86", options);
+    assert_int_equal(json_object_size(at(j, "command.environment")), 0);
+    json_decref(j);
+}
+
 static void launchers_say_which_rank_it_is(void **state) {
     (void)state;
     check_rank((char *[]){ WORD("RANK=3"), WORD("WORLD_SIZE=8"), NULL }, 3, 8, "RANK");
@@ -231,6 +277,12 @@ static void launchers_say_which_rank_it_is(void **state) {
     check_rank((char *[]){ WORD("PITOT_RANK=x"), WORD("OMPI_COMM_WORLD_RANK=2"),
                            WORD("OMPI_COMM_WORLD_SIZE=4"), NULL },
                2, 4, "OMPI_COMM_WORLD_RANK");
+    check_rank(
+        (char *[]){ WORD("RANK=0"), WORD("PITOT_WORLD_SIZE=2"), WORD("SLURM_NTASKS=3"), NULL }, 0,
+        2, "RANK");
+    check_rank((char *[]){ WORD("RANKS=9"), WORD("RANK=-1"), WORD("RANK=1x"), WORD("RANK=7"),
+                           WORD("SLURM_NTASKS=16"), NULL },
+               7, 16, "RANK");
     json_t *j = read_fixture("static-x86", example);
     assert_null_at(j, "rank");
     json_decref(j);
@@ -246,6 +298,13 @@ static void no_secret_is_anywhere_in_the_file_of_this_machine(void **state) {
     assert_text(j, "host.hostname", host);
     assert_number(j, "host.vNumProcessors", (double)sysconf(_SC_NPROCESSORS_ONLN));
     assert_true(json_is_string(at(j, "host.vKernelInfo")));
+    struct utsname name;
+    assert_int_equal(uname(&name), 0);
+    if (!is_emulated()) /* the kernel is that of another machine */
+        assert_text(j, "architecture", name.machine);
+    char libc[64];
+    snprintf(libc, sizeof libc, "glibc %s", gnu_get_libc_version());
+    assert_text(j, "libc", libc);
     assert_true(json_integer_value(at(j, "clock.resolution_ns")) > 0);
     json_decref(j);
     pt_free(text);
@@ -303,6 +362,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(a_server_is_described_exactly, "C020 C130: a server is described exactly"),
         PT_TEST(its_parts_are_listed, "C130: its parts are listed"),
+        PT_TEST(every_field_of_a_tree_is_as_expected,
+                "C130 C133: every field of two trees is as expected"),
+        PT_TEST(variables_that_change_inference_are_kept,
+                "C020: variables that change inference are kept, others are not"),
         PT_TEST(the_tightest_limit_of_all_groups_applies,
                 "C130: the tightest limit of all groups applies"),
         PT_TEST(a_small_container_has_nulls_and_no_zeros,
