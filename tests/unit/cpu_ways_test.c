@@ -10,6 +10,9 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* The head of a program with these program headers. */
@@ -101,6 +104,90 @@ static void test_check(void **state) {
     assert_int_equal(pt_loader_check(script, &err), 0);
     unlink(program);
     unlink(script);
+    rmdir(directory);
+}
+
+/* Only the first 4 KiB of a program are read: where its headers end later, nothing is known. */
+static void test_head(void **state) {
+    (void)state;
+    char path[] = "/tmp/pitot-loader-XXXXXX";
+    struct pt_err err = { "" };
+    struct {
+        Elf64_Ehdr file;
+        uint8_t bytes[8192];
+    } p = { .file = make_program(NULL).file };
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t late = 0; late < 2; late++) {
+        p.file.e_phoff = 4096 + late - p.file.e_phnum * sizeof(Elf64_Phdr);
+        assert_int_equal(pwrite(fd, &p, sizeof p, 0), sizeof p);
+        assert_int_equal(pt_loader_check(path, &err), late ? 0 : -ENOEXEC);
+    }
+    close(fd);
+    unlink(path);
+}
+
+/* Programs that gain privileges do not take a library; those that gain none do. */
+static void test_privileges(void **state) {
+    (void)state;
+    char path[] = "/tmp/pitot-loader-XXXXXX";
+    struct made_program p = make_program("/lib64/ld-linux-x86-64.so.2");
+    struct pt_err err = { "" };
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, &p, sizeof p), sizeof p);
+    assert_int_equal(pt_loader_check(path, &err), 0);
+    assert_int_equal(fchmod(fd, 06755), 0); /* of our own user and group */
+    assert_int_equal(pt_loader_check(path, &err), 0);
+    if (geteuid() == 0) {
+        /* file capabilities: CAP_NET_RAW permitted. Root has them already. */
+        const uint32_t capabilities[] = { 0x02000001, 1u << 13, 0, 0, 0 };
+        if (!setxattr(path, "security.capability", capabilities, sizeof capabilities, 0))
+            assert_int_equal(pt_loader_check(path, &err), 0);
+        assert_int_equal(fchown(fd, 1, (gid_t)-1), 0);
+        assert_int_equal(fchmod(fd, 04755), 0);
+        assert_int_equal(pt_loader_check(path, &err), -ENOEXEC);
+        assert_non_null(strstr(err.text, "gains privileges"));
+        assert_non_null(strstr(err.text, path));
+        assert_int_equal(fchmod(fd, 0755), 0);
+        assert_int_equal(pt_loader_check(path, &err), 0);
+        assert_int_equal(fchown(fd, 0, 1), 0);
+        assert_int_equal(fchmod(fd, 02755), 0);
+        assert_int_equal(pt_loader_check(path, &err), -ENOEXEC);
+    }
+    close(fd);
+    unlink(path);
+}
+
+static void test_path(void **state) {
+    (void)state;
+    char directory[] = "/tmp/pitot-loader-XXXXXX", program[64], path[128], before[4096];
+    struct made_program p = make_program("/lib/ld-musl-x86_64.so.1");
+    struct pt_err err = { "" };
+    assert_non_null(mkdtemp(directory));
+    snprintf(before, sizeof before, "%s", getenv("PATH"));
+    snprintf(program, sizeof program, "%s/musl-program", directory);
+    write_file(program, &p, sizeof p);
+    snprintf(path, sizeof path, "/nonexistent:%s", directory);
+    setenv("PATH", path, 1);
+    assert_int_equal(pt_loader_check("musl-program", &err), 0); /* cannot be executed */
+    assert_int_equal(chmod(program, 0755), 0);
+    assert_int_equal(pt_loader_check("musl-program", &err), -ENOEXEC);
+    assert_non_null(strstr(err.text, "musl"));
+    assert_int_equal(pt_loader_check("musl-progra", &err), 0);
+    setenv("PATH", "/nonexistent", 1);
+    assert_int_equal(pt_loader_check("musl-program", &err), 0);
+    unsetenv("PATH");
+    assert_int_equal(pt_loader_check("musl-program", &err), 0);
+    /* an empty part is the current directory */
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(chdir(directory), 0);
+    setenv("PATH", "/nonexistent:", 1);
+    int rc = pt_loader_check("musl-program", &err);
+    assert_int_equal(fchdir(here), 0);
+    assert_int_equal(rc, -ENOEXEC);
+    setenv("PATH", before, 1);
+    close(here);
+    unlink(program);
     rmdir(directory);
 }
 
@@ -271,6 +358,9 @@ int main(void) {
         PT_TEST(test_loader_cut, "a program that is cut short says nothing"),
         PT_TEST(test_script, "of a script the interpreter counts"),
         PT_TEST(test_check, "C241: a script of a static interpreter takes no library"),
+        PT_TEST(test_head, "C241: a program is judged by its first 4 KiB"),
+        PT_TEST(test_privileges, "C241: a program that gains privileges takes no library"),
+        PT_TEST(test_path, "C241: a program is looked for in PATH"),
         PT_TEST(test_preload, "libraries are preloaded one before the other"),
         PT_TEST(test_methods, "C241: every way has a name, and another name is refused"),
         PT_TEST(test_missed, "C241: a sample stands for the periods that had none"),

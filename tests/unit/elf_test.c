@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -83,6 +84,66 @@ static void test_own_file(void **state) {
     close(fd);
 }
 
+/* An address inside the call of this function. */
+static __attribute__((noinline)) uint64_t where(void) {
+    __asm__ volatile("");
+    return (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+}
+
+enum { INNER = __LINE__ + 1 };
+static inline __attribute__((always_inline)) uint64_t inner(uint64_t more) {
+    return where() + more;
+}
+
+enum { OUTER = __LINE__ + 1 };
+static __attribute__((noinline)) uint64_t outer(uint64_t more) {
+    uint64_t at = inner(more) + more;
+    return at;
+}
+
+static void test_lines(void **state) {
+    (void)state;
+    struct pt_elf elf;
+    struct pt_elf_line lines[PT_ELF_INLINES_MAX];
+    struct pt_elf_symbol symbols[2];
+    uint64_t start;
+    if (pt_elf_check(NULL))
+        skip();
+    uint64_t (*volatile function)(uint64_t) = outer;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(pt_elf_open(&elf, "/proc/self/exe", fd, NULL), 0);
+    assert_true(elf.module->find_symbol(elf.state, "outer", &start));
+    uint64_t address = function(0) - (uint64_t)(uintptr_t)function + start;
+    const uint64_t addresses[] = { start, address };
+    elf.module->symbols(elf.state, addresses, 2, symbols);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(symbols[i].name, "outer");
+        assert_int_equal(symbols[i].start, start);
+        assert_true(symbols[i].end > address);
+        assert_false(symbols[i].is_global);
+    }
+    size_t count = elf.module->lines(elf.state, address, lines);
+    if (count > 0) { /* with debug information */
+        assert_int_equal(count, 2);
+        assert_string_equal(lines[0].function, "inner");
+        assert_int_equal(lines[0].line, INNER + 1);
+        assert_int_equal(lines[0].first_line, INNER);
+        assert_true(lines[0].is_inlined);
+        assert_non_null(strstr(lines[0].file, "elf_test.c"));
+        assert_string_equal(lines[1].function, "outer");
+        assert_int_equal(lines[1].line, OUTER + 1);
+        assert_int_equal(lines[1].first_line, OUTER);
+        assert_false(lines[1].is_inlined);
+        assert_non_null(strstr(lines[1].file, "elf_test.c"));
+    }
+    assert_int_equal(elf.module->lines(elf.state, 8, lines), 0);
+    pt_elf_close(&elf);
+    assert_null(elf.state);
+    assert_null(elf.module);
+    pt_elf_close(&elf); /* may be closed again */
+    close(fd);
+}
+
 static void test_vdso(void **state) {
     (void)state;
     struct pt_elf elf;
@@ -112,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         { "C242: code that shares a page with data is found where it runs", test_segments },
         { "C242: symbols, rules and starts of a function agree", test_own_file },
+        { "C242: a line of an inlined function has the lines of its callers", test_lines },
         { "C242: the kernel's own code in a process is a file like others", test_vdso },
         { "C242: what is not an ELF file is refused", test_no_elf },
     };

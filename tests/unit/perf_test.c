@@ -301,6 +301,50 @@ static void test_mapped_anew(void **state) {
 
 /* The leaf is where it was interrupted; the others are return addresses, one behind the call: that
  * may be the start of the next function, or another line. */
+static void map_at_1000(struct pt_recording *r, int32_t pid, const char *path) {
+    struct pt_perf_record map = { .kind = PT_PERF_MMAP, .pid = pid, .tid = pid };
+    map.mmap = (struct pt_perf_mmap){
+        .start = 0x1000, .length = 0x1000, .is_executable = true, .path = pt_str_from(path)
+    };
+    pt_recording_take(r, &map, NULL);
+}
+
+static struct pt_str sampled_file(struct pt_recording *r, int32_t pid) {
+    const uint8_t stack[64] = { 0 };
+    struct pt_perf_record sample = sample_at(0x1010, stack, sizeof stack);
+    sample.pid = sample.tid = pid;
+    pt_recording_take(r, &sample, NULL);
+    const struct pt_profile *p = &r->profile;
+    uint32_t leaf = p->stacks.at[p->samples.at[p->samples.count - 1].stack].frame;
+    uint32_t module = p->frames.at[leaf].module;
+    return module == PT_PROFILE_NONE ? PT_STR("") : pt_profile_text(p, p->modules.at[module].path);
+}
+
+/* A process number that is used again: the mappings are those of the new parent. */
+static void test_forked_anew(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    map_at_1000(&r, 20, "/nonexistent/a.so");
+    for (int i = 0; i < 3; i++)
+        assert_true(pt_str_eq(sampled_file(&r, 20), PT_STR("/nonexistent/a.so")));
+    map_at_1000(&r, 30, "/nonexistent/b.so");
+    struct pt_perf_record fork = { .kind = PT_PERF_FORK, .pid = 20, .tid = 20 };
+    fork.parent_pid = 30;
+    pt_recording_take(&r, &fork, NULL);
+    assert_true(pt_str_eq(sampled_file(&r, 20), PT_STR("/nonexistent/b.so")));
+    struct pt_perf_record exec = { .kind = PT_PERF_COMM, .pid = 20, .tid = 20 };
+    exec.comm.name = PT_STR("name");
+    pt_recording_take(&r, &exec, NULL); /* only a new name */
+    assert_true(pt_str_eq(sampled_file(&r, 20), PT_STR("/nonexistent/b.so")));
+    exec.comm.is_exec = true;
+    pt_recording_take(&r, &exec, NULL);
+    assert_int_equal(sampled_file(&r, 20).len, 0);
+    assert_true(pt_str_eq(sampled_file(&r, 30), PT_STR("/nonexistent/b.so")));
+    pt_recording_release(&r);
+}
+
 static void test_kernel_frames(void **state) {
     (void)state;
     struct pt_fs fs = { .proc = -1, .sys = -1 };
@@ -423,6 +467,7 @@ int main(void) {
           test_not_only_samples },
         { "C242: a sample of known places needs no file, another waits for it", test_known },
         { "C242: what is known of an address ends with its mapping", test_mapped_anew },
+        { "C242: a process number that is used again has the new mappings", test_forked_anew },
         { "C242: callers in the kernel are at their calls, not at what follows",
           test_kernel_frames },
         { "C242: a queue is idle when all blocks are back", test_idle },

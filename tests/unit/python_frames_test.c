@@ -73,6 +73,33 @@ static void test_frames_311(void **state) {
     assert_int_equal(frames[2].flags, PT_PYTHON_IS_LAST);
 }
 
+/* A thread of the 64th interpreter is found, of the 65th it is not looked for. */
+static void test_interpreters(void **state) {
+    (void)state;
+    enum { FIRST = 0x1d000, STEP = 0x20 };
+    struct fake f;
+    struct pt_memory_reader m = { read_fake, &f };
+    const struct pt_python_layout *l = pt_python_layout(11);
+    for (uint64_t count = 64; count <= 65; count++) {
+        make_311(&f);
+        put(&f, RUNTIME + 40, FIRST, 8);
+        for (uint64_t i = 0; i + 1 < count; i++)
+            put(&f, FIRST + i * STEP, FIRST + (i + 1) * STEP, 8);
+        put(&f, FIRST + (count - 1) * STEP + 16, THREAD, 8);
+        assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 4242), count == 64 ? THREAD : 0);
+    }
+    /* the third thread of an interpreter, then one without */
+    make_311(&f);
+    put(&f, INTERPRETER + 16, THREAD + 0x200, 8);
+    put(&f, THREAD + 0x200 + 8, THREAD + 0x400, 8);
+    put(&f, THREAD + 0x400 + 8, THREAD, 8);
+    assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 4242), THREAD);
+    put(&f, THREAD + 0x400 + 8, 0, 8);
+    assert_int_equal(pt_python_find_thread(l, &m, RUNTIME, 4242), 0);
+    assert_false(pt_python_is_thread(l, &m, THREAD + 0x200, 4242));
+    assert_false(pt_python_is_thread(l, &m, 8, 4242));
+}
+
 static void test_circle(void **state) {
     (void)state;
     struct fake f;
@@ -174,6 +201,27 @@ static void test_gil(void **state) {
     make_gil(&f, THREAD, 1, 0, 36);
     put(&f, GIL + 16, 0, 4); /* the last who had it */
     assert_int_equal(read_gil(&f, &form), PT_GIL_KNOWN | PT_GIL_WANTED);
+}
+
+/* What is not a count of waiters: too large, or with other flags. */
+static void test_gil_counts(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word, gil;
+    } words[] = { { 4096 * 8 + 2, PT_GIL_CONTENDED },
+                  { 4097 * 8 + 2, 0 },
+                  { 8 + 2, PT_GIL_CONTENDED },
+                  { 8 + 3, 0 },
+                  { 8 + 6, 0 },
+                  { 8, 0 } };
+    for (size_t i = 0; i < PT_COUNT(words); i++)
+        for (size_t second = 0; second < 2; second++) {
+            struct fake f = { 0 };
+            make_gil(&f, THREAD, 0, 0, 36);
+            put(&f, CONDITION + 36 + second * (sizeof(pthread_cond_t) + sizeof(pthread_mutex_t)),
+                words[i].word, 4);
+            assert_int_equal(read_gil(&f, &(struct pt_gil_form){ 0 }), words[i].gil);
+        }
 }
 
 static void test_gil_forms(void **state) {
@@ -362,6 +410,8 @@ int main(void) {
         { "C241: names of Python are UTF-8", test_texts },
         { "C241: Python 3.13 says itself where things are", test_debug_offsets },
         { "C241: a thread holds the GIL if it is the holder of a locked lock", test_gil },
+        { "C241: threads of all interpreters are found, up to a limit", test_interpreters },
+        { "C241: what cannot be a count of waiters is not one", test_gil_counts },
         { "C241: who waits for the GIL is counted by a C library that is known, or not at all",
           test_gil_forms },
         { "C241: the GIL is the runtime's, or since 3.12 the interpreter's", test_gil_places },

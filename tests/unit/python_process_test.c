@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { RUNTIME = 0, INTERPRETER = 0x1000, THREAD = 0x2000, CFRAME = 0x3000, FRAMES = 0x4000 };
-enum { CODES = 0x10000, TEXTS = 0x20000, TABLE = 0x2f000, VERSION = 0x2f800, BYTES = 0x30000 };
+enum { CODES = 0x10000, TEXTS = 0x20000, TABLE = 0x2e000, VERSION = 0x2e800, BYTES = 0x30000 };
 enum { FRAME_STEP = 0x80, CODE_STEP = 0x100, TEXT_STEP = 0x80 };
 
 struct fake {
@@ -154,6 +154,14 @@ static void test_frames(void **state) {
     assert_int_equal(read_own(&f), 2);
     assert_int_equal(entry_at(&f, 0).code, 3);
     assert_code(&f, 3, "leaf", "?", 30);
+    /* a text of one byte on a page that cannot be read */
+    enum { LAST = BYTES - 0x1000, EDGE = LAST - 48 };
+    assert_int_equal(mprotect(f.at + LAST, 0x1000, PROT_NONE), 0);
+    put(&f, EDGE + 16, 1, 8);
+    put(&f, EDGE + 32, (1 | 8 | 16) << 2, 4);
+    put(&f, CODES + 112, address_of(&f, EDGE), 8);
+    assert_int_equal(read_own(&f), 2);
+    assert_string_equal(pt_pythons_code(&f.pythons, entry_at(&f, 0).code)->file, "?");
     /* a frame with a code object that cannot be read does not hide the others */
     put(&f, FRAMES + 32, 8, 8);
     assert_int_equal(read_own(&f), 2);
@@ -401,12 +409,16 @@ static void test_session(void **state) {
     if (pt_elf_check(&err))
         skip(); /* no libdw here */
     start_program(&program, argv);
-    size_t files = open_files();
     bool is_ready = wait_for_line(&program);
+    int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO); /* 0 is a descriptor as any other */
+    size_t files = open_files();
     struct pt_python_session *s = pt_calloc(1, sizeof *s);
     int64_t begun_ns = used_ns(program.pid);
     int rc = is_ready ? pt_python_session_start(s, &fs, &options, &program.pid, 1, false, &err)
                       : -ENOENT;
+    if (rc && input >= 0)
+        dup2(input, STDIN_FILENO);
     if (rc) { /* no Python, another version, or memory that must not be read */
         end_program(&program);
         pt_free(s);
@@ -445,6 +457,9 @@ static void test_session(void **state) {
     pt_python_session_release(s);
     pt_python_session_release(s); /* may be released again */
     assert_int_equal(open_files(), files);
+    if (input >= 0)
+        dup2(input, STDIN_FILENO);
+    close(input);
     end_program(&program);
     pt_free(s);
     pt_fs_close(&fs);

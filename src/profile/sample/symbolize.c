@@ -197,7 +197,7 @@ static void open_module(struct pt_images *images, uint32_t module) {
 
 void pt_symbolize_saved(struct pt_profile *p) {
     struct pt_recording r = { .kernel_module = PT_PROFILE_NONE };
-    struct pt_fs fs = { .proc = -1, .sys = -1, .root = -1 }; /* the processes have ended */
+    struct pt_fs fs = { .proc = -1 }; /* the processes have ended; the rest is not used */
     struct pt_err err;
     if (!p->meta.unnamed || pt_elf_check(&err))
         return;
