@@ -827,6 +827,39 @@ static void a_verdict_is_told_by_its_longest_stretch(void **state) {
     }
 }
 
+/* What speaks against it is known in one window, then in two. */
+static void a_doubt_counts_where_it_is_known(void **state) {
+    (void)state;
+    static struct run r;
+    init_run(&r, 8, 1);
+    set_signal(&r, S(CPU_BUSY), 0.97);
+    set_signal(&r, S(OWN_CPU_SHARE), 0.95);
+    r.values[S(OTHERS_CPU)][2] = 0.6;
+    struct pt_verdict v = verdict_of(&r, "cpu-bound");
+    assert_true(v.against[0] == 1);
+    assert_true(isnan(v.against[1]));
+    assert_near(v.confidence, 0.99 * 0.4);
+    r.values[S(OTHERS_CPU)][3] = 0.4;
+    v = verdict_of(&r, "cpu-bound");
+    assert_near(v.against[0], 0.5);
+    assert_near(v.confidence, 0.99 * 0.7);
+    release_run(&r);
+}
+
+static void verdicts_of_the_same_rank_are_in_order_of_their_names(void **state) {
+    (void)state;
+    static const char *const ids[] = { "swapping", "disk-bound", "network-bound", "cpu-bound" };
+    struct pt_explanation x = { .verdict_count = PT_COUNT(ids) };
+    for (size_t i = 0; i < PT_COUNT(ids); i++)
+        x.verdicts[i] =
+            (struct pt_verdict){ .rule = pt_rule_find(ids[i]), .confidence = 0.5, .share = 1 };
+    pt_explanation_decide(&x);
+    for (int i = 1; i < x.verdict_count; i++)
+        assert_true(strcmp(x.verdicts[i - 1].rule->id, x.verdicts[i].rule->id) < 0);
+    assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
+    assert_non_null(strstr(x.because, "cpu-bound"));
+}
+
 /* The second in which most were killed, and the highest pressure, each with its own time. */
 static void an_event_is_told_with_its_time(void **state) {
     (void)state;
@@ -1067,6 +1100,10 @@ int main(void) {
         PT_TEST(a_trend_has_known_answers, "C234: the trend of a signal has known answers"),
         PT_TEST(a_verdict_is_told_by_its_longest_stretch,
                 "C234: signals are those of the longest time in which a verdict holds"),
+        PT_TEST(a_doubt_counts_where_it_is_known,
+                "C234: what speaks against a verdict counts in windows where it is known"),
+        PT_TEST(verdicts_of_the_same_rank_are_in_order_of_their_names,
+                "C234: verdicts of the same rank are in order of their names"),
         PT_TEST(an_event_is_told_with_its_time,
                 "C234: an OOM kill and its signs are reported with the time of their peaks"),
         PT_TEST(a_leak_is_told_with_its_line,

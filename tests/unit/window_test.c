@@ -249,10 +249,10 @@ static void neighbours_are_merged_when_windows_are_many(void **state) {
     struct fixture f;
     begin(&f);
     for (int i = 0; i <= 1024; i++)
-        add(&f, i * 1000, i * 10, i);
+        add(&f, i * 1000, (int64_t)i * i, i);
     assert_int_equal(f.w->count, 1024);
     assert_int_equal(f.w->width_ns, 200 * MS);
-    add(&f, 1025000, 10250, 1025);
+    add(&f, 1025000, 1025 * 1025, 1025);
     assert_int_equal(f.w->count, 513);
     assert_int_equal(f.w->width_ns, 400 * MS);
     assert_window(&f, 0, 0, 2000);
@@ -262,8 +262,9 @@ static void neighbours_are_merged_when_windows_are_many(void **state) {
     assert_close(value(&f, "1", "level", 1), 3.5);
     assert_close(value(&f, "1", "level", 511), 1023.5);
     assert_close(value(&f, "1", "level", 512), 1025);
-    for (size_t i = 0; i < 513; i++)
-        assert_close(value(&f, "1", "count", i), 10);
+    for (size_t i = 0; i < 512; i++) /* the growth from 2 i to 2 i + 2 */
+        assert_close(value(&f, "1", "count", i), 4 * (double)i + 2);
+    assert_close(value(&f, "1", "count", 512), 2049);
     end(&f);
 }
 
