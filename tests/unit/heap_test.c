@@ -375,6 +375,10 @@ static void test_metric(void **state) {
     struct pt_profile *p = &h.recording.profile;
     int64_t weight = llround(pt_heap_weight(1000, MEAN).bytes);
     assert_true(pt_heap_put_first(p, PT_HEAP_TEMPORARIES));
+    const char *const metrics[] = { "live", "peak", "allocated", "temporary" };
+    for (size_t i = 0; i < PT_COUNT(metrics); i++)
+        assert_string_equal(pt_heap_metric_name(i), metrics[i]);
+    assert_null(pt_heap_metric_name(PT_COUNT(metrics)));
     const char *const names[] = { "temporary", "temporary_count", "live",     "live_count",
                                   "peak",      "peak_count",      "allocated" };
     for (size_t i = 0; i < PT_COUNT(names); i++)
@@ -582,9 +586,9 @@ static void test_leaks(void **state) {
     p->timeline.count = 8;
     assert_leaks_text(p, 9, "leaks: none (no stack has live bytes that rise throughout the run)\n");
     uint32_t root = named_stack(p, PT_PROFILE_NONE, "main", PT_KIND_NATIVE, 0);
-    uint32_t stacks[6];
-    for (unsigned i = 0; i < 6; i++)
-        stacks[i] = named_stack(p, root, (const char *[]){ "a", "b", "c", "d", "e", "f" }[i],
+    uint32_t stacks[7];
+    for (unsigned i = 0; i < 7; i++)
+        stacks[i] = named_stack(p, root, (const char *[]){ "a", "b", "c", "d", "e", "f", "g" }[i],
                                 PT_KIND_NATIVE, i);
     h.window_ns = 500000000;
     h.total_series.filled = 16;
@@ -598,12 +602,20 @@ static void test_leaks(void **state) {
     freed->series.at[14] = freed->series.at[15] = 100;
     freed->live.bytes = 0;
     (void)add_group(&h, PT_PROFILE_NONE, 0, 7000);
+    /* a part was freed near the end: more than half is left */
+    struct pt_heap_group *partly = add_group(&h, stacks[6], 0, 1000);
+    partly->series.at[14] = partly->series.at[15] = 10000;
+    partly->live.bytes = 0;
     pt_leaks_find(&h);
     static const struct pt_profile_growth rows[] = {
         { 2, 0, 12288, 0, 98304, 12 }, { 3, 0, 12288, 0, 98304, 12 }, { 4, 0, 6000, 0, 48000, 4 },
         { 0, 0, 6000, 0, 48000, 12 },  { 1, 0, 6000, 0, 48000, 12 },
     };
-    assert_int_equal(p->growth.count, PT_COUNT(rows));
+    assert_int_equal(p->growth.count, PT_COUNT(rows) + 1);
+    const struct pt_profile_growth *last = &p->growth.at[PT_COUNT(rows)];
+    assert_int_equal(last->stack, stacks[6]);
+    assert_int_equal(last->bytes, 10000);
+    assert_int_equal(last->count, 3);         /* of 4000 bytes each: 2.5 */
     const size_t order[] = { 0, 1, 3, 4, 2 }; /* equally fast: in the order of their stacks */
     for (size_t i = 0; i < PT_COUNT(rows); i++) {
         const struct pt_profile_growth *g = &p->growth.at[i], *r = &rows[order[i]];

@@ -5,6 +5,7 @@
 #include "profile/sample/perf_event.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -155,6 +156,11 @@ static void test_opened(void **state) {
         assert_true(largest_ring(p)->size >= PT_PERF_RING_LEAST);
         for (size_t i = 0; i < p->event_count; i++)
             assert_int_equal(p->events[i].cpu, i);
+        for (size_t i = 0; i < p->ring_count; i++) {
+            assert_non_null(p->rings[i].page);
+            assert_true(fcntl(p->ring_fds[i], F_GETFD) >= 0);
+        }
+        assert_int_equal(p->ring_fds[0], STDIN_FILENO); /* the lowest that was free */
         pt_perf_close(p);
         /* a command waits for its exec; records of switches wake for every ring */
         o = (struct pt_perf_options){ .rate_hz = 99, .stack_bytes = 8192 };

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define RATE 99
+#define RATE 90
 
 /* A session and the writer's side of its rings. */
 struct made {
@@ -356,6 +356,8 @@ static void test_off_cpu(void **state) {
     add_sample(&b, 10, 10, 600, 0x1030, 64); /* waits to the end */
     add_sample(&b, 30, 30, 700, 0x1030, 64); /* ends */
     add_task(&b, PERF_RECORD_EXIT, 30, 30, 30, 800);
+    add_sample(&b, 40, 40, 900, 0x1030, 64); /* no time passes */
+    add_switch(&b, 40, 900, 0);
     write_ring(&m->rings[0], &b);
     start(m, &(struct pt_perf_options){ .rate_hz = 1, .stack_bytes = 1024, .is_off_cpu = true }, 0);
     assert_int_equal(m->session.poll_ms, 250);
