@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/cgroup_watch.h"
 #include "collect/collector.h"
 
 #include <dirent.h>
@@ -501,6 +502,29 @@ static void few_descriptors_are_enough(void **state) {
     stop(&run);
 }
 
+static void a_quota_is_as_many_cores_as_its_part_of_a_period(void **state) {
+    (void)state;
+    struct pt_cgroup_values v = { 0 };
+    double cores = -1;
+    v.at[PT_CGROUP_QUOTA_US] = 50000;
+    v.at[PT_CGROUP_PERIOD_US] = 100000;
+    assert_false(pt_cgroup_cores(&v, &cores)); /* neither is known */
+    v.present |= UINT64_C(1) << PT_CGROUP_QUOTA_US;
+    assert_false(pt_cgroup_cores(&v, &cores));
+    v.present = UINT64_C(1) << PT_CGROUP_PERIOD_US;
+    assert_false(pt_cgroup_cores(&v, &cores));
+    v.present |= UINT64_C(1) << PT_CGROUP_QUOTA_US;
+    v.at[PT_CGROUP_PERIOD_US] = 0;
+    assert_false(pt_cgroup_cores(&v, &cores));
+    assert_true(cores == -1);
+    v.at[PT_CGROUP_PERIOD_US] = 1;
+    assert_true(pt_cgroup_cores(&v, &cores));
+    assert_true(cores == 50000);
+    v.at[PT_CGROUP_PERIOD_US] = 100000;
+    assert_true(pt_cgroup_cores(&v, &cores));
+    assert_true(cores == 0.5);
+}
+
 static int count_descriptors(void) {
     DIR *d = opendir("/proc/self/fd");
     int count = 0;
@@ -781,6 +805,8 @@ int main(void) {
         PT_TEST(a_sleeper_keeps_the_time_of_its_last_read,
                 "a group that sleeps keeps the time of its last read"),
         PT_TEST(few_descriptors_are_enough, "few descriptors are enough"),
+        PT_TEST(a_quota_is_as_many_cores_as_its_part_of_a_period,
+                "C096: a quota is as many cores as its part of a period"),
         PT_TEST(without_descriptors_all_are_given_back,
                 "without descriptors all that are kept are given back"),
         PT_TEST(a_steady_tick_allocates_nothing, "a steady tick allocates nothing"),

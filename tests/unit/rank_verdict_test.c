@@ -109,17 +109,28 @@ static bool wants_none(const struct pt_table *table, const struct pt_column *col
     return false;
 }
 
-static void explain(struct pt_explanation *x, const struct pt_rank_explanation *ranks, size_t count,
-                    const struct pt_stragglers *stragglers) {
+/* One window, in which so much of the quota periods was throttled. */
+static void explain_throttled(struct pt_explanation *x, const struct pt_rank_explanation *ranks,
+                              size_t count, const struct pt_stragglers *stragglers,
+                              double throttled) {
     static const struct pt_stragglers none = { .table = -1 };
     struct pt_windows *w = pt_calloc(1, sizeof *w);
     struct pt_signals workers;
     pt_windows_init(w, &no_schema, wants_none);
     pt_signals_make(&workers, w, NAN);
+    workers.count = 1; /* there is room for it */
+    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+        workers.values[id][0] = NAN;
+    workers.values[PT_SIGNAL_OWN_THROTTLED][0] = throttled;
     pt_explain_ranks(x, ranks, count, stragglers ? stragglers : &none, &workers);
     pt_signals_release(&workers);
     pt_windows_release(w);
     pt_free(w);
+}
+
+static void explain(struct pt_explanation *x, const struct pt_rank_explanation *ranks, size_t count,
+                    const struct pt_stragglers *stragglers) {
+    explain_throttled(x, ranks, count, stragglers, NAN);
 }
 
 static struct pt_verdict verdict(const char *id, double confidence, double share) {
@@ -186,6 +197,20 @@ static void what_ranks_have_in_common_is_told_once(void **state) {
     assert_string_equal(find(&x, "swapping")->entity, "sda");
 }
 
+static void weak_signs_are_no_answer(void **state) {
+    (void)state;
+    static struct pt_rank_explanation ranks[1] = { { .label = "0" } };
+    static struct pt_explanation x;
+    ranks[0].explanation.verdicts[0] = verdict("cpu-bound", 0.3, 1);
+    ranks[0].explanation.verdicts[1] = verdict("swapping", 0.5, 1);
+    ranks[0].explanation.verdict_count = 2;
+    explain(&x, ranks, 1, NULL);
+    assert_int_equal(x.status, PT_EXPLAIN_INCONCLUSIVE);
+    assert_int_equal(x.verdict_count, 2);
+    assert_string_equal(x.verdicts[0].rule->id, "swapping"); /* the stronger one first */
+    assert_non_null(strstr(x.because, "swapping"));
+}
+
 static void why_nothing_is_known_is_told_by_a_rank(void **state) {
     (void)state;
     static struct pt_rank_explanation ranks[2] = { { .label = "0" }, { .label = "1" } };
@@ -237,6 +262,10 @@ static void a_straggler_is_told_with_its_rank_and_step(void **state) {
         assert_true(v->signals[1].value == 1);
         for (int i = 0; i < 2; i++)
             assert_true(v->signals[i].from == 0 && v->signals[i].to == 12);
+        /* a quota that stops it now and then is another reason to be slow */
+        explain_throttled(&x, ranks, 2, &s, 0.5);
+        v = find(&x, "straggler");
+        assert_true(fabs(v->confidence - 0.4 * (is_collective ? 0.7 : 0.75)) < TOLERANCE);
         pt_stragglers_release(&s);
     }
 }
@@ -271,6 +300,7 @@ int main(void) {
         PT_TEST(names_of_collectives_are_known_in_any_spelling,
                 "names of collectives are known in any spelling"),
         PT_TEST(what_ranks_have_in_common_is_told_once, "what ranks have in common is told once"),
+        PT_TEST(weak_signs_are_no_answer, "weak signs of ranks are no answer"),
         PT_TEST(why_nothing_is_known_is_told_by_a_rank,
                 "why nothing is known is told by the first rank that knows why"),
         PT_TEST(a_straggler_is_told_with_its_rank_and_step,
