@@ -1,5 +1,6 @@
 /* Requests of remote-write and OTLP, the series of a batch, the queue on disk, settings, names. */
 #include "test.h"
+#include "short_io.h"
 
 #include "sampler/sampler.h"
 #include "base/clock.h"
@@ -608,6 +609,113 @@ static void test_queue_full_disk(void **state) {
     pt_push_queue_close(&q);
 }
 
+/* The kernel may write and read a few bytes at a time, and be interrupted. */
+static void test_queue_short_writes(void **state) {
+    struct pt_push_queue q;
+    short_io.most = 7;
+    short_io.is_interrupted = true;
+    open_queue(&q, *state, &no_bounds);
+    put(&q, 1, "a request that takes several writes");
+    put(&q, 2, "another one");
+    expect(&q, "a request that takes several writes");
+    pt_push_queue_close(&q);
+    short_io.most = 0;
+    short_io.is_interrupted = false;
+    open_queue(&q, *state, &no_bounds);
+    assert_int_equal(q.counts.damaged_segments, 0);
+    assert_int_equal(q.waiting_requests, 1);
+    assert_int_equal(q.waiting_points, 2);
+    assert_int_equal(pt_push_queue_oldest_ns(&q), 2);
+    expect(&q, "another one");
+    pt_push_queue_close(&q);
+}
+
+static void test_queue_failing_disk(void **state) {
+    struct pt_push_queue q;
+    struct pt_push_request request = { .time_ns = 5, .point_count = 2, .bytes = PT_STR("lost") };
+    open_queue(&q, *state, &no_bounds);
+    short_io.failing_call = 1; /* the head of the segment */
+    assert_int_equal(pt_push_queue_put(&q, &request), -EIO);
+    assert_int_equal(q.segment_count, 0);
+    assert_int_equal(q.bytes, 0);
+    assert_int_equal(file_count(*state), 0);
+    put(&q, 1, "one");
+    uint64_t bytes = q.bytes;
+    assert_int_equal(bytes, 24 + 32 + 3);
+    short_io.most = 20;
+    short_io.failing_call = 2; /* the middle of the request */
+    assert_int_equal(pt_push_queue_put(&q, &request), -EIO);
+    short_io.most = 0;
+    assert_int_equal(q.bytes, bytes);
+    assert_int_equal(q.waiting_requests, 1);
+    put(&q, 3, "three"); /* over what there is of the lost one */
+    expect(&q, "one");
+    expect(&q, "three");
+    expect_empty(&q);
+    assert_int_equal(q.counts.damaged_segments, 0);
+    put(&q, 4, "four");
+    short_io.failing_call = 1; /* the disk lost what it had */
+    expect_empty(&q);
+    assert_int_equal(q.counts.damaged_segments, 1);
+    assert_int_equal(q.counts.dropped_requests, 1);
+    assert_int_equal(q.counts.dropped_points, 2);
+    pt_push_queue_close(&q);
+}
+
+/* Requests of other runs come by age, then by number; then ours. */
+static void test_queue_adopted_order(void **state) {
+    static const int64_t times[] = { 30, 10, 20, 10 };
+    struct pt_push_queue queues[PT_COUNT(times)], q;
+    for (size_t i = 0; i < PT_COUNT(times); i++) {
+        char text[16];
+        open_queue(&queues[i], *state, &no_bounds); /* those before are in use */
+        queues[i].last_id = 100 - i;
+        snprintf(text, sizeof text, "%lld-%zu", (long long)times[i], i);
+        put(&queues[i], times[i], text);
+    }
+    for (size_t i = 0; i < PT_COUNT(times); i++)
+        pt_push_queue_close(&queues[i]);
+    open_queue(&q, *state, &no_bounds);
+    assert_int_equal(q.waiting_requests, 4);
+    assert_int_equal(q.last_id, 101);
+    assert_int_equal(q.newest_ns, 30);
+    put(&q, 5, "ours");
+    assert_int_equal(pt_push_queue_oldest_ns(&q), 10);
+    expect(&q, "10-3");
+    expect(&q, "10-1");
+    expect(&q, "20-2");
+    expect(&q, "30-0");
+    expect(&q, "ours");
+    expect_empty(&q);
+    pt_push_queue_close(&q);
+}
+
+static void test_queue_defaults(void **state) {
+    struct pt_push_queue q;
+    open_queue(&q, *state, &no_bounds);
+    assert_int_equal(q.bounds.bytes, 512u << 20);
+    assert_int_equal(q.bounds.segment, 4u << 20);
+    assert_int_equal(q.bounds.age_ns, 24 * 3600 * PT_NS_PER_SECOND);
+    pt_push_queue_close(&q);
+    struct pt_push_queue_bounds bounds = { .bytes = 1600, .segment = 101, .age_ns = 7 };
+    open_queue(&q, *state, &bounds);
+    assert_int_equal(q.bounds.bytes, 1600);
+    assert_int_equal(q.bounds.segment, 100); /* a sixteenth */
+    assert_int_equal(q.bounds.age_ns, 7);
+    put(&q, 1, "x");
+    put(&q, 1, "y"); /* 24 + 33 + 33 bytes: it fits */
+    assert_int_equal(q.segment_count, 1);
+    put(&q, 1, "z");
+    assert_int_equal(q.segment_count, 2);
+    assert_int_equal(q.bytes, 2 * 24 + 3 * 33);
+    pt_push_queue_close(&q);
+    struct pt_push_request request = { .bytes = { NULL, PT_PUSH_REQUEST_MAX + 1 } };
+    assert_int_equal(PT_PUSH_REQUEST_MAX, 64u << 20);
+    open_queue(&q, *state, &bounds);
+    assert_int_equal(pt_push_queue_put(&q, &request), -EMSGSIZE);
+    pt_push_queue_close(&q);
+}
+
 /* ---- settings ---- */
 
 static void forget_environment(void) {
@@ -791,6 +899,10 @@ int main(void) {
         QUEUE_TEST(test_queue_bounds, "beyond its bytes the oldest are dropped and counted"),
         QUEUE_TEST(test_queue_age, "beyond its age the oldest are dropped and counted"),
         QUEUE_TEST(test_queue_full_disk, "a request that cannot be written is an error, once"),
+        QUEUE_TEST(test_queue_short_writes, "short and interrupted writes lose nothing"),
+        QUEUE_TEST(test_queue_failing_disk, "a disk that fails costs the request at hand"),
+        QUEUE_TEST(test_queue_adopted_order, "requests of other runs come first, by their age"),
+        QUEUE_TEST(test_queue_defaults, "the queue has these bounds"),
         PT_TEST(test_urls, "URLs of receivers may leave out the usual path"),
         PT_TEST(test_wrong_settings, "wrong settings are reported with the remedy"),
         PT_TEST(test_otel_variables, "variables of OpenTelemetry say where, as whom and how long"),
