@@ -416,6 +416,7 @@ static void test_late_symbols(void **state) {
     assert_int_equal(symbols.missing[0], absent);
     for (size_t i = 0; i < PT_COUNT(names); i++) {
         uint32_t frame = p.stacks.at[p.samples.at[i].stack].frame;
+        assert_int_equal(p.stacks.at[p.samples.at[i].stack].parent, PT_PROFILE_NONE);
         pt_str_copy(expected, sizeof expected, pt_str_from(names[i]));
         assert_str_eq(pt_profile_frame_name(&p, frame, buffer), expected);
     }

@@ -90,13 +90,13 @@ static const char *const colors[PT_KIND_COUNT] = {
 #define NUMBERS_WIDTH 17 /* of both percentage columns */
 #define NARROWEST     8  /* names are not cut below this */
 
-/* Text that does not fit ends with "..". */
+/* Text that does not fit ends with ".."; `room` is NARROWEST or more. */
 static void print_cut(struct pt_out *out, struct pt_str text, size_t room) {
     if (text.len <= room) {
         pt_out_utf8(out, text);
         return;
     }
-    text.len = room > 2 ? room - 2 : 0;
+    text.len = room - 2;
     text.len = pt_utf8_valid_length(text);
     pt_out_utf8(out, text);
     pt_out_text(out, "..");
