@@ -47,8 +47,8 @@ static const struct {
     { 0, "step", "/src/train.py", NO_MODULE, 5, 7, 0, 0, PT_KIND_PYTHON },
     { 0, "step", "/src/train.py", NO_MODULE, 5, 9, 0, 0, PT_KIND_PYTHON },
     { 1, "matmul", "", 1, 0, 0, 0, 0x50, PT_KIND_NATIVE },
-    { 3, "dot", "m.c", 1, 10, 12, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
-    { 4, "fma", "m.c", 1, 20, 22, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
+    { 3, "dot", "m", 1, 10, 12, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
+    { 4, "fma", "m", 1, 20, 22, PT_FRAME_INLINED, 0x50, PT_KIND_NATIVE },
     { 2, UNNAMED, "", 1, 0, 0, 0, 0x99, PT_KIND_UNKNOWN },
     { 2, UNNAMED, "", 2, 0, 0, 0, 0x10, PT_KIND_UNKNOWN },
     { 2, UNNAMED, "", NO_MODULE, 0, 0, 0, 0x7f01, PT_KIND_UNKNOWN },
@@ -115,7 +115,7 @@ static void add_stacks(struct pt_profile *p, uint32_t numbers[PT_COUNT(stacks)])
 
 static void add_threads(struct pt_profile *p) {
     const struct pt_profile_thread threads[] = { { 7, 7, text(p, "a.out"), text(p, "a.out") },
-                                                 { 7, 8, text(p, "worker"), text(p, "a.out") },
+                                                 { 7, 8, text(p, "w"), text(p, "a.out") },
                                                  { 9, 10, 0, 0 },
                                                  { 11, 11, text(p, "idle"), text(p, "idle") } };
     for (uint32_t i = 0; i < PT_COUNT(threads); i++)
