@@ -616,6 +616,24 @@ static void all_opcodes_have_lengths(void **state) {
         }
 }
 
+/* All opcodes of the maps 0F38 and 0F3A have an operand, those of the second a number too. */
+static void vector_opcodes_have_operands(void **state) {
+    (void)state;
+    for (unsigned opcode = 0; opcode < 256; opcode++) {
+        struct pt_x86 x;
+        uint8_t code[24] = { 0xc4, 0xe2, 0x79, (uint8_t)opcode, 0x84, 0x24 };
+        assert_true(pt_x86_parse(code, sizeof code, &x));
+        assert_int_equal(x.length, 10); /* with SIB and a displacement of 4 bytes */
+        code[1] = 0xe3;
+        assert_true(pt_x86_parse(code, sizeof code, &x));
+        assert_int_equal(x.length, 11);
+        const uint8_t plain[] = { 0x0f, 0x38, (uint8_t)opcode, 0x44, 0x24, 0x08, 0x01 };
+        assert_true(pt_x86_parse(plain, sizeof plain, &x));
+        assert_int_equal(x.length, 6);
+        assert_int_equal(x.displacement, 8);
+    }
+}
+
 static void instructions_have_operands(void **state) {
     (void)state;
     static const struct {
@@ -710,6 +728,7 @@ int main(void) {
         PT_TEST(other_code_has_none, "C242: other generated code has none"),
         PT_TEST(instructions_have_lengths, "instructions are as long as they are"),
         PT_TEST(all_opcodes_have_lengths, "instructions are as long as objdump says"),
+        PT_TEST(vector_opcodes_have_operands, "instructions on vectors have operands"),
         PT_TEST(instructions_have_operands, "C242: instructions have registers and numbers"),
         PT_TEST(calls_stand_before_return_addresses, "C242: before a return address is a call"),
     };
