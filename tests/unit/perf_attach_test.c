@@ -127,10 +127,6 @@ static void test_counts(void **state) {
     }
 }
 
-static struct pt_perf_ring *largest_ring(struct pt_perf *p) {
-    return p->ring_count > 0 ? &p->rings[0] : NULL;
-}
-
 /* What is opened for this process; the rest is skipped where perf events are forbidden. */
 static void test_opened(void **state) {
     (void)state;
@@ -139,21 +135,25 @@ static void test_opened(void **state) {
     struct pt_perf *p = pt_calloc(1, sizeof *p);
     pid_t pid = getpid(), nobody = INT32_MAX - 9;
     assert_int_equal(pt_fs_open(&fs, "/proc", "/sys", "/", &err), 0);
-    struct pt_perf_options o = { .rate_hz = 99, .stack_bytes = 8193, .wants_python = true };
-    int input = dup(STDIN_FILENO);
-    close(STDIN_FILENO); /* 0 is a descriptor as any other */
+    struct pt_perf_options o = { .rate_hz = 99, .stack_bytes = 8200, .wants_python = true };
     int rc = pt_perf_open_processes(p, &fs, &o, &pid, 1, &err);
+    int input = dup(STDIN_FILENO);
     if (rc) {
+        assert_true(rc == -EACCES || rc == -EPERM || rc == -ENOSYS);
         assert_true(err.text[0] != '\0');
         assert_int_equal(p->event_count + p->ring_count, 0);
     } else {
+        pt_perf_close(p);
+        close(STDIN_FILENO); /* 0 is a descriptor as any other */
+        assert_int_equal(pt_perf_open_processes(p, &fs, &o, &pid, 1, &err), 0);
         assert_true(p->cpu_count > 0);
         assert_true(p->ring_count == p->cpu_count || p->ring_count == 2 * p->cpu_count);
         assert_int_equal(p->event_count, p->cpu_count); /* one thread */
         assert_non_null(strstr(p->method, "perf: "));
         assert_non_null(strstr(p->method, ", 9 KiB stacks"));
         assert_int_equal(p->left_out, 0);
-        assert_true(largest_ring(p)->size >= PT_PERF_RING_LEAST);
+        /* a quarter of a second of samples needs the least that is asked for, or what is allowed */
+        assert_true(p->rings[0].size >= PT_PERF_RING_LEAST && p->rings[0].size <= 1 << 20);
         for (size_t i = 0; i < p->event_count; i++)
             assert_int_equal(p->events[i].cpu, i);
         for (size_t i = 0; i < p->ring_count; i++) {
@@ -162,7 +162,7 @@ static void test_opened(void **state) {
         }
         assert_int_equal(p->ring_fds[0], STDIN_FILENO); /* the lowest that was free */
         pt_perf_close(p);
-        /* a command waits for its exec; records of switches wake for every ring */
+        /* a command that waits for its exec */
         o = (struct pt_perf_options){ .rate_hz = 99, .stack_bytes = 8192 };
         assert_int_equal(pt_perf_open_command(p, &fs, &o, pid, &err), 0);
         assert_int_equal(p->ring_count, p->cpu_count);
