@@ -118,7 +118,7 @@ static void explain_throttled(struct pt_explanation *x, const struct pt_rank_exp
     struct pt_signals workers;
     pt_windows_init(w, &no_schema, wants_none);
     pt_signals_make(&workers, w, NAN);
-    workers.count = 1; /* there is room for it */
+    workers.count = 1; /* one value is allocated for it */
     for (int id = 0; id < PT_SIGNAL_COUNT; id++)
         workers.values[id][0] = NAN;
     workers.values[PT_SIGNAL_OWN_THROTTLED][0] = throttled;
@@ -152,7 +152,7 @@ static bool is_unchecked(const struct pt_explanation *x, const char *id) {
     return false;
 }
 
-static void what_ranks_have_in_common_is_told_once(void **state) {
+static void what_ranks_have_in_common_is_reported_once(void **state) {
     (void)state;
     static struct pt_rank_explanation ranks[3];
     static struct pt_explanation x;
@@ -164,7 +164,7 @@ static void what_ranks_have_in_common_is_told_once(void **state) {
                               : "2",
             .explanation = { .seconds = seconds[i], .window_count = (size_t)(10 * (3 - i)) }
         };
-    /* all have the first, two the second, one the third; the strongest is the one told */
+    /* all have the first, two the second, one the third; the strongest is reported */
     for (int i = 0; i < 3; i++)
         ranks[i].explanation.verdicts[ranks[i].explanation.verdict_count++] =
             verdict("cpu-bound", i == 1 ? 0.9 : 0.95, i == 1 ? 1 : 0.5);
@@ -197,7 +197,7 @@ static void what_ranks_have_in_common_is_told_once(void **state) {
     assert_string_equal(find(&x, "swapping")->entity, "sda");
 }
 
-static void weak_signs_are_no_answer(void **state) {
+static void weak_signs_are_inconclusive(void **state) {
     (void)state;
     static struct pt_rank_explanation ranks[1] = { { .label = "0" } };
     static struct pt_explanation x;
@@ -299,12 +299,13 @@ int main(void) {
         PT_TEST(events_beyond_65536_are_left_out, "events beyond 65536 are left out"),
         PT_TEST(names_of_collectives_are_known_in_any_spelling,
                 "names of collectives are known in any spelling"),
-        PT_TEST(what_ranks_have_in_common_is_told_once, "what ranks have in common is told once"),
-        PT_TEST(weak_signs_are_no_answer, "weak signs of ranks are no answer"),
+        PT_TEST(what_ranks_have_in_common_is_reported_once,
+                "what ranks have in common is reported once"),
+        PT_TEST(weak_signs_are_inconclusive, "weak signs of ranks are inconclusive"),
         PT_TEST(why_nothing_is_known_is_told_by_a_rank,
-                "why nothing is known is told by the first rank that knows why"),
+                "the first rank that knows why nothing is known gives the reason"),
         PT_TEST(a_straggler_is_told_with_its_rank_and_step,
-                "a straggler is told with its rank and its step"),
+                "a straggler is reported with its rank and its step"),
         PT_TEST(even_ranks_were_looked_at, "ranks that are even were checked for a straggler"),
     };
     return cmocka_run_group_tests_name("rank_verdict", tests, NULL, NULL);
