@@ -172,7 +172,7 @@ static enum pt_push_verdict judge(const struct pt_push_protocol *protocol, void 
     pt_str_copy(answer.answer_value, sizeof answer.answer_value, pt_str_from(answer_value));
     pt_buf_str(&answer.body, PT_STR("words"));
     struct pt_push_judgement j = protocol->judge(state, &answer);
-    if (protocol == &pt_push_remote_write || j.verdict != PT_PUSH_TAKEN)
+    if (protocol == &pt_push_remote_write || j.verdict != PT_PUSH_ACCEPTED)
         assert_str_eq(j.words, "words");
     assert_int_equal(j.rejected_points, 0);
     pt_buf_release(&answer.body);
@@ -187,7 +187,7 @@ static void a_receiver_of_1_0_is_recognised(void **unused) {
         enum pt_push_verdict verdict;
         int next; /* which version is sent then */
     } cases[] = {
-        { 204, "3", PT_PUSH_TAKEN, 2 }, { 200, "0", PT_PUSH_TAKEN, 2 },
+        { 204, "3", PT_PUSH_ACCEPTED, 2 }, { 200, "0", PT_PUSH_ACCEPTED, 2 },
         { 204, "", PT_PUSH_AGAIN, 1 },  { 415, "", PT_PUSH_AGAIN, 1 },
         { 400, "", PT_PUSH_AGAIN, 1 },  { 499, "", PT_PUSH_AGAIN, 1 },
         { 429, "", PT_PUSH_RETRY, 2 },  { 500, "", PT_PUSH_RETRY, 2 },
@@ -216,11 +216,11 @@ static void answers_of_remote_write_are_judged_by_version(void **unused) {
         { 400, PT_PUSH_REJECTED, PT_PUSH_REJECTED }, { 499, PT_PUSH_REJECTED, PT_PUSH_REJECTED },
         { 415, PT_PUSH_AGAIN, PT_PUSH_REJECTED },    { 429, PT_PUSH_RETRY, PT_PUSH_RETRY },
         { 500, PT_PUSH_RETRY, PT_PUSH_RETRY },       { 399, PT_PUSH_RETRY, PT_PUSH_RETRY },
-        { 0, PT_PUSH_RETRY, PT_PUSH_RETRY },         { 204, PT_PUSH_AGAIN, PT_PUSH_TAKEN },
+        { 0, PT_PUSH_RETRY, PT_PUSH_RETRY },         { 204, PT_PUSH_AGAIN, PT_PUSH_ACCEPTED },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
         void *v2 = open_remote_write(), *v1 = open_remote_write();
-        assert_int_equal(judge(&pt_push_remote_write, v2, 200, "1"), PT_PUSH_TAKEN);
+        assert_int_equal(judge(&pt_push_remote_write, v2, 200, "1"), PT_PUSH_ACCEPTED);
         assert_int_equal(judge(&pt_push_remote_write, v2, cases[i].status, ""), cases[i].v2);
         assert_int_equal(judge(&pt_push_remote_write, v1, 200, ""), PT_PUSH_AGAIN);
         assert_int_equal(judge(&pt_push_remote_write, v1, cases[i].status, ""), cases[i].v1);
@@ -419,7 +419,7 @@ static void answers_of_otlp_are_judged(void **unused) {
         int status;
         enum pt_push_verdict verdict;
     } cases[] = {
-        { 200, PT_PUSH_TAKEN },    { 299, PT_PUSH_TAKEN },    { 300, PT_PUSH_REJECTED },
+        { 200, PT_PUSH_ACCEPTED },    { 299, PT_PUSH_ACCEPTED },    { 300, PT_PUSH_REJECTED },
         { 400, PT_PUSH_REJECTED }, { 500, PT_PUSH_REJECTED }, { 501, PT_PUSH_REJECTED },
         { 429, PT_PUSH_RETRY },    { 502, PT_PUSH_RETRY },    { 503, PT_PUSH_RETRY },
         { 504, PT_PUSH_RETRY },    { 505, PT_PUSH_REJECTED }, { 0, PT_PUSH_RETRY },
@@ -432,7 +432,7 @@ static void answers_of_otlp_are_judged(void **unused) {
     struct pt_http_request answer = { .status = 200, .content_type = "application/x-protobuf" };
     pt_buf_bytes(&answer.body, partial, sizeof partial);
     struct pt_push_judgement j = pt_push_otlp.judge(state, &answer);
-    assert_int_equal(j.verdict, PT_PUSH_TAKEN);
+    assert_int_equal(j.verdict, PT_PUSH_ACCEPTED);
     assert_int_equal(j.rejected_points, 5);
     assert_str_eq(j.words, "no");
     answer.body.len = 5; /* cut: nothing can be said of it */
