@@ -188,10 +188,10 @@ static void a_receiver_of_1_0_is_recognised(void **unused) {
         int next; /* which version is sent then */
     } cases[] = {
         { 204, "3", PT_PUSH_ACCEPTED, 2 }, { 200, "0", PT_PUSH_ACCEPTED, 2 },
-        { 204, "", PT_PUSH_AGAIN, 1 },  { 415, "", PT_PUSH_AGAIN, 1 },
-        { 400, "", PT_PUSH_AGAIN, 1 },  { 499, "", PT_PUSH_AGAIN, 1 },
-        { 429, "", PT_PUSH_RETRY, 2 },  { 500, "", PT_PUSH_RETRY, 2 },
-        { 399, "", PT_PUSH_RETRY, 2 },  { 0, "", PT_PUSH_RETRY, 2 },
+        { 204, "", PT_PUSH_AGAIN, 1 },     { 415, "", PT_PUSH_AGAIN, 1 },
+        { 400, "", PT_PUSH_AGAIN, 1 },     { 499, "", PT_PUSH_AGAIN, 1 },
+        { 429, "", PT_PUSH_RETRY, 2 },     { 500, "", PT_PUSH_RETRY, 2 },
+        { 399, "", PT_PUSH_RETRY, 2 },     { 0, "", PT_PUSH_RETRY, 2 },
     };
     struct pt_buf packed = { 0 };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
@@ -419,7 +419,7 @@ static void answers_of_otlp_are_judged(void **unused) {
         int status;
         enum pt_push_verdict verdict;
     } cases[] = {
-        { 200, PT_PUSH_ACCEPTED },    { 299, PT_PUSH_ACCEPTED },    { 300, PT_PUSH_REJECTED },
+        { 200, PT_PUSH_ACCEPTED }, { 299, PT_PUSH_ACCEPTED }, { 300, PT_PUSH_REJECTED },
         { 400, PT_PUSH_REJECTED }, { 500, PT_PUSH_REJECTED }, { 501, PT_PUSH_REJECTED },
         { 429, PT_PUSH_RETRY },    { 502, PT_PUSH_RETRY },    { 503, PT_PUSH_RETRY },
         { 504, PT_PUSH_RETRY },    { 505, PT_PUSH_REJECTED }, { 0, PT_PUSH_RETRY },

@@ -801,8 +801,8 @@ static void a_trend_has_known_answers(void **state) {
     release_run(&r);
 }
 
-/* Windows 1 to 3 and 6 to 8: the first of two stretches of the same length is reported; a longer one
- * is reported instead of it. */
+/* Windows 1 to 3 and 6 to 8: the first of two stretches of the same length is reported; a longer
+ * one is reported instead of it. */
 static void a_verdict_is_told_by_its_longest_stretch(void **state) {
     (void)state;
     for (int is_longer = 0; is_longer < 2; is_longer++) {
