@@ -18,7 +18,7 @@
 struct script {
     struct pt_push_sender *sender;
     struct pt_push_judgement verdicts[CALLS_MAX];
-    int64_t set_wait_ns[CALLS_MAX]; /* the wait that the sender is reported it had; 0: leave it */
+    int64_t set_wait_ns[CALLS_MAX]; /* the wait that the sender is given; 0: leave it */
     int refused;                    /* this call cannot be prepared; 0: all can */
 
     int calls;
