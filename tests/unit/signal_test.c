@@ -393,7 +393,8 @@ static void a_pcie_lane_carries_what_its_generation_does(void **state) {
 static void the_option_that_records_a_signal_is_known(void **state) {
     (void)state;
     for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
-        const char *name = pt_signal_infos[id].name, *option = pt_signal_option(id);
+        const char *name = pt_signal_infos[id].name,
+                   *option = pt_signal_option((enum pt_signal_id)id);
         bool is_of_profile = strncmp(name, "profile.", 8) == 0;
         bool is_of_processes =
             strncmp(name, "python.", 7) == 0 || id == S(OWN_HOTTEST) || id == S(OWN_SWITCHES);
