@@ -478,7 +478,7 @@ def test_partial(directory):
         said = pitot(directory, '-t', '20', '-d', '6', '--otlp', url)
         table = next(t for t in SCHEMA if t['name'] == 'push')
         assert list(rows_of(directory / 'run', table))[-1]['pushRejected'] == '7'
-        assert 'but for 7 points: too many' in said, said
+        assert 'except for 7 points: too many' in said, said
         post(f'{url}/script', [{'status': 500}])  # by its rules this status is not retried
         shutil.rmtree(directory / 'run')
         said = pitot(directory, '-t', '100', '-d', '0.5', '--otlp', url)
