@@ -34,13 +34,15 @@ class Copy:
         return sorted(path for path in listed.decode().split('\0')
                       if path and os.path.lexists(self.root / path))
 
-    def update(self, mutated):
-        """Brings the copy up to date; files of `mutated` (path -> bytes) have these contents."""
+    def update(self, mutated, without=()):
+        """Brings the copy up to date; files of `mutated` (path -> bytes) have these contents, and
+        those of `without` stay as they are."""
         paths = self.paths()
         self.header.parent.mkdir(parents=True, exist_ok=True)
         write_if_changed(self.header, pathlib.Path(__file__).with_name('mutant.h').read_bytes())
         for path in paths:
-            copy_file(self.root / path, self.source / path, mutated.get(path))
+            if path not in without:
+                copy_file(self.root / path, self.source / path, mutated.get(path))
         for old in set(map(str, self.present())) - set(paths):
             (self.source / old).unlink()
 
@@ -51,7 +53,14 @@ class Copy:
                 yield pathlib.Path(directory, name).relative_to(self.source)
 
     def set_up(self):
-        if not (self.build / 'build.ninja').exists():
+        """Makes the copy and its build, or brings what sources are parsed with up to date. Sources
+        with mutants of an earlier run stay, because most of them will be written again."""
+        if (self.build / 'build.ninja').exists():
+            self.update({}, {path for path in self.paths() if path.startswith('src/') and
+                             path.endswith('.c') and (self.source / path).exists()})
+            run(['ninja', '-C', self.build, 'build.ninja'])
+        else:
+            self.update({})
             run([MESON, 'setup', self.build, self.source, *SETUP, f'-Dc_args={C_ARGS}',
                  *self.options])
 

@@ -23,7 +23,15 @@ BINARY = {**COMPARISONS, **SIGNS, **LOGICAL}
 
 # To drop one of these calls changes nothing that a test could see: they release, log or lock.
 UNSEEN_CALLS = re.compile(r'(_release|_free|_unmap|_log|_warn|_debug|_info|_note|_mutex_lock)$'
-                          r'|^(free|close|closedir|munmap|fclose|va_end|va_start|pt_log.*)$')
+                          r'|^(free|free_str|close|closedir|munmap|fclose|va_end|va_start|pt_log.*'
+                          r'|pt_file_close|pt_fd_close)$')
+# Functions that only release: what they forget is for sanitizers to find.
+RELEASES = re.compile(r'^pt_\w+_(release|free)$|^(release|free)(_\w+)?$')
+# Only equal operands tell these apart from the original.
+AT_EQUALITY = {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}
+# They return a descriptor, which is never 0: the program keeps 0, 1 and 2 open (cmd/main.c).
+OPENERS = (r'open|openat|socket|accept4?|dup|eventfd'
+           r'|timerfd_create|memfd_create|mkstemp|mkostemp|shm_open|pidfd_open|inotify_init1')
 # Their sizes are not changed: more memory is not seen, too little is for sanitizers to find.
 ALLOCATIONS = re.compile(r'(malloc|calloc|realloc|_grow|_reserve)$')
 
@@ -135,6 +143,9 @@ class Finder:
         self.file = File(path)
         self.function = ''
         self.users = []     # the functions and variables we are in
+        self.body = ''      # text of the function we are in
+        self.is_order = False # it compares two elements for qsort or bsearch
+        self.ties = set()   # comparisons that have the same outcome for equal operands
         self.macros = []
         self.comparison = None
 
@@ -197,7 +208,12 @@ class Finder:
         function = Function(cursor.spelling, self.span(body)[0] + 1)
         self.file.functions.append(function)
         self.users.append(function)
-        self.statement(body)
+        self.body = self.text(body)
+        self.is_order = [argument.type.spelling for argument in cursor.get_arguments()][:2] == \
+            ['const void *', 'const void *'] and cursor.result_type.spelling == 'int'
+        is_release = RELEASES.search(cursor.spelling) and cursor.result_type.spelling == 'void'
+        if not is_release:
+            self.statement(body)
         self.users.pop()
         self.function = ''
 
@@ -302,6 +318,7 @@ class Finder:
             self.expression_statement(child)
         elif parent.kind == CursorKind.IF_STMT and index == 0:
             self.condition(child)
+            self.find_limiting_assignment(parent)
         self.expression(child, parent)
 
     def is_statement(self, parent, index, child):
@@ -328,12 +345,7 @@ class Finder:
     def condition(self, cursor):
         """`if (x)`: no operator that could be changed, so it is turned round."""
         span = self.span(cursor)
-        inner = cursor
-        while inner.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-            children = list(inner.get_children())
-            if len(children) != 1:
-                break
-            inner = children[0]
+        inner = bare(cursor)
         has_operator = inner.kind in (CursorKind.BINARY_OPERATOR, CursorKind.UNARY_OPERATOR) and \
             self.operator(inner)[0] in {**BINARY, '!': ()}
         if not has_operator and self.is_plain(*span):
@@ -368,6 +380,9 @@ class Finder:
             self.assignment(cursor)
         elif kind == CursorKind.UNARY_OPERATOR:
             self.unary(cursor, parent)
+        elif kind == CursorKind.CONDITIONAL_OPERATOR:
+            condition, *others = cursor.get_children()
+            self.find_tie(condition, others)
         elif kind in (CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL):
             around = self.comparison or cursor
             self.number(cursor, parent, 'value', self.span(around), self.comparison is not None)
@@ -406,6 +421,39 @@ class Finder:
     def is_empty_list(self, cursor):
         return re.fullmatch(r'\{\s*0\s*,?\s*\}', self.text(cursor)) is not None
 
+    # -- changes without an effect
+
+    def find_tie(self, condition, others):
+        """`a > b ? a : b`: equal operands give the same."""
+        condition = bare(condition)
+        operands = list(condition.get_children())
+        if condition.kind == CursorKind.BINARY_OPERATOR and len(operands) == 2 and \
+                {self.text(bare(o)) for o in operands} == {self.text(bare(o)) for o in others}:
+            self.ties.add(self.span(condition))
+
+    def find_limiting_assignment(self, cursor):
+        """`if (a > b) a = b;`"""
+        children = list(cursor.get_children())
+        then = children[1]
+        if then.kind == CursorKind.COMPOUND_STMT and len(list(then.get_children())) == 1:
+            then = next(then.get_children())
+        if len(children) == 2 and then.kind == CursorKind.BINARY_OPERATOR and \
+                self.operator(then)[0] == '=':
+            self.find_tie(children[0], then.get_children())
+
+    def is_descriptor_test(self, cursor):
+        """`fd < 0`: 0 itself does not occur."""
+        if cursor.kind != CursorKind.BINARY_OPERATOR or self.operator(cursor)[0] not in ('<', '>='):
+            return False
+        left, right = (self.text(child) for child in cursor.get_children())
+        return right == '0' and (re.search(r'(^|_|\W)fd$', left) is not None or re.search(
+            rf'(?<![\w.>]){re.escape(left)} = [^;]*\b({OPENERS})\(', self.body) is not None)
+
+    def has_no_effect(self, cursor, text, new):
+        """Is it known that nothing can tell the two comparisons apart?"""
+        return AT_EQUALITY.get(text) == new and (
+            self.is_order or self.span(cursor) in self.ties or self.is_descriptor_test(cursor))
+
     def binary(self, cursor):
         text, start, end = self.operator(cursor)
         span = self.span(cursor)
@@ -417,6 +465,8 @@ class Finder:
         kind = ('comparison' if text in COMPARISONS else 'sign' if text in SIGNS else 'logical')
         is_pure = text not in LOGICAL and self.is_pure(cursor) # && and || guard their right side
         for new in BINARY[text]:
+            if self.has_no_effect(cursor, text, new):
+                continue
             self.add(kind, 'value', span, start, end, new, is_pure)
 
     def assignment(self, cursor):
@@ -431,7 +481,7 @@ class Finder:
             return
         if text == '-':
             self.add('sign', 'value', span, start, end, '')
-        elif text == '!':
+        elif text == '!' and not self.source[:span[0]].endswith(b'(void)'):
             self.add('logical', 'value', span, start, end, '!!')
         elif text in STEPS and not (parent and parent.kind == CursorKind.FOR_STMT):
             self.add('sign', 'value', span, start, end, STEPS[text])
@@ -442,8 +492,25 @@ class Finder:
             parent.kind == CursorKind.UNEXPOSED_EXPR
         if is_null or not self.is_plain(*span):
             return
+        if self.is_order and self.text(cursor) == '1': # only the sign is used
+            # "-0": qsort asks only which is greater; to drop the sign is another mutant
+            if not self.source[:span[0]].endswith(b'-'):
+                self.add('number', form, whole, *span, '0', is_pure)
+            return
+        if self.comparison and self.is_descriptor_test(self.comparison):
+            return
         for new in number_variants(self.text(cursor)):
             self.add('number', form, whole, *span, new, is_pure)
+
+
+def bare(cursor):
+    """Without casts that are not written, and parentheses."""
+    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            break
+        cursor = children[0]
+    return cursor
 
 
 def is_in_main_file(cursor, path):

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNSHARE = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork',
            '--kill-child', '--mount-proc', '--net', '--ipc']
 GIBIBYTE = 1 << 30
-SLOW_SECONDS = 30 # a test that takes longer is not used
+SLOW_SECONDS = 30 # a test that takes longer, on a machine that is not busy, is not used
 RESULT = re.compile(r'^(ok|not ok) \d+ - ([^\s:]+):', re.MULTILINE)
 
 
@@ -58,8 +58,10 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
             resource.setrlimit(resource.RLIMIT_DATA, (2 * GIBIBYTE, 2 * GIBIBYTE))
 
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(('PITOT', 'MUTANT', 'MAKE', 'MFLAGS', 'TMPDIR'))}
+        # as `meson test` does: memory that is not initialized is not zero by chance
+        environment = {'MALLOC_PERTURB_': '165'} | {
+            name: value for name, value in os.environ.items()
+            if not name.startswith(('PITOT', 'MUTANT', 'MAKE', 'MFLAGS', 'TMPDIR'))}
         with open(log or os.devnull, 'wb') as out:
             process = subprocess.Popen(
                 self.isolated(test.command), env=environment | test.environment | variables,
@@ -79,8 +81,9 @@ class Runner:
         marks.write_bytes(bytes(2 * (count + 1)))
         marks.chmod(0o666)
         started = time.monotonic()
-        result = self.run(test, {'MUTANT_COVER': str(marks)}, 2 * SLOW_SECONDS, SLOW_SECONDS,
-                          self.scratch / f'log-{file_name(test)}')
+        busy = max(1, os.getloadavg()[0] / os.cpu_count())
+        result = self.run(test, {'MUTANT_COVER': str(marks)}, 2 * SLOW_SECONDS,
+                          busy * SLOW_SECONDS, self.scratch / f'log-{file_name(test)}')
         test.seconds = time.monotonic() - started
         content = marks.read_bytes()
         marks.unlink()
@@ -89,15 +92,18 @@ class Runner:
         return {'print': test.print, 'seconds': test.seconds, 'result': result,
                 'reached': reached, 'differs': differs}
 
+    def passes_in_time(self, test):
+        """Without a mutant, within the same limits?"""
+        return self.run(test, {}, *limits([test])) is None
+
     def kills(self, tests, mutant):
         """(the test that failed, how), or None. Tests that are run by one program are one batch."""
         variables = {'MUTANT': str(mutant.id)}
-        seconds = sum(test.seconds for test in tests)
         if len(tests) == 1:
-            how = self.run(tests[0], variables, int(3 + 4 * seconds), 20 + 10 * seconds)
+            how = self.run(tests[0], variables, *limits(tests))
             return (tests[0], how) if how else None
         log = self.scratch / f'batch-{mutant.id}'
-        how = self.run(batch(tests), variables, int(3 + 4 * seconds), 20 + 10 * seconds, log)
+        how = self.run(batch(tests), variables, *limits(tests), log)
         output = log.read_text(errors='replace')
         log.unlink()
         if not how:
@@ -105,6 +111,12 @@ class Runner:
         results = dict(reversed(found) for found in RESULT.findall(output))
         failed = [test for test in tests if results.get(test.case) != 'ok']
         return max(failed or tests, key=lambda test: test.case in results), how
+
+
+def limits(tests):
+    """Seconds of CPU time and of time that tests may take, in all."""
+    seconds = sum(test.seconds for test in tests)
+    return int(3 + 4 * seconds), 20 + 10 * seconds
 
 
 def batch(tests):
@@ -131,7 +143,11 @@ def list_tests(copy, scratch, suites):
             tests += end_to_end_tests(one['name'], command, one['env'])
         else:
             files = [word for word in command if os.path.isabs(word) and os.path.exists(word)]
-            tests.append(Test(one['name'], command, one['env'], files))
+            if 'docs' in own: # compares pages with what the program prints
+                files += [copy.source / 'docs', copy.source / 'packaging']
+            if one['workdir']:
+                command = ['env', '-C', one['workdir'], *command]
+            tests.append(Test(one['name'], command, one['env'], files, is_timed='threads' in own))
     return tests
 
 

@@ -11,3 +11,9 @@ const struct limit limits[] = {
     { "memory", 90 },
     { NULL, 5 },
 };
+
+static const struct { int low, high; } usual = { 3, 9 };
+
+int is_usual(int value) {
+    return value >= usual.low && value <= usual.high;
+}

@@ -20,6 +20,7 @@ int main(void) {
     check(is_above("memory", 200) == 1, "memory");
     check(is_above("heat", 200) == -1, "heat");
     check(length("abc") == 3 && length("") == 0 && length(NULL) == 0, "length");
+    check(is_usual(3) && is_usual(9) && !is_usual(2) && !is_usual(10), "usual");
     count_up(&counter, 3);
     check(counter == 3, "count_up");
     return failures ? 1 : 0;
