@@ -91,8 +91,8 @@ struct pt_bytes {
 };
 
 static inline struct pt_bytes pt_bytes_of(struct pt_str bytes) {
-    const uint8_t *at = (const uint8_t *)bytes.at;
-    return (struct pt_bytes){ at, at + bytes.len, false };
+    return (struct pt_bytes){ (const uint8_t *)bytes.at, (const uint8_t *)pt_str_end(bytes),
+                              false };
 }
 
 uint64_t pt_bytes_varint_slow(struct pt_bytes *r);

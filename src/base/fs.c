@@ -78,7 +78,8 @@ static int read_all(const struct pt_file *f, ssize_t end_below, struct pt_text *
     *text = (struct pt_scan){ .failed = true };
     if (!pt_file_is_open(f))
         return -EBADF;
-    pt_grow(&into->at, &into->capacity, 8192, 1);
+    if (!pt_try_grow(&into->at, &into->capacity, 8192, 1))
+        return -ENOMEM;
     for (;;) {
         ssize_t n =
             pread(pt_fd_get(f->fd), into->at + length, into->capacity - length, (off_t)length);
@@ -91,8 +92,9 @@ static int read_all(const struct pt_file *f, ssize_t end_below, struct pt_text *
             break;
         if (length > FILE_LIMIT)
             return -EFBIG;
-        if (length == into->capacity)
-            pt_grow(&into->at, &into->capacity, into->capacity + 1, 1);
+        if (length == into->capacity &&
+            !pt_try_grow(&into->at, &into->capacity, into->capacity + 1, 1))
+            return -ENOMEM;
     }
     *text = pt_scan_of((struct pt_str){ into->at, length });
     return 0;

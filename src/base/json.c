@@ -1,5 +1,8 @@
 #include "base/json.h"
 
+#include "base/buf.h"
+#include "base/digits.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -12,18 +15,25 @@ static void escaped(struct pt_out *out, unsigned char c) {
         pt_out_printf(out, "\\u%04x", c);
 }
 
+/* U+0080 to U+009F, which terminals obey. */
+static inline bool is_c1(struct pt_str s) {
+    return (unsigned char)s.at[0] == 0xc2 && s.len > 1 && (unsigned char)s.at[1] >= 0x80 &&
+           (unsigned char)s.at[1] < 0xa0;
+}
+
 void pt_json_quote(struct pt_out *out, struct pt_str value) {
     pt_out_char(out, '"');
     for (;;) {
         size_t plain = 0;
         for (; plain < value.len; plain++) {
             unsigned char c = (unsigned char)value.at[plain];
-            if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
+            if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || is_c1(pt_str_skip(value, plain)))
                 break;
         }
         pt_out_utf8(out, (struct pt_str){ value.at, plain });
         if (plain == value.len)
             break;
+        plain += is_c1(pt_str_skip(value, plain)); /* its code is its second byte */
         escaped(out, (unsigned char)value.at[plain]);
         value = pt_str_skip(value, plain + 1);
     }
@@ -38,6 +48,18 @@ static void new_line(struct pt_json *j) {
         pt_out_char(j->out, ' ');
 }
 
+/* The name of a value says whether it is a secret. */
+static void quote(struct pt_json *j, const char *key, struct pt_str value) {
+    if (!j->mask) {
+        pt_json_quote(j->out, value);
+        return;
+    }
+    struct pt_buf masked = { 0 };
+    j->mask(&masked, pt_str_from(key ? key : ""), value);
+    pt_json_quote(j->out, pt_buf_as_str(&masked));
+    pt_buf_release(&masked);
+}
+
 static void begin_item(struct pt_json *j, const char *key) {
     if (j->depth > 0) {
         bool *has_items = &j->has_items[j->depth - 1];
@@ -48,7 +70,7 @@ static void begin_item(struct pt_json *j, const char *key) {
     }
     if (!key)
         return;
-    pt_json_quote(j->out, pt_str_from(key));
+    quote(j, NULL, pt_str_from(key));
     pt_out_text(j->out, j->indent ? ": " : ":");
 }
 
@@ -80,7 +102,7 @@ void pt_json_end(struct pt_json *j) {
 
 void pt_json_str(struct pt_json *j, const char *key, struct pt_str value) {
     begin_item(j, key);
-    pt_json_quote(j->out, value);
+    quote(j, key, value);
 }
 
 void pt_json_text(struct pt_json *j, const char *key, const char *value) {
@@ -101,6 +123,14 @@ void pt_json_f64(struct pt_json *j, const char *key, double value) {
         pt_out_f64(j->out, value);
     else
         pt_out_text(j->out, "null");
+}
+
+void pt_json_float(struct pt_json *j, const char *key, double value) {
+    char digits[PT_DIGITS_MAX];
+    size_t n = isfinite(value) ? pt_digits_f64(digits, value) : 0;
+    pt_json_f64(j, key, value);
+    if (n > 0 && !memchr(digits, '.', n) && !memchr(digits, 'e', n))
+        pt_out_text(j->out, ".0");
 }
 
 void pt_json_bool(struct pt_json *j, const char *key, bool value) {

@@ -18,6 +18,8 @@
 struct pt_json {
     struct pt_out *out;
     int indent; /* blanks per level; 0 = one line */
+    /* If strings have words of others, pt_mask_value(), which hides secrets in them; or NULL. */
+    void (*mask)(struct pt_buf *out, struct pt_str name, struct pt_str value);
     int depth;
     bool has_items[PT_JSON_DEPTH], is_array[PT_JSON_DEPTH];
 };
@@ -29,6 +31,8 @@ void pt_json_str(struct pt_json *j, const char *key, struct pt_str value);
 void pt_json_text(struct pt_json *j, const char *key, const char *value); /* NULL is null */
 void pt_json_i64(struct pt_json *j, const char *key, int64_t value);
 void pt_json_f64(struct pt_json *j, const char *key, double value);
+/* The same, but a whole number has a fraction: 2.0. */
+void pt_json_float(struct pt_json *j, const char *key, double value);
 void pt_json_bool(struct pt_json *j, const char *key, bool value);
 void pt_json_null(struct pt_json *j, const char *key);
 /* The text is JSON already and is copied as it is. */

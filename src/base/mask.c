@@ -2,21 +2,20 @@
 #include "base/mask.h"
 
 #include "base/attr.h"
+#include "base/mask_parts.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
-static bool is_login_option(struct pt_str word) {
-    static const char *const options[] = { "-u", "--user", "--proxy-user", "--basic-auth" };
-    for (size_t i = 0; i < PT_COUNT(options); i++) {
-        if (pt_str_eq(word, pt_str_from(options[i])))
-            return true;
-    }
-    return false;
-}
+#define MESSAGE_BYTES 1024
+#define CUT_BYTES     256
 
 /* user:password; but 1000:1000 is a user and group as docker writes them. */
 static void mask_login(struct pt_buf *out, struct pt_str word) {
     const char *colon = word.len > 0 ? memchr(word.at, ':', word.len) : NULL;
+    if (!colon && word.len > 0)
+        colon = memchr(word.at, '%', word.len);
     bool is_number = true;
     for (size_t i = 0; i < word.len; i++)
         is_number &= isdigit((unsigned char)word.at[i]) || word.at[i] == ':';
@@ -33,23 +32,64 @@ static bool looks_like_option(struct pt_str word) {
     return pt_str_starts(word, PT_STR("--")) || (word.len == 2 && word.at[0] == '-');
 }
 
-void pt_mask_word(struct pt_buf *out, struct pt_str word, enum pt_mask_next *next) {
-    enum pt_mask_next now = looks_like_option(word) ? PT_MASK_TEXT : *next;
-    *next = PT_MASK_TEXT;
-    if (now == PT_MASK_SECRET) {
+/* Options of one letter with an attached value; true if it is written. */
+static bool mask_attached(struct pt_buf *out, struct pt_str word, enum pt_mask_next kind) {
+    if (kind == PT_MASK_TEXT || word.len <= 2 || word.at[1] == '-')
+        return false;
+    pt_buf_bytes(out, word.at, 2);
+    if (kind == PT_MASK_LOGIN)
+        mask_login(out, pt_str_skip(word, 2));
+    else
+        pt_buf_str(out, PT_MASK);
+    return true;
+}
+
+/* The words of a key that was not quoted: -----BEGIN PRIVATE KEY----- MII... -----END ... */
+static bool mask_pem_word(struct pt_buf *out, struct pt_str word, struct pt_mask_words *words) {
+    bool is_begin = pt_str_eq(word, PT_STR("-----BEGIN"));
+    if (words->next != PT_MASK_PEM && words->next != PT_MASK_PEM_END && !is_begin)
+        return false;
+    if (pt_str_starts(word, PT_STR("-----END")))
+        words->next = PT_MASK_PEM_END;
+    else if (words->next == PT_MASK_PEM_END && pt_str_ends(word, PT_STR("-----")))
+        words->next = PT_MASK_TEXT;
+    else if (is_begin)
+        words->next = PT_MASK_PEM;
+    pt_buf_str(out, PT_MASK);
+    return true;
+}
+
+/* What the word says about the one behind it. */
+static enum pt_mask_next next_after(struct pt_str word) {
+    struct pt_str name = word;
+    if (pt_str_eq(word, PT_STR("Bearer")) || pt_str_eq(word, PT_STR("bearer")) ||
+        pt_str_eq(word, PT_STR("Basic")))
+        return PT_MASK_SECRET;
+    bool is_header = pt_str_ends(word, PT_STR(":")); /* Authorization: Bearer x, not quoted */
+    name.len -= is_header;
+    bool is_name = word.len > 1 && (word.at[0] == '-' || is_header) &&
+                   !memchr(word.at, '=', word.len) && pt_mask_is_secret_name(name);
+    return is_name ? PT_MASK_SECRET : PT_MASK_TEXT;
+}
+
+void pt_mask_word(struct pt_buf *out, struct pt_str word, struct pt_mask_words *words) {
+    if (mask_pem_word(out, word, words))
+        return;
+    enum pt_mask_next now = looks_like_option(word) ? PT_MASK_TEXT : words->next;
+    enum pt_mask_next option = pt_mask_option(words->program, word), next = next_after(word);
+    bool has_value = word.len > 2 && word.at[1] != '-';
+    if (option != PT_MASK_TEXT && !has_value)
+        next = option;
+    words->next = now == PT_MASK_TEXT || next == PT_MASK_SECRET ? next : PT_MASK_TEXT;
+    const struct pt_mask_program *program = pt_mask_program_of(word);
+    if (program)
+        words->program = program;
+    if (now == PT_MASK_SECRET)
         pt_buf_str(out, pt_mask_is_harmless(word) ? word : PT_MASK);
-        return;
-    }
-    if (now == PT_MASK_LOGIN) {
+    else if (now == PT_MASK_LOGIN)
         mask_login(out, word);
-        return;
-    }
-    if (is_login_option(word))
-        *next = PT_MASK_LOGIN;
-    else if (word.len > 1 && word.at[0] == '-' && !memchr(word.at, '=', word.len) &&
-             pt_mask_is_secret_name(word))
-        *next = PT_MASK_SECRET;
-    pt_mask_text(out, word);
+    else if (!mask_attached(out, word, option))
+        pt_mask_text(out, word);
 }
 
 void pt_mask_value(struct pt_buf *out, struct pt_str name, struct pt_str value) {
@@ -116,7 +156,7 @@ static void append_quoted(struct pt_buf *out, struct pt_str word) {
 struct line {
     struct pt_buf *out;
     struct pt_buf word;
-    enum pt_mask_next next;
+    struct pt_mask_words words;
     bool has_words;
 };
 
@@ -125,7 +165,7 @@ static void add_word(struct line *line, struct pt_str word) {
         pt_buf_u8(line->out, ' ');
     line->has_words = true;
     pt_buf_clear(&line->word);
-    pt_mask_word(&line->word, word, &line->next);
+    pt_mask_word(&line->word, word, &line->words);
     append_quoted(line->out, pt_buf_as_str(&line->word));
 }
 
@@ -148,4 +188,26 @@ void pt_mask_argv(struct pt_buf *out, char *const argv[]) {
     for (; *argv; argv++)
         add_word(&line, pt_str_from(*argv));
     pt_buf_release(&line.word);
+}
+
+bool pt_mask_is_clean(struct pt_str text) {
+    struct pt_buf masked = { 0 };
+    pt_mask_text(&masked, text);
+    bool is_clean = pt_str_eq(pt_buf_as_str(&masked), text);
+    pt_buf_release(&masked);
+    return is_clean;
+}
+
+void pt_mask_message(char *into, size_t capacity, const char *format, va_list args) {
+    char text[MESSAGE_BYTES + CUT_BYTES], masked[PT_MASK_MAX(sizeof text)];
+    char shown[PT_PRINTABLE_MAX(MESSAGE_BYTES)];
+    struct pt_buf safe = { (uint8_t *)masked, 0, sizeof masked };
+    struct pt_buf line = { (uint8_t *)shown, 0, sizeof shown };
+    int n = vsnprintf(text, sizeof text, format, args);
+    pt_mask_text(&safe, pt_str_from(n < 0 ? "" : text));
+    if (n >= (int)sizeof text) /* its end may be a secret that was cut and not known */
+        safe.len -= safe.len < CUT_BYTES ? safe.len : CUT_BYTES;
+    safe.len = safe.len < MESSAGE_BYTES ? safe.len : MESSAGE_BYTES;
+    pt_utf8_printable(&line, pt_buf_as_str(&safe), "");
+    pt_str_copy(into, capacity, pt_buf_as_str(&line));
 }

@@ -1,17 +1,51 @@
 #include "base/mem.h"
 
+#include "base/digits.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static _Thread_local uint64_t allocation_count;
 
+static struct {
+    int (*run)(void *arg);
+    void *arg;
+    long thread; /* that runs it; 0: none yet */
+} last_resort;
+
+void pt_mem_set_last_resort(int (*run)(void *arg), void *arg) {
+    last_resort.arg = arg;
+    last_resort.run = run;
+}
+
+static void say_exhausted(size_t bytes) {
+    static const char start[] = "pitot: error: out of memory (", end[] = " bytes)\n";
+    char line[sizeof start + PT_DIGITS_MAX + sizeof end];
+    size_t length = sizeof start - 1;
+    memcpy(line, start, length);
+    length += pt_digits_u64(line + length, bytes);
+    memcpy(line + length, end, sizeof end - 1);
+    (void)!write(STDERR_FILENO, line, length + sizeof end - 1);
+}
+
+void pt_mem_exhausted(size_t bytes) {
+    long self = syscall(SYS_gettid), first = 0;
+    bool is_first = __atomic_compare_exchange_n(&last_resort.thread, &first, self, false,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    while (!is_first && first != self)
+        pause(); /* another thread ends the program */
+    if (is_first)
+        say_exhausted(bytes);
+    _exit(is_first && last_resort.run ? last_resort.run(last_resort.arg) : PT_MEM_EXIT);
+}
+
 static void *checked(void *memory, size_t bytes) {
     allocation_count++;
-    if (!memory && bytes) {
-        fprintf(stderr, "pitot: out of memory (%zu bytes)\n", bytes);
-        abort();
-    }
+    if (!memory && bytes)
+        pt_mem_exhausted(bytes);
     return memory;
 }
 
@@ -20,7 +54,7 @@ void *pt_malloc(size_t bytes) {
 }
 
 void *pt_calloc(size_t count, size_t bytes) {
-    return checked(calloc(count, bytes), count && bytes);
+    return checked(calloc(count, bytes), count * bytes);
 }
 
 void *pt_realloc(void *old, size_t bytes) {
@@ -53,15 +87,14 @@ uint64_t pt_mem_allocation_count(void) {
     return allocation_count;
 }
 
+void *pt_try_calloc(size_t count, size_t bytes) {
+    return pt_calloc(count, bytes);
+}
+
+void *pt_try_realloc(void *old, size_t bytes) {
+    return pt_realloc(old, bytes);
+}
+
 void pt_grow(void *array, size_t *capacity, size_t need, size_t size) {
-    if (need <= *capacity)
-        return;
-    size_t grown = *capacity ? *capacity : 8;
-    while (grown < need)
-        grown *= 2;
-    void *old;
-    memcpy(&old, array, sizeof old);
-    void *moved = pt_realloc(old, grown * size);
-    memcpy(array, &moved, sizeof moved);
-    *capacity = grown;
+    (void)!pt_try_grow(array, capacity, need, size);
 }

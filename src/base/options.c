@@ -123,6 +123,31 @@ static void *value_of(const struct pt_option *o, void *values) {
     return (char *)values + o->offset;
 }
 
+static int parse_number(enum pt_option_kind kind, const char *text, int64_t *value,
+                        struct pt_err *err) {
+    switch (kind) {
+    case PT_OPTION_MS:
+        return pt_duration_parse(text, PT_NS_PER_MS, value, err);
+    case PT_OPTION_S:
+        return pt_duration_parse(text, PT_NS_PER_SECOND, value, err);
+    case PT_OPTION_BYTES:
+        return pt_bytes_parse(text, value, err);
+    default:
+        return parse_i64(text, value, err);
+    }
+}
+
+static int set_number(const struct pt_option *o, const char *text, int64_t *value,
+                      struct pt_err *err) {
+    int64_t minimum = INT64_MIN;
+    int rc = parse_number(o->kind, text, value, err);
+    if (!rc && o->minimum)
+        rc = parse_number(o->kind, o->minimum, &minimum, err);
+    if (!rc && *value < minimum)
+        rc = pt_fail(err, -EINVAL, "'%s' is too small (at least %s)", text, o->minimum);
+    return rc;
+}
+
 static int set_value(struct parsing *p, const struct pt_option *o, const char *text,
                      struct pt_err *err) {
     void *at = value_of(o, p->values);
@@ -140,16 +165,13 @@ static int set_value(struct parsing *p, const struct pt_option *o, const char *t
     case PT_OPTION_LIST:
         list_add(p, o, at, text);
         return 0;
-    case PT_OPTION_I64:
-        return parse_i64(text, at, err);
-    case PT_OPTION_MS:
-        return pt_duration_parse(text, PT_NS_PER_MS, at, err);
-    case PT_OPTION_S:
-        return pt_duration_parse(text, PT_NS_PER_SECOND, at, err);
     case PT_OPTION_PERCENT:
         return parse_percent(text, at, err);
+    case PT_OPTION_I64:
+    case PT_OPTION_MS:
+    case PT_OPTION_S:
     case PT_OPTION_BYTES:
-        return pt_bytes_parse(text, at, err);
+        return set_number(o, text, at, err);
     }
     return -EINVAL;
 }

@@ -41,6 +41,7 @@ struct pt_option {
     const char *(*choice)(size_t index);
     const char *variable; /* environment variable if it is not PITOT_<NAME>; or NULL */
     const char *implied;  /* value of --name without =VALUE; or NULL */
+    const char *minimum;  /* of a number, parsed like any other value; or NULL */
 };
 
 struct pt_option_table {

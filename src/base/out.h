@@ -25,17 +25,24 @@ struct pt_out {
     int fd;
     int error; /* 0 or the first -errno */
     bool owns_fd;
-    char *path, *temporary;       /* of a file opened by name */
+    void (*show)(struct pt_out *o,
+                 size_t kept);    /* of pt_out_show(), or NULL; so libpitot has none */
+    char *path, *temporary;       /* of a file opened by name; the name until it is complete */
     struct pt_buf *memory;        /* receives the bytes instead of a descriptor, or NULL */
     pt_out_drain_function *drain; /* or this */
     void *drain_arg;
 };
 
-/* Creates a file. On close without error it replaces any file of that name. A path that is not a
- * regular file (FIFO, /dev/full) is written directly. */
+/* Creates a file by the rule of base/place.h: it never follows links, and on close without error
+ * it replaces only what Pitot made. A device, a FIFO of this user and /dev/stdout are written
+ * directly. */
 int pt_out_create(struct pt_out *o, const char *path, struct pt_err *err) PT_MUST_CHECK;
 /* Borrows a descriptor. */
 void pt_out_borrow(struct pt_out *o, int fd);
+/* The same for text that people read in a terminal: control characters besides newline and tab are
+ * written \x1b, whoever they come from. Styles go through pt_out_style(). */
+void pt_out_show(struct pt_out *o, int fd);
+void pt_out_style(struct pt_out *o, const char *escape);
 /* Appends to a buffer, which is borrowed. */
 void pt_out_memory(struct pt_out *o, struct pt_buf *into);
 /* For code that must not end the program when out of memory: the caller provides the buffer of
@@ -63,7 +70,8 @@ void pt_out_large(struct pt_out *o, const void *bytes, size_t n);
 
 static inline void pt_out_bytes(struct pt_out *o, const void *bytes, size_t n) {
     if (o->used + n <= PT_OUT_BUFFER) {
-        memcpy(o->buffer + o->used, bytes, n);
+        if (n > 0) /* no bytes may be at NULL */
+            memcpy(o->buffer + o->used, bytes, n);
         o->used += n;
     } else {
         pt_out_large(o, bytes, n);

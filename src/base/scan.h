@@ -17,7 +17,7 @@ struct pt_scan {
 };
 
 static inline struct pt_scan pt_scan_of(struct pt_str text) {
-    return (struct pt_scan){ .at = text.at, .end = text.at + text.len };
+    return (struct pt_scan){ .at = text.at, .end = pt_str_end(text) };
 }
 
 static inline struct pt_str pt_scan_rest(const struct pt_scan *s) {

@@ -2,7 +2,10 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #define MOST_URGENT (-20)
@@ -26,6 +29,16 @@ int64_t pt_thread_cpu_ns(pthread_t thread) {
     return pthread_getcpuclockid(thread, &clock) ? 0 : pt_clock_ns(clock);
 }
 
-void pt_thread_hurry(void) {
-    (void)setpriority(PRIO_PROCESS, 0, MOST_URGENT);
+int pt_thread_hurry(void) {
+    struct sched_param none = { 0 };
+    struct rlimit limit;
+    if (sched_getscheduler(0) == SCHED_BATCH || sched_getscheduler(0) == SCHED_IDLE)
+        (void)sched_setscheduler(0, SCHED_OTHER, &none); /* those wait longer after waking up */
+    if (!setpriority(PRIO_PROCESS, 0, MOST_URGENT))
+        return 0;
+    int rc = -errno;
+    /* a limit of 25 permits a nice value of -5 */
+    bool is_within = !getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur <= 40 &&
+                     20 - (int)limit.rlim_cur < getpriority(PRIO_PROCESS, 0);
+    return is_within && !setpriority(PRIO_PROCESS, 0, 20 - (int)limit.rlim_cur) ? 0 : rc;
 }

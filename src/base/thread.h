@@ -12,7 +12,8 @@
 int pt_thread_start(pthread_t *thread, void *(*run)(void *), void *state) PT_MUST_CHECK;
 /* CPU time of a running thread so far. */
 int64_t pt_thread_cpu_ns(pthread_t thread);
-/* Gives the calling thread the highest priority, if permitted. */
-void pt_thread_hurry(void);
+/* Gives the calling thread the highest permitted priority among normal threads. 0, or -errno if it
+ * may not be raised. Threads and processes that it creates later inherit it. */
+int pt_thread_hurry(void);
 
 #endif

@@ -46,6 +46,47 @@ size_t pt_utf8_valid_length(struct pt_str text) {
     return length;
 }
 
+void pt_utf8_add(struct pt_buf *into, struct pt_str text) {
+    for (;;) {
+        size_t valid = pt_utf8_valid_length(text);
+        pt_buf_bytes(into, text.at, valid);
+        if (valid == text.len)
+            return;
+        pt_buf_str(into, PT_STR(PT_UTF8_REPLACEMENT));
+        text = pt_str_skip(text, valid + 1);
+    }
+}
+
+static void put_visible(struct pt_buf *into, unsigned code) {
+    static const char hex[] = "0123456789abcdef";
+    pt_buf_str(into, PT_STR("\\x"));
+    pt_buf_u8(into, (uint8_t)hex[code >> 4]);
+    pt_buf_u8(into, (uint8_t)hex[code & 15]);
+}
+
+void pt_utf8_printable(struct pt_buf *into, struct pt_str text, const char *kept) {
+    const unsigned char *at = (const unsigned char *)text.at, *end = at + text.len;
+    while (at < end) {
+        const unsigned char *plain = at;
+        while (at < end && *at >= 0x20 && *at < 0x7f)
+            at++;
+        pt_buf_bytes(into, plain, (size_t)(at - plain));
+        if (at == end)
+            return;
+        size_t n = *at < 0x80 ? 1 : character_length(at, (size_t)(end - at));
+        bool is_c1 = (n == 2 && at[0] == 0xc2 && at[1] < 0xa0) || (n == 0 && *at < 0xa0);
+        if (n == 1 && *at && strchr(kept, *at))
+            pt_buf_u8(into, *at);
+        else if (is_c1 || n == 1)
+            put_visible(into, at[n == 2]);
+        else if (n == 0)
+            pt_buf_str(into, PT_STR(PT_UTF8_REPLACEMENT));
+        else
+            pt_buf_bytes(into, at, n);
+        at += n ? n : 1;
+    }
+}
+
 void pt_utf8_put(struct pt_buf *into, uint32_t code) {
     static const struct {
         unsigned below, lead;

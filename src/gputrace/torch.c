@@ -1,5 +1,6 @@
 #include "gputrace/torch.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_walk.h"
 #include "base/scan.h"
@@ -73,16 +74,24 @@ static const struct {
 
 struct trace {
     struct pt_timeline *timeline;
-    struct pt_str values[FIELD_COUNT]; /* of the event being read; empty: none */
-    uint64_t index;                    /* its number */
+    struct {
+        size_t at, len;
+    } values[FIELD_COUNT]; /* of the event being read, in `text` */
+    struct pt_buf text;
+    uint64_t index; /* number of the event */
     bool has_event, is_trace;
-    struct pt_buf name;
-    struct pt_str base; /* baseTimeNanoseconds */
+    int64_t base_ns; /* baseTimeNanoseconds; PT_TIMELINE_NONE: absent */
     bool has_clock;
     int64_t clock_shift_ns; /* from times of the file to CLOCK_MONOTONIC */
     int32_t pid;            /* the process that it belongs to */
     size_t first;           /* index of the first event that this file added */
 };
+
+/* Empty: the event has no such field. */
+static struct pt_str value_of(const struct trace *t, int field) {
+    size_t at = t->values[field].at, len = t->values[field].len;
+    return len > 0 ? (struct pt_str){ (const char *)t->text.at + at, len } : PT_STR("");
+}
 
 /* 12.5 -> 12500; false if it is not such a number. */
 static bool microseconds(struct pt_str text, int64_t *ns) {
@@ -119,20 +128,20 @@ static bool find_kind(struct pt_str word, enum pt_timeline_kind *kind) {
 static uint32_t size_of(struct trace *t, int first) {
     int64_t size[3];
     for (int i = 0; i < 3; i++)
-        size[i] = number(t->values[first + i]);
+        size[i] = number(value_of(t, first + i));
     return pt_timeline_size_plus_one(t->timeline, size);
 }
 
 static void set_place(const struct trace *t, struct pt_timeline_event *e) {
-    bool is_old = t->values[CATEGORY].len == 0;
+    bool is_old = value_of(t, CATEGORY).len == 0;
     bool is_device = e->kind == PT_TIMELINE_KERNEL || e->kind == PT_TIMELINE_COPY;
     if (!is_device) {
-        e->pid = is_old ? PT_TIMELINE_NONE : small(t->values[PID]);
-        e->thread = small(t->values[THREAD]);
+        e->pid = is_old ? PT_TIMELINE_NONE : small(value_of(t, PID));
+        e->thread = small(value_of(t, THREAD));
         return;
     }
-    e->device = small(t->values[is_old ? THREAD : DEVICE]);
-    e->stream = small(t->values[STREAM]);
+    e->device = small(value_of(t, is_old ? THREAD : DEVICE));
+    e->stream = small(value_of(t, STREAM));
 }
 
 /* A range of Pitot's hook has the time in its name. */
@@ -148,27 +157,25 @@ static bool take_clock(struct trace *t, struct pt_str name, int64_t start_ns) {
 }
 
 static void add_event(struct trace *t) {
-    struct pt_str category = t->values[t->values[CATEGORY].len > 0 ? CATEGORY : PID];
+    struct pt_str category = value_of(t, t->values[CATEGORY].len > 0 ? CATEGORY : PID);
     struct pt_timeline_event e;
     enum pt_timeline_kind kind;
-    if (!t->has_event || !pt_str_eq(t->values[PHASE], PT_STR("X")) || !find_kind(category, &kind))
+    if (!t->has_event || !pt_str_eq(value_of(t, PHASE), PT_STR("X")) || !find_kind(category, &kind))
         return;
     e = pt_timeline_event_of(kind);
-    if (!microseconds(t->values[START], &e.start_ns) ||
-        !microseconds(t->values[DURATION], &e.duration_ns)) {
+    if (!microseconds(value_of(t, START), &e.start_ns) ||
+        !microseconds(value_of(t, DURATION), &e.duration_ns)) {
         t->timeline->left_out++;
         return;
     }
-    pt_buf_clear(&t->name);
-    pt_json_unescape(t->values[NAME], &t->name);
-    struct pt_str name = t->name.len > 0 ? pt_buf_as_str(&t->name) : PT_STR("?");
+    struct pt_str name = t->values[NAME].len > 0 ? value_of(t, NAME) : PT_STR("?");
     if (take_clock(t, name, e.start_ns))
         return;
     e.name = pt_names_add(&t->timeline->names, name);
-    e.correlation = number(t->values[CORRELATION]);
-    e.bytes = number(t->values[BYTES]);
-    e.registers = small(t->values[REGISTERS]);
-    e.shared_bytes = small(t->values[SHARED]);
+    e.correlation = number(value_of(t, CORRELATION));
+    e.bytes = number(value_of(t, BYTES));
+    e.registers = small(value_of(t, REGISTERS));
+    e.shared_bytes = small(value_of(t, SHARED));
     e.grid_plus_one = size_of(t, GRID);
     e.block_plus_one = size_of(t, BLOCK);
     set_place(t, &e);
@@ -176,8 +183,8 @@ static void add_event(struct trace *t) {
 }
 
 static void forget_values(struct trace *t) {
-    for (size_t i = 0; i < PT_COUNT(t->values); i++)
-        t->values[i] = PT_STR("");
+    memset(t->values, 0, sizeof t->values);
+    pt_buf_clear(&t->text);
 }
 
 static int field_of(struct pt_str path) {
@@ -188,11 +195,11 @@ static int field_of(struct pt_str path) {
 }
 
 /* "traceEvents.12.name", or "12.name" in a file that is only the array. */
-static void take_value(void *arg, const char *path, struct pt_str value) {
+static void take_value(void *arg, const char *path, struct pt_json_value value) {
     struct trace *t = arg;
     struct pt_scan s = pt_scan_of(pt_str_from(path));
     if (strcmp(path, "baseTimeNanoseconds") == 0)
-        t->base = value;
+        t->base_ns = number(value.text);
     (void)pt_scan_take(&s, PT_STR("traceEvents."));
     uint64_t index = pt_scan_u64(&s);
     if (s.failed || !pt_scan_take(&s, PT_STR(".")))
@@ -204,7 +211,11 @@ static void take_value(void *arg, const char *path, struct pt_str value) {
         t->has_event = true;
     }
     int field = field_of(pt_scan_rest(&s));
-    t->values[field] = value;
+    if (field == OTHER)
+        return;
+    t->values[field].at = t->text.len;
+    t->values[field].len = value.text.len;
+    pt_buf_str(&t->text, value.text);
     t->is_trace |= field == PHASE;
 }
 
@@ -216,7 +227,6 @@ static bool is_absolute(const struct trace *t) {
 }
 
 static void set_clock(struct trace *t) {
-    int64_t base_ns = number(t->base);
     if (t->has_clock) {
         /* The older profiler does not record the process. */
         for (size_t i = t->first; i < t->timeline->count; i++)
@@ -226,19 +236,19 @@ static void set_clock(struct trace *t) {
         t->timeline->clock = PT_TIMELINE_MONOTONIC;
         return;
     }
-    if (base_ns > 0)
-        pt_timeline_move(t->timeline, t->first, base_ns);
+    if (t->base_ns > 0)
+        pt_timeline_move(t->timeline, t->first, t->base_ns);
     t->timeline->clock =
-        base_ns > 0 || is_absolute(t) ? PT_TIMELINE_WALL : PT_TIMELINE_UNKNOWN_CLOCK;
+        t->base_ns > 0 || is_absolute(t) ? PT_TIMELINE_WALL : PT_TIMELINE_UNKNOWN_CLOCK;
 }
 
 int pt_torch_read(struct pt_timeline *t, struct pt_str text) {
-    struct trace trace = { .timeline = t, .first = t->count, .pid = PT_TIMELINE_NONE };
-    trace.base = PT_STR("");
-    forget_values(&trace);
+    struct trace trace = {
+        .timeline = t, .first = t->count, .pid = PT_TIMELINE_NONE, .base_ns = PT_TIMELINE_NONE
+    };
     int rc = pt_json_walk(text, take_value, &trace);
     add_event(&trace);
     set_clock(&trace);
-    pt_buf_release(&trace.name);
+    pt_buf_release(&trace.text);
     return rc == 0 && trace.is_trace ? 0 : -EBADMSG;
 }
