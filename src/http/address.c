@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BACKLOG 128
+#define BACKLOG SOMAXCONN /* a client that does not fit tries again after a second */
 
 /* Splits "HOST:PORT", "[HOST]:PORT" or "HOST"; the port may be empty. */
 struct authority {

@@ -26,6 +26,14 @@ struct pt_http_header {
     const char *name, *value;
 };
 
+/* An answer that was sent, or could not be. */
+struct pt_http_done {
+    const char *method, *path; /* of the route; "" for none */
+    unsigned status;
+    int64_t took_ns;
+    const char *from, *note; /* who asked; what the handler noted */
+};
+
 /* 0 is the default of each number. */
 struct pt_http_server_options {
     const char *listen; /* http/address.h; NULL: 127.0.0.1:0 */
@@ -38,15 +46,15 @@ struct pt_http_server_options {
     const char *key;
     size_t body_max_bytes;    /* 1 MiB: of a request */
     size_t unread_max_bytes;  /* 1 MiB: pending bytes of a stream; above this it is closed */
-    unsigned connection_max;  /* 64; more of them wait */
+    unsigned connection_max;  /* 64; above 48 a new one closes the one that waits longest */
     unsigned timeout_seconds; /* 30 without a byte, and for a whole request: pt_http_server_tend */
     void (*on_problem)(void *user, const char *text); /* from any thread; may be NULL */
-    /* Asked when the head of a request is there, with its Authorization or NULL: 0, or the status
-     * to refuse it with, 401 or 403. May be NULL. */
-    unsigned (*admits)(void *user, const struct pt_http_route *route, const char *authorization);
-    /* An answer was sent, or could not be. `path` is that of a route, or "" for none. May be NULL;
-     * on the server's thread. */
-    void (*on_done)(void *user, const char *path, unsigned status, int64_t took_ns);
+    /* Asked when the head of a request is there, with the address of the client and its
+     * Authorization or NULL: 0, or the status to refuse it with: 401, 403 or 429. May be NULL. */
+    unsigned (*admits)(void *user, const struct pt_http_route *route, const char *from,
+                       const char *authorization);
+    /* May be NULL; on the server's thread. */
+    void (*on_done)(void *user, const struct pt_http_done *done);
 };
 
 /* What a handler sees of a request. */
@@ -54,6 +62,7 @@ struct pt_http_exchange {
     const struct pt_http_server_interface *module;
     const char *path;
     struct pt_str body;
+    char note[64]; /* of the handler, for on_done: what was asked, without secrets */
 };
 
 struct pt_http_server {
@@ -97,7 +106,7 @@ struct pt_http_field {
 };
 
 /* What the module "http-server" exports. */
-#define PT_HTTP_SERVER_VERSION 2
+#define PT_HTTP_SERVER_VERSION 3
 
 struct pt_http_server_interface {
     /* Takes the descriptor if it succeeds. */
@@ -117,6 +126,7 @@ struct pt_http_server_interface {
                   void *user);
     int (*push)(struct pt_http_exchange *x, struct pt_str piece);
     void (*end)(struct pt_http_exchange *x);
+    void (*cut)(struct pt_http_exchange *x);
     int (*read_json)(struct pt_str text, const struct pt_http_field *fields, size_t count,
                      void *into, struct pt_err *err);
 };
@@ -162,6 +172,12 @@ static inline int pt_http_push(struct pt_http_exchange *x, struct pt_str piece) 
 /* Ends the answer; the exchange is gone afterwards. */
 static inline void pt_http_end(struct pt_http_exchange *x) {
     x->module->end(x);
+}
+
+/* The same without waiting for the reader: what it has not read is dropped, and the connection
+ * closed. */
+static inline void pt_http_cut(struct pt_http_exchange *x) {
+    x->module->cut(x);
 }
 
 /* Reads the fields that are there from the body, a JSON object; others are left alone, as are null

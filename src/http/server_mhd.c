@@ -5,6 +5,7 @@
  * with the last one. Its lock is taken after the server's and before those of the daemon. */
 #include "http/server.h"
 #include "http/server_connection.h"
+#include "http/server_head.h"
 #include "http/server_json.h"
 
 #include "base/buf.h"
@@ -31,7 +32,8 @@ enum stage { WAITING, REPLIED, STREAMING };
 struct server {
     struct pt_http_server_options options;
     struct MHD_Daemon *daemon;
-    bool is_loopback; /* the Host of a request must be, too */
+    bool is_loopback;   /* the Host of a request must be, too */
+    bool reads_loosely; /* see refusal_of_head */
     struct pt_http_connections connections;
     pthread_mutex_t lock;
     /* Below: guarded by the lock. */
@@ -42,12 +44,14 @@ struct server {
 struct pt_http_content {
     atomic_int owners;
     unsigned status;
+    size_t bytes;
     struct MHD_Response *response;
 };
 
 struct exchange {
     struct pt_http_exchange public;
     struct MHD_Connection *connection;
+    struct pt_http_connection *client;
     struct server *server;           /* known to its thread only, like the next three */
     struct exchange *next, **before; /* of the server's list */
     const struct pt_http_route *route;
@@ -81,6 +85,9 @@ static struct exchange *exchange_of(struct pt_http_exchange *x) {
 static const char *const security_headers[][2] = {
     { MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
     { "X-Content-Type-Options", "nosniff" },
+    { "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'" },
+    { "Cross-Origin-Resource-Policy", "same-origin" },
+    { "Referrer-Policy", "no-referrer" },
 };
 
 static void content_free(struct pt_http_content *content) {
@@ -153,6 +160,16 @@ static void exchange_begin(struct pt_http_exchange *public, const char *type,
     pthread_mutex_unlock(&x->lock);
 }
 
+/* Called with the lock held. The client may never read what is pending. */
+static void abandon(struct exchange *x) {
+    if (!x->is_gone)
+        pt_http_connection_cut(&x->server->connections, x->client);
+    x->is_gone = true;
+    pt_buf_release(&x->pending);
+    x->sent = 0;
+    wake(x);
+}
+
 static int exchange_push(struct pt_http_exchange *public, struct pt_str piece) {
     struct exchange *x = exchange_of(public);
     pthread_mutex_lock(&x->lock);
@@ -165,7 +182,7 @@ static int exchange_push(struct pt_http_exchange *public, struct pt_str piece) {
             pt_buf_release(&x->pending);
     }
     if (piece.len > x->unread_max_bytes - x->pending.len)
-        x->is_gone = true;
+        abandon(x);
     bool is_gone = x->is_gone;
     if (!is_gone)
         pt_buf_str(&x->pending, piece);
@@ -179,6 +196,14 @@ static void exchange_end(struct pt_http_exchange *public) {
     pthread_mutex_lock(&x->lock);
     x->is_ended = true;
     wake(x);
+    disown(x);
+}
+
+static void exchange_cut(struct pt_http_exchange *public) {
+    struct exchange *x = exchange_of(public);
+    pthread_mutex_lock(&x->lock);
+    x->is_ended = true;
+    abandon(x);
     disown(x);
 }
 
@@ -226,8 +251,9 @@ static void add_common_headers(struct MHD_Response *response, const char *type) 
 
 static struct pt_http_content *content_new(unsigned status, const char *type, struct pt_buf *body,
                                            const struct pt_http_header *headers, size_t count) {
+    size_t bytes = body->len;
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback(body->len, body->at, pt_free);
+        MHD_create_response_from_buffer_with_free_callback(bytes, body->at, pt_free);
     if (!response)
         return NULL;
     *body = (struct pt_buf){ 0 };
@@ -237,6 +263,7 @@ static struct pt_http_content *content_new(unsigned status, const char *type, st
     struct pt_http_content *content = pt_calloc(1, sizeof *content);
     atomic_init(&content->owners, 1);
     content->status = status;
+    content->bytes = bytes;
     content->response = response;
     return content;
 }
@@ -256,12 +283,8 @@ static int64_t patience_ns(const struct server *s) {
     return s->options.timeout_seconds * PT_NS_PER_SECOND;
 }
 
-static void grant(struct server *s, struct MHD_Connection *connection, int64_t time_ns,
-                  bool is_waiting) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    pt_http_connection_grant(&s->connections, info ? info->socket_context : NULL, time_ns,
-                             is_waiting);
+static struct pt_http_connection *client_of(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
 /* Sends what the handler has answered, or waits for it. */
@@ -271,6 +294,7 @@ static enum MHD_Result answer(struct exchange *x) {
     bool has_answer = x->stage != WAITING, is_gone = x->is_gone;
     bool is_stream = x->stage == STREAMING;
     struct pt_http_content *content = x->content;
+    size_t bytes = content ? content->bytes : x->pending.len;
     if (!has_answer && !is_gone) {
         x->is_suspended = true;
         MHD_suspend_connection(x->connection);
@@ -285,7 +309,8 @@ static enum MHD_Result answer(struct exchange *x) {
     if (!has_answer)
         return MHD_YES;
     if (!is_stream)
-        grant(x->server, x->connection, ANSWER_PATIENCE * patience_ns(x->server), false);
+        pt_http_connection_grant(&x->server->connections, x->client, PT_HTTP_CLIENT_READS, bytes,
+                                 ANSWER_PATIENCE * patience_ns(x->server));
     return content ? MHD_queue_response(x->connection, status, content->response)
                    : send_response(x->connection, response, status, type);
 }
@@ -311,66 +336,151 @@ static const char *header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+static enum MHD_Result add_header(void *head, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_length, const char *value, size_t value_length) {
+    (void)kind;
+    pt_http_head_add(head, (struct pt_str){ name, name_length },
+                     (struct pt_str){ value ? value : name + name_length, value_length });
+    return MHD_YES;
+}
+
+/* Versions below 1.0 end a line at any line feed, fold lines and cut values at a zero, however
+ * strict they are asked to be. They leave the head where it was read, though, so that the lines of
+ * a good one follow each other exactly. (Before a bare line feed, a zero and a
+ * lone colon then look like a CR; no proxy passes these on.) */
+static unsigned refusal_of_head(const struct server *s, struct MHD_Connection *connection,
+                                const char *path, const char *method, const char *version) {
+    const struct pt_http_connection *client = client_of(connection);
+    struct pt_http_head head = { .is_bad = client->is_target_bad };
+    const char *end = NULL;
+    if (s->reads_loosely) {
+        head.is_bad |=
+            path != method + strlen(method) + 1 || version != path + client->target_length + 1;
+        head.next = version + strlen(version) + 2;
+        end = method + MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)
+                           ->header_size;
+    }
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &head);
+    if (strcmp(version, "HTTP/1.0") != 0)
+        head.is_bad |=
+            strcmp(version, "HTTP/1.1") != 0 || !header(connection, MHD_HTTP_HEADER_HOST);
+    return pt_http_head_end(&head, end);
+}
+
+/* The scheme does not matter: a proxy may speak TLS for this server. */
+static bool is_same_host(const char *origin, const char *host) {
+    const char *after_scheme = strstr(origin, "://");
+    return host && after_scheme && strcasecmp(after_scheme + 3, host) == 0;
+}
+
+/* Sent by a page of another server? Such a page may link here, no more. Browsers tell. */
+static bool is_foreign(struct MHD_Connection *connection, const char *method) {
+    const char *site = header(connection, "Sec-Fetch-Site");
+    const char *mode = header(connection, "Sec-Fetch-Mode");
+    const char *origin = header(connection, MHD_HTTP_HEADER_ORIGIN);
+    if (!site)
+        return origin && !is_same_host(origin, header(connection, MHD_HTTP_HEADER_HOST));
+    bool is_link = mode && strcmp(mode, "navigate") == 0 && strcmp(method, "GET") == 0;
+    return strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && !is_link;
+}
+
 static bool body_is_allowed(const struct server *s, struct MHD_Connection *connection) {
     const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (!length)
-        return true;
-    struct pt_scan scan = pt_scan_of(pt_str_from(length));
+    struct pt_scan scan = pt_scan_of(pt_str_from(length ? length : "0"));
     uint64_t bytes = pt_scan_u64(&scan);
     return !scan.failed && bytes <= s->options.body_max_bytes;
 }
 
-#define GUARDED 1403 /* 403 of `admits`, which has words of its own */
+/* Why a request is not handled. */
+enum refusal {
+    ALLOWED,
+    MALFORMED,
+    CHUNKED,
+    NOT_THIS_HOST,
+    FOREIGN,
+    NO_ROUTE,
+    NO_METHOD,
+    NO_TOKEN,
+    WRONG_TOKEN,
+    TOO_MANY_WRONG,
+    TOO_LARGE,
+};
 
 static const struct {
     unsigned status;
     const char *text;
 } refusals[] = {
-    { MHD_HTTP_UNAUTHORIZED,
-      "missing or wrong token (send the header Authorization: Bearer TOKEN)\n" },
-    { MHD_HTTP_FORBIDDEN, "the Host header must be a name of this machine\n" },
-    { GUARDED, "this request needs a token, and the server was started without one\n" },
-    { MHD_HTTP_NOT_FOUND, "not found\n" },
-    { MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n" },
-    { MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large\n" },
+    [MALFORMED] = { MHD_HTTP_BAD_REQUEST, "malformed request\n" },
+    [CHUNKED] = { MHD_HTTP_LENGTH_REQUIRED, "the request needs a Content-Length\n" },
+    [NOT_THIS_HOST] = { MHD_HTTP_FORBIDDEN, "the Host header must be a name of this machine\n" },
+    [FOREIGN] = { MHD_HTTP_FORBIDDEN, "a page of another server sent this request\n" },
+    [NO_ROUTE] = { MHD_HTTP_NOT_FOUND, "not found\n" },
+    [NO_METHOD] = { MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed\n" },
+    [NO_TOKEN] = { MHD_HTTP_FORBIDDEN,
+                   "this request needs a token, and the server was started without one\n" },
+    [WRONG_TOKEN] = { MHD_HTTP_UNAUTHORIZED,
+                      "missing or wrong token (send the header Authorization: Bearer TOKEN)\n" },
+    [TOO_MANY_WRONG] = { MHD_HTTP_TOO_MANY_REQUESTS,
+                         "too many wrong tokens from this address; try again in a minute\n" },
+    [TOO_LARGE] = { MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large\n" },
 };
 
-/* 0 if the request can be handled. */
-static unsigned refusal_of(const struct server *s, struct MHD_Connection *connection,
-                           const char *method, const struct pt_http_route *route) {
+static enum refusal refusal_by_token(const struct server *s, struct MHD_Connection *connection,
+                                     const struct pt_http_route *route) {
+    if (!s->options.admits)
+        return ALLOWED;
+    switch (s->options.admits(s->options.user, route, client_of(connection)->from,
+                              header(connection, MHD_HTTP_HEADER_AUTHORIZATION))) {
+    case 0:
+        return ALLOWED;
+    case MHD_HTTP_FORBIDDEN:
+        return NO_TOKEN;
+    case MHD_HTTP_TOO_MANY_REQUESTS:
+        return TOO_MANY_WRONG;
+    default:
+        return WRONG_TOKEN;
+    }
+}
+
+static enum refusal refusal_of(const struct server *s, struct MHD_Connection *connection,
+                               const char *method, const struct pt_http_route *route) {
     const char *host = header(connection, MHD_HTTP_HEADER_HOST);
     /* Programs that use HTTP/1.0 send no Host header; browsers always do. */
     if (s->is_loopback && host && !pt_http_host_is_loopback(pt_str_from(host)))
-        return MHD_HTTP_FORBIDDEN;
+        return NOT_THIS_HOST;
+    if (is_foreign(connection, method))
+        return FOREIGN;
     if (!route)
-        return MHD_HTTP_NOT_FOUND;
+        return NO_ROUTE;
     if (!is_method(route, method))
-        return MHD_HTTP_METHOD_NOT_ALLOWED;
-    unsigned status = s->options.admits
-                          ? s->options.admits(s->options.user, route,
-                                              header(connection, MHD_HTTP_HEADER_AUTHORIZATION))
-                          : 0;
-    if (status)
-        return status == MHD_HTTP_FORBIDDEN ? GUARDED : status;
-    return body_is_allowed(s, connection) ? 0 : MHD_HTTP_CONTENT_TOO_LARGE;
+        return NO_METHOD;
+    enum refusal refusal = refusal_by_token(s, connection, route);
+    return refusal || body_is_allowed(s, connection) ? refusal : TOO_LARGE;
 }
 
-static enum MHD_Result refuse(struct server *s, struct MHD_Connection *connection, unsigned status,
-                              const struct pt_http_route *route) {
-    const char *text = "";
-    for (size_t i = 0; i < PT_COUNT(refusals); i++)
-        if (refusals[i].status == status)
-            text = refusals[i].text;
-    if (status == GUARDED)
-        status = MHD_HTTP_FORBIDDEN;
+/* libmicrohttpd closes the connection after an answer to the head of a request. */
+static enum MHD_Result refuse(struct server *s, struct MHD_Connection *connection,
+                              enum refusal refusal, const struct pt_http_route *route) {
+    struct pt_http_connection *client = client_of(connection);
+    const char *text = refusals[refusal].text;
+    unsigned status = refusals[refusal].status;
+    struct pt_http_done done = { .method = route ? route->method : "",
+                                 .path = route ? route->path : "",
+                                 .status = status,
+                                 .from = client->from,
+                                 .note = "" };
     if (s->options.on_done)
-        s->options.on_done(s->options.user, route ? route->path : "", status, 0);
+        s->options.on_done(s->options.user, &done);
+    pt_http_connection_grant(&s->connections, client, PT_HTTP_CLIENT_READS, 0, patience_ns(s));
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (refusal == NO_METHOD)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, route->method);
-    if (status == MHD_HTTP_UNAUTHORIZED)
+    if (refusal == WRONG_TOKEN)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (refusal == TOO_MANY_WRONG)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "60");
     return send_response(connection, response, status, "text/plain; charset=utf-8");
 }
 
@@ -391,15 +501,22 @@ static bool enlist(struct server *s, struct exchange *x) {
 
 /* The head of a request has come. */
 static enum MHD_Result open_exchange(struct server *s, struct MHD_Connection *connection,
-                                     const char *path, const char *method, void **slot) {
-    const struct pt_http_route *route = find_route(s, method, path);
-    unsigned refusal = refusal_of(s, connection, method, route);
+                                     const char *path, const char *method, const char *version,
+                                     void **slot) {
+    const struct pt_http_route *route = NULL;
+    unsigned bad = refusal_of_head(s, connection, path, method, version);
+    enum refusal refusal = bad == MHD_HTTP_LENGTH_REQUIRED ? CHUNKED : MALFORMED;
+    if (!bad) {
+        route = find_route(s, method, path);
+        refusal = refusal_of(s, connection, method, route);
+    }
     if (refusal)
         return refuse(s, connection, refusal, route);
     struct exchange *x = pt_calloc(1, sizeof *x);
     x->public.module = &interface;
     x->public.path = route->path;
     x->connection = connection;
+    x->client = client_of(connection);
     x->server = s;
     x->route = route;
     x->start_ns = pt_mono_ns();
@@ -417,7 +534,7 @@ static enum MHD_Result open_exchange(struct server *s, struct MHD_Connection *co
 
 static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *count) {
     if (*count > x->server->options.body_max_bytes - x->body.len)
-        return MHD_NO; /* came in chunks: it is too late for an answer */
+        return MHD_NO; /* more than its Content-Length said */
     pt_buf_bytes(&x->body, bytes, *count);
     *count = 0;
     return MHD_YES;
@@ -425,8 +542,8 @@ static enum MHD_Result take_body(struct exchange *x, const char *bytes, size_t *
 
 static void handle(struct exchange *x) {
     x->is_handled = true;
-    grant(x->server, x->connection, 0, false); /* now it is our turn */
-    x->owners = 2;                             /* no other thread has it yet */
+    pt_http_connection_grant(&x->server->connections, x->client, PT_HTTP_SERVER_WORKS, 0, 0);
+    x->owners = 2; /* no other thread has it yet */
     x->public.body = pt_buf_as_str(&x->body);
     x->route->handle(x->server->options.user, &x->public);
 }
@@ -435,10 +552,9 @@ static void handle(struct exchange *x) {
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *bytes,
                                   size_t *count, void **slot) {
-    (void)version;
     struct exchange *x = *slot;
     if (!x)
-        return open_exchange(user, connection, path, method, slot);
+        return open_exchange(user, connection, path, method, version, slot);
     if (*count > 0)
         return take_body(x, bytes, count);
     if (!x->is_handled)
@@ -451,7 +567,8 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
     (void)how;
     struct exchange *x = *slot;
     struct server *s = user;
-    grant(s, connection, patience_ns(s), true); /* for the next request */
+    pt_http_connection_grant(&s->connections, client_of(connection), PT_HTTP_CLIENT_SENDS, 0,
+                             patience_ns(s)); /* the next request */
     if (!x)
         return;
     *slot = NULL;
@@ -464,12 +581,27 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
     x->is_gone = true;
     if (x->on_gone && !x->is_ended)
         x->on_gone(x->user);
-    unsigned status = x->status;
-    const char *path = x->public.path;
-    int64_t took_ns = pt_mono_ns() - x->start_ns;
+    struct pt_http_done done = { .method = x->route->method,
+                                 .path = x->route->path,
+                                 .status = x->status,
+                                 .took_ns = pt_mono_ns() - x->start_ns,
+                                 .from = x->client->from };
+    char note[sizeof x->public.note];
+    pt_str_copy(note, sizeof note, pt_str_from(x->public.note));
+    done.note = note;
     disown(x);
     if (s->options.on_done)
-        s->options.on_done(s->options.user, path, status, took_ns);
+        s->options.on_done(s->options.user, &done);
+}
+
+/* Called with the target of a request as it was sent, before libmicrohttpd splits it. */
+static void *on_target(void *user, const char *target, struct MHD_Connection *connection) {
+    (void)user;
+    struct pt_http_connection *client = client_of(connection);
+    struct pt_str text = pt_str_from(target ? target : "");
+    client->target_length = text.len;
+    client->is_target_bad = !pt_http_target_is_clean(text);
+    return NULL;
 }
 
 static void on_connection(void *user, struct MHD_Connection *connection, void **slot,
@@ -525,6 +657,7 @@ static int server_open(void **state, const struct pt_http_server_options *option
     struct server *s = pt_calloc(1, sizeof *s);
     s->options = with_defaults(options);
     s->is_loopback = is_internet_loopback(fd);
+    s->reads_loosely = MHD_get_version()[0] == '0';
     pthread_mutex_init(&s->lock, NULL);
     pt_http_connections_init(&s->connections, s->options.connection_max);
     const struct MHD_OptionItem tls[] = {
@@ -539,7 +672,8 @@ static int server_open(void **state, const struct pt_http_server_options *option
         flags | (options->certificate ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, s,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, s, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, s->options.connection_max,
+        s, MHD_OPTION_URI_LOG_CALLBACK, on_target, s, MHD_OPTION_STRICT_FOR_CLIENT,
+        s->reads_loosely ? 0 : 1, MHD_OPTION_CONNECTION_LIMIT, s->options.connection_max,
         MHD_OPTION_CONNECTION_TIMEOUT, s->options.timeout_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_ARRAY,
         options->certificate ? tls : &none, MHD_OPTION_END);
@@ -602,6 +736,7 @@ static const struct pt_http_server_interface interface = {
     .begin = exchange_begin,
     .push = exchange_push,
     .end = exchange_end,
+    .cut = exchange_cut,
     .read_json = pt_http_json_read,
 };
 
