@@ -14,7 +14,7 @@
 /* What a thread writes to. */
 struct scratch {
     struct pt_region_thread thread;
-    struct pt_region_shard shard;
+    struct pt_region_shard shard, *shards[2];
 };
 
 static void make_spans(void) {
@@ -54,14 +54,17 @@ int pt_calibrate(struct pt_costs *costs) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     struct pt_region_thread *self = pt_probe_self_;
+    struct pt_region_shard **shards = pt_probe_shards_;
     uint64_t *counters = pt_counters_;
     pt_probe_self_ = &scratch->thread;
     pt_counters_ = scratch->thread.counters;
-    scratch->thread.shard_addresses[1] = (uintptr_t)&scratch->shard;
+    scratch->shards[1] = &scratch->shard;
+    pt_probe_shards_ = scratch->shards;
     costs->span_seconds = seconds_of_call(make_spans);
     costs->counter_seconds = seconds_of_call(add_to_counter);
     costs->histogram_seconds = seconds_of_call(record_values);
     pt_probe_self_ = self;
+    pt_probe_shards_ = shards;
     pt_counters_ = counters;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     munmap(scratch, sizeof *scratch);

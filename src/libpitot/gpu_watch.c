@@ -1,6 +1,7 @@
 #include "libpitot/gpu_watch.h"
 
 #include "base/clock.h"
+#include "derive/track.h"
 #include "source/gpu/poller.h"
 #include "libpitot/ticker.h"
 
@@ -17,10 +18,8 @@
 
 static const char procfs[] = "/proc", sysfs[] = "/sys", rootfs[] = "/";
 
-/* The known energy of a device, at `time_ns`. */
 struct meter {
-    double counter_joules, power_w; /* NAN: unknown */
-    int64_t time_ns;                /* 0: not yet */
+    struct pt_track energy, power; /* joules counted; watts */
 };
 
 /* Guarded by `life_lock`, which only start and stop take, for their whole duration. */
@@ -45,10 +44,6 @@ static const struct pt_gpu_now nothing = { NAN, NAN, NAN, NAN, NAN, NAN, 0 };
 
 static double value_of(const struct pt_gpu_device *d, enum pt_gpu_field field, double unit) {
     return pt_gpu_has(d, field) ? (double)d->values[field] / unit : NAN;
-}
-
-static double seconds_between(int64_t from_ns, int64_t to_ns) {
-    return (double)(to_ns - from_ns) / (double)PT_NS_PER_SECOND;
 }
 
 /* Drivers use the pids of the outermost namespace. */
@@ -81,25 +76,30 @@ static double memory_of_process(void) {
     return mb;
 }
 
-/* Joules since the last reading of the device; a counter that decreased was reset. */
-static double energy_between(const struct meter *before, const struct meter *after) {
-    double joules = after->counter_joules - before->counter_joules;
-    if (joules >= 0)
-        return joules;
-    double power_w = (before->power_w + after->power_w) / 2;
-    return isnan(power_w) ? 0 : power_w * seconds_between(before->time_ns, after->time_ns);
+/* Joules since the last reading of the device, by its counter; without one, by its power. */
+static double take_energy(struct meter *m, const struct pt_gpu_device *d, int64_t time_ns) {
+    double joules = value_of(d, PT_GPU_ENERGY_MJ, 1000), watts = value_of(d, PT_GPU_POWER_MW, 1000);
+    struct pt_growth counted = { 0 }, integrated = { 0 };
+    enum pt_track_step by_counter = PT_TRACK_STARTS, by_power = PT_TRACK_STARTS;
+    if (!isnan(joules))
+        by_counter = pt_track_next(&m->energy, joules, time_ns, &counted);
+    if (!isnan(watts))
+        by_power = pt_track_integrate(&m->power, watts, time_ns, &integrated);
+    m->energy.has_value &= !isnan(joules); /* the other one counts this time */
+    m->power.has_value &= !isnan(watts);
+    if (by_counter != PT_TRACK_STARTS)
+        return by_counter == PT_TRACK_GROWS ? counted.amount : 0;
+    return by_power == PT_TRACK_GROWS ? integrated.amount : 0;
 }
 
 static void count_energy(void) {
     bool counts_all = !is_on_any();
     for (size_t i = 0; i < reading.device_count && i < DEVICES_MAX; i++) {
         const struct pt_gpu_device *d = &reading.devices[i];
-        struct meter after = { value_of(d, PT_GPU_ENERGY_MJ, 1000),
-                               value_of(d, PT_GPU_POWER_MW, 1000), reading.time_ns };
+        double joules = take_energy(&meters[i], d, reading.time_ns);
         /* The power of a MIG instance is that of its GPU. */
-        if (meters[i].time_ns && !d->info.is_instance && (counts_all || is_on(i)))
-            total.energy_joules += energy_between(&meters[i], &after);
-        meters[i] = after;
+        if (!d->info.is_instance && (counts_all || is_on(i)))
+            total.energy_joules += joules;
     }
 }
 
@@ -123,9 +123,10 @@ static void take_in(void) {
     }
     double before_joules = total.energy_joules;
     count_energy();
-    total.power_w = total.time_ns ? (total.energy_joules - before_joules) /
-                                        seconds_between(total.time_ns, reading.time_ns)
-                                  : NAN;
+    total.power_w = total.time_ns
+                        ? pt_growth_rate(&(struct pt_growth){ total.energy_joules - before_joules,
+                                                              total.time_ns, reading.time_ns })
+                        : NAN;
     total.time_ns = reading.time_ns;
     poller_cpu_ns = reading.cpu_ns;
 }
@@ -313,8 +314,8 @@ void pt_gpu_watch_between(const struct pt_gpu_mark *from, const struct pt_gpu_ma
     if (!from->time_ns || !to->time_ns)
         return;
     if (to->time_ns > from->time_ns)
-        since->power_w =
-            (to->energy_joules - from->energy_joules) / seconds_between(from->time_ns, to->time_ns);
+        since->power_w = pt_growth_rate(&(struct pt_growth){
+            to->energy_joules - from->energy_joules, from->time_ns, to->time_ns });
     else
         since->power_w = to->power_w;
 }

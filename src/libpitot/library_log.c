@@ -2,6 +2,7 @@
 #include "libpitot/library_log.h"
 
 #include "base/log.h"
+#include "base/mask.h"
 #include "libpitot/monitor_lock.h"
 
 #include <stdarg.h>
@@ -40,7 +41,7 @@ bool pt_monitor_is_logging(void) {
 
 static void say(int level, const char *format, va_list args) {
     char text[sizeof kept];
-    vsnprintf(text, sizeof text, format, args);
+    pt_mask_message(text, sizeof text, format, args);
     pt_monitor_lock();
     pt_log_function *call = callback;
     void *arg = callback_arg;

@@ -16,7 +16,7 @@ _Static_assert(SLOTS > PT_REGION_METRICS, "a free slot is always found");
 
 /* A metric of the region and its family. */
 struct member {
-    const struct pt_region_metric *metric;
+    uint16_t index; /* of the metric */
     uint16_t family;
     uint16_t next; /* of the same family, or NONE */
 };
@@ -38,7 +38,8 @@ struct source {
 struct pt_metric_families {
     struct pt_region region; /* closed: nothing is grouped */
     struct pt_region_blocks blocks;
-    uint32_t metric_count; /* of the region, when they were grouped */
+    uint32_t metric_count;                             /* of the region, when they were grouped */
+    struct pt_region_metric copies[PT_REGION_METRICS]; /* others may write to the region */
     struct member members[PT_REGION_METRICS];
     uint16_t member_count;
     struct pt_family families[PT_REGION_METRICS + 1];           /* including dropped ones */
@@ -143,7 +144,8 @@ static uint16_t add_family(struct pt_metric_families *m, const struct pt_region_
     return m->family_count++;
 }
 
-static void add_member(struct pt_metric_families *m, const struct pt_region_metric *metric) {
+static void add_member(struct pt_metric_families *m, uint16_t metric_index) {
+    const struct pt_region_metric *metric = &m->copies[metric_index];
     struct pt_str name = pt_str_from(metric->name);
     if (metric->kind == PT_REGION_COUNTER)
         name = pt_counter_family(name);
@@ -151,20 +153,13 @@ static void add_member(struct pt_metric_families *m, const struct pt_region_metr
     if (*slot == NONE)
         *slot = add_family(m, metric, name);
     uint16_t family = *slot, index = m->member_count++;
-    m->members[index] = (struct member){ metric, family, NONE };
+    m->members[index] = (struct member){ metric_index, family, NONE };
     if (m->first[family] == NONE)
         m->first[family] = index;
     else
         m->members[m->last[family]].next = index;
     m->last[family] = index;
     m->families[family].series_count++;
-}
-
-static bool is_whole(const struct pt_region_metric *metric) {
-    uint32_t kind = pt_region_load(&metric->kind);
-    return (kind == PT_REGION_COUNTER && metric->slot < PT_REGION_COUNTERS) ||
-           kind == PT_REGION_GAUGE ||
-           (kind == PT_REGION_HISTOGRAM && metric->slot < PT_REGION_HISTOGRAMS);
 }
 
 /* Labels were checked when the metric was created, but not their UTF-8, and `le` is reserved. */
@@ -177,34 +172,32 @@ static struct pt_str add_labels(struct pt_metric_families *m,
     return (struct pt_str){ at, length };
 }
 
-/* From scratch: its content may be of another region. */
-static int prepare_histogram(struct pt_metric_families *m, uint32_t slot) {
-    free(m->histograms[slot]);
-    m->histograms[slot] = calloc(1, sizeof *m->histograms[slot]);
-    return m->histograms[slot] ? 0 : -ENOMEM;
-}
-
-static int add_series(struct pt_metric_families *m, const struct pt_region_metric *metric) {
+static int add_series(struct pt_metric_families *m, const struct pt_region *region,
+                      uint16_t index) {
+    const struct pt_region_metric *metric = &m->copies[index];
     struct pt_series *series = &m->series[m->series_count];
     *series = (struct pt_series){ .labels = add_labels(m, metric),
                                   .is_integer = metric->kind == PT_REGION_COUNTER };
     m->sources[m->series_count++] =
-        (struct source){ kind_of(metric), metric->slot, &metric->gauge };
+        (struct source){ kind_of(metric), metric->slot, &region->at->metrics[index].gauge };
     if (metric->kind != PT_REGION_HISTOGRAM)
         return 0;
-    int rc = prepare_histogram(m, metric->slot);
-    if (!rc)
-        series->distribution = &m->histograms[metric->slot]->distribution;
-    return rc;
+    struct histogram **histogram = &m->histograms[metric->slot];
+    if (!*histogram)
+        *histogram = calloc(1, sizeof **histogram);
+    if (!*histogram)
+        return -ENOMEM;
+    series->distribution = &(*histogram)->distribution;
+    return 0;
 }
 
 /* The series of a family are contiguous. */
-static int add_all_series(struct pt_metric_families *m) {
+static int add_all_series(struct pt_metric_families *m, const struct pt_region *region) {
     int rc = 0;
     for (uint16_t i = 0; i < m->family_count; i++) {
         m->families[i].series = &m->series[m->series_count];
         for (uint16_t at = m->first[i]; at != NONE && !rc; at = m->members[at].next)
-            rc = add_series(m, m->members[at].metric);
+            rc = add_series(m, region, m->members[at].index);
     }
     return rc;
 }
@@ -215,10 +208,14 @@ static int group(struct pt_metric_families *m, const struct pt_region *region,
     m->member_count = m->family_count = 0;
     m->series_count = m->labels_length = 0;
     memset(m->slots, 0xff, sizeof m->slots);
+    for (size_t i = 0; i < PT_REGION_HISTOGRAMS; i++) { /* their content may be of another region */
+        free(m->histograms[i]);
+        m->histograms[i] = NULL;
+    }
     for (uint32_t i = 1; i < metric_count; i++)
-        if (is_whole(&region->at->metrics[i]))
-            add_member(m, &region->at->metrics[i]);
-    int rc = add_all_series(m);
+        if (pt_region_describe_metric(region, i, &m->copies[i]))
+            add_member(m, (uint16_t)i);
+    int rc = add_all_series(m, region);
     if (rc)
         return rc;
     m->region = *region;

@@ -49,33 +49,23 @@ static uint64_t count_shard(const struct pt_region_shard *shard) {
     return count;
 }
 
-/* Only shards that a thread has taken: others may have no memory. */
-static uint64_t count_of_thread(const struct pt_region_layout *region,
-                                const struct pt_region_thread *thread, uint32_t histogram_count) {
-    uint64_t count = 0;
-    for (uint32_t i = 1; i < histogram_count; i++) {
-        uint32_t shard = __atomic_load_n(&thread->shards[i], __ATOMIC_ACQUIRE);
-        if (shard > PT_REGION_HISTOGRAMS)
-            count += count_shard(&region->shards[shard - 1]);
-    }
-    return count;
-}
-
 static void count_events(struct totals *now) {
     const struct pt_region_layout *region = pt_probe_region();
     if (!region)
         return;
-    const struct pt_region_header *h = &region->header;
-    uint32_t histogram_count = pt_region_load(&h->histogram_count);
-    now->spans = pt_region_load(&h->dropped_spans);
-    for (uint32_t i = 1; i < histogram_count && i < PT_REGION_HISTOGRAMS; i++)
+    uint32_t histogram_count = pt_region_load(&pt_probe_own.histogram_count);
+    now->spans = pt_region_load(&region->header.dropped_spans);
+    for (uint32_t i = 1; i < histogram_count; i++)
         now->observations += count_shard(&region->shards[i]);
     for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
-        if (!__atomic_load_n(&h->is_ready[i], __ATOMIC_ACQUIRE))
+        if (!pt_probe_is_ready(i))
             continue;
         const struct pt_region_thread *thread = &region->threads[i];
         now->spans += pt_region_load(&thread->written) + pt_region_load(&thread->dropped);
-        now->observations += count_of_thread(region, thread, histogram_count);
+        for (uint32_t k = 1; k < histogram_count; k++) {
+            const struct pt_region_shard *shard = pt_probe_shard(i, k);
+            now->observations += shard ? count_shard(shard) : 0;
+        }
     }
 }
 
@@ -92,7 +82,7 @@ static void read_totals(struct totals *now) {
 
 /* Totals decrease in a child of fork(), which starts again. */
 static double since(int64_t before, int64_t now) {
-    return now > before ? (double)(now - before) : 0;
+    return now > before ? (double)((uint64_t)now - (uint64_t)before) : 0;
 }
 
 static void measure(const struct totals *now, struct pt_budget_window *window) {

@@ -13,6 +13,7 @@
 
 #define DEFAULT_CAPACITY 200000
 #define SPANS_AT_ONCE    256
+#define READS_AT_ONCE    (PT_REGION_THREADS * PT_REGION_SPANS / SPANS_AT_ONCE)
 /* A ring holds 8192 spans: at the usual interval it takes 400,000 per second without a loss, at the
  * shortest 4,000,000. Idle rings are read less and less often. */
 #define USUAL_NS     (20 * PT_NS_PER_MS)
@@ -58,13 +59,16 @@ static void add_span(const struct pt_region_span_record *span) {
 
 static bool attach(struct pt_region *region) {
     struct pt_region_layout *at = pt_probe_region();
-    return at && !pt_region_attach(region, at, sizeof *at);
+    if (!at || pt_region_attach(region, at, sizeof *at))
+        return false;
+    region->is_ready = pt_probe_own.is_ready;
+    region->has_shard = pt_probe_own.has_shard;
+    return true;
 }
 
 /* The lock is held. */
 static void take_in(void) {
     struct pt_region_span_record spans[SPANS_AT_ONCE];
-    size_t count = SPANS_AT_ONCE;
     history.cursor.fullest = 0;
     if (!history.spans || (!history.region.at && !attach(&history.region)))
         return;
@@ -77,7 +81,9 @@ static void take_in(void) {
         history.threads[history.thread_count++ % THREADS_KEPT] = thread;
     }
     bool is_ours = !pt_probe_has_recorder();
-    while (count == SPANS_AT_ONCE) {
+    /* No more than there can be at once: another process may move the positions in the file. */
+    size_t count = SPANS_AT_ONCE;
+    for (size_t k = 0; k < READS_AT_ONCE && count == SPANS_AT_ONCE; k++) {
         count = pt_region_peek_spans(&history.region, &history.cursor, spans, SPANS_AT_ONCE);
         if (is_ours)
             pt_region_release_spans(&history.region, &history.cursor);

@@ -20,7 +20,7 @@
 struct sums {
     struct {
         uint64_t count;
-        int64_t ns;
+        double ns;
     } names[PT_REGION_NAMES];
     double work[WORK_COUNT];
 };
@@ -54,7 +54,7 @@ static void sum_spans(uint64_t from, struct sums *sums) {
             if (span->name >= PT_REGION_NAMES)
                 continue;
             sums->names[span->name].count++;
-            sums->names[span->name].ns += span->end_ns - span->start_ns;
+            sums->names[span->name].ns += (double)(span->end_ns - span->start_ns);
             sums->work[work] += work ? (double)span->argument : 0;
         }
     }
@@ -73,8 +73,8 @@ static void add_timings(struct text *text, struct sums *sums) {
                 longest = k;
         if (sums->names[longest].count == 0)
             return;
-        double ms = (double)sums->names[longest].ns / (double)sums->names[longest].count /
-                    (double)PT_NS_PER_MS;
+        double ms =
+            sums->names[longest].ns / (double)sums->names[longest].count / (double)PT_NS_PER_MS;
         pt_region_copy_name(&region, longest, name);
         add(text, " %s %.3f ms x %llu,", name, ms, (unsigned long long)sums->names[longest].count);
         sums->names[longest].count = 0;

@@ -52,8 +52,12 @@ static int create_file(const char *directory) {
                           (long long)seconds, host, (int)getpid());
     if (length >= (int)sizeof path)
         return -ENAMETOOLONG;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    return fd < 0 ? -errno : fd;
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()))
+        return fd < 0 ? -errno : fd;
+    close(fd); /* the name can be guessed */
+    return -EEXIST;
 }
 
 static int open_board(struct pt_tensorboard *board, const char *directory) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/place.h"
 #include "libpitot/drain.h"
 #include "libpitot/span_history.h"
 #include "libpitot/memory_track.h"
@@ -199,31 +200,24 @@ static int write_to(int fd, bool is_gzip, uint64_t from) {
     return rc;
 }
 
-static int create_and_write(const char *path, bool is_gzip, uint64_t from) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return -errno;
-    int rc = write_to(fd, is_gzip, from);
-    if (close(fd) && !rc)
-        rc = -errno;
-    return rc;
-}
-
-/* Under a temporary name, then renamed: a trace is complete or absent. A path that is not a regular
- * file, such as a FIFO, is written in place. */
+/* By the rule of base/place.h, under a temporary name until it is complete. A FIFO or device is
+ * written in place. */
 static int write_file(const char *path, uint64_t from) {
     bool is_gzip = pt_str_ends(pt_str_from(path), PT_STR(".gz"));
-    struct stat st;
-    if (!stat(path, &st) && !S_ISREG(st.st_mode))
-        return create_and_write(path, is_gzip, from);
-    char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary)
-        return -ENAMETOOLONG;
-    int rc = create_and_write(temporary, is_gzip, from);
-    if (!rc && rename(temporary, path))
-        rc = -errno;
+    struct pt_place place;
+    int rc = pt_place_open(&place, path);
     if (rc)
-        unlink(temporary);
+        return rc;
+    int kind = pt_place_look(&place);
+    int fd = kind < 0 ? kind : kind > 0 ? pt_place_open_special(&place) : pt_place_create(&place);
+    rc = fd < 0 ? fd : write_to(fd, is_gzip, from);
+    if (fd >= 0 && close(fd) && !rc)
+        rc = -errno;
+    if (kind == 0 && fd >= 0 && rc)
+        pt_place_remove(&place);
+    else if (kind == 0 && !rc)
+        rc = pt_place_publish(&place);
+    pt_place_close(&place);
     return rc;
 }
 

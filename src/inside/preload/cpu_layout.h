@@ -23,7 +23,8 @@ struct pt_cpu_bell {
     uint32_t taken;     /* programs that use our signal themselves: not sampled afterwards */
     uint32_t untimed;   /* threads without a timer */
     uint32_t unwritten; /* samples of processes that could not create a file */
-    uint8_t reserved[4096 - 32];
+    uint32_t sandboxed; /* programs that have entered a seccomp sandbox: not sampled afterwards */
+    uint8_t reserved[4096 - 36];
 };
 _Static_assert(sizeof(struct pt_cpu_bell) == 4096, "ABI");
 

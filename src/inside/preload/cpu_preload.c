@@ -86,6 +86,11 @@ static void end_process(void) {
         pt_cpu_end_all();
 }
 
+static void stop_for_sandbox(void) {
+    pt_cpu_give_up(&pt_cpu.bell->sandboxed);
+    pt_cpu_await_handlers();
+}
+
 static bool open_bell(void) {
     int fd = pt_preload_open(PT_CPU_BELL);
     if (fd < 0)
@@ -103,6 +108,7 @@ __attribute__((constructor)) static void start(void) {
         pt_preload_file.stack_bytes =
             (uint32_t)(stack < PT_PRELOAD_STACK_MAX ? stack & ~UINT64_C(15) : PT_PRELOAD_STACK_MAX);
         pt_preload_before_end = end_process;
+        pt_preload_before_silence = stop_for_sandbox;
         pt_cpu_count(&pt_cpu.bell->loaded);
         has_key = !pthread_key_create(&at_exit, end_thread);
         if (pt_cpu_sample_prepare() && !pthread_atfork(NULL, NULL, start_child) &&

@@ -8,7 +8,7 @@
  *     cpu_timer.c    timers of threads
  *     cpu_signals.c  the functions that replace those of the C library, so that the program
  *                    neither sees nor loses our signal
- *     exit.c, mapping.c, maps.c, record_ring.c, this_thread.c
+ *     exit.c, mapping.c, maps.c, record_ring.c, sandbox.c, this_thread.c
  *                    shared with libpitot-heap.so (inside/preload/heap_preload.h) */
 #ifndef PT_INSIDE_PRELOAD_CPU_PRELOAD_H
 #define PT_INSIDE_PRELOAD_CPU_PRELOAD_H
@@ -39,6 +39,8 @@ bool pt_cpu_sample_prepare(void);
 /* The handler, and the value by which it recognizes our timers. */
 void pt_cpu_handle(int number, siginfo_t *info, void *context);
 extern char pt_cpu_signature;
+/* Waits until no thread is in the handler; call it when there are no timers any more. */
+void pt_cpu_await_handlers(void);
 /* Writes periods of a thread that will get no sample. */
 void pt_cpu_write_rest(pid_t tid, uint64_t periods);
 
@@ -72,5 +74,7 @@ struct pt_cpu_next {
 const struct pt_cpu_next *pt_cpu_next(void);
 /* Finds an unused signal and installs our handler. */
 bool pt_cpu_take_signal(void);
+/* Ends the sampling of this program, which is counted as `reason` of the bell. */
+void pt_cpu_give_up(uint32_t *reason);
 
 #endif

@@ -15,12 +15,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define FILE_BYTES (sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES)
+#define AWAIT_ROUNDS 100
+#define AWAIT_US     1000
+#define FILE_BYTES   (sizeof(struct pt_preload_header) + PT_PRELOAD_RING_BYTES)
 
 PT_PRELOAD_TLS struct pt_preload_thread pt_preload_self;
 struct pt_preload_file pt_preload_file;
 _Alignas(4096) struct pt_preload_process pt_preload_process;
 char pt_cpu_signature;
+static uint32_t handling; /* threads in the handler */
 
 bool pt_cpu_sample_prepare(void) {
     return !madvise(&pt_preload_process, sizeof pt_preload_process, MADV_WIPEONFORK);
@@ -182,8 +185,16 @@ void pt_cpu_handle(int number, siginfo_t *info, void *context) {
     int error = errno, could_be_cancelled;
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &pt_cpu_signature)
         return;
+    __atomic_add_fetch(&handling, 1, __ATOMIC_ACQUIRE);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &could_be_cancelled);
     take_sample(context);
     pthread_setcancelstate(could_be_cancelled, NULL);
+    __atomic_sub_fetch(&handling, 1, __ATOMIC_RELEASE);
     errno = error;
+}
+
+/* A thread without a CPU may stay in the handler for long: it is not worth more than a moment. */
+void pt_cpu_await_handlers(void) {
+    for (int i = 0; i < AWAIT_ROUNDS && __atomic_load_n(&handling, __ATOMIC_ACQUIRE) > 0; i++)
+        usleep(AWAIT_US);
 }

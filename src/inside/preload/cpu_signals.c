@@ -58,14 +58,14 @@ bool pt_cpu_take_signal(void) {
 }
 
 /* Ignoring a signal discards pending ones. */
-static void give_up(void) {
+void pt_cpu_give_up(uint32_t *reason) {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     int number = __atomic_exchange_n(&pt_cpu.signal_number, 0, __ATOMIC_SEQ_CST);
     if (number == 0)
         return;
     pt_cpu_disarm_all();
     (void)pt_cpu_next()->action(number, &ignore, NULL);
-    pt_cpu_count(&pt_cpu.bell->taken);
+    pt_cpu_count(reason);
 }
 
 PT_PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict new,
@@ -75,7 +75,7 @@ PT_PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict new
     struct sigaction was = apparent;
     int rc = 0;
     if (new &&is_handler(new)) {
-        give_up();
+        pt_cpu_give_up(&pt_cpu.bell->taken);
         rc = pt_cpu_next()->action(number, new, NULL);
     } else if (new) {
         apparent = *new;

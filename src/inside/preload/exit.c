@@ -21,6 +21,8 @@ __attribute__((constructor)) static void find_next(void) {
 
 __attribute__((destructor)) static void end(void) {
     int error = errno;
+    if (pt_preload_file.is_off)
+        return;
     bool was_inside = pt_preload_self.is_inside;
     pt_preload_self.is_inside = true;
     if (pt_preload_before_end)

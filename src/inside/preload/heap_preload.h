@@ -9,9 +9,9 @@
  *     python_capture.c  the Python frames of a thread
  *     walk.c, eh_frame.c, stacks.c
  *                       for every allocation: stacks, found and counted here
- *     exit.c, mapping.c, maps.c, record_ring.c, this_thread.c
+ *     exit.c, mapping.c, maps.c, record_ring.c, sandbox.c, this_thread.c
  *                       shared with libpitot-cpu.so: process end, files and memory, maps of the
- *                       process, ring of a file, current thread */
+ *                       process, ring of a file, sandboxes of seccomp, current thread */
 #ifndef PT_INSIDE_PRELOAD_HEAP_PRELOAD_H
 #define PT_INSIDE_PRELOAD_HEAP_PRELOAD_H
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static char directory[PATH_MAX], path[PATH_MAX];
+const char *pt_preload_directory_variable;
 
 int64_t pt_preload_clock_ns(int id) {
     struct timespec t = { 0 };
@@ -34,6 +35,7 @@ bool pt_preload_find_directory(const char *variable) {
     if (!in || !*in || strlen(in) >= sizeof directory - 64)
         return false;
     memcpy(directory, in, strlen(in) + 1);
+    pt_preload_directory_variable = variable;
     return true;
 }
 

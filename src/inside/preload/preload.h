@@ -41,7 +41,7 @@ struct pt_preload_file {
     uint64_t mean_bytes, seed;
     uint32_t stack_bytes;
     bool is_every, counts_mmap;
-    bool is_off; /* permanently */
+    bool is_off; /* permanently: no system call of ours happens any more */
 };
 extern struct pt_preload_file pt_preload_file;
 
@@ -60,7 +60,13 @@ bool pt_preload_file_is_open(void);
 /* exit.c. Called before the process ends, or NULL. */
 extern void (*pt_preload_before_end)(void);
 
-/* mapping.c. Sets the directory from an environment variable. False: it is not set, or the program
+/* sandbox.c. Called before a program enters a seccomp sandbox, after which `is_off` holds; or NULL:
+ * recording is off. */
+extern void (*pt_preload_before_silence)(void);
+
+/* mapping.c. The variable that the directory was found in. */
+extern const char *pt_preload_directory_variable;
+/* Sets the directory from an environment variable. False: it is not set, or the program
  * is setuid. */
 bool pt_preload_find_directory(const char *variable);
 /* Opens an existing file in the directory; returns a descriptor or -1. */

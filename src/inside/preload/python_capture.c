@@ -101,8 +101,6 @@ void pt_heap_python_find(void) {
     bool is_known = python.code_type && find_layout(version()) && open_codes();
     python.frame_size = pt_python_frame_size(&python.layout);
     python.code_size = pt_python_code_size(&python.layout);
-    is_known = is_known && python.frame_size <= PT_PYTHON_FRAME_BYTES &&
-               python.code_size <= PT_PYTHON_CODE_BYTES;
     python.found = is_known ? PT_PRELOAD_PYTHON : PT_PRELOAD_PYTHON_UNKNOWN;
     python.this_thread = is_known ? this_thread : NULL;
     pt_heap_has_python = is_known;

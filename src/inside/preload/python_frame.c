@@ -32,8 +32,7 @@ size_t pt_python_code_size(const struct pt_python_layout *l) {
 
 uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t thread) {
-    bool fits = pt_python_frame_size(l) <= PT_PYTHON_FRAME_BYTES;
-    uint64_t at = fits ? pt_memory_pointer(m, thread + l->thread_frame) : 0;
+    uint64_t at = pt_memory_pointer(m, thread + l->thread_frame);
     return l->has_cframe && at ? pt_memory_pointer(m, at + l->cframe_frame) : at;
 }
 
@@ -75,14 +74,10 @@ uint64_t pt_python_parse_frame(const struct pt_python_layout *l,
 
 struct pt_python_code_key pt_python_code_key(const struct pt_python_layout *l,
                                              const uint8_t bytes[PT_PYTHON_CODE_BYTES]) {
-    struct pt_python_code_key key = { 0 };
-    if (pt_python_code_size(l) > PT_PYTHON_CODE_BYTES)
-        return key;
-    key.filename = pt_python_u64(bytes, l->code_filename);
-    key.name = pt_python_u64(bytes, l->code_name);
-    key.lines = pt_python_u64(bytes, l->code_lines);
-    key.first_line = pt_python_u32(bytes, l->code_first_line);
-    return key;
+    return (struct pt_python_code_key){ .filename = pt_python_u64(bytes, l->code_filename),
+                                        .name = pt_python_u64(bytes, l->code_name),
+                                        .lines = pt_python_u64(bytes, l->code_lines),
+                                        .first_line = pt_python_u32(bytes, l->code_first_line) };
 }
 
 bool pt_python_find_text(const struct pt_python_layout *l, const struct pt_memory_reader *m,

@@ -8,14 +8,12 @@
 
 #include <string.h>
 
-#define PT_PYTHON_FRAME_BYTES 112  /* of a frame, as much as the layouts need */
-#define PT_PYTHON_CODE_BYTES  208  /* of a code object, same */
-#define PT_PYTHON_TEXT_BYTES  40   /* of the header of a str */
-#define PT_PYTHON_TEXT_MAX    1024 /* characters */
-#define PT_PYTHON_LINES_MAX   (64u << 10)
-#define PT_PYTHON_TYPE        8  /* ob_type of an object */
-#define PT_PYTHON_SIZE        16 /* ob_size of a bytes object; length of a str */
-#define PT_PYTHON_PAYLOAD     32 /* of a bytes object */
+#define PT_PYTHON_TEXT_BYTES 40   /* of the header of a str */
+#define PT_PYTHON_TEXT_MAX   1024 /* characters */
+#define PT_PYTHON_LINES_MAX  (64u << 10)
+#define PT_PYTHON_TYPE       8  /* ob_type of an object */
+#define PT_PYTHON_SIZE       16 /* ob_size of a bytes object; length of a str */
+#define PT_PYTHON_PAYLOAD    32 /* of a bytes object */
 
 struct pt_memory_piece {
     uint64_t address;
@@ -60,7 +58,8 @@ struct pt_python_frame {
 /* The address of the current frame of a thread, from its state; 0: none, or unreadable. */
 uint64_t pt_python_first_frame(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t thread);
-/* How many bytes of a frame and of a code object the functions below use: less than their size. */
+/* How many bytes of a frame and of a code object the functions below use: at most what
+ * is read of them. */
 size_t pt_python_frame_size(const struct pt_python_layout *l);
 size_t pt_python_code_size(const struct pt_python_layout *l);
 /* Parses a frame. Returns the address of its caller, or 0. */

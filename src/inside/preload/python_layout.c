@@ -143,41 +143,52 @@ struct reader {
     bool failed;
 };
 
-/* Offsets are small; a large value means that the table is wrong. */
-static uint16_t offset(struct reader *r, unsigned word) {
+/* A field of `size` bytes that starts at the offset and ends before `end`. */
+static uint16_t offset(struct reader *r, unsigned word, size_t size, size_t end) {
     uint64_t value = r->words[word];
-    r->failed |= value > UINT16_MAX;
+    r->failed |= value > end - size;
     return (uint16_t)value;
 }
 
-static void read_offsets(struct reader *r, const struct words *w, struct pt_python_layout *into) {
-    into->runtime_interpreters = offset(r, WORD_INTERPRETERS);
-    into->interpreter_next = offset(r, w->interpreter_next);
-    into->interpreter_threads = offset(r, w->interpreter_threads);
-    into->thread_next = offset(r, w->thread_next);
-    into->thread_frame = offset(r, w->thread_frame);
-    into->thread_native = offset(r, w->thread_native);
-    into->frame_previous = offset(r, w->frame_previous);
-    into->frame_code = offset(r, w->frame_code);
-    into->frame_instruction = offset(r, w->frame_instruction);
-    into->frame_owner = offset(r, w->frame_owner);
-    into->code_filename = offset(r, w->code_filename);
-    into->code_name = offset(r, w->code_name);
-    into->code_lines = offset(r, w->code_lines);
-    into->code_first_line = offset(r, w->code_first_line);
-    into->code_bytecode = offset(r, w->code_bytecode);
+/* A pointer in a structure that is not read as a whole. */
+static uint16_t pointer(struct reader *r, unsigned word) {
+    return offset(r, word, 8, UINT16_MAX);
+}
+
+static void read_lists(struct reader *r, const struct words *w, struct pt_python_layout *into) {
+    into->runtime_interpreters = pointer(r, WORD_INTERPRETERS);
+    into->interpreter_next = pointer(r, w->interpreter_next);
+    into->interpreter_threads = pointer(r, w->interpreter_threads);
+    into->thread_next = offset(r, w->thread_next, 8, PT_PYTHON_THREAD_BYTES);
+    into->thread_frame = offset(r, w->thread_frame, 8, PT_PYTHON_THREAD_BYTES);
+    into->thread_native = offset(r, w->thread_native, 8, PT_PYTHON_THREAD_BYTES);
+}
+
+static void read_frame(struct reader *r, const struct words *w, struct pt_python_layout *into) {
+    into->frame_previous = offset(r, w->frame_previous, 8, PT_PYTHON_FRAME_BYTES);
+    into->frame_code = offset(r, w->frame_code, 8, PT_PYTHON_FRAME_BYTES);
+    into->frame_instruction = offset(r, w->frame_instruction, 8, PT_PYTHON_FRAME_BYTES);
+    into->frame_owner = offset(r, w->frame_owner, 1, PT_PYTHON_FRAME_BYTES);
+}
+
+static void read_code(struct reader *r, const struct words *w, struct pt_python_layout *into) {
+    into->code_filename = offset(r, w->code_filename, 8, PT_PYTHON_CODE_BYTES);
+    into->code_name = offset(r, w->code_name, 8, PT_PYTHON_CODE_BYTES);
+    into->code_lines = offset(r, w->code_lines, 8, PT_PYTHON_CODE_BYTES);
+    into->code_first_line = offset(r, w->code_first_line, 4, PT_PYTHON_CODE_BYTES);
+    into->code_bytecode = pointer(r, w->code_bytecode); /* only added to an address */
 }
 
 /* The offsets do not include the condition variable: it follows the described fields, as long as
- * they are where they have been since 3.9. */
-static void read_gil(const struct reader *r, const struct words *w, struct pt_python_layout *into) {
-    uint64_t gil = r->words[w->gil], interpreter_gil = r->words[w->interpreter_gil];
-    uint64_t thread_interpreter = r->words[w->thread_interpreter];
-    if (r->words[w->gil_holder] - gil != 8 || r->words[w->gil_locked] - gil != 16 ||
-        interpreter_gil > UINT16_MAX || thread_interpreter > UINT16_MAX)
+ * they are where they have been since 3.9. Without it only the lock is unknown. */
+static void read_gil(struct reader r, const struct words *w, struct pt_python_layout *into) {
+    uint64_t gil = r.words[w->gil];
+    uint16_t interpreter_gil = pointer(&r, w->interpreter_gil);
+    uint16_t thread_interpreter = offset(&r, w->thread_interpreter, 8, PT_PYTHON_THREAD_BYTES);
+    if (r.failed || r.words[w->gil_holder] - gil != 8 || r.words[w->gil_locked] - gil != 16)
         return;
-    into->thread_interpreter = (uint16_t)thread_interpreter;
-    into->interpreter_gil = (uint16_t)interpreter_gil;
+    into->thread_interpreter = thread_interpreter;
+    into->interpreter_gil = interpreter_gil;
     into->gil_holder = 8;
     into->gil_locked = 16;
     into->gil_condition = 32;
@@ -204,7 +215,9 @@ bool pt_python_layout_from(const uint8_t bytes[PT_PYTHON_DEBUG_BYTES],
         .text_kind_shift = minor == 13 ? 2 : 16,
     };
     const struct words *words = minor == 13 ? &words_313 : &words_314;
-    read_offsets(&r, words, into);
-    read_gil(&r, words, into);
+    read_lists(&r, words, into);
+    read_frame(&r, words, into);
+    read_code(&r, words, into);
+    read_gil(r, words, into);
     return !r.failed;
 }

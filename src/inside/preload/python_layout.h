@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How much of a structure is read: every offset of a layout lies within. */
+#define PT_PYTHON_THREAD_BYTES 256
+#define PT_PYTHON_FRAME_BYTES  112
+#define PT_PYTHON_CODE_BYTES   208
+
 /* How Python frames belong to native frames of the evaluation loop. */
 enum pt_python_grouping {
     PT_PYTHON_ONE_EACH, /* 3.9, 3.10: one loop per call */
@@ -55,7 +60,9 @@ const struct pt_python_layout *pt_python_layout(unsigned minor);
 #define PT_PYTHON_DEBUG_BYTES (8 * 52)
 #define PT_PYTHON_COOKIE      "xdebugpy"
 
-/* False: no such table, or an unsupported one (a free-threaded build). */
+/* The table comes from a process that may write anything there, so every offset is checked here,
+ * once. False: no such table, an unsupported one (a free-threaded build), or an offset outside its
+ * structure. */
 bool pt_python_layout_from(const uint8_t bytes[PT_PYTHON_DEBUG_BYTES],
                            struct pt_python_layout *into);
 

@@ -117,6 +117,21 @@ static void turn_off(void) {
     pt_preload_file.is_off = true;
 }
 
+/* The recorder needs the mappings for what is recorded already. Later frees are not noticed. */
+static void stop_for_sandbox(void) {
+    bool was_inside = pt_preload_self.is_inside;
+    pt_preload_self.is_inside = true;
+    if (pt_preload_file_is_open()) {
+        if (pt_preload_file.header->ring_given)
+            pt_preload_write_maps();
+        __atomic_or_fetch(&pt_preload_file.header->flags, PT_PRELOAD_SANDBOXED, __ATOMIC_RELAXED);
+    }
+    pt_preload_file.counts_mmap = false;
+    __atomic_store_n(&pt_preload_process.is_counting, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_preload_process.is_open, 0, __ATOMIC_RELEASE);
+    pt_preload_self.is_inside = was_inside;
+}
+
 /* When sampling, the mappings are written with the first sample. */
 static void turn_on(void) {
     __atomic_store_n(&pt_preload_process.is_open, 1, __ATOMIC_RELEASE);
@@ -133,7 +148,7 @@ static void turn_on(void) {
 /* One thread does it; the others continue unrecorded until it is done. */
 static bool open_in_child(void) {
     uint32_t none = 0;
-    if (!pt_preload_file.header ||
+    if (pt_preload_file.is_off || !pt_preload_file.header ||
         !__atomic_compare_exchange_n(&pt_preload_process.is_opening, &none, 1, false,
                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
@@ -176,6 +191,7 @@ static bool read_environment(void) {
 __attribute__((constructor)) static void start(void) {
     int error = errno;
     pt_heap_next_find();
+    pt_preload_before_silence = stop_for_sandbox;
     pt_preload_self.is_inside = true;
     pt_heap_python_find();
     if (read_environment() && pt_heap_live_open(pt_preload_file.is_every) &&

@@ -27,7 +27,11 @@
 #define PT_PRELOAD_PYTHON_MAX 512         /* Python frames per allocation */
 #define PT_PRELOAD_CODES      (64u << 10) /* Python code objects; a power of two */
 
-enum { PT_PRELOAD_EVERY = 1, PT_PRELOAD_OWN_MALLOC = 2 };
+enum {
+    PT_PRELOAD_EVERY = 1,
+    PT_PRELOAD_OWN_MALLOC = 2,
+    PT_PRELOAD_SANDBOXED = 4, /* set later: nothing is recorded after that */
+};
 
 /* What the process found out about Python in itself. */
 enum pt_preload_python {

@@ -92,69 +92,79 @@ static int check_texts(const char *name, const char *labels) {
 
 /* The slot of a new metric of that kind; 0: full. */
 static uint32_t take_slot(struct pt_region_layout *region, uint32_t kind) {
-    struct pt_region_header *h = &region->header;
+    struct pt_probe_own *own = &pt_probe_own;
     if (kind == PT_REGION_GAUGE)
-        return h->metric_count;
-    if (kind == PT_REGION_COUNTER)
-        return h->counter_count < PT_REGION_COUNTERS ? h->counter_count++ : 0;
-    uint32_t slot = h->histogram_count;
-    if (slot >= PT_REGION_HISTOGRAMS ||
-        !pt_probe_populate(region, &region->shards[slot], sizeof region->shards[slot]))
+        return own->metric_count;
+    uint32_t *count = kind == PT_REGION_COUNTER ? &own->counter_count : &own->histogram_count;
+    uint32_t limit = kind == PT_REGION_COUNTER ? PT_REGION_COUNTERS : PT_REGION_HISTOGRAMS;
+    uint32_t slot = pt_region_load(count);
+    if (slot >= limit || (kind == PT_REGION_HISTOGRAM && !pt_probe_prepare_histogram(region, slot)))
         return 0;
-    return h->histogram_count++;
+    pt_region_store(count, slot + 1);
+    pt_region_store(&region->header.counter_count, own->counter_count);
+    pt_region_store(&region->header.histogram_count, own->histogram_count);
+    return slot;
 }
 
 /* The family name in OpenMetrics: the name of a counter without _total. */
 static size_t family_length(const struct pt_region_metric *metric) {
     static const char total[] = "_total";
-    size_t length = strlen(metric->name), suffix = sizeof total - 1;
+    size_t length = strnlen(metric->name, sizeof metric->name), suffix = sizeof total - 1;
     bool has_total = metric->kind == PT_REGION_COUNTER && length > suffix &&
-                     !strcmp(metric->name + length - suffix, total);
+                     !memcmp(metric->name + length - suffix, total, suffix);
     return has_total ? length - suffix : length;
 }
 
 static bool share_a_name(const struct pt_region_metric *a, const struct pt_region_metric *b) {
     size_t length = family_length(a);
-    return !strcmp(a->name, b->name) ||
+    return !strncmp(a->name, b->name, sizeof a->name) ||
            (family_length(b) == length && !memcmp(a->name, b->name, length));
 }
 
-/* The same metric, or one that conflicts with it. */
-static const struct pt_region_metric *find(const struct pt_region_layout *region,
-                                           const struct pt_region_metric *metric) {
-    for (uint32_t i = 1; i < region->header.metric_count; i++) {
+/* The number of the same metric, or of one that conflicts with it; 0: none. */
+static uint32_t find(const struct pt_region_layout *region, const struct pt_region_metric *metric) {
+    for (uint32_t i = 1; i < pt_probe_own.metric_count; i++) {
         const struct pt_region_metric *other = &region->metrics[i];
         if (share_a_name(other, metric) &&
-            (other->kind != metric->kind || !strcmp(other->labels, metric->labels)))
-            return other;
+            (other->kind != metric->kind ||
+             !strncmp(other->labels, metric->labels, sizeof other->labels)))
+            return i;
     }
-    return NULL;
+    return 0;
 }
 
 static int add(struct pt_region_layout *region, struct pt_region_metric *metric) {
     struct pt_region_header *h = &region->header;
-    if (h->metric_count < PT_REGION_METRICS)
+    uint32_t index = pt_probe_own.metric_count;
+    if (index < PT_REGION_METRICS)
         metric->slot = take_slot(region, metric->kind);
     if (metric->slot == 0) {
         pt_probe_add_shared(&h->dropped_metrics, 1);
         return -ENOSPC;
     }
-    region->metrics[h->metric_count] = *metric;
+    region->metrics[index] = *metric;
+    pt_probe_own.metric_count = index + 1;
     /* Release: a reader that sees the count sees the description. */
-    __atomic_store_n(&h->metric_count, h->metric_count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->metric_count, index + 1, __ATOMIC_RELEASE);
     return 0;
 }
 
+/* A slot becomes an index in the program: one that others wrote must be in range. */
 static int find_or_add(struct pt_region_layout *region, struct pt_region_metric *metric) {
     if (!region)
         return -ENOMEM;
-    const struct pt_region_metric *found = find(region, metric);
-    if (!found)
+    uint32_t index = find(region, metric);
+    if (!index)
         return add(region, metric);
-    if (found->kind != metric->kind || strcmp(found->name, metric->name) != 0)
+    const struct pt_region_metric *found = &region->metrics[index];
+    if (found->kind != metric->kind || strncmp(found->name, metric->name, sizeof found->name) != 0)
         return -EEXIST;
-    metric->slot = found->slot;
-    return 0;
+    const uint32_t ends[] = { [PT_REGION_COUNTER] = pt_probe_own.counter_count,
+                              [PT_REGION_GAUGE] = pt_probe_own.metric_count,
+                              [PT_REGION_HISTOGRAM] = pt_probe_own.histogram_count };
+    uint32_t slot = pt_region_load(&found->slot);
+    metric->slot = slot < ends[metric->kind] ? slot : 0;
+    return metric->slot ? 0 : -EIO;
 }
 
 static uint32_t new_metric(uint32_t kind, const char *name, const char *unit, const char *help,
@@ -227,16 +237,19 @@ void pt_gauge_add_(pt_gauge gauge, double n) {
         add_double(cell, n);
 }
 
-/* A shard for this thread, or the shared one if none is left. */
-static uint32_t take_shard(struct pt_region_layout *region, uint32_t slot) {
-    uint32_t index = pt_region_load(&region->header.shard_count);
+/* A shard for this thread; 0: none is left. */
+static uint32_t take_shard(struct pt_region_layout *region) {
+    uint32_t index = pt_region_load(&pt_probe_own.shard_count);
     do {
         if (index >= PT_REGION_SHARDS)
-            return slot;
-    } while (!__atomic_compare_exchange_n(&region->header.shard_count, &index, index + 1, false,
+            return 0;
+    } while (!__atomic_compare_exchange_n(&pt_probe_own.shard_count, &index, index + 1, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return pt_probe_populate(region, &region->shards[index], sizeof region->shards[index]) ? index
-                                                                                           : slot;
+    pt_region_store(&region->header.shard_count, index + 1);
+    if (!pt_probe_populate(region, &region->shards[index], sizeof region->shards[index]))
+        return 0;
+    pt_region_store(&pt_probe_own.has_shard[index], 1);
+    return index;
 }
 
 static void use_octave(struct pt_region_shard *shard, uint32_t bucket) {
@@ -254,14 +267,19 @@ __attribute__((cold, noinline)) static void record_in_shared(pt_histogram histog
     add_double(&shard->sums[0], value);
 }
 
-__attribute__((cold, noinline)) static uint32_t prepare_shard(struct pt_region_thread *self,
-                                                              uint32_t slot) {
+__attribute__((cold, noinline)) static struct pt_region_shard *
+prepare_shard(struct pt_region_thread *self, uint32_t slot) {
     int saved_errno = errno;
-    uint32_t shard = take_shard(pt_probe_region(), slot) + 1, none = 0;
+    struct pt_region_layout *region = pt_probe_region();
+    uint32_t index = take_shard(region);
+    struct pt_region_shard *none = NULL;
+    struct pt_region_shard *shard = index ? &region->shards[index] : &pt_probe_no_shard;
     /* Release: a reader that sees the shard sees memory. A signal handler may have been faster. */
-    if (!__atomic_compare_exchange_n(&self->shards[slot], &none, shard, false, __ATOMIC_RELEASE,
+    if (!__atomic_compare_exchange_n(&pt_probe_shards_[slot], &none, shard, false, __ATOMIC_RELEASE,
                                      __ATOMIC_RELAXED))
         shard = none;
+    else
+        __atomic_store_n(&self->shards[slot], index ? index + 1 : slot + 1, __ATOMIC_RELEASE);
     errno = saved_errno;
     return shard;
 }
@@ -288,29 +306,26 @@ __attribute__((cold, noinline)) static void record_rarely(pt_histogram histogram
         record_in_shared(histogram, value);
         return;
     }
-    uint32_t index = pt_region_load(&self->shards[histogram.slot]);
-    if (!index)
-        index = prepare_shard(self, histogram.slot);
-    if (index <= PT_REGION_HISTOGRAMS) {
+    struct pt_region_shard *shard = pt_region_load(&pt_probe_shards_[histogram.slot]);
+    if (!shard)
+        shard = prepare_shard(self, histogram.slot);
+    if (shard == &pt_probe_no_shard) {
         record_in_shared(histogram, value);
         return;
     }
-    struct pt_region_shard *shard = &pt_probe_region()->shards[index - 1];
-    pt_region_store(&self->shard_addresses[histogram.slot], (uint64_t)(uintptr_t)shard);
     uint32_t bucket = pt_bucket_of(value);
     use_octave(shard, bucket);
     add_to_shard(shard, bucket, pt_region_load(&shard->buckets[bucket]), value);
 }
 
 void pt_histogram_record_(pt_histogram histogram, double value) {
-    struct pt_region_thread *self = pt_probe_self_;
+    struct pt_region_shard **shards = pt_probe_shards_;
     uint64_t bits = pt_probe_bits(value);
-    if (!PT_PROBE_LIKELY(self && bits - PT_BUCKET_FIRST_BITS < PT_BUCKET_RANGE_BITS)) {
+    if (!PT_PROBE_LIKELY(shards && bits - PT_BUCKET_FIRST_BITS < PT_BUCKET_RANGE_BITS)) {
         record_rarely(histogram, value);
         return;
     }
-    struct pt_region_shard *shard =
-        (struct pt_region_shard *)(uintptr_t)pt_region_load(&self->shard_addresses[histogram.slot]);
+    struct pt_region_shard *shard = pt_region_load(&shards[histogram.slot]);
     uint32_t bucket = pt_bucket_of_bits(bits);
     uint64_t count = PT_PROBE_LIKELY(shard) ? pt_region_load(&shard->buckets[bucket]) : 0;
     if (PT_PROBE_LIKELY(count))
@@ -325,7 +340,7 @@ uint64_t pt_counter_value(pt_counter counter) {
     if (!region || counter.slot == 0)
         return 0;
     for (uint32_t i = 0; i < PT_REGION_THREADS; i++)
-        if (__atomic_load_n(&region->header.is_ready[i], __ATOMIC_ACQUIRE))
+        if (pt_probe_is_ready(i))
             total += pt_region_load(&region->threads[i].counters[counter.slot]);
     return total;
 }
@@ -353,12 +368,9 @@ double pt_histogram_quantile(pt_histogram histogram, double q) {
         return (double)NAN;
     add_shard(counts, &region->shards[histogram.slot]);
     for (uint32_t i = 1; i < PT_REGION_THREADS; i++) {
-        if (!__atomic_load_n(&region->header.is_ready[i], __ATOMIC_ACQUIRE))
-            continue;
-        uint32_t shard =
-            __atomic_load_n(&region->threads[i].shards[histogram.slot], __ATOMIC_ACQUIRE);
-        if (shard > PT_REGION_HISTOGRAMS)
-            add_shard(counts, &region->shards[shard - 1]);
+        const struct pt_region_shard *shard = pt_probe_shard(i, histogram.slot);
+        if (shard)
+            add_shard(counts, shard);
     }
     return pt_bucket_quantile(counts, pt_all_buckets, q);
 }

@@ -28,6 +28,16 @@ struct pt_region_layout *pt_probe_region_;
 void (*pt_probe_on_start)(void);
 PT_PROBE_TLS struct pt_region_thread *pt_probe_self_;
 PT_PROBE_TLS uint64_t *pt_counters_;
+PT_PROBE_TLS struct pt_region_shard **pt_probe_shards_;
+struct pt_region_shard *pt_probe_shards[PT_REGION_THREADS][PT_REGION_HISTOGRAMS];
+struct pt_region_shard pt_probe_no_shard;
+struct pt_probe_own pt_probe_own = { .name_count = 1,
+                                     .metric_count = 1,
+                                     .counter_count = 1,
+                                     .histogram_count = 1,
+                                     .shard_count = PT_REGION_HISTOGRAMS,
+                                     .owners = { UINT32_MAX },
+                                     .is_ready = { 1 } };
 
 static PT_PROBE_TLS uint32_t missed_count; /* calls of this thread without a block */
 static PT_PROBE_TLS bool is_claiming;      /* a signal handler must not claim a second one */
@@ -162,49 +172,55 @@ static void fill_header(struct pt_region_header *h) {
     h->thread_size = sizeof(struct pt_region_thread);
     h->shard_size = sizeof(struct pt_region_shard);
     h->pid = (uint32_t)getpid();
+    struct stat space;
+    h->pid_namespace = stat(PT_REGION_NAMESPACE, &space) ? 0 : space.st_ino;
     h->start_wall_ns = clock_ns(CLOCK_REALTIME);
-    h->name_count = h->metric_count = 1;
-    h->counter_count = h->histogram_count = 1;
+    h->name_count = pt_probe_own.name_count;
+    h->metric_count = pt_probe_own.metric_count;
+    h->counter_count = pt_probe_own.counter_count;
+    h->histogram_count = pt_probe_own.histogram_count;
     h->shard_count = PT_REGION_HISTOGRAMS;
     h->is_ready[0] = 1;
-    h->owners[0] = UINT32_MAX;
     calibrate(h);
+}
+
+/* Memory for the shared shard of a histogram. */
+bool pt_probe_prepare_histogram(struct pt_region_layout *region, uint32_t slot) {
+    bool has_memory = pt_probe_populate(region, &region->shards[slot], sizeof region->shards[slot]);
+    pt_region_store(&pt_probe_own.has_shard[slot], has_memory);
+    return has_memory;
 }
 
 /* Handles and names that the program holds stay valid in the child, with their own values. False if
  * there is no memory for them. */
 static bool take_over_directories(struct pt_region_layout *region,
                                   const struct pt_region_layout *from) {
-    struct pt_region_header *h = &region->header;
     memcpy(region->names, from->names, sizeof region->names);
-    h->name_count = from->header.name_count;
-    for (uint32_t i = 1; i < from->header.metric_count; i++) {
-        struct pt_region_metric metric = from->metrics[i];
-        metric.gauge = 0;
-        if (metric.kind == PT_REGION_HISTOGRAM &&
-            !pt_probe_populate(region, &region->shards[metric.slot], sizeof region->shards[0]))
+    memcpy(region->metrics, from->metrics, sizeof region->metrics);
+    for (uint32_t i = 1; i < pt_probe_own.metric_count; i++)
+        region->metrics[i].gauge = 0;
+    for (uint32_t i = 1; i < pt_probe_own.histogram_count; i++)
+        if (!pt_probe_prepare_histogram(region, i))
             return false;
-        region->metrics[i] = metric;
-    }
-    h->metric_count = from->header.metric_count;
-    h->counter_count = from->header.counter_count;
-    h->histogram_count = from->header.histogram_count;
     return true;
 }
 
-static void set_self(struct pt_region_thread *block) {
+/* 0: none. */
+static void set_self(struct pt_region_layout *region, uint32_t index) {
+    struct pt_region_thread *block = index > 0 ? &region->threads[index] : NULL;
     pt_probe_self_ = block;
     pt_counters_ = block ? block->counters : NULL;
+    pt_probe_shards_ = block ? pt_probe_shards[index] : NULL;
 }
 
 static void end_thread(void *block) {
     struct pt_region_layout *region = pt_probe_region();
-    set_self(NULL);
+    set_self(NULL, 0);
     if (!region)
         return;
     ptrdiff_t index = (struct pt_region_thread *)block - region->threads;
     /* Release: the next owner sees all that this one wrote. */
-    __atomic_store_n(&region->header.owners[index], 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_probe_own.owners[index], 0, __ATOMIC_RELEASE);
 }
 
 static void before_fork(void) {
@@ -219,8 +235,18 @@ static void after_fork_in_child(void) {
     if (pt_probe_region_)
         of_parent = pt_probe_region_;
     pt_probe_region_ = NULL;
+    for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
+        if (pt_probe_own.is_ready[i])
+            memset(pt_probe_shards[i], 0, sizeof pt_probe_shards[i]);
+    pt_probe_own = (struct pt_probe_own){ .name_count = pt_probe_own.name_count,
+                                          .metric_count = pt_probe_own.metric_count,
+                                          .counter_count = pt_probe_own.counter_count,
+                                          .histogram_count = pt_probe_own.histogram_count,
+                                          .shard_count = PT_REGION_HISTOGRAMS,
+                                          .owners = { UINT32_MAX },
+                                          .is_ready = { 1 } };
     path[0] = '\0';
-    set_self(NULL);
+    set_self(NULL, 0);
     is_claiming = false;
     if (has_key)
         pthread_setspecific(thread_key, NULL);
@@ -303,30 +329,30 @@ static void set_owner(struct pt_region_thread *block, uint32_t thread) {
 }
 
 static bool claim_block(struct pt_region_layout *region, uint32_t index, uint32_t thread) {
-    struct pt_region_header *h = &region->header;
-    uint32_t none = 0;
-    if (pt_region_load(&h->owners[index]) ||
-        !__atomic_compare_exchange_n(&h->owners[index], &none, thread, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED))
+    uint32_t *owner = &pt_probe_own.owners[index], none = 0;
+    if (pt_region_load(owner) || !__atomic_compare_exchange_n(owner, &none, thread, false,
+                                                              __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
     struct pt_region_thread *block = &region->threads[index];
-    if (!pt_region_load(&h->is_ready[index])) {
+    if (!pt_region_load(&pt_probe_own.is_ready[index])) {
         if (!pt_probe_populate(region, block, sizeof *block)) {
-            pt_region_store(&h->owners[index], 0);
+            pt_region_store(owner, 0);
             return false;
         }
-        __atomic_store_n(&h->is_ready[index], 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&pt_probe_own.is_ready[index], 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&region->header.is_ready[index], 1, __ATOMIC_RELEASE);
     }
     set_owner(block, thread);
     return true;
 }
 
-static struct pt_region_thread *find_block(struct pt_region_layout *region) {
+/* 0: none is free. */
+static uint32_t find_block(struct pt_region_layout *region) {
     uint32_t thread = (uint32_t)syscall(SYS_gettid);
     for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
         if (claim_block(region, i, thread))
-            return &region->threads[i];
-    return NULL;
+            return i;
+    return 0;
 }
 
 struct pt_region_thread *pt_probe_claim(void) {
@@ -336,20 +362,20 @@ struct pt_region_thread *pt_probe_claim(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     int saved_errno = errno;
     struct pt_region_layout *region = pt_probe_region();
-    struct pt_region_thread *block = NULL;
+    uint32_t index = 0;
     if (!region)
         region = region_of_child();
     if (region && missed_count++ % CLAIM_INTERVAL == 0)
-        block = find_block(region);
-    if (block) {
+        index = find_block(region);
+    if (index > 0) {
         missed_count = 0;
-        pthread_setspecific(thread_key, block);
-        set_self(block);
+        pthread_setspecific(thread_key, &region->threads[index]);
+        set_self(region, index);
     }
     errno = saved_errno;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     is_claiming = false;
-    return block;
+    return index > 0 ? pt_probe_self_ : NULL;
 }
 
 /* Word by word, as others may write at the same time. */
@@ -370,13 +396,11 @@ static bool copy_region(struct pt_region_layout *to, const struct pt_region_layo
                                offsetof(struct pt_region_layout, threads) - sizeof h->magic) &&
                      copy_part(to, from, from->threads, offsetof(struct pt_region_thread, spans));
     for (uint32_t i = 1; i < PT_REGION_THREADS && is_copied; i++)
-        if (__atomic_load_n(&h->is_ready[i], __ATOMIC_ACQUIRE))
+        if (pt_probe_is_ready(i))
             is_copied = copy_part(to, from, &from->threads[i], sizeof from->threads[i]);
-    for (uint32_t i = 1; i < h->histogram_count && is_copied; i++)
-        is_copied = copy_part(to, from, &from->shards[i], sizeof from->shards[i]);
-    uint32_t shard_count = pt_region_load(&h->shard_count);
-    for (uint32_t i = PT_REGION_HISTOGRAMS; i < shard_count && is_copied; i++)
-        is_copied = copy_part(to, from, &from->shards[i], sizeof from->shards[i]);
+    for (uint32_t i = 1; i < PT_REGION_SHARDS && is_copied; i++)
+        if (pt_region_load(&pt_probe_own.has_shard[i]))
+            is_copied = copy_part(to, from, &from->shards[i], sizeof from->shards[i]);
     /* Release: readers of the file see all of the above. */
     __atomic_store_n(&to->header.magic, PT_REGION_MAGIC, __ATOMIC_RELEASE);
     return is_copied;
@@ -457,7 +481,7 @@ uint64_t pt_dropped(void) {
     uint64_t total = pt_region_load(&h->dropped_names) + pt_region_load(&h->dropped_metrics) +
                      pt_region_load(&h->dropped_spans);
     for (uint32_t i = 1; i < PT_REGION_THREADS; i++)
-        if (__atomic_load_n(&h->is_ready[i], __ATOMIC_ACQUIRE))
+        if (pt_probe_is_ready(i))
             total += pt_region_load(&region->threads[i].dropped);
     return total;
 }

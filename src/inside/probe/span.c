@@ -4,14 +4,14 @@
 #include <errno.h>
 
 static uint32_t find_name(const struct pt_region_layout *region, const char *text, size_t length) {
-    for (uint32_t i = 1; i < region->header.name_count; i++)
+    for (uint32_t i = 1; i < pt_probe_own.name_count; i++)
         if (region->names[i].length == length && !memcmp(region->names[i].text, text, length))
             return i;
     return 0;
 }
 
 static uint32_t add_name(struct pt_region_layout *region, const char *text, size_t length) {
-    uint32_t index = region->header.name_count;
+    uint32_t index = pt_probe_own.name_count;
     if (index >= PT_REGION_NAMES) {
         pt_probe_add_shared(&region->header.dropped_names, 1);
         return 0;
@@ -19,6 +19,7 @@ static uint32_t add_name(struct pt_region_layout *region, const char *text, size
     struct pt_region_name *name = &region->names[index];
     memcpy(name->text, text, length);
     name->length = (uint32_t)length;
+    pt_probe_own.name_count = index + 1;
     /* Release: a reader that sees the count sees the text. */
     __atomic_store_n(&region->header.name_count, index + 1, __ATOMIC_RELEASE);
     return index;

@@ -26,6 +26,8 @@
 #define PT_REGION_SHARDS     320  /* for histograms; the first ones are shared, one per histogram */
 #define PT_REGION_SUMS       8    /* a power of two */
 
+#define PT_REGION_NAMESPACE  "/proc/self/ns/pid" /* its inode is in the header */
+
 enum pt_region_kind { PT_REGION_COUNTER = 1, PT_REGION_GAUGE, PT_REGION_HISTOGRAM };
 /* Text: the argument is the number of a name. Work: enum pt_work in two bits, for the argument. */
 enum pt_region_span_flag {
@@ -48,9 +50,10 @@ struct pt_region_header {
     uint32_t name_count, metric_count, shard_count; /* in use, only increase */
     uint32_t counter_count, histogram_count, reserved_count;
     uint64_t dropped_names, dropped_metrics, dropped_spans; /* the last: calls without a block */
-    uint32_t owners[PT_REGION_THREADS];                     /* of the blocks: thread ids, 0: free */
+    uint32_t reserved_owners[PT_REGION_THREADS];
     uint32_t is_ready[PT_REGION_THREADS]; /* the block has memory; untouched before that */
-    uint8_t reserved[2952];
+    uint64_t pid_namespace;               /* inode of that of `pid`; 0: unknown */
+    uint8_t reserved[2944];
 };
 
 /* `length` is written after the text: 0 means not ready. */
@@ -92,8 +95,8 @@ struct pt_region_thread {
     uint64_t read; /* spans, moved by the reader only */
     uint8_t reserved_reader[56];
     uint64_t counters[PT_REGION_COUNTERS];
-    uint64_t shard_addresses[PT_REGION_HISTOGRAMS]; /* in the process itself; 0: no own shard */
-    uint32_t shards[PT_REGION_HISTOGRAMS];          /* plus one; 0: none yet */
+    uint64_t reserved_addresses[PT_REGION_HISTOGRAMS];
+    uint32_t shards[PT_REGION_HISTOGRAMS]; /* plus one; 0: none yet */
     struct pt_region_span_record spans[PT_REGION_SPANS];
     uint8_t reserved[1152];
 };

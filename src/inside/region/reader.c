@@ -31,6 +31,7 @@ int pt_region_attach(struct pt_region *r, void *memory, size_t size) {
     if (!is_layout_ours(&at->header))
         return -EPROTO;
     r->at = at;
+    r->is_ready = at->header.is_ready;
     r->pid = at->header.pid;
     pt_tick_clock_begin(&r->clock, at->header.calibration_ticks, at->header.calibration_mono_ns);
     return 0;
@@ -99,7 +100,7 @@ bool pt_region_has_ended(const struct pt_region *r) {
 
 /* Acquire: paired with the release by the thread that gave the block its memory. */
 static bool is_ready(const struct pt_region *r, uint32_t block) {
-    return __atomic_load_n(&r->at->header.is_ready[block], __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&r->is_ready[block], __ATOMIC_ACQUIRE) != 0;
 }
 
 static size_t take_from(struct pt_region_thread *t, uint32_t name_count,
@@ -318,6 +319,10 @@ static uint64_t add_shard(uint64_t *buckets, struct pt_bucket_range *used, doubl
     return count;
 }
 
+static bool has_shard(const struct pt_region *r, uint32_t index) {
+    return index < PT_REGION_SHARDS && (!r->has_shard || pt_region_load(&r->has_shard[index]));
+}
+
 /* Shards below PT_REGION_HISTOGRAMS are shared: the histogram's own comes first. */
 uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_blocks *blocks,
                              uint32_t slot, uint64_t buckets[PT_BUCKET_COUNT],
@@ -325,40 +330,54 @@ uint64_t pt_region_histogram(const struct pt_region *r, const struct pt_region_b
     memset(buckets + used->first, 0, (used->end - used->first) * sizeof *buckets);
     *used = (struct pt_bucket_range){ 0 };
     *sum = 0;
-    uint64_t count = add_shard(buckets, used, sum, &r->at->shards[slot]);
+    uint64_t count = has_shard(r, slot) ? add_shard(buckets, used, sum, &r->at->shards[slot]) : 0;
     for (uint32_t i = 0; i < blocks->count; i++) {
         const struct pt_region_thread *t = &r->at->threads[blocks->numbers[i]];
         uint32_t shard = __atomic_load_n(&t->shards[slot], __ATOMIC_ACQUIRE);
-        if (shard > PT_REGION_HISTOGRAMS && shard <= PT_REGION_SHARDS)
+        if (shard > PT_REGION_HISTOGRAMS && has_shard(r, shard - 1))
             count += add_shard(buckets, used, sum, &r->at->shards[shard - 1]);
     }
     return count;
 }
 
-bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
-    v->value = v->sum = 0;
-    v->count = 0;
-    v->used = (struct pt_bucket_range){ 0 };
+bool pt_region_describe_metric(const struct pt_region *r, uint32_t index,
+                               struct pt_region_metric *into) {
+    static const uint32_t ends[] = { [PT_REGION_COUNTER] = PT_REGION_COUNTERS,
+                                     [PT_REGION_GAUGE] = UINT32_MAX,
+                                     [PT_REGION_HISTOGRAM] = PT_REGION_HISTOGRAMS };
     if (index == 0 || index >= pt_region_metric_count(r))
         return false;
     const struct pt_region_metric *m = &r->at->metrics[index];
-    uint32_t kind = pt_region_load(&m->kind), slot = pt_region_load(&m->slot);
-    copy_text(v->name, m->name, sizeof v->name);
-    copy_text(v->unit, m->unit, sizeof v->unit);
-    copy_text(v->help, m->help, sizeof v->help);
-    copy_text(v->labels, m->labels, sizeof v->labels);
-    v->kind = kind;
+    *into = (struct pt_region_metric){ .kind = pt_region_load(&m->kind),
+                                       .slot = pt_region_load(&m->slot) };
+    copy_text(into->name, m->name, sizeof m->name);
+    copy_text(into->unit, m->unit, sizeof m->unit);
+    copy_text(into->help, m->help, sizeof m->help);
+    copy_text(into->labels, m->labels, sizeof m->labels);
+    return into->kind < PT_COUNT(ends) && into->slot < ends[into->kind];
+}
+
+bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v) {
+    struct pt_region_metric m;
+    v->value = v->sum = 0;
+    v->count = 0;
+    v->used = (struct pt_bucket_range){ 0 };
+    if (!pt_region_describe_metric(r, index, &m))
+        return false;
+    v->kind = m.kind;
+    memcpy(v->name, m.name, sizeof v->name);
+    memcpy(v->unit, m.unit, sizeof v->unit);
+    memcpy(v->help, m.help, sizeof v->help);
+    memcpy(v->labels, m.labels, sizeof v->labels);
     struct pt_region_blocks blocks;
     pt_region_find_blocks(r, &blocks);
-    if (kind == PT_REGION_COUNTER && slot < PT_REGION_COUNTERS) {
-        v->value = (double)pt_region_counter(r, &blocks, slot);
-    } else if (kind == PT_REGION_GAUGE) {
-        v->value = double_of(pt_region_load(&m->gauge));
-    } else if (kind == PT_REGION_HISTOGRAM && slot < PT_REGION_HISTOGRAMS) {
-        v->used = pt_all_buckets; /* may hold anything */
-        v->count = pt_region_histogram(r, &blocks, slot, v->buckets, &v->used, &v->sum);
+    if (m.kind == PT_REGION_COUNTER) {
+        v->value = (double)pt_region_counter(r, &blocks, m.slot);
+    } else if (m.kind == PT_REGION_GAUGE) {
+        v->value = double_of(pt_region_load(&r->at->metrics[index].gauge));
     } else {
-        return false;
+        v->used = pt_all_buckets; /* may hold anything */
+        v->count = pt_region_histogram(r, &blocks, m.slot, v->buckets, &v->used, &v->sum);
     }
     return is_there(r); /* otherwise part of it may be zeros */
 }

@@ -18,6 +18,10 @@ struct pt_region {
     struct pt_region_layout *at; /* NULL: closed */
     struct pt_fd fd;             /* not open: the caller owns the memory */
     uint32_t pid;
+    /* Parts of the file with memory. A process that reads its own file has no guard and takes its
+     * own word for it instead of the file's. */
+    const uint32_t *is_ready; /* by block */
+    const uint8_t *has_shard; /* by shard; NULL: all may be read */
     struct pt_tick_clock clock;
     uint32_t next_block; /* block where the next call of pt_region_take_spans() begins */
 };
@@ -75,6 +79,9 @@ uint32_t pt_region_owner(const struct pt_region *r, uint32_t block,
 
 /* Metrics are numbered from 1; false: there is no metric with that number. */
 uint32_t pt_region_metric_count(const struct pt_region *r);
+/* A copy without the value: kind and slot are in range, texts end. */
+bool pt_region_describe_metric(const struct pt_region *r, uint32_t index,
+                               struct pt_region_metric *into);
 bool pt_region_read_metric(const struct pt_region *r, uint32_t index, struct pt_region_value *v);
 
 /* The same for reading many metrics, and exact: finds the blocks with memory once. Slots are those
