@@ -98,7 +98,15 @@ def _typed(cells):
             return [kind(cell) if cell else None for cell in cells]
         except ValueError:
             continue
-    return [cell or None for cell in cells]
+    return [_text(cell) or None for cell in cells]
+
+
+def _text(cell):
+    """Undoes what keeps spreadsheets and terminals from obeying a text: docs/COMPATIBILITY.md."""
+    if not cell.startswith("'"):
+        return cell
+    return re.sub(r'\\(\\|x([0-9a-f]{2}))', lambda m: chr(int(m[2], 16)) if m[2] else m[1],
+                  cell[1:])
 
 
 def _program():

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 void pt_clock_events_add(struct pt_clock_events *e, const struct pt_clock_event *event) {
@@ -64,19 +63,4 @@ bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *o
     }
     pt_free(differences);
     return count >= PT_CLOCK_PAIRS_MIN;
-}
-
-bool pt_is_collective(struct pt_str name) {
-    static const char *const parts[] = { "allreduce", "allgather", "reducescatter", "alltoall",
-                                         "broadcast", "barrier",   "nccl" };
-    char plain[64];
-    size_t length = 0;
-    for (size_t i = 0; i < name.len && length + 1 < sizeof plain; i++)
-        if (isalnum((unsigned char)name.at[i]))
-            plain[length++] = (char)tolower((unsigned char)name.at[i]);
-    plain[length] = 0;
-    for (size_t i = 0; i < PT_COUNT(parts); i++)
-        if (strstr(plain, parts[i]))
-            return true;
-    return false;
 }

@@ -36,7 +36,4 @@ struct pt_clock_offset {
 bool pt_clock_match(struct pt_clock_events *reference, struct pt_clock_events *other,
                     struct pt_clock_offset *offset);
 
-/* Do all ranks leave an operation of this name together: all_reduce, barrier, ncclBroadcast? */
-bool pt_is_collective(struct pt_str name);
-
 #endif

@@ -8,120 +8,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tables with the same rows in every run. Tables of the main file are always compared. */
+/* Other names of figures, for gates. */
 static const struct {
-    const char *table;
-    bool has_key; /* each key is a separate metric */
-} compared[] = {
-    { "container", false },
-    { "gpu", false },
-    { "pressure", true },
-    { "energy", true },
-};
-
-/* Better direction, by the end of a column's short name; the first match counts. Columns without an
- * entry have no direction: they are reported as changed, not as worse. */
-static const struct {
-    const char *table, *suffix;
-    enum pt_direction direction;
-} directions[] = {
-    { "engine", "tokens_generation_total", PT_HIGHER_IS_BETTER },
-    { "engine", "tokens_prompt_total", PT_HIGHER_IS_BETTER },
-    { "engine", "requests_finished_total", PT_HIGHER_IS_BETTER },
-    { "engine", "cache_prefix_hits", PT_HIGHER_IS_BETTER },
-    { "engine", "_p50", PT_LOWER_IS_BETTER },
-    { "engine", "_p90", PT_LOWER_IS_BETTER },
-    { "engine", "_p95", PT_LOWER_IS_BETTER },
-    { "engine", "_p99", PT_LOWER_IS_BETTER },
-    { "engine", "requests_waiting", PT_LOWER_IS_BETTER },
-    { "engine", "preemptions_total", PT_LOWER_IS_BETTER },
-    { "engine", "corrupted_total", PT_LOWER_IS_BETTER },
-    { "cpu", "time", PT_LOWER_IS_BETTER },
-    { "cpu", "user", PT_LOWER_IS_BETTER },
-    { "cpu", "kernel", PT_LOWER_IS_BETTER },
-    { "cpu", "iowait", PT_LOWER_IS_BETTER },
-    { "cpu", "steal", PT_LOWER_IS_BETTER },
-    { "cpu", "context_switches", PT_LOWER_IS_BETTER },
-    { "mem", "used", PT_LOWER_IS_BETTER },
-    { "mem", "major_faults", PT_LOWER_IS_BETTER },
-    { "mem", "swap_in", PT_LOWER_IS_BETTER },
-    { "mem", "swap_out", PT_LOWER_IS_BETTER },
-    { "mem", "direct_scans", PT_LOWER_IS_BETTER },
-    { "mem", "oom_kills", PT_LOWER_IS_BETTER },
-    { "disk", "io_ms", PT_LOWER_IS_BETTER },
-    { "net", "errors", PT_LOWER_IS_BETTER },
-    { "net", "drops", PT_LOWER_IS_BETTER },
-    { "process_totals", "tree_cpu", PT_LOWER_IS_BETTER },
-    { "process_totals", "tree_resident", PT_LOWER_IS_BETTER },
-    { "container", "cpu_time", PT_LOWER_IS_BETTER },
-    { "container", "working_set", PT_LOWER_IS_BETTER },
-    { "container", "memory_used", PT_LOWER_IS_BETTER },
-    { "container", "memory_anon", PT_LOWER_IS_BETTER },
-    { "container", "throttled_periods", PT_LOWER_IS_BETTER },
-    { "container", "throttled_time", PT_LOWER_IS_BETTER },
-    { "container", "limit_hits", PT_LOWER_IS_BETTER },
-    { "container", "oom_kills", PT_LOWER_IS_BETTER },
-    { "container", "_some", PT_LOWER_IS_BETTER },
-    { "container", "_full", PT_LOWER_IS_BETTER },
-    { "pressure", "_total", PT_LOWER_IS_BETTER },
-    { "gpu", "energy", PT_LOWER_IS_BETTER },
-    { "gpu", "memory_used", PT_LOWER_IS_BETTER },
-    { "gpu", "violation_power", PT_LOWER_IS_BETTER },
-    { "gpu", "violation_thermal", PT_LOWER_IS_BETTER },
-    { "energy", "energy_uj", PT_LOWER_IS_BETTER },
-};
-
-static const struct {
-    const char *alias, *name;
+    const char *alias;
+    enum pt_figure_id figure;
 } aliases[] = {
-    { "tokens_per_second", "tokens_generation_total" },
-    { "prompt_tokens_per_second", "tokens_prompt_total" },
-    { "requests_per_second", "requests_finished_total" },
-    { "ttft", "latency_ttft_s_p50" },
-    { "inter_token", "latency_inter_token_s_p50" },
-    { "memory_used", "mem_used" },
+    { "tokens_per_second", PT_FIGURE_ENGINE_TOKENS },
+    { "prompt_tokens_per_second", PT_FIGURE_ENGINE_PROMPT_TOKENS },
+    { "requests_per_second", PT_FIGURE_ENGINE_FINISHED },
+    { "ttft", PT_FIGURE_ENGINE_TTFT_P50 },
+    { "inter_token", PT_FIGURE_ENGINE_INTER_TOKEN_P50 },
+    { "memory_used", PT_FIGURE_MEM_USED },
 };
 
 static bool is_main(const struct pt_table *table) {
     return *table->file == 0;
 }
 
-static bool has_key(const struct pt_table *table) {
-    for (size_t i = 0; i < PT_COUNT(compared); i++)
-        if (strcmp(compared[i].table, table->name) == 0)
-            return compared[i].has_key;
-    return false;
-}
-
+/* Rows that have their totals in another table are not compared, and neither is Pitot itself.
+ * Percentiles are compared as figures: a mean of them says nothing. */
 bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column) {
-    bool is_compared = is_main(table);
-    for (size_t i = 0; i < PT_COUNT(compared); i++)
-        is_compared |= strcmp(compared[i].table, table->name) == 0;
-    /* the kernel's averages and the errors of quantiles repeat other columns */
-    return is_compared && (column->kind == PT_GAUGE || column->kind == PT_COUNTER) &&
-           !strstr(column->short_name, "avg") && !strstr(column->short_name, "_width");
-}
-
-static enum pt_direction find_direction(const struct pt_table *table,
-                                        const struct pt_column *column) {
-    struct pt_str name = pt_str_from(column->short_name);
-    for (size_t i = 0; i < PT_COUNT(directions); i++)
-        if (strcmp(directions[i].table, table->name) == 0 &&
-            pt_str_ends(name, pt_str_from(directions[i].suffix)))
-            return directions[i].direction;
-    return PT_NO_DIRECTION;
+    bool has_values = table->rows == PT_ROWS_THINGS && !table->whole && !table->is_own;
+    bool is_keyed = pt_column_combine(column) == PT_COMBINE_NONE;
+    return has_values && pt_column_is_drawn(column) && column->importance != PT_RAW &&
+           !column->percentile && (!is_keyed || table->has_fixed_rows || is_main(table));
 }
 
 void pt_comparisons_init(struct pt_comparisons *c, double minimum_change) {
     *c = (struct pt_comparisons){ .minimum_change = minimum_change };
 }
 
+static void release_sides(struct pt_comparison *m) {
+    pt_free(m->sides[0].runs);
+    pt_free(m->sides[1].runs);
+}
+
 void pt_comparisons_release(struct pt_comparisons *c) {
     for (size_t i = 0; i < c->metric_count; i++) {
         pt_free(c->metrics[i].name);
-        pt_free(c->metrics[i].sides[0].runs);
-        pt_free(c->metrics[i].sides[1].runs);
+        release_sides(&c->metrics[i]);
     }
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
+        release_sides(&c->figures[id].settled);
     pt_free(c->metrics);
     *c = (struct pt_comparisons){ 0 };
 }
@@ -136,40 +64,73 @@ static struct pt_comparison *get_metric(struct pt_comparisons *c, const char *na
     return m;
 }
 
+/* Rows of a column put together. */
+struct fold {
+    double sum, most, least, rows;
+};
+
+static void fold_row(struct fold *f, double value) {
+    f->most = f->rows > 0 ? fmax(f->most, value) : value;
+    f->least = f->rows > 0 ? fmin(f->least, value) : value;
+    f->sum += value;
+    f->rows++;
+}
+
+static double folded(const struct fold *f, const struct pt_column *column) {
+    switch (pt_column_combine(column)) {
+    case PT_COMBINE_SUM:
+        return f->sum;
+    case PT_COMBINE_MAX:
+        return f->most;
+    case PT_COMBINE_WORST:
+        return column->better == PT_HIGHER_IS_BETTER ? f->least : f->most;
+    case PT_COMBINE_DEFAULT:
+    case PT_COMBINE_MEAN:
+    case PT_COMBINE_NONE:
+        break;
+    }
+    return f->sum / f->rows;
+}
+
 /* Values of a column in each window, over all rows or over those of one key. */
 static size_t collect(const struct pt_windows *w, int table, int column, const char *key,
                       double *values) {
     const struct pt_column *c = &w->schema->tables[table]->columns[column];
-    /* amounts are added over rows, states are averaged */
-    bool adds_up = c->kind == PT_COUNTER || c->unit == PT_BYTES || c->unit == PT_MEBIBYTES ||
-                   c->unit == PT_WATTS;
     size_t count = 0;
     for (size_t i = 0; i < w->count; i++) {
         const struct pt_entity *e;
-        double sum = 0, rows = 0;
+        struct fold fold = { 0 };
         for (size_t place = 0; (e = pt_windows_next(w, table, &place));) {
             double value = pt_series_at(pt_windows_series(w, e, c->name), i);
-            if (isnan(value) || (key && strcmp(key, e->key) != 0))
-                continue;
-            sum += value;
-            rows++;
+            if (!isnan(value) && (!key || strcmp(key, e->key) == 0))
+                fold_row(&fold, value);
         }
-        if (rows > 0)
-            values[count++] = adds_up ? sum : sum / rows;
+        if (fold.rows > 0)
+            values[count++] = folded(&fold, c);
     }
     return count;
 }
 
 static void print_name(const struct pt_table *table, const struct pt_column *column,
                        const char *key, char *into, size_t capacity) {
-    if (strcmp(table->name, "engine") == 0)
-        snprintf(into, capacity, "%s", column->short_name);
+    if (is_main(table) && strcmp(column->name, column->short_name) == 0)
+        snprintf(into, capacity, "%s", column->name); /* unique without its table */
     else if (is_main(table))
         snprintf(into, capacity, "%s_%s", table->name, column->short_name);
     else if (key)
         snprintf(into, capacity, "%s.%s{%s}", table->file, column->short_name, key);
     else
         snprintf(into, capacity, "%s.%s", table->file, column->short_name);
+}
+
+/* A run of a side, from its values in each window. */
+static void add_run(struct pt_comparison *m, int side, const double *values, size_t count) {
+    struct pt_side_value *v = &m->sides[side];
+    struct pt_steady steady;
+    if (!pt_steady_find(values, count, &steady))
+        return;
+    pt_grow(&v->runs, &v->run_capacity, v->run_count + 1, sizeof *v->runs);
+    v->runs[v->run_count++] = steady;
 }
 
 static void add_column(struct pt_comparisons *c, int side, const struct pt_windows *w, int table,
@@ -183,26 +144,58 @@ static void add_column(struct pt_comparisons *c, int side, const struct pt_windo
         struct pt_comparison *m = get_metric(c, name);
         m->unit = t->columns[column].unit;
         m->is_rate = t->columns[column].kind == PT_COUNTER;
-        m->direction = find_direction(t, &t->columns[column]);
-        struct pt_side_value *v = &m->sides[side];
-        struct pt_steady steady;
-        if (pt_steady_find(values, count, &steady)) {
-            pt_grow(&v->runs, &v->run_capacity, v->run_count + 1, sizeof *v->runs);
-            v->runs[v->run_count++] = steady;
-        }
+        m->form = pt_column_form(&t->columns[column]);
+        m->direction = t->columns[column].better;
+        m->title = t->columns[column].title;
+        add_run(m, side, values, count);
     }
     pt_free(values);
 }
 
+static void add_figure(struct pt_comparisons *c, int side, const struct pt_windows *w,
+                       enum pt_figure_id id, double *values) {
+    struct pt_side_figure *whole = &c->figures[id].whole[side];
+    double value = pt_windows_figure(w, id, 0, w->count);
+    size_t count = 0;
+    if (isnan(value))
+        return;
+    whole->sum += value;
+    whole->run_count++;
+    for (size_t i = 0; i < w->count; i++) {
+        value = pt_windows_figure(w, id, i, i + 1);
+        if (!isnan(value))
+            values[count++] = value;
+    }
+    struct pt_comparison *m = &c->figures[id].settled;
+    m->title = pt_figures[id].title;
+    m->form = pt_figures[id].form;
+    m->direction = pt_figures[id].better;
+    add_run(m, side, values, count);
+}
+
+static void add_figures(struct pt_comparisons *c, int side, const struct pt_windows *w) {
+    double *values = pt_calloc(w->count + 1, sizeof *values);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
+        add_figure(c, side, w, (enum pt_figure_id)id, values);
+    pt_free(values);
+}
+
+double pt_comparisons_figure(const struct pt_comparisons *c, int side, enum pt_figure_id id) {
+    const struct pt_side_figure *f = &c->figures[id].whole[side];
+    return f->run_count > 0 ? f->sum / (double)f->run_count : NAN;
+}
+
 void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w) {
     c->run_counts[side]++;
+    add_figures(c, side, w);
     for (uint32_t t = 0; t < w->schema->table_count; t++)
         for (int s = 0; s < w->series_counts[t]; s++) {
             int column = w->wanted[t][s];
             const struct pt_entity *e;
-            if (w->schema->tables[t]->columns[column].kind == PT_INFO)
+            const struct pt_column *wanted = &w->schema->tables[t]->columns[column];
+            if (wanted->kind == PT_INFO)
                 continue;
-            if (!has_key(w->schema->tables[t])) {
+            if (pt_column_combine(wanted) != PT_COMBINE_NONE) {
                 add_column(c, side, w, (int)t, column, NULL);
                 continue;
             }
@@ -309,7 +302,14 @@ static enum pt_change_kind judge(const struct pt_comparison *m, double minimum_c
 void pt_comparisons_finish(struct pt_comparisons *c) {
     for (size_t i = 0; i < c->metric_count; i++)
         compare(&c->metrics[i]);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
+        compare(&c->figures[id].settled);
     adjust_p_values(c);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) { /* a gate names it in advance: one hypothesis */
+        struct pt_comparison *m = &c->figures[id].settled;
+        m->adjusted_p = m->p;
+        m->kind = judge(m, c->minimum_change);
+    }
     for (size_t i = 0; i < c->metric_count; i++)
         c->metrics[i].kind = judge(&c->metrics[i], c->minimum_change);
     if (c->metric_count > 0)
@@ -320,10 +320,13 @@ const struct pt_comparison *pt_comparisons_find(const struct pt_comparisons *c, 
     for (size_t i = 0; i < c->metric_count; i++)
         if (strcmp(c->metrics[i].name, name) == 0)
             return &c->metrics[i];
+    int id = pt_figure_find(name);
     for (size_t i = 0; i < PT_COUNT(aliases); i++)
         if (strcmp(aliases[i].alias, name) == 0)
-            return pt_comparisons_find(c, aliases[i].name);
-    return NULL;
+            id = (int)aliases[i].figure;
+    bool is_known =
+        id >= 0 && c->figures[id].whole[0].run_count + c->figures[id].whole[1].run_count;
+    return is_known ? &c->figures[id].settled : NULL;
 }
 
 int pt_gate_parse(struct pt_gate *gate, const char *text, struct pt_err *err) {

@@ -12,7 +12,6 @@
 
 #define PT_COMPARE_FALSE_DISCOVERY_RATE 0.05
 
-enum pt_direction { PT_LOWER_IS_BETTER = -1, PT_NO_DIRECTION = 0, PT_HIGHER_IS_BETTER = 1 };
 enum pt_change_kind { PT_CHANGE_SAME, PT_CHANGE_WORSE, PT_CHANGE_BETTER, PT_CHANGE_OTHER };
 
 /* A metric on one side: its value in each run. */
@@ -22,9 +21,11 @@ struct pt_side_value {
 };
 
 struct pt_comparison {
-    char *name; /* cpu_time, containers.cpu_time, pressure.some_total{cpu} */
+    char *name;        /* cpu_time, containers.cpu_time, pressure.some_total{cpu}; NULL: a figure */
+    const char *title; /* for people; NULL: it has none */
     enum pt_unit unit;
     bool is_rate;
+    enum pt_form form;
     enum pt_direction direction;
     struct pt_side_value sides[2];
 
@@ -36,9 +37,22 @@ struct pt_comparison {
     enum pt_change_kind kind;
 };
 
+/* A figure of one side over its whole runs. */
+struct pt_side_figure {
+    double sum; /* of the values of its runs */
+    size_t run_count;
+};
+
+/* A figure: over the whole runs, as everywhere, and compared over the settled parts, for gates. */
+struct pt_compared_figure {
+    struct pt_side_figure whole[2];
+    struct pt_comparison settled;
+};
+
 struct pt_comparisons {
     struct pt_comparison *metrics; /* by name */
     size_t metric_count, metric_capacity;
+    struct pt_compared_figure figures[PT_FIGURE_COUNT];
     size_t run_counts[2];
     double minimum_change;
 };
@@ -50,9 +64,12 @@ void pt_comparisons_release(struct pt_comparisons *c);
 bool pt_comparison_wants(const struct pt_table *table, const struct pt_column *column);
 /* Adds a run to a side, 0 or 1. */
 void pt_comparisons_add(struct pt_comparisons *c, int side, const struct pt_windows *w);
+/* The figure over the whole run, as everywhere; of several runs their mean. NAN: unknown. */
+double pt_comparisons_figure(const struct pt_comparisons *c, int side, enum pt_figure_id id);
 /* After all runs: computes changes, intervals and kinds. */
 void pt_comparisons_finish(struct pt_comparisons *c);
-/* By name or alias (tokens_per_second); NULL: not found. */
+/* By name, of a metric or a figure (engine.tokens), or by alias (tokens_per_second); NULL: no run
+ * has it. */
 const struct pt_comparison *pt_comparisons_find(const struct pt_comparisons *c, const char *name);
 
 /* A gate: "tokens_per_second<-3%" fails when B is more than 3 % below A. */

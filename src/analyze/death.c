@@ -1,6 +1,8 @@
 #include "analyze/death.h"
 
+#include "derive/field.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/json_walk.h"
 
 #include <math.h>
@@ -24,7 +26,7 @@ const char *pt_cause_name(enum pt_cause_kind kind) {
 
 void pt_cause_write(const struct pt_cause *cause, struct pt_buf *into) {
     struct pt_out out;
-    struct pt_json j = { .out = &out };
+    struct pt_json j = { .out = &out, .mask = pt_mask_value };
     pt_out_memory(&out, into);
     pt_json_object(&j, NULL);
     pt_json_text(&j, "kind", pt_cause_name(cause->kind));
@@ -33,12 +35,12 @@ void pt_cause_write(const struct pt_cause *cause, struct pt_buf *into) {
     (void)pt_out_close(&out); /* memory does not fail */
 }
 
-static void take_cause(void *arg, const char *path, struct pt_str value) {
+static void take_cause(void *arg, const char *path, struct pt_json_value value) {
     struct pt_cause *cause = arg;
     if (strcmp(path, "text") == 0)
-        pt_str_copy(cause->text, sizeof cause->text, value);
+        pt_str_copy(cause->text, sizeof cause->text, value.text);
     for (int kind = PT_CAUSE_NONE; strcmp(path, "kind") == 0 && kind <= PT_CAUSE_REQUEST; kind++)
-        if (pt_str_eq(value, pt_str_from(pt_cause_name((enum pt_cause_kind)kind))))
+        if (pt_str_eq(value.text, pt_str_from(pt_cause_name((enum pt_cause_kind)kind))))
             cause->kind = (enum pt_cause_kind)kind;
 }
 
@@ -61,23 +63,21 @@ static double grown(const struct pt_death_counter *c) {
 }
 
 /* The maximum of a column over the rows of the recorded command; NAN if there is none. */
-static double own_maximum(const struct pt_batch *b, const char *column) {
-    int index = pt_table_find(b->table, column), own = pt_table_find(b->table, "cIsRecorded");
+static double own_maximum(const struct pt_batch *b, enum pt_field_id id) {
     double maximum = NAN;
-    for (uint32_t row = 0; index >= 0 && own >= 0 && row < b->row_count; row++)
-        if (!pt_is_null(b, row, own) && pt_get_number(b, row, own) > 0.5 &&
-            !pt_is_null(b, row, index))
-            maximum = fmax(maximum, pt_get_number(b, row, index));
+    for (uint32_t row = 0; row < b->row_count; row++)
+        if (pt_field_number(b, row, PT_FIELD_GROUP_IS_RECORDED) > 0.5)
+            maximum = fmax(maximum, pt_field_number(b, row, id)); /* skips NAN */
     return maximum;
 }
 
 void pt_death_see(struct pt_death_watch *w, const struct pt_sample *sample) {
-    int containers = pt_schema_find(sample->schema, "container");
-    int memory = pt_schema_find(sample->schema, "mem");
-    if (containers >= 0) {
-        const struct pt_batch *b = &sample->batches[containers];
-        double kills = own_maximum(b, "cOomKills"), hits = own_maximum(b, "cMemoryLimitHits");
-        double limit = own_maximum(b, "cMemoryTightestLimit");
+    const struct pt_batch *groups = pt_field_rows(sample, PT_FIELD_GROUP_OOM_KILLS);
+    const struct pt_batch *memory = pt_field_rows(sample, PT_FIELD_OOM_KILLS);
+    if (groups) {
+        double kills = own_maximum(groups, PT_FIELD_GROUP_OOM_KILLS);
+        double hits = own_maximum(groups, PT_FIELD_GROUP_LIMIT_HITS);
+        double limit = own_maximum(groups, PT_FIELD_GROUP_MEMORY_LIMIT);
         if (!isnan(kills))
             count(&w->own_kills, kills);
         if (!isnan(hits))
@@ -85,10 +85,10 @@ void pt_death_see(struct pt_death_watch *w, const struct pt_sample *sample) {
         if (!isnan(limit))
             w->limit_bytes = limit;
     }
-    const struct pt_batch *b = memory < 0 ? NULL : &sample->batches[memory];
-    int column = b ? pt_table_find(b->table, "vOomKills") : -1;
-    if (column >= 0 && b->row_count > 0 && !pt_is_null(b, 0, column))
-        count(&w->machine_kills, pt_get_number(b, 0, column));
+    double kills = memory && memory->row_count > 0 ? pt_field_number(memory, 0, PT_FIELD_OOM_KILLS)
+                                                   : (double)NAN;
+    if (!isnan(kills))
+        count(&w->machine_kills, kills);
 }
 
 static void say_oom(const struct pt_death_watch *w, struct pt_cause *cause) {

@@ -3,56 +3,27 @@
 
 #include "analyze/power_model.h"
 #include "base/clock.h"
+#include "derive/field.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-/* Input columns, named with their units. */
-enum input {
-    IN_DOMAIN,
-    IN_ENERGY_UJ,
-    IN_PROBLEM,
-    IN_GPU_ENERGY_MJ,
-    IN_GPU_POWER_W,
-    IN_RUNNING,
-    IN_COUNTS, /* as enum pt_energy_count_id */
-    INPUT_COUNT = IN_COUNTS + PT_ENERGY_COUNTS
-};
+/* Inputs, named with their units. */
+enum input { IN_DOMAIN, IN_ENERGY_UJ, IN_PROBLEM, IN_GPU_ENERGY_MJ, IN_GPU_POWER_W, INPUT_COUNT };
 
-static const struct {
-    const char *table, *column;
-} inputs[INPUT_COUNT] = {
-    [IN_DOMAIN] = { "energy", "eDomain" },
-    [IN_ENERGY_UJ] = { "energy", "eEnergyUj" },
-    [IN_PROBLEM] = { "energy", "eProblem" },
-    [IN_GPU_ENERGY_MJ] = { "gpu", "gEnergyMj" },
-    [IN_GPU_POWER_W] = { "gpu", "gPowerDrawW" },
-    [IN_RUNNING] = { "vllm", "system_requests_running" },
-    [IN_COUNTS + PT_ENERGY_REQUESTS] = { "vllm", "requests_finished_total" },
-    [IN_COUNTS + PT_ENERGY_PROMPT_TOKENS] = { "vllm", "tokens_prompt_total" },
-    [IN_COUNTS + PT_ENERGY_GENERATED_TOKENS] = { "vllm", "tokens_generation_total" },
-    [IN_COUNTS + PT_ENERGY_PREFILL_S] = { "vllm", "latency_prefill_s_sum" },
-    [IN_COUNTS + PT_ENERGY_DECODE_S] = { "vllm", "latency_decode_s_sum" },
+static const enum pt_field_id inputs[INPUT_COUNT] = {
+    [IN_DOMAIN] = PT_FIELD_ENERGY_DOMAIN,   [IN_ENERGY_UJ] = PT_FIELD_ENERGY_JOULES,
+    [IN_PROBLEM] = PT_FIELD_ENERGY_PROBLEM, [IN_GPU_ENERGY_MJ] = PT_FIELD_GPU_ENERGY,
+    [IN_GPU_POWER_W] = PT_FIELD_GPU_POWER,
 };
-
-/* By name, or by section of the main file. */
-static int find_table(const struct pt_schema *schema, const char *name) {
-    for (uint32_t i = 0; i < schema->table_count; i++) {
-        const struct pt_table *t = schema->tables[i];
-        if (strcmp(t->name, name) == 0 || (!*t->file && t->section && !strcmp(t->section, name)))
-            return (int)i;
-    }
-    return -1;
-}
 
 void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *schema) {
     *m = (struct pt_energy_meter){ 0 };
     _Static_assert(INPUT_COUNT <= PT_ENERGY_INPUTS, "space for all inputs");
     for (int i = 0; i < INPUT_COUNT; i++) {
-        int table = find_table(schema, inputs[i].table);
+        int table = pt_field_table(schema, inputs[i]);
         m->places[i].table = table;
-        m->places[i].column =
-            table < 0 ? -1 : pt_table_find(schema->tables[table], inputs[i].column);
+        m->places[i].column = table < 0 ? -1 : pt_field_column(schema->tables[table], inputs[i]);
     }
 }
 
@@ -96,38 +67,26 @@ static struct pt_energy_meter_source *source_named(struct pt_energy_meter *m, co
     return s;
 }
 
-/* Seconds since the previous value, or 0 if there is none; `now` becomes the previous value. A
- * repeated reading (the GPU thread was slower than the tick) has the same time. */
-static double step(struct pt_energy_series *s, double now, int64_t now_ns, double *before) {
-    double seconds = 0;
-    if (s->has_before && now_ns <= s->before_ns)
-        return 0;
-    if (s->has_before)
-        seconds = (double)(now_ns - s->before_ns) / (double)PT_NS_PER_SECOND;
-    *before = s->before;
-    *s = (struct pt_energy_series){
-        true, now, now_ns, { s->joules[0], s->joules[1] }, s->covered_s
-    };
-    return seconds;
+static void grow(struct pt_energy_series *s, const struct pt_growth *growth,
+                 enum pt_energy_state state) {
+    s->grown = *growth;
+    s->joules[state] += growth->amount;
+    s->covered_s += pt_growth_seconds(growth);
 }
 
-/* A counter that fell was reset: the energy in between is unknown. */
+/* A repeated reading (the GPU thread was slower than the tick) has the same time. */
 static void see_counter(struct pt_energy_series *s, double joules, int64_t now_ns,
                         enum pt_energy_state state) {
-    double before, seconds = step(s, joules, now_ns, &before);
-    if (seconds <= 0 || joules < before)
-        return;
-    s->joules[state] += joules - before;
-    s->covered_s += seconds;
+    struct pt_growth growth;
+    if (pt_track_next(&s->before, joules, now_ns, &growth) == PT_TRACK_GROWS)
+        grow(s, &growth, state);
 }
 
 static void see_power(struct pt_energy_series *s, double watts, int64_t now_ns,
                       enum pt_energy_state state) {
-    double before, seconds = step(s, watts, now_ns, &before);
-    if (seconds <= 0)
-        return;
-    s->joules[state] += (before + watts) / 2 * seconds;
-    s->covered_s += seconds;
+    struct pt_growth growth;
+    if (pt_track_integrate(&s->before, watts, now_ns, &growth) == PT_TRACK_GROWS)
+        grow(s, &growth, state);
 }
 
 static void add_domains(struct pt_energy_meter *m, const struct pt_sample *sample,
@@ -186,50 +145,61 @@ static void add_gpus(struct pt_energy_meter *m, const struct pt_sample *sample,
         }
     }
     for (size_t i = 0; i < m->source_count; i++)
-        m->sources[i].power.has_before &= m->sources[i].is_seen;
+        m->sources[i].power.before.has_value &= m->sources[i].is_seen;
 }
 
-static enum pt_energy_state see_engine(struct pt_energy_meter *m, const struct pt_sample *sample) {
-    double value;
-    bool is_busy = number_in(m, sample, IN_RUNNING, 0, &value) && value > 0;
-    for (int i = 0; i < PT_ENERGY_COUNTS; i++)
-        if (number_in(m, sample, IN_COUNTS + i, 0, &value)) {
-            struct pt_energy_count *c = &m->counts[i];
-            /* a restarted engine counts from 0 */
-            double grown = !c->has_before ? 0 : value >= c->before ? value - c->before : value;
-            c->grown += grown;
-            c->before = value;
-            c->has_before = true;
-            is_busy |= grown > 0;
-        }
+static enum pt_energy_state see_engine(struct pt_energy_meter *m,
+                                       const struct pt_figure_stream *figures) {
+    static const enum pt_figure_id amounts[] = {
+        [PT_ENERGY_REQUESTS] = PT_FIGURE_ENGINE_FINISHED,
+        [PT_ENERGY_PROMPT_TOKENS] = PT_FIGURE_ENGINE_PROMPT_TOKENS,
+        [PT_ENERGY_GENERATED_TOKENS] = PT_FIGURE_ENGINE_TOKENS,
+    };
+    const struct pt_figure_value *prefill = &figures->now[PT_FIGURE_ENGINE_PREFILL_SHARE];
+    bool is_busy = figures->now[PT_FIGURE_ENGINE_RUNNING].value > 0 || prefill->weight > 0;
+    m->has_engine |= pt_figure_is_known(figures, PT_FIGURE_ENGINE_RUNNING);
+    for (size_t i = 0; i < PT_COUNT(amounts); i++) {
+        double grown = figures->now[amounts[i]].sum;
+        m->has_engine |= pt_figure_is_known(figures, amounts[i]);
+        m->counts[i] += grown;
+        is_busy |= grown > 0;
+    }
+    m->counts[PT_ENERGY_PREFILL_S] += prefill->sum;
+    m->counts[PT_ENERGY_DECODE_S] += prefill->weight - prefill->sum; /* weight: of both */
     return is_busy ? PT_ENERGY_BUSY : PT_ENERGY_IDLE;
 }
 
-static void add_processor(struct pt_energy_meter *m, const struct pt_figure_reader *figures,
-                          double seconds, enum pt_energy_state state) {
-    double busy = figures->values[PT_FIGURE_CPU] / 100;
+static void add_processor(struct pt_energy_meter *m, const struct pt_figure_stream *figures,
+                          int64_t now_ns, enum pt_energy_state state) {
+    double busy = figures->now[PT_FIGURE_CPU_BUSY].value;
+    bool is_known = pt_figure_is_known(figures, PT_FIGURE_CPU_BUSY);
+    m->share_grown = (struct pt_growth){ 0, m->last_ns, now_ns };
+    double seconds = pt_growth_seconds(&m->share_grown);
+    m->share_grown.amount = (is_known ? pt_power_share(busy) : PT_POWER_SHARE_UNKNOWN) * seconds;
     m->seconds[state] += seconds;
-    if (!figures->is_known[PT_FIGURE_CPU]) {
-        m->share_s[state] += PT_POWER_SHARE_UNKNOWN * seconds;
+    m->share_s[state] += m->share_grown.amount;
+    if (!is_known) {
         m->unknown_s += seconds;
         return;
     }
-    m->share_s[state] += pt_power_share(busy) * seconds;
-    if (!figures->is_known[PT_FIGURE_COMMAND_CPU])
+    if (!pt_figure_is_known(figures, PT_FIGURE_OWN_CPU))
         return;
-    m->tree_cpu_s += figures->values[PT_FIGURE_COMMAND_CPU] / 100 * seconds;
+    m->tree_cpu_s += figures->now[PT_FIGURE_OWN_CPU].value * seconds;
     m->tree_busy_s += busy * seconds;
 }
 
 void pt_energy_meter_add(struct pt_energy_meter *m, const struct pt_sample *sample,
-                         const struct pt_figure_reader *figures) {
-    enum pt_energy_state state = see_engine(m, sample);
+                         const struct pt_figure_stream *figures) {
+    enum pt_energy_state state = see_engine(m, figures);
+    for (size_t i = 0; i < m->source_count; i++)
+        m->sources[i].counter.grown = m->sources[i].power.grown = (struct pt_growth){ 0 };
+    m->share_grown = (struct pt_growth){ 0 };
     add_domains(m, sample, state);
     add_gpus(m, sample, state);
     if (m->sample_count == 0)
         m->first_ns = sample->mono_ns;
     else
-        add_processor(m, figures, (double)(sample->mono_ns - m->last_ns) / PT_NS_PER_SECOND, state);
+        add_processor(m, figures, sample->mono_ns, state);
     m->last_ns = sample->mono_ns;
     m->sample_count++;
 }

@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-#define S(name)   PT_SIGNAL_##name
+#define S(name)   PT_FIGURE_##name
 
 #define LEAK_SKIP 0.25 /* of the run: programs allocate while they start */
 
 enum { LASTING, CONFIRMED, UNCONFIRMED }; /* PT_LEAK_FORMS */
 
-static void add_signal(struct pt_verdict *v, enum pt_signal_id id, double value,
+static void add_signal(struct pt_verdict *v, enum pt_figure_id id, double value,
                        const struct pt_trend *t) {
     v->signals[v->signal_count++] =
         (struct pt_verdict_signal){ .signal = id, .value = value, .from = t->from, .to = t->to };
@@ -18,7 +18,7 @@ static void add_signal(struct pt_verdict *v, enum pt_signal_id id, double value,
 
 /* Memory and its growth rate. */
 struct watched {
-    enum pt_signal_id level, growth;
+    enum pt_figure_id level, growth;
 };
 
 /* Steady growth of one signal, confirmed by an independent count that grows at about the same pace.

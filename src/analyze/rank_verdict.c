@@ -79,8 +79,8 @@ static bool find_straggler(const struct pt_stragglers *s, const struct pt_signal
     if (worst->is_collective)
         v->confidence = 0.7; /* all wait for it; what it does outside the operation is unknown */
     const struct pt_verdict_signal signals[] = {
-        { .signal = PT_SIGNAL_RANK_PACE, .value = worst->pace, .to = seconds },
-        { .signal = PT_SIGNAL_RANK_SLOWEST, .value = worst->slowest_share, .to = seconds },
+        { .signal = PT_FIGURE_RANK_PACE, .value = worst->pace, .to = seconds },
+        { .signal = PT_FIGURE_RANK_SLOWEST, .value = worst->slowest_share, .to = seconds },
     };
     memcpy(v->signals, signals, sizeof signals);
     v->signal_count = (int)PT_COUNT(signals);

@@ -1,7 +1,7 @@
 /* analyze/rules_cpu.c -- CPU limits: all CPUs, one thread, locks, the quota, other processes. */
 #include "analyze/verdict.h"
 
-#define S(name) PT_SIGNAL_##name
+#define S(name) PT_FIGURE_##name
 
 const struct pt_rule pt_rules_cpu[] = {
     {
@@ -114,6 +114,10 @@ const struct pt_rule pt_rules_cpu[] = {
                        { S(MACHINE_BUSY), '>', 0.25 } } },
                    { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
                        { S(OWN_CPU_PRESSURE), '>', 0.15, 0.5 },
+                       { S(CPU_BUSY), '>', 0.85, 0.97 } } },
+                   /* a process in a cgroup with others has no pressure of its own */
+                   { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
+                       { S(OWN_RUN_DELAY), '>', 0.15, 0.5 },
                        { S(CPU_BUSY), '>', 0.85, 0.97 } } } },
         .against = { { S(OWN_THROTTLED), '>', 0.1 }, { S(OWN_CPU_SHARE), '>', 0.75 } },
         .advice =

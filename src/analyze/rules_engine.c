@@ -1,12 +1,13 @@
 /* analyze/rules_engine.c -- inference engines: queue, KV cache, batch, prefill, client, workers. */
 #include "analyze/straggler.h"
 #include "analyze/verdict.h"
+#include "derive/field.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define S(name)     PT_SIGNAL_##name
+#define S(name)     PT_FIGURE_##name
 
 #define WORKERS_MAX 64
 
@@ -34,17 +35,21 @@ static int by_pace(const void *a, const void *b) {
 
 static size_t find_workers(const struct pt_signals *s, struct worker workers[WORKERS_MAX]) {
     const struct pt_windows *w = s->windows;
-    int table = pt_schema_find(w->schema, "engines");
+    int table = pt_field_table(w->schema, PT_FIELD_ENGINE_TOKENS);
     const struct pt_entity *e;
     size_t count = 0;
     for (size_t place = 0;
          table >= 0 && count < WORKERS_MAX && (e = pt_windows_next(w, table, &place));) {
         struct worker worker = {
             .key = e->key,
-            .pace = mean_series(pt_windows_series(w, e, "latency_inter_token_s_p50"), s->count),
-            .rate = mean_series(pt_windows_series(w, e, "tokens_generation_total"), s->count),
+            .pace = mean_series(
+                pt_windows_series(w, e, pt_fields[PT_FIELD_ENGINE_INTER_TOKEN_P50].column),
+                s->count),
+            .rate = mean_series(pt_windows_series(w, e, pt_fields[PT_FIELD_ENGINE_TOKENS].column),
+                                s->count),
         };
-        double running = mean_series(pt_windows_series(w, e, "system_requests_running"), s->count);
+        double running = mean_series(
+            pt_windows_series(w, e, pt_fields[PT_FIELD_ENGINE_RUNNING].column), s->count);
         if (worker.pace > 0 && worker.rate > 0 && running >= 1)
             workers[count++] = worker;
     }
@@ -89,7 +94,7 @@ const struct pt_rule pt_rules_engine[] = {
                        { S(ENGINE_QUEUE_SHARE), '>', 0.2, 0.5 } } },
                    { { { S(ENGINE_WAITING), '>', 2, 16 },
                        { S(ENGINE_RUNNING), '>', 1 },
-                       { S(ENGINE_TTFT), '>', 0.5, 2 } } } },
+                       { S(ENGINE_TTFT_P50), '>', 0.5, 2 } } } },
         /* an engine that generates nothing is stuck or starting, not too small */
         .against = { { S(ENGINE_TOKENS), '<', 1 } },
         .advice =

@@ -2,7 +2,7 @@
 #include "analyze/leak.h"
 #include "analyze/verdict.h"
 
-#define S(name) PT_SIGNAL_##name
+#define S(name) PT_FIGURE_##name
 
 const struct pt_rule pt_rules_gpu[] = {
     {
@@ -99,8 +99,9 @@ const struct pt_rule pt_rules_gpu[] = {
         .advice =
             "Copy less or earlier: keep weights and KV cache on the GPU (less --cpu-offload-gb), "
             "use pin_memory=True, overlap copies with work, use NVLink for tensor parallelism; "
-            "check that the link has all its lanes (gPcieWidth, gPcieGeneration). The gain is the "
-            "time in which the GPU waits for copies; half the lanes double that time.",
+            "check that the link has all its lanes (PCIe width and generation of the GPU). The "
+            "gain "
+            "is the time in which the GPU waits for copies; half the lanes double that time.",
         .explains = { "gpu-starved" },
     },
     {

@@ -1,7 +1,7 @@
 /* analyze/rules_io.c -- limits of storage and network. */
 #include "analyze/verdict.h"
 
-#define S(name) PT_SIGNAL_##name
+#define S(name) PT_FIGURE_##name
 
 const struct pt_rule pt_rules_io[] = {
     {

@@ -2,7 +2,7 @@
 #include "analyze/leak.h"
 #include "analyze/verdict.h"
 
-#define S(name) PT_SIGNAL_##name
+#define S(name) PT_FIGURE_##name
 
 /* Signs of a memory shortage: usage near a limit, hits of the limit, pressure. */
 #define SHORTAGE                                                          \

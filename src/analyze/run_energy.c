@@ -98,10 +98,14 @@ static double share_of_busy(const double joules[PT_ENERGY_STATES]) {
     return sum > 0 ? joules[PT_ENERGY_BUSY] / sum : 0;
 }
 
-static void add_measured(struct pt_energy_report *r, const struct pt_energy_meter_source *from) {
+static void add_measured(struct pt_energy_report *r, const struct pt_energy_meter *m,
+                         size_t index) {
+    const struct pt_energy_meter_source *from = &m->sources[index];
     const struct pt_energy_series *series = uses_counter(from) ? &from->counter : &from->power;
     const struct domain_kind *kind = kind_of(from);
     struct pt_energy_source *s = add_source(r, from->name);
+    s->from = (int)index;
+    s->uses_counter = uses_counter(from);
     if (sum_of(series) <= 0)
         return;
     s->busy_share = share_of_busy(series->joules);
@@ -123,7 +127,7 @@ static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter
     bool has_memory = has_measured(m, ROLE_MEMORY);
     for (size_t i = 0; i < m->source_count; i++) {
         enum role role = kind_of(&m->sources[i])->role;
-        add_measured(r, &m->sources[i]);
+        add_measured(r, m, i);
         /* the platform includes packages and memory; a package includes its cores */
         r->sources[i].is_counted =
             role == ROLE_GPU || role == ROLE_PSYS || (role != ROLE_PART && !has_psys);
@@ -133,6 +137,7 @@ static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter
     if (!has_psys && !has_package) {
         struct pt_estimate full = pt_power_full(basis);
         struct pt_energy_source *s = add_source(r, "CPU");
+        s->from = PT_ENERGY_FROM_PROCESSOR_MODEL;
         s->is_counted = true;
         s->busy_share = share_of_busy(m->share_s);
         s->joules =
@@ -144,6 +149,7 @@ static void add_sources(struct pt_energy_report *r, const struct pt_energy_meter
     if (!has_psys && !has_memory) {
         struct pt_estimate watts = pt_power_memory(basis);
         struct pt_energy_source *s = add_source(r, "Memory");
+        s->from = PT_ENERGY_FROM_MEMORY_MODEL;
         s->is_counted = true;
         s->busy_share = share_of_busy(m->seconds);
         s->joules = pt_estimate_scaled(&watts, r->seconds);
@@ -261,9 +267,9 @@ static struct pt_estimate phase(const struct pt_estimate *busy, double share, co
 
 static void add_phases(struct pt_energy_report *r, const struct pt_energy_meter *m) {
     struct pt_estimate busy = { 0 }, *idle = &r->figures[PT_ENERGY_ENGINE_IDLE];
-    double prefill_s = m->counts[PT_ENERGY_PREFILL_S].grown;
-    double decode_s = m->counts[PT_ENERGY_DECODE_S].grown;
-    if (!m->counts[PT_ENERGY_PREFILL_S].has_before || !m->counts[PT_ENERGY_DECODE_S].has_before)
+    double prefill_s = m->counts[PT_ENERGY_PREFILL_S];
+    double decode_s = m->counts[PT_ENERGY_DECODE_S];
+    if (!m->has_engine)
         return;
     for (size_t i = 0; i < r->source_count; i++) {
         const struct pt_energy_source *s = &r->sources[i];
@@ -282,9 +288,9 @@ static void add_phases(struct pt_energy_report *r, const struct pt_energy_meter 
 }
 
 static void add_quotients(struct pt_energy_report *r, const struct pt_energy_meter *m) {
-    double requests = m->counts[PT_ENERGY_REQUESTS].grown;
-    double generated = m->counts[PT_ENERGY_GENERATED_TOKENS].grown;
-    double tokens = m->counts[PT_ENERGY_PROMPT_TOKENS].grown + generated;
+    double requests = m->counts[PT_ENERGY_REQUESTS];
+    double generated = m->counts[PT_ENERGY_GENERATED_TOKENS];
+    double tokens = m->counts[PT_ENERGY_PROMPT_TOKENS] + generated;
     const struct {
         enum pt_energy_figure_id quotient, of;
         double divisor;

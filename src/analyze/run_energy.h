@@ -9,16 +9,15 @@
 
 #include "analyze/energy_basis.h"
 #include "analyze/estimate.h"
-#include "analyze/figure.h"
+#include "derive/figure.h"
 
 /* State of the engine in an interval. */
 enum pt_energy_state { PT_ENERGY_IDLE, PT_ENERGY_BUSY, PT_ENERGY_STATES };
 
 /* Energy from one column of one source. */
 struct pt_energy_series {
-    bool has_before;
-    double before; /* joules, or watts */
-    int64_t before_ns;
+    struct pt_track before; /* joules, or watts */
+    struct pt_growth grown; /* what this sample added; of no time: nothing */
     double joules[PT_ENERGY_STATES];
     double covered_s;
 };
@@ -32,12 +31,6 @@ struct pt_energy_meter_source {
     struct pt_energy_series counter, power;
 };
 
-/* Growth of a counter of the engine during the run. */
-struct pt_energy_count {
-    bool has_before;
-    double before, grown;
-};
-
 enum pt_energy_count_id {
     PT_ENERGY_REQUESTS,
     PT_ENERGY_PROMPT_TOKENS,
@@ -47,7 +40,7 @@ enum pt_energy_count_id {
     PT_ENERGY_COUNTS
 };
 
-#define PT_ENERGY_INPUTS 16
+#define PT_ENERGY_INPUTS 8
 
 struct pt_energy_meter {
     struct {
@@ -60,11 +53,13 @@ struct pt_energy_meter {
     uint64_t sample_count;
     int64_t first_ns, last_ns;
     double share_s[PT_ENERGY_STATES]; /* integral of pt_power_share() */
+    struct pt_growth share_grown;     /* what this sample added to it */
     double seconds[PT_ENERGY_STATES];
     double unknown_s;   /* with unknown utilisation */
     double tree_cpu_s;  /* CPU time of the recorded tree... */
     double tree_busy_s; /* ...and the busy part of all CPUs, in the same intervals */
-    struct pt_energy_count counts[PT_ENERGY_COUNTS];
+    bool has_engine;
+    double counts[PT_ENERGY_COUNTS]; /* what the engine did during the run */
 };
 
 /* Finds its columns in the schema of the samples. */
@@ -72,7 +67,7 @@ void pt_energy_meter_init(struct pt_energy_meter *m, const struct pt_schema *sch
 void pt_energy_meter_release(struct pt_energy_meter *m);
 /* `figures` belong to this sample. Not for samples without host rows (marks). */
 void pt_energy_meter_add(struct pt_energy_meter *m, const struct pt_sample *sample,
-                         const struct pt_figure_reader *figures);
+                         const struct pt_figure_stream *figures);
 
 enum pt_energy_figure_id {
     PT_ENERGY_TOTAL,
@@ -102,8 +97,13 @@ struct pt_energy_figure {
 
 extern const struct pt_energy_figure pt_energy_figures[PT_ENERGY_FIGURE_COUNT];
 
+/* Instead of an index: sources that are modelled. */
+enum { PT_ENERGY_FROM_PROCESSOR_MODEL = -1, PT_ENERGY_FROM_MEMORY_MODEL = -2 };
+
 struct pt_energy_source {
     char name[64];
+    int from;          /* its index in the meter, or a model */
+    bool uses_counter; /* else its power */
     bool is_counted;   /* in the total; parts of another source are not */
     double busy_share; /* of its energy, while the engine was busy */
     struct pt_estimate joules;

@@ -12,7 +12,7 @@ static const char *const ignored[] = {
     "tags.",        "rank",
 };
 
-static void take(void *arg, const char *path, struct pt_str value) {
+static void take(void *arg, const char *path, struct pt_json_value value) {
     struct pt_settings *s = arg;
     for (size_t i = 0; i < PT_COUNT(ignored); i++)
         if (pt_str_starts(pt_str_from(path), pt_str_from(ignored[i])))
@@ -21,7 +21,7 @@ static void take(void *arg, const char *path, struct pt_str value) {
     if (s->count == SETTINGS_MAX || pt_str_ends(pt_str_from(path), PT_STR(".url")))
         return;
     pt_grow(&s->at, &s->capacity, s->count + 1, sizeof *s->at);
-    s->at[s->count++] = (struct pt_setting){ pt_strdup(path), pt_strndup(value) };
+    s->at[s->count++] = (struct pt_setting){ pt_strdup(path), pt_strndup(value.text) };
 }
 
 void pt_settings_read(struct pt_settings *s, struct pt_str json) {

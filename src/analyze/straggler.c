@@ -2,21 +2,23 @@
 
 #include "analyze/clock_match.h"
 #include "base/mem.h"
+#include "derive/field.h"
+#include "derive/span_role.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 void pt_stragglers_init(struct pt_stragglers *s, const struct pt_schema *schema) {
-    *s = (struct pt_stragglers){ .table = pt_schema_find(schema, "span") };
+    *s = (struct pt_stragglers){ .table = pt_field_table(schema, PT_FIELD_SPAN_NAME) };
     if (s->table < 0)
         return;
     const struct pt_table *t = schema->tables[s->table];
     s->rank = pt_table_find(t, "rank");
-    s->name = pt_table_find(t, "sName");
-    s->start = pt_table_find(t, "sStart");
-    s->duration = pt_table_find(t, "sDuration");
-    s->argument = pt_table_find(t, "sArgument");
-    s->work = pt_table_find(t, "sWork");
+    s->name = pt_field_column(t, PT_FIELD_SPAN_NAME);
+    s->start = pt_field_column(t, PT_FIELD_SPAN_START);
+    s->duration = pt_field_column(t, PT_FIELD_SPAN_DURATION);
+    s->argument = pt_field_column(t, PT_FIELD_SPAN_ARGUMENT);
+    s->work = pt_field_column(t, PT_FIELD_SPAN_WORK);
     if (s->rank < 0 || s->name < 0 || s->start < 0 || s->duration < 0 ||
         t->columns[s->rank].type != PT_STRING || t->columns[s->name].type != PT_STRING ||
         t->columns[s->start].type != PT_I64 || t->columns[s->duration].type != PT_I64)
@@ -212,9 +214,9 @@ static bool is_straggler(const struct pt_straggling *s, size_t slowest) {
     double steps = (double)s->step_count, ranks = (double)s->rank_count;
     struct pt_facts facts;
     pt_facts_init(&facts);
-    facts.values[PT_SIGNAL_RANK_STEPS] = steps;
-    facts.values[PT_SIGNAL_RANK_PACE] = s->is_collective ? 1 / s->pace : s->pace;
-    facts.values[PT_SIGNAL_RANK_EXCESS] = ((double)slowest * ranks - steps) / (steps * (ranks - 1));
+    facts.values[PT_FIGURE_RANK_STEPS] = steps;
+    facts.values[PT_FIGURE_RANK_PACE] = s->is_collective ? 1 / s->pace : s->pace;
+    facts.values[PT_FIGURE_RANK_EXCESS] = ((double)slowest * ranks - steps) / (steps * (ranks - 1));
     return pt_form_holds(&pt_rule_find("straggler")->forms[PT_STRAGGLER_RANKS], &facts);
 }
 
@@ -248,7 +250,7 @@ static bool judge_name(const struct pt_stragglers *s, size_t from, size_t to,
         .others = pt_calloc(ranks, sizeof *g.others),
         .members = pt_calloc(ranks, sizeof *g.members),
         .is_numbered = true,
-        .is_collective = pt_is_collective(s->names.list[s->spans[from].name]),
+        .is_collective = pt_span_role(s->names.list[s->spans[from].name]) == PT_SPAN_COLLECTIVE,
     };
     for (size_t i = from; i < to; i++) {
         if (i == from || s->spans[i].rank != s->spans[i - 1].rank)

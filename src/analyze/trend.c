@@ -10,7 +10,7 @@ static double midpoint_of(const struct pt_signals *s, size_t window) {
     return (double)(w->start_ns / 2 + w->end_ns / 2 - s->windows->first_mono_ns) / 1e9;
 }
 
-static double mean_of(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
+static double mean_of(const struct pt_signals *s, enum pt_figure_id id, size_t from, size_t to) {
     double sum = 0, count = 0;
     for (size_t i = from; i < to; i++)
         if (!isnan(s->values[id][i])) {
@@ -22,7 +22,7 @@ static double mean_of(const struct pt_signals *s, enum pt_signal_id id, size_t f
 
 /* The smallest growth of the mean from one quarter to the next, relative to even growth. Memory
  * allocated once grows in one quarter only. */
-static double find_least_quarter(const struct pt_signals *s, enum pt_signal_id id, size_t from) {
+static double find_least_quarter(const struct pt_signals *s, enum pt_figure_id id, size_t from) {
     double means[QUARTERS], least = INFINITY;
     size_t width = (s->count - from) / QUARTERS;
     for (size_t p = 0; p < QUARTERS; p++)
@@ -34,7 +34,7 @@ static double find_least_quarter(const struct pt_signals *s, enum pt_signal_id i
     return whole > 0 ? least / whole : 0;
 }
 
-bool pt_trend_find(const struct pt_signals *s, enum pt_signal_id id, double skip,
+bool pt_trend_find(const struct pt_signals *s, enum pt_figure_id id, double skip,
                    struct pt_trend *trend) {
     size_t from = (size_t)((double)s->count * skip);
     struct {

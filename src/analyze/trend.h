@@ -16,7 +16,7 @@ struct pt_trend {
 
 /* Ignores the first part of the run, `skip` from 0 to 1: programs allocate while they start. False:
  * fewer than eight windows have a value. */
-bool pt_trend_find(const struct pt_signals *s, enum pt_signal_id id, double skip,
+bool pt_trend_find(const struct pt_signals *s, enum pt_figure_id id, double skip,
                    struct pt_trend *trend);
 
 #endif

@@ -35,8 +35,8 @@ bool pt_condition_holds(const struct pt_condition *c, double value) {
 
 void pt_condition_print(const struct pt_condition *c, char *into, size_t capacity) {
     char limit[32];
-    pt_signal_print(c->signal, c->threshold, limit, sizeof limit);
-    snprintf(into, capacity, "%s %s %s", pt_signal_infos[c->signal].name,
+    pt_figure_print(c->signal, c->threshold, limit, sizeof limit);
+    snprintf(into, capacity, "%s %s %s", pt_figures[c->signal].name,
              c->direction == '>'   ? "above"
              : c->direction == '<' ? "below"
                                    : "at least",
@@ -59,7 +59,7 @@ double pt_condition_strength(const struct pt_condition *c, double value) {
 }
 
 void pt_facts_init(struct pt_facts *f) {
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
         f->values[id] = NAN;
 }
 
@@ -108,16 +108,6 @@ static double since_start(const struct pt_signals *s, int64_t mono_ns) {
     return (double)(mono_ns - s->windows->first_mono_ns) / 1e9;
 }
 
-/* The value must be known in all these windows. */
-static double mean_over(const struct pt_signals *s, enum pt_signal_id id, size_t from, size_t to) {
-    double sum = 0, seconds = 0;
-    for (size_t i = from; i < to; i++) {
-        sum += s->values[id][i] * pt_window_seconds(&s->windows->windows[i]);
-        seconds += pt_window_seconds(&s->windows->windows[i]);
-    }
-    return sum / seconds;
-}
-
 /* Sets the values of the longest stretch; returns the mean strength over all windows where the form
  * holds. */
 static double weigh_signals(const struct pt_rule_form *form, const struct pt_signals *s,
@@ -133,7 +123,7 @@ static double weigh_signals(const struct pt_rule_form *form, const struct pt_sig
                 sum += s->values[need->signal][i];
         v->signals[c] = (struct pt_verdict_signal){
             .signal = need->signal,
-            .value = mean_over(s, need->signal, h->longest_from, h->longest_to),
+            .value = pt_signal_mean(s, need->signal, h->longest_from, h->longest_to),
             .from = since_start(s, s->windows->windows[h->longest_from].start_ns),
             .to = since_start(s, s->windows->windows[h->longest_to - 1].end_ns),
         };
@@ -188,7 +178,7 @@ static bool evaluate_form(const struct pt_rule *rule, const struct pt_rule_form 
 }
 
 /* The highest value of a signal and its window. */
-static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *window) {
+static double peak_of(const struct pt_signals *s, enum pt_figure_id id, size_t *window) {
     double peak = NAN;
     for (size_t i = 0; i < s->count; i++)
         if (s->values[id][i] > peak || isnan(peak)) {
@@ -198,7 +188,7 @@ static double peak_of(const struct pt_signals *s, enum pt_signal_id id, size_t *
     return peak;
 }
 
-static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double value, size_t window,
+static void add_peak(const struct pt_signals *s, enum pt_figure_id id, double value, size_t window,
                      struct pt_verdict *v) {
     v->signals[v->signal_count++] = (struct pt_verdict_signal){
         .signal = id,
@@ -209,7 +199,7 @@ static void add_peak(const struct pt_signals *s, enum pt_signal_id id, double va
 }
 
 /* Signals are rates; this is the number of events. */
-static double count_of(const struct pt_signals *s, enum pt_signal_id id) {
+static double count_of(const struct pt_signals *s, enum pt_figure_id id) {
     double count = 0;
     for (size_t i = 0; i < s->count; i++)
         if (!isnan(s->values[id][i]))
@@ -335,7 +325,7 @@ void pt_explain(struct pt_explanation *x, const struct pt_signals *s) {
                  s->seconds, s->count, PT_EXPLAIN_SECONDS, PT_EXPLAIN_WINDOWS);
         return;
     }
-    if (!pt_signal_is_known(s, PT_SIGNAL_CPU_BUSY)) {
+    if (!pt_signal_is_known(s, PT_FIGURE_CPU_BUSY)) {
         x->status = PT_EXPLAIN_INCONCLUSIVE;
         snprintf(x->because, sizeof x->because, "the run has no CPU times of the machine");
         return;

@@ -30,7 +30,7 @@
 
 /* Signal above (or below) a threshold. The same row is evaluated and printed. */
 struct pt_condition {
-    enum pt_signal_id signal;
+    enum pt_figure_id signal;
     char direction; /* '>', '<' or PT_AT_LEAST; 0 ends the list */
     double threshold;
     double certain; /* value beyond doubt; 0: a precondition, which adds no confidence */
@@ -47,11 +47,11 @@ struct pt_rule_form {
 
 /* Values for a whole run, by signal; NAN: unknown. */
 struct pt_facts {
-    double values[PT_SIGNAL_COUNT];
+    double values[PT_FIGURE_COUNT];
 };
 
 struct pt_verdict_signal {
-    enum pt_signal_id signal;
+    enum pt_figure_id signal;
     double value;    /* mean between `from` and `to` */
     double from, to; /* longest stretch where it holds, in seconds since the start */
 };
@@ -86,7 +86,7 @@ struct pt_rule {
     bool (*evaluate)(const struct pt_rule *rule, const struct pt_signals *signals,
                      struct pt_verdict *verdict);
     /* For events and with `evaluate`: the signal that must be known. */
-    enum pt_signal_id looks_at;
+    enum pt_figure_id looks_at;
 };
 
 enum pt_explanation_status { PT_EXPLAIN_BOUND, PT_EXPLAIN_NOTHING, PT_EXPLAIN_INCONCLUSIVE };

@@ -1,9 +1,9 @@
 #include "analyze/watch.h"
 
-#include "analyze/window.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/scan.h"
+#include "derive/field.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,17 +11,33 @@
 /* Longer than a sample: a GPU that waits for a moment is not idle. */
 #define DEFAULT_FOR_S 10.0
 
-static const struct pt_watch_rule defaults[] = {
-    { "gpu-underused", "gpu", "gUtilizationGpu", .limit = { false, 10, DEFAULT_FOR_S, 5 } },
-    { "gpu-saturated", "gpu", "gUtilizationGpu", .limit = { true, 90, DEFAULT_FOR_S, 5 } },
-    { "gpu-memory", "gpu", "gMemoryUsedMb", .of = "gMemoryTotalMb",
-      .limit = { true, 80, DEFAULT_FOR_S, 5 } },
-    { "gpu-hot", "gpu", "gTemperatureC", .limit = { true, 85, DEFAULT_FOR_S, 3 } },
+/* Of each GPU, in the units of the columns; `of`: PT_FIELD_COUNT is none. */
+static const struct {
+    const char *name;
+    enum pt_field_id field, of;
+    struct pt_alert_limit limit;
+} defaults[] = {
+    { "gpu-underused", PT_FIELD_GPU_BUSY, PT_FIELD_COUNT, { false, 10, DEFAULT_FOR_S, 5 } },
+    { "gpu-saturated", PT_FIELD_GPU_BUSY, PT_FIELD_COUNT, { true, 90, DEFAULT_FOR_S, 5 } },
+    { "gpu-memory",
+      PT_FIELD_GPU_MEMORY,
+      PT_FIELD_GPU_MEMORY_TOTAL,
+      { true, 80, DEFAULT_FOR_S, 5 } },
+    { "gpu-hot", PT_FIELD_GPU_TEMPERATURE, PT_FIELD_COUNT, { true, 85, DEFAULT_FOR_S, 3 } },
 };
 
+#define SET_TEXT(into, text) pt_str_copy(into, sizeof(into), text)
+
 void pt_watch_add_defaults(struct pt_watch *w) {
-    for (size_t i = 0; i < PT_COUNT(defaults) && w->rule_count < PT_WATCH_RULES; i++)
-        w->rules[w->rule_count++] = defaults[i];
+    for (size_t i = 0; i < PT_COUNT(defaults) && w->rule_count < PT_WATCH_RULES; i++) {
+        struct pt_watch_rule *rule = &w->rules[w->rule_count++];
+        *rule = (struct pt_watch_rule){ .limit = defaults[i].limit };
+        SET_TEXT(rule->name, pt_str_from(defaults[i].name));
+        SET_TEXT(rule->table, pt_str_from(pt_fields[defaults[i].field].table));
+        SET_TEXT(rule->column, pt_str_from(pt_fields[defaults[i].field].column));
+        if (defaults[i].of != PT_FIELD_COUNT)
+            SET_TEXT(rule->of, pt_str_from(pt_fields[defaults[i].of].column));
+    }
 }
 
 static struct pt_str trim(struct pt_str s) {
@@ -41,18 +57,27 @@ static int set_number(double *number, struct pt_str value, struct pt_err *err) {
     return 0;
 }
 
+/* "engine.kv_cache", or "gpu.COLUMN". */
+static int set_metric(struct pt_watch_rule *rule, struct pt_str value, struct pt_err *err) {
+    char name[sizeof rule->table + sizeof rule->column];
+    const char *dot = memchr(value.at, '.', value.len);
+    if (!dot)
+        return pt_fail(err, -EINVAL,
+                       "a metric is a figure or TABLE.COLUMN ('pitot schema' lists both)");
+    struct pt_str table = { value.at, (size_t)(dot - value.at) };
+    SET_TEXT(rule->table, table);
+    SET_TEXT(rule->column, pt_str_skip(value, table.len + 1));
+    int figure = pt_figure_find(SET_TEXT(name, value));
+    rule->is_figure = figure >= 0;
+    rule->figure = figure >= 0 ? (enum pt_figure_id)figure : 0;
+    rule->has_metric = true;
+    return 0;
+}
+
 static int set_key(struct pt_watch_rule *rule, struct pt_str key, struct pt_str value,
                    struct pt_err *err) {
-    if (pt_str_eq(key, PT_STR("metric"))) {
-        const char *dot = memchr(value.at, '.', value.len);
-        if (!dot)
-            return pt_fail(err, -EINVAL, "a metric is TABLE.COLUMN (example: gpu.gTemperatureC)");
-        struct pt_str table = { value.at, (size_t)(dot - value.at) };
-        pt_str_copy(rule->table, sizeof rule->table, table);
-        pt_str_copy(rule->column, sizeof rule->column, pt_str_skip(value, table.len + 1));
-        rule->has_metric = true;
-        return 0;
-    }
+    if (pt_str_eq(key, PT_STR("metric")))
+        return set_metric(rule, value, err);
     if (pt_str_eq(key, PT_STR("above")) || pt_str_eq(key, PT_STR("below"))) {
         if (rule->has_limit)
             return pt_fail(err, -EINVAL, "a rule has only one limit: above or below");
@@ -71,9 +96,9 @@ static int set_key(struct pt_watch_rule *rule, struct pt_str key, struct pt_str 
     if (pt_str_eq(key, PT_STR("hysteresis")))
         return set_number(&rule->limit.hysteresis, value, err);
     if (pt_str_eq(key, PT_STR("of")))
-        return pt_str_copy(rule->of, sizeof rule->of, value), 0;
+        return SET_TEXT(rule->of, value), 0;
     if (pt_str_eq(key, PT_STR("entity")))
-        return pt_str_copy(rule->entity, sizeof rule->entity, value), 0;
+        return SET_TEXT(rule->entity, value), 0;
     return pt_fail(
         err, -EINVAL,
         "unknown key '%.*s' (use one of: metric, above, below, for, hysteresis, of, entity)",
@@ -120,6 +145,9 @@ int pt_watch_parse(struct pt_watch *w, struct pt_str text, const char *path, str
         else if (!pt_alert_limit_is_valid(&rule->limit))
             rc = pt_fail(err, -EINVAL, "%s: rule %s: hysteresis must not be negative", path,
                          rule->name);
+        else if (rule->is_figure && (*rule->of || *rule->entity))
+            rc = pt_fail(err, -EINVAL, "%s: rule %s: 'of' and 'entity' are for TABLE.COLUMN only",
+                         path, rule->name);
     }
     return rc;
 }
@@ -133,12 +161,15 @@ int pt_watch_check(const struct pt_watch *w, const struct pt_schema *schema, str
     for (size_t i = 0; i < w->rule_count; i++) {
         const struct pt_watch_rule *rule = &w->rules[i];
         int table = pt_schema_find(schema, rule->table);
+        if (rule->is_figure)
+            continue;
         if (table < 0 || !is_number(schema->tables[table], rule->column) ||
             (*rule->of && !is_number(schema->tables[table], rule->of)))
-            return pt_fail(
-                err, -EINVAL,
-                "alert rule %s: no numeric column %s.%s%s%s ('pitot schema' lists all columns)",
-                rule->name, rule->table, rule->column, *rule->of ? " of " : "", rule->of);
+            return pt_fail(err, -EINVAL,
+                           "alert rule %s: no figure and no numeric column %s.%s%s%s ('pitot "
+                           "schema' lists both)",
+                           rule->name, rule->table, rule->column, *rule->of ? " of " : "",
+                           rule->of);
     }
     return 0;
 }
@@ -160,28 +191,22 @@ static double cell_of(const struct pt_batch *b, uint32_t row, int column) {
     return column < 0 || pt_is_null(b, row, column) ? NAN : pt_get_number(b, row, column);
 }
 
-/* Growth per second; a repeated reading keeps the last value. */
-static double rate_of(struct pt_watch_state *s, double value, int64_t time_ns) {
-    double rate = NAN;
-    if (s->has_last && time_ns <= s->last_time_ns)
-        return s->alert.value;
-    if (s->has_last && value >= s->last_value)
-        rate = (value - s->last_value) / ((double)(time_ns - s->last_time_ns) / 1e9);
-    s->has_last = !isnan(value);
-    s->last_value = value;
-    s->last_time_ns = time_ns;
-    return rate;
-}
+/* The time of a sample. */
+struct moment {
+    int64_t mono_ns, interval_ns;
+};
 
+/* In the unit of the column; of a counter per second. */
 static double value_of(const struct pt_watch_rule *rule, struct pt_watch_state *state,
-                       const struct pt_batch *b, uint32_t row) {
+                       const struct pt_batch *b, uint32_t row, const struct moment *at) {
     int column = pt_table_find(b->table, rule->column);
-    double value = cell_of(b, row, column);
+    const struct pt_column *c = &b->table->columns[column];
     if (*rule->of)
-        return value / cell_of(b, row, pt_table_find(b->table, rule->of)) * 100;
-    if (b->table->columns[column].kind != PT_COUNTER || isnan(value))
-        return value;
-    return rate_of(state, value, pt_get_time(b, row, b->table->columns[column].source));
+        return cell_of(b, row, column) / cell_of(b, row, pt_table_find(b->table, rule->of)) * 100;
+    pt_rate_next(&state->rate, b, row, column, at->mono_ns, at->interval_ns);
+    if (c->kind == PT_COUNTER)
+        return state->rate.value / pt_units[c->unit].prometheus_factor;
+    return isnan(state->rate.value) ? NAN : cell_of(b, row, column);
 }
 
 static void step(struct pt_watch *w, struct pt_watch_state *state, double value, double now,
@@ -193,7 +218,7 @@ static void step(struct pt_watch *w, struct pt_watch_state *state, double value,
 }
 
 static void see_rule(struct pt_watch *w, size_t index, const struct pt_sample *sample,
-                     pt_watch_function *changed, void *arg) {
+                     const struct moment *at, pt_watch_function *changed, void *arg) {
     const struct pt_watch_rule *rule = &w->rules[index];
     int table = pt_schema_find(sample->schema, rule->table);
     const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
@@ -210,20 +235,53 @@ static void see_rule(struct pt_watch *w, size_t index, const struct pt_sample *s
         if (!state)
             continue;
         state->is_seen = true;
-        step(w, state, value_of(rule, state, b, row), now, changed, arg);
+        step(w, state, value_of(rule, state, b, row, at), now, changed, arg);
     }
     for (size_t i = 0; i < w->state_count; i++)
         if (w->states[i].rule == index && !w->states[i].is_seen)
             step(w, &w->states[i], NAN, now, changed, arg); /* the row is gone */
 }
 
+/* A figure has one state, and one value in the base unit of its form. */
+static void see_figures(struct pt_watch *w, const struct pt_sample *sample,
+                        pt_watch_function *changed, void *arg) {
+    bool has_figures = false;
+    for (size_t i = 0; i < w->rule_count; i++)
+        has_figures |= w->rules[i].is_figure;
+    if (!has_figures)
+        return;
+    if (!w->figures) {
+        w->figures = pt_calloc(1, sizeof *w->figures);
+        pt_figure_stream_init(w->figures, sample->schema);
+    }
+    if (!pt_figure_stream_add(w->figures, sample))
+        return; /* only events */
+    for (size_t i = 0; i < w->rule_count; i++) {
+        struct pt_watch_state *state = w->rules[i].is_figure ? get_state(w, i, "") : NULL;
+        if (state)
+            step(w, state, w->figures->now[w->rules[i].figure].value, (double)sample->mono_ns / 1e9,
+                 changed, arg);
+    }
+}
+
 void pt_watch_see(struct pt_watch *w, const struct pt_sample *sample, pt_watch_function *changed,
                   void *arg) {
+    struct moment at = { sample->mono_ns, w->gaps.last_ns ? sample->mono_ns - w->gaps.last_ns : 0 };
+    if (pt_gaps_next(&w->gaps, sample->mono_ns)) {
+        at.interval_ns = 0;
+        for (size_t i = 0; i < w->state_count; i++) /* no rate across the gap */
+            w->states[i].rate = (struct pt_rate){ 0 };
+    }
+    see_figures(w, sample, changed, arg);
     for (size_t i = 0; i < w->rule_count; i++)
-        see_rule(w, i, sample, changed, arg);
+        if (!w->rules[i].is_figure)
+            see_rule(w, i, sample, &at, changed, arg);
 }
 
 void pt_watch_release(struct pt_watch *w) {
+    if (w->figures)
+        pt_figure_stream_release(w->figures);
+    pt_free(w->figures);
     pt_free(w->states);
     *w = (struct pt_watch){ 0 };
 }

@@ -1,7 +1,8 @@
 /* analyze/window.h -- a run as time windows shared by all its tables.
  *
- * Every number (a table, a key, a column) becomes a series with one value per window: the mean of a
- * gauge, or the growth per second of a counter by the times of its reads. A window is at least
+ * Every figure (derive/figure.h), and every number that the caller wants (a column of a key of a
+ * table), becomes a series with one value per window: the mean of a gauge over time, or the growth
+ * of a counter per second by the times of its reads (derive/rates.h). A window is at least
  * PT_WINDOW_SHORTEST_NS long; when there are too many, neighbours are merged, so that a week needs
  * no more memory than a minute. A long time without samples is a gap: no window, and no rate across
  * it. Of tables that mark the rows of the recorded command, only those rows are kept. NAN is
@@ -9,7 +10,7 @@
 #ifndef PT_ANALYZE_WINDOW_H
 #define PT_ANALYZE_WINDOW_H
 
-#include "model/sample.h"
+#include "derive/figure.h"
 #include "store/journal.h"
 
 #define PT_WINDOW_MAX          1024
@@ -26,9 +27,7 @@ struct pt_window_series {
     int column;                     /* of the table */
     struct pt_window_point *points; /* `point_count`; later windows have none */
     size_t point_count, point_capacity;
-    double last_value;
-    int64_t last_time_ns;
-    bool has_last;
+    struct pt_rate rate;
 };
 
 /* A process, device, ...: the rows of a table with the same key. */
@@ -43,8 +42,6 @@ struct pt_window {
     int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 
-typedef bool pt_window_wants_function(const struct pt_table *table, const struct pt_column *column);
-
 struct pt_windows {
     const struct pt_schema *schema;
     int **wanted;       /* per table: the columns kept */
@@ -57,16 +54,20 @@ struct pt_windows {
 
     struct pt_window windows[PT_WINDOW_MAX];
     size_t count;
-    int64_t width_ns, mean_interval_ns;
+    int64_t width_ns, interval_ns; /* interval: to the previous sample; 0: there is none */
+    struct pt_gaps gaps;
+    struct pt_figure_stream figures;
+    struct pt_window_series figure_points[PT_FIGURE_COUNT]; /* `column` is unused */
+    struct pt_classic_histogram latencies[PT_LATENCY_COUNT][PT_WINDOW_MAX];
     int64_t first_mono_ns, first_wall_ns, last_mono_ns;
     bool has_first;
     uint64_t gap_count;
     double gap_seconds;
 };
 
-/* Borrows the schema; `wants` selects numeric columns. */
+/* Borrows the schema; `wants` selects numeric columns. Figures are always kept. */
 void pt_windows_init(struct pt_windows *w, const struct pt_schema *schema,
-                     pt_window_wants_function *wants);
+                     pt_wants_function *wants);
 void pt_windows_release(struct pt_windows *w);
 void pt_windows_add(struct pt_windows *w, const struct pt_sample *sample);
 /* Adds all samples of a journal. 0 or -errno. */
@@ -82,6 +83,8 @@ static inline double pt_window_seconds(const struct pt_window *window) {
     return (double)(window->end_ns - window->start_ns) / 1e9;
 }
 
+/* Value of a figure in the windows from `from` to before `to`, or NAN. */
+double pt_windows_figure(const struct pt_windows *w, enum pt_figure_id id, size_t from, size_t to);
 /* Value in a window, or NAN. */
 double pt_series_at(const struct pt_window_series *s, size_t window);
 

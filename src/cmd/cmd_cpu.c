@@ -30,7 +30,7 @@ static int show(const struct pt_command_options *o, char **operands) {
     if (!code)
         code = write_files(&o->profile_outputs, &file.profile);
     if (!code) {
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         if (o->lines) {
             if (pt_lines_print(&file.profile, o->lines, &out, &err))
                 code = pt_command_fail(&err, 1);
@@ -56,7 +56,7 @@ static int compare(const struct pt_command_options *o, const struct pt_profile *
     if (pt_profile_diff(before, after, &diff, &err))
         return pt_command_fail(&err, 1);
     int code = write_files(&o->profile_outputs, &diff);
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (!code && !o->is_quiet && o->top_rows > 0)
         pt_profile_diff_print(&diff, (size_t)o->top_rows, &out);
     pt_profile_release(&diff);
@@ -116,6 +116,7 @@ int pt_cmd_cpu(const struct pt_command_options *o, char **operands, bool has_das
                   .wants_python = o->wants_python },
         .command = *operands ? operands : NULL,
         .duration_ns = o->duration_ns,
+        .grace_ns = o->grace_ns,
         .files = { o->profile_outputs.items, o->profile_outputs.count, o->is_quiet },
         .top_rows = (size_t)o->top_rows,
         .lines = o->lines,

@@ -39,6 +39,11 @@ static int add_samples(struct pt_diff *d, int side, struct pt_journal_reader *re
     const struct pt_journal_note *note = pt_journal_note_find(reader, "static");
     if (!rc && note && d->comparisons.run_counts[side] == 0)
         pt_settings_read(&d->settings[side], (struct pt_str){ note->text, note->text_len });
+    struct pt_subject subject;
+    pt_subject_read(&subject, reader);
+    if (d->comparisons.run_counts[0] + d->comparisons.run_counts[1] == 0)
+        d->subject = subject;
+    pt_subject_join(&d->subject, &subject);
     if (!rc)
         pt_comparisons_add(&d->comparisons, side, w);
     pt_sample_release(&sample);
@@ -138,7 +143,7 @@ static int diff_profiles(const struct pt_run_list runs[2], const struct pt_comma
     if (o->output && pt_profile_write(&diff, o->output, &err)) {
         code = pt_command_fail(&err, EXIT_ERROR);
     } else if (!o->as_json && !o->as_markdown) {
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         pt_out_text(&out, "\nCPU time by function:\n");
         pt_profile_diff_print(&diff, FUNCTIONS_SHOWN, &out);
         code = pt_command_close(&out, 0) ? EXIT_ERROR : 0;
@@ -149,7 +154,7 @@ static int diff_profiles(const struct pt_run_list runs[2], const struct pt_comma
 
 static int print(const struct pt_diff *d, const struct pt_command_options *o) {
     struct pt_out out;
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (o->as_json)
         pt_diff_print_json(d, &out);
     else if (o->as_markdown)

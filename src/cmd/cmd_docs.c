@@ -115,7 +115,7 @@ void pt_docs_bash(struct pt_out *out) {
                      "complete -F _pitot pitot\n");
 }
 
-static void otel_name(struct pt_out *out, const struct pt_otel_name *n) {
+static void otel_name(struct pt_out *out, const struct pt_table *t, int column) {
     static const char *const kinds[] = {
         [PT_OTLP_GAUGE] = "gauge",
         [PT_OTLP_COUNTER] = "counter",
@@ -124,8 +124,11 @@ static void otel_name(struct pt_out *out, const struct pt_otel_name *n) {
         [PT_OTLP_SUMMED_HISTOGRAM] = "histogram",
     };
     static const char *const parts[] = { "", ", its sum", ", its count" };
-    pt_out_printf(out, "| `%s.%s` | `%s` | %s%s | %s | %s |\n", n->table, n->column, n->name,
-                  kinds[n->kind], parts[n->part], n->unit, n->attributes ? n->attributes : "");
+    struct pt_otel_name n;
+    if (pt_otel_name_of(t, column, &n))
+        pt_out_printf(out, "| `%s.%s` | `%s` | %s%s | %.*s | %s |\n", t->name,
+                      t->columns[column].short_name, n.name, kinds[n.kind], parts[n.part],
+                      (int)n.unit.len, n.unit.at, n.attributes);
 }
 
 void pt_docs_otel(struct pt_out *out) {
@@ -137,13 +140,21 @@ void pt_docs_otel(struct pt_out *out) {
                 "[METRICS.md](METRICS.md), in base units. Metrics of programs with libpitot "
                 "keep their own names.\n\n"
                 "| column | name | kind | unit | attributes |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < pt_otel_name_count; i++)
-        otel_name(out, &pt_otel_names[i]);
+    const struct pt_table *tables[PT_SAMPLER_TABLES];
+    uint32_t table_count = pt_sampler_tables(tables);
+    for (uint32_t t = 0; t < table_count; t++)
+        for (int c = 0; c < tables[t]->column_count; c++)
+            otel_name(out, tables[t], c);
     pt_out_text(out, "\nKeys of tables become attributes of the same name, except these:\n\n"
                      "| key | attribute |\n|---|---|\n");
-    for (size_t i = 0; i < pt_otel_key_count; i++)
-        pt_out_printf(out, "| `%s.%s` | `%s` |\n", pt_otel_keys[i].table, pt_otel_keys[i].column,
-                      pt_otel_keys[i].attribute);
+    for (uint32_t t = 0; t < table_count; t++)
+        for (int c = 0; c < tables[t]->column_count; c++) {
+            struct pt_otel_key key;
+            const char *name = tables[t]->columns[c].short_name;
+            if (pt_otel_key_of(tables[t], pt_str_from(name), &key))
+                pt_out_printf(out, "| `%s.%s` | `%.*s` |\n", tables[t]->name, name,
+                              (int)key.attribute.len, key.attribute.at);
+        }
 }
 
 static void print_dashboard(struct pt_out *out) {
@@ -179,7 +190,7 @@ int pt_cmd_docs(const struct pt_command_options *o, char **operands, bool has_da
         if (strcmp(*operands, pages[i].name) != 0)
             continue;
         struct pt_out out;
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         pages[i].print(&out);
         return pt_command_close(&out, 0);
     }

@@ -19,7 +19,7 @@ int pt_cmd_doctor(const struct pt_command_options *o, char **operands, bool has_
     if (pt_command_open_fs(o, &fs))
         return 2;
     struct pt_out out;
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     int code = pt_doctor_run(&fs, o->as_json, wants_colour(), &out);
     pt_fs_close(&fs);
     return pt_command_close(&out, code);

@@ -40,16 +40,16 @@ int pt_command_energy_basis(const struct pt_command_options *o, struct pt_energy
 
 /* Notes stand between samples, so the basis is known only at the end. */
 static int read_run(struct pt_journal_reader *reader, struct pt_energy_meter *meter) {
-    struct pt_figure_reader figures;
+    struct pt_figure_stream figures;
     struct pt_sample sample;
     int next;
-    pt_figure_reader_init(&figures, &reader->schema);
+    pt_figure_stream_init(&figures, &reader->schema);
     pt_sample_init(&sample, &reader->schema);
     while ((next = pt_journal_next(reader, &sample)) > 0)
-        if (pt_figure_reader_next(&figures, &sample))
+        if (pt_figure_stream_add(&figures, &sample))
             pt_energy_meter_add(meter, &sample, &figures);
     pt_sample_release(&sample);
-    pt_figure_reader_release(&figures);
+    pt_figure_stream_release(&figures);
     return next;
 }
 
@@ -87,7 +87,7 @@ static int report_run(const char *journal, const struct pt_command_options *o) {
     } else {
         pt_energy_report_make(&report, &meter, &basis);
         uuid_unparse_lower(reader.uuid, uuid);
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         if (o->as_json) {
             pt_energy_print_json(&report, uuid, &out);
         } else {

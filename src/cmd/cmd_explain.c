@@ -19,7 +19,7 @@ int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has
         rc = pt_explain_run(&run, journal, &err);
     if (rc)
         return pt_command_fail(&err, 2);
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (o->as_json)
         pt_explain_print_json(&run, &out);
     else

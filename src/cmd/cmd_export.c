@@ -91,7 +91,7 @@ int pt_cmd_export(const struct pt_command_options *o, char **operands, bool has_
         return pt_command_fail(&err, 1);
     warn_of_damage(&result);
     if (!o->is_quiet)
-        fprintf(stderr, "Exported %llu samples to %s/%s.*\n",
-                (unsigned long long)result.sample_count, o->output ? o->output : directory, name);
+        pt_say("Exported %llu samples to %s/%s.*", (unsigned long long)result.sample_count,
+               o->output ? o->output : directory, name);
     return 0;
 }

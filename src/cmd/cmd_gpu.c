@@ -24,7 +24,7 @@ static int import(const struct pt_command_options *o, char **operands) {
     if (!rc)
         rc = pt_gpu_import(journal, operands, count - 1, &timeline, &start_ns, &err);
     if (!rc && !o->is_quiet) {
-        pt_out_borrow(&out, STDERR_FILENO);
+        pt_out_show(&out, STDERR_FILENO);
         pt_timeline_print(&timeline, start_ns, (size_t)o->top_rows, &out);
         (void)pt_out_close(&out);
     }

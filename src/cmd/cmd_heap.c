@@ -5,7 +5,7 @@
 #include "profile/heap/heap_report.h"
 #include "profile/model/lines.h"
 #include "profile/files/profile_readers.h"
-#include "profile/sample/symbolize.h"
+#include "profile/sample/confined_names.h"
 #include "profile/files/profile_writers.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ int pt_command_heap_file(const struct pt_command_options *o, const char *path,
         return rc;
     if (into->profile.meta.unnamed)
         pt_log(PT_LOG_WARNING, "%s is incomplete; using what there is", path);
-    pt_symbolize_saved(&into->profile);
+    pt_confined_names_saved(into);
     if (!o->heap_metric)
         return 0;
     rc = parse_metric(o->heap_metric, &metric, err);
@@ -77,7 +77,7 @@ static int print(const struct pt_command_options *o, const struct pt_profile *p)
     struct pt_err err;
     struct pt_out out;
     int code = 0;
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (o->as_json)
         pt_heap_report_print_json(p, how.top_rows, &out);
     else if (o->lines)
@@ -105,6 +105,7 @@ int pt_cmd_heap(const struct pt_command_options *o, char **operands, bool has_da
     (void)argv;
     struct pt_heap_profile_options h = {
         .command = operands,
+        .grace_ns = o->grace_ns,
         .stack_bytes = (size_t)o->stack_kib << 10,
         .files = { o->profile_outputs.items, o->profile_outputs.count, o->is_quiet },
         .top_rows = (size_t)o->top_rows,

@@ -77,7 +77,7 @@ static int merge(const struct pt_command_options *o, const struct pt_run_list *r
         pt_str_copy(directory, PATH_MAX, pt_str_from(o->output));
     rc = pt_merge_write(&m, (const char *const *)runs->journals, runs->count, directory, err);
     if (!rc && !o->is_quiet) {
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         pt_merge_print(&m, &out);
         rc = print_stragglers(m.journal, &out, err);
         if (pt_command_close(&out, 0) && !rc)
@@ -87,8 +87,7 @@ static int merge(const struct pt_command_options *o, const struct pt_run_list *r
     if (!rc && with_page)
         rc = pt_report_write(&page, err);
     if (!rc && !o->is_quiet)
-        fprintf(stderr, "Wrote %s%s%s\n", m.journal, with_page ? " and " : "",
-                with_page ? o->output : "");
+        pt_say("Wrote %s%s%s", m.journal, with_page ? " and " : "", with_page ? o->output : "");
     pt_merge_release(&m);
     return rc;
 }

@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MIN_INTERVAL_NS    PT_NS_PER_MS
-#define MIN_BLACKBOX_BYTES (INT64_C(4) << 20)
-
 static int check_tags(const struct pt_option_list *tags, struct pt_err *err) {
     for (size_t i = 0; i < tags->count; i++) {
         const char *equals = strchr(tags->items[i], '=');
@@ -51,11 +48,7 @@ int pt_command_push(const struct pt_command_options *o, struct pt_push_options *
 }
 
 static int check_blackbox(const struct pt_command_options *o, struct pt_err *err) {
-    if (o->blackbox_bytes == 0)
-        return 0;
-    if (o->blackbox_bytes < MIN_BLACKBOX_BYTES)
-        return pt_fail(err, -EINVAL, "--blackbox: must be at least 4M");
-    if (o->cpu_hz > 0 || o->heap_mean)
+    if (o->blackbox_bytes > 0 && (o->cpu_hz > 0 || o->heap_mean))
         return pt_fail(
             err, -EINVAL,
             "--blackbox: cannot be used with --cpu or --heap, because profiles have no size limit");
@@ -77,8 +70,6 @@ static int choose_heap(const struct pt_command_options *o, struct pt_recorder_op
 
 static int check(const struct pt_command_options *o, struct pt_recorder_options *r,
                  struct pt_err *err) {
-    if (o->interval_ns < MIN_INTERVAL_NS)
-        return pt_fail(err, -EINVAL, "--interval: must be at least 1 ms");
     if (r->command && (o->pids.count > 0 || o->container))
         return pt_fail(err, -EINVAL, "give either a command or --pid/--container, not both");
     int rc = check_profile(o, r, err);
@@ -107,6 +98,7 @@ int pt_command_record(enum pt_command_id id, const struct pt_command_options *o,
         .directory = o->output,
         .interval_ns = o->interval_ns,
         .duration_ns = o->duration_ns,
+        .grace_ns = o->grace_ns,
         .max_overhead = o->max_overhead_percent / 100,
         .container = o->container,
         .cpu_hz = o->cpu_hz,
@@ -119,15 +111,15 @@ int pt_command_record(enum pt_command_id id, const struct pt_command_options *o,
         .own_argv = argv,
         .is_quiet = o->is_quiet,
         .wants_report = o->wants_report,
+        .may_add_processes = !o->collect && !o->no_collect,
     };
     struct pt_err err = { "" };
     const char *engine_url;
-    r.engines.wants_raw = o->wants_raw_engine;
     if (has_dashes && !r.command)
         return pt_command_misused(id, "missing command after --");
     if (o->wants_report && pt_report_check(&err))
         return pt_command_misused(id, "--report: %s", err.text);
-    if (pt_command_engines(&o->engines, &r.engines, &engine_url, &err) || check(o, &r, &err))
+    if (pt_command_engines(o, &r.engines, &engine_url, &err) || check(o, &r, &err))
         return pt_command_misused(id, "%s", err.text);
     if (pt_command_open_fs(o, &r.fs))
         return PT_EXIT_OWN_FAILURE;

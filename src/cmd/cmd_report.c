@@ -1,5 +1,6 @@
 #include "report/report_page.h"
 
+#include "base/log.h"
 #include "cmd/command.h"
 #include "store/run.h"
 
@@ -33,6 +34,6 @@ int pt_cmd_report(const struct pt_command_options *o, char **operands, bool has_
     if (rc)
         return pt_command_fail(&err, 1);
     if (!o->is_quiet)
-        fprintf(stderr, "Wrote %s\n", path);
+        pt_say("Wrote %s", path);
     return 0;
 }

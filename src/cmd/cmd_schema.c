@@ -1,6 +1,6 @@
 #include "sampler/sampler.h"
 #include "cmd/command.h"
-#include "model/schema_text.h"
+#include "derive/schema_text.h"
 #include "gputrace/gpu_tables.h"
 
 #include <unistd.h>
@@ -8,17 +8,19 @@
 #define TABLES_MAX (PT_SAMPLER_TABLES + PT_TIMELINE_TABLES)
 
 /* The tables of a recording, then those that `pitot gpu` adds. */
-static struct pt_schema run_schema(const struct pt_table *tables[TABLES_MAX]) {
-    uint32_t count = pt_sampler_tables(tables);
-    for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
-        tables[count++] = pt_timeline_tables[i];
-    return (struct pt_schema){ tables, count };
+const struct pt_schema *pt_known_schema(void) {
+    static const struct pt_table *tables[TABLES_MAX];
+    static struct pt_schema schema = { tables, 0 };
+    if (schema.table_count == 0) {
+        schema.table_count = pt_sampler_tables(tables);
+        for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
+            tables[schema.table_count++] = pt_timeline_tables[i];
+    }
+    return &schema;
 }
 
 void pt_schema_markdown(struct pt_out *out) {
-    const struct pt_table *tables[TABLES_MAX];
-    struct pt_schema schema = run_schema(tables);
-    pt_schema_print_markdown(&schema, out);
+    pt_schema_print_markdown(pt_known_schema(), out);
 }
 
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -27,15 +29,14 @@ int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_
     (void)argv;
     if (*operands)
         return pt_command_misused(PT_COMMAND_SCHEMA, "unexpected argument '%s'", *operands);
-    const struct pt_table *tables[TABLES_MAX];
-    struct pt_schema schema = run_schema(tables);
+    const struct pt_schema *schema = pt_known_schema();
     struct pt_out out;
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (o->as_json)
-        pt_schema_print_json(&schema, &out);
+        pt_schema_print_json(schema, &out);
     else if (o->as_markdown)
-        pt_schema_print_markdown(&schema, &out);
+        pt_schema_print_markdown(schema, &out);
     else
-        pt_schema_print(&schema, &out);
+        pt_schema_print(schema, &out);
     return pt_command_close(&out, 0);
 }

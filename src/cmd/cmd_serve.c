@@ -73,12 +73,10 @@ int pt_cmd_serve(const struct pt_command_options *o, char **operands, bool has_d
         .probe = o->probe,
         .probe_interval_ns = o->probe_interval_ns,
     };
-    s.engines.wants_raw = o->wants_raw_engine;
     if (*operands)
         return pt_command_misused(PT_COMMAND_SERVE, "unexpected argument '%s'", *operands);
     if (check(o, &s, &err) || choose_state_directory(o->state_directory, state_directory, &err) ||
-        pt_command_engines(&o->engines, &s.engines, &engine_url, &err) ||
-        pt_command_push(o, &s.push, &err))
+        pt_command_engines(o, &s.engines, &engine_url, &err) || pt_command_push(o, &s.push, &err))
         return pt_command_misused(PT_COMMAND_SERVE, "%s", err.text);
     s.push.state_directory = state_directory;
     if (pt_command_open_fs(o, &s.fs))

@@ -1,48 +1,74 @@
+#include "base/confine.h"
 #include "profile/names/debuginfod.h"
 #include "profile/run/run_cpu.h"
+#include "base/log.h"
 #include "cmd/command.h"
 #include "profile/names/late_symbols.h"
 #include "profile/files/profile_readers.h"
 #include "profile/files/profile_writers.h"
+#include "profile/sample/confined_names.h"
 #include "store/run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define MODULES_LISTED 10
 
-static void print_missing(const struct pt_late_symbols *s, const struct pt_profile *p) {
+/* In the confined process; says counts, then modules without a debug file. */
+static void look_up(struct pt_profile *p, void *files, struct pt_buf *said) {
+    struct pt_late_symbols s;
+    pt_late_symbols_add(&s, p, files);
+    pt_buf_varint(said, s.wanted);
+    pt_buf_varint(said, s.found);
+    for (size_t i = 0; i < s.missing_count; i++)
+        pt_buf_varint(said, s.missing[i]);
+    pt_late_symbols_release(&s);
+}
+
+static int fetch_through_door(void *nothing, const char *build_id) {
+    (void)nothing;
+    return pt_confine_fetch(build_id);
+}
+
+static void print_missing(struct pt_bytes missing, const struct pt_profile *p) {
     size_t listed = 0;
-    for (size_t i = 0; i < s->missing_count; i++) {
-        const struct pt_profile_module *m = &p->modules.at[s->missing[i]];
+    while (missing.at < missing.end && !missing.failed) {
+        uint64_t module = pt_bytes_varint(&missing);
+        if (missing.failed || module >= p->modules.count)
+            break;
+        const struct pt_profile_module *m = &p->modules.at[module];
         struct pt_str path = pt_profile_text(p, m->path), id = pt_profile_text(p, m->build_id);
         /* [kernel], [vdso] and generated code have no debug files */
         if (path.len == 0 || path.at[0] == '[' || listed++ >= MODULES_LISTED)
             continue;
-        fprintf(stderr, "  no debug file for %.*s (%s%.*s)\n", (int)path.len, path.at,
-                id.len > 0 ? "build id " : "no build id", (int)id.len, id.at);
+        pt_say("  no debug file for %.*s (%s%.*s)", (int)path.len, path.at,
+               id.len > 0 ? "build id " : "no build id", (int)id.len, id.at);
     }
     if (listed > MODULES_LISTED)
-        fprintf(stderr, "  and %zu more modules\n", listed - MODULES_LISTED);
+        pt_say("  and %zu more modules", listed - MODULES_LISTED);
 }
 
 static int add_symbols(const struct pt_command_options *o, struct pt_debug_files *files,
-                       const char *from, const char *into) {
+                       struct pt_debuginfod *servers, const char *from, const char *into) {
     struct pt_profile_file file;
-    struct pt_late_symbols symbols = { 0 };
+    struct pt_buf said = { 0 };
     struct pt_err err = { "" };
+    struct pt_confined_names how = { look_up, files, pt_debuginfod_fetch, servers };
     int rc = pt_profile_file_read(&file, from, &err);
-    if (!rc) {
-        pt_late_symbols_add(&symbols, &file.profile, files);
+    if (!rc)
+        rc = pt_confined_names(&file, &how, &said, &err);
+    if (!rc)
         rc = pt_profile_write(&file.profile, into, &err);
-    }
     if (!rc && !o->is_quiet) {
-        fprintf(stderr, "%s: resolved %zu of %zu addresses without debug information\n", into,
-                symbols.found, symbols.wanted);
-        print_missing(&symbols, &file.profile);
+        struct pt_bytes r = { said.at, said.at + said.len, false };
+        uint64_t wanted = pt_bytes_varint(&r), found = pt_bytes_varint(&r);
+        pt_say("%s: resolved %" PRIu64 " of %" PRIu64 " addresses without debug information", into,
+               found, wanted);
+        print_missing(r, &file.profile);
     }
-    pt_late_symbols_release(&symbols);
+    pt_buf_release(&said);
     pt_profile_file_release(&file);
     return rc ? pt_command_fail(&err, 1) : 0;
 }
@@ -89,14 +115,14 @@ static int symbolize(const struct pt_command_options *o, const struct profiles *
                      struct pt_debug_files *files) {
     struct pt_debuginfod servers = { 0 };
     struct pt_err err = { "" };
-    files->fetch = pt_debuginfod_fetch;
-    files->fetch_arg = &servers;
+    files->fetch = fetch_through_door;
     int rc = pt_elf_check(&err);
     if (!rc)
         rc = pt_debuginfod_open(&servers, &err);
     int code = rc ? pt_command_fail(&err, 1) : 0;
     for (size_t i = 0; !code && i < profiles->count; i++)
-        code = add_symbols(o, files, profiles->list[i], o->output ? o->output : profiles->list[i]);
+        code = add_symbols(o, files, &servers, profiles->list[i],
+                           o->output ? o->output : profiles->list[i]);
     pt_debuginfod_close(&servers);
     return code;
 }

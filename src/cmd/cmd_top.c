@@ -3,21 +3,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/command.h"
+#include "source/kernel/pid.h"
 #include "store/run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #define MIN_INTERVAL_NS (10 * PT_NS_PER_MS)
-
-static int check_pids(const struct pt_target *target, struct pt_err *err) {
-    for (int i = 0; i < target->pid_count; i++)
-        if (kill(target->pids[i], 0) && errno == ESRCH)
-            return pt_fail(err, -ESRCH, "cannot watch process %d: no such process",
-                           (int)target->pids[i]);
-    return 0;
-}
 
 static int check(const struct pt_command_options *o, struct pt_top_options *top, const char **url,
                  struct pt_err *err) {
@@ -25,7 +17,7 @@ static int check(const struct pt_command_options *o, struct pt_top_options *top,
         return pt_fail(err, -EINVAL, "--interval: must be at least 10 ms");
     if (o->top_count < 0)
         return pt_fail(err, -EINVAL, "--iterations: must not be negative; 0 = no limit");
-    int rc = pt_command_engines(&o->engines, &top->engines, url, err);
+    int rc = pt_command_engines(o, &top->engines, url, err);
     if (!rc)
         rc = pt_command_pids(&o->pids, top->target.pids, &top->target.pid_count, err);
     return rc;
@@ -39,7 +31,12 @@ static int show_now(const struct pt_command_options *o, struct pt_top_options to
     if (rc)
         return rc;
     top.fs = &fs;
-    rc = fs.is_live ? check_pids(&top.target, err) : 0;
+    for (int i = 0; i < top.target.pid_count && !rc; i++)
+        rc = pt_pid_check(&fs, top.target.pids[i], &top.target.start_ticks[i], err);
+    if (!rc && top.target.pid_count > 0)
+        pt_subject_of_pids(&top.subject, &fs, top.target.pids, top.target.pid_count);
+    else
+        top.subject.kind = PT_SUBJECT_MACHINE;
     if (!rc)
         rc = pt_top_run(&top, err);
     pt_fs_close(&fs);

@@ -1,6 +1,6 @@
 #include "cmd/command.h"
 
-#include <stdio.h>
+#include <unistd.h>
 
 int pt_cmd_version(const struct pt_command_options *o, char **operands, bool has_dashes,
                    char **argv) {
@@ -8,6 +8,9 @@ int pt_cmd_version(const struct pt_command_options *o, char **operands, bool has
     (void)operands;
     (void)has_dashes;
     (void)argv;
-    puts("pitot " PITOT_VERSION);
+    struct pt_out out;
+    pt_out_show(&out, STDOUT_FILENO);
+    pt_out_text(&out, "pitot " PITOT_VERSION "\n");
+    pt_out_close(&out);
     return 0;
 }

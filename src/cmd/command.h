@@ -20,6 +20,7 @@ enum pt_command_id {
     PT_COMMAND_EXPLAIN,
     PT_COMMAND_DIFF,
     PT_COMMAND_MERGE,
+    PT_COMMAND_REPAIR,
     PT_COMMAND_TOP,
     PT_COMMAND_MARK,
     PT_COMMAND_SCHEMA,
@@ -35,11 +36,12 @@ struct pt_command_options {
     const char *output, *formats, *container, *collect, *no_collect, *run;
     const char *procfs, *sysfs, *rootfs;
     const char *region, *carbon_intensity, *pue, *price_kwh, *price_hour, *currency;
-    int64_t interval_ns, duration_ns, verbosity;
+    int64_t interval_ns, duration_ns, grace_ns, verbosity;
     bool processes, is_quiet, as_json, as_markdown, wants_help, wants_report;
     double max_overhead_percent;
     struct pt_option_list pids, tags, engines;
     bool wants_raw_engine;
+    int64_t ttft_objective_ns, inter_token_objective_ns;
     const char *alerts, *alert_command;
     int64_t blackbox_bytes, blackbox_keep_ns;
     bool must_keep;
@@ -111,6 +113,8 @@ int pt_cmd_explain(const struct pt_command_options *o, char **operands, bool has
                    char **argv);
 int pt_cmd_diff(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_merge(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
+int pt_cmd_repair(const struct pt_command_options *o, char **operands, bool has_dashes,
+                  char **argv);
 int pt_cmd_top(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_mark(const struct pt_command_options *o, char **operands, bool has_dashes, char **argv);
 int pt_cmd_schema(const struct pt_command_options *o, char **operands, bool has_dashes,
@@ -133,6 +137,8 @@ int pt_command_fail(const struct pt_err *err, int code);
 int pt_command_close(struct pt_out *out, int code);
 
 /* METRICS.md. cmd/cmd_schema.c */
+/* Every table that Pitot can record. */
+const struct pt_schema *pt_known_schema(void);
 void pt_schema_markdown(struct pt_out *out);
 
 /* Overrides `basis` with the assumptions given as options. 0 or -EINVAL. cmd/cmd_energy.c */
@@ -149,7 +155,7 @@ int pt_command_push(const struct pt_command_options *o, struct pt_push_options *
 struct pt_engine_options;
 int pt_command_pids(const struct pt_option_list *list, pid_t *pids, int *count,
                     struct pt_err *err) PT_MUST_CHECK;
-int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+int pt_command_engines(const struct pt_command_options *o, struct pt_engine_options *engines,
                        const char **url, struct pt_err *err) PT_MUST_CHECK;
 
 /* --collect, --no-collect and --processes, by index of pt_collectors[]. 0 or -EINVAL.

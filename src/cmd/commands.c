@@ -29,6 +29,7 @@
 #define EXPLAIN      (1u << PT_COMMAND_EXPLAIN)
 #define DIFF         (1u << PT_COMMAND_DIFF)
 #define MERGE        (1u << PT_COMMAND_MERGE)
+#define REPAIR       (1u << PT_COMMAND_REPAIR)
 #define TOP          (1u << PT_COMMAND_TOP)
 #define MARK         (1u << PT_COMMAND_MARK)
 #define SCHEMA       (1u << PT_COMMAND_SCHEMA)
@@ -51,10 +52,13 @@ const struct pt_option pt_command_option_list[] = {
     { "output", 'o', PT_OPTION_TEXT, MERGE, AT(output), "./profiler-output", "WHERE",
       "directory for the merged run; with FILE.html, write the report there and the run next to "
       "it" },
+    { "output", 'o', PT_OPTION_TEXT, REPAIR, AT(output), NULL, "DIR",
+      "directory for the repaired journal [replace the journal; the damaged one is kept as "
+      "*.damaged]" },
     { "profile", 0, PT_OPTION_TEXT, REPORT, AT(profile), NULL, "FILE",
       "CPU profile of the run [<uuid>.cpu.pitotprof next to the journal]" },
     { "interval", 't', PT_OPTION_MS, RECORD | SERVE, AT(interval_ns), "1000", "MS",
-      "sampling interval: 1000, 100ms, 1s" },
+      "sampling interval: 1000, 100ms, 1s", .minimum = "1ms" },
     { "interval", 't', PT_OPTION_MS, TOP, AT(interval_ns), "1000", "MS",
       "time between updates: 1000, 100ms, 2s" },
     { "iterations", 'n', PT_OPTION_I64, TOP, AT(top_count), "0", "N",
@@ -77,7 +81,11 @@ const struct pt_option pt_command_option_list[] = {
     { "report", 0, PT_OPTION_FLAG, RECORD, AT(wants_report), NULL, NULL,
       "write the HTML report at the end, as `pitot report` does" },
     { "duration", 'd', PT_OPTION_S, RECORD_ALONE | CPU, AT(duration_ns), NULL, "TIME",
-      "stop after TIME (60, 90s, 5m)" },
+      "stop after TIME (60, 90s, 5m), and end the command", .minimum = "1ms" },
+    { "grace", 0, PT_OPTION_S, RECORD_ALONE | CPU | HEAP, AT(grace_ns), "10s", "TIME",
+      "time to exit for a command that Pitot ends (-d, lost terminal), before it is killed" },
+    { "grace", 0, PT_OPTION_S, GPU, AT(grace_ns), "10m", "TIME",
+      "time to exit for a command that Pitot ends (lost terminal), before it is killed" },
     { "pid", 0, PT_OPTION_LIST, RECORD_ALONE, AT(pids), NULL, "PID",
       "record a running process and its descendants; repeatable" },
     { "pid", 0, PT_OPTION_LIST, CPU, AT(pids), NULL, "PID",
@@ -146,15 +154,20 @@ const struct pt_option pt_command_option_list[] = {
       "engines, 'off' = none [auto]" },
     { "engine-raw", 0, PT_OPTION_FLAG, RECORD | SERVE, AT(wants_raw_engine), NULL, NULL,
       "also keep the engine's metrics that have no column" },
+    { "slo-ttft", 0, PT_OPTION_MS, RECORD | SERVE | TOP, AT(ttft_objective_ns), "500ms", "TIME",
+      "objective of goodput: time to first token" },
+    { "slo-inter-token", 0, PT_OPTION_MS, RECORD | SERVE | TOP, AT(inter_token_objective_ns),
+      "50ms", "TIME", "objective of goodput: time between tokens" },
     { "alerts", 0, PT_OPTION_TEXT, RECORD | SERVE | TOP, AT(alerts), NULL, "FILE",
       "file of alert rules [GPU utilization below 10 % or above 90 %, GPU memory above 80 %, "
       "temperature above 85 C]" },
     { "alert-command", 0, PT_OPTION_TEXT, RECORD | SERVE, AT(alert_command), NULL, "COMMAND",
       "shell command to run when an alert fires or clears; PITOT_ALERT_* describe it" },
     { "blackbox", 0, PT_OPTION_BYTES, RECORD_ALONE, AT(blackbox_bytes), NULL, "SIZE",
-      "record continuously into a ring of SIZE (512M); on failure, keep the last minutes" },
+      "record continuously into a ring of SIZE (512M); on failure, keep the last minutes",
+      .minimum = "4M" },
     { "blackbox-keep", 0, PT_OPTION_S, RECORD_ALONE, AT(blackbox_keep_ns), "10m", "TIME",
-      "how much history to keep" },
+      "how much history to keep", .minimum = "1s" },
     { "tag", 0, PT_OPTION_LIST, RECORD, AT(tags), NULL, "K=V", "label for the run; repeatable" },
     { "max-overhead", 0, PT_OPTION_PERCENT, RECORD | SERVE, AT(max_overhead_percent), "5",
       "PERCENT", "reduce sampling when overhead exceeds PERCENT of one CPU; 0 = never" },
@@ -259,7 +272,13 @@ static const char record_details[] =
     "failed,\n"
     "126 or 127 if the command failed to start. Pitot never signals or stops the processes of "
     "--pid and\n"
-    "--container.\n";
+    "--container.\n"
+    "\n"
+    "A signal to Pitot reaches the command once, and the command has all the time it needs: after "
+    "a\n"
+    "second SIGINT or SIGTERM Pitot sends SIGTERM, and the third kills the command and all "
+    "processes it\n"
+    "started. --grace applies only after -d and after the loss of the terminal.\n";
 
 static const char export_details[] =
     "RUN is a directory (Pitot uses the newest run in it), a journal (*.pitot), or the start of "
@@ -306,9 +325,7 @@ static const char heap_details[] =
     "Memory\n"
     "that is \"not freed\" may still be in use. Static and setuid programs, and programs with "
     "their own\n"
-    "malloc, cannot be recorded: exit code 125 if nothing was recorded. Other exit codes are those "
-    "of\n"
-    "`pitot record`.\n";
+    "malloc, cannot be recorded: a message says so. Exit codes are those of `pitot record`.\n";
 
 static const char gpu_details[] =
     "  pitot gpu -- python train.py\n"
@@ -389,6 +406,15 @@ static const char merge_details[] = "Merges the runs of several ranks or hosts i
                                     "  srun pitot -o runs -- python train.py\n"
                                     "  pitot merge runs -o merged.html\n";
 
+static const char repair_details[] =
+    "Saves everything that can be read of a damaged journal, or of one that was cut off, to a "
+    "journal\n"
+    "that is whole, and prints what was lost. RUN is as for export. Other commands read damaged "
+    "journals\n"
+    "too; a repaired one can also be extended (pitot gpu import).\n"
+    "  pitot repair profiler-output\n"
+    "  pitot repair 3f2a.pitot -o saved\n";
+
 static const char top_details[] = "Without RUN, shows the machine now; with RUN (as for export), "
                                   "replays that run, also while it is\n"
                                   "being recorded. Press ? for the list of keys. If standard "
@@ -431,6 +457,8 @@ const struct pt_command pt_commands[PT_COMMAND_COUNT] = {
                           diff_details, 2 },
     [PT_COMMAND_MERGE] = { "merge", "RUN...", "merge the runs of several ranks or hosts",
                            pt_cmd_merge, merge_details, 2 },
+    [PT_COMMAND_REPAIR] = { "repair", "RUN", "save what can be read of a damaged run",
+                            pt_cmd_repair, repair_details, 2 },
     [PT_COMMAND_TOP] = { "top", "[RUN]", "watch the machine, or replay a run, in the terminal",
                          pt_cmd_top, top_details, 2 },
     [PT_COMMAND_MARK] = { "mark", "TEXT", "add a timestamped note to a running recording",

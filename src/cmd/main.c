@@ -1,6 +1,8 @@
 /* cmd/main.c -- finds the command, reads its options, runs it. */
 #include "base/log.h"
+#include "base/place.h"
 #include "cmd/command.h"
+#include "model/sample.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -11,7 +13,7 @@
 static void print_help(const struct pt_option_table *table, const struct pt_command *command,
                        bool with_overview) {
     struct pt_out out;
-    pt_out_borrow(&out, STDOUT_FILENO);
+    pt_out_show(&out, STDOUT_FILENO);
     if (with_overview) {
         pt_out_text(&out, "Pitot records what a machine does while a workload runs.\n\n"
                           "  pitot [OPTION...] [-- COMMAND ARGUMENT...]     short for pitot "
@@ -68,6 +70,8 @@ static void hold_standard_streams(void) {
 int main(int argc, char **argv) {
     hold_standard_streams();
     setlocale(LC_CTYPE, "");
+    pt_files_are_private = geteuid() == 0;
+    pt_schema_install(pt_known_schema());
     if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0))
         return pt_cmd_version(NULL, argv + 2, false, argv);
     if (argc < 2 || argv[1][0] == '-')

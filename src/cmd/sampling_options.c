@@ -1,5 +1,6 @@
 /* cmd/sampling_options.c -- options of all commands that sample: what to watch, by which
  * collectors. */
+#include "base/place.h"
 #include "base/scan.h"
 #include "cmd/command.h"
 #include "collect/collector.h"
@@ -37,14 +38,18 @@ static int check_engine_urls(const struct pt_engine_options *engines, struct pt_
         if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
             return pt_fail(err, -EINVAL,
                            "--engine: '%s' is not an address (PORT, HOST:PORT, http://, https:// "
-                           "or unix:PATH)",
+                           "or unix:PATH; ports are 1 to 65535)",
                            engines->urls[i]);
     }
     return 0;
 }
 
-int pt_command_engines(const struct pt_option_list *given, struct pt_engine_options *engines,
+int pt_command_engines(const struct pt_command_options *o, struct pt_engine_options *engines,
                        const char **url, struct pt_err *err) {
+    const struct pt_option_list *given = &o->engines;
+    engines->wants_raw = o->wants_raw_engine;
+    engines->ttft_objective_ns = o->ttft_objective_ns;
+    engines->inter_token_objective_ns = o->inter_token_objective_ns;
     *url = getenv("VLLM_METRICS_URL");
     if (given->count == 0) {
         bool has_url = *url && **url;
@@ -89,5 +94,14 @@ int pt_command_collectors(const struct pt_command_options *o, bool *is_enabled,
         rc = switch_collectors(is_enabled, "processes", true, err);
     if (!rc && o->no_collect)
         rc = switch_collectors(is_enabled, o->no_collect, false, err);
+    bool has_any = false;
+    for (int i = 0; pt_collectors[i]; i++) {
+        has_any |= is_enabled[i];
+        /* command lines of all users */
+        pt_files_are_private |= is_enabled[i] && strcmp(pt_collectors[i]->name, "processes") == 0;
+    }
+    if (!rc && !has_any)
+        rc = pt_fail(err, -EINVAL,
+                     "--no-collect: nothing is left to record (leave out fewer collectors)");
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "collect/cgroup_watch.h"
 
+#include "base/mask.h"
 #include "base/attr.h"
 #include "base/clock.h"
 
@@ -7,6 +8,7 @@
 #include <stdio.h>
 
 #define LIMITS_ONLY   (1u << PT_CGROUP_SOURCE_LIMITS)
+#define THROTTLING    (1u << PT_CGROUP_SOURCE_THROTTLING)
 #define CPU_COUNT_MAX 8192
 /* Full reads between searches for missing files and hierarchies. */
 #define LOCATE_EVERY 12
@@ -39,6 +41,17 @@ static int mount_of_file(const struct pt_cgroup_layout *l, uint32_t mounts,
     return v2 && !is_in_v1 && mounts >> (v2 - 1) & 1 ? v2 : 0;
 }
 
+struct pt_str pt_cgroup_watch_path(const struct pt_cgroup_watch *w, int mount) {
+    const char *other = w->mount_paths ? w->mount_paths[mount] : NULL;
+    return pt_str_from(other ? other : w->path);
+}
+
+/* Limits and throttling are those of the group, whoever else is in it. */
+static uint32_t mounts_for(const struct pt_cgroup_watch *w, const struct pt_cgroup_file *file) {
+    bool is_usage = file->sources & ~(LIMITS_ONLY | THROTTLING);
+    return is_usage && w->own_mounts ? w->mounts & w->own_mounts : w->mounts;
+}
+
 static bool path_of_file(const struct pt_cgroup_mount *m, struct pt_str path, const char *name,
                          char file[PATH_MAX]) {
     if (!pt_cgroup_relative(m, path, file))
@@ -67,7 +80,7 @@ static void expect_files(struct pt_cgroup_watch *w, const struct pt_cgroup_reade
     w->files = 0;
     w->version = 0;
     for (int i = 0; i < PT_CGROUP_FILE_COUNT; i++) {
-        if (!mount_of_file(&r->layout, w->mounts, &pt_cgroup_files[i]))
+        if (!mount_of_file(&r->layout, mounts_for(w, &pt_cgroup_files[i]), &pt_cgroup_files[i]))
             continue;
         w->files |= UINT64_C(1) << i;
         if (w->version != 1)
@@ -75,10 +88,26 @@ static void expect_files(struct pt_cgroup_watch *w, const struct pt_cgroup_reade
     }
 }
 
+static uint32_t plain_mounts(const struct pt_cgroup_watch *w) {
+    uint32_t mounts = UINT32_MAX;
+    for (int i = 0; w->mount_paths && i < PT_CGROUP_MOUNTS; i++)
+        mounts &= w->mount_paths[i] ? ~(1u << i) : UINT32_MAX;
+    return mounts;
+}
+
+/* None if `path` is gone, whatever else the process is in. */
+static uint32_t mounts_with(const struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r) {
+    uint32_t mounts = pt_cgroup_locate(&r->layout, pt_str_from(w->path)) & plain_mounts(w);
+    for (int i = 0; mounts && w->mount_paths && i < r->layout.mount_count; i++)
+        if (w->mount_paths[i])
+            mounts |= pt_cgroup_locate(&r->layout, pt_str_from(w->mount_paths[i])) & 1u << i;
+    return mounts;
+}
+
 static void locate(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     bool was_there = w->mounts != 0;
     pt_cgroup_watch_rest(w, r);
-    w->mounts = pt_cgroup_locate(&r->layout, pt_str_from(w->path));
+    w->mounts = mounts_with(w, r);
     w->is_gone = was_there && !w->mounts;
     w->known = 0;
     w->values.present = 0;
@@ -95,12 +124,66 @@ struct pt_cgroup_watch *pt_cgroup_watch_new(struct pt_cgroup_reader *r, struct p
     w->name = identity->name.len ? pt_strndup(identity->name) : NULL;
     w->runtime = identity->runtime;
     memcpy(w->pod_uid, identity->pod_uid, sizeof w->pod_uid);
+    w->is_clean = pt_mask_is_clean(path) && pt_mask_is_clean(identity->id) &&
+                  pt_mask_is_clean(identity->name);
     locate(w, r);
     return w;
 }
 
+static void drop_mount_paths(struct pt_cgroup_watch *w) {
+    for (int i = 0; w->mount_paths && i < PT_CGROUP_MOUNTS; i++)
+        pt_free(w->mount_paths[i]);
+    pt_free(w->mount_paths);
+    w->mount_paths = NULL;
+}
+
+/* The mount of a line of /proc/PID/cgroup, plus one; 0: Pitot does not read that hierarchy. */
+static int mount_of_member(const struct pt_cgroup_layout *l, const struct pt_cgroup_member *m) {
+    int mount = m->is_v2 ? l->v2_plus_one : 0;
+    for (int c = 0; c < PT_CGROUP_CONTROLLER_COUNT && !mount; c++)
+        if (m->controllers >> c & 1)
+            mount = l->v1_plus_one[c];
+    return mount;
+}
+
+void pt_cgroup_watch_join(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
+                          struct pt_scan members) {
+    struct pt_cgroup_member member;
+    struct pt_scan text = members;
+    bool is_same = true, is_plain = true;
+    while (pt_cgroup_member_next(&text, &member)) {
+        int mount = mount_of_member(&r->layout, &member);
+        is_same &= !mount || pt_str_eq(member.path, pt_cgroup_watch_path(w, mount - 1));
+        is_plain &= !mount || pt_str_eq(member.path, pt_str_from(w->path));
+    }
+    if (is_same && is_plain == !w->mount_paths)
+        return;
+    drop_mount_paths(w);
+    text = members;
+    while (!is_plain && pt_cgroup_member_next(&text, &member)) {
+        int mount = mount_of_member(&r->layout, &member);
+        if (!mount || pt_str_eq(member.path, pt_str_from(w->path)))
+            continue;
+        if (!w->mount_paths)
+            w->mount_paths = pt_calloc(PT_CGROUP_MOUNTS, sizeof *w->mount_paths);
+        pt_free(w->mount_paths[mount - 1]);
+        w->mount_paths[mount - 1] = pt_strndup(member.path);
+    }
+    locate(w, r);
+}
+
+void pt_cgroup_watch_own(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
+                         uint32_t own_mounts) {
+    own_mounts &= w->mounts;
+    if (own_mounts == w->own_mounts)
+        return;
+    w->own_mounts = own_mounts;
+    locate(w, r);
+}
+
 void pt_cgroup_watch_free(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     pt_cgroup_watch_rest(w, r);
+    drop_mount_paths(w);
     pt_free(w->path);
     pt_free(w->id);
     pt_free(w->name);
@@ -117,6 +200,15 @@ void pt_cgroup_watch_rest(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r)
     }
 }
 
+/* A file in the mount that has `file`. */
+static int open_of_watch(const struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r,
+                         const struct pt_cgroup_file *file, const char *name,
+                         struct pt_file *opened) {
+    int mount = mount_of_file(&r->layout, mounts_for(w, file), file);
+    return mount ? open_in_mount(r, mount, pt_cgroup_watch_path(w, mount - 1), name, opened)
+                 : -ENOENT;
+}
+
 static bool may_keep(const struct pt_cgroup_reader *r, const struct pt_cgroup_watch *w,
                      const struct pt_cgroup_file *file) {
     if (r->was_refused || r->kept_count >= r->kept_limit || file->sources == LIMITS_ONLY)
@@ -131,8 +223,9 @@ static int read_file(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r, int 
     if (pt_file_is_open(&w->kept[index]))
         return pt_file_read(&w->kept[index], &r->text, text);
     struct pt_file opened = { 0 };
-    int rc = open_in_mount(r, mount_of_file(&r->layout, w->mounts, file), pt_str_from(w->path),
-                           file->name, &opened);
+    bool is_above =
+        w->is_created && file->version == 1 && file->keys[0].value == PT_CGROUP_MEMORY_LIMIT_HITS;
+    int rc = open_of_watch(w, r, file, is_above ? "../memory.failcnt" : file->name, &opened);
     if (rc)
         return rc;
     rc = pt_file_read(&opened, &r->text, text);
@@ -204,9 +297,8 @@ static void update_cpus(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     struct pt_file opened = { 0 };
     struct pt_scan text;
     int64_t now_ns = pt_mono_ns();
-    int mount = mount_of_file(&r->layout, w->mounts, &pt_cgroup_files[0]);
     w->cpu_count = 0;
-    if (open_in_mount(r, mount, pt_str_from(w->path), "cpuacct.usage_percpu", &opened))
+    if (open_of_watch(w, r, &pt_cgroup_files[0], "cpuacct.usage_percpu", &opened))
         return;
     int count = pt_file_read(&opened, &r->text, &text)
                     ? 0
@@ -257,8 +349,8 @@ static void pick_network_pid(struct pt_cgroup_watch *w, const struct pt_cgroup_r
 static void update_processes(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     pid_t pids[4];
     int64_t now_ns = pt_mono_ns();
-    int count = pt_cgroup_layout_pids(&r->layout, w->mounts, pt_str_from(w->path), &r->walk,
-                                      &r->text, pids, (int)PT_COUNT(pids));
+    int count = pt_cgroup_layout_pids(&r->layout, w->mounts & plain_mounts(w), pt_str_from(w->path),
+                                      &r->walk, &r->text, pids, (int)PT_COUNT(pids));
     w->has_process_count = count >= 0;
     w->process_count = count;
     w->times_ns[PT_WATCH_PROCESSES] = now_ns;
@@ -351,22 +443,41 @@ static struct pt_cgroup_limits limits_above(struct pt_cgroup_reader *r, struct p
     return r->level_count ? r->levels[r->level_count - 1].limits : (struct pt_cgroup_limits){ 0 };
 }
 
-static bool is_in_v1(const struct pt_cgroup_watch *w, const struct pt_cgroup_reader *r,
-                     enum pt_cgroup_controller controller) {
-    int v1 = r->layout.v1_plus_one[controller];
-    return v1 && w->mounts >> (v1 - 1) & 1;
+/* The tightest limits of a path, which these mounts have, and its ancestors. */
+static struct pt_cgroup_limits limits_of(struct pt_cgroup_reader *r, struct pt_str path,
+                                         uint32_t mounts, const struct pt_cgroup_values *own) {
+    struct pt_cgroup_limits limits = limits_above(r, path, mounts);
+    int v1 = r->layout.v1_plus_one[PT_CGROUP_CPUSET];
+    /* A v2 group without the controller runs on the CPUs of its parent; in v1 an empty list means
+     * that nothing may run there. */
+    if (v1 && mounts >> (v1 - 1) & 1)
+        limits.has_cpus = false;
+    tighten(&limits, own);
+    return limits;
 }
 
 static void update_limits(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r) {
     update_files(w, r, -1, true);
     if (w->is_gone)
         return;
-    w->tightest = limits_above(r, pt_str_from(w->path), w->mounts);
-    /* A v2 group without the controller runs on the CPUs of its parent; in v1 an empty list means
-     * that nothing may run there. */
-    if (is_in_v1(w, r, PT_CGROUP_CPUSET))
-        w->tightest.has_cpus = false;
-    tighten(&w->tightest, &w->values);
+    if (!w->mount_paths)
+        w->tightest = limits_of(r, pt_str_from(w->path), w->mounts, &w->values);
+    else
+        w->tightest = (struct pt_cgroup_limits){ 0 };
+    for (int i = 0; w->mount_paths && i < r->layout.mount_count; i++) {
+        struct pt_str path = pt_cgroup_watch_path(w, i);
+        struct pt_cgroup_values own = { 0 };
+        if (!(w->mounts >> i & 1))
+            continue;
+        read_limits(r, path, 1u << i, &own);
+        struct pt_cgroup_limits limits = limits_of(r, path, 1u << i, &own);
+        if (limits.has_memory && (!w->tightest.has_memory || limits.memory < w->tightest.memory))
+            w->tightest.has_memory = true, w->tightest.memory = limits.memory;
+        if (limits.has_cores && (!w->tightest.has_cores || limits.cores < w->tightest.cores))
+            w->tightest.has_cores = true, w->tightest.cores = limits.cores;
+        if (limits.has_cpus)
+            w->tightest.has_cpus = true, w->tightest.cpus = limits.cpus;
+    }
     w->times_ns[PT_CGROUP_SOURCE_LIMITS] = pt_mono_ns();
 }
 
@@ -377,7 +488,7 @@ void pt_cgroup_watch_read(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
         return;
     /* Controllers can be enabled and hierarchies joined later: search again. */
     if (effort == PT_WATCH_ALL && ++w->full_read_count % LOCATE_EVERY == 0) {
-        if (pt_cgroup_locate(&r->layout, pt_str_from(w->path)) == w->mounts)
+        if (mounts_with(w, r) == w->mounts)
             expect_files(w, r);
         else
             locate(w, r);

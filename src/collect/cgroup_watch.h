@@ -54,11 +54,18 @@ struct pt_cgroup_watch {
     char *path, *id, *name; /* `id` is the path if it is not a container; `name` may be NULL */
     const char *runtime;
     char pod_uid[64];
+    bool is_clean; /* its texts have no secrets: base/mask.h */
     bool is_entity, is_container, is_recorded;
     bool is_active; /* its usage changed at the last read */
     bool is_gone;
     uint32_t seen;   /* number of the walk that saw it last */
     uint32_t mounts; /* bit set: mounts that have the path */
+    /* Of a recorded process: its path in each mount where that is not `path`; NULL: in none. */
+    char **mount_paths;
+    /* Bit set: mounts in which no other process is in the group. Its usage is read only there. 0:
+     * everywhere. */
+    uint32_t own_mounts;
+    bool is_created; /* by Pitot, for the command: the limits are those of the group above */
     int version;     /* 1, 2, or 0: nowhere */
     uint64_t files;  /* bit set of pt_cgroup_files[]: those to read */
     uint64_t known;  /* those that were read at least once */
@@ -86,6 +93,15 @@ struct pt_cgroup_watch {
 struct pt_cgroup_watch *pt_cgroup_watch_new(struct pt_cgroup_reader *r, struct pt_str path,
                                             const struct pt_cgroup_identity *identity);
 void pt_cgroup_watch_free(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r);
+
+/* Makes it the group of a process, which may have other paths in other hierarchies. `members` is
+ * its /proc/PID/cgroup; empty: `path` everywhere. */
+void pt_cgroup_watch_join(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
+                          struct pt_scan members);
+void pt_cgroup_watch_own(struct pt_cgroup_watch *w, struct pt_cgroup_reader *r,
+                         uint32_t own_mounts);
+/* Its path in that mount. */
+struct pt_str pt_cgroup_watch_path(const struct pt_cgroup_watch *w, int mount);
 
 enum pt_cgroup_effort {
     PT_WATCH_NOTHING,

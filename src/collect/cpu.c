@@ -10,57 +10,116 @@
 enum { STAT, LOADAVG, CPUFREQ };
 
 #define CPU_COLUMNS(X, t)                                                                         \
-    X(t, time, "vCpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode")      \
+    X(t, time, "vCpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode",      \
+      .title = "CPU used, cores", .heading = "CORES", .form = PT_FORM_CORES,                      \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,                                    \
+      .words = "busy utilization processor load")                                                 \
     X(t, user, "vCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT,                              \
-      "CPU time in user mode, without nice processes")                                            \
+      "CPU time in user mode, without nice processes", .title = "CPU, user",                      \
+      .family = "CPU time by mode, cores", .is_stacked = true, .form = PT_FORM_CORES,             \
+      .better = PT_LOWER_IS_BETTER)                                                               \
     X(t, kernel, "vCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                          \
-      "CPU time in kernel mode, without interrupts")                                              \
-    X(t, idle, "vCpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")           \
+      "CPU time in kernel mode, without interrupts", .title = "CPU, kernel",                      \
+      .family = "CPU time by mode, cores", .is_stacked = true, .form = PT_FORM_CORES,             \
+      .better = PT_LOWER_IS_BETTER, .words = "system sys")                                        \
+    X(t, idle, "vCpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle",           \
+      .title = "CPU, idle, cores", .form = PT_FORM_CORES)                                         \
     X(t, iowait, "vCpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT,                              \
-      "CPU time spent idle while a disk request of this CPU was pending")                         \
+      "CPU time spent idle while a disk request of this CPU was pending",                         \
+      .title = "CPU, I/O wait", .family = "CPU time by mode, cores", .is_stacked = true,          \
+      .form = PT_FORM_CORES, .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,             \
+      .words = "disk waiting")                                                                    \
     X(t, irq, "vCpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                                \
-      "CPU time serving hardware interrupts")                                                     \
+      "CPU time serving hardware interrupts", .title = "CPU, hardware interrupts",                \
+      .family = "CPU time by mode, cores", .is_stacked = true, .form = PT_FORM_CORES,             \
+      .words = "irq")                                                                             \
     X(t, softirq, "vCpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                        \
-      "CPU time serving soft interrupts")                                                         \
-    X(t, nice, "vCpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")        \
+      "CPU time serving soft interrupts", .title = "CPU, soft interrupts",                        \
+      .family = "CPU time by mode, cores", .is_stacked = true, .form = PT_FORM_CORES)             \
+    X(t, nice, "vCpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes",        \
+      .title = "CPU, nice", .family = "CPU time by mode, cores", .is_stacked = true,              \
+      .form = PT_FORM_CORES, .words = "low priority")                                             \
     X(t, steal, "vCpuSteal", COUNTER, I64, CENTISECONDS, STAT,                                    \
-      "CPU time the hypervisor gave to others while this machine was ready to run")               \
-    X(t, context_switches, "vCpuContextSwitches", COUNTER, I64, COUNT, STAT, "Context switches")  \
-    X(t, load, "vLoadAvg", GAUGE, F64, NONE, LOADAVG, "1-minute load average")                    \
+      "CPU time the hypervisor gave to others while this machine was ready to run",               \
+      .title = "CPU, steal", .family = "CPU time by mode, cores", .is_stacked = true,             \
+      .form = PT_FORM_CORES, .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,             \
+      .words = "hypervisor vm stolen")                                                            \
+    X(t, context_switches, "vCpuContextSwitches", COUNTER, I64, COUNT, STAT, "Context switches",  \
+      .title = "Context switches", .better = PT_LOWER_IS_BETTER, .words = "scheduler")            \
+    X(t, load, "vLoadAvg", GAUGE, F64, NONE, LOADAVG, "1-minute load average",                    \
+      .title = "Load, 1 minute", .family = "Load average", .better = PT_LOWER_IS_BETTER,          \
+      .importance = PT_HEADLINE, .words = "queue")                                                \
     X(t, mhz, "vCpuMhz", GAUGE, F64, MEGAHERTZ, CPUFREQ,                                          \
-      "Current frequency, average over the CPUs; read at most once per second")                   \
-    X(t, load5, "vLoadAvg5", GAUGE, F64, NONE, LOADAVG, "5-minute load average")                  \
-    X(t, load15, "vLoadAvg15", GAUGE, F64, NONE, LOADAVG, "15-minute load average")               \
-    X(t, threads, "vThreads", GAUGE, I64, COUNT, LOADAVG, "Threads on the machine")               \
+      "Current frequency, average over the CPUs; read at most once per second",                   \
+      .title = "CPU frequency", .lasts_s = 30, .words = "clock mhz ghz turbo throttling")         \
+    X(t, load5, "vLoadAvg5", GAUGE, F64, NONE, LOADAVG, "5-minute load average",                  \
+      .title = "Load, 5 minutes", .family = "Load average", .better = PT_LOWER_IS_BETTER)         \
+    X(t, load15, "vLoadAvg15", GAUGE, F64, NONE, LOADAVG, "15-minute load average",               \
+      .title = "Load, 15 minutes", .family = "Load average", .better = PT_LOWER_IS_BETTER)        \
+    X(t, threads, "vThreads", GAUGE, I64, COUNT, LOADAVG, "Threads on the machine",               \
+      .title = "Threads")                                                                         \
     X(t, runnable, "vThreadsRunnable", GAUGE, I64, COUNT, LOADAVG,                                \
-      "Threads running or ready to run")                                                          \
-    X(t, blocked, "vProcessesBlocked", GAUGE, I64, COUNT, STAT, "Threads waiting for a disk")     \
-    X(t, forks, "vForks", COUNTER, I64, COUNT, STAT, "Processes and threads created since boot")  \
-    X(t, interrupts, "vInterrupts", COUNTER, I64, COUNT, STAT, "Hardware interrupts served")      \
-    X(t, soft_interrupts, "vSoftInterrupts", COUNTER, I64, COUNT, STAT, "Soft interrupts served") \
+      "Threads running or ready to run", .title = "Threads running or ready",                     \
+      .family = "Threads by state", .words = "run queue")                                         \
+    X(t, blocked, "vProcessesBlocked", GAUGE, I64, COUNT, STAT, "Threads waiting for a disk",     \
+      .title = "Threads waiting for a disk", .family = "Threads by state",                        \
+      .better = PT_LOWER_IS_BETTER, .words = "uninterruptible")                                   \
+    X(t, forks, "vForks", COUNTER, I64, COUNT, STAT, "Processes and threads created since boot",  \
+      .title = "Forks", .words = "processes started", .otel = "system.process.created {process}") \
+    X(t, interrupts, "vInterrupts", COUNTER, I64, COUNT, STAT, "Hardware interrupts served",      \
+      .title = "Interrupts", .family = "Interrupts", .words = "irq")                              \
+    X(t, soft_interrupts, "vSoftInterrupts", COUNTER, I64, COUNT, STAT, "Soft interrupts served", \
+      .title = "Soft interrupts", .family = "Interrupts", .words = "softirq")                     \
     X(t, guest, "vCpuGuest", COUNTER, I64, CENTISECONDS, STAT,                                    \
-      "CPU time running virtual machines; also counted in user mode")
+      "CPU time running virtual machines; also counted in user mode",                             \
+      .title = "CPU, virtual machines, cores", .form = PT_FORM_CORES, .words = "kvm")
 
 PT_TABLE(cpu, PT_TABLE_MAIN("cpu"), "CPU of the machine", CPU_COLUMNS, "/proc/stat",
          "/proc/loadavg", "sysfs cpufreq, else /proc/cpuinfo");
 
 #define CORE_COLUMNS(X, t)                                                                         \
-    X(t, number, "cpuNumber", KEY, I64, NONE, STAT, "CPU number")                                  \
-    X(t, time, "cpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode")        \
-    X(t, user, "cpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")       \
-    X(t, kernel, "cpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in kernel mode") \
-    X(t, idle, "cpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle")             \
+    X(t, number, "cpuNumber", KEY, I64, NONE, STAT, "CPU number", .title = "CPU",                  \
+      .heading = "CPU", .role = PT_ROLE_NAME, .otel = "cpu.logical_number")                        \
+    X(t, time, "cpuTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time, user + kernel mode",        \
+      .title = "CPU used", .heading = "USED", .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER, \
+      .importance = PT_HEADLINE, .words = "busy utilization core")                                 \
+    X(t, user, "cpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode",       \
+      .title = "CPU, user", .heading = "USER", .family = "CPU time by mode, of one CPU",           \
+      .is_stacked = true, .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,                     \
+      .otel = "system.cpu.time cpu.mode=user")                                                     \
+    X(t, kernel, "cpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in kernel mode", \
+      .title = "CPU, kernel", .heading = "KERNEL", .family = "CPU time by mode, of one CPU",       \
+      .is_stacked = true, .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,                     \
+      .words = "system sys", .otel = "system.cpu.time cpu.mode=system")                            \
+    X(t, idle, "cpuIdleTime", COUNTER, I64, CENTISECONDS, STAT, "CPU time spent idle",             \
+      .title = "CPU, idle", .heading = "IDLE", .form = PT_FORM_SHARE,                              \
+      .otel = "system.cpu.time cpu.mode=idle")                                                     \
     X(t, iowait, "cpuTimeIOWait", COUNTER, I64, CENTISECONDS, STAT,                                \
-      "CPU time spent idle with I/O pending")                                                      \
+      "CPU time spent idle with I/O pending", .title = "CPU, I/O wait", .heading = "IOWAIT",       \
+      .family = "CPU time by mode, of one CPU", .is_stacked = true, .form = PT_FORM_SHARE,         \
+      .better = PT_LOWER_IS_BETTER, .words = "disk waiting",                                       \
+      .otel = "system.cpu.time cpu.mode=iowait")                                                   \
     X(t, irq, "cpuTimeIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                                  \
-      "CPU time serving hardware interrupts")                                                      \
+      "CPU time serving hardware interrupts", .title = "CPU, hardware interrupts",                 \
+      .heading = "IRQ", .family = "CPU time by mode, of one CPU", .is_stacked = true,              \
+      .form = PT_FORM_SHARE, .otel = "system.cpu.time cpu.mode=interrupt")                         \
     X(t, softirq, "cpuTimeSoftIntSrvc", COUNTER, I64, CENTISECONDS, STAT,                          \
-      "CPU time serving soft interrupts")                                                          \
-    X(t, nice, "cpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes")          \
-    X(t, steal, "cpuSteal", COUNTER, I64, CENTISECONDS, STAT, "CPU time taken by the hypervisor")  \
-    X(t, mhz, "cpuMhz", GAUGE, F64, MEGAHERTZ, 1, "Current frequency")
+      "CPU time serving soft interrupts", .title = "CPU, soft interrupts", .heading = "SOFTIRQ",   \
+      .family = "CPU time by mode, of one CPU", .is_stacked = true, .form = PT_FORM_SHARE,         \
+      .otel = "system.cpu.time cpu.mode=softirq")                                                  \
+    X(t, nice, "cpuNice", COUNTER, I64, CENTISECONDS, STAT, "CPU time of nice processes",          \
+      .title = "CPU, nice", .heading = "NICE", .family = "CPU time by mode, of one CPU",           \
+      .is_stacked = true, .form = PT_FORM_SHARE, .words = "low priority",                          \
+      .otel = "system.cpu.time cpu.mode=nice")                                                     \
+    X(t, steal, "cpuSteal", COUNTER, I64, CENTISECONDS, STAT, "CPU time taken by the hypervisor",  \
+      .title = "CPU, steal", .heading = "STEAL", .family = "CPU time by mode, of one CPU",         \
+      .is_stacked = true, .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,                     \
+      .words = "hypervisor vm stolen", .otel = "system.cpu.time cpu.mode=steal")                   \
+    X(t, mhz, "cpuMhz", GAUGE, F64, MEGAHERTZ, 1, "Current frequency", .title = "CPU frequency",   \
+      .heading = "FREQ", .lasts_s = 30, .words = "clock mhz ghz turbo throttling",                 \
+      .otel = "system.cpu.frequency")
 
-PT_TABLE(core, PT_TABLE_FILE("cpus", "cpus"), "Each CPU", CORE_COLUMNS, "/proc/stat",
+PT_TABLE(core, PT_TABLE_PARTS("cpu", "cpus", "cpus"), "Each CPU", CORE_COLUMNS, "/proc/stat",
          "sysfs cpufreq, else /proc/cpuinfo");
 
 /* The columns for a field of /proc/stat, for the machine and for one CPU; -1 = none. */
@@ -281,6 +340,7 @@ static int cpu_collect(void *state, const struct pt_context *context, struct pt_
 const struct pt_collector pt_cpu_collector = {
     .name = "cpu",
     .help = "CPU time, load, frequency; machine and each CPU",
+    .keep = PT_KEEP_LAST,
     .tables = { &cpu_table, &core_table },
     .state_size = sizeof(struct cpu_state),
     .open = cpu_open,

@@ -9,48 +9,97 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define DISK_COLUMNS(X, t)                                                                        \
-    X(t, read_bytes, "vDiskReadBytes", COUNTER, I64, BYTES, 0, "Bytes read")                      \
-    X(t, write_bytes, "vDiskWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written")                 \
-    X(t, reads, "vDiskSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed")                \
-    X(t, writes, "vDiskSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed")             \
-    X(t, read_ms, "vDiskReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads")      \
-    X(t, write_ms, "vDiskWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes")   \
-    X(t, io_ms, "vDiskIOTime", COUNTER, I64, MILLISECONDS, 0,                                     \
-      "Time with at least one request pending, summed over the disks")                            \
-    X(t, in_progress, "vDiskIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending")              \
-    X(t, sectors_read, "vDiskSectorReads", COUNTER, I64, COUNT, 0, "Sectors of 512 bytes read")   \
-    X(t, sectors_written, "vDiskSectorWrites", COUNTER, I64, COUNT, 0,                            \
-      "Sectors of 512 bytes written")                                                             \
-    X(t, merged_reads, "vDiskMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others")    \
-    X(t, merged_writes, "vDiskMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others") \
-    X(t, weighted_ms, "vDiskWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                       \
-      "Time multiplied by pending requests: its increase per second is the average queue length") \
-    X(t, discard_bytes, "vDiskDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded")           \
-    X(t, flushes, "vDiskFlushes", COUNTER, I64, COUNT, 0, "Flushes completed")
+#define DISK_COLUMNS(X, t)                                                                         \
+    X(t, read_bytes, "vDiskReadBytes", COUNTER, I64, BYTES, 0, "Bytes read", .title = "Disk read", \
+      .family = "Disk throughput", .importance = PT_HEADLINE, .words = "storage io")               \
+    X(t, write_bytes, "vDiskWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written",                  \
+      .title = "Disk written", .family = "Disk throughput", .importance = PT_HEADLINE,             \
+      .words = "storage io")                                                                       \
+    X(t, reads, "vDiskSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed",                 \
+      .title = "Disk reads", .family = "Disk operations", .words = "iops")                         \
+    X(t, writes, "vDiskSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed",              \
+      .title = "Disk writes", .family = "Disk operations", .words = "iops")                        \
+    X(t, read_ms, "vDiskReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads",       \
+      .title = "Reads in flight, mean", .family = "Disk requests in flight",                       \
+      .form = PT_FORM_NUMBER, .words = "latency queue")                                            \
+    X(t, write_ms, "vDiskWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes",    \
+      .title = "Writes in flight, mean", .family = "Disk requests in flight",                      \
+      .form = PT_FORM_NUMBER, .words = "latency queue")                                            \
+    X(t, io_ms, "vDiskIOTime", COUNTER, I64, MILLISECONDS, 0,                                      \
+      "Time with at least one request pending, summed over the disks",                             \
+      .title = "Disks busy, mean number", .form = PT_FORM_NUMBER, .better = PT_LOWER_IS_BETTER,    \
+      .importance = PT_HEADLINE, .words = "utilization saturation")                                \
+    X(t, in_progress, "vDiskIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending",               \
+      .title = "Requests in flight now", .family = "Disk requests in flight",                      \
+      .better = PT_LOWER_IS_BETTER, .words = "queue")                                              \
+    X(t, sectors_read, "vDiskSectorReads", COUNTER, I64, COUNT, 0, "Sectors of 512 bytes read",    \
+      .title = "Sectors read", .family = "Disk sectors", .importance = PT_RAW)                     \
+    X(t, sectors_written, "vDiskSectorWrites", COUNTER, I64, COUNT, 0,                             \
+      "Sectors of 512 bytes written", .title = "Sectors written", .family = "Disk sectors",        \
+      .importance = PT_RAW)                                                                        \
+    X(t, merged_reads, "vDiskMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others",     \
+      .title = "Reads merged", .family = "Disk requests merged")                                   \
+    X(t, merged_writes, "vDiskMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others",  \
+      .title = "Writes merged", .family = "Disk requests merged")                                  \
+    X(t, weighted_ms, "vDiskWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                        \
+      "Time multiplied by pending requests: its increase per second is the average queue length",  \
+      .title = "Requests in flight, mean", .family = "Disk requests in flight",                    \
+      .form = PT_FORM_NUMBER, .better = PT_LOWER_IS_BETTER, .words = "queue length")               \
+    X(t, discard_bytes, "vDiskDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded",            \
+      .title = "Disk discarded", .words = "trim")                                                  \
+    X(t, flushes, "vDiskFlushes", COUNTER, I64, COUNT, 0, "Flushes completed",                     \
+      .title = "Disk flushes", .words = "fsync")
 
 PT_TABLE(disk, PT_TABLE_MAIN("disk"), "Total of all disks of the machine", DISK_COLUMNS,
          "/proc/diskstats");
 
-#define DRIVE_COLUMNS(X, t)                                                                   \
-    X(t, name, "dName", KEY, STRING, NONE, 0, "Name of the disk: sda, nvme0n1")               \
-    X(t, read_bytes, "dReadBytes", COUNTER, I64, BYTES, 0, "Bytes read")                      \
-    X(t, write_bytes, "dWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written")                 \
-    X(t, reads, "dSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed")                \
-    X(t, writes, "dSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed")             \
-    X(t, read_ms, "dReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads")      \
-    X(t, write_ms, "dWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes")   \
-    X(t, io_ms, "dIOTime", COUNTER, I64, MILLISECONDS, 0,                                     \
-      "Time with at least one request pending")                                               \
-    X(t, in_progress, "dIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending")              \
-    X(t, merged_reads, "dMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others")    \
-    X(t, merged_writes, "dMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others") \
-    X(t, weighted_ms, "dWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                       \
-      "Time multiplied by pending requests")                                                  \
-    X(t, discard_bytes, "dDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded")           \
-    X(t, flushes, "dFlushes", COUNTER, I64, COUNT, 0, "Flushes completed")
+#define DRIVE_COLUMNS(X, t)                                                                       \
+    X(t, name, "dName", KEY, STRING, NONE, 0, "Name of the disk: sda, nvme0n1", .title = "Disk",  \
+      .heading = "DISK", .role = PT_ROLE_NAME, .otel = "system.device")                           \
+    X(t, read_bytes, "dReadBytes", COUNTER, I64, BYTES, 0, "Bytes read", .title = "Read",         \
+      .heading = "READ", .family = "Disk throughput", .importance = PT_HEADLINE,                  \
+      .words = "storage io", .otel = "system.disk.io disk.io.direction=read")                     \
+    X(t, write_bytes, "dWriteBytes", COUNTER, I64, BYTES, 0, "Bytes written", .title = "Written", \
+      .heading = "WRITE", .family = "Disk throughput", .importance = PT_HEADLINE,                 \
+      .words = "storage io", .otel = "system.disk.io disk.io.direction=write")                    \
+    X(t, reads, "dSuccessfulReads", COUNTER, I64, COUNT, 0, "Reads completed", .title = "Reads",  \
+      .heading = "READS", .family = "Disk operations", .words = "iops",                           \
+      .otel = "system.disk.operations {operation} disk.io.direction=read")                        \
+    X(t, writes, "dSuccessfulWrites", COUNTER, I64, COUNT, 0, "Writes completed",                 \
+      .title = "Writes", .heading = "WRITES", .family = "Disk operations", .words = "iops",       \
+      .otel = "system.disk.operations {operation} disk.io.direction=write")                       \
+    X(t, read_ms, "dReadTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of reads",          \
+      .title = "Reads in flight, mean", .family = "Disk requests in flight",                      \
+      .form = PT_FORM_NUMBER, .words = "latency queue",                                           \
+      .otel = "system.disk.operation_time disk.io.direction=read")                                \
+    X(t, write_ms, "dWriteTime", COUNTER, I64, MILLISECONDS, 0, "Total duration of writes",       \
+      .title = "Writes in flight, mean", .family = "Disk requests in flight",                     \
+      .form = PT_FORM_NUMBER, .words = "latency queue",                                           \
+      .otel = "system.disk.operation_time disk.io.direction=write")                               \
+    X(t, io_ms, "dIOTime", COUNTER, I64, MILLISECONDS, 0,                                         \
+      "Time with at least one request pending", .title = "Disk busy", .heading = "BUSY",          \
+      .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,             \
+      .combine = PT_COMBINE_WORST, .words = "utilization saturation",                             \
+      .otel = "system.disk.io_time")                                                              \
+    X(t, in_progress, "dIOInProgress", GAUGE, I64, COUNT, 0, "Requests pending",                  \
+      .title = "Requests in flight now", .heading = "QUEUE", .family = "Disk requests in flight", \
+      .better = PT_LOWER_IS_BETTER, .words = "queue")                                             \
+    X(t, merged_reads, "dMergedReads", COUNTER, I64, COUNT, 0, "Reads merged with others",        \
+      .title = "Reads merged", .family = "Disk requests merged",                                  \
+      .otel = "system.disk.merged {operation} disk.io.direction=read")                            \
+    X(t, merged_writes, "dMergedWrites", COUNTER, I64, COUNT, 0, "Writes merged with others",     \
+      .title = "Writes merged", .family = "Disk requests merged",                                 \
+      .otel = "system.disk.merged {operation} disk.io.direction=write")                           \
+    X(t, weighted_ms, "dWeightedIOTime", COUNTER, I64, MILLISECONDS, 0,                           \
+      "Time multiplied by pending requests", .title = "Requests in flight, mean",                 \
+      .family = "Disk requests in flight", .form = PT_FORM_NUMBER, .better = PT_LOWER_IS_BETTER,  \
+      .words = "queue length")                                                                    \
+    X(t, discard_bytes, "dDiscardBytes", COUNTER, I64, BYTES, 0, "Bytes discarded",               \
+      .title = "Discarded", .words = "trim")                                                      \
+    X(t, flushes, "dFlushes", COUNTER, I64, COUNT, 0, "Flushes completed", .title = "Flushes",    \
+      .heading = "FLUSHES", .words = "fsync")
 
-PT_TABLE(drive, PT_TABLE_FILE("disks", "disks"), "Each whole disk", DRIVE_COLUMNS,
+PT_TABLE(drive, PT_TABLE_PARTS("disk", "disks", "disks"), "Each whole disk", DRIVE_COLUMNS,
          "/proc/diskstats");
 
 /* The columns for a field and its factor; -1 = none. */
@@ -182,6 +231,7 @@ static int disk_collect(void *state, const struct pt_context *context, struct pt
 const struct pt_collector pt_disk_collector = {
     .name = "disk",
     .help = "block I/O; machine and each disk",
+    .keep = PT_KEEP_LAST,
     .tables = { &disk_table, &drive_table },
     .state_size = sizeof(struct disk_state),
     .collect = disk_collect,

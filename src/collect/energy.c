@@ -10,16 +10,23 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define ENERGY_COLUMNS(X, t)                                                                    \
-    X(t, domain, "eDomain", KEY, STRING, NONE, 0,                                               \
-      "package-N (includes core and uncore), core-N, uncore-N, dram-N, or psys (includes all)") \
-    X(t, energy, "eEnergyUj", COUNTER, I64, MICROJOULES, 0,                                     \
-      "Energy used: the kernel's counter, corrected for wraparound")                            \
-    X(t, range, "eRangeUj", INFO, I64, MICROJOULES, 0,                                          \
-      "Value at which the kernel's counter wraps")                                              \
-    X(t, problem, "eProblem", INFO, STRING, NONE, 0, "Reason if there is no value")
+#define ENERGY_COLUMNS(X, t)                                                                      \
+    X(t, domain, "eDomain", KEY, STRING, NONE, 0,                                                 \
+      "package-N (includes core and uncore), core-N, uncore-N, dram-N, or psys (includes all)",   \
+      .title = "Domain", .heading = "DOMAIN", .role = PT_ROLE_NAME,                               \
+      .words = "rapl socket package", .otel = "hw.id")                                            \
+    X(t, energy, "eEnergyUj", COUNTER, I64, MICROJOULES, 0,                                       \
+      "Energy used: the kernel's counter, corrected for wraparound",                              \
+      .title = "Power of the processor", .heading = "POWER", .better = PT_LOWER_IS_BETTER,        \
+      .importance = PT_HEADLINE, .combine = PT_COMBINE_NONE, .words = "energy watts joules rapl", \
+      .otel = "hw.energy hw.type=cpu")                                                            \
+    X(t, range, "eRangeUj", INFO, I64, MICROJOULES, 0,                                            \
+      "Value at which the kernel's counter wraps", .title = "Value at which the counter wraps",   \
+      .importance = PT_RAW)                                                                       \
+    X(t, problem, "eProblem", INFO, STRING, NONE, 0, "Reason if there is no value",               \
+      .title = "Problem")
 
-PT_TABLE(energy, PT_TABLE_FILE("energy", "energy"),
+PT_TABLE(energy, PT_TABLE_FIXED("energy", "energy"),
          "Energy of the processor, from its own counters", ENERGY_COLUMNS, "/sys/class/powercap");
 
 #define KEEP_UP_PERIOD_NS (30 * PT_NS_PER_SECOND)
@@ -126,6 +133,7 @@ static int energy_collect(void *state, const struct pt_context *context, struct 
 const struct pt_collector pt_energy_collector = {
     .name = "energy",
     .help = "energy counters of the processor (RAPL)",
+    .keep = PT_KEEP_ALWAYS, /* its counters wrap */
     .tables = { &energy_table },
     .state_size = sizeof(struct energy_state),
     .open = energy_open,

@@ -3,9 +3,10 @@
  * The columns come from the lists in source/engine/alias.h. The main row has the totals over all
  * engines; the file of engines has one row per engine. Values are those of the latest complete
  * scrape (source/engine/), which has its own interval; values of an engine that stopped answering
- * are left out. */
+ * are left out. Histograms are recorded as the growth of their buckets from scrape to scrape. */
 #include "collect/collector.h"
 #include "collect/source.h"
+#include "derive/bucket_rows.h"
 #include "source/engine/scraper.h"
 
 #include <errno.h>
@@ -21,32 +22,81 @@
 #define UNIT_RATIO   PT_RATIO
 #define UNIT_LEVEL   PT_NONE
 
-#define FIELD_COLUMN(constant, name, rule, is_expected, help) \
-    { name, name, KIND_##rule, PT_F64, UNIT_##rule, 0, help },
-#define LATENCY_COLUMN(name, suffix, kind, unit, help) \
-    { "latency_" name "_s_" suffix, "latency_" name "_s_" suffix, kind, PT_F64, unit, 0, help },
-#define LATENCY_COLUMNS(constant, name)                                               \
-    LATENCY_COLUMN(name, "sum", PT_COUNTER, PT_SECONDS, "Sum of latencies, " name)    \
-    LATENCY_COLUMN(name, "count", PT_COUNTER, PT_COUNT, "Number of latencies, " name) \
-    LATENCY_COLUMN(name, "p50", PT_GAUGE, PT_SECONDS,                                 \
-                   "Median between the last two scrapes, " name)                      \
-    LATENCY_COLUMN(name, "p90", PT_GAUGE, PT_SECONDS,                                 \
-                   "90th percentile between the last two scrapes, " name)             \
-    LATENCY_COLUMN(name, "p95", PT_GAUGE, PT_SECONDS,                                 \
-                   "95th percentile between the last two scrapes, " name)             \
-    LATENCY_COLUMN(name, "p99", PT_GAUGE, PT_SECONDS,                                 \
-                   "99th percentile between the last two scrapes, " name)
-#define WIDTH_COLUMNS(constant, name)                                                           \
-    LATENCY_COLUMN(name, "p50_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
-    LATENCY_COLUMN(name, "p90_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
-    LATENCY_COLUMN(name, "p95_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket") \
-    LATENCY_COLUMN(name, "p99_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket")
+#define FIELD_COLUMN(constant, name, rule, is_expected, ...) \
+    { name, name, KIND_##rule, PT_F64, UNIT_##rule, 0, __VA_ARGS__ },
+#define LATENCY_COLUMN(name, suffix, kind, unit, ...) \
+    {                                                 \
+        "latency_" name "_s_" suffix,                 \
+        "latency_" name "_s_" suffix,                 \
+        kind,                                         \
+        PT_F64,                                       \
+        unit,                                         \
+        0,                                            \
+        __VA_ARGS__                                   \
+    },
+#define LATENCY_QUANTILE(name, level, ordinal, title_, heading_, importance_, words_)            \
+    LATENCY_COLUMN(name, "p" #level, PT_GAUGE, PT_SECONDS,                                       \
+                   ordinal " between the last two scrapes, " name, .title = title_ ", p" #level, \
+                   .heading = heading_, .family = title_, .better = PT_LOWER_IS_BETTER,          \
+                   .importance = importance_, .combine = PT_COMBINE_WORST, .words = words_,      \
+                   .percentile = level, .histogram = "engine_histogram " name)
+/* The sum grows by the mean number of requests that are in this phase. */
+#define LATENCY_COLUMNS(name, title_, heading_, importance_, otel_, words_)                 \
+    LATENCY_COLUMN(name, "sum", PT_COUNTER, PT_SECONDS, "Sum of latencies, " name,          \
+                   .title = title_ ", sum", .form = PT_FORM_NUMBER, .importance = PT_RAW,   \
+                   .otel = otel_ " sum", .words = words_)                                   \
+    LATENCY_COLUMN(name, "count", PT_COUNTER, PT_COUNT, "Number of latencies, " name,       \
+                   .title = title_ ", count", .importance = PT_RAW, .otel = otel_ " count", \
+                   .words = words_)                                                         \
+    LATENCY_QUANTILE(name, 50, "Median", title_, heading_ " p50", importance_, words_)      \
+    LATENCY_QUANTILE(name, 90, "90th percentile", title_, NULL, PT_DETAIL, words_)          \
+    LATENCY_QUANTILE(name, 95, "95th percentile", title_, NULL, PT_DETAIL, words_)          \
+    LATENCY_QUANTILE(name, 99, "99th percentile", title_, heading_ " p99", PT_DETAIL, words_)
+/* Only the engines have names in OpenTelemetry: their totals would count twice. */
+#define TOTAL_LATENCY(constant, name, title, heading, importance, otel, words) \
+    LATENCY_COLUMNS(name, title, heading, importance, "", words)
+#define EACH_LATENCY(constant, name, title, heading, importance, otel, words) \
+    LATENCY_COLUMNS(name, title, heading, importance, otel, words)
+#define WIDTH_COLUMN(name, level, title_)                                                          \
+    LATENCY_COLUMN(name, level "_width", PT_GAUGE, PT_SECONDS, "Uncertainty: width of its bucket", \
+                   .title = title_ ", " level " width", .family = title_ ", width of buckets",     \
+                   .better = PT_LOWER_IS_BETTER, .importance = PT_RAW,                             \
+                   .combine = PT_COMBINE_WORST)
+#define WIDTH_COLUMNS(constant, name, title_, ...) \
+    WIDTH_COLUMN(name, "p50", title_)              \
+    WIDTH_COLUMN(name, "p90", title_)              \
+    WIDTH_COLUMN(name, "p95", title_)              \
+    WIDTH_COLUMN(name, "p99", title_)
+
+/* Recorded with the run, so that goodput is the same wherever it is derived. */
+#define OBJECTIVE_COLUMN(name, title_, help_) \
+    { "objective_" name "_s",                 \
+      "objective_" name "_s",                 \
+      PT_GAUGE,                               \
+      PT_F64,                                 \
+      PT_SECONDS,                             \
+      0,                                      \
+      help_,                                  \
+      .title = title_,                        \
+      .importance = PT_RAW,                   \
+      .combine = PT_COMBINE_MAX,              \
+      .words = "goodput slo" },
 
 #define FIELDS_BEFORE_LATENCIES PT_ENGINE_TTFT_SUM
 #define PER_LATENCY             (2 + PT_ENGINE_QUANTILE_COUNT)
 
-static const struct pt_column all_columns[] = { PT_ENGINE_FIELDS(FIELD_COLUMN)
-                                                    PT_ENGINE_LATENCIES(LATENCY_COLUMNS) };
+static const struct pt_column all_columns[] = {
+    PT_ENGINE_FIELDS(FIELD_COLUMN) PT_ENGINE_LATENCIES(TOTAL_LATENCY) OBJECTIVE_COLUMN(
+        "ttft", "Objective: first token", "--slo-ttft, of the figure engine.goodput")
+        OBJECTIVE_COLUMN("inter_token", "Objective: inter-token",
+                         "--slo-inter-token, of the figure engine.goodput")
+};
+
+enum {
+    OBJECTIVE_INTER_TOKEN = PT_COUNT(all_columns) - 1,
+    OBJECTIVE_TTFT = OBJECTIVE_INTER_TOKEN - 1,
+    VALUE_COUNT = OBJECTIVE_TTFT
+};
 static const char *const sources[] = { "scrape of the engine" };
 
 static const struct pt_table engine_table = {
@@ -61,27 +111,34 @@ static const struct pt_table engine_table = {
 };
 
 enum { URL, ENGINE, MODEL, STATE, PROBLEM, CONFIG, TOOK, FIRST_VALUE };
-#define FIRST_WIDTH (FIRST_VALUE + (int)PT_COUNT(all_columns))
+#define FIRST_WIDTH (FIRST_VALUE + VALUE_COUNT)
 
 static const struct pt_column each_columns[] = {
-    [URL] = { "eUrl", "url", PT_KEY, PT_STRING, PT_NONE, 0, "URL of its metrics" },
-    [ENGINE] = { "eEngine", "engine", PT_INFO, PT_STRING, PT_NONE, 0, "vllm, sglang, tgi, ..." },
-    [MODEL] = { "eModel", "model", PT_INFO, PT_STRING, PT_NONE, 0, "Model it serves" },
+    [URL] = { "eUrl", "url", PT_KEY, PT_STRING, PT_NONE, 0, "URL of its metrics",
+              .title = "Address", .heading = "ENGINE", .words = "url endpoint" },
+    [ENGINE] = { "eEngine", "engine", PT_INFO, PT_STRING, PT_NONE, 0, "vllm, sglang, tgi, ...",
+                 .title = "Engine", .heading = "KIND" },
+    [MODEL] = { "eModel", "model", PT_INFO, PT_STRING, PT_NONE, 0, "Model it serves",
+                .title = "Model", .heading = "MODEL", .role = PT_ROLE_NAME, .words = "llm" },
     [STATE] = { "eState", "state", PT_INFO, PT_STRING, PT_NONE, 0,
                 "asked: no answer yet; up; failing: the last scrape failed; gone: several scrapes "
-                "failed" },
-    [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0, "Why a scrape failed" },
+                "failed",
+                .title = "State", .heading = "STATE" },
+    [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0, "Why a scrape failed",
+                  .title = "Problem" },
     [CONFIG] = { "eConfig", "config", PT_INFO, PT_STRING, PT_NONE, 0,
-                 "Labels of its info series: cache and model configuration" },
+                 "Labels of its info series: cache and model configuration",
+                 .title = "Configuration", .importance = PT_RAW },
     [TOOK] = { "eScrapeTime", "scrape_time", PT_GAUGE, PT_I64, PT_NANOSECONDS, 0,
-               "Duration of the last scrape" },
-    PT_ENGINE_FIELDS(FIELD_COLUMN) PT_ENGINE_LATENCIES(LATENCY_COLUMNS)
+               "Duration of the last scrape", .title = "Duration of the scrape",
+               .better = PT_LOWER_IS_BETTER, .importance = PT_RAW },
+    PT_ENGINE_FIELDS(FIELD_COLUMN) PT_ENGINE_LATENCIES(EACH_LATENCY)
         PT_ENGINE_LATENCIES(WIDTH_COLUMNS)
 };
 
 static const struct pt_table each_table = {
     .name = "engines",
-    PT_TABLE_FILE("engines", NULL),
+    PT_TABLE_PARTS("engine", "engines", NULL),
     .help = "Each inference engine",
     .columns = each_columns,
     .sources = sources,
@@ -89,15 +146,32 @@ static const struct pt_table each_table = {
     .source_count = 1,
 };
 
-#define SERIES_COLUMNS(X, t)                                                           \
-    X(t, url, "eUrl", KEY, STRING, NONE, 0, "URL of the engine's metrics")             \
-    X(t, name, "sName", KEY, STRING, NONE, 0, "Name of the series, set by the engine") \
-    X(t, labels, "sLabels", KEY, STRING, NONE, 0, "Labels, set by the engine")         \
-    X(t, value, "sValue", GAUGE, F64, NONE, 0, "Value")
+#define SERIES_COLUMNS(X, t)                                                                      \
+    X(t, url, "eUrl", KEY, STRING, NONE, 0, "URL of the engine's metrics", .title = "Engine",     \
+      .heading = "ENGINE")                                                                        \
+    X(t, name, "sName", KEY, STRING, NONE, 0, "Name of the series, set by the engine",            \
+      .title = "Series", .heading = "SERIES", .role = PT_ROLE_NAME)                               \
+    X(t, labels, "sLabels", KEY, STRING, NONE, 0, "Labels, set by the engine", .title = "Labels", \
+      .heading = "LABELS")                                                                        \
+    X(t, value, "sValue", GAUGE, F64, NONE, 0, "Value", .title = "Value", .heading = "VALUE",     \
+      .combine = PT_COMBINE_NONE)
 
 PT_TABLE(series, PT_TABLE_ROWS(SERIES, "engine_series", NULL),
          "Engine series without a column of their own (with --engine-raw)", SERIES_COLUMNS,
          "scrape of the engine");
+
+#define ENGINE_HISTOGRAM_COLUMNS(X, t)                                                      \
+    X(t, url, "eUrl", KEY, STRING, NONE, 0, "URL of the engine's metrics")                  \
+    X(t, name, "hName", KEY, STRING, NONE, 0,                                               \
+      "Latency, as in the names of columns: ttft, e2e, queue, inference, prefill, decode, " \
+      "inter_token",                                                                        \
+      .title = "Latency", .heading = "LATENCY", .role = PT_ROLE_NAME)                       \
+    PT_BUCKET_COLUMNS(X, t, SECONDS)
+
+PT_TABLE(
+    engine_histogram, PT_TABLE_ROWS(EVENTS, "engine_histograms", NULL),
+    "Latency histograms of inference engines: one row per bucket that grew between two scrapes",
+    ENGINE_HISTOGRAM_COLUMNS, "scrape of the engine");
 
 /* A reading older than this many periods is stale. */
 #define STALE_PERIODS 4
@@ -112,6 +186,7 @@ struct engine_state {
     struct pt_scraped_raw *raw;
     size_t raw_capacity;
     struct pt_buf raw_text;
+    struct pt_bucket_growths growths;
 };
 
 static int engine_open(void *state, const struct pt_context *context, struct pt_err *err) {
@@ -137,6 +212,7 @@ static void engine_close(void *state) {
     pt_scraper_free(s->scraper);
     pt_buf_release(&s->raw_text);
     pt_free(s->raw);
+    pt_bucket_growths_release(&s->growths);
 }
 
 static void set_values(struct pt_batch *row, int first, const struct pt_scraped *e) {
@@ -152,8 +228,7 @@ static void set_values(struct pt_batch *row, int first, const struct pt_scraped 
         if (e->present >> count & 1)
             pt_set_f64(row, column + 1, e->values[count]);
         for (int q = 0; q < PT_ENGINE_QUANTILE_COUNT; q++)
-            if (e->quantiles[l][q].is_present)
-                pt_set_f64(row, column + 2 + q, e->quantiles[l][q].value);
+            pt_set_f64(row, column + 2 + q, e->quantiles[l][q].value);
     }
 }
 
@@ -170,7 +245,7 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
                        struct pt_batch *rows) {
     static const char *const states[] = { "asked", "up", "failing", "gone" };
     pt_batch_add_row(rows);
-    pt_set_str(rows, URL, pt_str_from(e->url));
+    pt_set_masked(rows, URL, pt_str_from(e->url));
     if (e->mono_ns || e->problem[0]) /* otherwise wait for the first answer */
         pt_set_str(rows, STATE, pt_str_from(states[e->state]));
     set_text(rows, PROBLEM, e->problem);
@@ -185,9 +260,8 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     set_values(rows, FIRST_VALUE, e);
     for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++)
         for (int q = 0; q < PT_ENGINE_QUANTILE_COUNT; q++)
-            if (e->quantiles[l][q].is_present)
-                pt_set_f64(rows, FIRST_WIDTH + PT_ENGINE_QUANTILE_COUNT * l + q,
-                           e->quantiles[l][q].uncertainty);
+            pt_set_f64(rows, FIRST_WIDTH + PT_ENGINE_QUANTILE_COUNT * l + q,
+                       e->quantiles[l][q].width);
 }
 
 static void add_series(const struct engine_state *s, size_t count, int64_t now_ns,
@@ -197,10 +271,21 @@ static void add_series(const struct engine_state *s, size_t count, int64_t now_n
         const char *text = (const char *)s->raw_text.at;
         pt_batch_add_row(rows);
         pt_set_time(rows, 0, now_ns);
-        pt_set_str(rows, series_url, pt_str_from(s->engines[r->engine].url));
-        pt_set_str(rows, series_name, (struct pt_str){ text + r->name, r->name_len });
-        pt_set_str(rows, series_labels, (struct pt_str){ text + r->labels, r->labels_len });
+        pt_set_masked(rows, series_url, pt_str_from(s->engines[r->engine].url));
+        pt_set_masked(rows, series_name, (struct pt_str){ text + r->name, r->name_len });
+        pt_set_masked(rows, series_labels, (struct pt_str){ text + r->labels, r->labels_len });
         pt_set_f64(rows, series_value, r->value);
+    }
+}
+
+static void add_growths(const struct engine_state *s, struct pt_batch *rows) {
+    for (size_t i = 0; i < s->growths.count; i++) {
+        const struct pt_bucket_growth *g = &s->growths.list[i];
+        pt_batch_add_row(rows);
+        pt_set_time(rows, 0, g->mono_ns);
+        pt_set_masked(rows, engine_histogram_url, pt_str_from(s->engines[g->engine].url));
+        pt_set_str(rows, engine_histogram_name, pt_str_from(pt_engine_latency_names[g->latency]));
+        pt_bucket_row_set(rows, engine_histogram_above, g->above, g->le, g->count, g->seconds);
     }
 }
 
@@ -209,6 +294,7 @@ static int engine_collect(void *state, const struct pt_context *context, struct 
     if (context->is_last)
         pt_scraper_finish(s->scraper, LAST_PATIENCE_NS);
     /* Read before the engines, so that the engine of every series is listed. */
+    pt_scraper_take_growths(s->scraper, &s->growths);
     size_t raw_count =
         context->engines->wants_raw
             ? pt_scraper_take_raw(s->scraper, &s->raw, &s->raw_capacity, &s->raw_text)
@@ -218,17 +304,21 @@ static int engine_collect(void *state, const struct pt_context *context, struct 
         pt_batch_add_row(&rows[0]);
         pt_set_time(&rows[0], 0, s->all.mono_ns);
         set_values(&rows[0], 0, &s->all);
+        pt_set_f64(&rows[0], OBJECTIVE_TTFT, (double)context->engines->ttft_objective_ns / 1e9);
+        pt_set_f64(&rows[0], OBJECTIVE_INTER_TOKEN,
+                   (double)context->engines->inter_token_objective_ns / 1e9);
     }
     for (size_t i = 0; i < count; i++)
         add_engine(s, &s->engines[i], context->now_ns, &rows[1]);
     add_series(s, raw_count, context->now_ns, &rows[2]);
+    add_growths(s, &rows[3]);
     return 0;
 }
 
 const struct pt_collector pt_engine_collector = {
     .name = "engines",
     .help = "inference engines: requests, queue, KV cache, tokens, latencies",
-    .tables = { &engine_table, &each_table, &series_table },
+    .tables = { &engine_table, &each_table, &series_table, &engine_histogram_table },
     .state_size = sizeof(struct engine_state),
     .open = engine_open,
     .collect = engine_collect,

@@ -16,140 +16,279 @@
 enum { SOURCE_FAST, SOURCE_SLOW, SOURCE_PROCESSES };
 
 #define GPU_COLUMNS(X, t)                                                                          \
-    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU number; for NVIDIA as in nvidia-smi")         \
-    X(t, vendor, "gVendor", INFO, STRING, NONE, 0, "nvidia, amd or intel")                         \
-    X(t, name, "gName", INFO, STRING, NONE, 0, "Product name, or the PCI id")                      \
-    X(t, uuid, "gUuid", INFO, STRING, NONE, 0, "Unique id of the GPU")                             \
-    X(t, pci, "gPciBusId", INFO, STRING, NONE, 0, "PCI bus address")                               \
-    X(t, parent, "gParentIndex", INFO, I64, NONE, 0, "GPU that this MIG instance belongs to")      \
-    X(t, gpu_instance, "gGpuInstance", INFO, I64, NONE, 0, "MIG: GPU instance number")             \
-    X(t, compute_instance, "gComputeInstance", INFO, I64, NONE, 0, "MIG: compute instance number") \
-    X(t, state, "gState", INFO, STRING, NONE, 0, "ok, or lost: it fell off the bus")               \
+    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU number; for NVIDIA as in nvidia-smi",         \
+      .title = "GPU", .heading = "GPU", .words = "device", .otel = "hw.id text")                   \
+    X(t, vendor, "gVendor", INFO, STRING, NONE, 0, "nvidia, amd or intel", .title = "Vendor")      \
+    X(t, name, "gName", INFO, STRING, NONE, 0, "Product name, or the PCI id", .title = "Model",    \
+      .heading = "NAME", .role = PT_ROLE_NAME, .words = "product")                                 \
+    X(t, uuid, "gUuid", INFO, STRING, NONE, 0, "Unique id of the GPU", .title = "Unique id",       \
+      .importance = PT_RAW)                                                                        \
+    X(t, pci, "gPciBusId", INFO, STRING, NONE, 0, "PCI bus address", .title = "PCI address",       \
+      .importance = PT_RAW)                                                                        \
+    X(t, parent, "gParentIndex", INFO, I64, NONE, 0, "GPU that this MIG instance belongs to",      \
+      .title = "GPU of the MIG instance", .role = PT_ROLE_PARENT, .words = "mig")                  \
+    X(t, gpu_instance, "gGpuInstance", INFO, I64, NONE, 0, "MIG: GPU instance number",             \
+      .title = "MIG GPU instance", .importance = PT_RAW)                                           \
+    X(t, compute_instance, "gComputeInstance", INFO, I64, NONE, 0, "MIG: compute instance number", \
+      .title = "MIG compute instance", .importance = PT_RAW)                                       \
+    X(t, state, "gState", INFO, STRING, NONE, 0, "ok, or lost: it fell off the bus",               \
+      .title = "State", .words = "lost")                                                           \
     X(t, utilization, "gUtilizationGpu", GAUGE, I64, PERCENT, 0,                                   \
-      "Share of time in which at least one kernel ran, whatever its size")                         \
+      "Share of time in which at least one kernel ran, whatever its size", .title = "GPU busy",    \
+      .heading = "BUSY", .family = "GPU busy", .better = PT_HIGHER_IS_BETTER,                      \
+      .importance = PT_HEADLINE, .words = "utilization sm kernel",                                 \
+      .otel = "hw.gpu.utilization hw.gpu.task=general")                                            \
     X(t, utilization_memory, "gUtilizationMem", GAUGE, I64, PERCENT, 0,                            \
-      "Share of time in which GPU memory was read or written")                                     \
-    X(t, memory_used, "gMemoryUsedMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory in use")              \
-    X(t, memory_free, "gMemoryFreeMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory not in use")          \
-    X(t, temperature, "gTemperatureC", GAUGE, I64, CELSIUS, 0, "Chip temperature")                 \
-    X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "Power draw; an average on newer GPUs")       \
-    X(t, clock_graphics, "gClockGraphicsMhz", GAUGE, I64, MEGAHERTZ, 0, "Graphics clock")          \
-    X(t, perf_state, "gPerfState", GAUGE, STRING, NONE, 0, "P0, the fastest, to P15")              \
-    X(t, memory_total, "gMemoryTotalMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory")                   \
+      "Share of time in which GPU memory was read or written", .title = "GPU memory busy",         \
+      .heading = "MEM BUSY", .family = "GPU busy", .words = "utilization bandwidth")               \
+    X(t, memory_used, "gMemoryUsedMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory in use",              \
+      .title = "GPU memory used", .heading = "MEMORY", .family = "GPU memory", .is_stacked = true, \
+      .better = PT_LOWER_IS_BETTER, .limit = "gMemoryTotalMb", .importance = PT_HEADLINE,          \
+      .words = "vram hbm", .otel = "hw.gpu.memory.usage")                                          \
+    X(t, memory_free, "gMemoryFreeMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory not in use",          \
+      .title = "GPU memory free", .family = "GPU memory", .is_stacked = true,                      \
+      .better = PT_HIGHER_IS_BETTER, .limit = "gMemoryTotalMb", .words = "vram hbm")               \
+    X(t, temperature, "gTemperatureC", GAUGE, I64, CELSIUS, 0, "Chip temperature",                 \
+      .title = "GPU temperature", .heading = "TEMP", .family = "GPU temperature",                  \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .combine = PT_COMBINE_WORST,        \
+      .words = "heat", .otel = "hw.temperature hw.type=gpu")                                       \
+    X(t, power, "gPowerDrawW", GAUGE, F64, WATTS, 0, "Power draw; an average on newer GPUs",       \
+      .title = "GPU power", .heading = "POWER", .family = "GPU power",                             \
+      .better = PT_LOWER_IS_BETTER, .limit = "gPowerLimitW", .importance = PT_HEADLINE,            \
+      .words = "watts energy", .otel = "hw.power hw.type=gpu")                                     \
+    X(t, clock_graphics, "gClockGraphicsMhz", GAUGE, I64, MEGAHERTZ, 0, "Graphics clock",          \
+      .title = "Graphics clock", .family = "GPU clocks", .better = PT_HIGHER_IS_BETTER,            \
+      .words = "frequency throttling")                                                             \
+    X(t, perf_state, "gPerfState", GAUGE, STRING, NONE, 0, "P0, the fastest, to P15",              \
+      .title = "Performance state")                                                                \
+    X(t, memory_total, "gMemoryTotalMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory",                   \
+      .title = "GPU memory, total", .heading = "MEM TOTAL", .words = "vram hbm size",              \
+      .otel = "hw.gpu.memory.limit")                                                               \
     X(t, bar1_used, "gBar1UsedMb", GAUGE, I64, MEBIBYTES, 1,                                       \
-      "BAR1 memory (mapped by the host) in use")                                                   \
+      "BAR1 memory (mapped by the host) in use", .title = "BAR1 memory used",                      \
+      .family = "BAR1 memory", .is_stacked = true)                                                 \
     X(t, bar1_free, "gBar1FreeMb", GAUGE, I64, MEBIBYTES, 1,                                       \
-      "BAR1 memory (mapped by the host) not in use")                                               \
-    X(t, fan, "gFanSpeed", GAUGE, I64, PERCENT, 0, "Requested fan speed, percent of maximum")      \
-    X(t, power_limit, "gPowerLimitW", GAUGE, F64, WATTS, 0, "Power limit in force")                \
-    X(t, clock_sm, "gClockSmMhz", GAUGE, I64, MEGAHERTZ, 0, "SM clock")                            \
-    X(t, clock_memory, "gClockMemMhz", GAUGE, I64, MEGAHERTZ, 0, "Memory clock")                   \
+      "BAR1 memory (mapped by the host) not in use", .title = "BAR1 memory free",                  \
+      .family = "BAR1 memory", .is_stacked = true)                                                 \
+    X(t, fan, "gFanSpeed", GAUGE, I64, PERCENT, 0, "Requested fan speed, percent of maximum",      \
+      .title = "Fan speed", .heading = "FAN", .words = "cooling", .otel = "hw.fan.speed_ratio")    \
+    X(t, power_limit, "gPowerLimitW", GAUGE, F64, WATTS, 0, "Power limit in force",                \
+      .title = "Power limit", .heading = "POWER LIMIT", .words = "cap")                            \
+    X(t, clock_sm, "gClockSmMhz", GAUGE, I64, MEGAHERTZ, 0, "SM clock", .title = "SM clock",       \
+      .heading = "CLOCK", .family = "GPU clocks", .better = PT_HIGHER_IS_BETTER,                   \
+      .words = "frequency throttling")                                                             \
+    X(t, clock_memory, "gClockMemMhz", GAUGE, I64, MEGAHERTZ, 0, "Memory clock",                   \
+      .title = "Memory clock", .family = "GPU clocks", .words = "frequency")                       \
     X(t, pcie_tx, "gPcieTxKbps", GAUGE, I64, NONE, 1,                                              \
-      "PCIe traffic from the GPU in the last 20 ms, kB/s")                                         \
+      "PCIe traffic from the GPU in the last 20 ms, kB/s", .title = "PCIe sent, kB/s",             \
+      .family = "PCIe traffic, kB/s", .words = "bus bandwidth")                                    \
     X(t, pcie_rx, "gPcieRxKbps", GAUGE, I64, NONE, 1,                                              \
-      "PCIe traffic to the GPU in the last 20 ms, kB/s")                                           \
+      "PCIe traffic to the GPU in the last 20 ms, kB/s", .title = "PCIe received, kB/s",           \
+      .family = "PCIe traffic, kB/s", .words = "bus bandwidth")                                    \
     X(t, ecc_single, "gEccSingleBitErrors", COUNTER, I64, COUNT, 1,                                \
-      "Corrected memory errors since the driver was loaded")                                       \
+      "Corrected memory errors since the driver was loaded", .title = "Corrected memory errors",   \
+      .family = "ECC errors", .better = PT_LOWER_IS_BETTER, .words = "ecc",                        \
+      .otel = "hw.errors {error} hw.type=gpu,error.type=corrected")                                \
     X(t, ecc_double, "gEccDoubleBitErrors", COUNTER, I64, COUNT, 1,                                \
-      "Uncorrected memory errors since the driver was loaded")                                     \
+      "Uncorrected memory errors since the driver was loaded",                                     \
+      .title = "Uncorrected memory errors", .heading = "ECC", .family = "ECC errors",              \
+      .better = PT_LOWER_IS_BETTER, .words = "ecc",                                                \
+      .otel = "hw.errors {error} hw.type=gpu,error.type=uncorrected")                              \
     X(t, processes, "gProcessCount", GAUGE, I64, COUNT, 2,                                         \
-      "Processes on the GPU; with open drivers only visible ones")                                 \
-    X(t, energy, "gEnergyMj", COUNTER, I64, MILLIJOULES, 0, "Energy since the driver was loaded")  \
-    X(t, power_instant, "gPowerInstantW", GAUGE, F64, WATTS, 1, "Power draw now")                  \
+      "Processes on the GPU; with open drivers only visible ones",                                 \
+      .title = "Processes on the GPU", .heading = "PROCS")                                         \
+    X(t, energy, "gEnergyMj", COUNTER, I64, MILLIJOULES, 0, "Energy since the driver was loaded",  \
+      .title = "GPU power, from its energy counter", .family = "GPU power",                        \
+      .better = PT_LOWER_IS_BETTER, .words = "energy joules watts",                                \
+      .otel = "hw.energy hw.type=gpu")                                                             \
+    X(t, power_instant, "gPowerInstantW", GAUGE, F64, WATTS, 1, "Power draw now",                  \
+      .title = "GPU power now", .family = "GPU power", .better = PT_LOWER_IS_BETTER,               \
+      .words = "watts")                                                                            \
     X(t, temperature_hotspot, "gTemperatureHotspotC", GAUGE, I64, CELSIUS, 0,                      \
-      "Hot spot temperature")                                                                      \
-    X(t, temperature_memory, "gTemperatureMemC", GAUGE, I64, CELSIUS, 0, "Memory temperature")     \
-    X(t, clock_video, "gClockVideoMhz", GAUGE, I64, MEGAHERTZ, 0, "Video engine clock")            \
-    X(t, fan_rpm, "gFanRpm", GAUGE, I64, NONE, 0, "Measured fan speed, revolutions per minute")    \
+      "Hot spot temperature", .title = "Hot spot temperature", .family = "GPU temperature",        \
+      .better = PT_LOWER_IS_BETTER, .combine = PT_COMBINE_WORST, .words = "heat junction")         \
+    X(t, temperature_memory, "gTemperatureMemC", GAUGE, I64, CELSIUS, 0, "Memory temperature",     \
+      .title = "Memory temperature", .family = "GPU temperature", .better = PT_LOWER_IS_BETTER,    \
+      .combine = PT_COMBINE_WORST, .words = "heat hbm")                                            \
+    X(t, clock_video, "gClockVideoMhz", GAUGE, I64, MEGAHERTZ, 0, "Video engine clock",            \
+      .title = "Video clock", .family = "GPU clocks", .words = "frequency")                        \
+    X(t, fan_rpm, "gFanRpm", GAUGE, I64, NONE, 0, "Measured fan speed, revolutions per minute",    \
+      .title = "Fan speed, rpm", .combine = PT_COMBINE_MEAN, .words = "cooling")                   \
     X(t, memory_reserved, "gMemoryReservedMb", GAUGE, I64, MEBIBYTES, 0,                           \
-      "GPU memory reserved by driver and firmware")                                                \
+      "GPU memory reserved by driver and firmware", .title = "GPU memory reserved",                \
+      .family = "GPU memory", .is_stacked = true, .limit = "gMemoryTotalMb", .words = "driver")    \
     X(t, shared_used, "gSharedUsedMb", GAUGE, I64, MEBIBYTES, 0,                                   \
-      "Host memory mapped for the GPU (GTT)")                                                      \
+      "Host memory mapped for the GPU (GTT)", .title = "Host memory mapped",                       \
+      .better = PT_LOWER_IS_BETTER, .limit = "gSharedTotalMb", .words = "gtt")                     \
     X(t, shared_total, "gSharedTotalMb", GAUGE, I64, MEBIBYTES, 0,                                 \
-      "Host memory that can be mapped for the GPU")                                                \
-    X(t, encoder, "gUtilizationEncoder", GAUGE, I64, PERCENT, 0, "Video encoder utilization")      \
-    X(t, decoder, "gUtilizationDecoder", GAUGE, I64, PERCENT, 0, "Video decoder utilization")      \
+      "Host memory that can be mapped for the GPU", .title = "Host memory mappable",               \
+      .words = "gtt")                                                                              \
+    X(t, encoder, "gUtilizationEncoder", GAUGE, I64, PERCENT, 0, "Video encoder utilization",      \
+      .title = "Video encoder busy", .family = "Video engines busy", .words = "nvenc",             \
+      .otel = "hw.gpu.utilization hw.gpu.task=encoder")                                            \
+    X(t, decoder, "gUtilizationDecoder", GAUGE, I64, PERCENT, 0, "Video decoder utilization",      \
+      .title = "Video decoder busy", .family = "Video engines busy", .words = "nvdec",             \
+      .otel = "hw.gpu.utilization hw.gpu.task=decoder")                                            \
     X(t, throttle, "gThrottle", GAUGE, STRING, NONE, 0,                                            \
-      "Throttling reasons: idle, setting, power, thermal, current, hardware, sync")                \
+      "Throttling reasons: idle, setting, power, thermal, current, hardware, sync",                \
+      .title = "Throttling reasons", .heading = "THROTTLE", .words = "clocks")                     \
     X(t, throttle_reasons, "gThrottleReasons", GAUGE, I64, NONE, 0,                                \
-      "Throttling reasons as the vendor's bit mask")                                               \
+      "Throttling reasons as the vendor's bit mask", .title = "Throttling reasons, bits",          \
+      .importance = PT_RAW, .combine = PT_COMBINE_NONE)                                            \
     X(t, violation_power, "gViolationPower", COUNTER, I64, NANOSECONDS, 1,                         \
-      "Time throttled by the power limit")                                                         \
+      "Time throttled by the power limit", .title = "Throttled, power limit",                      \
+      .heading = "POWER CAPPED", .family = "GPU throttled", .form = PT_FORM_SHARE,                 \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .combine = PT_COMBINE_WORST,        \
+      .words = "throttling cap")                                                                   \
     X(t, violation_thermal, "gViolationThermal", COUNTER, I64, NANOSECONDS, 1,                     \
-      "Time throttled by temperature")                                                             \
+      "Time throttled by temperature", .title = "Throttled, temperature",                          \
+      .family = "GPU throttled", .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,              \
+      .combine = PT_COMBINE_WORST, .words = "throttling heat")                                     \
     X(t, violation_sync, "gViolationSync", COUNTER, I64, NANOSECONDS, 1,                           \
-      "Time throttled to stay in step with other GPUs")                                            \
+      "Time throttled to stay in step with other GPUs",                                            \
+      .title = "Throttled, sync with other GPUs", .family = "GPU throttled",                       \
+      .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER, .combine = PT_COMBINE_WORST,            \
+      .words = "throttling")                                                                       \
     X(t, violation_board, "gViolationBoard", COUNTER, I64, NANOSECONDS, 1,                         \
-      "Time throttled by board limits")                                                            \
+      "Time throttled by board limits", .title = "Throttled, board limit",                         \
+      .family = "GPU throttled", .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,              \
+      .combine = PT_COMBINE_WORST, .words = "throttling")                                          \
     X(t, violation_reliability, "gViolationReliability", COUNTER, I64, NANOSECONDS, 1,             \
-      "Time throttled by the reliability voltage")                                                 \
-    X(t, idle, "gIdleTime", COUNTER, I64, MILLISECONDS, 0, "Time powered down (Intel RC6)")        \
-    X(t, pcie_generation, "gPcieGeneration", GAUGE, I64, NONE, 1, "Current PCIe generation")       \
-    X(t, pcie_width, "gPcieWidth", GAUGE, I64, COUNT, 1, "Current PCIe lanes")                     \
-    X(t, pcie_replays, "gPcieReplays", COUNTER, I64, COUNT, 1, "PCIe packets retransmitted")       \
-    X(t, pcie_tx_bytes, "gPcieTxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic from the GPU")       \
-    X(t, pcie_rx_bytes, "gPcieRxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic to the GPU")         \
-    X(t, nvlink_tx_bytes, "gNvlinkTxBytes", COUNTER, I64, BYTES, 1, "NVLink data sent")            \
-    X(t, nvlink_rx_bytes, "gNvlinkRxBytes", COUNTER, I64, BYTES, 1, "NVLink data received")        \
-    X(t, nvlink_active, "gNvlinkActive", GAUGE, I64, COUNT, 1, "NVLink links that are up")         \
+      "Time throttled by the reliability voltage", .title = "Throttled, reliability voltage",      \
+      .family = "GPU throttled", .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,              \
+      .combine = PT_COMBINE_WORST, .words = "throttling")                                          \
+    X(t, idle, "gIdleTime", COUNTER, I64, MILLISECONDS, 0, "Time powered down (Intel RC6)",        \
+      .title = "GPU powered down", .form = PT_FORM_SHARE, .words = "rc6 sleep")                    \
+    X(t, pcie_generation, "gPcieGeneration", GAUGE, I64, NONE, 1, "Current PCIe generation",       \
+      .title = "PCIe generation", .combine = PT_COMBINE_NONE, .words = "bus link")                 \
+    X(t, pcie_width, "gPcieWidth", GAUGE, I64, COUNT, 1, "Current PCIe lanes",                     \
+      .title = "PCIe lanes", .combine = PT_COMBINE_NONE, .words = "bus link")                      \
+    X(t, pcie_replays, "gPcieReplays", COUNTER, I64, COUNT, 1, "PCIe packets retransmitted",       \
+      .title = "PCIe packets retransmitted", .better = PT_LOWER_IS_BETTER, .words = "bus errors")  \
+    X(t, pcie_tx_bytes, "gPcieTxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic from the GPU",       \
+      .title = "PCIe sent", .heading = "PCIE OUT", .family = "PCIe traffic",                       \
+      .words = "bus bandwidth", .otel = "hw.gpu.io network.io.direction=transmit")                 \
+    X(t, pcie_rx_bytes, "gPcieRxBytes", COUNTER, I64, BYTES, 1, "PCIe traffic to the GPU",         \
+      .title = "PCIe received", .heading = "PCIE IN", .family = "PCIe traffic",                    \
+      .words = "bus bandwidth", .otel = "hw.gpu.io network.io.direction=receive")                  \
+    X(t, nvlink_tx_bytes, "gNvlinkTxBytes", COUNTER, I64, BYTES, 1, "NVLink data sent",            \
+      .title = "NVLink sent", .family = "NVLink traffic", .words = "bandwidth")                    \
+    X(t, nvlink_rx_bytes, "gNvlinkRxBytes", COUNTER, I64, BYTES, 1, "NVLink data received",        \
+      .title = "NVLink received", .family = "NVLink traffic", .words = "bandwidth")                \
+    X(t, nvlink_active, "gNvlinkActive", GAUGE, I64, COUNT, 1, "NVLink links that are up",         \
+      .title = "NVLink links up", .better = PT_HIGHER_IS_BETTER)                                   \
     X(t, ecc_single_lifetime, "gEccSingleBitLifetime", COUNTER, I64, COUNT, 1,                     \
-      "Corrected memory errors over the GPU's lifetime")                                           \
+      "Corrected memory errors over the GPU's lifetime",                                           \
+      .title = "Corrected memory errors, lifetime", .family = "ECC errors",                        \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_RAW, .words = "ecc")                          \
     X(t, ecc_double_lifetime, "gEccDoubleBitLifetime", COUNTER, I64, COUNT, 1,                     \
-      "Uncorrected memory errors over the GPU's lifetime")                                         \
+      "Uncorrected memory errors over the GPU's lifetime",                                         \
+      .title = "Uncorrected memory errors, lifetime", .family = "ECC errors",                      \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_RAW, .words = "ecc")                          \
     X(t, retired_single, "gRetiredPagesSingle", GAUGE, I64, COUNT, 1,                              \
-      "Memory pages retired for corrected errors")                                                 \
+      "Memory pages retired for corrected errors", .title = "Pages retired, corrected errors",     \
+      .family = "GPU memory retired", .better = PT_LOWER_IS_BETTER, .words = "ecc")                \
     X(t, retired_double, "gRetiredPagesDouble", GAUGE, I64, COUNT, 1,                              \
-      "Memory pages retired for uncorrected errors")                                               \
+      "Memory pages retired for uncorrected errors", .title = "Pages retired, uncorrected errors", \
+      .family = "GPU memory retired", .better = PT_LOWER_IS_BETTER, .words = "ecc")                \
     X(t, remapped_correctable, "gRemappedRowsCorrectable", GAUGE, I64, COUNT, 1,                   \
-      "Memory rows remapped for corrected errors")                                                 \
+      "Memory rows remapped for corrected errors", .title = "Rows remapped, corrected errors",     \
+      .family = "GPU memory retired", .better = PT_LOWER_IS_BETTER, .words = "ecc")                \
     X(t, remapped_uncorrectable, "gRemappedRowsUncorrectable", GAUGE, I64, COUNT, 1,               \
-      "Memory rows remapped for uncorrected errors")                                               \
-    X(t, remap_pending, "gRemapPending", GAUGE, I64, NONE, 1, "1: remapped rows need a GPU reset") \
-    X(t, remap_failed, "gRemapFailed", GAUGE, I64, NONE, 1, "1: a row could not be remapped")      \
-    X(t, xid_count, "gXidCount", COUNTER, I64, COUNT, 0, "Critical errors (XID) in this run")      \
-    X(t, xid_last, "gXidLast", GAUGE, I64, NONE, 0, "Number of the last critical error")           \
+      "Memory rows remapped for uncorrected errors", .title = "Rows remapped, uncorrected errors", \
+      .family = "GPU memory retired", .better = PT_LOWER_IS_BETTER, .words = "ecc")                \
+    X(t, remap_pending, "gRemapPending", GAUGE, I64, NONE, 1, "1: remapped rows need a GPU reset", \
+      .title = "Reset needed for remapped rows", .family = "Row remapping",                        \
+      .better = PT_LOWER_IS_BETTER, .combine = PT_COMBINE_MAX, .words = "ecc")                     \
+    X(t, remap_failed, "gRemapFailed", GAUGE, I64, NONE, 1, "1: a row could not be remapped",      \
+      .title = "Row remapping failed", .family = "Row remapping", .better = PT_LOWER_IS_BETTER,    \
+      .combine = PT_COMBINE_MAX, .words = "ecc")                                                   \
+    X(t, xid_count, "gXidCount", COUNTER, I64, COUNT, 0, "Critical errors (XID) in this run",      \
+      .title = "Critical errors (XID)", .heading = "XID", .better = PT_LOWER_IS_BETTER,            \
+      .importance = PT_HEADLINE, .words = "fault")                                                 \
+    X(t, xid_last, "gXidLast", GAUGE, I64, NONE, 0, "Number of the last critical error",           \
+      .title = "Last critical error (XID)", .importance = PT_RAW, .combine = PT_COMBINE_NONE,      \
+      .words = "fault")                                                                            \
     X(t, gpm_graphics, "gGraphicsActive", GAUGE, F64, PERCENT, 1,                                  \
-      "Share of time in which the graphics or compute engine was active (GPM)")                    \
+      "Share of time in which the graphics or compute engine was active (GPM)",                    \
+      .title = "Graphics engine active", .family = "GPU units active", .words = "gpm")             \
     X(t, gpm_sm_active, "gSmActive", GAUGE, F64, PERCENT, 1,                                       \
-      "SMs with at least one warp (GPM, Hopper and newer)")                                        \
+      "SMs with at least one warp (GPM, Hopper and newer)", .title = "SMs active",                 \
+      .heading = "SM", .family = "GPU units active", .better = PT_HIGHER_IS_BETTER,                \
+      .words = "gpm occupancy")                                                                    \
     X(t, gpm_sm_occupancy, "gSmOccupancy", GAUGE, F64, PERCENT, 1,                                 \
-      "Resident warps, percent of maximum (GPM)")                                                  \
-    X(t, gpm_integer, "gIntegerActive", GAUGE, F64, PERCENT, 1, "Integer pipe utilization (GPM)")  \
-    X(t, gpm_tensor, "gTensorActive", GAUGE, F64, PERCENT, 1, "Tensor core utilization (GPM)")     \
+      "Resident warps, percent of maximum (GPM)", .title = "SM occupancy",                         \
+      .family = "GPU units active", .words = "gpm warps")                                          \
+    X(t, gpm_integer, "gIntegerActive", GAUGE, F64, PERCENT, 1, "Integer pipe utilization (GPM)",  \
+      .title = "Integer pipe active", .family = "GPU units active", .words = "gpm")                \
+    X(t, gpm_tensor, "gTensorActive", GAUGE, F64, PERCENT, 1, "Tensor core utilization (GPM)",     \
+      .title = "Tensor cores active", .heading = "TENSOR", .family = "GPU units active",           \
+      .better = PT_HIGHER_IS_BETTER, .words = "gpm mfu")                                           \
     X(t, gpm_dram, "gDramBandwidth", GAUGE, F64, PERCENT, 1,                                       \
-      "Memory bandwidth used, percent of maximum (GPM)")                                           \
-    X(t, gpm_fp64, "gFp64Active", GAUGE, F64, PERCENT, 1, "FP64 pipe utilization (GPM)")           \
-    X(t, gpm_fp32, "gFp32Active", GAUGE, F64, PERCENT, 1, "FP32 pipe utilization (GPM)")           \
-    X(t, gpm_fp16, "gFp16Active", GAUGE, F64, PERCENT, 1, "FP16 pipe utilization (GPM)")
+      "Memory bandwidth used, percent of maximum (GPM)", .title = "Memory bandwidth used",         \
+      .heading = "DRAM", .family = "GPU units active", .words = "gpm hbm")                         \
+    X(t, gpm_fp64, "gFp64Active", GAUGE, F64, PERCENT, 1, "FP64 pipe utilization (GPM)",           \
+      .title = "FP64 pipe active", .family = "GPU units active", .words = "gpm")                   \
+    X(t, gpm_fp32, "gFp32Active", GAUGE, F64, PERCENT, 1, "FP32 pipe utilization (GPM)",           \
+      .title = "FP32 pipe active", .family = "GPU units active", .words = "gpm")                   \
+    X(t, gpm_fp16, "gFp16Active", GAUGE, F64, PERCENT, 1, "FP16 pipe utilization (GPM)",           \
+      .title = "FP16 pipe active", .family = "GPU units active", .words = "gpm")
 
-PT_TABLE(gpu, PT_TABLE_FILE("gpus", "nvidia"), "GPUs of all vendors, and MIG instances",
+PT_TABLE(gpu, PT_TABLE_FIXED("gpus", "nvidia"), "GPUs of all vendors, and MIG instances",
          GPU_COLUMNS, "GPU", "GPU, about once per second", "processes on the GPU");
 
-#define GPU_PROCESS_COLUMNS(X, t)                                                               \
-    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU or MIG instance")                          \
-    X(t, pid, "pId", KEY, I64, NONE, 0,                                                         \
-      "Process id in Pitot's /proc; null if the driver's pid is not found there")               \
-    X(t, host_pid, "gHostPid", KEY, I64, NONE, 0, "Process id reported by the driver")          \
-    X(t, ns_pid, "pNsPid", INFO, I64, NONE, 0, "Process id in its own pid namespace")           \
-    X(t, name, "pName", INFO, STRING, NONE, 0, "Name of the process")                           \
-    X(t, type, "gType", INFO, STRING, NONE, 0, "compute, graphics or mps")                      \
-    X(t, memory, "gUsedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory of the process")        \
-    X(t, shared, "gSharedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "Host memory mapped for the GPU") \
-    X(t, sm, "gSmUtil", GAUGE, I64, PERCENT, 0, "Share of the SMs used by the process")         \
-    X(t, memory_util, "gMemUtil", GAUGE, I64, PERCENT, 0,                                       \
-      "Share of memory traffic of the process")                                                 \
-    X(t, encoder, "gEncUtil", GAUGE, I64, PERCENT, 0,                                           \
-      "Share of the video encoder used by the process")                                         \
-    X(t, decoder, "gDecUtil", GAUGE, I64, PERCENT, 0,                                           \
-      "Share of the video decoder used by the process")                                         \
-    X(t, gfx_time, "gGfxTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of graphics engines")   \
-    X(t, compute_time, "gComputeTime", COUNTER, I64, NANOSECONDS, 0,                            \
-      "Busy time of compute engines")                                                           \
-    X(t, copy_time, "gCopyTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of copy engines")     \
-    X(t, video_time, "gVideoTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of video engines")  \
-    X(t, cycles, "gCycles", COUNTER, I64, COUNT, 0, "Cycles in which its kernels ran (xe)")     \
-    X(t, total_cycles, "gTotalCycles", COUNTER, I64, COUNT, 0, "Cycles elapsed (xe)")           \
-    X(t, cu_occupancy, "gCuOccupancy", GAUGE, I64, COUNT, 0, "Compute units in use (KFD)")
+#define GPU_PROCESS_COLUMNS(X, t)                                                                 \
+    X(t, index, "gGpuIndex", KEY, I64, NONE, 0, "GPU or MIG instance", .title = "GPU",            \
+      .heading = "GPU", .words = "device")                                                        \
+    X(t, pid, "pId", KEY, I64, NONE, 0,                                                           \
+      "Process id in Pitot's /proc; null if the driver's pid is not found there",                 \
+      .title = "Process id", .heading = "PID", .role = PT_ROLE_PROCESS)                           \
+    X(t, host_pid, "gHostPid", KEY, I64, NONE, 0, "Process id reported by the driver",            \
+      .title = "Process id of the driver", .importance = PT_RAW)                                  \
+    X(t, ns_pid, "pNsPid", INFO, I64, NONE, 0, "Process id in its own pid namespace",             \
+      .title = "Process id in its namespace", .importance = PT_RAW, .words = "container pid")     \
+    X(t, name, "pName", INFO, STRING, NONE, 0, "Name of the process", .title = "Name",            \
+      .heading = "NAME", .role = PT_ROLE_NAME, .words = "program")                                \
+    X(t, type, "gType", INFO, STRING, NONE, 0, "compute, graphics or mps", .title = "Type",       \
+      .heading = "TYPE", .words = "compute graphics mps")                                         \
+    X(t, memory, "gUsedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "GPU memory of the process",          \
+      .title = "GPU memory used", .heading = "GPU MEM", .family = "GPU memory of the process",    \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .words = "vram hbm")               \
+    X(t, shared, "gSharedMemoryMb", GAUGE, I64, MEBIBYTES, 0, "Host memory mapped for the GPU",   \
+      .title = "Host memory mapped", .family = "GPU memory of the process",                       \
+      .better = PT_LOWER_IS_BETTER, .words = "gtt")                                               \
+    X(t, sm, "gSmUtil", GAUGE, I64, PERCENT, 0, "Share of the SMs used by the process",           \
+      .title = "SMs used", .heading = "GPU BUSY", .family = "GPU units used",                     \
+      .importance = PT_HEADLINE, .words = "utilization")                                          \
+    X(t, memory_util, "gMemUtil", GAUGE, I64, PERCENT, 0,                                         \
+      "Share of memory traffic of the process", .title = "Memory traffic", .heading = "MEM BUSY", \
+      .family = "GPU units used", .words = "bandwidth")                                           \
+    X(t, encoder, "gEncUtil", GAUGE, I64, PERCENT, 0,                                             \
+      "Share of the video encoder used by the process", .title = "Video encoder used",            \
+      .heading = "ENC", .family = "GPU units used", .words = "nvenc")                             \
+    X(t, decoder, "gDecUtil", GAUGE, I64, PERCENT, 0,                                             \
+      "Share of the video decoder used by the process", .title = "Video decoder used",            \
+      .heading = "DEC", .family = "GPU units used", .words = "nvdec")                             \
+    X(t, gfx_time, "gGfxTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of graphics engines",     \
+      .title = "Graphics engines busy, mean number", .family = "GPU engines busy, mean number",   \
+      .form = PT_FORM_NUMBER, .words = "utilization")                                             \
+    X(t, compute_time, "gComputeTime", COUNTER, I64, NANOSECONDS, 0,                              \
+      "Busy time of compute engines", .title = "Compute engines busy, mean number",               \
+      .family = "GPU engines busy, mean number", .form = PT_FORM_NUMBER, .words = "utilization")  \
+    X(t, copy_time, "gCopyTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of copy engines",       \
+      .title = "Copy engines busy, mean number", .family = "GPU engines busy, mean number",       \
+      .form = PT_FORM_NUMBER, .words = "utilization")                                             \
+    X(t, video_time, "gVideoTime", COUNTER, I64, NANOSECONDS, 0, "Busy time of video engines",    \
+      .title = "Video engines busy, mean number", .family = "GPU engines busy, mean number",      \
+      .form = PT_FORM_NUMBER, .words = "utilization")                                             \
+    X(t, cycles, "gCycles", COUNTER, I64, COUNT, 0, "Cycles in which its kernels ran (xe)",       \
+      .title = "Cycles used", .family = "GPU cycles", .limit = "gTotalCycles",                    \
+      .importance = PT_RAW)                                                                       \
+    X(t, total_cycles, "gTotalCycles", COUNTER, I64, COUNT, 0, "Cycles elapsed (xe)",             \
+      .title = "Cycles elapsed", .family = "GPU cycles", .importance = PT_RAW,                    \
+      .combine = PT_COMBINE_NONE)                                                                 \
+    X(t, cu_occupancy, "gCuOccupancy", GAUGE, I64, COUNT, 0, "Compute units in use (KFD)",        \
+      .title = "Compute units in use", .heading = "CU", .words = "occupancy")
 
 PT_TABLE(gpu_process, PT_TABLE_ROWS(PROCESSES, "gpu_processes", NULL), "Processes on GPUs",
          GPU_PROCESS_COLUMNS, "processes on the GPU");

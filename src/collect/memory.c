@@ -5,44 +5,91 @@
 
 enum { MEMINFO, VMSTAT };
 
-#define MEM_COLUMNS(X, t)                                                                        \
-    X(t, total, "vMemoryTotal", GAUGE, I64, BYTES, MEMINFO, "RAM available to the kernel")       \
-    X(t, free, "vMemoryFree", GAUGE, I64, BYTES, MEMINFO,                                        \
-      "Memory available to programs without swapping (MemAvailable)")                            \
-    X(t, used, "vMemoryUsed", GAUGE, I64, BYTES, MEMINFO,                                        \
-      "Memory in use: total - free - buffers - cached - reclaimable slab")                       \
-    X(t, buffers, "vMemoryBuffers", GAUGE, I64, BYTES, MEMINFO, "Kernel buffers")                \
-    X(t, cached, "vMemoryCached", GAUGE, I64, BYTES, MEMINFO, "Page cache and reclaimable slab") \
-    X(t, percent, "vMemoryPercent", GAUGE, F64, PERCENT, MEMINFO,                                \
-      "Share of memory not available to programs: (total - available) / total")                  \
-    X(t, swap_total, "vSwapTotal", GAUGE, I64, BYTES, MEMINFO, "Swap space")                     \
-    X(t, swap_free, "vSwapFree", GAUGE, I64, BYTES, MEMINFO, "Swap space not in use")            \
-    X(t, swap_used, "vSwapUsed", GAUGE, I64, BYTES, MEMINFO, "Swap space in use")                \
-    X(t, faults, "vPgFault", COUNTER, I64, COUNT, VMSTAT,                                        \
-      "Minor page faults (pgfault - pgmajfault)")                                                \
-    X(t, major_faults, "vMajorPageFault", COUNTER, I64, COUNT, VMSTAT,                           \
-      "Major page faults: needed a read from disk")                                              \
-    X(t, unused, "vMemoryUnused", GAUGE, I64, BYTES, MEMINFO, "RAM not used at all (MemFree)")   \
-    X(t, anonymous, "vMemoryAnon", GAUGE, I64, BYTES, MEMINFO, "Anonymous memory of programs")   \
-    X(t, shared, "vMemoryShmem", GAUGE, I64, BYTES, MEMINFO, "Shared memory and tmpfs")          \
-    X(t, dirty, "vMemoryDirty", GAUGE, I64, BYTES, MEMINFO,                                      \
-      "Memory waiting to be written to disk")                                                    \
-    X(t, writeback, "vMemoryWriteback", GAUGE, I64, BYTES, MEMINFO,                              \
-      "Memory being written to disk")                                                            \
-    X(t, mapped, "vMemoryMapped", GAUGE, I64, BYTES, MEMINFO, "Files mapped by programs")        \
-    X(t, slab, "vMemorySlab", GAUGE, I64, BYTES, MEMINFO, "Kernel data structures")              \
-    X(t, page_tables, "vMemoryPageTables", GAUGE, I64, BYTES, MEMINFO, "Page tables")            \
-    X(t, committed, "vMemoryCommitted", GAUGE, I64, BYTES, MEMINFO,                              \
-      "Memory committed to programs")                                                            \
-    X(t, huge_free, "vHugePagesFree", GAUGE, I64, COUNT, MEMINFO, "Huge pages not in use")       \
-    X(t, huge_total, "vHugePagesTotal", GAUGE, I64, COUNT, MEMINFO, "Huge pages reserved")       \
-    X(t, swap_in, "vSwapIn", COUNTER, I64, COUNT, VMSTAT, "Pages read from swap")                \
-    X(t, swap_out, "vSwapOut", COUNTER, I64, COUNT, VMSTAT, "Pages written to swap")             \
-    X(t, direct_scans, "vPgScanDirect", COUNTER, I64, COUNT, VMSTAT,                             \
-      "Pages scanned by programs in direct reclaim")                                             \
-    X(t, refaults, "vPgRefaultFile", COUNTER, I64, COUNT, VMSTAT,                                \
-      "File pages read again soon after they were evicted")                                      \
-    X(t, oom_kills, "vOomKills", COUNTER, I64, COUNT, VMSTAT, "Processes killed by the OOM killer")
+#define MEM_COLUMNS(X, t)                                                                          \
+    X(t, total, "vMemoryTotal", GAUGE, I64, BYTES, MEMINFO, "RAM available to the kernel",         \
+      .title = "Memory of the machine", .words = "ram size", .otel = "system.memory.limit")        \
+    X(t, free, "vMemoryFree", GAUGE, I64, BYTES, MEMINFO,                                          \
+      "Memory available to programs without swapping (MemAvailable)", .title = "Memory available", \
+      .better = PT_HIGHER_IS_BETTER, .limit = "vMemoryTotal", .importance = PT_HEADLINE,           \
+      .words = "free ram MemAvailable", .otel = "system.memory.linux.available")                   \
+    X(t, used, "vMemoryUsed", GAUGE, I64, BYTES, MEMINFO,                                          \
+      "Memory in use: total - free - buffers - cached - reclaimable slab", .title = "Memory used", \
+      .family = "Memory by use", .is_stacked = true, .better = PT_LOWER_IS_BETTER,                 \
+      .limit = "vMemoryTotal", .importance = PT_HEADLINE, .words = "ram",                          \
+      .otel = "system.memory.usage system.memory.state=used")                                      \
+    X(t, buffers, "vMemoryBuffers", GAUGE, I64, BYTES, MEMINFO, "Kernel buffers",                  \
+      .title = "Buffers", .family = "Memory by use", .is_stacked = true,                           \
+      .otel = "system.memory.usage system.memory.state=buffers")                                   \
+    X(t, cached, "vMemoryCached", GAUGE, I64, BYTES, MEMINFO, "Page cache and reclaimable slab",   \
+      .title = "Page cache", .family = "Memory by use", .is_stacked = true, .words = "file cache", \
+      .otel = "system.memory.usage system.memory.state=cached")                                    \
+    X(t, percent, "vMemoryPercent", GAUGE, F64, PERCENT, MEMINFO,                                  \
+      "Share of memory not available to programs: (total - available) / total",                    \
+      .title = "Memory not available", .better = PT_LOWER_IS_BETTER, .words = "used percent ram")  \
+    X(t, swap_total, "vSwapTotal", GAUGE, I64, BYTES, MEMINFO, "Swap space",                       \
+      .title = "Swap space")                                                                       \
+    X(t, swap_free, "vSwapFree", GAUGE, I64, BYTES, MEMINFO, "Swap space not in use",              \
+      .title = "Swap free", .family = "Swap", .is_stacked = true, .better = PT_HIGHER_IS_BETTER,   \
+      .limit = "vSwapTotal", .otel = "system.paging.usage system.paging.state=free")               \
+    X(t, swap_used, "vSwapUsed", GAUGE, I64, BYTES, MEMINFO, "Swap space in use",                  \
+      .title = "Swap used", .family = "Swap", .is_stacked = true, .better = PT_LOWER_IS_BETTER,    \
+      .limit = "vSwapTotal", .importance = PT_HEADLINE,                                            \
+      .otel = "system.paging.usage system.paging.state=used")                                      \
+    X(t, faults, "vPgFault", COUNTER, I64, COUNT, VMSTAT,                                          \
+      "Minor page faults (pgfault - pgmajfault)", .title = "Minor page faults",                    \
+      .family = "Page faults",                                                                     \
+      .otel = "system.paging.faults {fault} system.paging.fault.type=minor")                       \
+    X(t, major_faults, "vMajorPageFault", COUNTER, I64, COUNT, VMSTAT,                             \
+      "Major page faults: needed a read from disk", .title = "Major page faults",                  \
+      .family = "Page faults", .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,            \
+      .words = "disk reads",                                                                       \
+      .otel = "system.paging.faults {fault} system.paging.fault.type=major")                       \
+    X(t, unused, "vMemoryUnused", GAUGE, I64, BYTES, MEMINFO, "RAM not used at all (MemFree)",     \
+      .title = "Memory not used at all", .family = "Memory by use", .is_stacked = true,            \
+      .better = PT_HIGHER_IS_BETTER, .limit = "vMemoryTotal", .words = "free MemFree",             \
+      .otel = "system.memory.usage system.memory.state=free")                                      \
+    X(t, anonymous, "vMemoryAnon", GAUGE, I64, BYTES, MEMINFO, "Anonymous memory of programs",     \
+      .title = "Anonymous memory", .family = "Memory by kind", .better = PT_LOWER_IS_BETTER,       \
+      .words = "heap stack")                                                                       \
+    X(t, shared, "vMemoryShmem", GAUGE, I64, BYTES, MEMINFO, "Shared memory and tmpfs",            \
+      .title = "Shared memory and tmpfs", .family = "Memory by kind", .words = "shm",              \
+      .otel = "system.memory.linux.shared")                                                        \
+    X(t, dirty, "vMemoryDirty", GAUGE, I64, BYTES, MEMINFO,                                        \
+      "Memory waiting to be written to disk", .title = "Dirty memory",                             \
+      .family = "Memory to be written", .better = PT_LOWER_IS_BETTER, .words = "writeback")        \
+    X(t, writeback, "vMemoryWriteback", GAUGE, I64, BYTES, MEMINFO,                                \
+      "Memory being written to disk", .title = "Memory being written",                             \
+      .family = "Memory to be written", .better = PT_LOWER_IS_BETTER, .words = "flush")            \
+    X(t, mapped, "vMemoryMapped", GAUGE, I64, BYTES, MEMINFO, "Files mapped by programs",          \
+      .title = "Mapped files", .family = "Memory by kind", .words = "mmap")                        \
+    X(t, slab, "vMemorySlab", GAUGE, I64, BYTES, MEMINFO, "Kernel data structures",                \
+      .title = "Kernel data (slab)", .family = "Memory by kind", .words = "kernel")                \
+    X(t, page_tables, "vMemoryPageTables", GAUGE, I64, BYTES, MEMINFO, "Page tables",              \
+      .title = "Page tables", .family = "Memory by kind", .words = "kernel")                       \
+    X(t, committed, "vMemoryCommitted", GAUGE, I64, BYTES, MEMINFO,                                \
+      "Memory committed to programs", .title = "Committed memory", .words = "overcommit")          \
+    X(t, huge_free, "vHugePagesFree", GAUGE, I64, COUNT, MEMINFO, "Huge pages not in use",         \
+      .title = "Huge pages free", .family = "Huge pages", .limit = "vHugePagesTotal",              \
+      .words = "hugetlb")                                                                          \
+    X(t, huge_total, "vHugePagesTotal", GAUGE, I64, COUNT, MEMINFO, "Huge pages reserved",         \
+      .title = "Huge pages reserved", .family = "Huge pages", .words = "hugetlb")                  \
+    X(t, swap_in, "vSwapIn", COUNTER, I64, COUNT, VMSTAT, "Pages read from swap",                  \
+      .title = "Pages swapped in", .family = "Swapping", .better = PT_LOWER_IS_BETTER,             \
+      .words = "thrashing",                                                                        \
+      .otel = "system.paging.operations {operation} system.paging.direction=in")                   \
+    X(t, swap_out, "vSwapOut", COUNTER, I64, COUNT, VMSTAT, "Pages written to swap",               \
+      .title = "Pages swapped out", .family = "Swapping", .better = PT_LOWER_IS_BETTER,            \
+      .words = "thrashing",                                                                        \
+      .otel = "system.paging.operations {operation} system.paging.direction=out")                  \
+    X(t, direct_scans, "vPgScanDirect", COUNTER, I64, COUNT, VMSTAT,                               \
+      "Pages scanned by programs in direct reclaim", .title = "Pages scanned in direct reclaim",   \
+      .family = "Memory reclaim", .better = PT_LOWER_IS_BETTER, .words = "pressure")               \
+    X(t, refaults, "vPgRefaultFile", COUNTER, I64, COUNT, VMSTAT,                                  \
+      "File pages read again soon after they were evicted", .title = "File pages read again",      \
+      .family = "Memory reclaim", .better = PT_LOWER_IS_BETTER, .words = "thrashing page cache")   \
+    X(t, oom_kills, "vOomKills", COUNTER, I64, COUNT, VMSTAT,                                      \
+      "Processes killed by the OOM killer", .title = "Out-of-memory kills",                        \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .words = "oom killer")
 
 PT_TABLE(mem, PT_TABLE_MAIN("mem"), "Memory of the machine", MEM_COLUMNS, "/proc/meminfo",
          "/proc/vmstat");
@@ -225,6 +272,7 @@ static int memory_collect(void *state, const struct pt_context *context, struct 
 const struct pt_collector pt_memory_collector = {
     .name = "mem",
     .help = "memory, swap, page faults",
+    .keep = PT_KEEP_LAST,
     .tables = { &mem_table },
     .state_size = sizeof(struct memory_state),
     .open = memory_open,

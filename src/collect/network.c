@@ -13,32 +13,66 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define NET_COLUMNS(X, t)                                                                    \
-    X(t, rx_bytes, "vNetworkBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")           \
-    X(t, tx_bytes, "vNetworkBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                \
-    X(t, rx_packets, "vNetworkPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")     \
-    X(t, tx_packets, "vNetworkPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")          \
-    X(t, rx_errors, "vNetworkErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors")         \
-    X(t, tx_errors, "vNetworkErrorsSent", COUNTER, I64, COUNT, 0, "Send errors")             \
-    X(t, rx_drops, "vNetworkDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped") \
-    X(t, tx_drops, "vNetworkDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
+#define NET_COLUMNS(X, t)                                                                       \
+    X(t, rx_bytes, "vNetworkBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received",              \
+      .title = "Network received", .family = "Network traffic", .importance = PT_HEADLINE,      \
+      .words = "rx download bandwidth")                                                         \
+    X(t, tx_bytes, "vNetworkBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent",                   \
+      .title = "Network sent", .family = "Network traffic", .importance = PT_HEADLINE,          \
+      .words = "tx upload bandwidth")                                                           \
+    X(t, rx_packets, "vNetworkPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received",        \
+      .title = "Packets received", .family = "Network packets")                                 \
+    X(t, tx_packets, "vNetworkPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent",             \
+      .title = "Packets sent", .family = "Network packets")                                     \
+    X(t, rx_errors, "vNetworkErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors",            \
+      .title = "Receive errors", .family = "Network errors", .better = PT_LOWER_IS_BETTER)      \
+    X(t, tx_errors, "vNetworkErrorsSent", COUNTER, I64, COUNT, 0, "Send errors",                \
+      .title = "Send errors", .family = "Network errors", .better = PT_LOWER_IS_BETTER)         \
+    X(t, rx_drops, "vNetworkDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped",    \
+      .title = "Received packets dropped", .family = "Network drops",                           \
+      .better = PT_LOWER_IS_BETTER, .words = "loss")                                            \
+    X(t, tx_drops, "vNetworkDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending", \
+      .title = "Sent packets dropped", .family = "Network drops", .better = PT_LOWER_IS_BETTER, \
+      .words = "loss")
 
 PT_TABLE(net, PT_TABLE_MAIN("net"), "Total of all network interfaces, without loopback",
          NET_COLUMNS, "/proc/net/dev");
 
-#define INTERFACE_COLUMNS(X, t)                                                              \
-    X(t, name, "iName", KEY, STRING, NONE, 0, "Name of the interface")                       \
-    X(t, is_counted, "iIsCounted", INFO, I64, NONE, 0, "1 if the totals include it, else 0") \
-    X(t, rx_bytes, "iBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received")                  \
-    X(t, tx_bytes, "iBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent")                       \
-    X(t, rx_packets, "iPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received")            \
-    X(t, tx_packets, "iPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent")                 \
-    X(t, rx_errors, "iErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors")                \
-    X(t, tx_errors, "iErrorsSent", COUNTER, I64, COUNT, 0, "Send errors")                    \
-    X(t, rx_drops, "iDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped")        \
-    X(t, tx_drops, "iDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending")
+#define INTERFACE_COLUMNS(X, t)                                                                   \
+    X(t, name, "iName", KEY, STRING, NONE, 0, "Name of the interface", .title = "Interface",      \
+      .heading = "INTERFACE", .role = PT_ROLE_NAME, .words = "nic card",                          \
+      .otel = "network.interface.name")                                                           \
+    X(t, is_counted, "iIsCounted", INFO, I64, NONE, 0, "1 if the totals include it, else 0",      \
+      .title = "In the totals", .importance = PT_RAW)                                             \
+    X(t, rx_bytes, "iBytesRecvd", COUNTER, I64, BYTES, 0, "Bytes received", .title = "Received",  \
+      .heading = "RECEIVED", .family = "Network traffic", .importance = PT_HEADLINE,              \
+      .words = "rx download bandwidth", .otel = "system.network.io network.io.direction=receive") \
+    X(t, tx_bytes, "iBytesSent", COUNTER, I64, BYTES, 0, "Bytes sent", .title = "Sent",           \
+      .heading = "SENT", .family = "Network traffic", .importance = PT_HEADLINE,                  \
+      .words = "tx upload bandwidth", .otel = "system.network.io network.io.direction=transmit")  \
+    X(t, rx_packets, "iPacketsRecvd", COUNTER, I64, COUNT, 0, "Packets received",                 \
+      .title = "Packets received", .heading = "PACKETS IN", .family = "Network packets",          \
+      .otel = "system.network.packet.count {packet} network.io.direction=receive")                \
+    X(t, tx_packets, "iPacketsSent", COUNTER, I64, COUNT, 0, "Packets sent",                      \
+      .title = "Packets sent", .heading = "PACKETS OUT", .family = "Network packets",             \
+      .otel = "system.network.packet.count {packet} network.io.direction=transmit")               \
+    X(t, rx_errors, "iErrorsRecvd", COUNTER, I64, COUNT, 0, "Receive errors",                     \
+      .title = "Receive errors", .heading = "ERRORS IN", .family = "Network errors",              \
+      .better = PT_LOWER_IS_BETTER,                                                               \
+      .otel = "system.network.errors {error} network.io.direction=receive")                       \
+    X(t, tx_errors, "iErrorsSent", COUNTER, I64, COUNT, 0, "Send errors", .title = "Send errors", \
+      .heading = "ERRORS OUT", .family = "Network errors", .better = PT_LOWER_IS_BETTER,          \
+      .otel = "system.network.errors {error} network.io.direction=transmit")                      \
+    X(t, rx_drops, "iDropsRecvd", COUNTER, I64, COUNT, 0, "Received packets dropped",             \
+      .title = "Received packets dropped", .heading = "DROPS IN", .family = "Network drops",      \
+      .better = PT_LOWER_IS_BETTER, .words = "loss",                                              \
+      .otel = "system.network.packet.dropped {packet} network.io.direction=receive")              \
+    X(t, tx_drops, "iDropsSent", COUNTER, I64, COUNT, 0, "Packets dropped when sending",          \
+      .title = "Sent packets dropped", .heading = "DROPS OUT", .family = "Network drops",         \
+      .better = PT_LOWER_IS_BETTER, .words = "loss",                                              \
+      .otel = "system.network.packet.dropped {packet} network.io.direction=transmit")
 
-PT_TABLE(interface, PT_TABLE_FILE("interfaces", "interfaces"), "Each network interface",
+PT_TABLE(interface, PT_TABLE_PARTS("net", "interfaces", "interfaces"), "Each network interface",
          INTERFACE_COLUMNS, "/proc/net/dev");
 
 static const struct {
@@ -200,6 +234,7 @@ static int network_collect(void *state, const struct pt_context *context, struct
 const struct pt_collector pt_network_collector = {
     .name = "net",
     .help = "traffic; machine and each interface",
+    .keep = PT_KEEP_LAST,
     .tables = { &net_table, &interface_table },
     .state_size = sizeof(struct network_state),
     .collect = network_collect,

@@ -6,26 +6,51 @@
 
 #include <errno.h>
 
-#define PRESSURE_COLUMNS(X, t)                                                    \
-    X(t, resource, "psiResource", KEY, STRING, NONE, 0, "cpu, memory, io or irq") \
-    X(t, some_total, "psiSomeTotal", COUNTER, I64, MICROSECONDS, 0,               \
-      "Time in which at least one task waited for the resource")                  \
-    X(t, some_avg10, "psiSomeAvg10", GAUGE, F64, PERCENT, 0,                      \
-      "Share of the last 10 s in which at least one task waited")                 \
-    X(t, some_avg60, "psiSomeAvg60", GAUGE, F64, PERCENT, 0,                      \
-      "Share of the last 60 s in which at least one task waited")                 \
-    X(t, some_avg300, "psiSomeAvg300", GAUGE, F64, PERCENT, 0,                    \
-      "Share of the last 300 s in which at least one task waited")                \
-    X(t, full_total, "psiFullTotal", COUNTER, I64, MICROSECONDS, 0,               \
-      "Time in which all tasks waited for the resource at once")                  \
-    X(t, full_avg10, "psiFullAvg10", GAUGE, F64, PERCENT, 0,                      \
-      "Share of the last 10 s in which all tasks waited")                         \
-    X(t, full_avg60, "psiFullAvg60", GAUGE, F64, PERCENT, 0,                      \
-      "Share of the last 60 s in which all tasks waited")                         \
-    X(t, full_avg300, "psiFullAvg300", GAUGE, F64, PERCENT, 0,                    \
-      "Share of the last 300 s in which all tasks waited")
+#define PRESSURE_COLUMNS(X, t)                                                                  \
+    X(t, resource, "psiResource", KEY, STRING, NONE, 0, "cpu, memory, io or irq",               \
+      .title = "Resource", .heading = "RESOURCE", .role = PT_ROLE_NAME, .words = "psi")         \
+    X(t, some_total, "psiSomeTotal", COUNTER, I64, MICROSECONDS, 0,                             \
+      "Time in which at least one task waited for the resource", .title = "Some tasks waiting", \
+      .heading = "SOME", .family = "Pressure", .form = PT_FORM_SHARE,                           \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .combine = PT_COMBINE_NONE,      \
+      .words = "psi stall contention")                                                          \
+    X(t, some_avg10, "psiSomeAvg10", GAUGE, F64, PERCENT, 0,                                    \
+      "Share of the last 10 s in which at least one task waited",                               \
+      .title = "Some tasks waiting, 10 s", .heading = "SOME 10s",                               \
+      .family = "Pressure, averages of the kernel", .better = PT_LOWER_IS_BETTER,               \
+      .importance = PT_RAW, .combine = PT_COMBINE_NONE, .words = "psi")                         \
+    X(t, some_avg60, "psiSomeAvg60", GAUGE, F64, PERCENT, 0,                                    \
+      "Share of the last 60 s in which at least one task waited",                               \
+      .title = "Some tasks waiting, 60 s", .heading = "SOME 60s",                               \
+      .family = "Pressure, averages of the kernel", .better = PT_LOWER_IS_BETTER,               \
+      .importance = PT_RAW, .combine = PT_COMBINE_NONE, .words = "psi")                         \
+    X(t, some_avg300, "psiSomeAvg300", GAUGE, F64, PERCENT, 0,                                  \
+      "Share of the last 300 s in which at least one task waited",                              \
+      .title = "Some tasks waiting, 300 s", .heading = "SOME 300s",                             \
+      .family = "Pressure, averages of the kernel", .better = PT_LOWER_IS_BETTER,               \
+      .importance = PT_RAW, .combine = PT_COMBINE_NONE, .words = "psi")                         \
+    X(t, full_total, "psiFullTotal", COUNTER, I64, MICROSECONDS, 0,                             \
+      "Time in which all tasks waited for the resource at once", .title = "All tasks waiting",  \
+      .heading = "FULL", .family = "Pressure", .form = PT_FORM_SHARE,                           \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .combine = PT_COMBINE_NONE,      \
+      .words = "psi stall contention")                                                          \
+    X(t, full_avg10, "psiFullAvg10", GAUGE, F64, PERCENT, 0,                                    \
+      "Share of the last 10 s in which all tasks waited", .title = "All tasks waiting, 10 s",   \
+      .heading = "FULL 10s", .family = "Pressure, averages of the kernel",                      \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_RAW, .combine = PT_COMBINE_NONE,           \
+      .words = "psi")                                                                           \
+    X(t, full_avg60, "psiFullAvg60", GAUGE, F64, PERCENT, 0,                                    \
+      "Share of the last 60 s in which all tasks waited", .title = "All tasks waiting, 60 s",   \
+      .heading = "FULL 60s", .family = "Pressure, averages of the kernel",                      \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_RAW, .combine = PT_COMBINE_NONE,           \
+      .words = "psi")                                                                           \
+    X(t, full_avg300, "psiFullAvg300", GAUGE, F64, PERCENT, 0,                                  \
+      "Share of the last 300 s in which all tasks waited", .title = "All tasks waiting, 300 s", \
+      .heading = "FULL 300s", .family = "Pressure, averages of the kernel",                     \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_RAW, .combine = PT_COMBINE_NONE,           \
+      .words = "psi")
 
-PT_TABLE(pressure, PT_TABLE_FILE("pressure", "pressure"),
+PT_TABLE(pressure, PT_TABLE_FIXED("pressure", "pressure"),
          "Pressure stall information: waiting for CPU, memory and disks", PRESSURE_COLUMNS,
          "/proc/pressure");
 

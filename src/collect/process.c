@@ -18,25 +18,40 @@
 enum { LISTING, TREE, EVENTS, RECORDS };
 
 #define TOTALS_COLUMNS(X, t)                                                                       \
-    X(t, processes, "pNumProcesses", GAUGE, I64, COUNT, LISTING, "Processes")                      \
-    X(t, threads, "pNumThreadsTotal", GAUGE, I64, COUNT, LISTING, "Threads of all processes")      \
+    X(t, processes, "pNumProcesses", GAUGE, I64, COUNT, LISTING, "Processes",                      \
+      .title = "Processes", .family = "Processes", .lasts_s = 15,                                  \
+      .otel = "system.process.count {process}")                                                    \
+    X(t, threads, "pNumThreadsTotal", GAUGE, I64, COUNT, LISTING, "Threads of all processes",      \
+      .title = "Threads", .family = "Threads", .lasts_s = 15)                                      \
     X(t, tree_processes, "pTreeNumProcesses", GAUGE, I64, COUNT, TREE,                             \
-      "Processes of the recorded tree")                                                            \
-    X(t, tree_threads, "pTreeNumThreads", GAUGE, I64, COUNT, TREE, "Threads of the recorded tree") \
+      "Processes of the recorded tree", .title = "Processes of the command",                       \
+      .family = "Processes", .words = "tree")                                                      \
+    X(t, tree_threads, "pTreeNumThreads", GAUGE, I64, COUNT, TREE, "Threads of the recorded tree", \
+      .title = "Threads of the command", .family = "Threads", .words = "tree")                     \
     X(t, tree_resident, "pTreeResidentSetSize", GAUGE, I64, BYTES, TREE,                           \
-      "Resident memory of the recorded tree; shared pages count in each process")                  \
+      "Resident memory of the recorded tree; shared pages count in each process",                  \
+      .title = "Memory of the command", .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,   \
+      .words = "rss resident ram tree")                                                            \
     X(t, tree_cpu, "pTreeCpuTime", COUNTER, I64, NANOSECONDS, TREE,                                \
-      "CPU time of the recorded tree; ended processes count as last seen")                         \
-    X(t, forks, "pForks", COUNTER, I64, COUNT, EVENTS, "Processes started since Pitot started")    \
-    X(t, execs, "pExecs", COUNTER, I64, COUNT, EVENTS, "Programs started since Pitot started")     \
-    X(t, exits, "pExits", COUNTER, I64, COUNT, EVENTS, "Processes ended since Pitot started")      \
+      "CPU time of the recorded tree; ended processes count as last seen",                         \
+      .title = "CPU used by the command, cores", .form = PT_FORM_CORES,                            \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .words = "utilization tree")        \
+    X(t, forks, "pForks", COUNTER, I64, COUNT, EVENTS, "Processes started since Pitot started",    \
+      .title = "Processes forked", .family = "Processes started and ended", .words = "created")    \
+    X(t, execs, "pExecs", COUNTER, I64, COUNT, EVENTS, "Programs started since Pitot started",     \
+      .title = "Programs started", .family = "Processes started and ended")                        \
+    X(t, exits, "pExits", COUNTER, I64, COUNT, EVENTS, "Processes ended since Pitot started",      \
+      .title = "Processes ended", .family = "Processes started and ended")                         \
     X(t, short_lived, "pShortLivedProcesses", COUNTER, I64, COUNT, EVENTS,                         \
-      "Processes that ended before any sample saw them")                                           \
+      "Processes that ended before any sample saw them", .title = "Short-lived processes")         \
     X(t, events_lost, "pEventsLost", COUNTER, I64, COUNT, EVENTS,                                  \
-      "Times the kernel dropped events; if not 0, the process counts are too low")                 \
+      "Times the kernel dropped events; if not 0, the process counts are too low",                 \
+      .title = "Process events lost", .better = PT_LOWER_IS_BETTER, .importance = PT_RAW)          \
     X(t, short_lived_cpu, "pShortLivedCpuTime", COUNTER, I64, NANOSECONDS, RECORDS,                \
       "CPU time of processes that ended before any sample saw them; sampled by clock ticks, "      \
-      "right on average")
+      "right on average",                                                                          \
+      .title = "CPU of short-lived processes, cores", .form = PT_FORM_CORES,                       \
+      .better = PT_LOWER_IS_BETTER)
 
 PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine", TOTALS_COLUMNS,
          "/proc", "recorded tree", "proc connector", "taskstats");
@@ -49,68 +64,142 @@ PT_TABLE(process_totals, PT_TABLE_MAIN("processes"), "Processes of the machine",
 #define SWITCHES PT_PROCESS_SWITCHES
 #define ROLLUP   PT_PROCESS_ROLLUP
 
-#define PROCESS_COLUMNS(X, t)                                                                     \
-    X(t, id, "pId", KEY, I64, NONE, STAT, "Process id")                                           \
-    X(t, start_time, "pStartTime", KEY, I64, MILLISECONDS, STAT,                                  \
-      "Start of the process, Unix time; identifies the process together with pId, as ids are "    \
-      "reused")                                                                                   \
-    X(t, name, "pName", INFO, STRING, NONE, STAT, "Name of the program")                          \
-    X(t, command_line, "pCmdline", INFO, STRING, NONE, STAT,                                      \
-      "Command line with secrets masked, first 4096 bytes")                                       \
-    X(t, parent, "pParentId", INFO, I64, NONE, STAT, "Process id of the parent")                  \
-    X(t, namespace_id, "pNsPid", INFO, I64, NONE, STATUS,                                         \
-      "Process id inside its own (innermost) pid namespace")                                      \
-    X(t, user_id, "pUid", INFO, I64, NONE, STATUS, "Real user id")                                \
-    X(t, cgroup, "pCgroup", INFO, STRING, NONE, STATUS, "Control group")                          \
-    X(t, is_recorded, "pIsRecorded", INFO, I64, NONE, STAT,                                       \
-      "1 if it is in the recorded tree: the command or --pid, and all descendants")               \
-    X(t, state, "pState", INFO, STRING, NONE, STAT,                                               \
-      "R running, S sleeping, D waiting for a device, Z zombie, T stopped, I idle")               \
-    X(t, threads, "pNumThreads", GAUGE, I64, COUNT, STAT, "Threads")                              \
-    X(t, user, "pCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode")     \
-    X(t, kernel, "pCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                          \
-      "CPU time in kernel mode")                                                                  \
-    X(t, children_user, "pChildrenUserMode", COUNTER, I64, CENTISECONDS, STAT,                    \
-      "User mode CPU time of ended children it waited for")                                       \
-    X(t, children_kernel, "pChildrenKernelMode", COUNTER, I64, CENTISECONDS, STAT,                \
-      "Kernel mode CPU time of ended children it waited for")                                     \
-    X(t, cpu, "pCpuTimeNs", COUNTER, I64, NANOSECONDS, CLOCK, "CPU time of all its threads")      \
-    X(t, voluntary, "pVoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,                   \
-      "Context switches in order to wait: of all threads seen in the recorded tree, else of the " \
-      "main "                                                                                     \
-      "thread; null above 4096 threads")                                                          \
-    X(t, nonvoluntary, "pNonvoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,             \
-      "Context switches forced by the scheduler: of all threads seen in the recorded tree, else " \
-      "of the main thread; null above 4096 threads")                                              \
-    X(t, block_delay, "pBlockIODelays", COUNTER, I64, CENTISECONDS, STAT,                         \
-      "Time waiting for block I/O; 0 unless the kernel's delay accounting is on")                 \
-    X(t, minor_faults, "pMinorFaults", COUNTER, I64, COUNT, STAT,                                 \
-      "Page faults served without I/O")                                                           \
-    X(t, major_faults, "pMajorFaults", COUNTER, I64, COUNT, STAT, "Page faults that needed I/O")  \
-    X(t, last_cpu, "pLastCpu", GAUGE, I64, NONE, STAT, "CPU its main thread ran on last")         \
-    X(t, virtual_memory, "pVirtualMemoryBytes", GAUGE, I64, BYTES, STAT, "Address space in use")  \
-    X(t, resident, "pResidentSetSize", GAUGE, I64, BYTES, STATM, "Memory in RAM")                 \
-    X(t, peak_resident, "pPeakResidentSetSize", GAUGE, I64, BYTES, STATUS, "Peak memory in RAM")  \
-    X(t, rss_anon, "pRssAnon", GAUGE, I64, BYTES, STATUS, "Anonymous memory in RAM: heap, stack") \
-    X(t, rss_file, "pRssFile", GAUGE, I64, BYTES, STATUS, "Memory in RAM mapped from files")      \
-    X(t, rss_shmem, "pRssShmem", GAUGE, I64, BYTES, STATUS, "Shared memory in RAM")               \
-    X(t, swap, "pSwap", GAUGE, I64, BYTES, STATUS, "Memory swapped out")                          \
-    X(t, pss, "pPss", GAUGE, I64, BYTES, ROLLUP,                                                  \
-      "Memory in RAM, shared pages divided by their users; recorded tree only, every 30 s")       \
-    X(t, pss_anon, "pPssAnon", GAUGE, I64, BYTES, ROLLUP,                                         \
-      "Part of pPss in anonymous memory: heap, stack")                                            \
-    X(t, pss_file, "pPssFile", GAUGE, I64, BYTES, ROLLUP, "Part of pPss mapped from files")       \
-    X(t, pss_shmem, "pPssShmem", GAUGE, I64, BYTES, ROLLUP, "Part of pPss in shared memory")      \
-    X(t, swap_pss, "pSwapPss", GAUGE, I64, BYTES, ROLLUP,                                         \
-      "Memory swapped out, shared pages divided by their users")                                  \
-    X(t, read_bytes, "pReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from storage")            \
-    X(t, write_bytes, "pWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to storage")         \
-    X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls")         \
-    X(t, write_chars, "pWriteChars", COUNTER, I64, BYTES, IO, "Bytes written by system calls")
+#define PROCESS_COLUMNS(X, t)                                                                      \
+    X(t, id, "pId", KEY, I64, NONE, STAT, "Process id", .title = "Process id", .heading = "PID",   \
+      .role = PT_ROLE_PROCESS, .otel = "process.pid")                                              \
+    X(t, start_time, "pStartTime", KEY, I64, MILLISECONDS, STAT,                                   \
+      "Start of the process, Unix time; identifies the process together with pId, as ids are "     \
+      "reused",                                                                                    \
+      .title = "Started", .importance = PT_RAW, .role = PT_ROLE_START)                             \
+    X(t, name, "pName", INFO, STRING, NONE, STAT, "Name of the program", .title = "Name",          \
+      .heading = "NAME", .role = PT_ROLE_NAME, .words = "program")                                 \
+    X(t, command_line, "pCmdline", INFO, STRING, NONE, STAT,                                       \
+      "Command line with secrets masked, first 4096 bytes", .title = "Command line",               \
+      .role = PT_ROLE_COMMAND, .heading = "COMMAND", .words = "arguments")                         \
+    X(t, parent, "pParentId", INFO, I64, NONE, STAT, "Process id of the parent",                   \
+      .title = "Parent", .heading = "PPID", .role = PT_ROLE_PARENT, .words = "ppid")               \
+    X(t, namespace_id, "pNsPid", INFO, I64, NONE, STATUS,                                          \
+      "Process id inside its own (innermost) pid namespace",                                       \
+      .title = "Process id in its namespace", .importance = PT_RAW, .words = "container pid")      \
+    X(t, user_id, "pUid", INFO, I64, NONE, STATUS, "Real user id", .title = "User id",             \
+      .heading = "UID", .words = "owner")                                                          \
+    X(t, cgroup, "pCgroup", INFO, STRING, NONE, STATUS, "Control group", .title = "Control group", \
+      .words = "container")                                                                        \
+    X(t, is_recorded, "pIsRecorded", INFO, I64, NONE, STAT,                                        \
+      "1 if it is in the recorded tree: the command or --pid, and all descendants",                \
+      .title = "Recorded", .importance = PT_RAW, .role = PT_ROLE_RECORDED)                         \
+    X(t, state, "pState", INFO, STRING, NONE, STAT,                                                \
+      "R running, S sleeping, D waiting for a device, Z zombie, T stopped, I idle",                \
+      .title = "State", .heading = "S")                                                            \
+    X(t, threads, "pNumThreads", GAUGE, I64, COUNT, STAT, "Threads", .title = "Threads",           \
+      .heading = "THR", .lasts_s = 15, .otel = "process.thread.count {thread}")                    \
+    X(t, user, "pCpuTimeUserMode", COUNTER, I64, CENTISECONDS, STAT, "CPU time in user mode",      \
+      .title = "CPU, user", .family = "CPU time by mode, cores", .is_stacked = true,               \
+      .form = PT_FORM_CORES, .better = PT_LOWER_IS_BETTER, .lasts_s = 15,                          \
+      .otel = "process.cpu.time cpu.mode=user")                                                    \
+    X(t, kernel, "pCpuTimeKernelMode", COUNTER, I64, CENTISECONDS, STAT,                           \
+      "CPU time in kernel mode", .title = "CPU, kernel", .family = "CPU time by mode, cores",      \
+      .is_stacked = true, .form = PT_FORM_CORES, .better = PT_LOWER_IS_BETTER, .lasts_s = 15,      \
+      .words = "system sys", .otel = "process.cpu.time cpu.mode=system")                           \
+    X(t, children_user, "pChildrenUserMode", COUNTER, I64, CENTISECONDS, STAT,                     \
+      "User mode CPU time of ended children it waited for",                                        \
+      .title = "CPU of ended children, user", .family = "CPU time of ended children, cores",       \
+      .is_stacked = true, .form = PT_FORM_CORES, .importance = PT_RAW, .lasts_s = 15)              \
+    X(t, children_kernel, "pChildrenKernelMode", COUNTER, I64, CENTISECONDS, STAT,                 \
+      "Kernel mode CPU time of ended children it waited for",                                      \
+      .title = "CPU of ended children, kernel", .family = "CPU time of ended children, cores",     \
+      .is_stacked = true, .form = PT_FORM_CORES, .importance = PT_RAW, .lasts_s = 15)              \
+    X(t, cpu, "pCpuTimeNs", COUNTER, I64, NANOSECONDS, CLOCK, "CPU time of all its threads",       \
+      .title = "CPU used, cores", .parts = "CPU time by mode, cores", .heading = "CORES",          \
+      .form = PT_FORM_CORES, .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE,              \
+      .words = "utilization")                                                                      \
+    X(t, voluntary, "pVoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,                    \
+      "Context switches in order to wait: of all threads seen in the recorded tree, else of the "  \
+      "main "                                                                                      \
+      "thread; null above 4096 threads",                                                           \
+      .title = "Voluntary context switches", .heading = "SWITCHES", .family = "Context switches",  \
+      .lasts_s = 15, .words = "waiting",                                                           \
+      .otel = "process.context_switches {context_switch} process.context_switch.type=voluntary")   \
+    X(t, nonvoluntary, "pNonvoluntaryContextSwitches", COUNTER, I64, COUNT, SWITCHES,              \
+      "Context switches forced by the scheduler: of all threads seen in the recorded tree, else "  \
+      "of the main thread; null above 4096 threads",                                               \
+      .title = "Involuntary context switches", .family = "Context switches",                       \
+      .better = PT_LOWER_IS_BETTER, .lasts_s = 15, .words = "preempted",                           \
+      .otel = "process.context_switches {context_switch} process.context_switch.type=involuntary") \
+    X(t, run_delay, "pRunDelay", COUNTER, I64, NANOSECONDS, SWITCHES,                              \
+      "Time its threads were ready to run but waited for a CPU; recorded tree only",               \
+      .title = "Threads waiting for a CPU", .form = PT_FORM_NUMBER, .better = PT_LOWER_IS_BETTER,  \
+      .lasts_s = 15, .words = "schedstat delay contention")                                        \
+    X(t, block_delay, "pBlockIODelays", COUNTER, I64, CENTISECONDS, STAT,                          \
+      "Time waiting for block I/O; 0 unless the kernel's delay accounting is on",                  \
+      .title = "Waiting for block I/O", .form = PT_FORM_SHARE, .better = PT_LOWER_IS_BETTER,       \
+      .combine = PT_COMBINE_WORST, .lasts_s = 15, .words = "disk delay")                           \
+    X(t, minor_faults, "pMinorFaults", COUNTER, I64, COUNT, STAT,                                  \
+      "Page faults served without I/O", .title = "Minor page faults", .family = "Page faults",     \
+      .lasts_s = 15, .otel = "process.paging.faults {fault} system.paging.fault.type=minor")       \
+    X(t, major_faults, "pMajorFaults", COUNTER, I64, COUNT, STAT, "Page faults that needed I/O",   \
+      .title = "Major page faults", .heading = "MAJFLT", .family = "Page faults",                  \
+      .better = PT_LOWER_IS_BETTER, .lasts_s = 15, .words = "disk reads",                          \
+      .otel = "process.paging.faults {fault} system.paging.fault.type=major")                      \
+    X(t, last_cpu, "pLastCpu", GAUGE, I64, NONE, STAT, "CPU its main thread ran on last",          \
+      .title = "CPU it ran on last", .importance = PT_RAW, .combine = PT_COMBINE_NONE,             \
+      .lasts_s = 15, .words = "affinity")                                                          \
+    X(t, virtual_memory, "pVirtualMemoryBytes", GAUGE, I64, BYTES, STAT, "Address space in use",   \
+      .title = "Address space", .heading = "VIRT", .lasts_s = 15, .words = "vsz",                  \
+      .otel = "process.memory.virtual")                                                            \
+    X(t, resident, "pResidentSetSize", GAUGE, I64, BYTES, STATM, "Memory in RAM",                  \
+      .title = "Resident memory", .heading = "RSS", .better = PT_LOWER_IS_BETTER,                  \
+      .importance = PT_HEADLINE, .lasts_s = 15, .words = "ram", .otel = "process.memory.usage")    \
+    X(t, peak_resident, "pPeakResidentSetSize", GAUGE, I64, BYTES, STATUS, "Peak memory in RAM",   \
+      .title = "Peak resident memory", .heading = "PEAK", .better = PT_LOWER_IS_BETTER,            \
+      .combine = PT_COMBINE_MAX, .lasts_s = 15, .words = "ram hwm maximum")                        \
+    X(t, rss_anon, "pRssAnon", GAUGE, I64, BYTES, STATUS, "Anonymous memory in RAM: heap, stack",  \
+      .title = "Anonymous memory", .family = "Resident memory by kind", .is_stacked = true,        \
+      .better = PT_LOWER_IS_BETTER, .lasts_s = 15, .words = "heap stack rss")                      \
+    X(t, rss_file, "pRssFile", GAUGE, I64, BYTES, STATUS, "Memory in RAM mapped from files",       \
+      .title = "Mapped files", .family = "Resident memory by kind", .is_stacked = true,            \
+      .lasts_s = 15, .words = "rss mmap")                                                          \
+    X(t, rss_shmem, "pRssShmem", GAUGE, I64, BYTES, STATUS, "Shared memory in RAM",                \
+      .title = "Shared memory", .family = "Resident memory by kind", .is_stacked = true,           \
+      .lasts_s = 15, .words = "rss shm")                                                           \
+    X(t, swap, "pSwap", GAUGE, I64, BYTES, STATUS, "Memory swapped out", .title = "Swapped out",   \
+      .heading = "SWAP", .better = PT_LOWER_IS_BETTER, .lasts_s = 15)                              \
+    X(t, pss, "pPss", GAUGE, I64, BYTES, ROLLUP,                                                   \
+      "Memory in RAM, shared pages divided by their users; recorded tree only, every 30 s",        \
+      .title = "Proportional memory (PSS)", .heading = "PSS", .better = PT_LOWER_IS_BETTER,        \
+      .lasts_s = 90, .words = "ram shared")                                                        \
+    X(t, pss_anon, "pPssAnon", GAUGE, I64, BYTES, ROLLUP,                                          \
+      "Part of pPss in anonymous memory: heap, stack", .title = "Anonymous memory, proportional",  \
+      .family = "Proportional memory by kind", .is_stacked = true, .better = PT_LOWER_IS_BETTER,   \
+      .lasts_s = 90, .words = "pss heap")                                                          \
+    X(t, pss_file, "pPssFile", GAUGE, I64, BYTES, ROLLUP, "Part of pPss mapped from files",        \
+      .title = "Mapped files, proportional", .family = "Proportional memory by kind",              \
+      .is_stacked = true, .lasts_s = 90, .words = "pss")                                           \
+    X(t, pss_shmem, "pPssShmem", GAUGE, I64, BYTES, ROLLUP, "Part of pPss in shared memory",       \
+      .title = "Shared memory, proportional", .family = "Proportional memory by kind",             \
+      .is_stacked = true, .lasts_s = 90, .words = "pss")                                           \
+    X(t, swap_pss, "pSwapPss", GAUGE, I64, BYTES, ROLLUP,                                          \
+      "Memory swapped out, shared pages divided by their users",                                   \
+      .title = "Swapped out, proportional", .better = PT_LOWER_IS_BETTER, .lasts_s = 90,           \
+      .words = "pss")                                                                              \
+    X(t, read_bytes, "pReadBytes", COUNTER, I64, BYTES, IO, "Bytes read from storage",             \
+      .title = "Storage read", .heading = "READ", .family = "Storage throughput",                  \
+      .importance = PT_HEADLINE, .lasts_s = 15, .words = "disk io",                                \
+      .otel = "process.disk.io disk.io.direction=read")                                            \
+    X(t, write_bytes, "pWriteBytes", COUNTER, I64, BYTES, IO, "Bytes written to storage",          \
+      .title = "Storage written", .heading = "WRITE", .family = "Storage throughput",              \
+      .importance = PT_HEADLINE, .lasts_s = 15, .words = "disk io",                                \
+      .otel = "process.disk.io disk.io.direction=write")                                           \
+    X(t, read_chars, "pReadChars", COUNTER, I64, BYTES, IO, "Bytes read by system calls",          \
+      .title = "Read by system calls", .family = "System call throughput", .lasts_s = 15,          \
+      .words = "io")                                                                               \
+    X(t, write_chars, "pWriteChars", COUNTER, I64, BYTES, IO, "Bytes written by system calls",     \
+      .title = "Written by system calls", .family = "System call throughput", .lasts_s = 15,       \
+      .words = "io")
 
 PT_TABLE(process, PT_TABLE_ROWS(PROCESSES, "processes", "processes"), "Processes", PROCESS_COLUMNS,
          "/proc/PID/stat", "/proc/PID/statm", "/proc/PID/io", "CPU clock", "/proc/PID/status",
-         "/proc/PID/task/TID/status", "/proc/PID/smaps_rollup");
+         "/proc/PID/task/TID", "/proc/PID/smaps_rollup");
 
 _Static_assert(PT_COUNT(process_sources) == PT_PROCESS_SOURCES, "a name for each source");
 
@@ -226,7 +315,7 @@ static void apply_event(struct pt_process_set *set, const struct pt_proc_event *
         pt_process_set_note_fork(set, e->parent, e->pid);
     struct pt_process *p = e->kind == PT_PROC_EXEC ? pt_process_set_find(set, e->pid) : NULL;
     if (p)
-        p->command_due_ns = 0;
+        pt_process_note_exec(p);
 }
 
 /* Called after listing: then the events include the exit of every process that is no longer listed.
@@ -346,9 +435,10 @@ static void emit_values(struct pt_batch *row, const struct pt_pid_values *values
             pt_set_i64(row, columns[i], values->at[i]);
 }
 
+/* The reader has masked it: base/mask.h. */
 static void emit_text(struct pt_batch *row, int column, const struct pt_buf *text) {
     if (text->len > 0)
-        pt_set_str(row, column, pt_buf_as_str(text));
+        pt_set_masked(row, column, pt_buf_as_str(text));
 }
 
 static void emit_identity(const struct state *s, struct pt_batch *row, const struct pt_process *p) {
@@ -389,6 +479,8 @@ static void emit(const struct state *s, struct pt_batch *row, const struct pt_pr
     if (p->times[SWITCHES]) {
         pt_set_i64(row, process_voluntary, p->switches.voluntary);
         pt_set_i64(row, process_nonvoluntary, p->switches.nonvoluntary);
+        if (p->is_recorded && !p->switches.lacks_run_delay)
+            pt_set_i64(row, process_run_delay, p->switches.run_delay_ns);
     }
 }
 
@@ -412,18 +504,25 @@ static void add_totals(struct state *s, struct pt_process *p) {
 
 static void visit(struct state *s, const struct pt_context *context, struct pt_process *p,
                   struct pt_batch *rows) {
+    const struct pt_target *target = context->target;
     if (p->is_gone)
         return;
+    /* who is in a container is read from each process */
+    if (target->is_tree_only && !target->container[0] && !p->is_recorded) {
+        s->totals.processes++;
+        return;
+    }
     if (!p->is_new) {
         pt_process_read(&s->reader, context, p);
         if (p->is_gone)
             return;
         if (p->is_new)
-            pt_process_set_mark(&s->reader.set, context->target);
+            pt_process_set_mark(&s->reader.set, target);
     }
     pt_process_read_slow(&s->reader, context, p);
-    p->is_recorded |= pt_process_is_in_container(p, context->target);
-    emit(s, rows, p);
+    p->is_recorded |= pt_process_is_in_container(p, target);
+    if (p->is_recorded || !target->is_tree_only)
+        emit(s, rows, p);
     add_totals(s, p);
 }
 
@@ -433,7 +532,8 @@ static void emit_totals(struct state *s, const struct pt_context *context, struc
     pt_batch_add_row(row);
     pt_set_time(row, LISTING, context->now_ns);
     pt_set_i64(row, process_totals_processes, t->processes);
-    pt_set_i64(row, process_totals_threads, t->threads);
+    if (!context->target->is_tree_only)
+        pt_set_i64(row, process_totals_threads, t->threads);
     s->has_seen_tree |= t->tree_processes > 0;
     if (s->has_seen_tree) {
         pt_set_time(row, TREE, context->now_ns);
@@ -471,6 +571,7 @@ static int process_collect(void *memory, const struct pt_context *context, struc
         visit(s, context, set->known.at[i], &rows[1]);
     pt_process_set_sweep(set, &s->reader.pool);
     count_events(s);
+    s->reader.tree_count = s->totals.tree_processes;
     emit_totals(s, context, &rows[0]);
     return 0;
 }
@@ -479,6 +580,7 @@ const struct pt_collector pt_process_collector = {
     .name = "processes",
     .help = "every process, and the tree of the recorded command",
     .is_optional = true,
+    .knows_tree = true,
     .tables = { &process_totals_table, &process_table },
     .state_size = sizeof(struct state),
     .open = process_open,

@@ -8,14 +8,16 @@
 #include <unistd.h>
 
 #define FULL_PERIOD_NS     (5 * PT_NS_PER_SECOND) /* values may change without it running */
-#define STATUS_PERIOD_NS   (5 * PT_NS_PER_SECOND)
-#define RECORDED_PERIOD_NS PT_NS_PER_SECOND
+#define RECORDED_PERIOD_NS PT_NS_PER_SECOND       /* the same, of the recorded tree... */
+#define TREE_PER_PERIOD    500                    /* ... if it has fewer processes than this */
 #define ROLLUP_PERIOD_NS   (30 * PT_NS_PER_SECOND)
+#define LAST_ROLLUPS_NS    (100 * PT_NS_PER_MS)    /* of the last tick, which reads all again */
 #define KEEP_IDLE_FILES_NS (60 * PT_NS_PER_SECOND) /* open files cost kernel memory */
 #define COMMAND_AGAIN_NS   PT_NS_PER_SECOND        /* for a name that is set soon after the start */
 #define THREADS_PER_SECOND 128                     /* read for context switches, per process */
 
 #define COMMAND_BYTES      4096
+#define CUT_BYTES          512 /* read beyond that, for masking */
 
 enum { FILE_STAT, FILE_STATM, FILE_IO };
 
@@ -72,13 +74,20 @@ static int read_once(struct pt_process_reader *r, const struct pt_context *conte
     return pt_file_pool_read_once(&r->pool, context->fs->proc, path_of(path, p->pid, file), text);
 }
 
+void pt_process_note_exec(struct pt_process *p) {
+    p->command_due_ns = p->rollup_due_ns = 0;
+    p->times[PT_PROCESS_ROLLUP] = 0;
+}
+
 static void take_stat(struct pt_process *p, const struct pt_pid_stat *stat) {
     /* The name changes after exec, and if a program renames itself. */
     if (!pt_str_eq(stat->name, p->stat.name)) {
         pt_str_copy(p->name, sizeof p->name, stat->name);
-        p->command_due_ns = 0;
+        pt_process_note_exec(p);
         p->has_no_io = false;
     }
+    if (stat->state == 'Z')
+        p->times[PT_PROCESS_ROLLUP] = 0; /* its memory is gone */
     size_t len = stat->name.len < sizeof p->name - 1 ? stat->name.len : sizeof p->name - 1;
     p->stat = *stat;
     p->has_start = true;
@@ -164,7 +173,13 @@ static uint64_t own_ticks(const struct pt_process *p) {
 static void note_activity(struct pt_process_reader *r, const struct pt_context *context,
                           struct pt_process *p) {
     pt_file_pool_activate(&r->pool, &p->files, context->now_ns);
-    p->ran_since_status = true;
+    p->ran_since_status = p->ran_since_switches = true;
+}
+
+/* Between readings of what can change while a process does not run. */
+static int64_t full_period_ns(const struct pt_process_reader *r, const struct pt_process *p) {
+    int64_t recorded_ns = RECORDED_PERIOD_NS * (1 + r->tree_count / TREE_PER_PERIOD);
+    return p->is_recorded && recorded_ns < FULL_PERIOD_NS ? recorded_ns : FULL_PERIOD_NS;
 }
 
 /* The CPU clock is read before stat: if the process runs in between, the clock differs in the next
@@ -187,7 +202,7 @@ static int read_fast(struct pt_process_reader *r, const struct pt_context *conte
     read_statm(r, context, p, is_kept);
     if (ran) /* changes only when the process runs */
         read_io(r, context, p, is_kept);
-    p->full_due_ns = next_due(context, p, p->is_recorded ? RECORDED_PERIOD_NS : FULL_PERIOD_NS);
+    p->full_due_ns = next_due(context, p, full_period_ns(r, p));
     return 0;
 }
 
@@ -207,7 +222,7 @@ static void read_cgroup(struct pt_process_reader *r, const struct pt_context *co
     struct pt_str path;
     pt_buf_clear(&p->cgroup);
     if (!read_once(r, context, p, "cgroup", &text) && !pt_pid_parse_cgroup(text, &path))
-        pt_buf_str(&p->cgroup, path);
+        pt_mask_text(&p->cgroup, path);
 }
 
 /* Outside the recorded tree they are those of the main thread. */
@@ -236,7 +251,7 @@ static void read_status(struct pt_process_reader *r, const struct pt_context *co
     take_main_switches(p);
     read_cgroup(r, context, p);
     p->ran_since_status = false;
-    p->status_due_ns = next_due(context, p, p->is_recorded ? RECORDED_PERIOD_NS : STATUS_PERIOD_NS);
+    p->status_due_ns = next_due(context, p, full_period_ns(r, p));
 }
 
 static void read_switches(struct pt_process_reader *r, const struct pt_context *context,
@@ -244,6 +259,12 @@ static void read_switches(struct pt_process_reader *r, const struct pt_context *
     if (!p->is_recorded || !is_due(context, p->switches_due_ns))
         return;
     int64_t now_ns = pt_mono_ns();
+    /* threads that did not run have neither switched nor got a CPU after waiting for it */
+    if (!p->ran_since_switches && p->times[PT_PROCESS_SWITCHES]) {
+        p->times[PT_PROCESS_SWITCHES] = p->times[PT_PROCESS_CLOCK];
+        return;
+    }
+    p->ran_since_switches = !context->fs->is_live;
     int rc = pt_thread_switches_read(&p->threads, &r->threads, &r->pool, context->fs->proc, p->pid,
                                      &p->switches);
     p->times[PT_PROCESS_SWITCHES] = rc ? 0 : now_ns;
@@ -258,15 +279,20 @@ static void take_command_line(struct pt_process_reader *r, const struct pt_conte
     if (read_once(r, context, p, "cmdline", &text))
         return;
     struct pt_str words = pt_scan_rest(&text);
-    if (words.len > COMMAND_BYTES)
-        words.len = COMMAND_BYTES;
+    bool is_cut = words.len > COMMAND_BYTES + CUT_BYTES;
+    if (is_cut)
+        words.len = COMMAND_BYTES + CUT_BYTES;
     pt_mask_arguments(&p->command_line, words);
+    struct pt_buf *line = &p->command_line;
+    if (is_cut && line->len > CUT_BYTES) /* its end may be a secret that was cut and not known */
+        line->len -= CUT_BYTES;
+    line->len = line->len < COMMAND_BYTES ? line->len : COMMAND_BYTES;
 }
 
 /* Read when first seen, again a second later, and after every exec. */
 static void read_command_line(struct pt_process_reader *r, const struct pt_context *context,
                               struct pt_process *p) {
-    if (context->thinning->no_command_lines || p->command_due_ns == INT64_MAX ||
+    if (context->thinning->is_off[PT_PART_COMMAND_LINES] || p->command_due_ns == INT64_MAX ||
         !is_due(context, p->command_due_ns))
         return;
     bool is_again = p->command_due_ns != 0;
@@ -274,14 +300,17 @@ static void read_command_line(struct pt_process_reader *r, const struct pt_conte
     int64_t now_ns = pt_mono_ns();
     take_command_line(r, context, p);
     if (context->part_costs)
-        context->part_costs->command_lines_ns += pt_mono_ns() - now_ns;
+        context->part_costs->ns[PT_PART_COMMAND_LINES] += pt_mono_ns() - now_ns;
 }
 
 static void read_rollup(struct pt_process_reader *r, const struct pt_context *context,
                         struct pt_process *p) {
     struct pt_scan text;
-    if (!p->is_recorded || context->thinning->no_pss || !r->may_roll_up ||
-        p->pid <= r->rolled_up_to || !is_due(context, p->rollup_due_ns))
+    if (!p->is_recorded || context->thinning->is_off[PT_PART_PSS])
+        return;
+    if (context->is_last
+            ? pt_mono_ns() - context->now_ns > LAST_ROLLUPS_NS
+            : !r->may_roll_up || p->pid <= r->rolled_up_to || !is_due(context, p->rollup_due_ns))
         return;
     r->may_roll_up = false;
     r->rolled_up_to = p->pid;
@@ -292,7 +321,7 @@ static void read_rollup(struct pt_process_reader *r, const struct pt_context *co
     p->times[PT_PROCESS_ROLLUP] = rc ? 0 : now_ns;
     p->rollup_due_ns = context->now_ns + ROLLUP_PERIOD_NS;
     if (context->part_costs)
-        context->part_costs->pss_ns += pt_mono_ns() - now_ns;
+        context->part_costs->ns[PT_PART_PSS] += pt_mono_ns() - now_ns;
 }
 
 void pt_process_read_slow(struct pt_process_reader *r, const struct pt_context *context,

@@ -15,6 +15,7 @@ struct pt_process_reader {
     struct pt_thread_reader threads;
     bool may_roll_up;   /* no smaps_rollup was read in this tick */
     pid_t rolled_up_to; /* they take turns by pid */
+    int64_t tree_count; /* recorded processes in the tick before: many are read less often */
 };
 
 /* Call it at the start of each tick. */
@@ -28,5 +29,8 @@ void pt_process_read(struct pt_process_reader *r, const struct pt_context *conte
 /* Reads those of the slower files that are due. */
 void pt_process_read_slow(struct pt_process_reader *r, const struct pt_context *context,
                           struct pt_process *p);
+
+/* It runs another program now: forget what was read of the previous one. */
+void pt_process_note_exec(struct pt_process *p);
 
 #endif

@@ -206,10 +206,13 @@ void pt_process_set_forget_forks(struct pt_process_set *set) {
     set->offspring.count = 0;
 }
 
-static bool is_root(struct pt_process_set *set, pid_t pid, const struct pt_target *target) {
+static bool is_root(struct pt_process_set *set, const struct pt_process *p,
+                    const struct pt_target *target) {
     for (int i = 0; i < target->pid_count; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        if (target->pids[i] != pid || set->seen_roots & bit)
+        bool is_other =
+            p->has_start && target->start_ticks[i] && p->stat.start_ticks != target->start_ticks[i];
+        if (target->pids[i] != p->pid || is_other || set->seen_roots & bit)
             continue;
         set->seen_roots |= bit;
         return true;
@@ -235,7 +238,7 @@ static bool belongs(struct pt_process_set *set, const struct pt_process *p,
                     const struct pt_target *target) {
     const struct pt_process *parent =
         p->times[PT_PROCESS_STAT] ? pt_process_set_find(set, (pid_t)p->stat.parent) : NULL;
-    return is_root(set, p->pid, target) || (parent && parent->is_recorded) ||
+    return is_root(set, p, target) || (parent && parent->is_recorded) ||
            pids_have(&set->offspring, p->pid);
 }
 

@@ -33,6 +33,7 @@ struct pt_process {
     bool is_gone;          /* is removed at the end of this tick */
     bool has_no_io;        /* permission denied; not tried again */
     bool ran_since_status; /* when its slower files were read */
+    bool ran_since_switches;
 
     int64_t times[PT_PROCESS_SOURCES]; /* of the last reading; 0: the values are unknown */
     struct pt_pid_stat stat;           /* stat.name points to `name` */

@@ -11,6 +11,8 @@
 static void add(struct pt_switches *to, const struct pt_switches *more) {
     to->voluntary += more->voluntary;
     to->nonvoluntary += more->nonvoluntary;
+    to->run_delay_ns += more->run_delay_ns;
+    to->lacks_run_delay |= more->lacks_run_delay;
 }
 
 static int list_threads(int proc, pid_t pid, struct pt_pid_list *ids) {
@@ -37,8 +39,11 @@ static int read_thread(struct pt_file_pool *pool, int proc, pid_t pid, pid_t thr
         return rc;
     if (!pt_pid_has(&values, PT_STATUS_VOLUNTARY) || !pt_pid_has(&values, PT_STATUS_NONVOLUNTARY))
         return -ENODATA;
-    switches->voluntary = values.at[PT_STATUS_VOLUNTARY];
-    switches->nonvoluntary = values.at[PT_STATUS_NONVOLUNTARY];
+    *switches = (struct pt_switches){ .voluntary = values.at[PT_STATUS_VOLUNTARY],
+                                      .nonvoluntary = values.at[PT_STATUS_NONVOLUNTARY] };
+    snprintf(path, sizeof path, "%d/task/%d/schedstat", pid, thread);
+    switches->lacks_run_delay = pt_file_pool_read_once(pool, proc, path, &text) ||
+                                pt_pid_parse_schedstat(text, &switches->run_delay_ns);
     return 0;
 }
 

@@ -1,7 +1,8 @@
-/* collect/thread_switches.h -- context switches of a process, summed over its threads.
+/* collect/thread_switches.h -- context switches of a process and the time it waited for a CPU,
+ * summed over its threads.
  *
- * /proc/PID/status counts the main thread only. After a thread ends, its last known count stays in
- * the sum, so the sum never decreases. */
+ * /proc/PID/status and schedstat count the main thread only. After a thread ends, its last known
+ * counts stay in the sums, so that they never decrease. */
 #ifndef PT_COLLECT_THREAD_SWITCHES_H
 #define PT_COLLECT_THREAD_SWITCHES_H
 
@@ -13,6 +14,8 @@
 
 struct pt_switches {
     int64_t voluntary, nonvoluntary;
+    int64_t run_delay_ns; /* runnable, but not running */
+    bool lacks_run_delay; /* of a thread: the kernel does not count it */
 };
 
 struct pt_thread_list {

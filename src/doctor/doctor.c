@@ -2,6 +2,7 @@
 
 #include "doctor/doctor_finding.h"
 #include "base/json.h"
+#include "base/mask.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static const struct check checks[] = {
     { "clock", "Clock source", pt_check_clock, false },
     { "memory", "Memory", pt_check_memory, false },
     { "nofile", "Open files", pt_check_nofile, false },
+    { "priority", "Sampler priority", pt_check_priority, false },
     { "hidepid", "Other processes", pt_check_hidepid, false },
     { "process_io", "Process I/O", pt_check_process_io, false },
     { "smaps", "Process PSS", pt_check_smaps, false },
@@ -34,6 +36,7 @@ static const struct check checks[] = {
     { "cpufreq", "CPU frequency", pt_check_cpufreq, false },
     { "perf", "CPU sampling (perf)", pt_check_perf, false },
     { "cpu_profile", "CPU profiles", pt_check_cpu_profile, false },
+    { "confined", "Confined helper", pt_check_confined, false },
     { "pmu", "Hardware counters", pt_check_pmu, false },
     { "kptr", "Kernel symbols", pt_check_kptr, false },
     { "rapl", "CPU energy", pt_check_rapl, false },
@@ -124,9 +127,12 @@ static void write_table(const struct pt_fs *fs, bool use_colour, struct pt_out *
     for (size_t i = 0; make_row(&row, i, fs); i++) {
         add_to_summary(s, &row);
         const struct pt_finding *f = &row.finding;
-        pt_out_printf(out, "%s%-7s%s  %-*s  %s\n", use_colour ? state_colours[f->state] : "",
-                      state_names[f->state], use_colour ? "\033[0m" : "", width, row.title,
-                      f->found);
+        if (use_colour)
+            pt_out_style(out, state_colours[f->state]);
+        pt_out_printf(out, "%-7s", state_names[f->state]);
+        if (use_colour)
+            pt_out_style(out, "\033[0m");
+        pt_out_printf(out, "  %-*s  %s\n", width, row.title, f->found);
         if (f->state != PT_DOCTOR_OK)
             pt_out_printf(out, "%*s-> %s\n", width + 11, "", f->remedy);
     }
@@ -148,7 +154,7 @@ static void put_row(struct pt_json *j, const struct row *row) {
 }
 
 static void write_json(const struct pt_fs *fs, struct pt_out *out, struct summary *s) {
-    struct pt_json j = { .out = out, .indent = 2 };
+    struct pt_json j = { .out = out, .indent = 2, .mask = pt_mask_value };
     struct row row;
     pt_json_object(&j, NULL);
     pt_json_text(&j, "version", PITOT_VERSION);

@@ -1,6 +1,7 @@
 /* doctor/doctor_hardware.c -- checks of CPU sampling, energy and GPUs. */
 #include "doctor/doctor_finding.h"
 
+#include "base/confine.h"
 #include "doctor/doctor_probe.h"
 #include "gputrace/gpu_tool.h"
 #include "profile/run/cpu_sampling.h"
@@ -257,7 +258,7 @@ static void describe_sampling(const struct pt_cpu_sampling *s, struct pt_finding
 }
 
 void pt_check_cpu_profile(const struct pt_fs *fs, struct pt_finding *f) {
-    struct pt_cpu_sampling s = { .is_started = false };
+    struct pt_cpu_sampling s = { .has_kernel = false };
     struct pt_err err;
     struct pt_cpu_sampling_options o = {
         .fs = fs,
@@ -273,4 +274,37 @@ void pt_check_cpu_profile(const struct pt_fs *fs, struct pt_finding *f) {
     else
         describe_sampling(&s, f);
     pt_cpu_sampling_release(&s);
+}
+
+static void try_seal(void *state) {
+    (void)state;
+    int rc = pt_confine_seal();
+    pt_confine_send(0, (struct pt_str){ (const char *)&rc, sizeof rc });
+}
+
+/* The process that reads memory and files of profiled programs. */
+void pt_check_confined(const struct pt_fs *fs, struct pt_finding *f) {
+    struct pt_confine_options o = { .name = "(doctor)", .run = try_seal, .directory = -1 };
+    struct pt_confined helper;
+    struct pt_buf answer = { 0 };
+    struct pt_err err;
+    uint32_t kind;
+    int sealed = 0;
+    if (pt_finding_is_foreign(fs, f))
+        return;
+    int rc = pt_confined_start(&helper, &o, &err);
+    if (!rc)
+        rc = pt_confined_receive(&helper, &kind, &answer, &err);
+    if (!rc && answer.len == sizeof sealed)
+        memcpy(&sealed, answer.at, sizeof sealed);
+    if (rc)
+        pt_finding_bad(f, PT_DOCTOR_MISSING, "profiles need it", "%s", err.text);
+    else if (sealed)
+        pt_finding_bad(f, PT_DOCTOR_LIMITED, "permit seccomp(2) in the sandbox around Pitot",
+                       "a process of its own, without a filter of system calls (seccomp: %s)",
+                       strerror(-sealed));
+    else
+        pt_finding_ok(f, "profiled programs are read in a process without network and writing");
+    pt_confined_close(&helper);
+    pt_buf_release(&answer);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 void pt_check_hidepid(const struct pt_fs *fs, struct pt_finding *f) {
     int rc = pt_doctor_try_read(fs->proc, "1/stat");
@@ -111,6 +112,23 @@ static bool has_capability(const struct pt_fs *fs, int number) {
     }
     pt_text_release(&buffer);
     return effective >> number & 1;
+}
+
+/* As pt_thread_hurry() sees it: the limit is 20 minus the lowest nice value. */
+void pt_check_priority(const struct pt_fs *fs, struct pt_finding *f) {
+    struct rlimit limit = { 0 };
+    if (pt_finding_is_foreign(fs, f))
+        return;
+    bool is_within = !getrlimit(RLIMIT_NICE, &limit) &&
+                     (limit.rlim_cur == RLIM_INFINITY ||
+                      20 - (int)limit.rlim_cur < getpriority(PRIO_PROCESS, 0));
+    if (has_capability(fs, CAP_SYS_NICE) || is_within) {
+        pt_finding_ok(f, "raised: samples stay on time under load");
+        return;
+    }
+    pt_finding_bad(f, PT_DOCTOR_LIMITED, "run as root, or raise the limit of nice (ulimit -e)",
+                   "not permitted to raise it: samples may be late under load");
+    pt_finding_add_capability(f, "sys_nice");
 }
 
 static void report_reach(struct reach *reach, const char *kernel_remedy, struct pt_finding *f) {

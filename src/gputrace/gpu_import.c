@@ -1,10 +1,13 @@
 #include "gputrace/gpu_import.h"
 
+#include "base/confine.h"
 #include "base/log.h"
 #include "store/journal_extend.h"
 #include "gputrace/gpu_tables.h"
 #include "gputrace/nsys.h"
 #include "gputrace/rocprof.h"
+#include "gputrace/sqlite.h"
+#include "gputrace/timeline_bytes.h"
 #include "gputrace/torch.h"
 
 #include <errno.h>
@@ -12,6 +15,23 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SQLITE_MAGIC "SQLite format 3"
+
+/* Messages of the helper, in this order: names, events as often as needed, done with -errno and the
+ * text of an error. */
+enum message { NAMES, EVENTS, DONE };
+
+struct task {
+    char *const *files;
+    size_t file_count;
+    const struct pt_timeline_run *run;
+};
+
+struct done {
+    int rc;
+    struct pt_err err;
+};
 
 /* The bytes of a file; NULL: error, with -errno in `rc`. */
 static struct pt_str map(const char *path, int *rc) {
@@ -46,7 +66,7 @@ static int read_file(struct pt_timeline *t, const char *path, const struct pt_ti
     struct pt_str text = map(path, &rc);
     if (rc)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
-    if (pt_str_starts(text, PT_STR("SQLite format 3"))) {
+    if (pt_str_starts(text, PT_STR(SQLITE_MAGIC))) {
         rc = pt_nsys_read(t, path, err);
     } else {
         rc = is_json(text) ? pt_torch_read(t, text) : pt_rocprof_read(t, text);
@@ -67,6 +87,82 @@ static int read_file(struct pt_timeline *t, const char *path, const struct pt_ti
     return rc;
 }
 
+/* No code can be loaded once the process is sealed. */
+static void load_sqlite(const struct task *task) {
+    const void *interface;
+    struct pt_err err;
+    char magic[sizeof SQLITE_MAGIC - 1];
+    for (size_t i = 0; i < task->file_count; i++) {
+        int fd = open(task->files[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        bool is_sqlite = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic &&
+                         memcmp(magic, SQLITE_MAGIC, sizeof magic) == 0;
+        if (is_sqlite && pt_module_open("sqlite", PT_SQLITE_VERSION, &interface, &err))
+            pt_log(PT_LOG_DEBUG, "%s", err.text); /* reading the file reports it */
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static void read_files(void *state) {
+    const struct task *task = state;
+    struct pt_timeline t = { .count = 0 };
+    struct pt_buf message = { 0 };
+    struct done done = { .rc = 0 };
+    load_sqlite(task);
+    int unsealed = pt_confine_seal();
+    if (unsealed)
+        pt_log(PT_LOG_WARNING, "reading GPU traces without a sandbox (seccomp): %s",
+               strerror(-unsealed));
+    for (size_t i = 0; !done.rc && i < task->file_count; i++)
+        done.rc = read_file(&t, task->files[i], task->run, &done.err);
+    pt_timeline_put_names(&t, &message);
+    pt_confine_send(NAMES, pt_buf_as_str(&message));
+    for (size_t i = 0; i < t.count;) {
+        pt_buf_clear(&message);
+        i += pt_timeline_put_events(&t, i, &message);
+        pt_confine_send(EVENTS, pt_buf_as_str(&message));
+    }
+    pt_confine_send(DONE, (struct pt_str){ (const char *)&done, sizeof done });
+}
+
+static int take_done(struct pt_str message, struct pt_err *err) {
+    struct done done;
+    if (message.len != sizeof done)
+        return pt_fail(err, -EPROTO, "cannot read GPU traces: invalid answer of the helper");
+    memcpy(&done, message.at, sizeof done);
+    done.err.text[sizeof done.err.text - 1] = 0;
+    pt_confined_clean(done.err.text, sizeof done.err.text);
+    return done.rc ? pt_fail(err, done.rc < 0 ? done.rc : -EPROTO, "%s", done.err.text) : 0;
+}
+
+/* The files are read in a confined process, because they come from other programs. */
+static int read_confined(struct task *task, struct pt_timeline *t, struct pt_err *err) {
+    struct pt_confine_options o = {
+        .name = "(gpu trace)", .run = read_files, .state = task, .directory = -1
+    };
+    struct pt_confined helper;
+    struct pt_buf message = { 0 };
+    struct pt_err why;
+    uint32_t kind = NAMES;
+    bool is_valid = true;
+    int rc = pt_confined_start(&helper, &o, &why);
+    while (!rc && is_valid && kind != DONE) {
+        rc = pt_confined_receive(&helper, &kind, &message, &why);
+        struct pt_str bytes = pt_buf_as_str(&message);
+        if (!rc && kind != DONE)
+            is_valid = kind == NAMES    ? pt_timeline_get_names(t, bytes)
+                       : kind == EVENTS ? pt_timeline_get_events(t, bytes)
+                                        : false;
+    }
+    if (rc)
+        (void)pt_fail(err, rc, "cannot read GPU traces: %s", why.text);
+    else
+        rc = take_done(is_valid ? pt_buf_as_str(&message) : PT_STR(""), err);
+    pt_confined_close(&helper);
+    pt_buf_release(&message);
+    return rc;
+}
+
 int pt_gpu_import(const char *journal, char *const *files, size_t file_count, struct pt_timeline *t,
                   int64_t *start_ns, struct pt_err *err) {
     struct pt_journal_span span;
@@ -74,8 +170,8 @@ int pt_gpu_import(const char *journal, char *const *files, size_t file_count, st
     if (!rc && !span.is_complete)
         rc = pt_fail(err, -EBUSY, "the run %s is still being recorded, or is incomplete", journal);
     struct pt_timeline_run run = { span.first_mono_ns, span.last_mono_ns, span.ahead_ns };
-    for (size_t i = 0; !rc && i < file_count; i++)
-        rc = read_file(t, files[i], &run, err);
+    if (!rc)
+        rc = read_confined(&(struct task){ files, file_count, &run }, t, err);
     if (rc)
         return rc;
     pt_timeline_finish(t);

@@ -4,68 +4,105 @@
  * row it continues, which is slow among thousands of equal ones. */
 #define SOURCE "GPU vendor's profiler"
 
-#define GPU_KERNEL_COLUMNS(X, t)                                                         \
-    X(t, device, "gkDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")  \
-    X(t, stream, "gkStream", INFO, I64, NONE, 0, "Stream or queue")                      \
-    X(t, name, "gkName", INFO, STRING, NONE, 0, "Function, demangled; or CUDA graph")    \
-    X(t, start, "gkStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")     \
-    X(t, duration, "gkDuration", INFO, I64, NANOSECONDS, 0, "Duration")                  \
-    X(t, pid, "gkPid", INFO, I64, NONE, 0, "Process that launched it")                   \
-    X(t, grid, "gkGrid", INFO, STRING, NONE, 0, "Grid size: 256x1x1")                    \
-    X(t, block, "gkBlock", INFO, STRING, NONE, 0, "Block size: 128x1x1")                 \
-    X(t, registers, "gkRegisters", INFO, I64, COUNT, 0, "Registers per thread")          \
-    X(t, shared, "gkSharedMemory", INFO, I64, BYTES, 0, "Shared memory (LDS) per block") \
-    X(t, correlation, "gkCorrelation", INFO, I64, NONE, 0,                               \
-      "Correlation id, same as that of the call that launched it")
+#define GPU_KERNEL_COLUMNS(X, t)                                                                \
+    X(t, device, "gkDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler",         \
+      .title = "GPU", .role = PT_ROLE_GPU, .heading = "GPU")                                    \
+    X(t, stream, "gkStream", INFO, I64, NONE, 0, "Stream or queue", .title = "Stream",          \
+      .role = PT_ROLE_THREAD, .heading = "STREAM")                                              \
+    X(t, name, "gkName", INFO, STRING, NONE, 0, "Function, demangled; or CUDA graph",           \
+      .title = "Kernel", .heading = "KERNEL", .role = PT_ROLE_NAME, .words = "function")        \
+    X(t, start, "gkStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC",            \
+      .title = "Start", .importance = PT_RAW, .role = PT_ROLE_START)                            \
+    X(t, duration, "gkDuration", INFO, I64, NANOSECONDS, 0, "Duration", .title = "Duration",    \
+      .role = PT_ROLE_DURATION, .heading = "TIME")                                              \
+    X(t, pid, "gkPid", INFO, I64, NONE, 0, "Process that launched it", .title = "Process id",   \
+      .heading = "PID")                                                                         \
+    X(t, grid, "gkGrid", INFO, STRING, NONE, 0, "Grid size: 256x1x1", .title = "Grid size",     \
+      .heading = "GRID")                                                                        \
+    X(t, block, "gkBlock", INFO, STRING, NONE, 0, "Block size: 128x1x1", .title = "Block size", \
+      .heading = "BLOCK")                                                                       \
+    X(t, registers, "gkRegisters", INFO, I64, COUNT, 0, "Registers per thread",                 \
+      .title = "Registers per thread")                                                          \
+    X(t, shared, "gkSharedMemory", INFO, I64, BYTES, 0, "Shared memory (LDS) per block",        \
+      .title = "Shared memory per block", .words = "lds")                                       \
+    X(t, correlation, "gkCorrelation", INFO, I64, NONE, 0,                                      \
+      "Correlation id, same as that of the call that launched it", .title = "Correlation id",   \
+      .importance = PT_RAW)
 
 PT_TABLE(gpu_kernel, PT_TABLE_ROWS(EVENTS, "gpu_kernels", NULL),
          "Kernels that GPUs ran (pitot gpu)", GPU_KERNEL_COLUMNS, SOURCE);
 
-#define GPU_COPY_COLUMNS(X, t)                                                           \
-    X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")  \
-    X(t, stream, "gmStream", INFO, I64, NONE, 0, "Stream or queue")                      \
-    X(t, direction, "gmDirection", INFO, STRING, NONE, 0, "host to device, ..., memset") \
-    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")     \
-    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "Duration")                  \
-    X(t, bytes, "gmBytes", INFO, I64, BYTES, 0, "How much")                              \
-    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that requested it")                  \
-    X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0,                               \
-      "Correlation id, same as that of the call that requested it")
+#define GPU_COPY_COLUMNS(X, t)                                                                  \
+    X(t, device, "gmDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler",         \
+      .title = "GPU", .role = PT_ROLE_GPU, .heading = "GPU")                                    \
+    X(t, stream, "gmStream", INFO, I64, NONE, 0, "Stream or queue", .title = "Stream",          \
+      .role = PT_ROLE_THREAD, .heading = "STREAM")                                              \
+    X(t, direction, "gmDirection", INFO, STRING, NONE, 0, "host to device, ..., memset",        \
+      .title = "Direction", .heading = "DIRECTION", .role = PT_ROLE_NAME,                       \
+      .words = "memcpy memset")                                                                 \
+    X(t, start, "gmStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC",            \
+      .title = "Start", .importance = PT_RAW, .role = PT_ROLE_START)                            \
+    X(t, duration, "gmDuration", INFO, I64, NANOSECONDS, 0, "Duration", .title = "Duration",    \
+      .role = PT_ROLE_DURATION, .heading = "TIME")                                              \
+    X(t, bytes, "gmBytes", INFO, I64, BYTES, 0, "How much", .title = "Size", .heading = "SIZE") \
+    X(t, pid, "gmPid", INFO, I64, NONE, 0, "Process that requested it", .title = "Process id",  \
+      .heading = "PID")                                                                         \
+    X(t, correlation, "gmCorrelation", INFO, I64, NONE, 0,                                      \
+      "Correlation id, same as that of the call that requested it", .title = "Correlation id",  \
+      .importance = PT_RAW)
 
 PT_TABLE(gpu_copy, PT_TABLE_ROWS(EVENTS, "gpu_copies", NULL),
          "Memory that GPUs copied or set (pitot gpu)", GPU_COPY_COLUMNS, SOURCE);
 
-#define GPU_CALL_COLUMNS(X, t)                                                        \
-    X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process")                                 \
-    X(t, thread, "gcThread", INFO, I64, NONE, 0, "Thread")                            \
-    X(t, name, "gcName", INFO, STRING, NONE, 0, "Function, or the object waited for") \
-    X(t, start, "gcStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")  \
-    X(t, duration, "gcDuration", INFO, I64, NANOSECONDS, 0, "Duration")               \
-    X(t, device, "gcDevice", INFO, I64, NONE, 0, "GPU waited for")                    \
-    X(t, stream, "gcStream", INFO, I64, NONE, 0, "Stream waited for")                 \
-    X(t, correlation, "gcCorrelation", INFO, I64, NONE, 0,                            \
-      "Correlation id, same as that of the activity it started")
+#define GPU_CALL_COLUMNS(X, t)                                                               \
+    X(t, pid, "gcPid", INFO, I64, NONE, 0, "Process", .title = "Process id",                 \
+      .role = PT_ROLE_PROCESS, .heading = "PID")                                             \
+    X(t, thread, "gcThread", INFO, I64, NONE, 0, "Thread", .title = "Thread",                \
+      .role = PT_ROLE_THREAD)                                                                \
+    X(t, name, "gcName", INFO, STRING, NONE, 0, "Function, or the object waited for",        \
+      .title = "Function", .heading = "FUNCTION", .role = PT_ROLE_NAME, .words = "cuda hip") \
+    X(t, start, "gcStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC",         \
+      .title = "Start", .importance = PT_RAW, .role = PT_ROLE_START)                         \
+    X(t, duration, "gcDuration", INFO, I64, NANOSECONDS, 0, "Duration", .title = "Duration", \
+      .role = PT_ROLE_DURATION, .heading = "TIME")                                           \
+    X(t, device, "gcDevice", INFO, I64, NONE, 0, "GPU waited for", .title = "GPU",           \
+      .heading = "GPU")                                                                      \
+    X(t, stream, "gcStream", INFO, I64, NONE, 0, "Stream waited for", .title = "Stream",     \
+      .heading = "STREAM")                                                                   \
+    X(t, correlation, "gcCorrelation", INFO, I64, NONE, 0,                                   \
+      "Correlation id, same as that of the activity it started", .title = "Correlation id",  \
+      .importance = PT_RAW)
 
 PT_TABLE(gpu_call, PT_TABLE_ROWS(EVENTS, "gpu_calls", NULL),
          "CUDA or HIP runtime calls, and waiting (pitot gpu)", GPU_CALL_COLUMNS, SOURCE);
 
-#define GPU_RANGE_COLUMNS(X, t)                                                      \
-    X(t, pid, "grPid", INFO, I64, NONE, 0, "Process")                                \
-    X(t, thread, "grThread", INFO, I64, NONE, 0, "Thread")                           \
-    X(t, name, "grName", INFO, STRING, NONE, 0, "Name given by the program")         \
-    X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC") \
-    X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "Duration")
+#define GPU_RANGE_COLUMNS(X, t)                                                                \
+    X(t, pid, "grPid", INFO, I64, NONE, 0, "Process", .title = "Process id",                   \
+      .role = PT_ROLE_PROCESS, .heading = "PID")                                               \
+    X(t, thread, "grThread", INFO, I64, NONE, 0, "Thread", .title = "Thread",                  \
+      .role = PT_ROLE_THREAD)                                                                  \
+    X(t, name, "grName", INFO, STRING, NONE, 0, "Name given by the program", .title = "Range", \
+      .heading = "RANGE", .role = PT_ROLE_NAME, .words = "nvtx roctx operator")                \
+    X(t, start, "grStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC",           \
+      .title = "Start", .importance = PT_RAW, .role = PT_ROLE_START)                           \
+    X(t, duration, "grDuration", INFO, I64, NANOSECONDS, 0, "Duration", .title = "Duration",   \
+      .role = PT_ROLE_DURATION, .heading = "TIME")
 
 PT_TABLE(gpu_range, PT_TABLE_ROWS(EVENTS, "gpu_ranges", NULL),
          "NVTX and ROCTx ranges, torch operators (pitot gpu)", GPU_RANGE_COLUMNS, SOURCE);
 
 #define GPU_GAP_COLUMNS(X, t)                                                                     \
-    X(t, device, "ggDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler")           \
-    X(t, start, "ggStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC")              \
-    X(t, duration, "ggDuration", INFO, I64, NANOSECONDS, 0, "Duration without a kernel")          \
-    X(t, copying, "ggCopying", INFO, I64, NANOSECONDS, 0, "Time spent copying memory in the gap") \
-    X(t, before, "ggBefore", INFO, STRING, NONE, 0, "Kernel before the gap")                      \
-    X(t, after, "ggAfter", INFO, STRING, NONE, 0, "Kernel after the gap")
+    X(t, device, "ggDevice", INFO, I64, NONE, 0, "GPU number assigned by the profiler",           \
+      .title = "GPU", .role = PT_ROLE_GPU, .heading = "GPU")                                      \
+    X(t, start, "ggStart", INFO, I64, NANOSECONDS, 0, "Start time, CLOCK_MONOTONIC",              \
+      .title = "Start", .importance = PT_RAW, .role = PT_ROLE_START)                              \
+    X(t, duration, "ggDuration", INFO, I64, NANOSECONDS, 0, "Duration without a kernel",          \
+      .title = "Duration", .role = PT_ROLE_DURATION, .heading = "TIME")                           \
+    X(t, copying, "ggCopying", INFO, I64, NANOSECONDS, 0, "Time spent copying memory in the gap", \
+      .title = "Time spent copying")                                                              \
+    X(t, before, "ggBefore", INFO, STRING, NONE, 0, "Kernel before the gap",                      \
+      .title = "Kernel before", .role = PT_ROLE_NAME)                                             \
+    X(t, after, "ggAfter", INFO, STRING, NONE, 0, "Kernel after the gap", .title = "Kernel after")
 
 PT_TABLE(gpu_gap, PT_TABLE_ROWS(EVENTS, "gpu_gaps", NULL),
          "Gaps between kernels of a GPU (pitot gpu)", GPU_GAP_COLUMNS, SOURCE);

@@ -18,7 +18,9 @@ static void *open_file(const char *path, struct pt_err *err) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
         sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
         sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-        rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+        /* a confined process creates no files */
+        rc = sqlite3_exec(db, "PRAGMA temp_store = MEMORY; SELECT count(*) FROM sqlite_master",
+                          NULL, NULL, NULL);
     }
     if (rc == SQLITE_OK)
         return db;

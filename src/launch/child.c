@@ -1,5 +1,7 @@
 #include "launch/child.h"
 
+#include "base/clock.h"
+#include "base/confine.h"
 #include "base/log.h"
 #include "source/kernel/pid.h"
 #include "source/kernel/pid_list.h"
@@ -11,15 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define FORGOTTEN_AFTER_S 60
-#define KILL_ROUNDS       50
+#define KILL_ROUNDS 50
+#define UUID_LENGTH 36
 
 static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     struct clone_args args = { .exit_signal = SIGCHLD };
@@ -46,30 +48,51 @@ static void run_command(const struct pt_child_options *o, int barrier, int error
     _exit(error == ENOENT ? 127 : 126);
 }
 
-/* A killed recorder leaves the cgroup of its command behind. Only an empty one can be removed; one
- * that is also older than a while does not belong to a recorder that is just starting. */
+/* Removes a directory and those below it. A cgroup with a process in it stays. */
+static void remove_directories(int parent, const char *name) {
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_type == DT_DIR && e->d_name[0] != '.')
+            remove_directories(dirfd(d), e->d_name);
+    if (d)
+        closedir(d);
+    (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Of a command that was recorded: the prefix and a uuid. Others may use the prefix, too. */
+static bool is_of_recording(const char *name) {
+    size_t prefix = sizeof PT_CHILD_CGROUP_PREFIX - 1;
+    return strncmp(name, PT_CHILD_CGROUP_PREFIX, prefix) == 0 &&
+           strlen(name + prefix) == UUID_LENGTH &&
+           strspn(name + prefix, "0123456789abcdef-") == UUID_LENGTH;
+}
+
+/* A recorder holds a lock on the cgroup of its command as long as it lives. A killed one leaves the
+ * cgroup behind, and nobody locks it. */
 static void remove_forgotten(const char *parent) {
     DIR *d = opendir(parent);
-    time_t now = time(NULL);
     for (struct dirent *e; d && (e = readdir(d));) {
-        struct stat st;
-        if (strncmp(e->d_name, PT_CHILD_CGROUP_PREFIX, sizeof PT_CHILD_CGROUP_PREFIX - 1) == 0 &&
-            !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-            now - st.st_mtime > FORGOTTEN_AFTER_S)
-            (void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+        if (!is_of_recording(e->d_name))
+            continue;
+        int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+            remove_directories(dirfd(d), e->d_name);
+        if (fd >= 0)
+            close(fd);
     }
     if (d)
         closedir(d);
 }
 
 /* Processes that the command left running move to Pitot's own cgroup. */
-static void move_survivors(const struct pt_child *c) {
+static void move_survivors(const char *cgroup) {
     struct pt_text text = { 0 };
     struct pt_scan members, line;
     char path[600];
-    snprintf(path, sizeof path, "%s/../cgroup.procs", c->cgroup_path);
+    snprintf(path, sizeof path, "%s/../cgroup.procs", cgroup);
     int parent = open(path, O_WRONLY | O_CLOEXEC);
-    snprintf(path, sizeof path, "%s/cgroup.procs", c->cgroup_path);
+    snprintf(path, sizeof path, "%s/cgroup.procs", cgroup);
     if (parent >= 0 && !pt_fs_read(AT_FDCWD, path, &text, &members))
         while (pt_scan_line(&members, &line))
             (void)!write(parent, line.at, (size_t)(line.end - line.at));
@@ -78,41 +101,76 @@ static void move_survivors(const struct pt_child *c) {
     pt_text_release(&text);
 }
 
-static void drop_cgroup(struct pt_child *c) {
-    for (int round = 0; c->cgroup_path[0] && rmdir(c->cgroup_path) && round < 10; round++) {
+static void close_fd(int *fd) {
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void drop_cgroup(char *path, int *fd) {
+    for (int round = 0; path[0] && rmdir(path) && round < 10; round++) {
         if (errno != EBUSY)
             break;
-        move_survivors(c);
+        move_survivors(path);
         usleep(1000); /* a killed process leaves its cgroup a moment later */
     }
-    c->cgroup_path[0] = 0;
+    path[0] = 0;
+    close_fd(fd);
 }
 
-static int make_cgroup(struct pt_child *c, const struct pt_child_options *o) {
-    if (!o->cgroup_parent)
-        return -1;
-    remove_forgotten(o->cgroup_parent);
-    int n =
-        snprintf(c->cgroup_path, sizeof c->cgroup_path, "%s/%s", o->cgroup_parent, o->cgroup_name);
-    int rc = n >= (int)sizeof c->cgroup_path ? -ENAMETOOLONG
-             : mkdir(c->cgroup_path, 0755)   ? -errno
-                                             : 0;
-    if (rc) {
-        pt_log(PT_LOG_DEBUG, "cannot create a cgroup for the command: %s: %s", c->cgroup_path,
-               strerror(-rc));
-        c->cgroup_path[0] = 0;
-        return -1;
+/* Another recorder may remove it before it is locked. */
+static int make_locked(const char *path) {
+    for (int tries = 0; tries < 10; tries++) {
+        if (mkdir(path, 0755))
+            return -errno;
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+            flock(fd, LOCK_EX); /* it is being removed */
+        if (fd >= 0 && access(path, F_OK) == 0)
+            return fd;
+        if (fd >= 0)
+            close(fd);
     }
-    int fd = open(c->cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        drop_cgroup(c);
-    return fd;
+    return -EBUSY;
 }
 
-static pid_t create_process(struct pt_child *c, int cgroup_fd) {
-    pid_t pid = clone_process(cgroup_fd, &c->pid_fd);
-    if (pid < 0 && cgroup_fd >= 0) {
-        drop_cgroup(c);
+static void make_cgroup(const char *parent, const char *name, char path[512], int *fd) {
+    if (!parent)
+        return;
+    remove_forgotten(parent);
+    *fd = snprintf(path, 512, "%s/%s", parent, name) >= 512 ? -ENAMETOOLONG : make_locked(path);
+    if (*fd >= 0)
+        return;
+    pt_log(PT_LOG_DEBUG, "cannot create a cgroup for the command: %s: %s", path, strerror(-*fd));
+    *fd = -1;
+    path[0] = 0;
+}
+
+/* A v1 controller takes a process that exists: the child, which waits. */
+static void join_controllers(struct pt_child *c, const struct pt_child_options *o) {
+    for (int i = 0; i < PT_CHILD_CONTROLLERS && o->controller_parents[i] && c->pid > 0; i++) {
+        char *path = c->controllers[c->controller_count].path, file[600], pid[16];
+        int *fd = &c->controllers[c->controller_count].fd;
+        make_cgroup(o->controller_parents[i], o->cgroup_name, path, fd);
+        if (!path[0])
+            continue;
+        snprintf(file, sizeof file, "%s/cgroup.procs", path);
+        snprintf(pid, sizeof pid, "%d", (int)c->pid);
+        int procs = open(file, O_WRONLY | O_CLOEXEC);
+        bool has_joined = procs >= 0 && write(procs, pid, strlen(pid)) > 0;
+        if (procs >= 0)
+            close(procs);
+        if (has_joined)
+            c->controller_count++;
+        else
+            drop_cgroup(path, fd);
+    }
+}
+
+static pid_t create_process(struct pt_child *c) {
+    pid_t pid = clone_process(c->cgroup_fd, &c->pid_fd);
+    if (pid < 0 && c->cgroup_fd >= 0) {
+        drop_cgroup(c->cgroup_path, &c->cgroup_fd);
         pid = clone_process(-1, &c->pid_fd);
     }
     if (pid >= 0)
@@ -125,7 +183,7 @@ static pid_t create_process(struct pt_child *c, int cgroup_fd) {
 }
 
 void pt_child_init(struct pt_child *c) {
-    *c = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1 };
+    *c = (struct pt_child){ .pid_fd = -1, .barrier_fd = -1, .error_fd = -1, .cgroup_fd = -1 };
 }
 
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct pt_err *err) {
@@ -139,29 +197,22 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
         close(barrier[1]);
         return pt_fail(err, -errno, "cannot create a pipe: %s", strerror(errno));
     }
-    int cgroup_fd = make_cgroup(c, o);
-    c->pid = create_process(c, cgroup_fd);
+    make_cgroup(o->cgroup_parent, o->cgroup_name, c->cgroup_path, &c->cgroup_fd);
+    c->pid = create_process(c);
     if (c->pid == 0) {
         close(barrier[1]);
         run_command(o, barrier[0], failure[1]);
     }
+    join_controllers(c, o);
     /* Without a cgroup, orphans of the command must become children of Pitot to be found. */
     if (!c->cgroup_path[0])
         c->is_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) == 0;
     int rc = c->pid < 0 ? pt_fail(err, -errno, "cannot create a process: %s", strerror(errno)) : 0;
-    if (cgroup_fd >= 0)
-        close(cgroup_fd);
     close(barrier[0]);
     close(failure[1]);
     c->barrier_fd = barrier[1];
     c->error_fd = failure[0];
     return rc;
-}
-
-static void close_fd(int *fd) {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
 }
 
 int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) {
@@ -176,6 +227,18 @@ int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err
                    error == ENOENT ? "command not found" : strerror(error));
 }
 
+static void add_usage(struct pt_child *c, const struct rusage *u) {
+    c->reaped_cpu_ns += (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * PT_NS_PER_SECOND +
+                        (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
+}
+
+/* Not a subreaper: then only helpers of Pitot are left to be waited for. */
+static void reap_other(struct pt_child *c, pid_t pid) {
+    struct rusage usage;
+    if (wait4(pid, NULL, WNOHANG, &usage) == pid && c->is_subreaper)
+        add_usage(c, &usage);
+}
+
 void pt_child_reap(struct pt_child *c) {
     siginfo_t info;
     while (!c->has_ended) {
@@ -184,14 +247,17 @@ void pt_child_reap(struct pt_child *c) {
             return;
         if (info.si_pid == c->pid)
             c->has_ended = true;
-        else
-            waitpid(info.si_pid, NULL, WNOHANG);
+        else if (!pt_confined_reap(info.si_pid))
+            reap_other(c, info.si_pid);
     }
 }
 
 void pt_child_collect(struct pt_child *c) {
-    if (c->has_ended && !c->is_collected)
-        c->is_collected = wait4(c->pid, &c->wait_status, 0, &c->usage) == c->pid;
+    if (!c->has_ended || c->is_collected)
+        return;
+    c->is_collected = wait4(c->pid, &c->wait_status, 0, &c->usage) == c->pid;
+    if (c->is_collected)
+        add_usage(c, &c->usage);
 }
 
 void pt_child_signal(struct pt_child *c, int signal_number) {
@@ -199,6 +265,38 @@ void pt_child_signal(struct pt_child *c, int signal_number) {
         return;
     if (c->pid_fd < 0 || syscall(SYS_pidfd_send_signal, c->pid_fd, signal_number, NULL, 0))
         kill(c->pid, signal_number);
+}
+
+void pt_child_queue_signal(const struct pt_child *c, int signal_number, union sigval value) {
+    if (!c->has_ended && c->pid > 0)
+        sigqueue(c->pid, signal_number, value);
+}
+
+int pt_child_take_stop(const struct pt_child *c) {
+    siginfo_t info = { .si_pid = 0 };
+    int number = 0;
+    while (c->pid > 0 && !c->has_ended &&
+           !waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) && info.si_pid) {
+        number = info.si_code == CLD_STOPPED ? info.si_status : 0;
+        info.si_pid = 0;
+    }
+    return number;
+}
+
+bool pt_child_ignores(const struct pt_child *c, int signal_number) {
+    struct pt_text text = { 0 };
+    struct pt_scan status, line;
+    char path[32];
+    uint64_t ignored = 0;
+    snprintf(path, sizeof path, "%d/status", (int)c->pid);
+    if (c->fs->is_live && !pt_fs_read(c->fs->proc, path, &text, &status))
+        while (pt_scan_line(&status, &line))
+            if (pt_scan_take(&line, PT_STR("SigIgn:"))) {
+                pt_scan_blanks(&line);
+                ignored = pt_scan_hex(&line);
+            }
+    pt_text_release(&text);
+    return ignored >> (signal_number - 1) & 1;
 }
 
 /* Since Linux 5.14. */
@@ -219,7 +317,8 @@ static int kill_members(const struct pt_child *c) {
     struct pt_scan members, line;
     char path[600];
     int found = 0;
-    snprintf(path, sizeof path, "%s/cgroup.procs", c->cgroup_path);
+    snprintf(path, sizeof path, "%s/cgroup.procs",
+             c->cgroup_path[0] ? c->cgroup_path : c->controllers[0].path);
     if (!pt_fs_read(AT_FDCWD, path, &text, &members))
         while (pt_scan_line(&members, &line)) {
             int64_t pid = pt_scan_i64(&line);
@@ -250,7 +349,7 @@ static int kill_below(const struct pt_fs *fs, pid_t root) {
     int found = 0, proc = openat(fs->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t count = proc >= 0 && !pt_pid_list_read(&pids, proc) ? pids.count : 0;
     for (size_t i = 0; i < count; i++)
-        if (is_live_descendant(fs, pids.at[i], root, &text))
+        if (!pt_confined_reap(pids.at[i]) && is_live_descendant(fs, pids.at[i], root, &text))
             found += kill(pids.at[i], SIGKILL) == 0;
     if (proc >= 0)
         close(proc);
@@ -267,10 +366,10 @@ void pt_child_kill_tree(struct pt_child *c) {
     int found = kill_cgroup(c) ? 0 : 1;
     for (int round = 0; found > 0 && round < KILL_ROUNDS; round++) {
         found = 0;
-        if (c->cgroup_path[0])
+        if (c->cgroup_path[0] || c->controller_count > 0)
             found = kill_members(c);
-        else if (c->fs->is_live)
-            found = kill_below(c->fs, c->is_subreaper ? getpid() : c->pid);
+        if (!c->cgroup_path[0] && c->fs->is_live)
+            found += kill_below(c->fs, c->is_subreaper ? getpid() : c->pid);
         if (found > 0)
             usleep(2000);
     }
@@ -291,5 +390,8 @@ void pt_child_close(struct pt_child *c) {
     close_fd(&c->barrier_fd);
     close_fd(&c->error_fd);
     close_fd(&c->pid_fd);
-    drop_cgroup(c);
+    drop_cgroup(c->cgroup_path, &c->cgroup_fd);
+    for (int i = 0; i < c->controller_count; i++)
+        drop_cgroup(c->controllers[i].path, &c->controllers[i].fd);
+    c->controller_count = 0;
 }

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #define PT_CHILD_CGROUP_PREFIX "pitot-" /* prefix of the cgroups of commands */
+#define PT_CHILD_CONTROLLERS   4
 
 /* Exit codes of commands that run other commands, by convention. */
 enum { PT_EXIT_OWN_FAILURE = 125, PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127 };
@@ -28,8 +29,15 @@ struct pt_child {
     int error_fd;   /* the child's errno if exec fails */
     bool has_ended, is_collected;
     int wait_status;
-    struct rusage usage;   /* of the child and its waited-for children */
-    char cgroup_path[512]; /* directory of its own cgroup, or "" */
+    struct rusage usage;           /* of the child and its waited-for children */
+    _Atomic int64_t reaped_cpu_ns; /* so far, with orphans; the sampler thread reads it */
+    char cgroup_path[512];         /* directory of its own cgroup in v2, or "" */
+    int cgroup_fd;                 /* holds a lock on it: this recorder lives */
+    struct {
+        char path[512];
+        int fd;
+    } controllers[PT_CHILD_CONTROLLERS]; /* the same in v1 */
+    int controller_count;
     bool is_subreaper;
 };
 
@@ -38,6 +46,7 @@ struct pt_child_options {
     char *const *argv;
     char *const *environment;
     const char *cgroup_parent; /* absolute directory in a v2 mount, or NULL */
+    const char *controller_parents[PT_CHILD_CONTROLLERS]; /* the same in v1 mounts; NULL: no more */
     const char *cgroup_name;
     /* Inherited settings that Pitot has changed for itself. */
     const sigset_t *signal_mask;
@@ -56,6 +65,11 @@ int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err
 void pt_child_reap(struct pt_child *c);
 void pt_child_collect(struct pt_child *c);
 void pt_child_signal(struct pt_child *c, int signal_number);
+/* The same with a value, as by sigqueue(3). */
+void pt_child_queue_signal(const struct pt_child *c, int signal_number, union sigval value);
+/* The signal that has stopped it since the last call; 0: none, or it has been continued. */
+int pt_child_take_stop(const struct pt_child *c);
+bool pt_child_ignores(const struct pt_child *c, int signal_number);
 /* Kills the whole process tree. */
 void pt_child_kill_tree(struct pt_child *c);
 /* The exit code for Pitot to return: that of the command, or 128 + signal. */

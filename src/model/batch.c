@@ -1,5 +1,7 @@
 #include "model/batch.h"
 
+#include "base/mask.h"
+
 #include <stdio.h>
 #include <math.h>
 
@@ -32,6 +34,13 @@ void pt_set_f64(struct pt_batch *b, int column, double value) {
 }
 
 void pt_set_str(struct pt_batch *b, int column, struct pt_str value) {
+    uint32_t offset = (uint32_t)b->strings.len;
+    pt_mask_text(&b->strings, value);
+    pt_set_cell_(b, column,
+                 (union pt_cell){ .string = { offset, (uint32_t)b->strings.len - offset } });
+}
+
+void pt_set_masked(struct pt_batch *b, int column, struct pt_str value) {
     union pt_cell c = { .string = { (uint32_t)b->strings.len, (uint32_t)value.len } };
     pt_buf_str(&b->strings, value);
     pt_set_cell_(b, column, c);
@@ -54,6 +63,16 @@ void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from) {
         memcpy(into->words, from->words, words * sizeof *into->words);
     into->row_count = from->row_count;
     pt_buf_bytes(&into->strings, from->strings.at, from->strings.len);
+}
+
+void pt_batch_copy_row(struct pt_batch *into, const struct pt_batch *from, uint32_t row) {
+    pt_batch_add_row(into);
+    uint32_t last = into->row_count - 1;
+    memcpy(pt_batch_row(into, last), pt_batch_row(from, row),
+           into->row_words * sizeof *into->words);
+    for (int c = 0; c < into->table->column_count; c++)
+        if (into->table->columns[c].type == PT_STRING && !pt_is_null(from, row, c))
+            pt_set_masked(into, c, pt_get_str(from, row, c));
 }
 
 void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source) {
@@ -82,4 +101,34 @@ void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capac
         }
         used += strlen(into + used);
     }
+}
+
+static bool is_same_cell(const struct pt_batch *a, uint32_t row_a, const struct pt_batch *b,
+                         uint32_t row_b, int column) {
+    bool is_null = pt_is_null(a, row_a, column);
+    if (is_null || pt_is_null(b, row_b, column))
+        return is_null && pt_is_null(b, row_b, column);
+    if (a->table->columns[column].type == PT_STRING)
+        return pt_str_eq(pt_get_str(a, row_a, column), pt_get_str(b, row_b, column));
+    return pt_batch_cells(a, row_a)[column].word == pt_batch_cells(b, row_b)[column].word;
+}
+
+static bool has_same_key(const struct pt_batch *a, uint32_t row_a, const struct pt_batch *b,
+                         uint32_t row_b) {
+    for (int i = 0; i < a->table->column_count; i++)
+        if (a->table->columns[i].kind == PT_KEY && !is_same_cell(a, row_a, b, row_b, i))
+            return false;
+    return true;
+}
+
+int64_t pt_row_find(const struct pt_batch *b, const struct pt_batch *other, uint32_t row,
+                    uint32_t *hint) {
+    for (uint32_t i = 0; i < b->row_count; i++) {
+        uint32_t at = (*hint + i) % b->row_count;
+        if (!has_same_key(b, at, other, row))
+            continue;
+        *hint = at + 1;
+        return at;
+    }
+    return -1;
 }

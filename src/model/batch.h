@@ -92,7 +92,10 @@ static inline void pt_set_i64(struct pt_batch *b, int column, int64_t value) {
 
 /* NaN and infinities are unknown values: they stay null. */
 void pt_set_f64(struct pt_batch *b, int column, double value);
-void pt_set_str(struct pt_batch *b, int column, struct pt_str value); /* copies */
+/* Copies the text and hides its secrets: every string of a sample comes from here. */
+void pt_set_str(struct pt_batch *b, int column, struct pt_str value);
+/* For text that base/mask.h has seen: of another batch, or kept by a collector. */
+void pt_set_masked(struct pt_batch *b, int column, struct pt_str value);
 
 static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) {
     pt_batch_row(b, b->row_count - 1)[source] = (uint64_t)mono_ns;
@@ -101,12 +104,19 @@ static inline void pt_set_time(struct pt_batch *b, int source, int64_t mono_ns) 
 /* The key columns of a row, joined by a slash; cut to fit. */
 void pt_row_key(const struct pt_batch *b, uint32_t row, char *into, size_t capacity);
 
+/* The row of `b` with the same key as a row of another batch of its table, or -1. `*hint` is the
+ * row to try first; rows come in the same order each time. */
+int64_t pt_row_find(const struct pt_batch *b, const struct pt_batch *other, uint32_t row,
+                    uint32_t *hint);
+
 /* The setters, for a row that is not the last. */
 void pt_batch_set_at_f64(struct pt_batch *b, uint32_t row, int column, double value);
 void pt_batch_set_at_time(struct pt_batch *b, uint32_t row, int source, int64_t mono_ns);
 
 /* Makes `into` the same rows as `from`, of the same table; keeps the memory it has. */
 void pt_batch_copy(struct pt_batch *into, const struct pt_batch *from);
+/* Adds a copy of one row of `from`, of the same table. */
+void pt_batch_copy_row(struct pt_batch *into, const struct pt_batch *from, uint32_t row);
 /* Copies the values of one source, with their time, from the first row of `from` into the last row:
  * for a file that is read less often than the others. No strings. */
 void pt_batch_carry(struct pt_batch *into, const struct pt_batch *from, int source);

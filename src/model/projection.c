@@ -39,7 +39,7 @@ void pt_projection_add(const struct pt_projection *p, const struct pt_batch *fro
         if (p->columns[i] < 0 || pt_is_null(from, row, i))
             continue;
         if (p->from->columns[i].type == PT_STRING)
-            pt_set_str(into, p->columns[i], pt_get_str(from, row, i));
+            pt_set_masked(into, p->columns[i], pt_get_str(from, row, i));
         else
             pt_set_cell_(into, p->columns[i], pt_batch_cells(from, row)[i]);
     }

@@ -26,6 +26,13 @@ static inline int64_t pt_sample_wall_of(const struct pt_sample *s, int64_t mono_
     return s->wall_ns + (mono_ns - s->mono_ns);
 }
 
+/* The schema of this program. A journal keeps names and units; what its columns mean is taken from
+ * here, by name. Set once at the start; without it columns have the defaults. */
+void pt_schema_install(const struct pt_schema *schema); /* borrows */
+const struct pt_schema *pt_schema_installed(void);      /* or NULL */
+/* Gives the columns of a table that was read from a file their meaning. */
+void pt_table_describe(struct pt_table *t, struct pt_column *columns);
+
 /* Index of the table of that name, or -1. */
 int pt_schema_find(const struct pt_schema *schema, const char *table);
 

@@ -2,6 +2,8 @@
 #ifndef PT_MODEL_UNIT_H
 #define PT_MODEL_UNIT_H
 
+#include "base/attr.h"
+
 /* X(constant, name, Prometheus suffix, factor to the Prometheus base unit) */
 #define PT_UNITS(X)                               \
     X(NONE, "", "", 1)                            \
@@ -23,7 +25,7 @@
     X(MILLIJOULES, "mJ", "_joules", 0.001)
 
 #define PT_UNIT_ENUM_(constant, ...) PT_##constant,
-enum pt_unit { PT_UNITS(PT_UNIT_ENUM_) PT_UNIT_COUNT };
+enum pt_unit { PT_UNITS(PT_UNIT_ENUM_) PT_UNIT_COUNT } PT_SMALL;
 
 struct pt_unit_info {
     const char *name, *prometheus_suffix;

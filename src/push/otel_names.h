@@ -1,8 +1,13 @@
 /* push/otel_names.h -- OpenTelemetry names of our columns.
  *
- * One table, of one version of the semantic conventions. Other columns are called
- * pitot.TABLE.COLUMN. Values are already in base units (model/metric.h), which are those of the
- * conventions. */
+ * A column's line has its name in one version of the semantic conventions, and what belongs to it:
+ *
+ *     .otel = "system.paging.faults {fault} system.paging.fault.type=minor"
+ *
+ * is the metric, the unit if it is not a base unit, and attributes, separated by commas. "sum" and
+ * "count" after the name make two columns a histogram without buckets. Of a key it is the
+ * attribute; "text" after it: not an integer. Other columns are called pitot.TABLE.COLUMN. Values
+ * are already in base units (model/metric.h), which are those of the conventions. */
 #ifndef PT_PUSH_OTEL_NAMES_H
 #define PT_PUSH_OTEL_NAMES_H
 
@@ -16,30 +21,29 @@
 enum pt_otel_part { PT_OTEL_WHOLE, PT_OTEL_SUM, PT_OTEL_COUNT };
 
 struct pt_otel_name {
-    const char *table, *column; /* ours: the short name of the column */
-    const char *name, *unit;    /* OpenTelemetry's */
+    char name[PT_METRIC_NAME_BYTES];
+    struct pt_str unit;
     enum pt_otlp_kind kind;
-    const char *attributes; /* "cpu.mode=user", comma-separated; or NULL */
+    const char *attributes; /* "cpu.mode=user", comma-separated; or "" */
     enum pt_otel_part part;
 };
 
 /* A key of a table as an attribute. */
 struct pt_otel_key {
-    const char *table, *column, *attribute;
+    struct pt_str attribute;
     bool is_integer;
 };
 
-extern const struct pt_otel_name pt_otel_names[];
-extern const size_t pt_otel_name_count;
-extern const struct pt_otel_key pt_otel_keys[];
-extern const size_t pt_otel_key_count;
+/* False: the column has no name there. */
+bool pt_otel_name_of(const struct pt_table *table, int column, struct pt_otel_name *name);
 
 /* A Prometheus family as an OpenTelemetry metric. */
 struct pt_otel_metric {
     char family[PT_METRIC_NAME_BYTES];
-    char name[PT_METRIC_NAME_BYTES];
-    const struct pt_otel_name *known; /* or NULL */
     const struct pt_table *table;
+    int column;    /* -1: the table's infos */
+    bool is_known; /* otherwise only the name is set */
+    struct pt_otel_name otel;
 };
 
 /* The metrics of a schema, by the names of their families. {0} is empty. */
@@ -53,8 +57,8 @@ void pt_otel_index_release(struct pt_otel_index *x);
 /* NULL: not a column, but a metric that a program named itself. */
 const struct pt_otel_metric *pt_otel_find(const struct pt_otel_index *x, struct pt_str family);
 
-/* The attribute name of a table's label, or NULL: unchanged. */
-const struct pt_otel_key *pt_otel_key_of(const struct pt_table *table, struct pt_str label);
+/* The attribute of a table's label; false: it keeps its name. */
+bool pt_otel_key_of(const struct pt_table *table, struct pt_str label, struct pt_otel_key *key);
 
 /* The UCUM unit for a Prometheus unit (seconds: s); others are returned unchanged. */
 struct pt_str pt_otel_unit(struct pt_str unit);

@@ -97,13 +97,15 @@ static void add_fixed(struct pt_buf *into, const char *attributes) {
 
 static void add_label(struct pt_buf *into, const struct pt_otel_metric *m, struct pt_str name,
                       struct pt_str value) {
-    const struct pt_otel_key *key = m ? pt_otel_key_of(m->table, name) : NULL;
+    struct pt_otel_key key;
+    if (!m || !pt_otel_key_of(m->table, name, &key))
+        key = (struct pt_otel_key){ name, false };
     struct pt_scan scan = pt_scan_of(value);
-    int64_t number = key && key->is_integer ? pt_scan_i64(&scan) : 0;
-    if (key && key->is_integer && !scan.failed)
-        pt_otlp_attribute_i64(into, pt_str_from(key->attribute), number);
+    int64_t number = key.is_integer ? pt_scan_i64(&scan) : 0;
+    if (key.is_integer && !scan.failed)
+        pt_otlp_attribute_i64(into, key.attribute, number);
     else
-        pt_otlp_attribute(into, key ? pt_str_from(key->attribute) : name, value);
+        pt_otlp_attribute(into, key.attribute, value);
 }
 
 static void identify(const void *user, const struct pt_family *family, struct pt_str suffix,
@@ -114,8 +116,8 @@ static void identify(const void *user, const struct pt_family *family, struct pt
     char text[PT_RW_LABEL_MAX];
     (void)suffix;
     (void)bound;
-    if (m && m->known)
-        add_fixed(into, m->known->attributes);
+    if (m && m->is_known)
+        add_fixed(into, m->otel.attributes);
     while (pt_labels_next(&labels, &name, &value))
         if (value.len > 0 && value.len <= sizeof text)
             add_label(into, m, name, pt_label_unescape(value, text));
@@ -183,7 +185,7 @@ static void add_counts(struct state *s, struct pt_push_batch *b, const struct pt
 static void add(void *state, struct pt_push_batch *b, const struct pt_family *family) {
     struct state *s = state;
     const struct pt_otel_metric *m = pt_otel_find(&s->index, family->name);
-    enum pt_otel_part part = m && m->known ? m->known->part : PT_OTEL_WHOLE;
+    enum pt_otel_part part = m && m->is_known ? m->otel.part : PT_OTEL_WHOLE;
     if (part == PT_OTEL_SUM)
         keep_sums(&s->sums, family);
     else if (part == PT_OTEL_COUNT)
@@ -199,13 +201,13 @@ static struct pt_otlp_metric describe(const struct state *s, const struct pt_pus
         [PT_FAMILY_HISTOGRAM] = PT_OTLP_HISTOGRAM,
     };
     const struct pt_otel_metric *m = pt_otel_find(&s->index, family->name);
-    struct pt_otlp_metric metric = { .name = m ? pt_str_from(m->name) : family->name,
+    struct pt_otlp_metric metric = { .name = m ? pt_str_from(m->otel.name) : family->name,
                                      .unit = pt_otel_unit(family->unit),
                                      .help = family->help,
                                      .kind = kinds[family->kind] };
-    if (m && m->known) {
-        metric.unit = pt_str_from(m->known->unit);
-        metric.kind = m->known->kind;
+    if (m && m->is_known) {
+        metric.unit = m->otel.unit;
+        metric.kind = m->otel.kind;
     }
     return metric;
 }

@@ -13,19 +13,33 @@
 #define BATCH_POINTS 20000
 
 #define PUSH_COLUMNS(X, t)                                                                        \
-    X(t, receiver, "pushReceiver", KEY, STRING, NONE, 0, "remote-write or otlp")                  \
-    X(t, requests, "pushRequests", COUNTER, I64, COUNT, 0, "Requests accepted by the receiver")   \
-    X(t, points, "pushPoints", COUNTER, I64, COUNT, 0, "Points in accepted requests")             \
-    X(t, failures, "pushFailures", COUNTER, I64, COUNT, 0, "Failed attempts that are retried")    \
-    X(t, rejected, "pushRejected", COUNTER, I64, COUNT, 0, "Points rejected by the receiver")     \
+    X(t, receiver, "pushReceiver", KEY, STRING, NONE, 0, "remote-write or otlp",                  \
+      .title = "Receiver", .heading = "RECEIVER", .role = PT_ROLE_NAME,                           \
+      .words = "remote write otlp")                                                               \
+    X(t, requests, "pushRequests", COUNTER, I64, COUNT, 0, "Requests accepted by the receiver",   \
+      .title = "Requests accepted")                                                               \
+    X(t, points, "pushPoints", COUNTER, I64, COUNT, 0, "Points in accepted requests",             \
+      .title = "Points accepted", .heading = "POINTS", .importance = PT_HEADLINE)                 \
+    X(t, failures, "pushFailures", COUNTER, I64, COUNT, 0, "Failed attempts that are retried",    \
+      .title = "Failed attempts", .heading = "FAILED", .better = PT_LOWER_IS_BETTER)              \
+    X(t, rejected, "pushRejected", COUNTER, I64, COUNT, 0, "Points rejected by the receiver",     \
+      .title = "Points rejected", .family = "Points lost", .better = PT_LOWER_IS_BETTER)          \
     X(t, dropped, "pushDropped", COUNTER, I64, COUNT, 0,                                          \
-      "Points dropped because the queue or the disk was full")                                    \
-    X(t, waiting, "pushWaiting", GAUGE, I64, COUNT, 0, "Requests queued on disk")                 \
-    X(t, queue, "pushQueueBytes", GAUGE, I64, BYTES, 0, "Bytes of the queue on disk")             \
-    X(t, oldest, "pushOldestAge", GAUGE, I64, NANOSECONDS, 0, "Age of the oldest queued request") \
-    X(t, status, "pushStatus", GAUGE, I64, NONE, 0, "HTTP status of the last response")
+      "Points dropped because the queue or the disk was full", .title = "Points dropped",         \
+      .heading = "DROPPED", .family = "Points lost", .better = PT_LOWER_IS_BETTER,                \
+      .importance = PT_HEADLINE)                                                                  \
+    X(t, waiting, "pushWaiting", GAUGE, I64, COUNT, 0, "Requests queued on disk",                 \
+      .title = "Requests queued", .heading = "QUEUED", .better = PT_LOWER_IS_BETTER)              \
+    X(t, queue, "pushQueueBytes", GAUGE, I64, BYTES, 0, "Bytes of the queue on disk",             \
+      .title = "Queue on disk", .better = PT_LOWER_IS_BETTER)                                     \
+    X(t, oldest, "pushOldestAge", GAUGE, I64, NANOSECONDS, 0, "Age of the oldest queued request", \
+      .title = "Age of the oldest request", .heading = "AGE", .better = PT_LOWER_IS_BETTER,       \
+      .combine = PT_COMBINE_MAX)                                                                  \
+    X(t, status, "pushStatus", GAUGE, I64, NONE, 0, "HTTP status of the last response",           \
+      .title = "Last HTTP status", .heading = "STATUS", .importance = PT_RAW,                     \
+      .combine = PT_COMBINE_NONE)
 
-PT_TABLE(push, PT_TABLE_FILE("push", NULL), "State of pushing to receivers", PUSH_COLUMNS, "Pitot");
+PT_TABLE(push, PT_TABLE_OWN("push"), "State of pushing to receivers", PUSH_COLUMNS, "Pitot");
 const struct pt_table *const pt_push_table = &push_table;
 
 struct receiver {

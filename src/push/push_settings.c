@@ -1,6 +1,7 @@
 #include "push/push_settings.h"
 
 #include "base/clock.h"
+#include "base/mask.h"
 #include "base/options.h"
 
 #include <errno.h>
@@ -146,6 +147,17 @@ static void read_pairs(const char *text, struct pt_push_label **pairs, size_t *c
     }
 }
 
+/* Receivers get them with every series. */
+static void hide_secrets(struct pt_push_label *pairs, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct pt_buf masked = { 0 };
+        pt_mask_value(&masked, pt_str_from(pairs[i].name), pt_str_from(pairs[i].value));
+        pt_free(pairs[i].value);
+        pairs[i].value = pt_strndup(pt_buf_as_str(&masked));
+        pt_buf_release(&masked);
+    }
+}
+
 static bool is_label_name(struct pt_str name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
@@ -236,6 +248,7 @@ static int find_labels(struct pt_push_settings *s, const struct pt_push_options 
     if (rc)
         return rc;
     drop_empty_labels(s);
+    hide_secrets(s->labels, s->label_count);
     qsort(s->labels, s->label_count, sizeof *s->labels, by_name);
     return 0;
 }
@@ -273,6 +286,7 @@ static void find_attributes(struct pt_push_settings *s, const struct pt_push_opt
     add_attribute(s, "service.version", PITOT_VERSION);
     add_attribute(s, "host.name", host);
     add_attribute(s, "rank", rank());
+    hide_secrets(s->attributes, s->attribute_count);
 }
 
 static int find_state_directory(struct pt_push_settings *s, const char *given, struct pt_err *err) {

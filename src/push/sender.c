@@ -50,8 +50,8 @@ static bool take(struct pt_push_sender *s, struct pt_push_request *request) {
     s->options.protocol->pack(s->options.protocol_state, pt_buf_as_str(bytes), &s->packed);
     request->bytes = pt_buf_as_str(&s->packed);
     pthread_mutex_lock(&s->lock);
-    s->handover_first = (at + 1) % PT_PUSH_HANDOVER_MAX;
-    s->handover_count--;
+    /* An empty list starts at its first place again: few places ever take memory. */
+    s->handover_first = --s->handover_count > 0 ? (at + 1) % PT_PUSH_HANDOVER_MAX : 0;
     pthread_mutex_unlock(&s->lock);
     return true;
 }

@@ -1,6 +1,8 @@
 #include "record/blackbox.h"
 
 #include "base/log.h"
+#include "base/place.h"
+#include "derive/field.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,23 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool has_text(const struct pt_batch *b, uint32_t row, int column, const char *text) {
-    return column >= 0 && b->table->columns[column].type == PT_STRING &&
-           !pt_is_null(b, row, column) && pt_str_eq(pt_get_str(b, row, column), pt_str_from(text));
-}
-
-static struct pt_str text_at(const struct pt_batch *b, uint32_t row, const char *column) {
-    int index = pt_table_find(b->table, column);
-    return index < 0 || pt_is_null(b, row, index) ? PT_STR("") : pt_get_str(b, row, index);
-}
-
 static bool see_alerts(const struct pt_sample *sample, struct pt_cause *cause) {
-    int table = pt_schema_find(sample->schema, "alert");
-    const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
+    const struct pt_batch *b = pt_field_rows(sample, PT_FIELD_ALERT_STATE);
     for (uint32_t row = 0; b && row < b->row_count; row++) {
-        if (!has_text(b, row, pt_table_find(b->table, "aState"), "on"))
+        if (!pt_str_eq(pt_field_text(b, row, PT_FIELD_ALERT_STATE), PT_STR("on")))
             continue;
-        struct pt_str rule = text_at(b, row, "aRule"), entity = text_at(b, row, "aEntity");
+        struct pt_str rule = pt_field_text(b, row, PT_FIELD_ALERT_RULE);
+        struct pt_str entity = pt_field_text(b, row, PT_FIELD_ALERT_ENTITY);
         cause->kind = PT_CAUSE_ALERT;
         snprintf(cause->text, sizeof cause->text, "alert %.*s fired%s%.*s", (int)rule.len, rule.at,
                  entity.len > 0 ? " for " : "", (int)entity.len, entity.at);
@@ -35,15 +27,14 @@ static bool see_alerts(const struct pt_sample *sample, struct pt_cause *cause) {
 
 static bool see_engines(struct pt_blackbox *box, const struct pt_sample *sample,
                         struct pt_cause *cause) {
-    int table = pt_schema_find(sample->schema, "engines");
-    const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
+    const struct pt_batch *b = pt_field_rows(sample, PT_FIELD_ENGINE_STATE);
     uint32_t gone = 0, before = box->gone_count;
     if (!b || b->row_count == 0)
         return false;
     for (uint32_t row = 0; row < b->row_count; row++) {
-        if (!has_text(b, row, pt_table_find(b->table, "eState"), "gone"))
+        if (!pt_str_eq(pt_field_text(b, row, PT_FIELD_ENGINE_STATE), PT_STR("gone")))
             continue;
-        struct pt_str url = text_at(b, row, "eUrl");
+        struct pt_str url = pt_field_text(b, row, PT_FIELD_ENGINE_URL);
         gone++;
         snprintf(cause->text, sizeof cause->text, "the engine at %.*s no longer answers",
                  (int)url.len, url.at);
@@ -74,7 +65,7 @@ static int make_directory(const struct pt_blackbox *b, const struct pt_cause *ca
         if (snprintf(into, PATH_MAX, "%s/kept-%s-%s%s", b->directory, when,
                      pt_cause_name(cause->kind), number) >= PATH_MAX)
             return -ENAMETOOLONG;
-        if (mkdir(into, 0755) == 0)
+        if (mkdir(into, pt_directory_mode()) == 0)
             return 0;
         if (errno != EEXIST)
             return -errno;

@@ -2,14 +2,18 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
+#include "launch/outlast.h"
 #include "source/kernel/cgroup.h"
 #include "source/kernel/cpuinfo.h"
+#include "source/kernel/pid.h"
 #include "store/run.h"
 #include "store/static_field.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void pt_recorder_note_write(struct pt_recorder *r, int rc) {
@@ -65,11 +69,10 @@ static void write_samples(struct pt_recorder *r) {
 }
 
 static void write_marks(struct pt_recorder *r) {
-    char text[PT_MARK_MAX + 1];
+    char text[PT_MARK_SPACE];
     struct pt_str mark;
-    while (pt_marks_next(&r->marks, &mark, text)) {
-        bool must_keep = mark.len > 0 && mark.at[0] == PT_MARK_KEEP;
-        mark = pt_str_skip(mark, must_keep);
+    bool must_keep;
+    while (pt_marks_next(&r->marks, &mark, &must_keep, text)) {
         pt_mark_fill(&r->mark_sample, r->mark_table, mark);
         pt_recorder_note_write(r, pt_ring_write(&r->ring, &r->mark_sample));
         pt_log(PT_LOG_INFO, "mark: %s", mark.at);
@@ -112,6 +115,14 @@ static void write_energy_basis(struct pt_recorder *r) {
     pt_buf_release(&text);
 }
 
+static void write_subject(struct pt_recorder *r) {
+    struct pt_buf text = { 0 };
+    pt_subject_write(&r->subject, &text);
+    pt_recorder_note_write(r,
+                           pt_ring_note(&r->ring, PT_STR(PT_SUBJECT_NOTE), pt_buf_as_str(&text)));
+    pt_buf_release(&text);
+}
+
 static void ask_to_stop(struct pt_recorder *r, const char *reason) {
     if (!r->must_stop)
         r->end_reason = reason;
@@ -128,9 +139,9 @@ static void handle_signal(struct pt_recorder *r, const struct signalfd_siginfo *
 }
 
 static void check_container(struct pt_recorder *r, int64_t now_ns) {
-    if (!r->o->container || now_ns - r->container_checked_ns < PT_NS_PER_SECOND)
+    if (!r->o->container || now_ns - r->looked_ns < PT_NS_PER_SECOND)
         return;
-    r->container_checked_ns = now_ns;
+    r->looked_ns = now_ns;
     pid_t pid;
     if (pt_cgroup_pids(&r->o->fs, r->target.container, &pid, 1) <= 0)
         ask_to_stop(r, "the container ended");
@@ -145,28 +156,45 @@ static void check_targets(struct pt_recorder *r, const struct pollfd *polled) {
         }
         alive += r->target_fds[i] >= 0;
     }
-    if (r->o->pid_count > 0 && alive == 0)
+    if (r->o->pid_count > 0 && alive == 0 && r->o->fs.is_live)
+        ask_to_stop(r, "the watched process ended");
+}
+
+/* Processes of another /proc have no descriptors: they are looked up once a second. */
+static void check_foreign_targets(struct pt_recorder *r, int64_t now_ns) {
+    struct pt_err err;
+    int alive = 0;
+    if (r->o->pid_count == 0 || r->o->fs.is_live || now_ns - r->looked_ns < PT_NS_PER_SECOND)
+        return;
+    r->looked_ns = now_ns;
+    for (int i = 0; i < r->o->pid_count; i++) {
+        int64_t start_ticks;
+        alive += !pt_pid_check(&r->o->fs, r->o->pids[i], &start_ticks, &err) &&
+                 start_ticks == r->target.start_ticks[i];
+    }
+    if (alive == 0)
         ask_to_stop(r, "the watched process ended");
 }
 
 static int64_t next_deadline(const struct pt_recorder *r, int64_t now_ns) {
     int64_t deadline = now_ns + 60 * PT_NS_PER_SECOND;
-    if (r->o->duration_ns && r->start_ns + r->o->duration_ns < deadline)
+    if (r->o->duration_ns && !r->is_past_duration && r->start_ns + r->o->duration_ns < deadline)
         deadline = r->start_ns + r->o->duration_ns;
     int64_t command_ns = pt_alert_command_deadline(&r->alert_command);
     deadline = command_ns < deadline ? command_ns : deadline;
-    if (r->o->container && r->container_checked_ns + PT_NS_PER_SECOND < deadline)
-        deadline = r->container_checked_ns + PT_NS_PER_SECOND;
+    bool must_look = r->o->container || (r->o->pid_count > 0 && !r->o->fs.is_live);
+    if (must_look && r->looked_ns + PT_NS_PER_SECOND < deadline)
+        deadline = r->looked_ns + PT_NS_PER_SECOND;
     int64_t stopping_ns = pt_stopping_deadline(&r->stopping);
     deadline = stopping_ns < deadline ? stopping_ns : deadline;
     return deadline > now_ns ? deadline : now_ns;
 }
 
-static void wait_for_events(struct pt_recorder *r, bool is_recording) {
+static void wait_for_events(struct pt_recorder *r) {
     struct pollfd polled[3 + PT_TARGET_PIDS] = {
         { .fd = r->signal_fd, .events = POLLIN },
-        { .fd = is_recording ? r->sampler.queue.event_fd : -1, .events = POLLIN },
-        { .fd = is_recording ? r->marks.fd : -1, .events = POLLIN },
+        { .fd = r->sampler.queue.event_fd, .events = POLLIN },
+        { .fd = r->marks.fd, .events = POLLIN },
     };
     for (int i = 0; i < r->o->pid_count; i++)
         polled[3 + i] = (struct pollfd){ .fd = r->target_fds[i], .events = POLLIN };
@@ -188,7 +216,7 @@ static void wait_for_events(struct pt_recorder *r, bool is_recording) {
 static void note_death(struct pt_recorder *r) {
     struct pt_cause cause;
     struct pt_buf text = { 0 };
-    if (!r->o->command || !r->child.has_ended)
+    if (!r->o->command || !r->child.has_ended || r->is_past_duration)
         return;
     pt_death_find(&r->death, r->child.wait_status, &cause);
     if (cause.kind == PT_CAUSE_NONE)
@@ -199,17 +227,33 @@ static void note_death(struct pt_recorder *r) {
     keep(r, &cause, true);
 }
 
+static bool has_passed(const struct pt_recorder *r, int64_t now_ns) {
+    return r->o->duration_ns && now_ns - r->start_ns >= r->o->duration_ns && !r->is_past_duration;
+}
+
+/* A command is recorded until it has ended. */
+static void end_at_duration(struct pt_recorder *r, int64_t now_ns) {
+    r->is_past_duration = true;
+    if (r->o->command && !r->child.has_ended)
+        pt_stopping_begin(&r->stopping, now_ns);
+    else
+        ask_to_stop(r, "the duration has passed");
+}
+
 static void record(struct pt_recorder *r) {
+    /* samples must be in the journal before somebody is killed for taking the CPUs */
+    (void)!pt_thread_hurry();
     while (!r->must_stop) {
-        wait_for_events(r, true);
+        wait_for_events(r);
         int64_t now_ns = pt_mono_ns();
         pt_stopping_escalate(&r->stopping, now_ns);
         pt_alert_command_check(&r->alert_command, now_ns);
         check_container(r, now_ns);
+        check_foreign_targets(r, now_ns);
         if (r->o->command && r->child.has_ended)
-            ask_to_stop(r, "the command ended");
-        if (r->o->duration_ns && now_ns - r->start_ns >= r->o->duration_ns)
-            ask_to_stop(r, "the duration has passed");
+            ask_to_stop(r, r->is_past_duration ? "the duration has passed" : "the command ended");
+        if (has_passed(r, now_ns))
+            end_at_duration(r, now_ns);
     }
     pt_sampler_stop(&r->sampler);
     pt_run_profile_stop(&r->profile);
@@ -219,19 +263,8 @@ static void record(struct pt_recorder *r) {
     write_marks(r);
     note_death(r);
     pt_alert_command_finish(&r->alert_command);
+    (void)setpriority(PRIO_PROCESS, 0, r->alert_command.nice_value);
     pt_push_flush(r->push);
-}
-
-/* After -d the command continues unrecorded; Pitot still returns its exit code. */
-static void wait_for_command(struct pt_recorder *r) {
-    if (r->o->command && !r->child.has_ended)
-        pt_log(PT_LOG_WARNING, "recording has ended; waiting for the command (process %d) to exit",
-               (int)r->child.pid);
-    while (r->o->command && !r->child.has_ended) {
-        wait_for_events(r, false);
-        pt_stopping_escalate(&r->stopping, pt_mono_ns());
-    }
-    pt_child_collect(&r->child);
 }
 
 static int start(struct pt_recorder *r, struct pt_err *err) {
@@ -247,6 +280,7 @@ static int start(struct pt_recorder *r, struct pt_err *err) {
 }
 
 static void release(struct pt_recorder *r) {
+    pt_outlast_set(NULL, -1);
     pt_push_close(r->push, 0);
     pt_regions_remove(&r->regions);
     pt_status_release(&r->status);
@@ -264,6 +298,7 @@ static void release(struct pt_recorder *r) {
             close(r->target_fds[i]);
     if (r->signal_fd >= 0)
         close(r->signal_fd);
+    pt_stopping_close(&r->stopping);
     pt_child_close(&r->child);
 }
 
@@ -293,12 +328,10 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     r->o = options;
     r->alert_command.command = options->alert_command;
     r->alert_command.run = r->journal_path;
+    r->alert_command.nice_value = getpriority(PRIO_PROCESS, 0);
     r->blackbox = (struct pt_blackbox){ options->blackbox, options->directory, &r->ring, 0, 0, 0 };
     r->signal_fd = r->marks.fd = -1;
     pt_child_init(&r->child);
-    /* a GPU profiler writes its report after the command has ended, which may take minutes */
-    r->stopping = (struct pt_stopping){ .child = options->command ? &r->child : NULL,
-                                        .is_patient = options->gpu_tool != NULL };
     for (int i = 0; i < PT_TARGET_PIDS; i++)
         r->target_fds[i] = -1;
 
@@ -308,14 +341,15 @@ int pt_recorder_run(const struct pt_recorder_options *options) {
     } else {
         pt_recorder_write_static(r);
         write_energy_basis(r);
+        write_subject(r);
         record(r);
         pt_recorder_finish(r);
-        wait_for_command(r);
         release(r);
         code = r->o->command ? pt_child_exit_code(&r->child) : 0;
         if (code == 0 && r->has_lost)
             code = PT_EXIT_OWN_FAILURE;
     }
+    pt_stopping_end_alike(&r->stopping);
     pt_free(r);
     return code;
 }

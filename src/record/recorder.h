@@ -14,9 +14,11 @@ struct pt_recorder_options {
     const char *directory;
     int64_t interval_ns;
     int64_t duration_ns; /* 0: until the command ends or a signal comes */
+    int64_t grace_ns;    /* between SIGTERM and SIGKILL, if Pitot ends the command */
     struct pt_export_formats formats;
     bool is_enabled[PT_SAMPLER_COLLECTORS];
-    double max_overhead; /* share of one CPU; 0 = no governor */
+    bool may_add_processes; /* those of --pid or --container: the user did not choose collectors */
+    double max_overhead;    /* share of one CPU; 0 = no governor */
     struct pt_fs fs;
     pid_t pids[PT_TARGET_PIDS]; /* --pid */
     int pid_count;

@@ -17,6 +17,7 @@
 #include "analyze/death.h"
 #include "push/push.h"
 #include "store/ring.h"
+#include "store/subject.h"
 
 #include <uuid.h>
 
@@ -28,6 +29,7 @@ struct pt_recorder {
     size_t made_directory_from; /* see pt_run_make_directory() */
 
     struct pt_target target;
+    struct pt_subject subject;
     struct pt_sampler sampler;
     struct pt_ring ring; /* receivers of samples */
     struct pt_blackbox blackbox;
@@ -56,10 +58,11 @@ struct pt_recorder {
 
     struct pt_engine_infos engines;
     int64_t start_wall_ns;
-    int64_t start_ns, container_checked_ns;
+    int64_t start_ns, looked_ns;
     bool must_stop;
-    int write_error; /* of the journal; 0: writing works */
-    bool has_lost;   /* Pitot itself failed */
+    bool is_past_duration; /* -d: a command is being ended */
+    int write_error;       /* of the journal; 0: writing works */
+    bool has_lost;         /* Pitot itself failed */
     const char *end_reason;
 };
 
@@ -72,6 +75,9 @@ void pt_recorder_note_write(struct pt_recorder *r, int rc);
 
 /* Writes the static information of the run, as a file and in the journal. */
 void pt_recorder_write_static(struct pt_recorder *r);
+
+/* What the recording has cost until now; `recorder` is a struct pt_recorder. */
+void pt_recorder_cost(void *recorder, struct pt_own_cost *cost);
 
 /* Closes the journal and writes all other files from it. */
 void pt_recorder_finish(struct pt_recorder *r);

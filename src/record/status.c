@@ -22,23 +22,20 @@ void pt_status_init(struct pt_status *s, const struct pt_schema *schema, bool is
         is_wanted && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && !has_command;
     if (!s->is_on)
         return;
-    pt_figure_reader_init(&s->figures, schema);
+    pt_figure_stream_init(&s->figures, schema);
     pt_log_hook = wipe;
 }
 
 static void figure(const struct pt_status *s, enum pt_figure_id id, char *into, size_t capacity) {
-    if (s->figures.is_known[id])
-        pt_figure_print(pt_figures[id].format, s->figures.values[id], into, capacity);
-    else
-        snprintf(into, capacity, "-");
+    pt_form_print(pt_figures[id].form, s->figures.now[id].value, into, capacity);
 }
 
 static void draw(struct pt_status *s, int64_t now_ns) {
     char cpu[32], memory[32], disk_read[32], disk_write[32], received[32], sent[32];
-    figure(s, PT_FIGURE_CPU, cpu, sizeof cpu);
-    figure(s, PT_FIGURE_MEMORY, memory, sizeof memory);
+    figure(s, PT_FIGURE_CPU_BUSY, cpu, sizeof cpu);
+    figure(s, PT_FIGURE_MEM_USED, memory, sizeof memory);
     figure(s, PT_FIGURE_DISK_READ, disk_read, sizeof disk_read);
-    figure(s, PT_FIGURE_DISK_WRITE, disk_write, sizeof disk_write);
+    figure(s, PT_FIGURE_DISK_WRITTEN, disk_write, sizeof disk_write);
     figure(s, PT_FIGURE_NET_RECEIVED, received, sizeof received);
     figure(s, PT_FIGURE_NET_SENT, sent, sizeof sent);
     long seconds = (long)((now_ns - s->start_ns) / PT_NS_PER_SECOND);
@@ -67,7 +64,7 @@ void pt_status_see(struct pt_status *s, const struct pt_sample *sample) {
     int64_t now_ns = pt_mono_ns();
     if ((s->drawn_ns && now_ns - s->drawn_ns < REDRAW_NS) || !pt_log_is_ready(0))
         return;
-    if (!pt_figure_reader_next(&s->figures, sample))
+    if (!pt_figure_stream_add(&s->figures, sample))
         return;
     draw(s, now_ns);
     s->drawn_ns = now_ns;
@@ -79,6 +76,6 @@ void pt_status_release(struct pt_status *s) {
     if (pt_log_is_ready(0))
         wipe();
     pt_log_hook = NULL;
-    pt_figure_reader_release(&s->figures);
+    pt_figure_stream_release(&s->figures);
     s->is_on = false;
 }

@@ -5,11 +5,11 @@
 #ifndef PT_RECORD_STATUS_H
 #define PT_RECORD_STATUS_H
 
-#include "analyze/figure.h"
+#include "derive/figure.h"
 
 struct pt_status {
     bool is_on;
-    struct pt_figure_reader figures;
+    struct pt_figure_stream figures;
     int64_t start_ns, drawn_ns;
     uint64_t sample_count;
 };

@@ -74,8 +74,8 @@ void pt_cpu_hotspots_signal(const struct pt_cpu_hotspots *c, struct pt_signals *
         counts[window].gil_contended += sample->gil == PT_GIL_CONTENDED;
     }
     for (size_t i = 0; i < w->count; i++) {
-        signals->values[PT_SIGNAL_PROFILE_LOCK][i] = share(counts[i].in_locks, counts[i].all);
-        signals->values[PT_SIGNAL_PROFILE_GIL][i] =
+        signals->values[PT_FIGURE_PROFILE_LOCK][i] = share(counts[i].in_locks, counts[i].all);
+        signals->values[PT_FIGURE_PROFILE_GIL][i] =
             share(counts[i].gil_contended, counts[i].gil_known);
     }
     pt_free(counts);

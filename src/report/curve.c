@@ -22,15 +22,22 @@ uint32_t pt_curve_axis_at(const struct pt_curve_axis *a, uint64_t index, int64_t
     return bucket < a->count ? (uint32_t)bucket : a->count - 1;
 }
 
+int64_t pt_curve_axis_end(const struct pt_curve_axis *a, uint32_t bucket) {
+    double part = (double)(bucket + 1) / a->count;
+    return a->start_ns + (int64_t)(part * (double)(a->end_ns - a->start_ns + 1));
+}
+
 void pt_curve_init(struct pt_curve *c, uint32_t count) {
-    c->values = pt_malloc(2 * (size_t)count * sizeof *c->values);
-    c->count = count;
+    *c = (struct pt_curve){ .values = pt_malloc(2 * (size_t)count * sizeof *c->values),
+                            .count = count };
     for (size_t i = 0; i < 2 * (size_t)count; i++)
         c->values[i] = NAN;
 }
 
 void pt_curve_release(struct pt_curve *c) {
     pt_free(c->values);
+    pt_free(c->means);
+    pt_free(c->seconds);
     *c = (struct pt_curve){ 0 };
 }
 
@@ -51,6 +58,19 @@ void pt_curve_add(struct pt_curve *c, uint32_t bucket, double value) {
     }
 }
 
+void pt_curve_add_part(struct pt_curve *c, uint32_t bucket, double value, double seconds) {
+    if (!c->means) {
+        c->means = pt_malloc(c->count * sizeof *c->means);
+        c->seconds = pt_calloc(c->count, sizeof *c->seconds);
+        for (uint32_t i = 0; i < c->count; i++)
+            c->means[i] = NAN;
+    }
+    double before = c->seconds[bucket] > 0 ? c->means[bucket] : 0;
+    c->seconds[bucket] += seconds;
+    c->means[bucket] = before + (value - before) * (seconds / c->seconds[bucket]);
+    pt_curve_add(c, bucket, value);
+}
+
 struct pt_curve_range pt_curve_range_of(const struct pt_curve *c) {
     struct pt_curve_range range = { NAN, NAN };
     for (size_t i = 0; i < 2 * (size_t)c->count; i++) {
@@ -58,10 +78,6 @@ struct pt_curve_range pt_curve_range_of(const struct pt_curve *c) {
         range.high = fmax(range.high, c->values[i]);
     }
     return range;
-}
-
-struct pt_unit_text pt_unit_text_of(const struct pt_column *c) {
-    return (struct pt_unit_text){ pt_unit_base(c->unit), c->kind == PT_COUNTER };
 }
 
 /* Up to rounding errors of doubles. */
@@ -84,6 +100,9 @@ void pt_curve_write(const struct pt_curve *c, const struct pt_curve_axis *axis, 
     size_t at = pt_blob_add(blob, c->values, count, stride, range.low, PT_BLOB_ROUNDED);
     pt_json_i64(j, "at", (int64_t)at);
     pt_json_f64(j, "base", range.low);
+    if (c->means)
+        pt_json_i64(j, "means",
+                    (int64_t)pt_blob_add(blob, c->means, c->count, 1, range.low, PT_BLOB_ROUNDED));
     if (is_constant(range))
         pt_json_f64(j, "value", range.high);
 }

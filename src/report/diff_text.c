@@ -1,6 +1,6 @@
 #include "report/diff_text.h"
 
-#include "analyze/value.h"
+#include "model/form.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -115,8 +115,11 @@ static void print_interval(const struct pt_comparison *m, char *into, size_t cap
 
 /* Formatted for people: 12.5% for time per time, 1.2G for bytes. */
 static void print_mean(const struct pt_comparison *m, int side, char *into, size_t capacity) {
-    const struct pt_column column = { .kind = m->is_rate ? PT_COUNTER : PT_GAUGE, .unit = m->unit };
-    pt_value_print(&column, m->means[side] * pt_units[m->unit].prometheus_factor, into, capacity);
+    const struct pt_column column = { .kind = m->is_rate ? PT_COUNTER : PT_GAUGE,
+                                      .unit = m->unit,
+                                      .form = m->form };
+    pt_column_print_with_unit(&column, m->means[side] * pt_units[m->unit].prometheus_factor, into,
+                              capacity);
 }
 
 struct listing {
@@ -144,31 +147,97 @@ static void print_settings(const struct pt_diff *d, struct pt_out *out) {
         pt_out_printf(out, "  and %zu more\n", count - SETTINGS_SHOWN);
 }
 
-static void print_kind(const struct pt_diff *d, enum pt_change_kind kind, struct pt_out *out) {
-    for (size_t i = 0; i < d->comparisons.metric_count; i++) {
-        const struct pt_comparison *m = &d->comparisons.metrics[i];
+enum layout { TEXT, MARKDOWN };
+
+/* The metrics that became worse, then better, then others that changed. */
+static void print_metrics(const struct pt_diff *d, enum layout layout, struct pt_out *out) {
+    static const enum pt_change_kind kinds[] = { PT_CHANGE_WORSE, PT_CHANGE_BETTER,
+                                                 PT_CHANGE_OTHER };
+    size_t count = d->comparisons.metric_count;
+    if (count_known(d) > count_kind(d, PT_CHANGE_SAME))
+        pt_out_printf(out,
+                      layout == TEXT ? "  %-8s %-40s %10s %10s %10s  %s\n"
+                                     : "\n| %s| metric%s | %s | %s | %s | %s |\n"
+                                       "|---|---|---:|---:|---:|---|\n",
+                      "", "", "A", "B", "change", "95 % interval");
+    for (size_t i = 0; i < PT_COUNT(kinds) * count; i++) {
+        const struct pt_comparison *m = &d->comparisons.metrics[i % count];
         char change[32], interval[64], a[32], b[32];
-        if (m->kind != kind)
+        if (m->kind != kinds[i / count])
             continue;
         print_percent(m->change, change, sizeof change);
         print_interval(m, interval, sizeof interval);
         print_mean(m, 0, a, sizeof a);
         print_mean(m, 1, b, sizeof b);
-        pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", kind_names[kind], m->name, a, b,
-                      change, interval);
+        pt_out_printf(out,
+                      layout == TEXT ? "  %-8s %-40s %10s %10s %10s  %s\n"
+                                     : "| %s | `%s` | %s | %s | %s | %s |\n",
+                      kind_names[m->kind], m->name, a, b, change, interval);
     }
 }
 
+/* A headline that a side has: its values, and the change if both have one. */
+struct figure_row {
+    const struct pt_figure *figure;
+    char title[PT_SUBJECT_TEXT];
+    double values[2], change;
+    char texts[2][32], change_text[32];
+};
+
+/* False: it is not shown. */
+static bool make_figure_row(const struct pt_diff *d, enum pt_figure_id id, struct figure_row *row) {
+    *row = (struct figure_row){ .figure = &pt_figures[id], .change = NAN };
+    pt_subject_say(&d->subject, row->figure->title, row->title, sizeof row->title);
+    for (int side = 0; side < 2; side++) {
+        row->values[side] = pt_comparisons_figure(&d->comparisons, side, id);
+        pt_figure_print(id, row->values[side], row->texts[side], sizeof row->texts[side]);
+    }
+    const double *v = row->values;
+    if (v[0] != 0)
+        row->change = (v[1] - v[0]) / fabs(v[0]);
+    if (!isnan(row->change))
+        print_percent(row->change, row->change_text, sizeof row->change_text);
+    return row->figure->importance == PT_HEADLINE && !(isnan(v[0]) && isnan(v[1]));
+}
+
+static void print_figures(const struct pt_diff *d, enum layout layout, struct pt_out *out) {
+    struct figure_row row;
+    bool has_heading = false;
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
+        if (!make_figure_row(d, (enum pt_figure_id)id, &row))
+            continue;
+        if (!has_heading)
+            pt_out_printf(out,
+                          layout == TEXT ? "\n%-49s %10s %10s %10s\n"
+                                         : "\n| %s | %s | %s | %s |\n|---|---:|---:|---:|\n",
+                          layout == TEXT ? "Figures of the whole runs:"
+                                         : "figure of the whole runs",
+                          "A", "B", "change");
+        has_heading = true;
+        bool is_padded = layout == TEXT && *row.change_text;
+        pt_out_printf(out,
+                      layout == TEXT ? "  %-47s %10s %10s%s%*s\n" : "| %s | %s | %s | %s%*s |\n",
+                      row.title, row.texts[0], row.texts[1], is_padded ? " " : "",
+                      is_padded ? 10 : 0, row.change_text);
+    }
+}
+
+/* engine.tokens<-3%  FAIL  Tokens generated: 1203.1/s to 1133.0/s, -5.8 % (-7.2 to -4.5 %) */
 static void print_gate(const struct pt_diff *d, size_t i, struct pt_out *out) {
     const struct pt_comparison *m = gated(d, i);
-    char change[32] = "", interval[64] = "";
+    pt_out_printf(out, "  %s%c%+g%%  %s", d->gates[i].metric, d->gates[i].direction,
+                  d->gates[i].limit * 100, gate_word(d, i));
     if (m && m->is_known) {
+        char change[32], interval[64], a[32], b[32], title[PT_SUBJECT_TEXT];
+        pt_subject_say(&d->subject, m->title ? m->title : "", title, sizeof title);
         print_percent(m->change, change, sizeof change);
         print_interval(m, interval, sizeof interval);
+        print_mean(m, 0, a, sizeof a);
+        print_mean(m, 1, b, sizeof b);
+        pt_out_printf(out, "  %s%s%s to %s, %s%s%s%s", title, *title ? ": " : "", a, b, change,
+                      *interval ? " (" : "", interval, *interval ? ")" : "");
     }
-    pt_out_printf(out, "  %s%c%+g%%  %s  %s %s%s%s\n", d->gates[i].metric, d->gates[i].direction,
-                  d->gates[i].limit * 100, gate_word(d, i), change, *interval ? "(" : "", interval,
-                  *interval ? ")" : "");
+    pt_out_char(out, '\n');
 }
 
 static void print_caution(const struct pt_diff *d, struct pt_out *out) {
@@ -183,16 +252,11 @@ void pt_diff_print(const struct pt_diff *d, struct pt_out *out) {
                   d->names[1], d->comparisons.run_counts[1],
                   d->comparisons.run_counts[1] == 1 ? "" : "s");
     print_settings(d, out);
-    size_t known = count_known(d), same = count_kind(d, PT_CHANGE_SAME);
-    pt_out_printf(out, "\nMetrics: %zu compared, %zu worse, %zu better, %zu changed\n", known,
-                  count_kind(d, PT_CHANGE_WORSE), count_kind(d, PT_CHANGE_BETTER),
+    print_figures(d, TEXT, out);
+    pt_out_printf(out, "\nMetrics: %zu compared, %zu worse, %zu better, %zu changed\n",
+                  count_known(d), count_kind(d, PT_CHANGE_WORSE), count_kind(d, PT_CHANGE_BETTER),
                   count_kind(d, PT_CHANGE_OTHER));
-    if (known > same)
-        pt_out_printf(out, "  %-8s %-40s %10s %10s %10s  %s\n", "", "", "A", "B", "change",
-                      "95 % interval");
-    print_kind(d, PT_CHANGE_WORSE, out);
-    print_kind(d, PT_CHANGE_BETTER, out);
-    print_kind(d, PT_CHANGE_OTHER, out);
+    print_metrics(d, TEXT, out);
     if (d->gate_count > 0)
         pt_out_text(out, "\nGates:\n");
     for (size_t i = 0; i < d->gate_count; i++)
@@ -215,22 +279,6 @@ static void print_setting_row(void *arg, const char *path, const char *a, const 
     pt_out_text(l->out, " |\n");
 }
 
-static void print_metric_rows(const struct pt_diff *d, enum pt_change_kind kind,
-                              struct pt_out *out) {
-    for (size_t i = 0; i < d->comparisons.metric_count; i++) {
-        const struct pt_comparison *m = &d->comparisons.metrics[i];
-        char change[32], interval[64], a[32], b[32];
-        if (m->kind != kind)
-            continue;
-        print_percent(m->change, change, sizeof change);
-        print_interval(m, interval, sizeof interval);
-        print_mean(m, 0, a, sizeof a);
-        print_mean(m, 1, b, sizeof b);
-        pt_out_printf(out, "| %s | `%s` | %s | %s | %s | %s |\n", kind_names[kind], m->name, a, b,
-                      change, interval);
-    }
-}
-
 void pt_diff_print_markdown(const struct pt_diff *d, struct pt_out *out) {
     size_t setting_count = 0;
     pt_out_printf(out, "### Pitot: %s\n\n", status_names[pt_diff_status(d)]);
@@ -250,12 +298,8 @@ void pt_diff_print_markdown(const struct pt_diff *d, struct pt_out *out) {
         pt_out_text(out, "\n| configuration | A | B |\n|---|---|---|\n");
         each_setting(d, print_setting_row, &l);
     }
-    if (count_known(d) > count_kind(d, PT_CHANGE_SAME))
-        pt_out_text(out, "\n| | metric | A | B | change | 95 % interval |\n"
-                         "|---|---|---:|---:|---:|---|\n");
-    print_metric_rows(d, PT_CHANGE_WORSE, out);
-    print_metric_rows(d, PT_CHANGE_BETTER, out);
-    print_metric_rows(d, PT_CHANGE_OTHER, out);
+    print_figures(d, MARKDOWN, out);
+    print_metrics(d, MARKDOWN, out);
     pt_out_printf(out, "\n%zu metrics compared, %zu without a change beyond noise. ",
                   count_known(d), count_kind(d, PT_CHANGE_SAME));
     print_caution(d, out);
@@ -292,15 +336,29 @@ static void put_metric(struct pt_json *j, const struct pt_comparison *m) {
     pt_json_end(j);
 }
 
+static void put_figure(struct pt_json *j, const struct figure_row *row) {
+    pt_json_object(j, NULL);
+    pt_json_text(j, "name", row->figure->name);
+    pt_json_text(j, "title", row->title);
+    pt_json_f64(j, "a", row->values[0]);
+    pt_json_f64(j, "b", row->values[1]);
+    pt_json_f64(j, "change", row->change);
+    pt_json_end(j);
+}
+
 static void put_gate(struct pt_json *j, const struct pt_diff *d, size_t i) {
     static const char *const results[] = { "pass", "fail", "unsure", "unsure" };
     const struct pt_comparison *m = gated(d, i);
-    char condition[192];
+    char condition[192], title[PT_SUBJECT_TEXT];
     snprintf(condition, sizeof condition, "%s%c%+g%%", d->gates[i].metric, d->gates[i].direction,
              d->gates[i].limit * 100);
     pt_json_object(j, NULL);
     pt_json_text(j, "condition", condition);
+    pt_json_text(j, "title",
+                 m && m->title ? pt_subject_say(&d->subject, m->title, title, sizeof title) : NULL);
     pt_json_text(j, "result", results[pt_gate_check(&d->gates[i], m)]);
+    pt_json_f64(j, "a", m ? m->means[0] : NAN);
+    pt_json_f64(j, "b", m ? m->means[1] : NAN);
     pt_json_f64(j, "change", m ? m->change : NAN);
     pt_json_f64(j, "low", m ? m->ci_low : NAN);
     pt_json_f64(j, "high", m ? m->ci_high : NAN);
@@ -319,6 +377,12 @@ void pt_diff_print_json(const struct pt_diff *d, struct pt_out *out) {
     pt_json_array(&j, "gates");
     for (size_t i = 0; i < d->gate_count; i++)
         put_gate(&j, d, i);
+    pt_json_end(&j);
+    pt_json_array(&j, "figures");
+    struct figure_row row;
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
+        if (make_figure_row(d, (enum pt_figure_id)id, &row))
+            put_figure(&j, &row);
     pt_json_end(&j);
     pt_json_array(&j, "metrics");
     for (size_t i = 0; i < d->comparisons.metric_count; i++)

@@ -5,9 +5,11 @@
 #include "analyze/compare.h"
 #include "analyze/setting.h"
 #include "base/out.h"
+#include "store/subject.h"
 
 struct pt_diff {
     struct pt_comparisons comparisons;
+    struct pt_subject subject;      /* of all runs */
     struct pt_settings settings[2]; /* of the first run of each side */
     const char *names[2];           /* as given; borrowed */
     const struct pt_gate *gates;    /* borrowed */

@@ -10,8 +10,7 @@
 void pt_report_entities_init(struct pt_report_entities *t, const struct pt_table *table) {
     *t = (struct pt_report_entities){ .table = table, .recorded_column = -1 };
     for (int i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i].short_name, "is_recorded") == 0 &&
-            table->columns[i].type == PT_I64)
+        if (table->columns[i].role == PT_ROLE_RECORDED && table->columns[i].type == PT_I64)
             t->recorded_column = i;
 }
 
@@ -99,7 +98,7 @@ static void forget(struct pt_report_entities *t) {
     t->capacity = kept;
 }
 
-static struct pt_report_entity *find_or_add(struct pt_report_entities *t, int64_t mono_ns) {
+static struct pt_report_entity *find_or_add(struct pt_report_entities *t) {
     struct pt_str key = pt_buf_as_str(&t->key);
     uint32_t found = pt_names_find(&t->keys, key);
     if (found != PT_NAMES_NONE)
@@ -111,9 +110,11 @@ static struct pt_report_entity *find_or_add(struct pt_report_entities *t, int64_
     t->list[found] = (struct pt_report_entity){
         .columns = pt_calloc(t->table->column_count, sizeof(struct pt_report_entity_column)),
         .texts = pt_calloc(t->table->column_count, sizeof(char *)),
-        .first_ns = mono_ns,
+        .first_ns = t->now_ns,
         .index = -1,
     };
+    for (int i = 0; i < t->table->column_count; i++)
+        t->list[found].columns[i].peak = NAN;
     return &t->list[found];
 }
 
@@ -138,61 +139,58 @@ static void keep_text(struct pt_report_entity *entity, const struct pt_batch *b,
     entity->texts[column] = pt_strndup(text);
 }
 
-/* Rows without read times have the time of the sample. */
-static int64_t time_of(const struct pt_batch *b, uint32_t row, int column, int64_t mono_ns) {
-    int64_t time_ns =
-        b->table->is_untimed ? 0 : pt_get_time(b, row, b->table->columns[column].source);
-    return time_ns ? time_ns : mono_ns;
+void pt_report_entities_advance(struct pt_report_entities *t, const struct pt_sample *sample) {
+    if (!pt_sample_has_state(sample))
+        return;
+    bool is_gap = pt_gaps_next(&t->gaps, sample->mono_ns);
+    if (is_gap)
+        t->restart_ns = sample->mono_ns;
+    t->interval_ns = t->now_ns && !is_gap ? sample->mono_ns - t->now_ns : 0;
+    t->now_ns = sample->mono_ns;
 }
 
-/* Growth of a counter since its previous value, and the time; false if it fell (a reset). */
-static bool grow(struct pt_report_entity_column *c, double now, int64_t now_ns, double *grown,
-                 double *seconds) {
-    double before = c->before;
-    int64_t before_ns = c->before_ns;
-    if (before_ns && now_ns <= before_ns)
-        return false;
-    c->before = now;
-    c->before_ns = now_ns;
-    *grown = now - before;
-    *seconds = (double)(now_ns - before_ns) / 1e9;
-    return before_ns && now >= before;
+static void forget_rates(const struct pt_report_entities *t, struct pt_report_entity *entity) {
+    for (int i = 0; i < t->table->column_count; i++)
+        entity->columns[i].rate = (struct pt_rate){ 0 };
 }
 
-static double base_value(const struct pt_batch *b, uint32_t row, int column) {
-    return pt_get_number(b, row, column) *
-           pt_units[b->table->columns[column].unit].prometheus_factor;
+static void see(const struct pt_report_entities *t, struct pt_report_entity *entity) {
+    if (entity->last_ns < t->restart_ns)
+        forget_rates(t, entity);
+    entity->last_ns = t->now_ns;
 }
 
-static void survey_row(struct pt_report_entities *t, const struct pt_batch *b, uint32_t row,
-                       int64_t mono_ns) {
+static void survey_number(struct pt_report_entity_column *c, const struct pt_column *column) {
+    const struct pt_rate *rate = &c->rate;
+    c->count++;
+    if (isnan(rate->value))
+        return;
+    c->peak = fmax(c->peak, rate->value); /* fmax skips NAN */
+    c->sum += column->kind == PT_GAUGE ? rate->value : rate->value * pt_rate_seconds(rate);
+}
+
+static void survey_row(struct pt_report_entities *t, const struct pt_batch *b, uint32_t row) {
     read_key(t, b, row);
-    struct pt_report_entity *entity = find_or_add(t, mono_ns);
-    entity->last_ns = mono_ns;
+    struct pt_report_entity *entity = find_or_add(t);
+    see(t, entity);
     for (int i = 0; i < t->table->column_count; i++) {
         const struct pt_column *column = &t->table->columns[i];
         if (pt_is_null(b, row, i))
             continue;
-        if (!pt_column_is_drawn(column)) {
+        if (pt_column_is_drawn(column)) {
+            pt_rate_next(&entity->columns[i].rate, b, row, i, t->now_ns, t->interval_ns);
+            survey_number(&entity->columns[i], column);
+        } else {
             keep_text(entity, b, row, i);
-            continue;
         }
-        struct pt_report_entity_column *c = &entity->columns[i];
-        double value = base_value(b, row, i), grown, seconds;
-        c->peak = c->count++ == 0 ? value : fmax(c->peak, value);
-        if (column->kind == PT_GAUGE)
-            c->sum += value;
-        else if (grow(c, value, time_of(b, row, i, mono_ns), &grown, &seconds))
-            c->sum += grown;
     }
     if (t->recorded_column >= 0 && !pt_is_null(b, row, t->recorded_column))
         entity->is_recorded |= pt_get_i64(b, row, t->recorded_column) == 1;
 }
 
-void pt_report_entities_survey(struct pt_report_entities *t, const struct pt_batch *rows,
-                               int64_t mono_ns) {
+void pt_report_entities_survey(struct pt_report_entities *t, const struct pt_batch *rows) {
     for (uint32_t row = 0; row < rows->row_count; row++)
-        survey_row(t, rows, row, mono_ns);
+        survey_row(t, rows, row);
 }
 
 void pt_report_entities_choose(struct pt_report_entities *t, uint32_t max) {
@@ -201,28 +199,29 @@ void pt_report_entities_choose(struct pt_report_entities *t, uint32_t max) {
     for (uint32_t i = 0; i < t->chosen_count; i++)
         t->list[t->chosen[i]].index = (int)i;
     for (size_t k = 0; k < t->keys.count; k++)
-        for (int i = 0; i < t->table->column_count; i++)
-            t->list[k].columns[i].before_ns = 0;
+        forget_rates(t, &t->list[k]);
+    t->gaps = (struct pt_gaps){ 0 };
+    t->now_ns = t->interval_ns = t->restart_ns = 0;
 }
 
-struct pt_report_entity *pt_report_entities_find(struct pt_report_entities *t,
+struct pt_report_entity *pt_report_entities_next(struct pt_report_entities *t,
                                                  const struct pt_batch *rows, uint32_t row) {
     read_key(t, rows, row);
     uint32_t found = pt_names_find(&t->keys, pt_buf_as_str(&t->key));
-    return found != PT_NAMES_NONE && t->list[found].index >= 0 ? &t->list[found] : NULL;
+    if (found == PT_NAMES_NONE || t->list[found].index < 0)
+        return NULL;
+    see(t, &t->list[found]);
+    return &t->list[found];
 }
 
-bool pt_report_entity_value(struct pt_report_entity *entity, const struct pt_batch *rows,
-                            uint32_t row, int column, int64_t mono_ns, double *value) {
+const struct pt_rate *pt_report_entity_value(const struct pt_report_entities *t,
+                                             struct pt_report_entity *entity,
+                                             const struct pt_batch *rows, uint32_t row,
+                                             int column) {
+    struct pt_rate *rate = &entity->columns[column].rate;
     if (pt_is_null(rows, row, column))
-        return false;
-    double now = base_value(rows, row, column), grown, seconds;
-    *value = now;
-    if (rows->table->columns[column].kind == PT_GAUGE)
-        return true;
-    int64_t time_ns = time_of(rows, row, column, mono_ns);
-    if (!grow(&entity->columns[column], now, time_ns, &grown, &seconds) || seconds <= 0)
-        return false;
-    *value = grown / seconds;
-    return true;
+        return NULL;
+    pt_rate_next(rate, rows, row, column, t->now_ns, t->interval_ns);
+    bool is_new = rows->table->columns[column].kind == PT_GAUGE || rate->to_ns > rate->from_ns;
+    return is_new && !isnan(rate->value) ? rate : NULL;
 }

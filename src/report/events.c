@@ -1,19 +1,23 @@
 #include "report/events.h"
 
 #include "base/mem.h"
+#include "derive/field.h"
 
-/* `column`: only rows with a value there are events; NULL: all rows. */
+#define ALL_ROWS PT_FIELD_COUNT
+
+/* `field`: only rows with a value there are events. */
 static const struct {
-    const char *table, *column, *kind;
+    const char *table, *kind;
+    enum pt_field_id field;
 } event_tables[] = {
-    { "mark", NULL, "mark" },
-    { "alert", NULL, "alert" },
-    { "collector", "colAction", "pitot" },
+    { "mark", "mark", ALL_ROWS },
+    { "alert", "alert", ALL_ROWS },
+    { "collector", "pitot", PT_FIELD_COLLECTOR_EVENT },
 };
 
 bool pt_report_events_has(const struct pt_table *table) {
     for (size_t i = 0; i < PT_COUNT(event_tables); i++)
-        if (!event_tables[i].column && strcmp(event_tables[i].table, table->name) == 0)
+        if (event_tables[i].field == ALL_ROWS && strcmp(event_tables[i].table, table->name) == 0)
             return true;
     return false;
 }
@@ -52,8 +56,8 @@ void pt_report_events_add(struct pt_report_events *e, const struct pt_sample *sa
         int table = pt_schema_find(sample->schema, event_tables[i].table), column = -1;
         if (table < 0)
             continue;
-        if (event_tables[i].column) {
-            column = pt_table_find(sample->schema->tables[table], event_tables[i].column);
+        if (event_tables[i].field != ALL_ROWS) {
+            column = pt_field_column(sample->schema->tables[table], event_tables[i].field);
             if (column < 0)
                 continue;
         }

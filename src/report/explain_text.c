@@ -59,8 +59,10 @@ static void against_sentence(const struct pt_verdict *v, int i, char *into, size
         snprintf(into, capacity, "%s: %.0f %% of that time", condition, v->against[i] * 100);
 }
 
-static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
-    pt_out_text(out, v->rule->title);
+static void print_verdict(const struct pt_verdict *v, const struct pt_subject *subject,
+                          struct pt_out *out) {
+    char text[PT_SUBJECT_TEXT];
+    pt_out_text(out, pt_subject_say(subject, v->rule->title, text, sizeof text));
     if (*v->entity)
         pt_out_printf(out, " (%s)", v->entity);
     pt_out_printf(out, " [%s]", v->rule->id);
@@ -73,11 +75,11 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     for (int i = 0; i < v->signal_count; i++) {
         const struct pt_verdict_signal *s = &v->signals[i];
         char value[32], times[48];
-        pt_signal_print(s->signal, s->value, value, sizeof value);
+        pt_figure_print(s->signal, s->value, value, sizeof value);
         snprintf(times, sizeof times, "%.1f to %.1f s", s->from, s->to);
         pt_out_printf(out, "  %-8s %-24s %10s  %-18s %s\n", i == 0 ? "seen" : "",
-                      pt_signal_infos[s->signal].name, value, times,
-                      pt_signal_infos[s->signal].help);
+                      pt_figures[s->signal].name, value, times,
+                      pt_subject_say(subject, pt_figures[s->signal].help, text, sizeof text));
     }
     if (*v->where)
         print_wrapped(out, "  where", 11, v->where);
@@ -90,12 +92,17 @@ static void print_verdict(const struct pt_verdict *v, struct pt_out *out) {
     }
     if (*against)
         print_wrapped(out, "  against", 11, against);
-    print_wrapped(out, "  to do", 11, v->rule->advice);
+    print_wrapped(out, "  to do", 11, pt_subject_say(subject, v->rule->advice, text, sizeof text));
 }
 
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     const struct pt_explanation *x = &run->explanation;
-    pt_out_printf(out, "Run %s, %.1f s\n", run->uuid, x->seconds);
+    char text[PT_SUBJECT_TEXT];
+    pt_out_printf(out, "Run %s", run->uuid);
+    if (run->subject.kind != PT_SUBJECT_COMMAND)
+        pt_out_printf(out, " of %s",
+                      pt_subject_say(&run->subject, "the command", text, sizeof text));
+    pt_out_printf(out, ", %.1f s\n", x->seconds);
     if (!run->is_complete && !run->cause.kind)
         pt_out_text(out, "The recording is still running or was cut off.\n");
     if (run->cause.kind)
@@ -113,7 +120,7 @@ void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
     }
     for (int i = 0; i < x->verdict_count && i < VERDICTS_SHOWN; i++) {
         pt_out_char(out, '\n');
-        print_verdict(&x->verdicts[i], out);
+        print_verdict(&x->verdicts[i], &run->subject, out);
     }
     if (x->verdict_count > VERDICTS_SHOWN)
         pt_out_printf(out, "\n%d more verdicts with --json.\n", x->verdict_count - VERDICTS_SHOWN);
@@ -126,23 +133,26 @@ void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out) {
         print_wrapped(out, "Not checked (not recorded):", 28, not_checked);
 }
 
-static void put_signal(struct pt_json *j, const struct pt_verdict_signal *s) {
-    char text[32];
-    pt_signal_print(s->signal, s->value, text, sizeof text);
+static void put_signal(struct pt_json *j, const struct pt_verdict_signal *s,
+                       const struct pt_subject *subject) {
+    char text[32], help[PT_SUBJECT_TEXT];
+    pt_figure_print(s->signal, s->value, text, sizeof text);
     pt_json_object(j, NULL);
-    pt_json_text(j, "metric", pt_signal_infos[s->signal].name);
+    pt_json_text(j, "metric", pt_figures[s->signal].name);
     pt_json_f64(j, "value", s->value);
     pt_json_f64(j, "from", s->from);
     pt_json_f64(j, "to", s->to);
     pt_json_text(j, "text", text);
-    pt_json_text(j, "what", pt_signal_infos[s->signal].help);
+    pt_json_text(j, "what", pt_subject_say(subject, pt_figures[s->signal].help, help, sizeof help));
     pt_json_end(j);
 }
 
-static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
+static void put_verdict(struct pt_json *j, const struct pt_verdict *v,
+                        const struct pt_subject *subject) {
+    char text[PT_SUBJECT_TEXT];
     pt_json_object(j, NULL);
     pt_json_text(j, "id", v->rule->id);
-    pt_json_text(j, "title", v->rule->title);
+    pt_json_text(j, "title", pt_subject_say(subject, v->rule->title, text, sizeof text));
     if (*v->entity)
         pt_json_text(j, "entity", v->entity);
     if (v->rule->is_event)
@@ -151,7 +161,7 @@ static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
     pt_json_f64(j, "confidence", v->confidence);
     pt_json_array(j, "signals");
     for (int i = 0; i < v->signal_count; i++)
-        put_signal(j, &v->signals[i]);
+        put_signal(j, &v->signals[i], subject);
     pt_json_end(j);
     pt_json_array(j, "against");
     for (int i = 0; i < PT_RULE_CONDITIONS && v->rule->against[i].direction; i++) {
@@ -162,7 +172,7 @@ static void put_verdict(struct pt_json *j, const struct pt_verdict *v) {
     pt_json_end(j);
     if (*v->where)
         pt_json_text(j, "where", v->where);
-    pt_json_text(j, "advice", v->rule->advice);
+    pt_json_text(j, "advice", pt_subject_say(subject, v->rule->advice, text, sizeof text));
     pt_json_end(j);
 }
 
@@ -170,7 +180,9 @@ void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *ou
     const struct pt_explanation *x = &run->explanation;
     struct pt_json j = { .out = out, .indent = 2 };
     pt_json_object(&j, NULL);
+    char text[PT_SUBJECT_TEXT];
     pt_json_text(&j, "uuid", run->uuid);
+    pt_json_text(&j, "subject", pt_subject_say(&run->subject, "the command", text, sizeof text));
     pt_json_i64(&j, "start", run->start_wall_ns / 1000000);
     pt_json_f64(&j, "seconds", x->seconds);
     if (run->cause.kind) {
@@ -183,7 +195,12 @@ void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *ou
     pt_json_text(&j, "because", *x->because ? x->because : NULL);
     pt_json_array(&j, "verdicts");
     for (int i = 0; i < x->verdict_count; i++)
-        put_verdict(&j, &x->verdicts[i]);
+        put_verdict(&j, &x->verdicts[i], &run->subject);
+    pt_json_end(&j);
+    pt_json_object(&j, "figures");
+    for (int id = 0; run->has_figures && id < PT_FIGURE_COUNT; id++)
+        if (!isnan(run->figures[id]))
+            pt_json_f64(&j, pt_figures[id].name, run->figures[id]);
     pt_json_end(&j);
     pt_json_array(&j, "not_checked");
     for (int i = 0; i < x->not_checked_count; i++)
@@ -194,9 +211,9 @@ void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *ou
 }
 
 /* "interfaces.0.speed_mbit" in the static information; keeps the fastest. */
-static void take_speed(void *arg, const char *path, struct pt_str value) {
+static void take_speed(void *arg, const char *path, struct pt_json_value value) {
     double *bytes_per_s = arg;
-    struct pt_scan scan = pt_scan_of(value);
+    struct pt_scan scan = pt_scan_of(value.text);
     struct pt_str name = pt_str_from(path);
     double mbit = pt_scan_f64(&scan);
     if (pt_str_starts(name, PT_STR("interfaces.")) && pt_str_ends(name, PT_STR(".speed_mbit")) &&
@@ -214,11 +231,17 @@ static double link_speed(const struct pt_journal_reader *reader) {
     return bytes_per_s;
 }
 
-/* `hotspots` is {0} without a profile. */
+/* Statements about a command need its own data: those about the machine do not stand in for them.
+ * `hotspots` is {0} without a profile. */
 static void explain_windows(struct pt_explanation *x, const struct pt_windows *w,
-                            double link_bytes_per_s, const struct pt_cpu_hotspots *hotspots) {
+                            const struct pt_journal_reader *reader,
+                            const struct pt_cpu_hotspots *hotspots) {
     struct pt_signals signals;
-    pt_signals_make(&signals, w, link_bytes_per_s);
+    struct pt_subject subject;
+    pt_subject_read(&subject, reader);
+    pt_signals_make(&signals, w, link_speed(reader));
+    for (size_t i = 0; subject.kind != PT_SUBJECT_MACHINE && i < signals.count; i++)
+        signals.values[PT_FIGURE_MACHINE_BUSY][i] = NAN;
     pt_cpu_hotspots_signal(hotspots, &signals);
     pt_explain(x, &signals);
     pt_cpu_hotspots_add(hotspots, x);
@@ -241,14 +264,19 @@ static void add_notes(struct pt_explained_run *run, const struct pt_journal_read
     run->is_complete = reader->is_complete;
     pt_leak_stack_add(&run->explanation, journal);
     pt_cause_read(&run->cause, reader);
+    pt_subject_read(&run->subject, reader);
 }
 
 void pt_explainer_finish(const struct pt_explainer *e, const struct pt_journal_reader *reader,
                          const char *journal, struct pt_explained_run *run) {
     struct pt_cpu_hotspots hotspots;
     *run = (struct pt_explained_run){ .start_wall_ns = e->windows->first_wall_ns };
+    run->has_figures = true;
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
+        run->figures[id] =
+            pt_windows_figure(e->windows, (enum pt_figure_id)id, 0, e->windows->count);
     pt_cpu_hotspots_open(&hotspots, journal);
-    explain_windows(&run->explanation, e->windows, link_speed(reader), &hotspots);
+    explain_windows(&run->explanation, e->windows, reader, &hotspots);
     pt_cpu_hotspots_close(&hotspots);
     add_notes(run, reader, journal);
 }
@@ -272,17 +300,13 @@ static int explain_rank(struct pt_rank_explanation *rank, struct pt_journal_read
     while ((rc = pt_journal_next(reader, &sample)) > 0)
         if (pt_rank_view_take(view, &sample, rank->label))
             pt_windows_add(w, &view->sample);
-    explain_windows(&rank->explanation, w, link_speed(reader), &(struct pt_cpu_hotspots){ 0 });
+    explain_windows(&rank->explanation, w, reader, &(struct pt_cpu_hotspots){ 0 });
     pt_sample_release(&sample);
     pt_windows_release(w);
     pt_rank_view_release(view);
     pt_free(view);
     pt_free(w);
     return rc;
-}
-
-static bool wants_workers(const struct pt_table *table, const struct pt_column *column) {
-    return strcmp(table->name, "engines") == 0 && pt_signal_wants(table, column);
 }
 
 /* The last pass: compares all ranks. */
@@ -294,7 +318,7 @@ static int explain_together(struct pt_explained_run *run, struct pt_journal_read
     struct pt_sample sample;
     int rc;
     pt_stragglers_init(&stragglers, &reader->schema);
-    pt_windows_init(workers, &reader->schema, wants_workers);
+    pt_windows_init(workers, &reader->schema, pt_signal_wants);
     pt_sample_init(&sample, &reader->schema);
     while ((rc = pt_journal_next(reader, &sample)) > 0) {
         if (reader->sample_count == 1)

@@ -6,13 +6,17 @@
 #include "analyze/verdict.h"
 #include "analyze/window.h"
 #include "base/out.h"
+#include "store/subject.h"
 
 struct pt_explained_run {
     struct pt_explanation explanation;
+    struct pt_subject subject;
     char uuid[37];
     int64_t start_wall_ns;
-    struct pt_cause cause; /* why the command ended, or why the run was kept */
-    bool is_complete;      /* the recording ended normally */
+    struct pt_cause cause;           /* why the command ended, or why the run was kept */
+    bool is_complete;                /* the recording ended normally */
+    bool has_figures;                /* not of a merged run */
+    double figures[PT_FIGURE_COUNT]; /* over the whole run; NAN: unknown */
 };
 
 /* Explains a run from samples that the caller reads. Not for merged runs. */
@@ -33,7 +37,7 @@ int pt_explain_run(struct pt_explained_run *run, const char *journal,
 /* The verdict first, then its numbers; fits on one screen. */
 void pt_explain_print(const struct pt_explained_run *run, struct pt_out *out);
 
-/* The object of docs/EXPLAIN.md: {"status", "because", "verdicts": [{"id", "share", ...}]}. Times
+/* The object of docs/EXPLAIN.md: {"status", "verdicts": [{"id", "share", ...}], "figures"}. Times
  * are seconds since `start`, which is Unix milliseconds. */
 void pt_explain_print_json(const struct pt_explained_run *run, struct pt_out *out);
 

@@ -3,110 +3,27 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Source of a figure: a main figure of the run, a column, a column with a quantile of the requests
- * between two scrapes, or the energy meter. */
-enum origin { FIGURE, COLUMN, QUANTILE, ENERGY };
-
-enum id {
-    CPU,
-    TREE_CPU,
-    MEMORY,
-    TREE_MEMORY,
-    LOAD,
-    DISK_READ,
-    DISK_WRITE,
-    NET_RECEIVED,
-    NET_SENT,
-    GPU,
-    GPU_MEMORY,
-    TOKENS,
-    PROMPT_TOKENS,
-    REQUESTS,
-    RUNNING,
-    WAITING,
-    KV_CACHE,
-    TTFT_P50,
-    TTFT_P90,
-    TTFT_P95,
-    TTFT_P99,
-    INTER_TOKEN_P50,
-    INTER_TOKEN_P90,
-    INTER_TOKEN_P95,
-    INTER_TOKEN_P99,
-    JOULES,
+/* Figures of the energy meter follow those of the catalogue. */
+enum {
+    JOULES = PT_FIGURE_COUNT,
     CO2E,
     COST,
-    OWN_CPU,
-    OWN_MEMORY,
-    OWN_LATE,
-    OTHER_FIGURES, /* main figures without a line here */
-    ID_COUNT = OTHER_FIGURES + PT_FIGURE_COUNT
+    ID_COUNT,
 };
 
-/* A FIGURE takes its label and `together` from pt_figures. */
-struct pt_report_spec {
-    const char *label;
-    enum origin origin;
-    enum pt_figure_together together;
-    int id;                           /* of FIGURE and ENERGY */
-    const char *table, *column, *key; /* of COLUMN; key: value of the first column, or NULL */
-    const char *latency;              /* of QUANTILE: prefix of its column names */
-    double level;                     /* of QUANTILE */
-    const char *unit;                 /* of ENERGY */
-    bool is_hidden;                   /* in cards only, without a chart */
+static const struct {
+    const char *name, *title;
+    enum pt_form form;
+    enum pt_energy_figure_id id;
+} energies[] = {
+    [JOULES - PT_FIGURE_COUNT] = { "energy.power", "Power", PT_FORM_WATTS, PT_ENERGY_TOTAL },
+    [CO2E - PT_FIGURE_COUNT] = { "energy.co2e", "CO2e", PT_FORM_GRAMS, PT_ENERGY_CO2E },
+    [COST - PT_FIGURE_COUNT] = { "energy.cost", "Cost", PT_FORM_MONEY, PT_ENERGY_COST },
 };
 
-static const struct pt_report_spec specs[OTHER_FIGURES] = {
-#define MAIN(figure) \
-    { .origin = FIGURE, .id = PT_FIGURE_##figure }
-    [CPU] = MAIN(CPU),
-    [TREE_CPU] = MAIN(COMMAND_CPU),
-    [MEMORY] = MAIN(MEMORY),
-    [TREE_MEMORY] = MAIN(COMMAND_MEMORY),
-    [LOAD] = MAIN(LOAD),
-    [DISK_READ] = MAIN(DISK_READ),
-    [DISK_WRITE] = MAIN(DISK_WRITE),
-    [NET_RECEIVED] = MAIN(NET_RECEIVED),
-    [NET_SENT] = MAIN(NET_SENT),
-    [GPU] = MAIN(GPU),
-    [GPU_MEMORY] = MAIN(GPU_MEMORY),
-#define ENGINE(label, name) \
-    { label, COLUMN, PT_RANKS_ADDED, 0, "engine", name }
-    [TOKENS] = ENGINE("Tokens generated", "tokens_generation_total"),
-    [PROMPT_TOKENS] = ENGINE("Prompt tokens", "tokens_prompt_total"),
-    [REQUESTS] = ENGINE("Requests finished", "requests_finished_total"),
-    [RUNNING] = MAIN(RUNNING),
-    [WAITING] = MAIN(WAITING),
-    [KV_CACHE] = MAIN(KV_CACHE),
-#define LATENCY(text, name, number)                                                            \
-    {                                                                                          \
-        text ", p" #number, QUANTILE, PT_RANKS_AVERAGED, 0, "engine",                          \
-            "latency_" name "_s_p" #number, .latency = "latency_" name "_s",                   \
-                                            .level = number / 100.0, .is_hidden = number == 90 \
-    }
-    [TTFT_P50] = LATENCY("First token", "ttft", 50),
-    [TTFT_P90] = LATENCY("First token", "ttft", 90),
-    [TTFT_P95] = LATENCY("First token", "ttft", 95),
-    [TTFT_P99] = LATENCY("First token", "ttft", 99),
-    [INTER_TOKEN_P50] = LATENCY("Inter-token", "inter_token", 50),
-    [INTER_TOKEN_P90] = LATENCY("Inter-token", "inter_token", 90),
-    [INTER_TOKEN_P95] = LATENCY("Inter-token", "inter_token", 95),
-    [INTER_TOKEN_P99] = LATENCY("Inter-token", "inter_token", 99),
-    [JOULES] = { "Power", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_TOTAL, .unit = "joules" },
-    [CO2E] = { "CO2e", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_CO2E, .unit = "grams",
-               .is_hidden = true },
-    [COST] = { "Cost", ENERGY, PT_MACHINES_ADDED, PT_ENERGY_COST, .unit = "money",
-               .is_hidden = true },
-#define OWN(label, name) \
-    { label, COLUMN, PT_RANKS_ADDED, 0, "collector", name, "pitot" }
-    [OWN_CPU] = OWN("Pitot: CPU", "colCpuTime"),
-    [OWN_MEMORY] = OWN("Pitot: memory", "colRss"),
-    [OWN_LATE] = OWN("Pitot: late ticks", "colLateTicks"),
-};
-
-/* How buckets are reduced to one number. */
-enum reduction { MEAN, PEAK, TOTAL, LEVEL };
-static const char *const reduction_names[] = { "mean", "peak", "total", "quantile" };
+/* How time slots are reduced to one number. */
+enum reduction { MEAN, PEAK, TOTAL };
+static const char *const reduction_names[] = { "mean", "peak", "total" };
 
 #define PARTS_MAX 4
 
@@ -115,76 +32,89 @@ static const struct card {
     const char *title;
     struct {
         const char *label;
-        enum id figure;
+        int figure;
         enum reduction reduction;
+        const char *cost; /* its field of struct pt_own_cost, which is the whole; or NULL */
     } parts[PARTS_MAX];
 } cards[] = {
+#define F(name) PT_FIGURE_##name
     { "Tokens generated",
-      { { "mean", TOKENS, MEAN },
-        { "peak", TOKENS, PEAK },
-        { "while scraped", TOKENS, TOTAL },
-        { "prompt tokens", PROMPT_TOKENS, TOTAL } } },
+      { { "mean", F(ENGINE_TOKENS), MEAN },
+        { "peak", F(ENGINE_TOKENS), PEAK },
+        { "while scraped", F(ENGINE_TOKENS), TOTAL },
+        { "prompt tokens", F(ENGINE_PROMPT_TOKENS), TOTAL } } },
     { "Time to first token",
-      { { "p50", TTFT_P50, LEVEL }, { "p95", TTFT_P95, LEVEL }, { "p99", TTFT_P99, LEVEL } } },
+      { { "p50", F(ENGINE_TTFT_P50), MEAN },
+        { "p95", F(ENGINE_TTFT_P95), MEAN },
+        { "p99", F(ENGINE_TTFT_P99), MEAN } } },
     { "Between tokens",
-      { { "p50", INTER_TOKEN_P50, LEVEL },
-        { "p95", INTER_TOKEN_P95, LEVEL },
-        { "p99", INTER_TOKEN_P99, LEVEL } } },
+      { { "p50", F(ENGINE_INTER_TOKEN_P50), MEAN },
+        { "p95", F(ENGINE_INTER_TOKEN_P95), MEAN },
+        { "p99", F(ENGINE_INTER_TOKEN_P99), MEAN } } },
     { "Requests",
-      { { "finished", REQUESTS, TOTAL },
-        { "rate", REQUESTS, MEAN },
-        { "running, mean", RUNNING, MEAN },
-        { "waiting, peak", WAITING, PEAK } } },
+      { { "finished", F(ENGINE_FINISHED), TOTAL },
+        { "rate", F(ENGINE_FINISHED), MEAN },
+        { "running, mean", F(ENGINE_RUNNING), MEAN },
+        { "waiting, peak", F(ENGINE_WAITING), PEAK } } },
+    { "Goodput, at most",
+      { { "mean", F(ENGINE_GOODPUT), MEAN },
+        { "peak", F(ENGINE_GOODPUT), PEAK },
+        { "requests", F(ENGINE_GOODPUT), TOTAL } } },
+    { "Training step",
+      { { "mean", F(TRAIN_STEP_TIME), MEAN },
+        { "waiting for data", F(TRAIN_DATA_WAIT), MEAN },
+        { "collectives", F(TRAIN_COLLECTIVE_WAIT), MEAN } } },
     { "CPU",
-      { { "mean", CPU, MEAN },
-        { "peak", CPU, PEAK },
-        { "tree, of one CPU", TREE_CPU, MEAN },
-        { "load, peak", LOAD, PEAK } } },
+      { { "of the machine, mean", F(CPU_BUSY), MEAN },
+        { "of the machine, peak", F(CPU_BUSY), PEAK },
+        { "command, mean", F(OWN_CPU), MEAN },
+        { "load, peak", F(CPU_LOAD), PEAK } } },
     { "Memory",
-      { { "peak", MEMORY, PEAK },
-        { "mean", MEMORY, MEAN },
-        { "recorded tree, peak", TREE_MEMORY, PEAK } } },
+      { { "peak", F(MEM_USED), PEAK },
+        { "mean", F(MEM_USED), MEAN },
+        { "command, peak", F(OWN_PEAK_MEMORY), PEAK } } },
     { "GPU",
-      { { "mean", GPU, MEAN }, { "peak", GPU, PEAK }, { "memory, peak", GPU_MEMORY, PEAK } } },
-    { "KV cache", { { "mean", KV_CACHE, MEAN }, { "peak", KV_CACHE, PEAK } } },
+      { { "mean", F(GPU_UTIL), MEAN },
+        { "peak", F(GPU_UTIL), PEAK },
+        { "memory, peak", F(GPU_MEMORY), PEAK },
+        { "power, mean", F(GPU_POWER), MEAN } } },
+    { "KV cache", { { "mean", F(ENGINE_KV), MEAN }, { "peak", F(ENGINE_KV), PEAK } } },
     { "Disk",
-      { { "read", DISK_READ, MEAN },
-        { "written", DISK_WRITE, MEAN },
-        { "read, total", DISK_READ, TOTAL },
-        { "written, total", DISK_WRITE, TOTAL } } },
+      { { "read", F(DISK_READ), MEAN },
+        { "written", F(DISK_WRITTEN), MEAN },
+        { "read, total", F(DISK_READ), TOTAL },
+        { "written, total", F(DISK_WRITTEN), TOTAL } } },
     { "Network",
-      { { "received", NET_RECEIVED, MEAN },
-        { "sent", NET_SENT, MEAN },
-        { "received, total", NET_RECEIVED, TOTAL },
-        { "sent, total", NET_SENT, TOTAL } } },
+      { { "received", F(NET_RECEIVED), MEAN },
+        { "sent", F(NET_SENT), MEAN },
+        { "received, total", F(NET_RECEIVED), TOTAL },
+        { "sent, total", F(NET_SENT), TOTAL } } },
     { "Energy and cost",
       { { "energy", JOULES, TOTAL },
         { "power, mean", JOULES, MEAN },
         { "CO2e", CO2E, TOTAL },
         { "cost", COST, TOTAL } } },
     { "Pitot's overhead",
-      { { "of one CPU", OWN_CPU, MEAN },
-        { "memory, peak", OWN_MEMORY, PEAK },
-        { "late ticks", OWN_LATE, TOTAL } } },
+      { { "of one CPU", F(PITOT_CPU), MEAN, "share" },
+        { "memory, peak", F(PITOT_MEMORY), PEAK, "peak" },
+        { "late ticks", F(PITOT_LATE), PEAK } } },
 };
 
 /* The last value of one figure of one source. */
 struct track {
-    double before;     /* value of a counter */
-    int64_t before_ns; /* its time; 0: none */
-    uint32_t before_bucket;
+    uint32_t bucket; /* of the last value */
+    bool is_known;
     double last; /* value, valid until `until_ns` */
     int64_t until_ns;
 };
 
 struct pt_report_source {
     struct pt_rank_view view; /* of a rank, in a merged run */
-    struct pt_figure_reader reader;
+    struct pt_figure_stream stream;
     struct pt_energy_meter meter;
-    uint32_t energy_bucket; /* current bucket of the meter */
-    int64_t last_ns;        /* of the previous sample */
+    struct pt_report_power power;
     bool reports_machine;
-    struct track tracks[ID_COUNT];
+    struct track tracks[PT_FIGURE_COUNT];
 };
 
 /* Where a value is added. */
@@ -192,46 +122,36 @@ struct moment {
     struct pt_report_source *source;
     int64_t now_ns;
     uint32_t bucket;
-    double seconds; /* since the previous sample */
 };
 
-static bool has_line(int figure) {
-    for (int i = 0; i < OTHER_FIGURES; i++) {
-        const struct pt_report_spec *s = &specs[i];
-        if (s->origin == FIGURE ? s->id == figure
-                                : s->table && pt_figures[figure].table &&
-                                      strcmp(s->table, pt_figures[figure].table) == 0 &&
-                                      strcmp(s->column, pt_figures[figure].column) == 0)
-            return true;
-    }
-    return false;
+/* Charts show the headlines; the others are on cards only. */
+static bool is_headline(int id) {
+    return id == JOULES || (id < PT_FIGURE_COUNT && pt_figures[id].importance == PT_HEADLINE);
 }
 
-static void init_specs(struct pt_report_figures *f) {
-    f->specs = pt_calloc(ID_COUNT, sizeof *f->specs);
-    memcpy(f->specs, specs, sizeof specs);
-    f->count = OTHER_FIGURES;
-    for (int i = 0; i < PT_FIGURE_COUNT; i++)
-        if (!has_line(i))
-            f->specs[f->count++] = (struct pt_report_spec){ .origin = FIGURE, .id = i };
-    for (int i = 0; i < f->count; i++)
-        if (f->specs[i].origin == FIGURE) {
-            f->specs[i].label = pt_figures[f->specs[i].id].label;
-            f->specs[i].together = pt_figures[f->specs[i].id].together;
-        }
+static bool is_on_card(int id) {
+    for (size_t i = 0; i < PT_COUNT(cards); i++)
+        for (size_t k = 0; k < PARTS_MAX && cards[i].parts[k].label; k++)
+            if (cards[i].parts[k].figure == id)
+                return true;
+    return false;
 }
 
 void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema *schema,
                             const struct pt_curve_axis *axis, const struct pt_energy_basis *basis,
                             const struct pt_ranks *ranks) {
     *f = (struct pt_report_figures){ .axis = axis, .basis = basis, .ranks = ranks };
-    init_specs(f);
-    f->list = pt_calloc((size_t)f->count, sizeof *f->list);
-    for (int i = 0; i < f->count; i++) {
+    f->count = ID_COUNT;
+    f->list = pt_calloc(ID_COUNT, sizeof *f->list);
+    for (int i = 0; i < ID_COUNT; i++) {
+        if (!is_headline(i) && !is_on_card(i))
+            continue;
+        f->list[i].is_wanted = true;
         pt_curve_init(&f->list[i].curve, axis->count);
         f->list[i].sums = pt_calloc(axis->count, sizeof(double));
         f->list[i].weights = pt_calloc(axis->count, sizeof(double));
     }
+    f->ends = pt_calloc(axis->count, sizeof *f->ends);
     f->source_count = ranks->count > 0 ? ranks->count : 1;
     f->sources = pt_calloc(f->source_count, sizeof *f->sources);
     for (size_t i = 0; i < f->source_count; i++) {
@@ -239,10 +159,11 @@ void pt_report_figures_init(struct pt_report_figures *f, const struct pt_schema 
         bool is_rank = ranks->count > 0;
         if (is_rank)
             pt_rank_view_init(&source->view, schema);
-        f->schema = is_rank ? &source->view.schema : schema;
+        const struct pt_schema *own = is_rank ? &source->view.schema : schema;
         source->reports_machine = !is_rank || pt_ranks_is_first(ranks, i);
-        pt_figure_reader_init(&source->reader, f->schema);
-        pt_energy_meter_init(&source->meter, f->schema);
+        source->power.axis = axis;
+        pt_figure_stream_init(&source->stream, own);
+        pt_energy_meter_init(&source->meter, own);
     }
 }
 
@@ -253,37 +174,22 @@ void pt_report_figures_release(struct pt_report_figures *f) {
         pt_free(f->list[i].weights);
     }
     pt_free(f->list);
-    pt_free(f->specs);
+    for (int l = 0; l < PT_LATENCY_COUNT; l++)
+        pt_report_latency_release(&f->latencies[l]);
     for (size_t i = 0; i < f->source_count; i++) {
-        pt_figure_reader_release(&f->sources[i].reader);
+        pt_figure_stream_release(&f->sources[i].stream);
         pt_energy_meter_release(&f->sources[i].meter);
+        pt_report_power_release(&f->sources[i].power);
         if (f->ranks->count > 0)
             pt_rank_view_release(&f->sources[i].view);
     }
     pt_free(f->sources);
+    pt_free(f->ends);
 }
 
-static struct pt_unit_text unit_of(const struct pt_report_figures *f, int id) {
-    static const struct pt_unit_text of_format[] = {
-        [PT_FORMAT_PERCENT] = { "ratio", false },
-        [PT_FORMAT_BYTES] = { "bytes", false },
-        [PT_FORMAT_BYTES_PER_S] = { "bytes", true },
-        [PT_FORMAT_PLAIN] = { "", false },
-        [PT_FORMAT_PER_S] = { "", true },
-        [PT_FORMAT_SECONDS] = { "seconds", false },
-    };
-    const struct pt_report_spec *s = &f->specs[id];
-    if (s->origin == FIGURE)
-        return of_format[pt_figures[s->id].format];
-    if (s->origin == ENERGY)
-        return (struct pt_unit_text){ s->unit, true };
-    const struct pt_table *table = f->schema->tables[pt_schema_find(f->schema, s->table)];
-    return pt_unit_text_of(&table->columns[pt_table_find(table, s->column)]);
-}
-
-static bool is_added(const struct pt_report_figures *f, int id) {
-    enum pt_figure_together together = f->specs[id].together;
-    return together == PT_RANKS_ADDED || together == PT_MACHINES_ADDED;
+static bool is_added(int id) {
+    return pt_figures[id].together == PT_RANKS_ADDED ||
+           pt_figures[id].together == PT_MACHINES_ADDED;
 }
 
 /* The combined value of all sources that are still valid. */
@@ -295,188 +201,82 @@ static double fold_sources(const struct pt_report_figures *f, int id, int64_t no
             sum += f->sources[i].tracks[id].last;
             alive++;
         }
-    return is_added(f, id) ? sum : sum / (double)alive;
+    return is_added(id) ? sum : sum / (double)alive;
 }
 
-/* The value covers `seconds`. Time covered by several sources counts once: their rates are added,
- * and of gauges the combined value is used. */
-static void add_together(struct pt_report_figures *f, int id, const struct moment *at, double value,
-                         double seconds) {
+/* Time covered by several sources counts once: their growth is added, and of levels the combined
+ * value is used. */
+static void add_together(struct pt_report_figures *f, int id, const struct moment *at,
+                         const struct pt_figure_value *v) {
     struct pt_report_figure *figure = &f->list[id];
-    int64_t from_ns = at->now_ns - (int64_t)(seconds * 1e9);
-    if (figure->covered_ns > from_ns)
-        from_ns = figure->covered_ns;
-    double grown = 0; /* seconds that no source has covered */
-    if (at->now_ns > from_ns) {
-        figure->covered_ns = at->now_ns;
-        grown = (double)(at->now_ns - from_ns) / 1e9;
+    int64_t from_ns = figure->covered_ns > v->from_ns ? figure->covered_ns : v->from_ns;
+    double covered = 0; /* seconds that no source has covered */
+    if (v->to_ns > from_ns) {
+        figure->covered_ns = v->to_ns;
+        covered = (double)(v->to_ns - from_ns) / 1e9;
     }
-    figure->weights[at->bucket] += grown;
-    /* CPU time is shown as a share, but is a rate */
-    bool is_rate = unit_of(f, id).is_rate || id == TREE_CPU;
-    figure->sums[at->bucket] += is_rate ? value * seconds : fold_sources(f, id, at->now_ns) * grown;
+    bool grows = pt_figure_is_amount((enum pt_figure_id)id) || pt_figures[id].form == PT_FORM_CORES;
+    pt_figure_accumulate((enum pt_figure_id)id, &figure->sums[at->bucket],
+                         &figure->weights[at->bucket],
+                         grows ? v->sum : fold_sources(f, id, at->now_ns) * covered, covered);
 }
 
-static void add_value(struct pt_report_figures *f, int id, const struct moment *at, double value,
-                      double seconds, double weight) {
+/* A value that is read rarely covers all time slots since the last one. */
+static void add_value(struct pt_report_figures *f, int id, const struct moment *at,
+                      const struct pt_figure_value *v) {
     struct pt_report_figure *figure = &f->list[id];
     struct track *track = &at->source->tracks[id];
-    track->last = value;
+    double seconds = (double)(v->to_ns - v->from_ns) / 1e9;
+    bool is_read_rarely = f->source_count == 1 && track->is_known && track->bucket + 1 < at->bucket;
+    uint32_t first = is_read_rarely ? track->bucket + 1 : at->bucket;
+    uint32_t count = at->bucket - first + 1;
+    track->last = v->value;
     track->until_ns = at->now_ns + (int64_t)(fmax(1, 3 * seconds) * 1e9);
-    pt_curve_add(&figure->curve, at->bucket, fold_sources(f, id, at->now_ns));
-    figure->is_known = true;
-    if (f->source_count > 1 && is_added(f, id)) {
-        add_together(f, id, at, value, seconds);
-    } else {
-        figure->sums[at->bucket] += value * weight;
-        figure->weights[at->bucket] += weight;
+    track->bucket = at->bucket;
+    track->is_known = figure->is_known = true;
+    for (uint32_t bucket = first; bucket <= at->bucket; bucket++)
+        pt_curve_add(&figure->curve, bucket, fold_sources(f, id, at->now_ns));
+    if (f->source_count > 1 && is_added(id)) {
+        add_together(f, id, at, v);
+        return;
     }
+    for (uint32_t bucket = first; bucket <= at->bucket; bucket++)
+        pt_figure_accumulate((enum pt_figure_id)id, &figure->sums[bucket], &figure->weights[bucket],
+                             v->sum / count, v->weight / count);
 }
 
-/* A counter that is read rarely grew in all buckets since the last read. */
-static void add_growth(struct pt_report_figures *f, int id, const struct moment *at, double grown,
-                       double seconds) {
-    uint32_t before = at->source->tracks[id].before_bucket, last = at->bucket;
-    uint32_t first = f->source_count == 1 && before + 1 < last ? before + 1 : last;
-    for (uint32_t i = first; i <= last; i++) {
-        struct moment then = *at;
-        then.bucket = i;
-        add_value(f, id, &then, grown / seconds, seconds, seconds / (last - first + 1));
-    }
-}
-
-/* A counter that fell was reset; a repeated reading is ignored. */
-static void add_count(struct pt_report_figures *f, int id, const struct moment *at, double now,
-                      int64_t now_ns) {
-    struct track *track = &at->source->tracks[id];
-    if (now_ns <= track->before_ns)
-        return;
-    double seconds = (double)(now_ns - track->before_ns) / 1e9;
-    if (track->before_ns && now >= track->before)
-        add_growth(f, id, at, now - track->before, seconds);
-    track->before = now;
-    track->before_ns = now_ns;
-    track->before_bucket = at->bucket;
-}
-
-/* The row with that text in its first column; without a key, the first row. */
-static bool find_row(const struct pt_batch *b, const char *key, uint32_t *row) {
-    for (*row = 0; *row < b->row_count; (*row)++)
-        if (!key || (b->table->columns[0].type == PT_STRING && !pt_is_null(b, *row, 0) &&
-                     pt_str_eq(pt_get_str(b, *row, 0), pt_str_from(key))))
-            return true;
-    return false;
-}
-
-/* A cell in base units, its column and its read time. */
-struct reading {
-    const struct pt_column *column;
-    double value;
-    int64_t read_ns;
-};
-
-static bool read_cell(const struct pt_report_figures *f, const struct pt_sample *sample,
-                      const struct pt_report_spec *spec, const char *name,
-                      struct reading *reading) {
-    int table = pt_schema_find(f->schema, spec->table);
-    int column = table < 0 ? -1 : pt_table_find(f->schema->tables[table], name);
-    const struct pt_batch *b = column < 0 ? NULL : &sample->batches[table];
-    uint32_t row;
-    if (!b || !find_row(b, spec->key, &row) || pt_is_null(b, row, column))
-        return false;
-    const struct pt_column *c = &b->table->columns[column];
-    int64_t read_ns = pt_get_time(b, row, c->source);
-    *reading = (struct reading){
-        .column = c,
-        .value = pt_get_number(b, row, column) * pt_units[c->unit].prometheus_factor,
-        .read_ns = read_ns ? read_ns : sample->mono_ns,
-    };
-    return true;
-}
-
-static void add_column(struct pt_report_figures *f, int id, const struct moment *at,
-                       const struct pt_sample *sample) {
-    struct reading cell;
-    if (!read_cell(f, sample, &f->specs[id], f->specs[id].column, &cell))
-        return;
-    if (cell.column->kind == PT_COUNTER)
-        add_count(f, id, at, cell.value, cell.read_ns);
-    else
-        add_value(f, id, at, cell.value, at->seconds, at->seconds);
-}
-
-/* A quantile over the requests since the previous scrape, weighted by their number. */
-static void add_quantile(struct pt_report_figures *f, int id, const struct moment *at,
-                         const struct pt_sample *sample) {
-    struct track *track = &at->source->tracks[id];
-    struct reading count, quantile;
-    char name[64];
-    snprintf(name, sizeof name, "%s_count", f->specs[id].latency);
-    if (!read_cell(f, sample, &f->specs[id], name, &count) || count.read_ns <= track->before_ns)
-        return;
-    double seconds = (double)(count.read_ns - track->before_ns) / 1e9;
-    double seen = track->before_ns ? count.value - track->before : 0;
-    track->before = count.value;
-    track->before_ns = count.read_ns;
-    if (seen > 0 && read_cell(f, sample, &f->specs[id], f->specs[id].column, &quantile))
-        add_value(f, id, at, quantile.value, seconds, seen);
-}
-
-/* Adds the growth of the meter at the end of a bucket. */
-static void add_energy(struct pt_report_figures *f, struct pt_report_source *source) {
-    struct pt_energy_report report;
-    struct moment at = { source, source->last_ns, source->energy_bucket, 0 };
-    if (!source->reports_machine)
-        return;
-    pt_energy_report_make(&report, &source->meter, f->basis);
-    for (int i = 0; i < f->count; i++)
-        if (f->specs[i].origin == ENERGY && pt_estimate_is_known(&report.figures[f->specs[i].id]))
-            add_count(f, i, &at, report.figures[f->specs[i].id].value, source->last_ns);
-    pt_energy_report_release(&report);
-}
-
-static void add_figure(struct pt_report_figures *f, int id, const struct moment *at,
-                       const struct pt_sample *sample) {
-    const struct pt_figure_reader *reader = &at->source->reader;
-    const struct pt_report_spec *spec = &f->specs[id];
-    bool is_of_machine =
-        spec->together == PT_MACHINES_ADDED || spec->together == PT_MACHINES_AVERAGED;
-    if (is_of_machine && !at->source->reports_machine)
-        return;
-    if (spec->origin == FIGURE && reader->is_known[spec->id]) {
-        double factor = pt_figures[spec->id].format == PT_FORMAT_PERCENT ? 0.01 : 1;
-        add_value(f, id, at, reader->values[spec->id] * factor, reader->seconds[spec->id],
-                  reader->seconds[spec->id]);
-    } else if (spec->origin == COLUMN) {
-        add_column(f, id, at, sample);
-    } else if (spec->origin == QUANTILE) {
-        add_quantile(f, id, at, sample);
-    }
+static void add_figure(struct pt_report_figures *f, int id, const struct moment *at) {
+    const struct pt_figure_value *v = &at->source->stream.now[id];
+    bool is_of_machine = pt_figures[id].together == PT_MACHINES_ADDED ||
+                         pt_figures[id].together == PT_MACHINES_AVERAGED;
+    if (f->list[id].is_wanted && v->weight > 0 && (at->source->reports_machine || !is_of_machine))
+        add_value(f, id, at, v);
 }
 
 static void add_sample(struct pt_report_figures *f, struct pt_report_source *source,
                        const struct pt_sample *sample, uint32_t bucket) {
-    if (!pt_figure_reader_next(&source->reader, sample))
+    if (!pt_figure_stream_add(&source->stream, sample))
         return;
-    struct moment at = { source, sample->mono_ns, bucket, 0 };
-    if (!source->last_ns) {
-        for (int i = 0; i < f->count; i++) /* the meter starts at 0 */
-            if (f->specs[i].origin == ENERGY)
-                source->tracks[i].before_ns = sample->mono_ns;
-    } else {
-        at.seconds = (double)(sample->mono_ns - source->last_ns) / 1e9;
-        if (bucket != source->energy_bucket)
-            add_energy(f, source);
-    }
-    source->energy_bucket = bucket;
-    source->last_ns = sample->mono_ns;
-    pt_energy_meter_add(&source->meter, sample, &source->reader);
-    for (int i = 0; i < f->count; i++)
-        add_figure(f, i, &at, sample);
+    struct moment at = { source, sample->mono_ns, bucket };
+    pt_energy_meter_add(&source->meter, sample, &source->stream);
+    if (source->reports_machine)
+        pt_report_power_add(&source->power, &source->meter, f->ends, bucket);
+    for (int i = 0; i < PT_FIGURE_COUNT; i++)
+        add_figure(f, i, &at);
+    for (int l = 0; l < PT_LATENCY_COUNT; l++)
+        pt_report_latency_add(&f->latencies[l], f->axis, bucket,
+                              &source->stream.latencies[l].histogram);
+}
+
+static void see_ends(struct pt_report_figures *f, int64_t mono_ns, uint32_t bucket) {
+    for (; f->end_count <= bucket; f->end_count++)
+        f->ends[f->end_count] =
+            f->axis->is_whole ? mono_ns : pt_curve_axis_end(f->axis, f->end_count);
 }
 
 void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *sample,
                            uint32_t bucket) {
+    see_ends(f, sample->mono_ns, bucket);
     if (f->ranks->count == 0)
         add_sample(f, &f->sources[0], sample, bucket);
     for (size_t i = 0; i < f->ranks->count; i++)
@@ -486,29 +286,140 @@ void pt_report_figures_add(struct pt_report_figures *f, const struct pt_sample *
         }
 }
 
+/* Emissions follow the energy, costs the energy and the time. */
+struct price {
+    double per_joule, per_second;
+};
+
+static struct price price_of(const struct pt_energy_report *report, enum pt_energy_figure_id id,
+                             const struct pt_energy_basis *basis) {
+    const struct pt_estimate *joules = &report->figures[PT_ENERGY_TOTAL],
+                             *of = &report->figures[id];
+    bool has_hours = id == PT_ENERGY_COST && basis->price_hour.is_given;
+    double per_second = has_hours ? basis->price_hour.value / 3600 : 0;
+    return (struct price){ (of->value - per_second * report->seconds) / joules->value, per_second };
+}
+
+static void add_machine(struct pt_report_figures *f, const struct pt_report_source *source,
+                        double *watts) {
+    struct pt_energy_report report;
+    uint32_t count = f->axis->count;
+    double *joules = pt_calloc(count, sizeof *joules);
+    double *seconds = pt_calloc(count, sizeof *seconds);
+    pt_energy_report_make(&report, &source->meter, f->basis);
+    pt_report_power_sum(&source->power, &report, joules, watts, seconds);
+    for (size_t i = 0; i < PT_COUNT(energies); i++) {
+        struct pt_report_figure *figure = &f->list[PT_FIGURE_COUNT + (int)i];
+        if (!pt_estimate_is_known(&report.figures[energies[i].id]) ||
+            !pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL]))
+            continue;
+        struct price price = price_of(&report, energies[i].id, f->basis);
+        figure->is_known = true;
+        for (uint32_t slot = 0; slot < count; slot++) {
+            figure->sums[slot] += price.per_joule * joules[slot] + price.per_second * seconds[slot];
+            figure->weights[slot] = fmax(figure->weights[slot], seconds[slot]);
+        }
+    }
+    pt_energy_report_release(&report);
+    pt_free(joules);
+    pt_free(seconds);
+}
+
+/* The histogram of a figure that is a quantile; NULL: it is not, or there is none. */
+static const struct pt_report_latency *latency_of(const struct pt_report_figures *f, int id,
+                                                  double *level) {
+    enum pt_latency_id latency;
+    bool is_quantile =
+        id < PT_FIGURE_COUNT && pt_figure_is_quantile((enum pt_figure_id)id, &latency, level);
+    return is_quantile && f->latencies[latency].count > 0 ? &f->latencies[latency] : NULL;
+}
+
+/* Slots can have several samples, of several ranks: a curve of quantiles has those of the slots. */
+static void draw_quantiles(struct pt_report_figures *f) {
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
+        struct pt_report_figure *figure = &f->list[id];
+        double level;
+        const struct pt_report_latency *latency = latency_of(f, id, &level);
+        if (!latency || !figure->is_wanted)
+            continue;
+        pt_report_latency_draw(latency, f->axis, level, &figure->curve);
+        if (f->source_count > 1) /* there is no mean of those of the ranks */
+            figure->peak = pt_curve_range_of(&figure->curve).high;
+    }
+}
+
+static void find_peaks(struct pt_report_figures *f) {
+    for (int i = 0; i < f->count; i++)
+        f->list[i].peak =
+            f->list[i].is_wanted ? pt_curve_range_of(&f->list[i].curve).high : (double)NAN;
+}
+
 void pt_report_figures_end(struct pt_report_figures *f) {
+    double *watts = pt_calloc(f->axis->count, sizeof *watts);
+    for (uint32_t slot = 0; slot < f->axis->count; slot++)
+        watts[slot] = NAN;
     for (size_t i = 0; i < f->source_count; i++)
-        if (f->sources[i].last_ns)
-            add_energy(f, &f->sources[i]);
+        if (f->sources[i].reports_machine)
+            add_machine(f, &f->sources[i], watts);
+    for (uint32_t slot = 0; slot < f->axis->count; slot++)
+        pt_curve_add(&f->list[JOULES].curve, slot, watts[slot]);
+    find_peaks(f);
+    draw_quantiles(f);
+    pt_free(watts);
 }
 
 const struct pt_energy_meter *pt_report_figures_meter(const struct pt_report_figures *f) {
     return &f->sources[0].meter;
 }
 
+static enum pt_form form_of(int id) {
+    return id < PT_FIGURE_COUNT ? pt_figures[id].form : energies[id - PT_FIGURE_COUNT].form;
+}
+
+static void write_form(enum pt_form form, struct pt_json *j) {
+    pt_json_text(j, "unit", pt_forms[form].base);
+    pt_json_bool(j, "is_rate", pt_forms[form].is_rate);
+}
+
+/* A journal of 0.1 has quantiles of each scrape and no histograms. */
+static bool is_worst(const struct pt_report_figures *f, int id) {
+    enum pt_latency_id latency;
+    double level;
+    return id < PT_FIGURE_COUNT && pt_figure_is_quantile((enum pt_figure_id)id, &latency, &level) &&
+           !latency_of(f, id, &level);
+}
+
+static void put_label(const struct pt_report_figures *f, struct pt_json *j, const char *label,
+                      bool is_worst) {
+    char said[PT_SUBJECT_TEXT], text[PT_SUBJECT_TEXT + 16];
+    snprintf(text, sizeof text, "%s%s", pt_subject_say(&f->subject, label, said, sizeof said),
+             is_worst ? ", worst scrape" : "");
+    pt_json_text(j, "label", text);
+}
+
 static void write_figure(const struct pt_report_figures *f, int id, struct pt_json *j,
                          struct pt_blob *blob) {
     const struct pt_report_figure *figure = &f->list[id];
-    struct pt_unit_text unit = unit_of(f, id);
+    bool is_energy = id >= PT_FIGURE_COUNT;
     uint32_t count = f->axis->count;
     pt_json_object(j, NULL);
-    pt_json_text(j, "label", f->specs[id].label);
-    pt_json_text(j, "unit", unit.base);
-    pt_json_bool(j, "is_rate", unit.is_rate);
-    pt_json_bool(j, "is_hidden", f->specs[id].is_hidden);
-    if (f->specs[id].origin == QUANTILE) {
-        pt_json_text(j, "latency", f->specs[id].latency);
-        pt_json_f64(j, "level", f->specs[id].level);
+    pt_json_text(j, "name", is_energy ? energies[id - PT_FIGURE_COUNT].name : pt_figures[id].name);
+    char text[PT_SUBJECT_TEXT];
+    put_label(f, j, is_energy ? energies[id - PT_FIGURE_COUNT].title : pt_figures[id].title,
+              is_worst(f, id));
+    pt_json_text(j, "help",
+                 is_energy ? NULL
+                           : pt_subject_say(&f->subject, pt_figures[id].help, text, sizeof text));
+    write_form(form_of(id), j);
+    pt_json_bool(j, "is_peak",
+                 is_worst(f, id) || (!is_energy && pt_figure_is_peak((enum pt_figure_id)id)));
+    pt_json_f64(j, "peak", figure->peak);
+    pt_json_bool(j, "is_hidden", !is_headline(id));
+    double level;
+    const struct pt_report_latency *latency = latency_of(f, id, &level);
+    if (latency) {
+        pt_json_i64(j, "latency", latency - f->latencies);
+        pt_json_f64(j, "level", level);
     }
     pt_json_i64(j, "sums", (int64_t)pt_blob_add(blob, figure->sums, count, 1, 0, PT_BLOB_EXACT));
     pt_json_i64(j, "weights",
@@ -544,11 +455,15 @@ static void write_card(const struct pt_report_figures *f, const struct card *car
         int place = places[card->parts[i].figure];
         if (place < 0)
             continue;
-        is_energy |= f->specs[card->parts[i].figure].origin == ENERGY;
+        is_energy |= card->parts[i].figure >= PT_FIGURE_COUNT;
         pt_json_object(j, NULL);
-        pt_json_text(j, "label", card->parts[i].label);
+        put_label(f, j, card->parts[i].label, is_worst(f, card->parts[i].figure));
         pt_json_i64(j, "figure", place);
         pt_json_text(j, "reduction", reduction_names[card->parts[i].reduction]);
+        if (card->parts[i].cost)
+            pt_json_text(j, "cost", card->parts[i].cost);
+        enum pt_form form = form_of(card->parts[i].figure);
+        write_form(card->parts[i].reduction == TOTAL ? pt_form_amount(form) : form, j);
         pt_json_end(j);
     }
     pt_json_end(j);
@@ -566,6 +481,10 @@ void pt_report_figures_write(const struct pt_report_figures *f, struct pt_json *
         if (places[i] >= 0)
             write_figure(f, i, j, blob);
     }
+    pt_json_end(j);
+    pt_json_array(j, "latencies");
+    for (int l = 0; l < PT_LATENCY_COUNT; l++)
+        pt_report_latency_write(&f->latencies[l], f->axis, NULL, j, blob);
     pt_json_end(j);
     pt_json_array(j, "cards");
     for (size_t i = 0; i < PT_COUNT(cards); i++)

@@ -36,16 +36,28 @@ static void put_place(struct page *p) {
     p->line += p->place == 0 ? PANEL_HEIGHT : 0;
 }
 
-static void begin_panel(struct page *p, const char *title, const char *unit) {
+static void begin_panel(struct page *p, const char *title, const char *help, const char *unit,
+                        bool is_stacked) {
     struct pt_json *j = &p->json;
     pt_json_object(j, NULL);
     pt_json_text(j, "type", "timeseries");
     pt_json_text(j, "title", title);
+    if (help)
+        pt_json_text(j, "description", help);
     put_place(p);
     put_source(j);
     pt_json_object(j, "fieldConfig");
     pt_json_object(j, "defaults");
     pt_json_text(j, "unit", unit);
+    if (is_stacked) {
+        pt_json_object(j, "custom");
+        pt_json_i64(j, "fillOpacity", 30);
+        pt_json_object(j, "stacking");
+        pt_json_text(j, "mode", "normal");
+        pt_json_text(j, "group", "A");
+        pt_json_end(j);
+        pt_json_end(j);
+    }
     pt_json_end(j);
     pt_json_array(j, "overrides");
     pt_json_end(j);
@@ -87,74 +99,109 @@ static void begin_row(struct page *p, const char *title) {
     pt_json_array(j, "panels");
 }
 
-/* ---- units ---- */
-
-static const struct {
-    const char *unit, *gauge, *rate; /* Grafana's names */
-    const char *gauge_words, *rate_words;
-} units[] = {
-    { "bytes", "bytes", "Bps", "bytes", "bytes per second" },
-    { "seconds", "s", "percentunit", "seconds", "share of time" },
-    { "ratio", "percentunit", "percentunit", "share", "share" },
-    { "hertz", "hertz", "hertz", "frequency", "frequency" },
-    { "celsius", "celsius", "celsius", "temperature", "temperature" },
-    { "watts", "watt", "watt", "power", "power" },
-    { "joules", "joule", "watt", "energy", "power" },
-    { "", "short", "cps", "numbers", "per second" },
+/* Grafana's names of units. */
+static const char *const units[PT_FORM_COUNT] = {
+    [PT_FORM_DEFAULT] = "short",     [PT_FORM_NUMBER] = "short",        [PT_FORM_PER_S] = "cps",
+    [PT_FORM_SHARE] = "percentunit", [PT_FORM_CORES] = "suffix: cores", [PT_FORM_BYTES] = "bytes",
+    [PT_FORM_BYTES_PER_S] = "Bps",   [PT_FORM_SECONDS] = "s",           [PT_FORM_HERTZ] = "hertz",
+    [PT_FORM_CELSIUS] = "celsius",   [PT_FORM_WATTS] = "watt",          [PT_FORM_JOULES] = "joule",
+    [PT_FORM_GRAMS] = "massg",       [PT_FORM_MONEY] = "short",
 };
-
-static size_t unit_of(const struct pt_metric *m) {
-    size_t i = 0;
-    while (i + 1 < PT_COUNT(units) && strcmp(units[i].unit, m->unit) != 0)
-        i++;
-    return i;
-}
 
 /* ---- a table ---- */
 
-/* All columns of one unit in one chart, or in several charts if there are many. */
-static void put_unit(struct page *p, const struct pt_table *t, size_t unit, bool is_counter) {
-    char title[128];
-    int count = 0;
+/* The column as a line of a chart; one line per instance and row. */
+static void put_column(struct page *p, const struct pt_table *t, int column, int index,
+                       const char *label) {
+    char expression[256], legend[256];
     struct pt_metric m;
-    snprintf(title, sizeof title, "%s: %s", t->name,
-             is_counter ? units[unit].rate_words : units[unit].gauge_words);
-    for (int c = 0; c < t->column_count; c++) {
-        if (!pt_metric_of(t, c, &m) || m.is_counter != is_counter || unit_of(&m) != unit)
+    if (!pt_metric_of(t, column, &m))
+        return;
+    snprintf(expression, sizeof expression,
+             m.is_counter ? "rate(%s_total{instance=~\"$instance\"}[$__rate_interval])"
+                          : "%s{instance=~\"$instance\"}",
+             m.name);
+    int used = snprintf(legend, sizeof legend, "%s {{instance}}", label);
+    for (int k = 0; k < t->column_count && (size_t)used < sizeof legend; k++)
+        if (t->columns[k].kind == PT_KEY && t->columns[k].role != PT_ROLE_START)
+            used += snprintf(legend + used, sizeof legend - (size_t)used, " {{%s}}",
+                             t->columns[k].short_name);
+    put_target(p, index, expression, legend);
+}
+
+static bool is_shown(const struct pt_table *t, int column) {
+    struct pt_metric m;
+    return t->columns[column].importance != PT_RAW && pt_metric_of(t, column, &m);
+}
+
+/* A chart of one column, with its limit. */
+static void put_single(struct page *p, const struct pt_table *t, int column) {
+    const struct pt_column *c = &t->columns[column];
+    char buffer[PT_TITLE_BYTES];
+    const char *title = pt_column_title(c, buffer);
+    begin_panel(p, title, c->help, units[pt_column_form(c)], false);
+    put_column(p, t, column, 0, title);
+    if (c->limit)
+        put_column(p, t, pt_table_find(t, c->limit), 1, "limit");
+    end_panel(p);
+}
+
+/* A chart of all columns of a family; several, if there are too many lines. */
+static void put_family(struct page *p, const struct pt_table *t, int first) {
+    const struct pt_column *leader = &t->columns[first];
+    int count = 0;
+    for (int c = first; c < t->column_count; c++) {
+        char title[PT_TITLE_BYTES];
+        if (!is_shown(t, c) || !t->columns[c].family ||
+            strcmp(t->columns[c].family, leader->family) != 0)
             continue;
         if (count % TARGETS_MAX == 0) {
             if (count > 0)
                 end_panel(p);
-            begin_panel(p, title, is_counter ? units[unit].rate : units[unit].gauge);
+            begin_panel(p, leader->family, NULL, units[pt_column_form(leader)], leader->is_stacked);
         }
-        char expression[256], legend[256];
-        snprintf(expression, sizeof expression,
-                 m.is_counter ? "rate(%s_total{instance=~\"$instance\"}[$__rate_interval])"
-                              : "%s{instance=~\"$instance\"}",
-                 m.name);
-        int used = snprintf(legend, sizeof legend, "%s {{instance}}", t->columns[c].short_name);
-        for (int k = 0; k < t->column_count && (size_t)used < sizeof legend; k++)
-            if (t->columns[k].kind == PT_KEY)
-                used += snprintf(legend + used, sizeof legend - (size_t)used, " {{%s}}",
-                                 t->columns[k].short_name);
-        put_target(p, count++ % TARGETS_MAX, expression, legend);
+        put_column(p, t, c, count++ % TARGETS_MAX, pt_column_title(&t->columns[c], title));
     }
-    if (count > 0)
-        end_panel(p);
+    end_panel(p);
+}
+
+/* The first column that is drawn in the chart of this one, and whether a headline is among them. */
+static int leader_of(const struct pt_table *t, int column, bool *has_headline) {
+    const char *family = t->columns[column].family;
+    int first = -1;
+    *has_headline = false;
+    for (int c = 0; c < t->column_count; c++) {
+        bool is_member = family ? t->columns[c].family && strcmp(t->columns[c].family, family) == 0
+                                : c == column;
+        if (!is_member || !is_shown(t, c))
+            continue;
+        first = first < 0 ? c : first;
+        *has_headline |= t->columns[c].importance == PT_HEADLINE;
+    }
+    return first;
+}
+
+static void put_charts(struct page *p, const struct pt_table *t, bool wants_headlines) {
+    for (int c = 0; c < t->column_count; c++) {
+        bool has_headline;
+        if (leader_of(t, c, &has_headline) != c || has_headline != wants_headlines)
+            continue;
+        if (t->columns[c].family)
+            put_family(p, t, c);
+        else
+            put_single(p, t, c);
+    }
 }
 
 static void put_table(struct page *p, const struct pt_table *t) {
-    struct pt_metric m;
     bool has_metrics = false;
     for (int c = 0; c < t->column_count; c++)
-        has_metrics |= pt_metric_of(t, c, &m);
+        has_metrics |= is_shown(t, c);
     if (!has_metrics)
         return;
     begin_row(p, t->help);
-    for (size_t unit = 0; unit < PT_COUNT(units); unit++) {
-        put_unit(p, t, unit, false);
-        put_unit(p, t, unit, true);
-    }
+    put_charts(p, t, true);
+    put_charts(p, t, false);
     pt_json_end(&p->json);
     pt_json_end(&p->json);
 }
@@ -164,7 +211,7 @@ static void put_table(struct page *p, const struct pt_table *t) {
 static void put_overview(struct page *p) {
     char expression[512];
     for (size_t i = 0; i < pt_overview_count; i++) {
-        begin_panel(p, pt_overviews[i].title, pt_overviews[i].unit);
+        begin_panel(p, pt_overviews[i].title, NULL, pt_overviews[i].unit, false);
         snprintf(expression, sizeof expression,
                  "(%s) and on (instance) pitot_build_info{instance=~\"$instance\"}",
                  pt_overviews[i].expression);

@@ -1,69 +1,85 @@
 #include "report/processes.h"
 
 #include "base/mem.h"
-#include "report/curve.h"
+#include "derive/field.h"
 #include "store/rank.h"
+
+#include <stdio.h>
 
 #define PROCESSES_MAX 400
 
-/* Values shown per process, and their columns. */
-static const struct {
-    const char *label, *column;
-} shown[] = {
-    { "CPU time", "pCpuTimeNs" },
-    { "RSS, peak", "pResidentSetSize" },
-    { "PSS, peak", "pPss" },
-    { "Threads, peak", "pNumThreads" },
-    { "Read", "pReadBytes" },
-    { "Written", "pWriteBytes" },
-    { "Major faults", "pMajorFaults" },
-};
+/* Numbers that a list has a heading for: of a counter its growth, of a gauge its peak. */
+static bool is_shown(const struct pt_column *c) {
+    return pt_column_is_drawn(c) && c->heading;
+}
 
-static const char *text_of(const struct pt_report_entities *t,
-                           const struct pt_report_entity *entity, const char *column) {
-    int index = pt_table_find(t->table, column);
-    return index < 0 ? NULL : entity->texts[index];
+static const char *text_of(const struct pt_report_entity *entity, int column) {
+    return column < 0 ? NULL : entity->texts[column];
+}
+
+/* The process id: the number in the key that is not its start. */
+static int find_id(const struct pt_table *table) {
+    for (int i = 0; i < table->column_count; i++)
+        if (table->columns[i].kind == PT_KEY && table->columns[i].type == PT_I64 &&
+            table->columns[i].role != PT_ROLE_START)
+            return i;
+    return -1;
 }
 
 /* Processes of several hosts can have the same pid: add the rank. */
-static void write_id(const struct pt_report_entities *t, const struct pt_report_entity *entity,
-                     const char *key, const char *column, struct pt_json *j) {
-    const char *rank = text_of(t, entity, PT_RANK_COLUMN), *id = text_of(t, entity, column);
+static void write_id(const struct pt_table *table, const struct pt_report_entity *entity,
+                     const char *key, int column, struct pt_json *j) {
+    const char *rank = text_of(entity, pt_table_find(table, PT_RANK_COLUMN));
+    const char *id = text_of(entity, column);
     char *whole = rank && id ? pt_asprintf("%s/%s", rank, id) : NULL;
     pt_json_text(j, key, whole ? whole : id);
     pt_free(whole);
 }
 
-static void write_process(const struct pt_report_entities *t, const struct pt_report_entity *entity,
+static void write_process(const struct pt_table *table, const struct pt_report_entity *entity,
                           int64_t start_ns, struct pt_json *j) {
     pt_json_object(j, NULL);
-    write_id(t, entity, "id", "pId", j);
-    write_id(t, entity, "parent", "pParentId", j);
-    pt_json_text(j, "name", text_of(t, entity, "pName"));
-    pt_json_text(j, "command", text_of(t, entity, "pCmdline"));
+    write_id(table, entity, "id", find_id(table), j);
+    write_id(table, entity, "parent", pt_table_find_role(table, PT_ROLE_PARENT), j);
+    pt_json_text(j, "name", text_of(entity, pt_table_find_role(table, PT_ROLE_NAME)));
+    pt_json_text(j, "command", text_of(entity, pt_field_column(table, PT_FIELD_PROCESS_COMMAND)));
     pt_json_bool(j, "is_recorded", entity->is_recorded);
     pt_json_f64(j, "from", (double)(entity->first_ns - start_ns) / 1e9);
     pt_json_f64(j, "to", (double)(entity->last_ns - start_ns) / 1e9);
     pt_json_array(j, "values");
-    for (size_t i = 0; i < PT_COUNT(shown); i++) {
-        int index = pt_table_find(t->table, shown[i].column);
-        const struct pt_report_entity_column *c = index < 0 ? NULL : &entity->columns[index];
-        if (!c || c->count == 0)
+    for (int i = 0; i < table->column_count; i++) {
+        const struct pt_report_entity_column *c = &entity->columns[i];
+        if (!is_shown(&table->columns[i]))
+            continue;
+        if (c->count == 0)
             pt_json_null(j, NULL);
         else
-            pt_json_f64(j, NULL, t->table->columns[index].kind == PT_COUNTER ? c->sum : c->peak);
+            pt_json_f64(j, NULL, table->columns[i].kind == PT_COUNTER ? c->sum : c->peak);
     }
     pt_json_end(j);
     pt_json_end(j);
 }
 
-static void write_columns(const struct pt_report_entities *t, struct pt_json *j) {
+/* "CPU used, total" of "CPU used, cores": the total of a rate has another unit. */
+static void write_label(const struct pt_column *c, struct pt_json *j) {
+    char title[PT_TITLE_BYTES], label[PT_TITLE_BYTES + 16];
+    const char *what = c->kind == PT_COUNTER                    ? ", total"
+                       : pt_column_combine(c) == PT_COMBINE_MAX ? ""
+                                                                : ", peak";
+    const char *whole = pt_column_title(c, title);
+    snprintf(label, sizeof label, "%.*s%s",
+             (int)(c->kind == PT_COUNTER ? strcspn(whole, ",") : strlen(whole)), whole, what);
+    pt_json_text(j, "label", label);
+}
+
+static void write_columns(const struct pt_table *table, struct pt_json *j) {
     pt_json_array(j, "columns");
-    for (size_t i = 0; i < PT_COUNT(shown); i++) {
-        int index = pt_table_find(t->table, shown[i].column);
+    for (int i = 0; i < table->column_count; i++) {
+        if (!is_shown(&table->columns[i]))
+            continue;
         pt_json_object(j, NULL);
-        pt_json_text(j, "label", shown[i].label);
-        pt_json_text(j, "unit", index < 0 ? "" : pt_unit_text_of(&t->table->columns[index]).base);
+        write_label(&table->columns[i], j);
+        pt_json_text(j, "unit", pt_unit_base(table->columns[i].unit));
         pt_json_end(j);
     }
     pt_json_end(j);
@@ -78,10 +94,10 @@ void pt_report_processes_write(const struct pt_report_entities *entities, int64_
     size_t count = entities->keys.count < PROCESSES_MAX ? entities->keys.count : PROCESSES_MAX;
     pt_json_object(j, "processes");
     pt_json_i64(j, "seen", (int64_t)(entities->keys.count + entities->dropped_count));
-    write_columns(entities, j);
+    write_columns(entities->table, j);
     pt_json_array(j, "rows");
     for (size_t i = 0; i < count; i++)
-        write_process(entities, &entities->list[entities->chosen[i]], start_ns, j);
+        write_process(entities->table, &entities->list[entities->chosen[i]], start_ns, j);
     pt_json_end(j);
     pt_json_end(j);
 }

@@ -3,6 +3,8 @@
 #include "analyze/death.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
+#include "derive/bucket_rows.h"
+#include "derive/field.h"
 #include "profile/files/profile_writers.h"
 #include "report/charts.h"
 #include "report/energy_text.h"
@@ -47,7 +49,8 @@ struct report {
     struct pt_profile_file *profile, *heap; /* or NULL */
     uint64_t sample_count;
     int64_t first_ns, last_ns, first_wall_ns;
-    double *times; /* of samples, in seconds; only with one bucket per sample */
+    uint64_t cost_end; /* in the data */
+    double *times;     /* of samples, in seconds; only with one bucket per sample */
 };
 
 int pt_report_check(struct pt_err *err) {
@@ -59,12 +62,13 @@ int pt_report_check(struct pt_err *err) {
         "then run `make clean` and build again)");
 }
 
-/* Spans and events are drawn separately; GPU timelines are for traces. */
+/* Spans and events are drawn separately; GPU timelines are for traces, histograms for figures. */
 static bool is_charted(const struct pt_table *table) {
     for (size_t i = 0; i < PT_TIMELINE_TABLES; i++)
         if (strcmp(table->name, pt_timeline_tables[i]->name) == 0)
             return false;
-    return strcmp(table->name, "span") != 0 && !pt_report_events_has(table);
+    return strcmp(table->name, pt_fields[PT_FIELD_SPAN_NAME].table) != 0 &&
+           !pt_report_events_has(table) && pt_bucket_rows_find(table) < 0;
 }
 
 static void survey_sample(struct report *r, const struct pt_sample *sample) {
@@ -77,7 +81,7 @@ static void survey_sample(struct report *r, const struct pt_sample *sample) {
         r->last_ns = sample->mono_ns;
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
-            pt_charts_survey(&r->charts[i], &sample->batches[i], sample->mono_ns);
+            pt_charts_survey(&r->charts[i], sample, i);
     if (r->explainer.windows)
         pt_explainer_add(&r->explainer, sample);
 }
@@ -94,7 +98,7 @@ static int survey(struct report *r, struct pt_err *err) {
     const struct pt_schema *schema = &r->reader.schema;
     r->charts = pt_calloc(schema->table_count, sizeof *r->charts);
     for (uint32_t i = 0; i < schema->table_count; i++)
-        pt_charts_init(&r->charts[i], schema->tables[i]);
+        pt_charts_init(&r->charts[i], schema, schema->tables[i]);
     pt_ranks_read(&r->ranks, &r->reader);
     if (r->ranks.count == 0)
         pt_explainer_init(&r->explainer, schema);
@@ -141,7 +145,7 @@ static void draw_sample(struct report *r, uint64_t index, const struct pt_sample
         r->times[index] = (double)(sample->mono_ns - r->first_ns) / 1e9;
     for (uint32_t i = 0; i < r->reader.schema.table_count; i++)
         if (is_charted(r->reader.schema.tables[i]))
-            pt_charts_add(&r->charts[i], &sample->batches[i], sample->mono_ns, bucket);
+            pt_charts_add(&r->charts[i], sample, i, bucket);
     pt_report_figures_add(&r->figures, sample, bucket);
     pt_stragglers_add(&r->stragglers, sample);
     pt_report_spans_add(&r->spans, sample);
@@ -173,6 +177,8 @@ static int draw(struct report *r, struct pt_err *err) {
     /* count damage once */
     r->reader.skipped_bytes = surveyed.skipped_bytes;
     r->reader.skipped_sample_count = surveyed.skipped_sample_count;
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        pt_charts_end(&r->charts[i]);
     pt_report_figures_end(&r->figures);
     pt_stragglers_finish(&r->stragglers);
     pt_sample_release(&sample);
@@ -195,6 +201,10 @@ static void write_run(const struct report *r, struct pt_json *j) {
     pt_json_i64(j, "lost_samples", (int64_t)reader->lost_sample_count);
     pt_json_i64(j, "skipped_samples", (int64_t)reader->skipped_sample_count);
     pt_json_i64(j, "skipped_bytes", (int64_t)reader->skipped_bytes);
+    struct pt_subject subject;
+    char text[PT_SUBJECT_TEXT];
+    pt_subject_read(&subject, reader);
+    pt_json_text(j, "subject", pt_subject_say(&subject, "the command", text, sizeof text));
     pt_json_text(j, "end", cause.kind ? cause.text : end ? end->text : NULL);
     pt_json_text(j, "currency", r->basis.currency[0] ? r->basis.currency : NULL);
     pt_json_end(j);
@@ -254,14 +264,43 @@ static void write_flame(const struct report *r, const char *key, const struct pt
     pt_buf_release(&text);
 }
 
+/* JSON of a fixed length, so that it can be replaced when the rest of the page is written. */
+#define COST_BYTES 128
+
+static void print_cost(const struct report *r, char text[COST_BYTES + 1]) {
+    struct pt_own_cost cost = { 0 };
+    char json[COST_BYTES + 1] = "null";
+    bool is_known = r->o->cost || pt_own_cost_find(&cost, &r->reader);
+    if (r->o->cost)
+        r->o->cost(r->o->user, &cost);
+    if (is_known)
+        snprintf(json, sizeof json, "{\"cpu_s\":%.6f,\"share\":%.9f,\"peak\":%lld}",
+                 (double)cost.cpu_ns / 1e9, pt_own_cost_share(&cost), (long long)cost.peak_bytes);
+    snprintf(text, COST_BYTES + 1, "%-*s", COST_BYTES, json);
+}
+
+/* The page itself is part of the cost. */
+static int update_cost(const struct report *r, struct pt_out *out, uint64_t offset) {
+    char text[COST_BYTES + 1];
+    int rc = pt_out_flush(out);
+    if (rc || !r->o->cost || !out->temporary)
+        return rc;
+    print_cost(r, text);
+    return pwrite(out->fd, text, COST_BYTES, (off_t)offset) == COST_BYTES ? 0 : -errno;
+}
+
 static void write_data(struct report *r, struct pt_json *j) {
     const struct pt_schema *schema = &r->reader.schema;
     const struct pt_journal_note *static_note = pt_journal_note_find(&r->reader, "static");
-    int processes = pt_schema_find(schema, "process");
+    int processes = pt_field_table(schema, PT_FIELD_PROCESS_COMMAND);
     pt_json_object(j, NULL);
     pt_json_text(j, "format", "pitot-report");
-    pt_json_i64(j, "version", 1);
+    pt_json_i64(j, "version", 2);
     pt_json_text(j, "pitot", PITOT_VERSION);
+    char cost[COST_BYTES + 1];
+    print_cost(r, cost);
+    pt_json_raw(j, "cost", pt_str_from(cost));
+    r->cost_end = pt_out_offset(j->out);
     write_run(r, j);
     pt_json_object(j, "axis");
     pt_json_i64(j, "count", r->axis.count);
@@ -275,12 +314,15 @@ static void write_data(struct report *r, struct pt_json *j) {
         pt_json_str(j, "static", (struct pt_str){ static_note->text, static_note->text_len });
     else
         pt_json_null(j, "static");
+    pt_subject_read(&r->figures.subject, &r->reader);
     pt_report_ranks_write(&r->reader, &r->stragglers, j);
     pt_report_figures_write(&r->figures, j, &r->blob);
     pt_json_array(j, "tables");
     for (uint32_t i = 0; i < schema->table_count; i++)
-        if (is_charted(schema->tables[i]))
+        if (is_charted(schema->tables[i])) {
+            r->charts[i].subject = r->figures.subject;
             pt_charts_write(&r->charts[i], j, &r->blob);
+        }
     pt_json_end(j);
     pt_report_events_write(&r->events, r->first_ns, j);
     pt_report_spans_write(&r->spans, r->first_ns, j, &r->blob);
@@ -305,16 +347,22 @@ static int write_page(struct report *r, struct pt_err *err) {
     rc = pt_out_close(&memory);
     pt_out_text(&out, pt_report_page_head);
     /* a "<" could end the <script>; in JSON it occurs in strings only */
-    for (size_t i = 0; i < data.len; i++)
+    uint64_t cost_offset = 0;
+    for (size_t i = 0; i < data.len; i++) {
+        if (i + COST_BYTES == r->cost_end)
+            cost_offset = pt_out_offset(&out);
         if (data.at[i] == '<')
             pt_out_text(&out, "\\u003c");
         else
             pt_out_char(&out, (char)data.at[i]);
+    }
     pt_out_text(&out, pt_report_page_middle);
     if (!rc)
         rc = pt_blob_write(&r->blob, &out);
     pt_out_text(&out, pt_report_page_tail);
     pt_buf_release(&data);
+    if (!rc)
+        rc = update_cost(r, &out, cost_offset);
     if (rc)
         pt_out_discard(&out);
     else

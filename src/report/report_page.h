@@ -7,6 +7,7 @@
 
 #include "analyze/energy_basis.h"
 #include "base/err.h"
+#include "store/own_cost.h"
 
 struct pt_report_options {
     const char *journal;
@@ -14,6 +15,9 @@ struct pt_report_options {
     const char *profile; /* of CPU time; NULL: <uuid>.cpu.pitotprof next to the journal, if any */
     /* the heap profile is always <uuid>.heap.pitotprof */
     const struct pt_energy_basis *assumed; /* overrides the recorded assumptions, or NULL */
+    /* What the run has cost Pitot until the page is complete; NULL: what the journal says. */
+    void (*cost)(void *user, struct pt_own_cost *cost);
+    void *user;
 };
 
 /* Does this build have the page? 0 or -ENOENT with a message. */

@@ -28,11 +28,11 @@ static void print_limits(struct pt_out *out) {
 }
 
 static void print_condition(struct pt_out *out, const char *lead, const struct pt_condition *c) {
-    const char *name = pt_signal_infos[c->signal].name;
+    const char *name = pt_figures[c->signal].name;
     char text[128], certain[32] = "";
     pt_condition_print(c, text, sizeof text);
     if (c->certain != 0)
-        pt_signal_print(c->signal, c->certain, certain, sizeof certain);
+        pt_figure_print(c->signal, c->certain, certain, sizeof certain);
     pt_out_printf(out, "| %s | `%s` |%s | %s%s|\n", lead, name, text + strlen(name), certain,
                   *certain ? " " : "");
 }
@@ -85,9 +85,9 @@ void pt_rules_page_print(struct pt_out *out) {
     for (size_t i = 0; (rule = pt_rule_at(i)); i++)
         print_rule(out, rule);
     pt_out_text(out, "\n## Signals\n\n| signal | meaning | recorded with |\n|---|---|---|\n");
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
-        const char *option = pt_signal_option((enum pt_signal_id)id);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
+        const char *option = pt_signal_option((enum pt_figure_id)id);
         pt_out_printf(out, option ? "| `%s` | %s | `%s` |\n" : "| `%s` | %s | |\n",
-                      pt_signal_infos[id].name, pt_signal_infos[id].help, option);
+                      pt_figures[id].name, pt_figures[id].help, option);
     }
 }

@@ -1,6 +1,6 @@
 #include "report/run_profile.h"
 
-#include "profile/sample/symbolize.h"
+#include "profile/sample/confined_names.h"
 #include "store/run.h"
 
 #include <unistd.h>
@@ -13,7 +13,7 @@ int pt_profile_read_named(struct pt_profile_file **into, const char *path, struc
         pt_run_profile_free(f);
         return rc;
     }
-    pt_symbolize_saved(&f->profile);
+    pt_confined_names_saved(f);
     *into = f;
     return 0;
 }

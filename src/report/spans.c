@@ -1,5 +1,6 @@
 #include "report/spans.h"
 
+#include "derive/field.h"
 #include "store/rank.h"
 
 #include <stdio.h>
@@ -8,21 +9,25 @@
 #define NAMES_MAX   500
 #define THREADS_MAX 200
 
-static int find(const struct pt_schema *schema, int table, const char *name, enum pt_type type) {
-    int column = pt_table_find(schema->tables[table], name);
-    return column >= 0 && schema->tables[table]->columns[column].type == type ? column : -1;
+static int checked(const struct pt_table *table, int column, enum pt_type type) {
+    return column >= 0 && table->columns[column].type == type ? column : -1;
+}
+
+static int find(const struct pt_table *table, enum pt_field_id field, enum pt_type type) {
+    return checked(table, pt_field_column(table, field), type);
 }
 
 void pt_report_spans_init(struct pt_report_spans *s, const struct pt_schema *schema) {
-    *s = (struct pt_report_spans){ .table = pt_schema_find(schema, "span") };
+    *s = (struct pt_report_spans){ .table = pt_field_table(schema, PT_FIELD_SPAN_NAME) };
     if (s->table < 0)
         return;
-    s->rank = find(schema, s->table, PT_RANK_COLUMN, PT_STRING);
-    s->pid = find(schema, s->table, "sPid", PT_I64);
-    s->thread = find(schema, s->table, "sThread", PT_I64);
-    s->name = find(schema, s->table, "sName", PT_STRING);
-    s->start = find(schema, s->table, "sStart", PT_I64);
-    s->duration = find(schema, s->table, "sDuration", PT_I64);
+    const struct pt_table *table = schema->tables[s->table];
+    s->rank = checked(table, pt_table_find(table, PT_RANK_COLUMN), PT_STRING);
+    s->pid = find(table, PT_FIELD_SPAN_PROCESS, PT_I64);
+    s->thread = find(table, PT_FIELD_SPAN_THREAD, PT_I64);
+    s->name = find(table, PT_FIELD_SPAN_NAME, PT_STRING);
+    s->start = find(table, PT_FIELD_SPAN_START, PT_I64);
+    s->duration = find(table, PT_FIELD_SPAN_DURATION, PT_I64);
     if (s->pid < 0 || s->thread < 0 || s->name < 0 || s->start < 0 || s->duration < 0)
         s->table = -1;
 }

@@ -5,14 +5,17 @@
 #include <math.h>
 #include <stdio.h>
 
+#define TITLE_WIDTH 20
+
 void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema) {
     *s = (struct pt_summary){ .samples_per_point = 1 };
-    pt_figure_reader_init(&s->figures, schema);
+    pt_figure_stream_init(&s->figures, schema);
     pt_energy_meter_init(&s->energy, schema);
 }
 
 void pt_summary_release(struct pt_summary *s) {
-    pt_figure_reader_release(&s->figures);
+    pt_figure_stream_release(&s->figures);
+    pt_figure_totals_release(&s->totals);
     pt_energy_meter_release(&s->energy);
 }
 
@@ -34,60 +37,29 @@ static void add_point(struct pt_summary *s) {
         s->point_count++;
     }
     for (int f = 0; f < PT_FIGURE_COUNT; f++)
-        if (s->figures.is_known[f]) {
+        if (pt_figure_is_known(&s->figures, (enum pt_figure_id)f)) {
             double *point = &s->points[f][s->point_count - 1];
-            *point = larger(*point, s->figures.values[f]);
+            *point = larger(*point, s->figures.now[f].value);
         }
     s->samples_in_point = (s->samples_in_point + 1) % s->samples_per_point;
 }
 
-static bool cell(const struct pt_batch *b, uint32_t row, const char *name, int64_t *value) {
-    int column = pt_table_find(b->table, name);
-    if (column < 0 || pt_is_null(b, row, column))
-        return false;
-    *value = pt_get_i64(b, row, column);
-    return true;
-}
-
-static void note_overhead(struct pt_summary *s, const struct pt_sample *sample) {
-    int table = pt_schema_find(sample->schema, "collector");
-    const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
-    for (uint32_t row = 0; b && row < b->row_count; row++) {
-        if (!pt_str_eq(pt_get_str(b, row, 0), PT_STR("pitot")))
-            continue;
-        if (cell(b, row, "colCpuTime", &s->own_cpu_ns) && !s->has_overhead)
-            s->first_own_cpu_ns = s->own_cpu_ns;
-        s->has_overhead = true;
-        cell(b, row, "colRss", &s->own_rss_bytes);
-        cell(b, row, "colLateTicks", &s->late_count);
-        cell(b, row, "colDroppedTicks", &s->dropped_count);
-    }
-}
-
 void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
-    note_overhead(s, sample);
-    if (!pt_figure_reader_next(&s->figures, sample))
+    if (!pt_figure_stream_add(&s->figures, sample))
         return;
     pt_energy_meter_add(&s->energy, sample, &s->figures);
     if (s->sample_count++ == 0)
         s->first_mono_ns = sample->mono_ns;
     s->last_mono_ns = sample->mono_ns;
-    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
-        if (!s->figures.is_known[f])
-            continue;
-        s->sum[f] += s->figures.values[f] * s->figures.seconds[f];
-        s->seconds[f] += s->figures.seconds[f];
-        s->peak[f] =
-            s->count[f]++ == 0 ? s->figures.values[f] : larger(s->peak[f], s->figures.values[f]);
-    }
+    pt_figure_totals_add(&s->totals, &s->figures);
     add_point(s);
 }
 
 static void print_curve(const struct pt_summary *s, int figure, struct pt_out *out) {
     static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-    double top = s->peak[figure];
-    if (pt_figures[figure].format == PT_FORMAT_PERCENT && top < 100)
-        top = 100;
+    double top = s->totals.sums[figure].peak;
+    if (pt_figures[figure].form == PT_FORM_SHARE && top < 1)
+        top = 1;
     for (unsigned i = 0; i < s->point_count; i++) {
         double value = s->points[figure][i];
         if (isnan(value))
@@ -98,35 +70,52 @@ static void print_curve(const struct pt_summary *s, int figure, struct pt_out *o
 }
 
 static void print_overhead(const struct pt_summary *s, struct pt_out *out) {
-    double seconds = (double)(s->last_mono_ns - s->first_mono_ns) / 1e9;
-    if (!s->has_overhead || seconds <= 0)
+    double percent = pt_own_cost_share(&s->cost) * 100;
+    char memory[32], seconds[32];
+    if (s->cost.cpu_ns <= 0)
         return;
-    char memory[32];
-    double used = (double)(s->own_cpu_ns - s->first_own_cpu_ns) / 1e9;
-    pt_figure_print(PT_FORMAT_BYTES, (double)s->own_rss_bytes, memory, sizeof memory);
-    pt_out_printf(out, "Pitot used %.2f %% of one CPU, %s", used / seconds * 100, memory);
-    if (s->late_count > 0)
-        pt_out_printf(out, "; %lld late ticks were skipped", (long long)s->late_count);
-    if (s->dropped_count > 0)
-        pt_out_printf(out, "; %lld ticks could not be written", (long long)s->dropped_count);
+    pt_form_print(PT_FORM_BYTES, (double)s->cost.peak_bytes, memory, sizeof memory);
+    pt_form_print(PT_FORM_SECONDS, (double)s->cost.cpu_ns / 1e9, seconds, sizeof seconds);
+    pt_out_printf(out, "Pitot used %s of CPU time (%s%.2f %% of one CPU), %s", seconds,
+                  percent < 0.01 ? "< " : "", percent < 0.01 ? 0.01 : percent, memory);
+    double late = s->totals.sums[PT_FIGURE_PITOT_LATE].peak,
+           dropped = s->totals.sums[PT_FIGURE_PITOT_DROPPED].peak,
+           starved = s->totals.sums[PT_FIGURE_PITOT_STARVED].peak;
+    if (late >= 0.5)
+        pt_out_printf(out, "; %.0f late ticks were skipped", late);
+    if (late >= 0.5 && starved >= 0.0005)
+        pt_out_printf(out, " (Pitot waited %.3g s for a CPU)", starved);
+    if (dropped >= 0.5)
+        pt_out_printf(out, "; %.0f ticks could not be written", dropped);
     pt_out_char(out, '\n');
+}
+
+static bool is_printed(const struct pt_summary *s, int figure) {
+    return pt_figures[figure].importance == PT_HEADLINE && s->totals.sums[figure].is_known;
 }
 
 void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_unicode) {
     bool has_heading = false;
+    char title[PT_SUBJECT_TEXT];
+    int width = TITLE_WIDTH;
     for (int f = 0; f < PT_FIGURE_COUNT; f++) {
-        if (s->count[f] == 0)
+        pt_subject_say(&s->subject, pt_figures[f].title, title, sizeof title);
+        if (is_printed(s, f) && (int)strlen(title) > width)
+            width = (int)strlen(title);
+    }
+    for (int f = 0; f < PT_FIGURE_COUNT; f++) {
+        if (!is_printed(s, f))
             continue;
         if (!has_heading)
-            pt_out_printf(out, "%-20s %10s %10s\n", "", "mean", "peak");
+            pt_out_printf(out, "%-*s %10s %10s\n", width, "", "whole run", "peak");
         has_heading = true;
-        char mean[32], peak[32];
-        /* weighted by time: the last interval of a run is shorter */
-        pt_figure_print(pt_figures[f].format,
-                        s->seconds[f] > 0 ? s->sum[f] / s->seconds[f] : s->peak[f], mean,
-                        sizeof mean);
-        pt_figure_print(pt_figures[f].format, s->peak[f], peak, sizeof peak);
-        pt_out_printf(out, "%-20s %10s %10s", pt_figures[f].label, mean, peak);
+        char whole[32], peak[32];
+        pt_form_print(pt_figures[f].form, pt_figure_totals_value(&s->totals, (enum pt_figure_id)f),
+                      whole, sizeof whole);
+        pt_form_print(pt_figures[f].form, s->totals.sums[f].peak, peak, sizeof peak);
+        pt_out_printf(out, "%-*s %10s %10s", width,
+                      pt_subject_say(&s->subject, pt_figures[f].title, title, sizeof title), whole,
+                      peak);
         if (use_unicode) {
             pt_out_text(out, "  ");
             print_curve(s, f, out);
@@ -136,7 +125,7 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
     struct pt_energy_report report;
     pt_energy_report_make(&report, &s->energy, &s->energy_basis);
     if (pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL])) {
-        pt_out_printf(out, "%-20s ", "Energy");
+        pt_out_printf(out, "%-*s ", width, "Energy");
         pt_energy_print_short(&report, use_unicode, out);
         pt_out_char(out, '\n');
     }

@@ -1,30 +1,28 @@
-/* report/summary.h -- the text at the end of a run: peak, mean and curve of the main figures. */
+/* report/summary.h -- the text at the end of a run: the main figures over the whole run (means,
+ * and percentiles of all requests), their peaks and curves. */
 #ifndef PT_REPORT_SUMMARY_H
 #define PT_REPORT_SUMMARY_H
 
 #include "analyze/run_energy.h"
-#include "analyze/figure.h"
 #include "base/out.h"
+#include "store/own_cost.h"
+#include "store/subject.h"
 
 /* A curve of bounded size over a run of any length: when it is full, neighbours are merged and each
  * point covers twice as many samples. Keeps the peaks. */
 #define PT_SUMMARY_POINTS 64
 
 struct pt_summary {
-    struct pt_figure_reader figures;
-    double sum[PT_FIGURE_COUNT], seconds[PT_FIGURE_COUNT]; /* sum of values times seconds */
-    double peak[PT_FIGURE_COUNT];
-    uint64_t count[PT_FIGURE_COUNT];
+    struct pt_figure_stream figures;
+    struct pt_figure_totals totals;
     double points[PT_FIGURE_COUNT][PT_SUMMARY_POINTS]; /* NaN = unknown */
     unsigned point_count, samples_per_point, samples_in_point;
     uint64_t sample_count;
     int64_t first_mono_ns, last_mono_ns;
-    /* Pitot's overhead, from the last row of the collector table. */
-    int64_t own_cpu_ns, own_rss_bytes, late_count, dropped_count;
-    int64_t first_own_cpu_ns;
-    bool has_overhead;
     struct pt_energy_meter energy;
-    struct pt_energy_basis energy_basis; /* the caller can fill it before printing */
+    struct pt_energy_basis energy_basis; /* the caller can fill these before printing */
+    struct pt_own_cost cost;
+    struct pt_subject subject;
 };
 
 void pt_summary_init(struct pt_summary *s, const struct pt_schema *schema);

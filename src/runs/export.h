@@ -3,7 +3,7 @@
 #define PT_RUNS_EXPORT_H
 
 #include "format/rows/sink.h"
-#include "store/journal.h"
+#include "store/own_cost.h"
 
 #define PT_EXPORT_FORMATS 16
 
@@ -20,6 +20,7 @@ struct pt_export_result {
     uint64_t sample_count;
     uint64_t tail_bytes, skipped_bytes, skipped_sample_count;
     bool is_complete;
+    bool has_failed[PT_EXPORT_FORMATS]; /* at least one file of the format is missing */
     char uuid[37];
 };
 
@@ -28,6 +29,9 @@ struct pt_export_observer {
     void *user;
     void (*begin)(void *user, const struct pt_journal_reader *reader);
     void (*sample)(void *user, const struct pt_sample *sample);
+    /* When every file is complete but that of Pitot's own cost: what it was until now. Without this
+     * function it is what the journal says. */
+    void (*cost)(void *user, struct pt_own_cost *cost);
     void (*end)(void *user, const struct pt_journal_reader *reader);
 };
 

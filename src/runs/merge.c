@@ -1,11 +1,16 @@
 #include "runs/merge.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/log.h"
+#include "derive/field.h"
+#include "derive/span_role.h"
 #include "store/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,9 +22,6 @@ static const char *const method_names[] = {
     [PT_CLOCK_EVENTS] = "matched events",
     [PT_CLOCK_WALL] = "wall clock",
 };
-
-/* Columns with CLOCK_MONOTONIC times, which are aligned like the times of reads. */
-static const struct { const char *table, *column; } time_columns[] = { { "span", "sStart" } };
 
 static int cannot_read(const struct pt_merge_run *run, int rc, struct pt_err *err) {
     return pt_fail(err, rc, "cannot read %s: %s", run->journal, strerror(-rc));
@@ -59,15 +61,15 @@ static bool has_i64(const struct pt_batch *b, uint32_t row, int column) {
 
 /* All ranks leave a collective operation at the same time. */
 static void survey_spans(struct survey *s, const struct pt_sample *sample) {
-    int table = pt_schema_find(sample->schema, "span");
-    const struct pt_batch *b = table < 0 ? NULL : &sample->batches[table];
+    const struct pt_batch *b = pt_field_rows(sample, PT_FIELD_SPAN_NAME);
     for (uint32_t row = 0; b && row < b->row_count; row++) {
-        int name = pt_table_find(b->table, "sName"), start = pt_table_find(b->table, "sStart"),
-            duration = pt_table_find(b->table, "sDuration"),
-            argument = pt_table_find(b->table, "sArgument");
+        int name = pt_field_column(b->table, PT_FIELD_SPAN_NAME),
+            start = pt_field_column(b->table, PT_FIELD_SPAN_START),
+            duration = pt_field_column(b->table, PT_FIELD_SPAN_DURATION),
+            argument = pt_field_column(b->table, PT_FIELD_SPAN_ARGUMENT);
         if (name < 0 || b->table->columns[name].type != PT_STRING || pt_is_null(b, row, name) ||
             !has_i64(b, row, start) || !has_i64(b, row, duration) ||
-            !pt_is_collective(pt_get_str(b, row, name)))
+            pt_span_role(pt_get_str(b, row, name)) != PT_SPAN_COLLECTIVE)
             continue;
         int64_t number = has_i64(b, row, argument) ? pt_get_i64(b, row, argument) : 0;
         add_event(s, pt_get_str(b, row, name), has_i64(b, row, argument) ? &number : NULL,
@@ -75,11 +77,24 @@ static void survey_spans(struct survey *s, const struct pt_sample *sample) {
     }
 }
 
+static bool has_main_row(const struct pt_sample *sample) {
+    for (uint32_t t = 0; t < sample->schema->table_count; t++)
+        if (!sample->schema->tables[t]->file[0] && sample->batches[t].row_count > 0)
+            return true;
+    return false;
+}
+
 static void survey_sample(struct survey *s, const struct pt_sample *sample) {
     struct pt_merge_run *run = s->run;
     if (run->sample_count++ == 0) {
         run->first_mono_ns = sample->mono_ns;
         run->ahead_ns = sample->wall_ns - sample->mono_ns;
+        run->closest_ns = INT64_MAX;
+    }
+    if (has_main_row(sample)) {
+        int64_t apart_ns = run->last_row_ns ? sample->mono_ns - run->last_row_ns : INT64_MAX;
+        run->closest_ns = apart_ns < run->closest_ns ? apart_ns : run->closest_ns;
+        run->last_row_ns = sample->mono_ns;
     }
     if (sample->mono_ns > run->last_mono_ns)
         run->last_mono_ns = sample->mono_ns;
@@ -237,31 +252,36 @@ static struct pt_merge_run *earliest(const struct pt_merge *m) {
     return first;
 }
 
-static void shift_times(struct pt_batch *b, int64_t shift_ns) {
-    for (size_t i = 0; i < PT_COUNT(time_columns); i++) {
-        int column = strcmp(time_columns[i].table, b->table->name) == 0
-                         ? pt_table_find(b->table, time_columns[i].column)
-                         : -1;
-        uint32_t row = b->row_count - 1;
-        if (has_i64(b, row, column))
-            pt_set_i64(b, column, pt_get_i64(b, row, column) + shift_ns);
-    }
+/* The start of an event is a CLOCK_MONOTONIC time, aligned like the times of reads. */
+static void shift_start(struct pt_batch *b, int64_t shift_ns) {
+    int column =
+        b->table->rows == PT_ROWS_EVENTS ? pt_table_find_role(b->table, PT_ROLE_START) : -1;
+    uint32_t row = b->row_count - 1;
+    if (has_i64(b, row, column))
+        pt_set_i64(b, column, pt_get_i64(b, row, column) + shift_ns);
 }
 
 /* The main file takes the rank of its rows from its first table, so that needs a rank too. */
 static void complete_main_row(const struct pt_merge_run *run, struct pt_sample *sample) {
     struct pt_batch *first = NULL;
-    bool has_rows = false;
-    for (uint32_t t = 0; t < sample->schema->table_count; t++) {
-        if (sample->schema->tables[t]->file[0])
-            continue;
-        first = first ? first : &sample->batches[t];
-        has_rows |= sample->batches[t].row_count > 0;
-    }
-    if (!has_rows || first->row_count > 0)
+    for (uint32_t t = 0; t < sample->schema->table_count && !first; t++)
+        if (!sample->schema->tables[t]->file[0])
+            first = &sample->batches[t];
+    if (!has_main_row(sample) || first->row_count > 0)
         return;
     pt_batch_add_row(first);
     pt_set_str(first, 0, pt_str_from(run->label));
+}
+
+/* Unix time of the current sample by the reference clock. Samples less than 1 ms apart keep their
+ * milliseconds, which are different: their clock moves by whole ones. */
+static int64_t wall_of_next(const struct pt_merge *m, const struct pt_merge_run *run) {
+    if (run->clock.offset_ns == 0)
+        return run->next.wall_ns;
+    int64_t shift_ns = run->clock.offset_ns + m->runs[0].ahead_ns - run->ahead_ns;
+    if (run->closest_ns < PT_NS_PER_MS)
+        shift_ns = (int64_t)round((double)shift_ns / PT_NS_PER_MS) * PT_NS_PER_MS;
+    return run->next.mono_ns + run->ahead_ns + shift_ns;
 }
 
 /* The current sample of the run, with its label and on the common clock. */
@@ -269,8 +289,7 @@ static void translate(const struct pt_merge *m, const struct pt_merge_run *run,
                       struct pt_sample *sample) {
     pt_sample_clear(sample);
     sample->mono_ns = run->next.mono_ns + run->clock.offset_ns;
-    sample->wall_ns =
-        run->clock.offset_ns == 0 ? run->next.wall_ns : sample->mono_ns + m->runs[0].ahead_ns;
+    sample->wall_ns = wall_of_next(m, run);
     for (uint32_t t = 0; t < run->reader.schema.table_count; t++) {
         int table = pt_schema_find(&m->schema, run->reader.schema.tables[t]->name);
         struct pt_batch *into = &sample->batches[table];
@@ -278,7 +297,7 @@ static void translate(const struct pt_merge *m, const struct pt_merge_run *run,
             pt_projection_add(&run->projections[t], &run->next.batches[t], row,
                               run->clock.offset_ns, into);
             pt_set_str(into, 0, pt_str_from(run->label));
-            shift_times(into, run->clock.offset_ns);
+            shift_start(into, run->clock.offset_ns);
         }
     }
     complete_main_row(run, sample);
@@ -316,7 +335,7 @@ static void put_run(const struct pt_merge_run *run, struct pt_json *j) {
 static int note_runs(const struct pt_merge *m, struct pt_journal *journal) {
     struct pt_buf text = { 0 };
     struct pt_out out;
-    struct pt_json j = { .out = &out };
+    struct pt_json j = { .out = &out, .mask = pt_mask_value };
     pt_out_memory(&out, &text);
     pt_json_object(&j, NULL);
     pt_json_array(&j, "runs");

@@ -26,6 +26,7 @@ struct pt_merge_run {
     struct pt_rank_identity identity;
     uint64_t sample_count;
     int64_t first_mono_ns, last_mono_ns, ahead_ns; /* wall - mono, of the first sample */
+    int64_t last_row_ns, closest_ns;               /* rows of the main file: last, closest two */
     struct pt_clock_events events;
 
     enum pt_clock_method method;

@@ -3,28 +3,20 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "derive/field.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define FINISH_STEP_US 5000
-
-static struct pt_str text_at(const struct pt_batch *b, uint32_t row, const char *column) {
-    int index = pt_table_find(b->table, column);
-    return index < 0 || pt_is_null(b, row, index) ? PT_STR("") : pt_get_str(b, row, index);
-}
-
-static double number_at(const struct pt_batch *b, uint32_t row, const char *column) {
-    int index = pt_table_find(b->table, column);
-    return index < 0 || pt_is_null(b, row, index) ? NAN : pt_get_number(b, row, index);
-}
 
 /* An unknown value is empty. */
 static char *number_variable(const char *name, double value) {
@@ -39,12 +31,12 @@ static char *text_variable(const char *name, struct pt_str value) {
 static struct pt_alert_call make_call(const struct pt_alert_command *c, const struct pt_batch *b,
                                       uint32_t row, int64_t wall_ns) {
     return (struct pt_alert_call){ {
-        text_variable("RULE", text_at(b, row, "aRule")),
-        text_variable("ENTITY", text_at(b, row, "aEntity")),
-        text_variable("METRIC", text_at(b, row, "aMetric")),
-        text_variable("STATE", text_at(b, row, "aState")),
-        number_variable("VALUE", number_at(b, row, "aValue")),
-        number_variable("THRESHOLD", number_at(b, row, "aThreshold")),
+        text_variable("RULE", pt_field_text(b, row, PT_FIELD_ALERT_RULE)),
+        text_variable("ENTITY", pt_field_text(b, row, PT_FIELD_ALERT_ENTITY)),
+        text_variable("METRIC", pt_field_text(b, row, PT_FIELD_ALERT_METRIC)),
+        text_variable("STATE", pt_field_text(b, row, PT_FIELD_ALERT_STATE)),
+        number_variable("VALUE", pt_field_number(b, row, PT_FIELD_ALERT_VALUE)),
+        number_variable("THRESHOLD", pt_field_number(b, row, PT_FIELD_ALERT_THRESHOLD)),
         pt_asprintf("PITOT_ALERT_TIME=%lld", (long long)(wall_ns / PT_NS_PER_MS)),
         text_variable("RUN", pt_str_from(c->run ? c->run : "")),
     } };
@@ -93,7 +85,10 @@ static int spawn(struct pt_alert_command *c, char **environment) {
                                               POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
+    int own = getpriority(PRIO_PROCESS, 0);
+    (void)setpriority(PRIO_PROCESS, 0, c->nice_value);
     int rc = posix_spawn(&c->pid, shell, &files, &attributes, argv, environment);
+    (void)setpriority(PRIO_PROCESS, 0, own);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return -rc;
@@ -117,8 +112,7 @@ static void start_next(struct pt_alert_command *c) {
 }
 
 void pt_alert_command_add(struct pt_alert_command *c, const struct pt_sample *changes) {
-    int table = c->command ? pt_schema_find(changes->schema, "alert") : -1;
-    const struct pt_batch *b = table < 0 ? NULL : &changes->batches[table];
+    const struct pt_batch *b = c->command ? pt_field_rows(changes, PT_FIELD_ALERT_RULE) : NULL;
     for (uint32_t row = 0; b && row < b->row_count; row++) {
         if (c->count == PT_ALERT_COMMAND_WAITING) {
             c->dropped_count++;

@@ -28,6 +28,7 @@ struct pt_alert_command {
     pid_t pid; /* of the running command; 0: none */
     int64_t started_ns;
     uint64_t failed_count, dropped_count;
+    int nice_value;     /* of the command; Pitot may have a higher priority itself */
     int64_t timeout_ns; /* 0: PT_ALERT_COMMAND_TIMEOUT_NS */
 };
 

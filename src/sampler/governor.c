@@ -1,15 +1,7 @@
 #include "sampler/governor.h"
 
+#include <assert.h>
 #include <math.h>
-
-const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
-    [PT_KNOB_PSS] = { .name = "pss", .level_count = 1 },
-    [PT_KNOB_COMMAND_LINES] = { .name = "command lines", .level_count = 1 },
-    [PT_KNOB_PROCESSES] = { "processes", 6, { "processes" } },
-    [PT_KNOB_CONTAINERS] = { "containers", 6, { "containers" } },
-    [PT_KNOB_PRESSURE] = { "pressure", 6, { "pressure" } },
-    [PT_KNOB_HOST] = { "host", 3, { "cpu", "mem", "disk", "net" } },
-};
 
 #define MEAN_TIME_CONSTANT_S 10
 #define STEP_SECONDS         3  /* wait for the effect of a step before the next one */
@@ -18,37 +10,44 @@ const struct pt_governor_knob_info pt_governor_knobs[PT_KNOB_COUNT] = {
 #define LIMIT_OF_BUDGET      0.8
 #define WORTH_OF_BUDGET      0.05 /* a knob that would save less is not used */
 
-void pt_governor_init(struct pt_governor *g, double budget) {
-    *g = (struct pt_governor){ .budget = budget, .last_step_seconds = -STEP_SECONDS };
+void pt_governor_init(struct pt_governor *g, double budget, const struct pt_governor_knob *knobs,
+                      int knob_count) {
+    assert(knob_count <= PT_GOVERNOR_KNOBS);
+    *g = (struct pt_governor){ .budget = budget,
+                               .knobs = knobs,
+                               .knob_count = knob_count,
+                               .last_step_seconds = -STEP_SECONDS };
 }
 
 static bool step_down(struct pt_governor *g, double seconds, const double *knob_cost,
                       struct pt_governor_action *action) {
-    for (int k = 0; k < PT_KNOB_COUNT; k++) {
+    int best = -1;
+    for (int k = 0; k < g->knob_count; k++) {
         bool is_worth_it = knob_cost[k] / seconds >= g->budget * WORTH_OF_BUDGET;
-        if (g->levels[k] >= pt_governor_knobs[k].level_count || !is_worth_it)
+        if (g->levels[k] >= g->knobs[k].level_count || !is_worth_it)
             continue;
-        *action = (struct pt_governor_action){ (enum pt_governor_knob)k, ++g->levels[k], false };
-        return true;
+        int order = best < 0 ? -1 : g->knobs[k].rank - g->knobs[best].rank;
+        if (order < 0 || (order == 0 && knob_cost[k] > knob_cost[best]))
+            best = k;
     }
-    return false;
+    if (best < 0)
+        return false;
+    g->steps[g->step_count++] = (uint8_t)best;
+    *action = (struct pt_governor_action){ best, ++g->levels[best], false };
+    return true;
 }
 
 static bool step_back(struct pt_governor *g, struct pt_governor_action *action) {
-    if (g->restored_count >= RESTORES_MAX)
+    if (g->restored_count >= RESTORES_MAX || g->step_count == 0)
         return false;
-    for (int k = PT_KNOB_COUNT; k-- > 0;) {
-        if (g->levels[k] == 0)
-            continue;
-        g->restored_count++;
-        *action = (struct pt_governor_action){ (enum pt_governor_knob)k, --g->levels[k], true };
-        return true;
-    }
-    return false;
+    int last = g->steps[--g->step_count];
+    g->restored_count++;
+    *action = (struct pt_governor_action){ last, --g->levels[last], true };
+    return true;
 }
 
-bool pt_governor_step(struct pt_governor *g, double seconds, double used,
-                      const double knob_cost[PT_KNOB_COUNT], struct pt_governor_action *action) {
+bool pt_governor_step(struct pt_governor *g, double seconds, double used, const double *knob_cost,
+                      struct pt_governor_action *action) {
     if (seconds <= 0)
         return false;
     double share = used / seconds, limit = LIMIT_OF_BUDGET * g->budget;

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "Text of the note")
+#define MARK_COLUMNS(X, t)                                                          \
+    X(t, text, "mText", INFO, STRING, NONE, 0, "Text of the note", .title = "Note", \
+      .heading = "NOTE", .role = PT_ROLE_NAME, .words = "mark")
 PT_TABLE(mark, PT_TABLE_ROWS(EVENTS, "marks", NULL), "Timestamped notes, added by `pitot mark`",
          MARK_COLUMNS, "pitot mark");
 
@@ -43,7 +45,13 @@ void pt_marks_close(struct pt_marks *m) {
     *m = (struct pt_marks){ .fd = -1 };
 }
 
-bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MAX + 1]) {
+/* The first byte of a line may say what it is; a text that starts with one of these has another in
+ * front. */
+#define KEEP  '\x01' /* a black box shall keep the minutes before */
+#define PLAIN '\x02'
+
+bool pt_marks_next(struct pt_marks *m, struct pt_str *text, bool *must_keep,
+                   char into[PT_MARK_SPACE]) {
     char *newline = memchr(m->line, '\n', m->line_length);
     if (!newline) {
         ssize_t n =
@@ -57,10 +65,11 @@ bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MA
         return false;
     }
     struct pt_str line = { m->line, (size_t)(newline - m->line) };
-    pt_str_copy(into, PT_MARK_MAX + 1, line);
+    pt_str_copy(into, PT_MARK_SPACE, line);
     m->line_length -= line.len + 1;
     memmove(m->line, newline + 1, m->line_length);
-    *text = pt_str_from(into);
+    *must_keep = into[0] == KEEP;
+    *text = pt_str_from(into + (into[0] == KEEP || into[0] == PLAIN));
     return true;
 }
 
@@ -74,20 +83,36 @@ void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text) 
     pt_set_str(b, mark_text, text);
 }
 
-int pt_mark_send(const char *journal, const char *text, bool must_keep, struct pt_err *err) {
-    size_t length = strlen(text);
-    if (length == 0 || length >= PT_MARK_MAX || strchr(text, '\n'))
-        return pt_fail(err, -EINVAL, "the note must be one line of 1 to %d bytes", PT_MARK_MAX);
+static int open_control(const char *journal) {
     char *path = control_path(journal);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     pt_free(path);
+    return fd;
+}
+
+bool pt_mark_is_recording(const char *journal) {
+    int fd = open_control(journal);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+int pt_mark_send(const char *journal, const char *text, bool must_keep, struct pt_err *err) {
+    size_t length = strlen(text);
+    if (length == 0 || length > PT_MARK_MAX || strchr(text, '\n'))
+        return pt_fail(err, -EINVAL, "the note must be one line of 1 to %d bytes", PT_MARK_MAX);
+    int fd = open_control(journal);
     if (fd < 0 && (errno == ENXIO || errno == ENOENT))
         return pt_fail(err, -ENXIO, "the recording %s is not running", journal);
     if (fd < 0)
         return pt_fail(err, -errno, "cannot reach the recording %s: %s", journal, strerror(errno));
-    char line[PT_MARK_MAX + 2];
-    int written =
-        snprintf(line, sizeof line, "%s%s\n", must_keep ? (char[]){ PT_MARK_KEEP, 0 } : "", text);
+    char line[PT_MARK_SPACE + 1];
+    bool needs_plain = text[0] == KEEP || text[0] == PLAIN;
+    int written = snprintf(line, sizeof line, "%s%s\n",
+                           must_keep     ? (char[]){ KEEP, 0 }
+                           : needs_plain ? (char[]){ PLAIN, 0 }
+                                         : "",
+                           text);
     ssize_t n = write(fd, line, (size_t)written);
     int rc =
         n == written ? 0 : pt_fail(err, -EAGAIN, "the recording %s is busy (try again)", journal);

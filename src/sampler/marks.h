@@ -14,6 +14,7 @@ extern const struct pt_table *const pt_mark_table;
 /* In the environment of the recorded command: the journal of the run. */
 #define PT_RUN_VARIABLE "PITOT_RUN"
 #define PT_MARK_MAX     1000 /* bytes; below PIPE_BUF, so that a line arrives whole */
+#define PT_MARK_SPACE   (PT_MARK_MAX + 2)
 
 struct pt_marks {
     int fd; /* -1: the file system does not support FIFOs, marks are off */
@@ -26,14 +27,16 @@ struct pt_marks {
 void pt_marks_open(struct pt_marks *m, const char *journal);
 void pt_marks_close(struct pt_marks *m); /* removes the FIFO */
 
-/* Takes the next complete line; false if there is none. */
-bool pt_marks_next(struct pt_marks *m, struct pt_str *text, char into[PT_MARK_MAX + 1]);
+/* Takes the text of the next complete line; false if there is none. `must_keep`: a black box shall
+ * keep the minutes before it. */
+bool pt_marks_next(struct pt_marks *m, struct pt_str *text, bool *must_keep,
+                   char into[PT_MARK_SPACE]);
 
 /* Puts a mark with the current time into `sample` (cleared first), at `table` of its schema. */
 void pt_mark_fill(struct pt_sample *sample, uint32_t table, struct pt_str text);
 
-/* Begins the line of a mark that asks a black box to keep the minutes before it. */
-#define PT_MARK_KEEP '\x01'
+/* Is somebody writing this journal now? */
+bool pt_mark_is_recording(const char *journal);
 
 /* Sends a text to a running recording. -ENXIO: it is not running. */
 int pt_mark_send(const char *journal, const char *text, bool must_keep,

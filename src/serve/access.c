@@ -1,7 +1,9 @@
 #include "serve/access.h"
 
+#include "base/log.h"
 #include "base/str.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -74,15 +76,56 @@ bool pt_token_is(const char *token, const char *given) {
     return difference == 0;
 }
 
-unsigned pt_access_admits(struct pt_access *g, enum pt_access_level level,
-                          const char *authorization) {
+/* The entry of an address. If it has none, or an old one: an empty one, in the place of the oldest
+ * if `is_needed`, else NULL. Call this and the next with the lock held. */
+static struct pt_access_failures *failures_of(struct pt_access *g, const char *from, int64_t now_ns,
+                                              bool is_needed) {
+    char key[sizeof g->failures[0].from];
+    struct in6_addr address;
+    pt_str_copy(key, sizeof key, pt_str_from(from));
+    if (inet_pton(AF_INET6, from, &address) == 1) {
+        memset(&address.s6_addr[8], 0, 8);
+        inet_ntop(AF_INET6, &address, key, sizeof key);
+    }
+    struct pt_access_failures *oldest = &g->failures[0];
+    for (size_t i = 0; i < PT_ACCESS_ADDRESSES; i++) {
+        struct pt_access_failures *f = &g->failures[i];
+        if (f->count > 0 && now_ns - f->since_ns < PT_ACCESS_WINDOW_NS && strcmp(f->from, key) == 0)
+            return f;
+        if (f->since_ns < oldest->since_ns)
+            oldest = f;
+    }
+    if (!is_needed)
+        return NULL;
+    *oldest = (struct pt_access_failures){ .since_ns = now_ns };
+    pt_str_copy(oldest->from, sizeof oldest->from, pt_str_from(key));
+    return oldest;
+}
+
+static unsigned check_token(struct pt_access *g, const char *from, const char *authorization,
+                            int64_t now_ns) {
+    struct pt_str bearer = PT_STR("Bearer ");
+    struct pt_access_failures *f = failures_of(g, from, now_ns, false);
+    if (f && f->count >= PT_ACCESS_FAILURES)
+        return 429;
+    if (strncasecmp(authorization, bearer.at, bearer.len) == 0 &&
+        pt_token_is(g->token, authorization + bearer.len))
+        return 0;
+    f = failures_of(g, from, now_ns, true);
+    if (++f->count == PT_ACCESS_FAILURES)
+        pt_log(PT_LOG_WARNING, "%d wrong tokens from %s; refusing its requests for a minute",
+               PT_ACCESS_FAILURES, from);
+    return 401;
+}
+
+unsigned pt_access_admits(struct pt_access *g, enum pt_access_level level, const char *from,
+                          const char *authorization, int64_t now_ns) {
     if (level == PT_ACCESS_OPEN || (level == PT_ACCESS_READ && g->is_loopback))
         return 0;
-    struct pt_str bearer = PT_STR("Bearer ");
-    bool is_bearer = authorization && strncasecmp(authorization, bearer.at, bearer.len) == 0;
     pthread_mutex_lock(&g->lock);
-    bool is_set = g->token[0] != 0;
-    bool is_admitted = is_set && is_bearer && pt_token_is(g->token, authorization + bearer.len);
+    unsigned status = !g->token[0]    ? 403
+                      : authorization ? check_token(g, from, authorization, now_ns)
+                                      : 401;
     pthread_mutex_unlock(&g->lock);
-    return is_admitted ? 0 : is_set ? 401 : 403;
+    return status;
 }

@@ -22,6 +22,8 @@
 #define PROFILE_HZ_MAX      999
 #define PROFILE_HZ_DEFAULT  99
 
+#define NO_PROCESS          "pid: no such process"
+
 static const char *const names[] = { "recording", "profile" };
 
 void pt_actions_init(struct pt_actions *a, const char *runs_directory,
@@ -161,6 +163,10 @@ static bool take_number(const struct pt_http_exchange *x, const char *name, int6
     return !s.failed && s.at == s.end && *number >= min && *number <= max;
 }
 
+static bool is_missing(int64_t pid) {
+    return pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
 void pt_actions_get_recording(void *service, struct pt_http_exchange *x) {
     get(service, x, PT_ACTION_RECORDING);
 }
@@ -176,6 +182,12 @@ void pt_actions_start_recording(void *service, struct pt_http_exchange *x) {
     if (!take_number(x, "seconds", 0, 1, RECORDING_SECONDS, &wanted.seconds) ||
         !take_number(x, "pid", 0, 1, INT32_MAX, &wanted.target_pid)) {
         pt_answer_error(x, 400, "invalid parameter (seconds: 1 to 86400; pid: a process id)");
+        return;
+    }
+    snprintf(x->note, sizeof x->note, " pid=%lld seconds=%lld", (long long)wanted.target_pid,
+             (long long)wanted.seconds);
+    if (is_missing(wanted.target_pid)) {
+        pt_answer_error(x, 404, NO_PROCESS);
         return;
     }
     add_word(&c, "pitot");
@@ -230,6 +242,12 @@ void pt_actions_start_profile(void *service, struct pt_http_exchange *x) {
         !take_number(x, "pid", 0, 1, INT32_MAX, &wanted.target_pid) || !wanted.target_pid) {
         pt_answer_error(x, 400,
                         "invalid parameter (pid: a process id; seconds: 1 to 300; hz: 1 to 999)");
+        return;
+    }
+    snprintf(x->note, sizeof x->note, " pid=%lld seconds=%lld hz=%lld",
+             (long long)wanted.target_pid, (long long)wanted.seconds, (long long)wanted.rate_hz);
+    if (is_missing(wanted.target_pid)) {
+        pt_answer_error(x, 404, NO_PROCESS);
         return;
     }
     add_word(&c, "pitot");

@@ -1,5 +1,6 @@
 #include "serve/alert_log.h"
 
+#include "base/mask.h"
 #include "base/clock.h"
 #include "serve/service.h"
 
@@ -21,7 +22,7 @@ const char *pt_alert_log_add(struct pt_alert_log *l, const struct pt_batch *rows
     struct pt_buf line = { 0 };
     struct pt_out out;
     pt_out_memory(&out, &line);
-    struct pt_json j = { .out = &out };
+    struct pt_json j = { .out = &out, .mask = pt_mask_value };
     pt_json_object(&j, NULL);
     pt_json_i64(&j, "time", wall_ns / PT_NS_PER_MS);
     pt_json_text(&j, "host", l->host);
@@ -49,6 +50,7 @@ static void put_rule(struct pt_json *j, const struct pt_watch_rule *rule) {
     pt_json_text(j, "name", rule->name);
     pt_json_text(j, "table", rule->table);
     pt_json_text(j, "column", rule->column);
+    pt_json_text(j, "figure", rule->is_figure ? pt_figures[rule->figure].name : NULL);
     pt_json_text(j, "of", *rule->of ? rule->of : NULL);
     pt_json_text(j, "entity", *rule->entity ? rule->entity : NULL);
     pt_json_f64(j, rule->limit.is_above ? "above" : "below", rule->limit.threshold);

@@ -1,5 +1,6 @@
 #include "serve/answer.h"
 
+#include "base/mask.h"
 #include "base/buf.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ void pt_answer_json(struct pt_http_exchange *x, unsigned status, pt_answer_funct
     struct pt_buf body = { 0 };
     struct pt_out out;
     pt_out_memory(&out, &body);
-    struct pt_json j = { .out = &out };
+    struct pt_json j = { .out = &out, .mask = pt_mask_value };
     write(user, &j);
     pt_out_char(&out, '\n');
     (void)pt_out_close(&out);

@@ -26,6 +26,8 @@ struct pt_changes_table {
 
 void pt_changes_init(struct pt_changes *c, const struct pt_schema *schema) {
     *c = (struct pt_changes){ .schema = schema };
+    for (int i = 0; i < PT_FIGURE_COUNT; i++)
+        c->figures[i] = NAN;
     c->tables = pt_calloc(schema->table_count, sizeof *c->tables);
     for (uint32_t i = 0; i < schema->table_count; i++) {
         const struct pt_table *table = schema->tables[i];
@@ -99,22 +101,23 @@ static size_t add_slot(struct pt_changes_table *t, uint64_t identity) {
     return at;
 }
 
+static bool is_same(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
 static void see_row(struct pt_changes_table *t, const struct pt_latest *l, uint32_t table,
-                    uint32_t row, size_t *slot_hint, uint32_t *row_hint) {
-    const struct pt_batch *b = &l->now.batches[table], *before = &l->before.batches[table];
+                    uint32_t row, size_t *slot_hint) {
+    const struct pt_batch *b = &l->now.batches[table];
     uint64_t identity = identity_of(b, row);
     size_t at = find_slot(t, identity, slot_hint);
     if (at == t->slot_count)
         at = add_slot(t, identity);
     t->slots[at].is_seen = true;
     t->slots[at].row = row;
-    int64_t before_row = pt_row_find(before, b, row, row_hint);
     for (uint16_t i = 0; i < t->column_count; i++) {
         double *value = &t->values[at * t->column_count + i];
-        double now = pt_row_value(b, row, t->columns[i], l->filled_ns[table], before, before_row,
-                                  l->before_ns[table]);
-        bool is_same = now == *value || (isnan(now) && isnan(*value));
-        bool is_changed = t->slots[at].is_new || !is_same;
+        double now = pt_rates_at(&l->rates, (int)table, row, t->columns[i]);
+        bool is_changed = t->slots[at].is_new || !is_same(now, *value);
         t->is_changed[at * t->column_count + i] = is_changed;
         t->has_news |= is_changed;
         *value = now;
@@ -137,20 +140,18 @@ static void end_table(struct pt_changes_table *t) {
 void pt_changes_update(struct pt_changes *c, const struct pt_latest *l) {
     for (uint32_t i = 0; i < c->schema->table_count; i++) {
         struct pt_changes_table *t = &c->tables[i];
-        bool is_renewed = l->filled_ns[i] == l->now.mono_ns;
         t->has_news = false;
         for (size_t k = 0; k < t->slot_count; k++)
             t->slots[k].is_new = t->slots[k].is_seen = t->slots[k].is_gone = false;
-        if (!is_renewed && l->now.batches[i].row_count > 0) {
-            for (size_t k = 0; k < t->slot_count * t->column_count; k++)
-                t->is_changed[k] = false;
-            continue;
-        }
         size_t slot_hint = 0;
-        uint32_t row_hint = 0;
         for (uint32_t row = 0; row < l->now.batches[i].row_count; row++)
-            see_row(t, l, i, row, &slot_hint, &row_hint);
+            see_row(t, l, i, row, &slot_hint);
         end_table(t);
+    }
+    for (int i = 0; i < PT_FIGURE_COUNT; i++) {
+        double now = l->figures.now[i].value;
+        c->is_figure_changed[i] = !is_same(now, c->figures[i]);
+        c->figures[i] = now;
     }
 }
 
@@ -228,6 +229,11 @@ void pt_changes_write(const struct pt_changes *c, const struct pt_latest *l, boo
     pt_json_object(&j, NULL);
     pt_json_i64(&j, "time", l->now.wall_ns / 1000000);
     pt_json_bool(&j, "is_whole", is_whole);
+    pt_json_object(&j, "figures");
+    for (int i = 0; i < PT_FIGURE_COUNT; i++)
+        if (is_whole || c->is_figure_changed[i])
+            pt_json_number(&j, pt_figures[i].name, c->figures[i]);
+    pt_json_end(&j);
     pt_json_object(&j, "tables");
     for (uint32_t i = 0; i < c->schema->table_count; i++) {
         const struct pt_changes_table *t = &c->tables[i];

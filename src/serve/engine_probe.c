@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/json_walk.h"
 #include "base/log.h"
 #include "http/client.h"
@@ -11,32 +12,32 @@
 
 #define TIMEOUT_NS (10 * PT_NS_PER_SECOND)
 
-struct model {
-    char name[256];
-};
-
-static void take_model(void *arg, const char *path, struct pt_str value) {
-    struct model *m = arg;
-    if (strcmp(path, "data.0.id") == 0)
-        pt_str_copy(m->name, sizeof m->name, value);
+static void take_model(void *arg, const char *path, struct pt_json_value value) {
+    struct pt_probe_model *m = arg;
+    if (strcmp(path, "data.0.id") == 0 && value.kind == PT_JSON_STRING)
+        pt_str_copy(m->name, sizeof m->name, value.text);
 }
 
-/* A name with escapes is not accepted as the name of a model. */
-static void ask_for_model(struct pt_probe *p, struct pt_http_client *client, struct model *model) {
+void pt_probe_read_model(struct pt_probe_model *model, struct pt_str answer) {
+    if (pt_json_walk(answer, take_model, model))
+        model->name[0] = 0;
+}
+
+static void ask_for_model(struct pt_probe *p, struct pt_http_client *client,
+                          struct pt_probe_model *model) {
     char url[sizeof p->base + 16];
     snprintf(url, sizeof url, "%s/v1/models", p->base);
     struct pt_http_request r = { .url = url, .timeout_ns = TIMEOUT_NS };
     pt_http_client_run(client, &r, 1);
-    if (r.error || pt_json_walk(pt_buf_as_str(&r.body), take_model, model) ||
-        strchr(model->name, '\\'))
-        model->name[0] = 0;
+    if (!r.error)
+        pt_probe_read_model(model, pt_buf_as_str(&r.body));
     pt_http_request_release(&r);
 }
 
-static void write_order(const struct model *model, struct pt_buf *body) {
+static void write_order(const struct pt_probe_model *model, struct pt_buf *body) {
     struct pt_out out;
     pt_out_memory(&out, body);
-    struct pt_json j = { .out = &out };
+    struct pt_json j = { .out = &out, .mask = pt_mask_value };
     pt_json_object(&j, NULL);
     if (model->name[0])
         pt_json_text(&j, "model", model->name);
@@ -62,7 +63,7 @@ static void publish(struct pt_probe *p, const struct pt_http_request *r) {
         pt_log(PT_LOG_INFO, "probe of %s: %.3f s", p->base, seconds);
 }
 
-static void probe(struct pt_probe *p, struct pt_http_client *client, struct model *model) {
+static void probe(struct pt_probe *p, struct pt_http_client *client, struct pt_probe_model *model) {
     char url[sizeof p->base + 32];
     struct pt_buf body = { 0 };
     if (!model->name[0])
@@ -94,7 +95,7 @@ static bool wait_for_turn(struct pt_probe *p, int64_t until_ns) {
 static void *run(void *user) {
     struct pt_probe *p = user;
     struct pt_http_client client;
-    struct model model = { "" };
+    struct pt_probe_model model = { "" };
     struct pt_err err;
     pthread_setname_np(pthread_self(), "pitot-probe");
     if (pt_http_client_open(&client, &err)) {

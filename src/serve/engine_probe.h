@@ -9,6 +9,7 @@
 
 #include "analyze/latency.h"
 #include "base/err.h"
+#include "base/str.h"
 
 #include <pthread.h>
 
@@ -31,6 +32,13 @@ struct pt_probe {
     bool must_stop;
     struct pt_probe_result last; /* except `recent` */
 };
+
+/* The model to ask for; "": none is known. */
+struct pt_probe_model {
+    char name[256];
+};
+/* From the answer of /v1/models. */
+void pt_probe_read_model(struct pt_probe_model *model, struct pt_str answer);
 
 /* `url` is http://HOST:PORT; anything else is -EINVAL with a message. */
 int pt_probe_start(struct pt_probe *p, const char *url, int64_t interval_ns,

@@ -10,16 +10,16 @@
 void pt_health_of(pt_health *health, const struct pt_latest *latest,
                   const struct pt_probe_result *probe) {
     *health = (pt_health){ .is_healthy = true, .probe_seconds = (double)NAN };
-    health->memory_usage_mb = pt_latest_mean(latest, "mem", "vMemoryUsed") / (1 << 20);
-    health->gpu_utilization = pt_latest_mean(latest, "gpu", "gUtilizationGpu");
+    health->memory_usage_mb = latest->figures.now[PT_FIGURE_MEM_USED].value / (1 << 20);
+    health->gpu_utilization = latest->figures.now[PT_FIGURE_GPU_UTIL].value * 100;
     if (probe) {
         pt_health_of_requests(health, &probe->recent);
         health->probe_seconds = probe->seconds;
         health->is_healthy = !probe->has_failed;
         return;
     }
-    health->latency_p50 = pt_latest_mean(latest, "engine", "latency_e2e_s_p50");
-    health->latency_p95 = pt_latest_mean(latest, "engine", "latency_e2e_s_p95");
+    health->latency_p50 = latest->figures.now[PT_FIGURE_ENGINE_E2E_P50].value;
+    health->latency_p95 = latest->figures.now[PT_FIGURE_ENGINE_E2E_P95].value;
     health->error_rate = (double)NAN;
 }
 

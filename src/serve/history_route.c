@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/scan.h"
+#include "derive/percentiles.h"
 #include "report/entities.h"
+#include "serve/history_figures.h"
 #include "serve/number.h"
 #include "store/segments.h"
 
@@ -14,6 +16,7 @@
 #define DEFAULT_STEPS   600
 #define DEFAULT_THINGS  16
 #define MIN_STEP_NS     PT_NS_PER_MS
+#define LEAD_NS         (10 * PT_NS_PER_SECOND)
 #define LATEST_NS       (INT64_C(4102444800) * PT_NS_PER_SECOND) /* 2100 */
 
 static int parse_time(const char *text, int64_t now_ns, int64_t *time_ns) {
@@ -68,11 +71,35 @@ static int parse_columns(struct pt_history_query *q, const char *text, const str
     return 0;
 }
 
+static int parse_figures(struct pt_history_query *q, const char *text, struct pt_err *err) {
+    bool is_taken[PT_FIGURE_COUNT] = { false };
+    for (const char *at = text;; at++) {
+        struct pt_str name = { at, strcspn(at, ",") };
+        int i = 0;
+        while (i < PT_FIGURE_COUNT && !pt_str_eq(pt_str_from(pt_figures[i].name), name))
+            i++;
+        if (i == PT_FIGURE_COUNT)
+            return pt_fail(err, -EINVAL, "figure: '%.*s' is not a figure (see /api/schema)",
+                           (int)name.len, name.at);
+        if (!is_taken[i])
+            q->figures[q->figure_count++] = (uint16_t)i;
+        is_taken[i] = true;
+        at += name.len;
+        if (!*at)
+            return 0;
+    }
+}
+
 int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *texts,
                      const struct pt_schema *schema, int64_t now_ns, struct pt_err *err) {
     *q = (struct pt_history_query){ 0 };
-    if (!texts->table)
-        return pt_fail(err, -EINVAL, "table: missing parameter");
+    if (!texts->table == !texts->figure)
+        return pt_fail(err, -EINVAL, "table or figure: exactly one is required");
+    if (texts->figure) {
+        q->table = -1;
+        int rc = parse_span(q, texts, now_ns, err);
+        return rc ? rc : parse_figures(q, texts->figure, err);
+    }
     q->table = pt_schema_find(schema, texts->table);
     if (q->table < 0)
         return pt_fail(err, -EINVAL, "table: unknown table (see /api/schema)");
@@ -94,45 +121,40 @@ int pt_history_parse(struct pt_history_query *q, const struct pt_history_texts *
 /* The values of one step. */
 struct point {
     float low, high;
-    double sum;
+    double sum, seconds;
     uint32_t count;
 };
 
 struct history {
     const struct pt_history_query *q;
+    const struct pt_schema *schema;
     const struct pt_table *table;
+    struct pt_percentiles percentiles;
+    struct pt_classic_histogram grown;       /* what a cell has grown by in a sample */
+    struct pt_classic_histogram *histograms; /* of percentiles, as `points` */
     struct pt_report_entities things;
     uint16_t *columns; /* columns to draw */
     uint16_t column_count;
-    int64_t start_ns, step_ns;
-    uint32_t step_count;
+    struct pt_history_steps steps;
     struct point *points; /* by entity, column and step */
     bool is_whole;        /* no step has two samples */
 };
 
-/* Another version of Pitot may have written the segment. */
-static bool is_same_table(const struct pt_table *a, const struct pt_table *b) {
-    if (a->column_count != b->column_count || a->source_count != b->source_count)
-        return false;
-    for (int i = 0; i < a->column_count; i++)
-        if (strcmp(a->columns[i].name, b->columns[i].name) != 0 ||
-            a->columns[i].type != b->columns[i].type || a->columns[i].kind != b->columns[i].kind)
-            return false;
-    return true;
-}
-
-static const struct pt_batch *rows_of(const struct history *h, const struct pt_sample *sample) {
-    int table = pt_schema_find(sample->schema, h->table->name);
-    if (table < 0 || !is_same_table(h->table, sample->schema->tables[table]))
-        return NULL;
-    return &sample->batches[table];
+struct pt_batch pt_history_rows(const struct pt_table *table, const struct pt_sample *sample) {
+    int found = pt_schema_find(sample->schema, table->name);
+    struct pt_batch rows = { .table = table };
+    if (found >= 0 && pt_table_is_same(table, sample->schema->tables[found])) {
+        rows = sample->batches[found];
+        rows.table = table;
+    }
+    return rows;
 }
 
 static bool survey(void *arg, const struct pt_sample *sample) {
     struct history *h = arg;
-    const struct pt_batch *rows = rows_of(h, sample);
-    if (rows)
-        pt_report_entities_survey(&h->things, rows, sample->mono_ns);
+    struct pt_batch rows = pt_history_rows(h->table, sample);
+    pt_report_entities_advance(&h->things, sample);
+    pt_report_entities_survey(&h->things, &rows);
     return true;
 }
 
@@ -147,11 +169,9 @@ static void choose_columns(struct history *h) {
     }
 }
 
-/* Steps begin at multiples of their length, so that later requests get the same ones. */
-static void choose_steps(struct history *h, int64_t interval_ns) {
-    const struct pt_history_query *q = h->q;
+struct pt_history_steps pt_history_choose_steps(const struct pt_history_query *q, uint64_t series,
+                                                int64_t interval_ns) {
     int64_t span_ns = q->to_ns - q->from_ns;
-    uint64_t series = (uint64_t)h->column_count * h->things.chosen_count;
     int64_t max_steps = series > 0 ? (int64_t)(PT_HISTORY_POINTS / series) : PT_HISTORY_STEPS;
     max_steps = max_steps > PT_HISTORY_STEPS ? PT_HISTORY_STEPS : max_steps < 2 ? 2 : max_steps;
     int64_t step_ns = q->step_ns ? q->step_ns : span_ns / DEFAULT_STEPS;
@@ -159,19 +179,24 @@ static void choose_steps(struct history *h, int64_t interval_ns) {
         step_ns = interval_ns;
     if (step_ns < span_ns / (max_steps - 1))
         step_ns = span_ns / (max_steps - 1);
-    h->step_ns = (step_ns + PT_NS_PER_MS - 1) / PT_NS_PER_MS * PT_NS_PER_MS;
-    if (h->step_ns < MIN_STEP_NS)
-        h->step_ns = MIN_STEP_NS;
-    h->start_ns = q->from_ns - q->from_ns % h->step_ns;
-    h->step_count = (uint32_t)((q->to_ns - h->start_ns) / h->step_ns + 1);
+    step_ns = (step_ns + PT_NS_PER_MS - 1) / PT_NS_PER_MS * PT_NS_PER_MS;
+    if (step_ns < MIN_STEP_NS)
+        step_ns = MIN_STEP_NS;
+    int64_t start_ns = q->from_ns - q->from_ns % step_ns;
+    return (struct pt_history_steps){ start_ns, step_ns,
+                                      (uint32_t)((q->to_ns - start_ns) / step_ns + 1) };
+}
+
+int64_t pt_history_lead_ns(const struct pt_history_steps *steps) {
+    return steps->start_ns > LEAD_NS ? steps->start_ns - LEAD_NS : 0;
 }
 
 static struct point *points_of(const struct history *h, uint32_t thing, uint16_t column) {
     size_t series = (size_t)thing * h->column_count + column;
-    return h->points + series * h->step_count;
+    return h->points + series * h->steps.count;
 }
 
-static void add_value(struct history *h, struct point *p, double value) {
+static void add_value(struct history *h, struct point *p, double value, double seconds) {
     if (p->count++ == 0) {
         p->low = p->high = (float)value;
     } else {
@@ -179,21 +204,48 @@ static void add_value(struct history *h, struct point *p, double value) {
         p->low = fminf(p->low, (float)value);
         p->high = fmaxf(p->high, (float)value);
     }
-    p->sum += value;
+    p->sum += value * seconds;
+    p->seconds += seconds;
+}
+
+/* A segment without histograms has percentiles of each scrape: then the worst of a step counts. */
+static bool add_percentile(struct history *h, const struct pt_batch *rows, uint32_t row, int column,
+                           const struct pt_batch *buckets, struct point *p) {
+    const struct pt_column *c = &h->table->columns[column];
+    struct pt_percentiles_growth growth = { .histogram = &h->grown };
+    if (!pt_percentiles_has(&h->percentiles, c) || !buckets)
+        return false;
+    pt_classic_histogram_clear(&h->grown);
+    if (p && pt_percentiles_add(&h->percentiles, rows, row, column, buckets, &growth)) {
+        add_value(h, p, pt_classic_histogram_quantile(&h->grown, pt_percentile_level(c)).value, 1);
+        pt_classic_histogram_merge(&h->histograms[p - h->points], &h->grown);
+    }
+    return true;
 }
 
 static bool add_sample(void *arg, const struct pt_sample *sample) {
     struct history *h = arg;
-    const struct pt_batch *rows = rows_of(h, sample);
-    uint32_t step = (uint32_t)((sample->wall_ns - h->start_ns) / h->step_ns);
-    if (step >= h->step_count)
-        return true;
-    for (uint32_t row = 0; rows && row < rows->row_count; row++) {
-        struct pt_report_entity *thing = pt_report_entities_find(&h->things, rows, row);
+    struct pt_batch rows = pt_history_rows(h->table, sample), buckets = { 0 };
+    int histograms = h->percentiles.table;
+    bool has_histograms =
+        histograms >= 0 && pt_schema_find(sample->schema, h->schema->tables[histograms]->name) >= 0;
+    if (has_histograms)
+        buckets = pt_history_rows(h->schema->tables[histograms], sample);
+    bool is_before = sample->wall_ns < h->steps.start_ns;
+    uint32_t step = (uint32_t)((sample->wall_ns - h->steps.start_ns) / h->steps.step_ns);
+    pt_report_entities_advance(&h->things, sample);
+    for (uint32_t row = 0; row < rows.row_count; row++) {
+        struct pt_report_entity *thing = pt_report_entities_next(&h->things, &rows, row);
         for (uint16_t i = 0; thing && i < h->column_count; i++) {
-            double value;
-            if (pt_report_entity_value(thing, rows, row, h->columns[i], sample->mono_ns, &value))
-                add_value(h, &points_of(h, (uint32_t)thing->index, i)[step], value);
+            struct point *p = !is_before && step < h->steps.count
+                                  ? &points_of(h, (uint32_t)thing->index, i)[step]
+                                  : NULL;
+            if (add_percentile(h, &rows, row, h->columns[i], has_histograms ? &buckets : NULL, p))
+                continue;
+            const struct pt_rate *rate =
+                pt_report_entity_value(&h->things, thing, &rows, row, h->columns[i]);
+            if (rate && p) /* the first covers no time, but counts if there is no other */
+                add_value(h, p, rate->value, fmax(pt_rate_seconds(rate), 1e-9));
         }
     }
     return true;
@@ -201,13 +253,23 @@ static bool add_sample(void *arg, const struct pt_sample *sample) {
 
 enum statistic { MEAN, LOWEST, HIGHEST };
 
-static void put_statistic(const struct history *h, const struct point *points, enum statistic which,
-                          struct pt_json *j) {
+/* The value of a step. */
+static double typical(const struct history *h, const struct point *p, const struct pt_column *c) {
+    const struct pt_classic_histogram *grown = h->histograms ? &h->histograms[p - h->points] : NULL;
+    if (c->percentile)
+        return grown && grown->count > 0
+                   ? pt_classic_histogram_quantile(grown, pt_percentile_level(c)).value
+                   : (double)p->high;
+    return p->sum / p->seconds;
+}
+
+static void put_statistic(const struct history *h, const struct point *points,
+                          const struct pt_column *c, enum statistic which, struct pt_json *j) {
     static const char *const names[] = { "mean", "min", "max" };
     pt_json_array(j, names[which]);
-    for (uint32_t i = 0; i < h->step_count; i++) {
+    for (uint32_t i = 0; i < h->steps.count; i++) {
         const struct point *p = &points[i];
-        double value = which == MEAN     ? p->sum / p->count
+        double value = which == MEAN     ? typical(h, p, c)
                        : which == LOWEST ? (double)p->low
                                          : (double)p->high;
         pt_json_number(j, NULL, p->count > 0 ? value : (double)NAN);
@@ -242,11 +304,12 @@ static void put_thing(const struct history *h, uint32_t place, struct pt_json *j
     pt_json_object(j, "columns");
     for (uint16_t i = 0; i < h->column_count; i++) {
         const struct point *points = points_of(h, place, i);
-        pt_json_object(j, h->table->columns[h->columns[i]].name);
-        put_statistic(h, points, MEAN, j);
+        const struct pt_column *column = &h->table->columns[h->columns[i]];
+        pt_json_object(j, column->name);
+        put_statistic(h, points, column, MEAN, j);
         if (!h->is_whole) {
-            put_statistic(h, points, LOWEST, j);
-            put_statistic(h, points, HIGHEST, j);
+            put_statistic(h, points, column, LOWEST, j);
+            put_statistic(h, points, column, HIGHEST, j);
         }
         pt_json_end(j);
     }
@@ -257,10 +320,10 @@ static void put_thing(const struct history *h, uint32_t place, struct pt_json *j
 static void put_history(const struct history *h, struct pt_json *j) {
     pt_json_object(j, NULL);
     pt_json_text(j, "table", h->table->name);
-    pt_json_i64(j, "from", h->start_ns / PT_NS_PER_MS);
+    pt_json_i64(j, "from", h->steps.start_ns / PT_NS_PER_MS);
     pt_json_i64(j, "to", h->q->to_ns / PT_NS_PER_MS);
-    pt_json_i64(j, "step", h->step_ns / PT_NS_PER_MS);
-    pt_json_i64(j, "count", h->step_count);
+    pt_json_i64(j, "step", h->steps.step_ns / PT_NS_PER_MS);
+    pt_json_i64(j, "count", h->steps.count);
     pt_json_i64(j, "thing_count", (int64_t)(h->things.keys.count + h->things.dropped_count));
     pt_json_array(j, "things");
     for (uint32_t i = 0; i < h->things.chosen_count; i++)
@@ -271,16 +334,25 @@ static void put_history(const struct history *h, struct pt_json *j) {
 
 int pt_history_write(const struct pt_history_query *q, const struct pt_schema *schema,
                      const char *directory, int64_t interval_ns, struct pt_buf *json) {
-    struct history h = { .q = q, .table = schema->tables[q->table], .is_whole = true };
+    if (q->table < 0)
+        return pt_history_write_figures(q, schema, directory, interval_ns, json);
+    struct history h = {
+        .q = q, .schema = schema, .table = schema->tables[q->table], .is_whole = true
+    };
+    size_t count = 0;
+    pt_percentiles_init(&h.percentiles, schema, h.table);
     pt_report_entities_init(&h.things, h.table);
     int rc = pt_segments_read(directory, q->from_ns, q->to_ns, survey, &h);
     if (!rc) {
         pt_report_entities_choose(&h.things, q->limit);
         choose_columns(&h);
-        choose_steps(&h, interval_ns);
-        size_t count = (size_t)h.things.chosen_count * h.column_count * h.step_count;
+        h.steps = pt_history_choose_steps(q, (uint64_t)h.column_count * h.things.chosen_count,
+                                          interval_ns);
+        count = (size_t)h.things.chosen_count * h.column_count * h.steps.count;
         h.points = pt_calloc(count + 1, sizeof *h.points);
-        rc = pt_segments_read(directory, q->from_ns, q->to_ns, add_sample, &h);
+        if (h.percentiles.table >= 0)
+            h.histograms = pt_calloc(count + 1, sizeof *h.histograms);
+        rc = pt_segments_read(directory, pt_history_lead_ns(&h.steps), q->to_ns, add_sample, &h);
     }
     if (!rc) {
         struct pt_out out;
@@ -289,6 +361,10 @@ int pt_history_write(const struct pt_history_query *q, const struct pt_schema *s
         put_history(&h, &j);
         rc = pt_out_close(&out);
     }
+    for (size_t i = 0; h.histograms && i < count; i++)
+        pt_classic_histogram_release(&h.histograms[i]);
+    pt_free(h.histograms);
+    pt_classic_histogram_release(&h.grown);
     pt_free(h.points);
     pt_free(h.columns);
     pt_report_entities_release(&h.things);

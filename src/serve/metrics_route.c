@@ -182,8 +182,11 @@ static void render(struct pt_metrics_route *m, struct pt_service *s, struct pt_e
     add_alerts(&s->alerts.watch, false, &l);
     put_labelled(e, &l, "pitot_alert", "1 if the alert rule is on for this entity, else 0", "",
                  PT_FAMILY_GAUGE);
+    uint64_t shed_count;
     put_one(e, "pitot_stream_readers", "Readers of /api/stream", "", PT_FAMILY_GAUGE, PT_STR(""),
-            (double)pt_stream_count(&s->stream));
+            (double)pt_stream_count(&s->stream, &shed_count));
+    put_one(e, "pitot_stream_shed", "Readers that were too slow, or the oldest of too many", "",
+            PT_FAMILY_COUNTER, PT_STR(""), (double)shed_count);
     pthread_mutex_lock(&m->lock);
     put_request_counts(m, e, &l);
     put_request_times(m, e);

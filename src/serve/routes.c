@@ -1,7 +1,7 @@
 #include "serve/routes.h"
 
 #include "base/clock.h"
-#include "model/schema_text.h"
+#include "derive/schema_text.h"
 #include "serve/answer.h"
 #include "serve/health_route.h"
 #include "serve/history_route.h"
@@ -89,7 +89,8 @@ static void get_history(void *user, struct pt_http_exchange *x) {
                                       .to = pt_http_parameter(x, "to"),
                                       .step = pt_http_parameter(x, "step"),
                                       .columns = pt_http_parameter(x, "columns"),
-                                      .limit = pt_http_parameter(x, "limit") };
+                                      .limit = pt_http_parameter(x, "limit"),
+                                      .figure = pt_http_parameter(x, "figure") };
     struct pt_history_query *query = pt_calloc(1, sizeof *query);
     struct pt_err err = { "" };
     if (!s->has_history) {

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/json_walk.h"
+#include "base/log.h"
 #include "report/report_page.h"
 #include "serve/answer.h"
 #include "serve/service.h"
@@ -44,13 +45,34 @@ static int by_age(const void *a, const void *b) {
     return left->modified_ms > right->modified_ms ? -1 : left->modified_ms < right->modified_ms;
 }
 
+/* The files of a run that are read. */
+static const char *const file_names[][2] = {
+    { "", PT_RUN_EXTENSION },
+    { "static_", ".json" },
+    { "", ".cpu.pitotprof" },
+    { "", ".heap.pitotprof" },
+};
+
+/* A link may lead to a file that the server can read and its clients must not. */
+static bool has_link(const char *directory, const char *id) {
+    for (size_t i = 0; i < PT_COUNT(file_names); i++) {
+        char path[PATH_MAX];
+        struct stat st;
+        int length = snprintf(path, sizeof path, "%s/%s%s%s", directory, file_names[i][0], id,
+                              file_names[i][1]);
+        if (length >= PATH_MAX || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+            return true;
+    }
+    return false;
+}
+
 /* Newest first. A missing directory has no runs. */
 static void list_runs(const char *directory, struct list *list) {
     DIR *d = opendir(directory);
     for (struct dirent *e; d && (e = readdir(d));) {
         struct run run;
         struct stat st;
-        if (!take_id(e->d_name, run.id) || fstatat(dirfd(d), e->d_name, &st, 0) ||
+        if (!take_id(e->d_name, run.id) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
             !S_ISREG(st.st_mode))
             continue;
         run.bytes = st.st_size;
@@ -66,7 +88,7 @@ static void list_runs(const char *directory, struct list *list) {
 
 /* From the static information of a run. */
 struct about {
-    char start_ms[24], host[64], command[256]; /* `command` keeps its JSON escapes */
+    char start_ms[24], host[64], command[256];
     bool is_cut;
 };
 
@@ -79,14 +101,14 @@ static void add_word(struct about *a, struct pt_str word) {
                  (int)word.len, word.at);
 }
 
-static void take_value(void *arg, const char *path, struct pt_str value) {
+static void take_value(void *arg, const char *path, struct pt_json_value value) {
     struct about *a = arg;
-    if (strcmp(path, "start_time") == 0)
-        pt_str_copy(a->start_ms, sizeof a->start_ms, value);
-    else if (strcmp(path, "host.hostname") == 0)
-        pt_str_copy(a->host, sizeof a->host, value);
+    if (strcmp(path, "start_time") == 0 && value.kind == PT_JSON_NUMBER)
+        pt_str_copy(a->start_ms, sizeof a->start_ms, value.text);
+    else if (strcmp(path, "host.hostname") == 0 && value.kind == PT_JSON_STRING)
+        pt_str_copy(a->host, sizeof a->host, value.text);
     else if (strncmp(path, "command.argv.", 13) == 0)
-        add_word(a, value);
+        add_word(a, value.text);
 }
 
 /* Reads static_<uuid>.json next to the journal. */
@@ -94,8 +116,9 @@ static void put_about(struct pt_json *j, const char *directory, const char *id) 
     struct pt_text text = { 0 };
     struct pt_scan scan;
     struct about about = { "", "", "", false };
-    char path[PATH_MAX], command[sizeof about.command + 2];
-    if (snprintf(path, sizeof path, "%s/static_%s.json", directory, id) < PATH_MAX &&
+    char path[PATH_MAX];
+    if (!has_link(directory, id) &&
+        snprintf(path, sizeof path, "%s/static_%s.json", directory, id) < PATH_MAX &&
         !pt_fs_read(AT_FDCWD, path, &text, &scan) &&
         pt_json_walk(pt_scan_rest(&scan), take_value, &about))
         about = (struct about){ "", "", "", false };
@@ -103,8 +126,7 @@ static void put_about(struct pt_json *j, const char *directory, const char *id) 
     if (about.start_ms[0])
         pt_json_raw(j, "start", pt_str_from(about.start_ms));
     pt_json_text(j, "host", about.host[0] ? about.host : NULL);
-    snprintf(command, sizeof command, "\"%s\"", about.command);
-    pt_json_raw(j, "command", about.command[0] ? pt_str_from(command) : PT_STR("null"));
+    pt_json_text(j, "command", about.command[0] ? about.command : NULL);
 }
 
 static void put_runs(void *user, struct pt_json *j) {
@@ -178,16 +200,25 @@ static int send_report(struct pt_service *s, struct pt_http_exchange *x, const c
     return rc ? pt_fail(err, rc, "cannot read the report: %s", strerror(-rc)) : 0;
 }
 
+/* The message has paths of this machine. */
+static void refuse_report(struct pt_http_exchange *x, const struct pt_err *err) {
+    pt_log(PT_LOG_WARNING, "cannot send a report: %s", err->text);
+    pt_answer_error(x, 500, "cannot make the report of this run (see the log of the server)");
+}
+
 static void report(void *user, struct pt_job *job) {
     struct pt_service *s = user;
     struct pt_err err = { "" };
     char path[PATH_MAX];
     if (!is_listed(s->o->runs_directory, job->query) ||
+        has_link(s->o->runs_directory, job->query) ||
         snprintf(path, sizeof path, "%s/%s" PT_RUN_EXTENSION, s->o->runs_directory,
                  (const char *)job->query) >= PATH_MAX)
         pt_answer_error(job->exchange, 404, "no such run (see /api/runs)");
+    else if (pt_report_check(&err))
+        pt_answer_error(job->exchange, 501, err.text);
     else if (send_report(s, job->exchange, path, &err))
-        pt_answer_error(job->exchange, 500, err.text);
+        refuse_report(job->exchange, &err);
 }
 
 void pt_runs_report(void *service, struct pt_http_exchange *x) {

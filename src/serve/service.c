@@ -4,6 +4,7 @@
 #include "launch/signals.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/module.h"
 #include "base/scan.h"
 #include "serve/routes.h"
 #include "store/run.h"
@@ -29,14 +30,20 @@
 #define CERTIFICATE_MAX (1 << 20)
 #define ACTIVATION_FD   3
 
-static unsigned admits(void *user, const struct pt_http_route *route, const char *authorization) {
+static unsigned admits(void *user, const struct pt_http_route *route, const char *from,
+                       const char *authorization) {
     struct pt_service *s = user;
-    return pt_access_admits(&s->guard, (enum pt_access_level)route->guard, authorization);
+    return pt_access_admits(&s->guard, (enum pt_access_level)route->guard, from, authorization,
+                            pt_mono_ns());
 }
 
-static void count_request(void *user, const char *path, unsigned status, int64_t took_ns) {
+/* Requests that start or stop something are logged whatever their result, also with -q. */
+static void on_done(void *user, const struct pt_http_done *done) {
     struct pt_service *s = user;
-    pt_metrics_route_count(&s->metrics, path, status, took_ns);
+    pt_metrics_route_count(&s->metrics, done->path, done->status, done->took_ns);
+    if (*done->path && strcmp(done->method, "GET") != 0)
+        pt_log(PT_LOG_AUDIT, "%s %s%s from %s: %u", done->method, done->path, done->note,
+               done->from, done->status);
 }
 
 static void on_problem(void *user, const char *text) {
@@ -117,7 +124,7 @@ static int open_http(struct pt_service *s, struct pt_err *err) {
                                               .timeout_seconds = TIMEOUT_SECONDS,
                                               .on_problem = on_problem,
                                               .admits = admits,
-                                              .on_done = count_request };
+                                              .on_done = on_done };
     int rc = take_activation(&options.listen_fd, err);
     if (!rc)
         rc = open_guard(s, options.listen_fd, err);
@@ -151,7 +158,8 @@ static int open_sampler(struct pt_service *s, struct pt_err *err) {
                                           .regions = s->o->regions,
                                           .fd_budget = pt_descriptors_budget() };
     memcpy(options.is_enabled, s->o->is_enabled, sizeof options.is_enabled);
-    return pt_sampler_init(&s->sampler, &options, err);
+    int rc = pt_sampler_init(&s->sampler, &options, err);
+    return rc ? rc : pt_sampler_open(&s->sampler, err);
 }
 
 static int open_history(struct pt_service *s, struct pt_err *err) {
@@ -194,7 +202,7 @@ static int start(struct pt_service *s, struct pt_err *err) {
     umask(077); /* recorded data is private to its owner */
     (void)pt_descriptors_raise(&old_limit);
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    s->signal_fd = pt_signals_block(&old_mask, err);
+    s->signal_fd = pt_signals_block(false, &old_mask, err);
     if (s->signal_fd < 0)
         return s->signal_fd;
     pt_signals_ignore();
@@ -203,7 +211,9 @@ static int start(struct pt_service *s, struct pt_err *err) {
         rc = open_parts(s, err);
     if (!rc)
         rc = open_http(s, err);
-    return rc ? rc : pt_sampler_start(&s->sampler, err);
+    if (!rc)
+        pt_sampler_start(&s->sampler);
+    return rc;
 }
 
 static void write_history(struct pt_service *s, const struct pt_sample *sample) {
@@ -246,6 +256,8 @@ static void take_samples(struct pt_service *s) {
             publish_alerts(s);
         pt_stream_publish(&s->stream, &s->latest);
         pt_sample_queue_give_back(&s->sampler.queue, sample);
+        if (s->latest.sample_count == 1) /* the first one has opened the history */
+            pt_module_settle();
     }
 }
 
@@ -253,19 +265,25 @@ static void take_samples(struct pt_service *s) {
 static void reload(struct pt_service *s) {
     struct pt_alerts fresh;
     struct pt_err err = { "" };
-    if (s->o->alerts && pt_alerts_open(&fresh, s->o->alerts, &s->sampler.schema, &err)) {
-        pt_log(PT_LOG_ERROR, "%s; keeping the old rules", err.text);
-        pt_alerts_close(&fresh);
-    } else if (s->o->alerts) {
+    bool has_rules =
+        s->o->alerts && !pt_alerts_open(&fresh, s->o->alerts, &s->sampler.schema, &err);
+    if (has_rules) {
         pthread_mutex_lock(&s->lock);
         pt_alerts_close(&s->alerts);
         s->alerts = fresh;
         pthread_mutex_unlock(&s->lock);
+    } else if (s->o->alerts) {
+        pt_log(PT_LOG_ERROR, "%s; keeping the old rules", err.text);
+        pt_alerts_close(&fresh);
     }
-    if (s->o->token_file && pt_access_load(&s->guard, s->o->token_file, &err))
+    bool has_token = s->o->token_file && !pt_access_load(&s->guard, s->o->token_file, &err);
+    if (s->o->token_file && !has_token)
         pt_log(PT_LOG_ERROR, "%s; keeping the old token", err.text);
-    pt_log(PT_LOG_WARNING,
-           "read the alert rules and the token again; options and certificates need a restart");
+    pt_log(PT_LOG_WARNING, "SIGHUP: read %s; options and certificates need a restart",
+           has_rules && has_token ? "the alert rules and the token"
+           : has_rules            ? "the alert rules"
+           : has_token            ? "the token"
+                                  : "nothing");
 }
 
 static void handle_signals(struct pt_service *s) {
@@ -349,7 +367,7 @@ int pt_service_run(const struct pt_service_options *options) {
         pt_log(PT_LOG_ERROR, "%s", err.text);
     } else {
         struct pt_out out; /* for the program that started it */
-        pt_out_borrow(&out, STDOUT_FILENO);
+        pt_out_show(&out, STDOUT_FILENO);
         pt_out_printf(&out, "%s\n", s->http.url);
         (void)pt_out_close(&out);
         serve(s);

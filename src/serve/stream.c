@@ -34,20 +34,20 @@ static void on_gone(void *user) {
 }
 
 void pt_stream_handle(struct pt_stream *s, struct pt_http_exchange *x) {
-    struct pt_stream_reader *place = NULL;
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < PT_STREAM_READERS && !place; i++)
-        if (!s->readers[i].exchange)
+    struct pt_stream_reader *place = &s->readers[0]; /* a free one has the number 0 */
+    for (size_t i = 1; i < PT_STREAM_READERS; i++)
+        if (s->readers[i].number < place->number)
             place = &s->readers[i];
-    if (place) {
-        *place = (struct pt_stream_reader){ .stream = s, .exchange = x, .is_new = true };
-        pt_http_begin(x, "text/event-stream", on_gone, place);
-    } else {
-        s->refused_count++;
+    if (place->exchange) {
+        pt_http_cut(place->exchange);
+        s->shed_count++;
     }
+    *place = (struct pt_stream_reader){
+        .stream = s, .exchange = x, .number = ++s->arrived_count, .is_new = true
+    };
+    pt_http_begin(x, "text/event-stream", on_gone, place);
     pthread_mutex_unlock(&s->lock);
-    if (!place)
-        pt_http_reply(x, 503, "text/plain; charset=utf-8", PT_STR("too many readers\n"));
 }
 
 /* Call this and the following functions with the lock held. */
@@ -55,7 +55,7 @@ static void push(struct pt_stream *s, struct pt_stream_reader *r, struct pt_str 
     bool is_gone = __atomic_load_n(&r->is_gone, __ATOMIC_RELAXED);
     if (!is_gone && pt_http_push(r->exchange, message) == 0)
         return;
-    s->cut_count += !is_gone;
+    s->shed_count += !is_gone;
     drop(r);
 }
 
@@ -126,8 +126,9 @@ void pt_stream_tend(struct pt_stream *s, int64_t now_ns) {
     pthread_mutex_unlock(&s->lock);
 }
 
-size_t pt_stream_count(struct pt_stream *s) {
+size_t pt_stream_count(struct pt_stream *s, uint64_t *shed_count) {
     pthread_mutex_lock(&s->lock);
+    *shed_count = s->shed_count;
     size_t n = count(s, false) + count(s, true);
     pthread_mutex_unlock(&s->lock);
     return n;

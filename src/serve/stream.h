@@ -5,7 +5,8 @@
  *     : still here         a comment, if nothing else came for a while
  *
  * A message is made once and pushed to all readers. The server disconnects readers that do not keep
- * up, so that the others and the sampler never wait. */
+ * up, so that the others and the sampler never wait; a reader that finds no place takes that of the
+ * oldest one. */
 #ifndef PT_SERVE_STREAM_H
 #define PT_SERVE_STREAM_H
 
@@ -14,7 +15,7 @@
 
 #include <pthread.h>
 
-#define PT_STREAM_READERS    16
+#define PT_STREAM_READERS    32
 #define PT_STREAM_SILENCE_NS (INT64_C(10) * 1000000000) /* then a comment */
 
 struct pt_stream {
@@ -28,16 +29,17 @@ struct pt_stream {
     struct pt_stream_reader {
         struct pt_stream *stream;
         struct pt_http_exchange *exchange; /* NULL: free */
+        uint64_t number;                   /* in order of arrival */
         bool is_new, is_gone;
     } readers[PT_STREAM_READERS];
-    uint64_t refused_count, cut_count;
+    uint64_t arrived_count, shed_count;
 };
 
 void pt_stream_init(struct pt_stream *s, const struct pt_schema *schema); /* borrows */
 /* Call after the server has been closed. */
 void pt_stream_release(struct pt_stream *s);
 
-/* A handler: takes the exchange, or refuses it with 503. */
+/* A handler: takes the exchange. */
 void pt_stream_handle(struct pt_stream *s, struct pt_http_exchange *x);
 
 /* Sends the latest sample to all readers. */
@@ -46,6 +48,7 @@ void pt_stream_publish(struct pt_stream *s, const struct pt_latest *latest);
 void pt_stream_send(struct pt_stream *s, const char *event, struct pt_str json);
 /* Call now and then: keeps idle streams open and drops readers that have gone. */
 void pt_stream_tend(struct pt_stream *s, int64_t now_ns);
-size_t pt_stream_count(struct pt_stream *s);
+/* The number of readers, and of those that were disconnected since the start. */
+size_t pt_stream_count(struct pt_stream *s, uint64_t *shed_count);
 
 #endif

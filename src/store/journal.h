@@ -3,7 +3,7 @@
  * Append-only and self-describing: a header, the schema, then a record per sample, each appended by
  * one write(2) and checksummed. A sample holds only the differences to the previous one; every
  * PT_JOURNAL_KEY_SAMPLES a key sample is complete, so damage loses the samples up to the next key
- * sample and no more. docs/JOURNAL.md specifies every byte. */
+ * sample and no more. The schema is written twice. docs/JOURNAL.md specifies every byte. */
 #ifndef PT_STORE_JOURNAL_H
 #define PT_STORE_JOURNAL_H
 
@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "model/sample.h"
 
-#define PT_JOURNAL_MAJOR       1
+#define PT_JOURNAL_MAJOR       2
 #define PT_JOURNAL_MINOR       0
 
 #define PT_JOURNAL_KEY_SAMPLES 256          /* a key sample at least this often... */
@@ -22,6 +22,7 @@
 #define PT_JOURNAL_LANES_MAX   1024
 
 struct pt_delta; /* store/journal_delta.h */
+struct pt_journal_reader;
 
 /* Samples that are coded as differences to each other. A run has one lane; a merged run has one per
  * original run, because samples of different machines have nothing in common. */
@@ -39,7 +40,9 @@ struct pt_journal {
     const struct pt_schema *schema;
     struct pt_journal_lane *lanes;
     size_t lane_count, lane_capacity;
-    struct pt_buf record;
+    struct pt_buf record, packed_schema; /* the latter: a whole record */
+    uint64_t schema_id;
+    bool has_second_schema;
     int stopped; /* 0, or the -errno after which not even truncation helped */
 
     uint64_t byte_count; /* of the file: all of them whole records */
@@ -60,6 +63,10 @@ int pt_journal_write_lane(struct pt_journal *j, uint32_t lane,
 
 /* Appends text about the run: "static", "command", "tag", "end", ... 0 or -errno. */
 int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text) PT_MUST_CHECK;
+
+/* Opens a complete journal, which `reader` reads, to append notes. Borrows the reader's schema. */
+int pt_journal_reopen(struct pt_journal *j, const char *path,
+                      const struct pt_journal_reader *reader) PT_MUST_CHECK;
 
 /* Says that the run is complete, closes and releases. 0 or -errno. */
 int pt_journal_close(struct pt_journal *j);
@@ -84,18 +91,22 @@ struct pt_journal_reader {
     struct pt_journal_note *notes; /* those read so far, in order */
     size_t note_count, note_capacity, note_bytes;
 
-    bool is_complete;           /* the writer closed the journal */
-    uint64_t sample_count;      /* read so far */
-    uint64_t lost_sample_count; /* could not be written; known when is_complete */
+    bool is_complete;                                 /* the writer closed the journal */
+    uint64_t sample_count;                            /* read so far */
+    uint64_t written_sample_count, lost_sample_count; /* lost: could not be written; known when
+                                                         is_complete */
 
     uint64_t tail_bytes;           /* at the end, not (yet) a whole record */
     uint64_t skipped_bytes;        /* damaged, inside the file */
     uint64_t skipped_sample_count; /* whole, but follow damage and need what was lost */
     uint64_t unknown_record_count; /* of a newer minor version */
+    bool is_header_damaged;
+    enum { PT_SCHEMA_FIRST, PT_SCHEMA_SECOND, PT_SCHEMA_BUILT_IN } schema_origin;
+    uint32_t lane; /* of the latest sample */
 
-    char *ring;          /* directory of segments (store/ring.h), or NULL: one file */
-    uint64_t segment;    /* the one being read */
-    uint32_t schema_crc; /* the same in all segments */
+    char *ring;         /* directory of segments (store/ring.h), or NULL: one file */
+    uint64_t segment;   /* the one being read */
+    uint64_t schema_id; /* the same in all segments; 0: not known yet */
     struct pt_fd fd;
     uint64_t position;                 /* of the next record */
     struct pt_journal_place key_place; /* where the last sample began that starts afresh */
@@ -108,7 +119,8 @@ struct pt_journal_reader {
 };
 
 /* Reads the header, the schema and the notes that come before the first sample. The path may be
- * that of a ring; its segments are read as one journal. */
+ * that of a ring; its segments are read as one journal. A damaged header is replaced by the first
+ * sync record, a damaged schema by its second copy or by that of this program if it is the same. */
 int pt_journal_open(struct pt_journal_reader *r, const char *path,
                     struct pt_err *err) PT_MUST_CHECK;
 

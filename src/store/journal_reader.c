@@ -2,6 +2,7 @@
 #include "store/journal.h"
 
 #include "base/crc32c.h"
+#include "base/place.h"
 #include "store/journal_delta.h"
 #include "store/journal_format.h"
 #include "store/ring.h"
@@ -124,27 +125,47 @@ static void forget_rows(struct pt_journal_reader *r) {
         r->lanes[i].needs_key = true;
 }
 
+/* What every sync record of the journal begins with. */
+static void sync_prefix(const struct pt_journal_reader *r, uint8_t prefix[PT_RECORD_SYNC_PREFIX]) {
+    prefix[0] = PT_RECORD_SYNC;
+    prefix[1] = r->major > 1 ? PT_SYNC_LENGTH : PT_SYNC_LENGTH_1;
+    memcpy(prefix + 2, r->uuid, sizeof r->uuid);
+}
+
 /* The next bytes are not a record. 1: skipped to the next sync record; 0: there is none, so the
  * bytes may not be completely written yet; -errno. */
 static int skip_damage(struct pt_journal_reader *r, struct record *record) {
-    uint8_t sync[PT_RECORD_SYNC_SIZE];
-    pt_journal_sync(r->uuid, sync);
+    uint8_t prefix[PT_RECORD_SYNC_PREFIX];
+    sync_prefix(r, prefix);
     const uint64_t damaged = r->position;
-    for (uint64_t step = 1;; step = buffered(r) - (sizeof sync - 1)) {
+    for (uint64_t step = 1;; step = buffered(r) - (sizeof prefix - 1)) {
         advance(r, step);
-        int rc = fill(r, sizeof sync);
+        int rc = fill(r, sizeof prefix);
+        const uint8_t *found;
+        while (rc > 0 && (found = memmem(bytes_at(r), buffered(r), prefix, sizeof prefix))) {
+            advance(r, (uint64_t)(found - bytes_at(r)));
+            rc = peek_record(r, record);
+            if (rc > 0) {
+                r->skipped_bytes += r->position - damaged;
+                forget_rows(r);
+                return 1;
+            }
+            if (rc == 0) { /* damaged too */
+                advance(r, 1);
+                rc = fill(r, sizeof prefix);
+            }
+        }
         if (rc <= 0) {
             int tail_rc = stay_at_tail(r, damaged);
             return rc ? rc : tail_rc;
         }
-        const uint8_t *found = memmem(bytes_at(r), buffered(r), sync, sizeof sync);
-        if (!found)
-            continue;
-        advance(r, (uint64_t)(found - bytes_at(r)));
-        r->skipped_bytes += r->position - damaged;
-        forget_rows(r);
-        return peek_record(r, record);
     }
+}
+
+/* 1: a record is next; 0: there is none for now; -errno. */
+static int find_record(struct pt_journal_reader *r, struct record *record) {
+    int rc = peek_record(r, record);
+    return rc ? rc : skip_damage(r, record);
 }
 
 static struct pt_journal_place place_of(const struct pt_journal_reader *r) {
@@ -170,11 +191,11 @@ static void take_note(struct pt_journal_reader *r, struct pt_bytes in) {
 }
 
 static void take_end(struct pt_journal_reader *r, struct pt_bytes in) {
-    (void)pt_bytes_varint(&in);
-    uint64_t lost = pt_bytes_varint(&in);
+    uint64_t written = pt_bytes_varint(&in), lost = pt_bytes_varint(&in);
     if (in.failed)
         return;
     r->is_complete = true;
+    r->written_sample_count += written;
     r->lost_sample_count += lost;
 }
 
@@ -196,6 +217,7 @@ static struct pt_journal_lane *lane_of(struct pt_journal_reader *r, const struct
     uint64_t number = has_lane(record) ? pt_bytes_varint(in) : 0;
     if (in->failed || number >= PT_JOURNAL_LANES_MAX)
         return NULL;
+    r->lane = (uint32_t)number;
     return pt_journal_lane_at(&r->lanes, &r->lane_count, &r->lane_capacity, (uint32_t)number,
                               &r->schema);
 }
@@ -245,6 +267,7 @@ static bool take_record(struct pt_journal_reader *r, const struct record *record
         return false;
     case PT_RECORD_SYNC:
     case PT_RECORD_SCHEMA:
+    case PT_RECORD_PACKED_SCHEMA:
         return false;
     default:
         r->unknown_record_count++;
@@ -252,56 +275,158 @@ static bool take_record(struct pt_journal_reader *r, const struct record *record
     }
 }
 
+/* Searches for a sync record of any journal. 1: it is next; 0: there is none; -errno. */
+static int find_any_sync(struct pt_journal_reader *r, struct record *record) {
+    int rc;
+    while ((rc = fill(r, PT_RECORD_SHORTEST)) > 0) {
+        const uint8_t *found = memchr(bytes_at(r), PT_RECORD_SYNC, buffered(r));
+        advance(r, found ? (uint64_t)(found - bytes_at(r)) : buffered(r));
+        if (!found)
+            continue;
+        rc = peek_record(r, record);
+        size_t len = rc > 0 ? (size_t)(record->payload.end - record->payload.at) : 0;
+        if (rc < 0 || len == PT_SYNC_LENGTH || len == PT_SYNC_LENGTH_1)
+            return rc;
+        advance(r, 1);
+    }
+    return rc;
+}
+
+/* The header is damaged: the first sync record says the same. */
+static int recover_header(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    bool has_magic = memcmp(bytes_at(r), PT_JOURNAL_MAGIC, 8) == 0;
+    struct record record;
+    int rc = find_any_sync(r, &record);
+    if (rc < 0)
+        return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    if (rc == 0)
+        return has_magic ? pt_fail(err, -EBADMSG, "the header of %s is damaged", path)
+                         : pt_fail(err, -EBADMSG, "%s is not a Pitot journal", path);
+    memcpy(r->uuid, record.payload.at, sizeof r->uuid);
+    r->major = record.payload.end - record.payload.at == PT_SYNC_LENGTH ? PT_JOURNAL_MAJOR : 1;
+    r->minor = 0;
+    r->is_header_damaged = true;
+    r->skipped_bytes += r->position;
+    return 0;
+}
+
 static int read_header(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     int rc = fill(r, PT_JOURNAL_HEADER);
     if (rc < 0)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
     size_t compared = buffered(r) < 8 ? buffered(r) : 8;
-    if (memcmp(bytes_at(r), PT_JOURNAL_MAGIC, compared) != 0)
+    if (rc == 0 && memcmp(bytes_at(r), PT_JOURNAL_MAGIC, compared) != 0)
         return pt_fail(err, -EBADMSG, "%s is not a Pitot journal", path);
     if (rc == 0)
         return pt_fail(err, -ENODATA, "%s has no data yet: it ends inside its header", path);
     struct pt_bytes in = { bytes_at(r) + 8, bytes_at(r) + PT_JOURNAL_HEADER, false };
     uint32_t version = pt_bytes_u32(&in);
+    memcpy(r->uuid, pt_bytes_take(&in, 16).at, 16);
+    if (pt_bytes_u32(&in) != pt_crc32c(0, bytes_at(r), PT_JOURNAL_HEADER - 4))
+        return recover_header(r, path, err);
     r->major = (uint16_t)version, r->minor = (uint16_t)(version >> 16);
     if (r->major > PT_JOURNAL_MAJOR)
         return pt_fail(err, -EPROTONOSUPPORT,
                        "%s was written by a newer Pitot: it has journal version %u.%u, this Pitot "
                        "reads up to %u.x",
                        path, r->major, r->minor, PT_JOURNAL_MAJOR);
-    memcpy(r->uuid, pt_bytes_take(&in, 16).at, 16);
-    if (pt_bytes_u32(&in) != pt_crc32c(0, bytes_at(r), PT_JOURNAL_HEADER - 4))
-        return pt_fail(err, -EBADMSG, "the header of %s is damaged", path);
     advance(r, PT_JOURNAL_HEADER);
     return 0;
 }
 
-/* The schema is not a whole record: true if the file ends inside it. */
-static bool ends_inside(struct pt_journal_reader *r, const struct record *record) {
-    struct record next;
-    return buffered(r) < record->size && skip_damage(r, &next) == 0;
+/* True if it was a schema, and r->schema is that. */
+static bool take_schema(struct pt_journal_reader *r, const struct record *record) {
+    struct pt_buf unpacked = { 0 };
+    struct pt_bytes payload = record->payload;
+    if (record->type == PT_RECORD_PACKED_SCHEMA) {
+        bool is_valid = pt_journal_unpack_schema(record->payload, &unpacked);
+        payload = (struct pt_bytes){ unpacked.at, unpacked.at + unpacked.len, !is_valid };
+    } else if (record->type != PT_RECORD_SCHEMA) {
+        return false;
+    }
+    if (!payload.failed)
+        r->tables = pt_journal_get_schema(payload, &r->schema.table_count);
+    if (r->tables)
+        r->schema_id = pt_journal_schema_id(
+            (struct pt_str){ (const char *)payload.at, (size_t)(payload.end - payload.at) });
+    pt_buf_release(&unpacked);
+    r->schema.tables = (const struct pt_table *const *)r->tables;
+    return r->tables != NULL;
 }
 
-static uint32_t crc_of(struct pt_bytes bytes) {
-    return pt_crc32c(0, bytes.at, (size_t)(bytes.end - bytes.at));
+/* If the program's own schema has the id that the sync records name, it is that of the journal. */
+static bool take_built_in_schema(struct pt_journal_reader *r, uint64_t id) {
+    const struct pt_schema *installed = pt_schema_installed();
+    struct pt_buf payload = { 0 };
+    bool is_same = false;
+    /* a recording has the first tables of the program, without those that are added later */
+    for (uint32_t count = installed && id ? installed->table_count : 0; count > 0 && !is_same;
+         count--) {
+        pt_buf_clear(&payload);
+        pt_journal_put_schema(&(struct pt_schema){ installed->tables, count }, &payload);
+        struct pt_bytes bytes = { payload.at, payload.at + payload.len, false };
+        is_same = pt_journal_schema_id(pt_buf_as_str(&payload)) == id &&
+                  take_schema(r, &(struct record){ PT_RECORD_SCHEMA, bytes, 0 });
+    }
+    pt_buf_release(&payload);
+    return is_same;
+}
+
+/* Searches all records from `position` on for a schema, and notes what the sync records say of it.
+ * 1: found; 0: there is none; -errno. */
+static int search_schema(struct pt_journal_reader *r, uint64_t *id) {
+    struct record record;
+    int rc;
+    while ((rc = find_record(r, &record)) > 0) {
+        struct pt_bytes in = record.payload;
+        if (record.type == PT_RECORD_SYNC && in.end - in.at == PT_SYNC_LENGTH)
+            memcpy(id, in.at + sizeof r->uuid, sizeof *id);
+        if (take_schema(r, &record))
+            return 1;
+        advance(r, record.size);
+    }
+    return rc;
+}
+
+/* The schema is not where it should be: looks for its copy, or for the same in this program. Then
+ * goes on at the first record that can be read. */
+static int recover_schema(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
+    uint64_t start = r->position, skipped_bytes = r->skipped_bytes, id = 0;
+    int rc = search_schema(r, &id);
+    if (rc < 0)
+        return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
+    r->schema_origin = rc > 0 ? PT_SCHEMA_SECOND : PT_SCHEMA_BUILT_IN;
+    if (rc == 0 && !take_built_in_schema(r, id))
+        return pt_fail(err, -EBADMSG, "the schema of %s is damaged", path);
+    forget_buffer(r);
+    r->position = start;
+    r->skipped_bytes = skipped_bytes;
+    r->tail_bytes = 0;
+    return 0;
 }
 
 static int read_schema(struct pt_journal_reader *r, const char *path, struct pt_err *err) {
     struct record record = { .size = PT_RECORD_SHORTEST };
+    uint64_t start = r->position;
     int rc = peek_record(r, &record);
+    if (rc > 0 && record.type == PT_RECORD_SYNC) {
+        advance(r, record.size);
+        record.size = PT_RECORD_SHORTEST;
+        rc = peek_record(r, &record);
+    }
     if (rc < 0)
         return pt_fail(err, rc, "cannot read %s: %s", path, strerror(-rc));
-    if (rc == 0 && ends_inside(r, &record))
-        return pt_fail(err, -ENODATA, "%s has no data yet: it ends inside its schema", path);
-    if (rc == 0 || record.type != PT_RECORD_SCHEMA)
-        return pt_fail(err, -EBADMSG, "the schema of %s is damaged", path);
-    r->tables = pt_journal_get_schema(record.payload, &r->schema.table_count);
-    if (!r->tables)
-        return pt_fail(err, -EBADMSG, "the schema of %s is invalid", path);
-    r->schema.tables = (const struct pt_table *const *)r->tables;
-    r->schema_crc = crc_of(record.payload);
-    advance(r, record.size);
-    return 0;
+    if (rc > 0 && take_schema(r, &record)) {
+        advance(r, record.size);
+        return 0;
+    }
+    bool may_grow = rc == 0 && buffered(r) < record.size;
+    forget_buffer(r);
+    r->position = start;
+    rc = recover_schema(r, path, may_grow ? NULL : err);
+    return rc == -EBADMSG && may_grow
+               ? pt_fail(err, -ENODATA, "%s has no data yet: it ends inside its schema", path)
+               : rc;
 }
 
 /* Notes about the whole run come before its samples. */
@@ -342,55 +467,70 @@ static int open_file(struct pt_journal_reader *r, const char *path, struct pt_er
     return open_ring(r, path, err);
 }
 
-/* True if the open segment belongs to the same run as the first one. */
+/* True if the open segment belongs to the same run as the first one. Its samples can be read with
+ * the schema of the first, so that a damaged one does no harm. */
 static bool begins_alike(struct pt_journal_reader *r) {
-    uint8_t uuid[16];
+    const struct pt_journal_reader first = *r;
     struct record record;
-    memcpy(uuid, r->uuid, sizeof uuid);
-    bool is_alike = read_header(r, "", NULL) == 0 && memcmp(uuid, r->uuid, sizeof uuid) == 0 &&
-                    peek_record(r, &record) > 0 && record.type == PT_RECORD_SCHEMA &&
-                    crc_of(record.payload) == r->schema_crc;
-    memcpy(r->uuid, uuid, sizeof uuid);
-    if (is_alike)
-        advance(r, record.size);
-    return is_alike;
+    bool is_alike = read_header(r, "", NULL) == 0 &&
+                    memcmp(first.uuid, r->uuid, sizeof r->uuid) == 0 && r->major == first.major;
+    r->major = first.major;
+    r->minor = first.minor;
+    r->is_header_damaged = first.is_header_damaged;
+    memcpy(r->uuid, first.uuid, sizeof r->uuid);
+    if (!is_alike || find_record(r, &record) <= 0)
+        return false;
+    struct pt_bytes in = record.payload;
+    uint64_t id = first.major > 1 ? 0 : first.schema_id;
+    if (record.type == PT_RECORD_SYNC && in.end - in.at == PT_SYNC_LENGTH)
+        memcpy(&id, in.at + sizeof r->uuid, sizeof id);
+    else if (record.type == PT_RECORD_SCHEMA)
+        id = pt_journal_schema_id((struct pt_str){ (const char *)in.at, (size_t)(in.end - in.at) });
+    return id == first.schema_id;
 }
 
-/* 1: the next segment of a ring is open; 0: there is none, for now. */
-static int next_segment(struct pt_journal_reader *r) {
-    uint64_t number = r->segment;
+/* 1: that segment of the ring is open; 0: it is not one of this run, not yet all written, or was
+ * removed; -errno. */
+static int open_segment(struct pt_journal_reader *r, uint64_t number) {
     char path[PATH_MAX];
-    if (!r->ring || !pt_ring_next_segment(r->ring, &number))
-        return 0;
     pt_ring_segment_path(r->ring, number, path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct pt_fd before = r->fd;
-    uint64_t position = r->position;
+    uint64_t position = r->position, tail_bytes = r->tail_bytes, skipped_bytes = r->skipped_bytes;
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno; /* removed by the writer: the next try finds another */
+        return errno == ENOENT ? 0 : -errno;
     r->fd = pt_fd_of(fd);
     r->position = 0;
     forget_buffer(r);
-    if (!begins_alike(r)) { /* not all written yet */
+    if (!begins_alike(r)) {
         (void)pt_fd_close(&r->fd);
         r->fd = before;
         r->position = position;
+        r->tail_bytes = tail_bytes;
+        r->skipped_bytes = skipped_bytes;
         forget_buffer(r);
         return 0;
     }
     (void)pt_fd_close(&before);
     r->segment = number;
-    r->skipped_bytes += r->tail_bytes;
+    r->skipped_bytes += tail_bytes;
     r->tail_bytes = 0;
     r->is_complete = false;
     forget_rows(r);
     return 1;
 }
 
-/* 1: a record is next; 0: there is none for now; -errno. */
-static int find_record(struct pt_journal_reader *r, struct record *record) {
-    int rc = peek_record(r, record);
-    return rc ? rc : skip_damage(r, record);
+/* 1: the next segment of a ring is open; 0: there is none, for now. */
+static int next_segment(struct pt_journal_reader *r) {
+    uint64_t number = r->segment;
+    while (r->ring && pt_ring_next_segment(r->ring, &number)) {
+        uint64_t following = number;
+        int rc = open_segment(r, number);
+        /* the last one may not be all written yet; any other is damaged beyond recognition */
+        if (rc || !pt_ring_next_segment(r->ring, &following))
+            return rc;
+    }
+    return 0;
 }
 
 int pt_journal_next(struct pt_journal_reader *r, struct pt_sample *s) {
@@ -472,10 +612,11 @@ int pt_journal_open(struct pt_journal_reader *r, const char *path, struct pt_err
     *r = (struct pt_journal_reader){ 0 };
     int fd = open_file(r, path, err);
     if (fd < 0) {
-        pt_free(r->ring);
+        pt_journal_reader_close(r);
         return fd;
     }
     r->fd = pt_fd_of(fd);
+    pt_files_follow(path); /* what is made of a private run is private */
     int rc = read_header(r, path, err);
     if (!rc)
         rc = read_schema(r, path, err);

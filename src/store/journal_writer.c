@@ -2,22 +2,26 @@
 #include "store/journal.h"
 
 #include "base/crc32c.h"
+#include "base/place.h"
 #include "store/journal_delta.h"
 #include "store/journal_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A payload is written after this many bytes; the frame is then placed right before it. */
 #define FRONT (PT_RECORD_SYNC_SIZE + PT_RECORD_HEAD)
 
-void pt_journal_sync(const uint8_t uuid[16], uint8_t record[PT_RECORD_SYNC_SIZE]) {
+void pt_journal_sync(const uint8_t uuid[16], uint64_t schema_id,
+                     uint8_t record[PT_RECORD_SYNC_SIZE]) {
     record[0] = PT_RECORD_SYNC;
-    record[1] = 16;
+    record[1] = PT_SYNC_LENGTH;
     memcpy(record + 2, uuid, 16);
-    uint32_t crc = pt_crc32c(0, record, 18);
-    memcpy(record + 18, &crc, sizeof crc);
+    memcpy(record + PT_RECORD_SYNC_PREFIX, &schema_id, sizeof schema_id);
+    uint32_t crc = pt_crc32c(0, record, 2 + PT_SYNC_LENGTH);
+    memcpy(record + 2 + PT_SYNC_LENGTH, &crc, sizeof crc);
 }
 
 static void begin_record(struct pt_journal *j) {
@@ -42,9 +46,9 @@ static struct pt_str end_record(struct pt_journal *j, enum pt_record_type type) 
     (void)pt_buf_reserve(b, PT_RECORD_CRC);
     uint8_t *start = put_head(b->at + FRONT, type, b->len - FRONT);
     pt_buf_u32(b, pt_crc32c(0, start, (size_t)(b->at + b->len - start)));
-    if (type != PT_RECORD_DELTA && type != PT_RECORD_LANE_DELTA && type != PT_RECORD_SCHEMA) {
+    if (type != PT_RECORD_DELTA && type != PT_RECORD_LANE_DELTA) {
         start -= PT_RECORD_SYNC_SIZE;
-        pt_journal_sync(j->uuid, start);
+        pt_journal_sync(j->uuid, j->schema_id, start);
     }
     return (struct pt_str){ (const char *)start, (size_t)(b->at + b->len - start) };
 }
@@ -78,17 +82,33 @@ static int append(struct pt_journal *j, struct pt_str bytes) {
     return rc;
 }
 
-static int write_start(struct pt_journal *j) {
+static void make_schema(struct pt_journal *j) {
+    struct pt_buf payload = { 0 };
+    pt_journal_put_schema(j->schema, &payload);
+    j->schema_id = pt_journal_schema_id(pt_buf_as_str(&payload));
     begin_record(j);
-    pt_journal_put_schema(j->schema, &j->record);
-    struct pt_str schema = end_record(j, PT_RECORD_SCHEMA);
+    pt_journal_pack_schema(pt_buf_as_str(&payload), &j->record);
+    pt_buf_str(&j->packed_schema, end_record(j, PT_RECORD_PACKED_SCHEMA));
+    pt_buf_release(&j->record); /* samples are smaller */
+    pt_buf_release(&payload);
+}
+
+/* A second copy of the schema, far from the first, so that damage to one of them costs nothing. If
+ * it cannot be written now, the next call tries again. */
+static void repeat_schema(struct pt_journal *j) {
+    if (!j->has_second_schema)
+        j->has_second_schema = append(j, pt_buf_as_str(&j->packed_schema)) == 0;
+}
+
+static int write_start(struct pt_journal *j) {
     const uint16_t version[] = { PT_JOURNAL_MAJOR, PT_JOURNAL_MINOR };
     struct pt_buf start = { 0 };
+    make_schema(j);
     pt_buf_bytes(&start, PT_JOURNAL_MAGIC, 8);
     pt_buf_bytes(&start, version, sizeof version);
     pt_buf_bytes(&start, j->uuid, 16);
     pt_buf_u32(&start, pt_crc32c(0, start.at, start.len));
-    pt_buf_str(&start, schema);
+    pt_buf_str(&start, pt_buf_as_str(&j->packed_schema));
     int rc = append(j, pt_buf_as_str(&start));
     pt_buf_release(&start);
     return rc;
@@ -98,6 +118,7 @@ static int release(struct pt_journal *j) {
     int rc = pt_fd_close(&j->fd);
     pt_journal_lanes_free(j->lanes, j->lane_count);
     pt_buf_release(&j->record);
+    pt_buf_release(&j->packed_schema);
     j->lanes = NULL;
     j->lane_count = j->lane_capacity = 0;
     return rc;
@@ -107,7 +128,7 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
                       const struct pt_schema *schema, struct pt_err *err) {
     *j = (struct pt_journal){ .schema = schema };
     memcpy(j->uuid, uuid, sizeof j->uuid);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, pt_file_mode());
     if (fd < 0)
         return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
     j->fd = pt_fd_of(fd);
@@ -117,6 +138,26 @@ int pt_journal_create(struct pt_journal *j, const char *path, const uint8_t uuid
     release(j);
     unlink(path);
     return pt_fail(err, rc, "cannot write %s: %s", path, strerror(-rc));
+}
+
+int pt_journal_reopen(struct pt_journal *j, const char *path,
+                      const struct pt_journal_reader *reader) {
+    struct stat st;
+    *j = (struct pt_journal){ .schema = &reader->schema,
+                              .schema_id = reader->schema_id,
+                              .has_second_schema = true };
+    memcpy(j->uuid, reader->uuid, sizeof j->uuid);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    j->fd = pt_fd_of(fd);
+    if (fstat(fd, &st)) {
+        int rc = -errno;
+        release(j);
+        return rc;
+    }
+    j->byte_count = (uint64_t)st.st_size;
+    return 0;
 }
 
 /* No reader would take it. */
@@ -138,6 +179,8 @@ static int write_sample(struct pt_journal *j, struct pt_journal_lane *lane, uint
                   lane->samples_since_key >= PT_JOURNAL_KEY_SAMPLES ||
                   lane->bytes_since_key >= PT_JOURNAL_KEY_BYTES;
     if (is_key) {
+        if (j->sample_count >= PT_JOURNAL_KEY_SAMPLES)
+            repeat_schema(j);
         pt_delta_reset(lane->delta);
         lane->samples_since_key = 0;
         lane->bytes_since_key = 0;
@@ -187,6 +230,7 @@ int pt_journal_note(struct pt_journal *j, struct pt_str key, struct pt_str text)
 int pt_journal_close(struct pt_journal *j) {
     if (!pt_fd_is_open(j->fd))
         return 0;
+    repeat_schema(j);
     begin_record(j);
     pt_buf_varint(&j->record, j->sample_count);
     pt_buf_varint(&j->record, j->lost_sample_count);

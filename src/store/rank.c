@@ -5,15 +5,15 @@
 
 #include <errno.h>
 
-static void take_identity(void *arg, const char *path, struct pt_str value) {
+static void take_identity(void *arg, const char *path, struct pt_json_value value) {
     struct pt_rank_identity *identity = arg;
-    struct pt_scan number = pt_scan_of(value);
-    if (pt_str_eq(value, PT_STR("null")))
+    struct pt_scan number = pt_scan_of(value.text);
+    if (value.kind == PT_JSON_NULL)
         return;
     if (strcmp(path, "host.hostname") == 0)
-        pt_str_copy(identity->host, sizeof identity->host, value);
+        pt_str_copy(identity->host, sizeof identity->host, value.text);
     else if (strcmp(path, "host.boot_id") == 0)
-        pt_str_copy(identity->boot_id, sizeof identity->boot_id, value);
+        pt_str_copy(identity->boot_id, sizeof identity->boot_id, value.text);
     else if (strcmp(path, "rank.number") == 0)
         identity->rank = pt_scan_i64(&number);
     else if (strcmp(path, "rank.world_size") == 0)
@@ -38,20 +38,20 @@ static void take_label(struct pt_ranks *r, struct pt_str label) {
 }
 
 /* "runs.3.label"; a run begins with its label, what follows of host and boot says more. */
-static void take_rank(void *arg, const char *path, struct pt_str value) {
+static void take_rank(void *arg, const char *path, struct pt_json_value value) {
     struct pt_ranks *r = arg;
     struct pt_str name = pt_str_from(path);
     struct pt_scan scan = pt_scan_of(name);
     bool is_run = pt_scan_take(&scan, PT_STR("runs."));
     uint64_t index = pt_scan_u64(&scan);
-    if (!is_run || scan.failed || pt_str_eq(value, PT_STR("null")))
+    if (!is_run || scan.failed || value.kind == PT_JSON_NULL)
         return;
     if (pt_str_ends(name, PT_STR(".label"))) {
-        take_label(r, value);
+        take_label(r, value.text);
     } else if (index < r->count &&
                (pt_str_ends(name, PT_STR(".host")) || pt_str_ends(name, PT_STR(".boot_id")))) {
         pt_free(r->machines[index]);
-        r->machines[index] = pt_strndup(value);
+        r->machines[index] = pt_strndup(value.text);
     }
 }
 
@@ -140,12 +140,11 @@ static int make_table(struct pt_table *into, const char *name,
         if (index < 0)
             continue;
         const struct pt_table *from = schemas[i]->tables[index];
-        if (!into->name) {
-            into->name = from->name;
-            into->file = from->file;
-            into->section = from->section;
-            into->help = from->help;
-            into->is_untimed = from->is_untimed;
+        if (!into->name) { /* what it is, with columns and sources of its own */
+            uint16_t column_count = into->column_count, source_count = into->source_count;
+            *into = *from;
+            into->column_count = column_count;
+            into->source_count = source_count;
         }
         for (uint16_t s = 0; s < from->source_count; s++)
             add_source(&g, from->sources[s]);

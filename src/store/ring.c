@@ -1,6 +1,7 @@
 #include "store/ring.h"
 
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/scan.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uuid.h>
@@ -152,7 +154,7 @@ int pt_ring_create(struct pt_ring *r, const char *path, uint64_t bound_bytes,
     pt_str_copy(r->path, sizeof r->path, pt_str_from(path));
     if (bound_bytes == 0)
         return pt_journal_create(&r->journal, path, uuid, schema, err);
-    if (mkdir(path, 0755))
+    if (mkdir(path, pt_directory_mode()))
         return pt_fail(err, -errno, "cannot create %s: %s", path, strerror(errno));
     int rc = begin_segment(r, err);
     if (rc)
@@ -224,13 +226,13 @@ int pt_ring_close(struct pt_ring *r) {
     return rc;
 }
 
-/* For file systems without links. */
+/* Where there are no links: not every file system has them, and none leads to another one. */
 static int copy_file(const char *from, const char *to) {
     int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, pt_file_mode());
     int rc = out < 0 ? -errno : 0;
     ssize_t n = 0;
-    while (!rc && (n = copy_file_range(in, NULL, out, NULL, 1 << 30, 0)) > 0)
+    while (!rc && (n = sendfile(out, in, NULL, 1 << 30)) > 0)
         continue;
     if (n < 0)
         rc = -errno;
@@ -260,7 +262,7 @@ static int add_ending(const struct pt_ring *r, const char *into, const struct pt
 int pt_ring_keep(struct pt_ring *r, int64_t since_ns, const char *into,
                  const struct pt_sample *last, struct pt_str key, struct pt_str text,
                  struct pt_err *err) {
-    if (mkdir(into, 0755))
+    if (mkdir(into, pt_directory_mode()))
         return pt_fail(err, -errno, "cannot create %s: %s", into, strerror(errno));
     int rc = pt_ring_end_segment(r); /* so that what is kept no longer changes */
     for (size_t i = 0; i < r->ended.count && !rc; i++) {

@@ -1,6 +1,7 @@
 #include "store/run.h"
 
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/str.h"
 
 #include <dirent.h>
@@ -124,11 +125,20 @@ int pt_run_make_directory(const char *path, size_t *made_from, struct pt_err *er
         if (path[i] != '/' && path[i] != 0)
             continue;
         pt_str_copy(part, sizeof part, (struct pt_str){ path, i });
-        if (mkdir(part, 0755) == 0)
+        if (mkdir(part, pt_directory_mode()) == 0)
             *made_from = *made_from ? *made_from : i;
         else if (errno != EEXIST && errno != EISDIR)
             return pt_fail(err, -errno, "cannot create the output directory %s: %s", part,
                            strerror(errno));
+        /* before the next step goes through it */
+        struct pt_place inside;
+        char *name = pt_asprintf("%s/.", part);
+        int rc = pt_place_open(&inside, name);
+        pt_free(name);
+        if (rc == -ELOOP)
+            return pt_fail(err, rc, "cannot use the output directory %s: %s", part,
+                           pt_place_words(rc));
+        pt_place_close(&inside);
     }
     struct stat st;
     if (stat(path, &st) || !S_ISDIR(st.st_mode))

@@ -184,11 +184,11 @@ static void put_virtualisation(struct writer *w) {
 static void put_kernel_command_line(struct writer *w) {
     struct pt_scan text = read_proc(w, "cmdline");
     struct pt_buf line = { 0 };
-    enum pt_mask_next next = PT_MASK_TEXT;
+    struct pt_mask_words words = { 0 };
     for (struct pt_str word = pt_scan_word(&text); !text.failed; word = pt_scan_word(&text)) {
         if (line.len > 0)
             pt_buf_u8(&line, ' ');
-        pt_mask_word(&line, word, &next);
+        pt_mask_word(&line, word, &words);
     }
     pt_static_text(w->j, "kernel_command_line", pt_buf_as_str(&line));
     pt_buf_release(&line);
@@ -284,12 +284,9 @@ static bool is_named(struct pt_str name) {
 static void put_pair(struct writer *w, const char *pair) {
     const char *sign = strchrnul(pair, '=');
     struct pt_str name = { pair, (size_t)(sign - pair) };
-    struct pt_buf value = { 0 };
     char *key = pt_strndup(name);
-    pt_mask_value(&value, name, pt_str_from(*sign ? sign + 1 : ""));
-    pt_json_str(w->j, key, pt_buf_as_str(&value));
+    pt_json_text(w->j, key, *sign ? sign + 1 : "");
     pt_free(key);
-    pt_buf_release(&value);
 }
 
 static struct pt_str name_of(const char *pair) {
@@ -321,12 +318,12 @@ static void put_command(struct writer *w, const struct pt_static_options *o) {
         return;
     }
     struct pt_buf word = { 0 };
-    enum pt_mask_next next = PT_MASK_TEXT;
+    struct pt_mask_words words = { 0 };
     pt_json_object(w->j, "command");
     pt_json_array(w->j, "argv");
     for (char *const *argument = o->command; *argument; argument++) {
         pt_buf_clear(&word);
-        pt_mask_word(&word, pt_str_from(*argument), &next);
+        pt_mask_word(&word, pt_str_from(*argument), &words);
         pt_json_str(w->j, NULL, pt_buf_as_str(&word));
     }
     pt_json_end(w->j);
@@ -373,7 +370,7 @@ static void put_rank(struct writer *w, const struct pt_static_options *o) {
 }
 
 void pt_static_write(struct pt_out *out, const struct pt_static_options *o) {
-    struct pt_json j = { .out = out, .indent = 2 };
+    struct pt_json j = { .out = out, .indent = 2, .mask = pt_mask_value };
     struct writer w = { .j = &j, .fs = o->fs };
     pt_cpuinfo_parse(read_proc(&w, "cpuinfo"), &w.cpu);
     pt_json_object(&j, NULL);

@@ -1,7 +1,5 @@
 #include "top/meters.h"
 
-#include "analyze/value.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -15,29 +13,38 @@
 
 enum kind { BAR, PAIR, NUMBER };
 
-/* The value of a full bar and of the top of a curve. */
-enum scale { LARGEST, HUNDRED, CORES, MEMORY };
-
 struct meter {
     const char *label;
     enum kind kind;
-    enum scale scale;
     enum pt_figure_id figure, other;
     const char *words[2]; /* before the two numbers of a pair */
     bool is_always;       /* else only if it was known recently */
 };
 
+#define ONE(figure)                           \
+    PT_FIGURE_##figure, PT_FIGURE_##figure, { \
+        0                                     \
+    }
+
 static const struct meter meters[] = {
-    { "CPU", BAR, HUNDRED, PT_FIGURE_CPU, PT_FIGURE_CPU, { 0 }, true },
-    { "Mem", BAR, MEMORY, PT_FIGURE_MEMORY, PT_FIGURE_MEMORY, { 0 }, true },
-    { "Disk", PAIR, LARGEST, PT_FIGURE_DISK_READ, PT_FIGURE_DISK_WRITE, { "r", "w" }, true },
-    { "Net", PAIR, LARGEST, PT_FIGURE_NET_RECEIVED, PT_FIGURE_NET_SENT, { "in", "out" }, true },
-    { "Tree", BAR, CORES, PT_FIGURE_COMMAND_CPU, PT_FIGURE_COMMAND_CPU, { 0 }, false },
-    { "Token", NUMBER, LARGEST, PT_FIGURE_TOKENS, PT_FIGURE_TOKENS, { 0 }, false },
-    { "TTFT", NUMBER, LARGEST, PT_FIGURE_TTFT, PT_FIGURE_TTFT, { 0 }, false },
-    { "ITL", NUMBER, LARGEST, PT_FIGURE_INTER_TOKEN, PT_FIGURE_INTER_TOKEN, { 0 }, false },
-    { "Req", PAIR, LARGEST, PT_FIGURE_RUNNING, PT_FIGURE_WAITING, { "run", "wait" }, false },
-    { "KV", BAR, HUNDRED, PT_FIGURE_KV_CACHE, PT_FIGURE_KV_CACHE, { 0 }, false },
+    { "CPUs", BAR, ONE(CPU_BUSY), true },
+    { "Mem", BAR, ONE(MEM_USED), true },
+    { "Disk", PAIR, PT_FIGURE_DISK_READ, PT_FIGURE_DISK_WRITTEN, { "r", "w" }, true },
+    { "Net", PAIR, PT_FIGURE_NET_RECEIVED, PT_FIGURE_NET_SENT, { "in", "out" }, true },
+    { "Tree", BAR, ONE(OWN_CPU), false },
+    { "Token", NUMBER, ONE(ENGINE_TOKENS), false },
+    { "TTFT", NUMBER, ONE(ENGINE_TTFT_P50), false },
+    { "ITL", NUMBER, ONE(ENGINE_INTER_TOKEN_P50), false },
+    { "Req", PAIR, PT_FIGURE_ENGINE_RUNNING, PT_FIGURE_ENGINE_WAITING, { "run", "wait" }, false },
+    { "KV", BAR, ONE(ENGINE_KV), false },
+    { "Good", NUMBER, ONE(ENGINE_GOODPUT), false },
+    { "Step", NUMBER, ONE(TRAIN_STEP_TIME), false },
+    { "Waits",
+      PAIR,
+      PT_FIGURE_TRAIN_DATA_WAIT,
+      PT_FIGURE_TRAIN_COLLECTIVE_WAIT,
+      { "data", "collective" },
+      false },
 };
 
 struct item {
@@ -49,60 +56,66 @@ static enum pt_style level_style(double share) {
     return share >= HIGH ? PT_STYLE_HIGH : share >= MIDDLE ? PT_STYLE_MIDDLE : PT_STYLE_LOW;
 }
 
-/* [|||||||     43.2 %] */
+/* [|||||||     43.2%]; letters on the filled part have its colour */
 static void draw_bar(struct pt_canvas *c, int row, int column, int width, double share,
                      const char *text) {
-    int inner = width - 2;
+    int inner = width - 2, length = (int)strlen(text);
+    int start = length < inner ? inner - length : 0;
     int filled = isnan(share) ? 0 : (int)(fmin(fmax(share, 0), 1) * inner + 0.5);
     pt_canvas_set(c, row, column, PT_STYLE_PLAIN, '[');
     for (int i = 0; i < filled; i++)
         pt_canvas_set(c, row, column + 1 + i, level_style(share), '|');
-    pt_canvas_put_right(c, row, column + 1, inner, PT_STYLE_PLAIN, pt_str_from(text));
+    int covered = filled > start ? (filled < inner ? filled : inner) - start : 0;
+    pt_canvas_put(c, row, column + 1 + start, covered, level_style(share), pt_str_from(text));
+    pt_canvas_put(c, row, column + 1 + start + covered, inner - start - covered, PT_STYLE_PLAIN,
+                  pt_str_skip(pt_str_from(text), (size_t)(covered < length ? covered : length)));
     pt_canvas_set(c, row, column + 1 + inner, PT_STYLE_PLAIN, ']');
 }
 
-static uint32_t core_count(const struct pt_top_model *m) {
-    int table = pt_schema_find(m->rates.schema, "core");
-    return table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
+static double value_of(const struct pt_top_model *m, enum pt_figure_id id) {
+    return m->figures.now[id].value;
 }
 
-/* 0: not known in advance. */
-static double full_of(const struct pt_top_model *m, enum scale scale) {
-    switch (scale) {
-    case HUNDRED:
-        return 100;
-    case CORES:
-        return 100.0 * fmax(1, core_count(m));
-    case MEMORY:
-        return fmax(0, pt_rates_find(&m->rates, "mem", "vMemoryTotal"));
-    case LARGEST:
-        break;
-    }
-    return 0;
+/* The value of a full bar and of the top of a curve; 0: not known in advance. */
+static double full_of(const struct pt_top_model *m, enum pt_figure_id id) {
+    int limit = pt_figure_limit(id);
+    double full = limit >= 0 ? value_of(m, (enum pt_figure_id)limit) : 0;
+    return pt_figures[id].form == PT_FORM_SHARE ? 1 : fmax(0, full); /* skips NAN */
 }
 
 static void print_known(const struct pt_top_model *m, enum pt_figure_id f, char *into,
                         size_t capacity) {
-    double value = m->now[f];
-    if (isnan(value))
-        snprintf(into, capacity, "-");
-    else if (pt_figures[f].format == PT_FORMAT_PLAIN && value == floor(value))
-        snprintf(into, capacity, "%.0f", value);
-    else
-        pt_value_figure(pt_figures[f].format, value, into, capacity);
+    pt_form_print_short(pt_figures[f].form, value_of(m, f), into, capacity);
 }
 
+/* What the title says after a comma: " of the machine", " p50". */
+static const char *words_of(enum pt_figure_id id) {
+    const char *comma = strchr(pt_figures[id].title, ',');
+    return comma ? comma + 1 : "";
+}
+
+/* [||||      25.0% of the machine], [||||      1.75 / 2.00 cores]; a third of the bar stays free,
+ * so in a narrow one [|||||  1.75 cores]. Words that say what it is a share of are left out only if
+ * they do not fit: [||||      25.0%]. */
 static void draw_meter_bar(const struct pt_top_model *m, const struct meter *meter,
                            struct pt_canvas *c, int row, int column, int width) {
-    char used[32], full[32] = "", text[72];
-    double whole = full_of(m, meter->scale), share = NAN;
+    enum pt_form form = pt_figures[meter->figure].form;
+    const char *unit = form == PT_FORM_CORES ? " cores" : "";
+    char used[32], full[40] = "", text[128];
+    double whole = full_of(m, meter->figure);
     print_known(m, meter->figure, used, sizeof used);
-    if (whole > 0)
-        share = m->now[meter->figure] / whole;
-    if (meter->scale == MEMORY && whole > 0)
-        pt_value_figure(pt_figures[meter->figure].format, whole, full, sizeof full);
-    snprintf(text, sizeof text, "%s%s%s", used, full[0] ? " / " : "", full);
-    draw_bar(c, row, column, width, share, text);
+    bool is_known = pt_figure_is_known(&m->figures, meter->figure);
+    if (pt_figure_limit(meter->figure) >= 0 && whole > 0) {
+        memcpy(full, " / ", sizeof " / ");
+        pt_form_print_short(form, whole, full + 3, sizeof full - 3);
+    }
+    snprintf(text, sizeof text, "%s%s%s%s", used, full, unit, words_of(meter->figure));
+    if ((int)strlen(text) * 3 > (width - 2) * 2 || !is_known)
+        snprintf(text, sizeof text, "%s%s%s", used, is_known ? unit : "",
+                 is_known ? words_of(meter->figure) : "");
+    if ((int)strlen(text) > width - 2)
+        snprintf(text, sizeof text, "%s%s", used, is_known ? unit : "");
+    draw_bar(c, row, column, width, whole > 0 ? value_of(m, meter->figure) / whole : NAN, text);
 }
 
 static void draw_meter(const struct pt_top_model *m, const struct meter *meter, struct pt_canvas *c,
@@ -119,23 +132,20 @@ static void draw_meter(const struct pt_top_model *m, const struct meter *meter, 
                  second);
         pt_canvas_put(c, row, x, field, PT_STYLE_PLAIN, pt_str_from(text));
     } else {
-        pt_canvas_put(c, row, x, field, PT_STYLE_PLAIN, pt_str_from(first));
+        snprintf(text, sizeof text, "%s%s", first, words_of(meter->figure));
+        pt_canvas_put(c, row, x, field, PT_STYLE_PLAIN, pt_str_from(text));
     }
     pt_trail_draw(&m->curves[meter->figure], c, row, column + width - curve, curve,
-                  full_of(m, meter->scale));
-}
-
-static double gpu_value(const struct pt_top_model *m, uint32_t row, const char *name) {
-    int table = pt_schema_find(m->rates.schema, "gpu");
-    int column = table < 0 ? -1 : pt_table_find(m->rates.schema->tables[table], name);
-    return column < 0 ? NAN : pt_rates_at(&m->rates, table, row, column);
+                  full_of(m, meter->figure));
 }
 
 /* " 60/80G 512W 61C" */
 static void print_gpu(const struct pt_top_model *m, uint32_t row, char *into, size_t capacity) {
     const double gigabyte = 1073741824;
-    double used = gpu_value(m, row, "gMemoryUsedMb"), total = gpu_value(m, row, "gMemoryTotalMb");
-    double power = gpu_value(m, row, "gPowerDrawW"), heat = gpu_value(m, row, "gTemperatureC");
+    double used = pt_top_model_value(m, PT_FIELD_GPU_MEMORY, row),
+           total = pt_top_model_value(m, PT_FIELD_GPU_MEMORY_TOTAL, row);
+    double power = pt_top_model_value(m, PT_FIELD_GPU_POWER, row),
+           heat = pt_top_model_value(m, PT_FIELD_GPU_TEMPERATURE, row);
     size_t n = 0;
     into[0] = 0;
     if (!isnan(used) && !isnan(total))
@@ -150,10 +160,11 @@ static void print_gpu(const struct pt_top_model *m, uint32_t row, char *into, si
 static void draw_gpu(const struct pt_top_model *m, uint32_t gpu, struct pt_canvas *c, int row,
                      int column, int width) {
     char label[16], busy[32] = "-", text[96];
-    double index = gpu_value(m, gpu, "gGpuIndex"), share = gpu_value(m, gpu, "gUtilizationGpu");
+    double index = pt_top_model_value(m, PT_FIELD_GPU_INDEX, gpu);
+    double share = pt_top_model_value(m, PT_FIELD_GPU_BUSY, gpu);
     snprintf(label, sizeof label, "GPU%.0f", isnan(index) ? gpu : index);
     if (!isnan(share))
-        pt_value_figure(PT_FORMAT_PERCENT, share * 100, busy, sizeof busy);
+        pt_form_print_short(PT_FORM_SHARE, share, busy, sizeof busy);
     print_gpu(m, gpu, text, sizeof text);
     pt_canvas_put(c, row, column, LABEL_WIDTH, PT_STYLE_LABEL, pt_str_from(label));
     draw_bar(c, row, column + LABEL_WIDTH, GPU_BAR_WIDTH, share, busy);
@@ -164,50 +175,26 @@ static void draw_gpu(const struct pt_top_model *m, uint32_t gpu, struct pt_canva
         pt_trail_draw(&m->gpus[gpu], c, row, column + x, width - x, 1);
 }
 
-/* Without a command or --pid, the recorded tree is Pitot's own cgroup: not of interest. */
 static bool is_shown(const struct pt_top_model *m, const struct meter *meter) {
-    if (meter->figure == PT_FIGURE_COMMAND_CPU &&
-        isnan(pt_rates_find(&m->rates, "process_totals", "pTreeNumProcesses")))
-        return false;
     return meter->is_always || pt_trail_is_known(&m->curves[meter->figure]);
 }
 
 static int list_items(const struct pt_top_model *m, struct item items[ITEMS_MAX]) {
-    int table = pt_schema_find(m->rates.schema, "gpu"), count = 0;
+    int count = 0;
     for (size_t i = 0; i < PT_COUNT(meters); i++)
         if (is_shown(m, &meters[i]))
             items[count++] = (struct item){ .meter = &meters[i] };
-    uint32_t gpus = table < 0 ? 0 : pt_rates_rows(&m->rates, table)->row_count;
+    uint32_t gpus = pt_top_model_rows(m, PT_FIELD_GPU_BUSY);
     for (uint32_t gpu = 0; gpu < gpus && count < ITEMS_MAX; gpu++)
         items[count++] = (struct item){ .gpu = gpu };
     return count;
 }
 
-static double core_busy(const struct pt_top_model *m, int table, uint32_t core) {
-    static const char *const parts[] = { "cpuTimeUserMode", "cpuTimeKernelMode",  "cpuNice",
-                                         "cpuTimeIntSrvc",  "cpuTimeSoftIntSrvc", "cpuSteal",
-                                         "cpuIdleTime",     "cpuTimeIOWait" };
-    const size_t first_idle = 6;
-    double busy = 0, all = 0;
-    for (size_t i = 0; i < PT_COUNT(parts); i++) {
-        int column = pt_table_find(m->rates.schema->tables[table], parts[i]);
-        double value = column < 0 ? NAN : pt_rates_at(&m->rates, table, core, column);
-        if (isnan(value))
-            continue;
-        all += value;
-        busy += i < first_idle ? value : 0;
-    }
-    return all > 0 ? busy / all : NAN;
-}
-
-static void draw_core_bar(const struct pt_top_model *m, int table, uint32_t core,
-                          struct pt_canvas *c, int row, int column, int width) {
+static void draw_core_bar(const struct pt_top_model *m, uint32_t core, struct pt_canvas *c, int row,
+                          int column, int width) {
     char label[16], text[32] = "-";
-    double busy = core_busy(m, table, core);
-    double number = pt_rates_find(&m->rates, "core", "cpuNumber");
-    int key = pt_table_find(m->rates.schema->tables[table], "cpuNumber");
-    if (key >= 0)
-        number = pt_rates_at(&m->rates, table, core, key);
+    double busy = pt_figure_core_busy(&m->figures, core);
+    double number = pt_top_model_value(m, PT_FIELD_CORE_NUMBER, core);
     snprintf(label, sizeof label, "%3.0f", isnan(number) ? core : number);
     if (!isnan(busy))
         snprintf(text, sizeof text, "%.0f%%", busy * 100);
@@ -216,8 +203,8 @@ static void draw_core_bar(const struct pt_top_model *m, int table, uint32_t core
 }
 
 /* Too many for bars: one mark per CPU, or per group of CPUs for the busiest. */
-static void draw_core_marks(const struct pt_top_model *m, int table, uint32_t count,
-                            struct pt_canvas *c, int row) {
+static void draw_core_marks(const struct pt_top_model *m, uint32_t count, struct pt_canvas *c,
+                            int row) {
     uint32_t room = (uint32_t)(c->columns - LABEL_WIDTH);
     uint32_t marks = count < room ? count : room;
     pt_canvas_put(c, row, 0, LABEL_WIDTH, PT_STYLE_LABEL, PT_STR("Cores"));
@@ -225,7 +212,7 @@ static void draw_core_marks(const struct pt_top_model *m, int table, uint32_t co
         double busiest = NAN;
         for (uint64_t core = (uint64_t)i * count / marks; core < (uint64_t)(i + 1) * count / marks;
              core++)
-            busiest = fmax(busiest, core_busy(m, table, (uint32_t)core));
+            busiest = fmax(busiest, pt_figure_core_busy(&m->figures, (uint32_t)core));
         if (!isnan(busiest))
             pt_canvas_set(c, row, LABEL_WIDTH + (int)i, level_style(busiest),
                           pt_trail_mark(c, busiest));
@@ -233,20 +220,19 @@ static void draw_core_marks(const struct pt_top_model *m, int table, uint32_t co
 }
 
 static int draw_cores(const struct pt_top_model *m, struct pt_canvas *c, int row, int rows_max) {
-    int table = pt_schema_find(m->rates.schema, "core");
-    uint32_t count = core_count(m);
+    uint32_t count = pt_top_model_rows(m, PT_FIELD_CORE_NUMBER);
     if (count == 0 || rows_max < 1 || c->columns < CORE_WIDTH)
         return 0;
     int per_row = c->columns / CORE_WIDTH, rows = ((int)count + per_row - 1) / per_row;
     if (rows > rows_max) {
-        draw_core_marks(m, table, count, c, row);
+        draw_core_marks(m, count, c, row);
         return 1;
     }
     if (per_row > (int)count)
         per_row = (int)count;
     int width = c->columns / per_row;
     for (int i = 0; i < (int)count; i++)
-        draw_core_bar(m, table, (uint32_t)i, c, row + i / per_row, i % per_row * width, width);
+        draw_core_bar(m, (uint32_t)i, c, row + i / per_row, i % per_row * width, width);
     return rows;
 }
 

@@ -85,6 +85,7 @@ static void update_position(struct session *s) {
     int64_t next_ns;
     if (s->sampler)
         return;
+    pt_subject_read(&s->source.subject, &s->replay.reader);
     s->source.position_ns = s->model.rates.mono_ns - s->replay.first_ns;
     s->source.length_ns = s->replay.last_ns - s->replay.first_ns;
     s->source.is_at_end = !pt_replay_peek(&s->replay, &next_ns) && s->replay.reader.is_complete;
@@ -331,6 +332,8 @@ static int open_live(struct session *s, struct pt_err *err) {
     if (gethostname(s->name, sizeof s->name - 1))
         snprintf(s->name, sizeof s->name, "this machine");
     int rc = pt_sampler_init(s->sampler, &options, err);
+    if (!rc)
+        rc = pt_sampler_open(s->sampler, err);
     return rc ? rc : pt_alerts_open(&s->alerts, s->o->alerts, &s->sampler->schema, err);
 }
 
@@ -388,7 +391,9 @@ static int begin(struct session *s, struct pt_err *err) {
             return rc;
         }
     }
-    return s->sampler ? pt_sampler_start(s->sampler, err) : 0;
+    if (s->sampler)
+        pt_sampler_start(s->sampler);
+    return 0;
 }
 
 static void release(struct session *s) {
@@ -417,9 +422,10 @@ int pt_top_run(const struct pt_top_options *options, struct pt_err *err) {
     struct session *s = pt_calloc(1, sizeof *s);
     s->o = options;
     s->signal_fd = s->stderr_copy = s->messages_fd = -1;
-    s->source = (struct pt_top_view_source){ .name = s->name, .speed = 1 };
+    s->source =
+        (struct pt_top_view_source){ .name = s->name, .subject = s->o->subject, .speed = 1 };
     s->canvas.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    pt_out_borrow(&s->out, STDOUT_FILENO);
+    pt_out_show(&s->out, STDOUT_FILENO);
     int rc = open_session(s, err);
     if (!rc)
         rc = begin(s, err);

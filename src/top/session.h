@@ -3,6 +3,7 @@
 #define PT_TOP_SESSION_H
 
 #include "collect/collector.h"
+#include "store/subject.h"
 
 struct pt_top_options {
     const char *journal;  /* of a run; NULL: live */
@@ -15,6 +16,7 @@ struct pt_top_options {
     const struct pt_fs *fs;
     const char *alerts; /* file of alert rules; NULL: the defaults */
     struct pt_target target;
+    struct pt_subject subject;
     struct pt_engine_options engines;
 };
 

@@ -3,14 +3,14 @@
 
 #include "base/clock.h"
 #include "top/meters.h"
-#include "analyze/value.h"
+#include "model/form.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
 #define ROWS_MIN       6  /* for the panel; with less, meters are left out */
-#define DETAIL_NAME    30 /* columns */
+#define DETAIL_TITLE   32 /* columns */
 #define DETAIL_VALUE   14
 #define DETAIL_CURVE   24
 #define CURVES_FROM    110 /* screen columns needed for curves in the details */
@@ -31,19 +31,17 @@ static void print_clock(int64_t ns, char *into, size_t capacity) {
              (long long)(seconds / 60 % 60), (long long)(seconds % 60));
 }
 
-static bool has_rows(const struct painter *p, const char *table) {
-    int t = pt_schema_find(p->model->rates.schema, table);
-    return t >= 0 && pt_rates_rows(&p->model->rates, t)->row_count > 0;
-}
-
 static void draw_title(struct painter *p) {
     const struct pt_top_view_source *s = p->source;
     time_t seconds = p->model->rates.wall_ns / PT_NS_PER_SECOND;
     struct tm when;
-    char clock[32];
+    char clock[32], subject[PT_SUBJECT_TEXT] = "";
+    if (s->subject.kind == PT_SUBJECT_PROCESS || s->subject.kind == PT_SUBJECT_CONTAINER)
+        pt_subject_say(&s->subject, "the command", subject, sizeof subject);
     localtime_r(&seconds, &when);
     strftime(clock, sizeof clock, s->is_replay ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &when);
-    int x = pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_TITLE, "pitot top  %s  %s", s->name,
+    int x = pt_canvas_printf(p->canvas, p->row, 0, PT_STYLE_TITLE, "pitot top  %s%s%s  %s", s->name,
+                             *subject ? ": " : "", subject,
                              p->model->sample_count > 0 ? clock : "no sample yet");
     if (s->is_replay) {
         char position[32], length[32];
@@ -54,16 +52,15 @@ static void draw_title(struct painter *p) {
     }
     if (s->is_paused)
         x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_EVENT, "  paused");
-    const struct pt_rates *r = &p->model->rates;
-    double load = pt_rates_find(r, "cpu", "vLoadAvg");
-    if (!isnan(load))
-        x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_PLAIN, "  load %.2f %.2f %.2f", load,
-                              pt_rates_find(r, "cpu", "vLoadAvg5"),
-                              pt_rates_find(r, "cpu", "vLoadAvg15"));
+    if (pt_figure_is_known(&p->model->figures, PT_FIGURE_CPU_LOAD))
+        x += pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_PLAIN, "  load %.2f %.2f %.2f",
+                              p->model->figures.now[PT_FIGURE_CPU_LOAD].value,
+                              pt_top_model_value(p->model, PT_FIELD_LOAD_5, 0),
+                              pt_top_model_value(p->model, PT_FIELD_LOAD_15, 0));
     if (p->model->sample_count > 0)
         pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_DIM, "%s%s",
-                         has_rows(p, "gpu") ? "" : "  no GPU",
-                         has_rows(p, "engines") ? "" : "  no engine");
+                         pt_top_model_rows(p->model, PT_FIELD_GPU_BUSY) ? "" : "  no GPU",
+                         pt_top_model_rows(p->model, PT_FIELD_ENGINE_URL) ? "" : "  no engine");
     p->row++;
 }
 
@@ -76,10 +73,10 @@ static int tab_columns(const struct painter *p, int panel) {
     return is_tab(p, panel) ? (int)strlen(p->view->panels.list[panel].title) + 2 : 0;
 }
 
-/* The first tab to draw, so that the active one is visible. */
+/* The first tab to draw, so that the active one is visible, with a column for the mark of more. */
 static int first_tab(const struct painter *p) {
     int first = p->view->panel, columns = tab_columns(p, first);
-    while (first > 0 && columns + tab_columns(p, first - 1) <= p->canvas->columns)
+    while (first > 0 && columns + tab_columns(p, first - 1) < p->canvas->columns)
         columns += tab_columns(p, --first);
     return first;
 }
@@ -128,7 +125,7 @@ static void each_column(const struct painter *p, const struct pt_list_item *item
     int x = 0;
     for (int i = p->view->first_column; i < columns->count; i++) {
         const struct pt_panel_column *c = &columns->list[i];
-        if (!pt_panel_shows(c, &p->model->rates, p->canvas->columns))
+        if (!pt_panel_shows(pt_top_view_panel(p->view), c, &p->model->rates, p->canvas->columns))
             continue;
         int left = p->canvas->columns - x;
         if (left <= 0)
@@ -179,13 +176,16 @@ static void draw_cell(const struct painter *p, const struct pt_panel_column *c, 
     const struct pt_rates *r = &p->model->rates;
     char text[64];
     if (pt_panel_is_text(c, r)) {
-        int branches = c->width == 0 ? draw_branches(p, item, x) : 0;
-        pt_canvas_put(p->canvas, p->row, x + branches, width - branches, PT_STYLE_PLAIN,
-                      pt_panel_text(panel, c, r, item->row));
+        int used = c->width == 0 ? draw_branches(p, item, x) : 0;
+        used += pt_canvas_put(p->canvas, p->row, x + used, width - used, PT_STYLE_PLAIN,
+                              pt_panel_text(panel, c, r, item->row));
+        if (used + 2 < width)
+            pt_canvas_put(p->canvas, p->row, x + used + 2, width - used - 2, PT_STYLE_DIM,
+                          pt_panel_text_key(panel, c, r, item->row));
         return;
     }
     double value = pt_panel_value(panel, c, r, item->row);
-    pt_value_print(&r->schema->tables[c->table]->columns[c->column], value, text, sizeof text);
+    pt_column_print(&r->schema->tables[c->table]->columns[c->column], value, text, sizeof text);
     pt_canvas_put_right(p->canvas, p->row, x, width, isnan(value) ? PT_STYLE_DIM : PT_STYLE_PLAIN,
                         pt_str_from(text));
 }
@@ -224,17 +224,19 @@ static void draw_list(struct painter *p) {
 
 static void draw_detail_line(const struct painter *p, uint32_t row, int column) {
     const struct pt_rates *r = &p->model->rates;
-    int table = pt_top_view_panel(p->view)->table, x = DETAIL_NAME + 1;
+    int table = pt_top_view_panel(p->view)->table, x = DETAIL_TITLE + 1;
     const struct pt_batch *rows = pt_rates_rows(r, table);
     const struct pt_column *c = &rows->table->columns[column];
-    char text[64];
-    pt_canvas_put(p->canvas, p->row, 0, DETAIL_NAME, PT_STYLE_LABEL, pt_str_from(c->name));
+    char text[64], title[PT_TITLE_BYTES], said[PT_SUBJECT_TEXT];
+    pt_canvas_put(p->canvas, p->row, 0, DETAIL_TITLE, PT_STYLE_LABEL,
+                  pt_str_from(pt_subject_say(&p->source->subject, pt_column_title(c, title), said,
+                                             sizeof said)));
     if (c->type == PT_STRING && !pt_is_null(rows, row, column)) {
         pt_canvas_put(p->canvas, p->row, x + 2, p->canvas->columns, PT_STYLE_PLAIN,
                       pt_get_str(rows, row, column));
         return;
     }
-    pt_value_print(c, pt_rates_at(r, table, row, column), text, sizeof text);
+    pt_column_print_with_unit(c, pt_rates_at(r, table, row, column), text, sizeof text);
     pt_canvas_put_right(p->canvas, p->row, x, DETAIL_VALUE, PT_STYLE_PLAIN, pt_str_from(text));
     x += DETAIL_VALUE + 2;
     if (p->canvas->columns >= CURVES_FROM && pt_column_is_timed(rows->table, c)) {
@@ -242,11 +244,14 @@ static void draw_detail_line(const struct painter *p, uint32_t row, int column) 
             pt_trail_draw(&p->view->detail_curves[column], p->canvas, p->row, x, DETAIL_CURVE, 0);
     }
     x += p->canvas->columns >= CURVES_FROM ? DETAIL_CURVE + 2 : 0;
-    pt_canvas_put(p->canvas, p->row, x, p->canvas->columns, PT_STYLE_DIM, pt_str_from(c->help));
+    pt_canvas_printf(p->canvas, p->row, x, PT_STYLE_DIM, "%s: %s", c->name, c->help);
 }
 
 static bool column_matches(const struct pt_column *c, const char *filter) {
-    return strcasestr(c->name, filter) || strcasestr(c->help, filter);
+    char title[PT_TITLE_BYTES];
+    return strcasestr(c->name, filter) || strcasestr(c->help, filter) ||
+           strcasestr(pt_column_title(c, title), filter) ||
+           (c->words && strcasestr(c->words, filter));
 }
 
 static void draw_detail(struct painter *p) {

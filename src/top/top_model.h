@@ -2,17 +2,15 @@
 #ifndef PT_TOP_TOP_MODEL_H
 #define PT_TOP_TOP_MODEL_H
 
-#include "analyze/figure.h"
+#include "derive/field.h"
+#include "derive/figure.h"
 #include "top/trail.h"
-#include "top/rates.h"
 
 #define PT_TOP_GPUS 64 /* with a curve */
 
 struct pt_top_model {
     struct pt_rates rates;
-    struct pt_figure_reader figures;
-    double now[PT_FIGURE_COUNT]; /* figures; NAN: unknown, or unknown for a while */
-    int64_t known_ns[PT_FIGURE_COUNT];
+    struct pt_figure_stream figures;
     struct pt_trail curves[PT_FIGURE_COUNT];
     struct pt_trail gpus[PT_TOP_GPUS]; /* by row of the table */
     uint64_t sample_count;             /* since the last clear */
@@ -25,5 +23,10 @@ void pt_top_model_release(struct pt_top_model *m);
 /* Drops the data, before a jump in time. */
 void pt_top_model_clear(struct pt_top_model *m);
 void pt_top_model_add(struct pt_top_model *m, const struct pt_sample *sample);
+
+/* Rows of the table of a field, now. */
+uint32_t pt_top_model_rows(const struct pt_top_model *m, enum pt_field_id id);
+/* Its value, as pt_rates_at(); NAN: unknown, or no such row. */
+double pt_top_model_value(const struct pt_top_model *m, enum pt_field_id id, uint32_t row);
 
 #endif

@@ -98,14 +98,25 @@ static void sort_by(struct pt_top_view *v, const struct pt_schema *schema,
         (struct pt_top_view_order){ column, c->type == PT_STRING || c->kind == PT_KEY };
 }
 
+/* All of it, or for a word such as "mem" only the beginning. */
+static bool is_called(const struct pt_panel_column *column, const struct pt_column *c,
+                      const char *name, bool is_beginning) {
+    const char *const names[] = { column->heading, c->short_name, c->name };
+    for (size_t i = 0; i < PT_COUNT(names); i++)
+        if (strncasecmp(names[i], name, strlen(name)) == 0 &&
+            (is_beginning || strlen(names[i]) == strlen(name)))
+            return true;
+    return false;
+}
+
 bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *name) {
     const struct pt_panel *p = pt_top_view_panel(v);
-    const struct pt_panel_columns *sets[] = { &p->chosen, &p->all };
+    const struct pt_panel_columns *sets[] = { &p->chosen, &p->all, &p->chosen };
     for (size_t s = 0; s < PT_COUNT(sets); s++)
         for (int i = 0; i < sets[s]->count; i++) {
             const struct pt_panel_column *column = &sets[s]->list[i];
             const struct pt_column *c = &schema->tables[column->table]->columns[column->column];
-            if (strcasecmp(column->heading, name) == 0 || strcasecmp(c->name, name) == 0) {
+            if (is_called(column, c, name, s == 2)) {
                 sort_by(v, schema, column);
                 return true;
             }
@@ -157,18 +168,19 @@ static void move_sort(struct pt_top_view *v, const struct pt_top_model *m, int s
             at = i;
     for (int i = 0; i < columns->count; i++) {
         at = (at + step + columns->count) % columns->count;
-        if (pt_panel_shows(&columns->list[at], &m->rates, v->screen_columns))
+        if (pt_panel_shows(pt_top_view_panel(v), &columns->list[at], &m->rates, v->screen_columns))
             break;
     }
     if (columns->count > 0)
         sort_by(v, m->rates.schema, &columns->list[at]);
 }
 
-static void sort_by_any(struct pt_top_view *v, const struct pt_top_model *m,
-                        const char *const names[3]) {
-    for (int i = 0; i < 3; i++)
-        if (pt_top_view_sort_by(v, m->rates.schema, names[i]))
-            return;
+static void sort_by_order(struct pt_top_view *v, const struct pt_top_model *m,
+                          enum pt_panel_order order) {
+    const struct pt_panel *p = pt_top_view_panel(v);
+    int column = pt_panel_find_order(p, m->rates.schema, order);
+    if (column >= 0)
+        sort_by(v, m->rates.schema, &p->chosen.list[column]);
 }
 
 /* Drawing keeps it within the list. */
@@ -210,14 +222,13 @@ static void act(struct pt_top_view *v, const struct pt_top_model *m, enum pt_top
         v->orders[v->panel].is_rising = !v->orders[v->panel].is_rising;
         break;
     case PT_TOP_ACTION_SORT_CPU:
-        sort_by_any(v, m, (const char *const[]){ "pCpuTimeNs", "cCpuTime", "gSmUtil" });
+        sort_by_order(v, m, PT_PANEL_BY_USE);
         break;
     case PT_TOP_ACTION_SORT_MEMORY:
-        sort_by_any(v, m,
-                    (const char *const[]){ "pResidentSetSize", "cMemoryUsed", "gUsedMemoryMb" });
+        sort_by_order(v, m, PT_PANEL_BY_MEMORY);
         break;
     case PT_TOP_ACTION_SORT_ID:
-        sort_by_any(v, m, (const char *const[]){ "pId", "cId", "gGpuIndex" });
+        sort_by_order(v, m, PT_PANEL_BY_ID);
         break;
     case PT_TOP_ACTION_TREE:
         v->is_tree = !v->is_tree;
@@ -296,12 +307,7 @@ const struct pt_binding pt_bindings[] = {
       PT_TOP_ACTION_SORT_NEXT,
       0 },
     { { '<' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_PREVIOUS, 0 },
-    { { 'r', 'I' },
-      "r",
-      "PT_TOP_ACTION_REVERSE the order",
-      PT_REQUEST_NONE,
-      PT_TOP_ACTION_REVERSE,
-      0 },
+    { { 'r', 'I' }, "r", "reverse the order", PT_REQUEST_NONE, PT_TOP_ACTION_REVERSE, 0 },
     { { 'P' }, "P M N", "sort by CPU, memory, id", PT_REQUEST_NONE, PT_TOP_ACTION_SORT_CPU, 0 },
     { { 'M' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_MEMORY, 0 },
     { { 'N' }, NULL, NULL, PT_REQUEST_NONE, PT_TOP_ACTION_SORT_ID, 0 },

@@ -3,6 +3,7 @@
 #ifndef PT_TOP_TOP_VIEW_H
 #define PT_TOP_TOP_VIEW_H
 
+#include "store/subject.h"
 #include "top/list.h"
 #include "top/top_model.h"
 
@@ -48,6 +49,7 @@ enum pt_top_view_request {
 /* The source of the samples, for the first line. */
 struct pt_top_view_source {
     const char *name; /* of the machine or the run */
+    struct pt_subject subject;
     bool is_replay, is_paused, is_at_end;
     double speed;
     int64_t position_ns, length_ns; /* in the run */
@@ -82,7 +84,8 @@ struct pt_top_view {
 void pt_top_view_init(struct pt_top_view *v, const struct pt_schema *schema);
 void pt_top_view_release(struct pt_top_view *v);
 
-/* By title or table; by heading or name of the column. False: not found. */
+/* By title or table; by heading, short name or name of the column, or their beginning. False: not
+ * found. */
 bool pt_top_view_choose_panel(struct pt_top_view *v, const struct pt_schema *schema,
                               const char *name);
 bool pt_top_view_sort_by(struct pt_top_view *v, const struct pt_schema *schema, const char *column);

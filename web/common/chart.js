@@ -20,19 +20,25 @@ const seen = new IntersectionObserver(entries => {
     }
 }, { rootMargin: '200px' });
 
+const NEAR_LIMIT = 4; // times the largest value: a limit beyond it would flatten the lines
+
 class LineChart {
-    /* `lines`: { label, color, isLimit } */
-    constructor({ title, help, unit, isRate, lines, notes }) {
-        Object.assign(this, { title, unit, isRate, lines });
+    /* `lines`: { label, name, color, dash, isLimit }. `name` and those of the lines: what programs
+     * call it; `words`: to find it by; `full`: the constant that is 100 %; `isStacked`: the lines
+     * before the limits add up, and the data are the sums of stack(). */
+    constructor({ title, name, help, words, unit, isRate, full, isStacked, lines, notes }) {
+        Object.assign(this, { title, unit, isRate, full, isStacked, lines });
         this.plot = null;
         this.isSeen = false;
         this.place = make('div', { class: 'pr-plot' });
         this.summary = make('span', { class: 'pr-summary' });
         this.legend = make('ul', { class: 'pr-legend' });
         this.element = make('figure', { class: 'pr-chart', 'data-words':
-            [title, help, ...lines.map(line => line.label)].join(' ').toLowerCase() },
-            make('figcaption', { title: help || null },
-                make('span', { class: 'pr-title' }, title), this.summary),
+            [title, name, help, words, ...lines.map(line => line.label)].filter(Boolean)
+                .join(' ').toLowerCase() },
+            make('figcaption', { title: [help, name].filter(Boolean).join(' · ') || null },
+                make('span', { class: 'pr-title' }, title,
+                    name ? make('small', { class: 'pr-name' }, name) : null), this.summary),
             help && help !== title ? make('p', { class: 'pr-help' }, help) : null, this.place,
             this.legend, notes);
         this.element.chart = this;
@@ -46,7 +52,7 @@ class LineChart {
     }
 
     text(value) {
-        return write(value, this.unit, this.isRate);
+        return write(value, this.unit, this.isRate, this.full);
     }
 
     options(width) {
@@ -61,10 +67,12 @@ class LineChart {
             },
             scales: {
                 x: { time: false, range: (u, min, max) => [min, max] },
-                y: { range: (u, min, max) => valueRange(min, max, this.unit, this.isRate) },
+                y: { range: (u, min, max) =>
+                    valueRange(this.isStacked ? 0 : min, this.withLimits(u, max), this.unit) },
             },
             axes: this.axes(),
             series: [{}, ...this.lines.map((one, i) => this.seriesOptions(one, i))],
+            bands: this.bands(),
             hooks: {
                 setSelect: [u => this.drag(u)],
                 setCursor: [u => this.point(u)],
@@ -83,18 +91,40 @@ class LineChart {
                     splits.map(split => this.timeText(split, step)) },
             { ...look, size: 64, space: 28,
                 incrs: this.unit === 'bytes' ? BYTE_STEPS : undefined,
-                values: (u, splits) => splits.map(split => this.text(split)) },
+                values: (u, splits) => splits.map(split =>
+                    split > (this.full ?? Infinity) ? '' : this.text(split)) },
         ];
     }
 
+    /* The largest value or limit to show. */
+    withLimits(u, max) {
+        const limits = this.lines.map((line, i) => line.isLimit ?
+            u.data[i + 1].findLast(value => value !== null && value !== undefined) : undefined)
+            .filter(limit => limit <= NEAR_LIMIT * max);
+        return Math.max(max, ...limits);
+    }
+
+    /* The areas of a stack between one line and the next. */
+    bands() {
+        const count = this.isStacked ? this.lines.filter(line => !line.isLimit).length : 0;
+        return Array.from({ length: Math.max(0, count - 1) }, (_, i) =>
+            ({ series: [i + 2, i + 1], fill: () => this.areaColor(i + 1) }));
+    }
+
+    areaColor(i) {
+        return lineColor(this.lines[i].color ?? i) + 'a0';
+    }
+
     seriesOptions(one, i) {
-        const isAlone = this.lines.length === 1;
+        const isAlone = this.lines.filter(line => !line.isLimit).length === 1;
+        const isArea = this.isStacked && !one.isLimit;
         return {
-            label: one.label, width: one.isLimit ? 1 : 1.4,
+            label: one.label, width: one.isLimit ? 1 : 1.4, auto: !one.isLimit,
             stroke: () => one.isLimit ? color('limit') : lineColor(one.color ?? i),
             /* a filled area shows an amount, so only if the axis starts at zero */
-            fill: isAlone ? u => u.scales.y.min === 0 ? color('fill') : null : undefined,
-            dash: one.isLimit ? [6, 4] : undefined,
+            fill: isArea ? () => this.areaColor(i) : isAlone && !one.isLimit ?
+                u => u.scales.y.min === 0 ? color('fill') : null : undefined,
+            dash: one.isLimit ? [6, 4] : one.dash,
             points: { show: (u, series, first, last) => isSparse(u.data[series], first, last),
                 size: 4 },
         };
@@ -130,8 +160,9 @@ class LineChart {
     fillLegend() {
         this.legend.hidden = this.lines.length < 2;
         this.legendValues = this.lines.map(() => make('b', {}));
-        this.legend.replaceChildren(...this.lines.map((line, i) => make('li', { title: line.label },
-            swatch(line.isLimit ? 'var(--pr-limit)' : lineVariable(line.color ?? i)),
+        this.legend.replaceChildren(...this.lines.map((line, i) => make('li',
+            { title: [line.label, line.name].filter(Boolean).join(' · ') },
+            swatch(line.isLimit ? 'var(--pr-limit)' : lineVariable(line.color ?? i), line.dash),
             make('span', {}, line.label), this.legendValues[i])));
     }
 
@@ -153,6 +184,20 @@ class LineChart {
     }
 }
 
+/* The sums of each column and those before it. An unknown value adds nothing; where all are
+ * unknown, so are the sums: null is a gap, undefined is drawn over. */
+function stack(columns) {
+    const sums = [];
+    columns.forEach((column, i) => {
+        sums.push(Array.from(column, (value, at) => {
+            const isKnown = value !== null && value !== undefined;
+            const below = i > 0 ? sums[i - 1][at] : isKnown ? 0 : value;
+            return isKnown ? (below ?? 0) + value : below;
+        }));
+    });
+    return sums;
+}
+
 /* A single value between two gaps is not a line: it needs a point. */
 function isSparse(values, first, last) {
     let known = 0;
@@ -162,14 +207,16 @@ function isSparse(values, first, last) {
 }
 
 /* From zero, unless that would flatten the line; shares always start at zero. */
-function valueRange(min, max, unit, isRate) {
+function valueRange(min, max, unit) {
     if (min === null || min === undefined || !Number.isFinite(min))
         return [0, 1];
-    const isShare = unit === 'ratio' || (unit === 'seconds' && isRate);
+    const isShare = unit === 'ratio' || unit === 'cores';
+    if (isShare)
+        max = Math.max(max, 0.01); // less is noise
     if (min >= 0 && (isShare || min < max * 0.6 || min === max))
         min = 0;
     if (min === max)
-        max = min + (min === 0 ? (unit === 'ratio' ? 0.01 : 1) : Math.abs(min) * 0.1);
+        max = min + (min === 0 ? 1 : Math.abs(min) * 0.1);
     /* a range below a twentieth is noise, and too small for three digits on the axis */
     const least = Math.max(Math.abs(min), Math.abs(max)) / 20;
     if (max - min < least) {

@@ -12,16 +12,18 @@ function navigation(sections) {
 /* Rows of cells; a cell is text, an element or null. Numbers are aligned by their class. */
 function table(heads, rows, className) {
     const cell = (content, i) => make('td', { class: heads[i]?.isNumber ? 'pr-number' : null },
-        content ?? '–');
+        content ?? UNKNOWN);
     return make('div', { class: 'pr-scroll', tabindex: 0 }, make('table', { class: className },
         make('thead', {}, make('tr', {}, heads.map(head =>
             make('th', { scope: 'col', class: head.isNumber ? 'pr-number' : null }, head.label)))),
         make('tbody', {}, rows.map(row => make('tr', {}, row.map(cell))))));
 }
 
-function swatch(color) {
+/* `dash`: as in the line it stands for */
+function swatch(color, dash) {
     const element = make('i', { class: 'pr-swatch', 'aria-hidden': 'true' });
-    element.style.setProperty('background', color);
+    element.style.setProperty('background', dash ?
+        `repeating-linear-gradient(90deg, ${color} 0 3px, transparent 3px 5px)` : color);
     return element;
 }
 

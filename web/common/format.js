@@ -1,5 +1,6 @@
-/* Formats numbers. Units are those of the schema: bytes, seconds, ratio, ... */
+/* Formats numbers by their form: `base_unit` and `is_rate` of a column or figure of the schema. */
 const THIN = '\u202f';
+const UNKNOWN = '–';
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 function digits(n) {
@@ -55,38 +56,30 @@ function elapsed(s, step) {
     return sign + (hours ? hours + ':' + two(minutes) : minutes) + ':' + two(whole % 60) + tenth;
 }
 
+/* One line per form of src/model/table.h. There is none for seconds per second: a column says
+ * whether they are cores, a share of one resource, or a mean number. */
 const WRITE = {
     'bytes': n => scaled(n, BYTE_UNITS, 1024),
     'bytes/s': n => scaled(n, BYTE_UNITS, 1024) + '/s',
     'seconds': duration,
-    /* time per second: share of one CPU or thread */
-    'seconds/s': n => digits(100 * n) + THIN + '%',
+    'cores': n => digits(n) + THIN + (digits(n) === '1' ? 'core' : 'cores'),
     'ratio': n => digits(100 * n) + THIN + '%',
-    'ratio/s': n => digits(100 * n) + THIN + '%/s',
     'hertz': n => scaled(n, ['Hz', 'kHz', 'MHz', 'GHz'], 1000),
     'celsius': n => digits(n) + THIN + '°C',
     'watts': n => n < 1 ? small(n, ['W', 'mW', 'µW']) : scaled(n, ['W', 'kW', 'MW'], 1000),
     'joules': n => n < 1 ? small(n, ['J', 'mJ', 'µJ']) : scaled(n, ['J', 'kJ', 'MJ', 'GJ'], 1000),
-    'joules/s': n => WRITE.watts(n),
     'grams': n => n < 1 ? small(n, ['g', 'mg', 'µg']) : scaled(n, ['g', 'kg', 't'], 1000),
     'money': n => digits(n),
     '': n => Math.abs(n) >= 1e6 ? scaled(n / 1e6, ['M', 'G', 'T'], 1000) : digits(n),
     '/s': n => WRITE[''](n) + '/s',
 };
 
-function write(n, unit, isRate) {
+/* `full`: what is 100 %, if it is a constant. Counters of ticks seem to exceed it now and then. */
+function write(n, unit, isRate, full) {
     if (n === null || n === undefined || !Number.isFinite(n))
-        return '–';
-    const writer = WRITE[unit + (isRate ? '/s' : '')] || (v => digits(v) + THIN + unit);
-    return writer(n);
-}
-
-/* Label of the value axis. */
-function unitName(unit, isRate) {
-    if (isRate && unit === 'seconds')
-        return '% of time';
-    if (isRate && unit === 'joules')
-        return 'watts';
-    const name = { ratio: '%', celsius: '°C' }[unit] ?? unit;
-    return isRate ? (name || 'count') + ' per second' : name;
+        return UNKNOWN;
+    if (typeof full === 'number' && n > full)
+        n = full;
+    const form = unit + (isRate ? '/s' : '');
+    return WRITE[form] ? WRITE[form](n) : digits(n) + THIN + form;
 }

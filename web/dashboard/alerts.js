@@ -1,6 +1,7 @@
 /* Alert rules, their current state, and the latest changes. */
 class Alerts {
-    constructor() {
+    constructor(store) {
+        this.store = store;
         this.events = []; // lines in the charts: { time in seconds, kind }
         this.on = make('b', {});
         this.onText = make('span', {});
@@ -43,8 +44,24 @@ class Alerts {
                 state.entity ? ' ' + state.entity : '').join(','));
         };
         const heads = ['Rule', 'Metric', 'Limit', 'State'].map(label => ({ label }));
-        return table(heads, rules.map(rule => [rule.name, rule.table + '.' + rule.column +
-            (rule.of ? ' as a share of ' + rule.of : ''), limitText(rule), stateText(rule)]));
+        return table(heads, rules.map(rule => [rule.name, this.metric(rule),
+            limitText(rule, this.unit(rule)), stateText(rule)]));
+    }
+
+    column(tableName, name) {
+        return this.store.tables.get(tableName)?.allColumns.find(one => one.name === name);
+    }
+
+    metric(rule) {
+        const title = name => this.column(rule.table, name)?.title ?? name;
+        return [title(rule.column) + (rule.of ? ', of ' + title(rule.of) : ''),
+            make('small', { class: 'pr-name' }, rule.table + '.' + rule.column)];
+    }
+
+    /* Limits are in the unit of the recorded column, or percent of another. */
+    unit({ table: tableName, column: name, of }) {
+        const column = this.column(tableName, name);
+        return of ? '%' : (column?.unit ?? '') + (column?.kind === 'counter' ? '/s' : '');
     }
 
     changeTable(changes) {
@@ -58,8 +75,8 @@ class Alerts {
     }
 }
 
-function limitText(rule) {
+function limitText(rule, unit) {
     const side = ['above', 'below'].filter(name => name in rule)
-        .map(name => `${name} ${digits(rule[name])}`).join(' or ');
+        .map(name => `${name} ${digits(rule[name])}${unit && THIN}${unit}`).join(' or ');
     return side + (rule.for_seconds ? ` for ${digits(rule.for_seconds)} s` : '');
 }

@@ -1,14 +1,19 @@
 /* A live chart: lines of rows or columns of a table, from the current frame. */
 const GAP = 3.5; // times the usual spacing of values
 
+/* As many steps may be without a value before a line has a gap. */
+const widestGap = (page, frame) =>
+    Math.ceil(GAP * Math.max(frame.spacing, page.store.interval) / frame.step);
+
 class LiveChart extends LineChart {
-    /* `choose()`: the lines as { table, key, place, label, color } */
+    /* `choose()`: the lines as { table, key, place, label, name, color, dash }; limits as
+     * { ..., isLimit }, of a constant { full, label, isLimit } */
     constructor(page, options, choose) {
         super({ ...options, lines: [] });
         Object.assign(this, { page, choose });
         this.words = this.element.dataset.words;
         this.chosenText = null;
-        this.data = [[]];
+        this.values = [[]]; // times, then those of each line
         this.index = null;
     }
 
@@ -20,10 +25,11 @@ class LiveChart extends LineChart {
         this.takeLines(this.choose(frame));
         this.read(frame);
         const scale = { min: view.from / 1000, max: frame.to / 1000 };
+        const data = this.isStacked ? this.stacked() : this.values;
         if (!this.plot)
-            this.create(this.data);
+            this.create(data);
         this.plot.batch(() => {
-            this.plot.setData(this.data, false);
+            this.plot.setData(data, false);
             this.plot.setScale('x', scale);
         });
         this.describe(this.index);
@@ -36,7 +42,7 @@ class LiveChart extends LineChart {
             return;
         this.chosenText = text;
         this.lines = lines;
-        this.data = [[], ...lines.map(() => [])];
+        this.values = [[], ...lines.map(() => [])];
         this.element.dataset.words = (this.words + ' ' + text).toLowerCase();
         this.plot?.destroy();
         this.plot = null;
@@ -46,11 +52,12 @@ class LiveChart extends LineChart {
     /* Steps without any value are left out; if many are missing, the lines have a gap. The arrays
      * are reused. */
     read(frame) {
-        const rings = this.lines.map(line => frame.ring(line.table, line.key, line.place));
-        const [times, ...columns] = this.data;
+        const rings = this.lines.map(line => line.full === undefined ?
+            frame.ring(line.table, line.key, line.place) : { at: () => line.full });
+        const measured = rings.filter((_, i) => !this.lines[i].isLimit);
+        const [times, ...columns] = this.values;
         const first = frame.stepAt(frame.from), last = frame.stepAt(frame.to);
-        const widest = Math.ceil(GAP *
-            Math.max(frame.spacing, this.page.store.interval) / frame.step);
+        const widest = widestGap(this.page, frame);
         let count = 0, before = null;
         const put = (step, valueOf) => {
             times[count] = step * frame.step / 1000;
@@ -60,7 +67,7 @@ class LiveChart extends LineChart {
             count++;
         };
         for (let step = first; step <= last; step++) {
-            if (rings.every(ring => Number.isNaN(ring.at(step))))
+            if (measured.every(ring => Number.isNaN(ring.at(step))))
                 continue;
             if (before !== null && step - before > widest)
                 put(before + 1, () => null);
@@ -70,9 +77,17 @@ class LiveChart extends LineChart {
             });
             before = step;
         }
-        this.data.forEach(column => {
+        this.values.forEach(column => {
             column.length = count;
         });
+    }
+
+    /* Limits stay as they are. */
+    stacked() {
+        const isArea = (_, i) => !this.lines[i].isLimit;
+        const [times, ...columns] = this.values;
+        return [times, ...stack(columns.filter(isArea)),
+            ...columns.filter((column, i) => !isArea(column, i))];
     }
 
     timeText(time, step) {
@@ -95,21 +110,20 @@ class LiveChart extends LineChart {
         return this.page.alerts.events.filter(event => event.time >= from && event.time <= to);
     }
 
-    /* Shows the values at the cursor; without a cursor, the newest. */
+    /* Shows the values at the cursor; without a cursor, those of now or of the end of the part. */
     describe(index) {
         this.index = index;
-        const end = Math.min(index ?? Infinity, this.data[0].length - 1);
-        const text = column => {
-            for (let i = end; i >= Math.max(0, end - 3); i--)
-                if (column[i] !== null && column[i] !== undefined)
-                    return this.text(column[i]);
-            return '–';
-        };
-        this.legendValues?.forEach((value, i) => setText(value, text(this.data[i + 1])));
+        const { view, store } = this.page;
+        const end = Math.min(index ?? Infinity, this.values[0].length - 1);
+        const isNow = index === null && !view.fixed;
+        const valueOf = (line, i) => line.full ?? (isNow ?
+            store.value(line.table, line.key, line.place) : this.values[i + 1][end]);
+        const texts = this.lines.map((line, i) => this.text(valueOf(line, i)));
+        this.legendValues?.forEach((value, i) => setText(value, texts[i]));
         const when = index === null || end < 0 ? '' :
-            clockText(this.data[0][end], this.page.view.frame.step / 1000);
+            clockText(this.values[0][end], view.frame.step / 1000);
         setText(this.summary, this.lines.length === 1 ?
-            (when ? when + ' · ' : '') + text(this.data[1]) : when);
+            (when ? when + ' · ' : '') + texts[0] : when);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The page of `pitot serve`. Tables, columns and units are those of /api/schema. */
-const DRAWS_A_SECOND = 5, SLOW_MS = 30000;
+/* The page of `pitot serve`. Tables, columns, figures and their meaning come from /api/schema. */
+const DRAWS_A_SECOND = 5, SLOW_MS = 30000, AGE_CHECK_MS = 1000;
 
 class Page {
     constructor(schemaText) {
@@ -7,7 +7,7 @@ class Page {
         this.store = new Store(JSON.parse(schemaText));
         this.view = new View();
         this.history = new History(this.store, this.view);
-        this.alerts = new Alerts();
+        this.alerts = new Alerts(this.store);
         this.runs = new Runs();
         this.profile = new Profile();
         this.overview = new Overview(this);
@@ -18,6 +18,7 @@ class Page {
         this.drawnAt = 0;
         this.drawCount = 0;
         this.isDrawing = false;
+        this.hasNewCharts = false;
         this.view.on(() => this.wantDraw());
     }
 
@@ -47,10 +48,22 @@ class Page {
         });
     }
 
-    /* Applies the filter to a new chart. */
+    /* A chart is new or has to be searched for: the filter applies to it, once per drawing. */
     onchart() {
-        if (this.search.value !== '')
+        this.hasNewCharts = true;
+    }
+
+    filterCharts() {
+        if (this.hasNewCharts)
             this.search.dispatchEvent(new Event('input'));
+        this.hasNewCharts = false;
+    }
+
+    /* Values that no sample has confirmed for too long are not shown as those of now. */
+    checkAge() {
+        if (this.isCurrent !== this.store.isCurrent)
+            this.wantDraw();
+        this.isCurrent = this.store.isCurrent;
     }
 
     take(name, text) {
@@ -60,7 +73,6 @@ class Page {
             return;
         this.store.take(JSON.parse(text));
         this.view.add(this.store);
-        this.overview.take(this.store.time);
         this.bar.say('live', 'live');
         if (!this.view.fixed)
             this.wantDraw();
@@ -87,6 +99,7 @@ class Page {
             if (one.list?.isSeen && !this.view.isPaused)
                 one.list.show();
         }
+        this.filterCharts();
         this.showNavigation();
         allCharts.forEach(chart => chart.isSeen && chart.show());
     }
@@ -121,6 +134,7 @@ async function start() {
     page.build(root);
     window.pitotDashboard = page;
     setInterval(() => document.hidden || page.loadLists(), SLOW_MS);
+    setInterval(() => page.checkAge(), AGE_CHECK_MS);
     await new Stream('api/stream', {
         onopen: () => page.check(),
         onevent: (name, text) => page.take(name, text),

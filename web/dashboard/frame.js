@@ -4,9 +4,14 @@ const STEPS_SHOWN = 600, STEPS_KEPT = 720, RINGS_MOST = 4000;
 
 class Ring {
     constructor() {
-        this.values = new Float32Array(STEPS_KEPT).fill(NaN);
+        this.values = new Float64Array(STEPS_KEPT).fill(NaN);
         this.newest = -1; // number of the step since 1970
-        this.sum = this.count = 0;
+        this.hasValues = false;
+    }
+
+    set(step, value) {
+        this.values[step % STEPS_KEPT] = value;
+        this.hasValues = true;
     }
 
     advance(step) {
@@ -16,26 +21,24 @@ class Ring {
             for (let i = this.newest + 1; i <= step; i++)
                 this.values[i % STEPS_KEPT] = NaN;
         this.newest = step;
-        this.sum = this.count = 0;
     }
 
-    /* Adds a value to the newest step, which keeps the mean. */
+    /* Takes a live value. A step shows its last one until the history has that of all of it. */
     add(step, value) {
         if (step > this.newest)
             this.advance(step);
-        if (step < this.newest || Number.isNaN(value))
-            return;
-        this.sum += value;
-        this.count++;
-        this.values[step % STEPS_KEPT] = this.sum / this.count;
+        if (step === this.newest && !Number.isNaN(value))
+            this.set(step, value);
     }
 
-    /* Sets an earlier value, unless there is one. */
-    fill(step, value) {
+    /* Sets an earlier value, unless there is one; those of the history replace others. */
+    fill(step, value, isOfHistory) {
         if (step > this.newest)
             this.advance(step);
-        if (step > this.newest - STEPS_KEPT && Number.isNaN(this.values[step % STEPS_KEPT]))
-            this.values[step % STEPS_KEPT] = value;
+        const isMissing = Number.isNaN(this.values[step % STEPS_KEPT]);
+        if (step > this.newest - STEPS_KEPT && !Number.isNaN(value) &&
+            (isMissing || (isOfHistory && step < this.newest)))
+            this.set(step, value);
     }
 
     at(step) {

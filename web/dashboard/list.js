@@ -1,27 +1,29 @@
-/* Current rows of a table, sortable and filterable: processes and containers. */
-const ROWS_MOST = 200;
+/* Current rows of a table, sortable and filterable: processes, containers, devices. */
+const ROWS_MOST = 200, FIRST_COLUMNS = 8;
 
-/* Columns shown by default, and the sort column; columns that do not exist are left out. Other
- * tables of processes show their first columns. */
-const LISTS = {
-    process: { sort: 'pCpuTimeNs', columns: ['pId', 'pName', 'pCpuTimeNs', 'pResidentSetSize',
-        'pNumThreads', 'pReadBytes', 'pWriteBytes', 'pState', 'pCmdline'] },
-    container: { sort: 'cCpuTime', columns: ['cName', 'cId', 'cRuntime', 'cCpuTime',
-        'cMemoryUsed', 'cMemoryLimit', 'cDiskReadBytes', 'cDiskWriteBytes', 'cNetworkBytesRecvd',
-        'cNetworkBytesSent', 'cNumProcesses', 'cCpuThrottledTime'] },
-    gpu_process: { sort: 'gUsedMemoryMb', columns: ['gGpuIndex', 'pId', 'pName', 'gType',
-        'gUsedMemoryMb', 'gSmUtil', 'gMemUtil'] },
-};
-const FIRST_COLUMNS = 8;
+const hasList = table => table.hasKeys && (table.kind === 'processes' || table.kind === 'things');
 
-const hasList = table => table.kind === 'processes' || table.name in LISTS;
+/* Columns for people: who it is, what matters of it, what else is known of it. */
+const COLUMN_ORDER = [column => column.kind === 'key', column => column.role === 'name',
+    column => column.importance === 'headline',
+    column => column.kind === 'info' && column.type !== 'string',
+    column => column.kind === 'info', () => true];
+
+/* Those with a heading, but not how rows hang together; in a table without headings, the first. */
+function listColumns(table) {
+    const chosen = table.allColumns.filter(column => column.heading && column.role !== 'parent');
+    const rank = column => COLUMN_ORDER.findIndex(isIt => isIt(column));
+    return chosen.length > 0 ? chosen.sort((a, b) => rank(a) - rank(b)) :
+        table.allColumns.slice(0, FIRST_COLUMNS);
+}
 
 class RowList {
     constructor(page, table) {
         Object.assign(this, { page, table });
-        this.preset = LISTS[table.name] ||
-            { columns: table.allColumns.slice(0, FIRST_COLUMNS).map(column => column.name) };
         this.isUp = false;
+        this.sort = table.columns[busyPlace(table)].name;
+        this.idColumn = table.kind === 'processes' ? columnOfRole(table, 'process') : undefined;
+        this.nameColumn = columnOfRole(table, 'name');
         this.filter = make('input', { type: 'search', placeholder: 'Filter rows',
             'aria-label': `Filter rows of ${table.help}`, oninput: () => this.show() });
         this.all = make('input', { type: 'checkbox', onchange: () => this.build() });
@@ -39,32 +41,25 @@ class RowList {
     }
 
     build() {
-        const { table, preset } = this;
-        this.columns = table.allColumns.filter(column => this.all.checked ||
-            preset.columns.includes(column.name)).map(column => this.describe(column));
-        if (!this.all.checked)
-            this.columns.sort((a, b) =>
-                preset.columns.indexOf(a.name) - preset.columns.indexOf(b.name));
+        const { table } = this;
+        this.columns = (this.all.checked ? table.allColumns : listColumns(table))
+            .map(column => this.describe(column));
         if (!this.columns.some(column => column.name === this.sort))
-            this.sort = this.columns.some(column => column.name === preset.sort) ? preset.sort :
-                this.columns[0].name;
+            this.sort = this.columns[0].name;
         this.head.replaceChildren(...this.columns.map(column => column.head));
-        if (this.canProfile)
-            this.head.append(make('th', { scope: 'col' }, ''));
+        if (this.idColumn)
+            this.head.prepend(make('th', { scope: 'col' }, ''));
         this.body.replaceChildren();
         this.lines = [];
         this.show();
     }
 
-    get canProfile() {
-        return this.table.allColumns.some(column => column.name === 'pId');
-    }
-
     describe(column) {
         const place = this.table.places.get(column.name);
         const isNumber = column.type !== 'string';
-        const button = make('button', { type: 'button', class: 'pd-sort', title: column.help,
-            onclick: () => this.sortBy(column.name) }, column.name);
+        const button = make('button', { type: 'button', class: 'pd-sort',
+            title: `${column.help} · ${column.name}`, onclick: () => this.sortBy(column.name) },
+        column.title);
         return { name: column.name, column, place, isNumber,
             head: make('th', { scope: 'col', class: isNumber ? 'pr-number' : null }, button) };
     }
@@ -75,19 +70,21 @@ class RowList {
         this.show();
     }
 
+    /* null: unknown, or no longer true */
     valueOf(row, { place, name }) {
-        return (place === undefined ? row.texts[name] : row.values[place]) ?? null;
+        const { isCurrent } = this.page.store;
+        return (place === undefined ? row.texts[name] : isCurrent ? row.values[place] : null) ??
+            null;
     }
 
     textOf(row, described) {
         const value = this.valueOf(row, described);
         if (value === null)
-            return '–';
+            return UNKNOWN;
         const { column, place } = described;
-        if (column.kind === 'key' && column.unit === 'ms')
+        if (column.role === 'start' && column.unit === 'ms')
             return new Date(value).toLocaleString();
-        return place === undefined ? String(value) :
-            write(value, column.base_unit, column.is_rate);
+        return place === undefined ? String(value) : columnText(value, column);
     }
 
     chosenRows() {
@@ -119,12 +116,15 @@ class RowList {
         const cells = this.columns.map(({ isNumber }) =>
             make('td', { class: isNumber ? 'pr-number' : null }));
         const line = { cells, element: make('tr', {}, cells), row: null };
-        if (this.canProfile)
-            line.element.append(make('td', {}, make('button', { type: 'button', class: 'pr-link',
-                onclick: () => this.page.profile.choose(line.row.texts.pId, line.row.texts.pName) },
-            'profile')));
+        if (this.idColumn)
+            line.element.prepend(make('td', {}, make('button', { type: 'button', class: 'pr-link',
+                onclick: () => this.profile(line.row.texts) }, 'profile')));
         this.lines.push(line);
         this.body.append(line.element);
+    }
+
+    profile(texts) {
+        this.page.profile.choose(texts[this.idColumn], texts[this.nameColumn]);
     }
 
     fillLine(line, row) {

@@ -1,21 +1,33 @@
 /* A chart of the report: curves of the run over the window that all charts share. */
 class Chart extends LineChart {
-    /* `lines`: { label, curve, color, isLimit } */
+    /* `lines`: { label, name, curve, color, dash, isLimit }, limits last; `isOnRequest`: only shown
+     * if searched for. */
     constructor(model, view, options) {
         super(options);
         Object.assign(this, { model, view });
+        this.measured = this.lines.filter(line => !line.isLimit).length;
+        if (options.isOnRequest) {
+            this.element.dataset.isOnRequest = '';
+            this.element.hidden = true;
+        }
     }
 
     show() {
         if (!this.plot) {
             this.columns = this.lines.map(line => this.model.line(line.curve));
-            this.create([this.model.times, ...this.columns]);
+            this.create([this.model.times, ...this.drawn()]);
         }
         if (this.shownFrom !== this.view.from || this.shownTo !== this.view.to)
             this.plot.setScale('x', { min: this.view.from, max: this.view.to });
         this.shownFrom = this.view.from;
         this.shownTo = this.view.to;
         this.describe(null);
+    }
+
+    /* The parts of a stack above each other; limits as they are. */
+    drawn() {
+        return this.isStacked ? [...stack(this.columns.slice(0, this.measured)),
+            ...this.columns.slice(this.measured)] : this.columns;
     }
 
     timeText(time, step) {
@@ -44,42 +56,70 @@ class Chart extends LineChart {
             for (let i = index; i >= Math.max(0, index - 3); i--)
                 if (column[i] !== null && column[i] !== undefined)
                     return this.text(column[i]);
-            return '–';
+            return UNKNOWN;
         };
-        /* reduced data has extremes, but no mean */
-        const isWhole = this.model.data.axis.is_whole;
-        if (this.lines.length === 1) {
-            const { low, mean, peak, isExact } = this.stats(0);
-            this.summary.textContent = index !== null ? at(this.columns[0]) :
-                (isWhole || isExact ? `mean ${this.text(mean)}` : `low ${this.text(low)}`) +
-                ` · peak ${this.text(peak)}`;
+        const texts = this.columns.map((column, i) =>
+            index === null ? this.typical(i) : at(column));
+        this.legendValues.forEach((value, i) => {
+            value.textContent = texts[i];
+        });
+        if (this.measured !== 1) {
+            this.summary.textContent = index !== null ? '' : this.hasPeaks(0) ? 'mean · peak' :
+                this.isPercentile(0) ? 'of this time' : this.hasMean(0) ? 'mean' : 'peak';
             return;
         }
-        const typical = i => isWhole ? this.stats(i).mean : this.stats(i).peak;
-        this.legendValues.forEach((value, i) => {
-            value.textContent = index === null ? this.text(typical(i)) : at(this.columns[i]);
-        });
-        this.summary.textContent = index !== null ? '' : isWhole ? 'mean' : 'peak';
+        const { low, mean, peak } = this.stats(0);
+        this.summary.textContent = index !== null ? texts[0] :
+            (this.lines[0].curve.is_peak ? '' :
+                this.isPercentile(0) ? `${this.text(mean)} of this time · ` :
+                    this.hasMean(0) ? `mean ${this.text(mean)} · ` : `low ${this.text(low)} · `) +
+            `peak ${this.text(peak)}`;
     }
 
-    /* The mean of a key figure is exact, also in a reduced run. */
-    figureMean(column) {
-        const { curve } = this.lines[column], { from, to } = this.view;
-        return curve.sums === undefined ? {} :
-            { mean: this.model.over(curve, this.model.stretches(from, to)).mean, isExact: true };
+    /* Is it a percentile, of which there is one of any time? */
+    isPercentile(column) {
+        return Boolean(this.lines[column].curve.buckets);
+    }
+
+    /* Reduced data has extremes, but no mean; figures and the parts of a stack have. There is no
+     * mean of percentiles. */
+    hasMean(column) {
+        const { curve } = this.lines[column];
+        return this.isPercentile(column) || (curve.level === undefined &&
+            (this.model.data.axis.is_whole || isConstant(curve) || curve.sums !== undefined ||
+                curve.means !== undefined));
+    }
+
+    /* Are means drawn, which hide the peaks? */
+    hasPeaks(column) {
+        return this.lines[column].curve.means !== undefined;
+    }
+
+    typical(column) {
+        const { mean, peak } = this.stats(column);
+        const highest = () => this.text(this.model.peak(this.lines[column].curve,
+            this.model.stretches(this.view.from, this.view.to)));
+        return this.hasPeaks(column) ? `${this.text(mean)} · ${highest()}` :
+            this.text(this.hasMean(column) ? mean : peak);
+    }
+
+    /* A figure has its own values, as on the cards. */
+    statsOfFigure(figure) {
+        const range = this.model.stretches(this.view.from, this.view.to);
+        return { mean: this.model.mean(figure, range), peak: this.model.peak(figure, range) };
     }
 
     stats(column) {
         const { from, to } = this.view;
+        const { curve } = this.lines[column];
         const key = from + ' ' + to;
         if (this.statsKey !== key) {
             this.statsKey = key;
             this.statsOf = [];
         }
-        return this.statsOf[column] ||= {
-            ...statistics(this.columns[column], this.model.times, from, to),
-            ...this.figureMean(column),
-        };
+        return this.statsOf[column] ||= curve.sums !== undefined || curve.buckets ?
+            this.statsOfFigure(curve) :
+            statistics(this.columns[column], this.model.times, from, to);
     }
 }
 

@@ -10,8 +10,8 @@ async function unpack(text) {
 
 class Model {
     constructor(data, bytes) {
-        if (data.format !== 'pitot-report' || data.version !== 1)
-            throw new Error('the page is not a report of version 1');
+        if (data.format !== 'pitot-report' || data.version !== 2)
+            throw new Error('the page is not a report of version 2');
         this.data = data;
         this.bytes = bytes;
         this.end = Math.max(data.run.seconds, 1e-3);
@@ -20,6 +20,17 @@ class Model {
         this.end = Math.max(this.end, this.times.at(-1));
         this.perStretch = data.axis.is_whole ? 1 : 2;
         this.static = parseOrNull(data.static);
+        this.linkHistograms(data);
+    }
+
+    /* Percentiles come from histograms: of figures, and of the rows of tables. */
+    linkHistograms({ figures, latencies, tables }) {
+        for (const figure of figures)
+            figure.buckets = latencies[figure.latency];
+        for (const { columns, histograms } of tables)
+            for (const { level, series } of columns.filter(column => column.level !== undefined))
+                for (const one of series)
+                    Object.assign(one, { level, buckets: histograms[one.histogram] });
     }
 
     /* Four runs of bytes, the highest first. */
@@ -57,12 +68,57 @@ class Model {
     over(figure, [first, end]) {
         figure.sumOf ||= this.floats(figure.sums, this.data.axis.count);
         figure.weightOf ||= this.floats(figure.weights, this.data.axis.count);
-        let sum = 0, weight = 0;
+        let sum = 0, weight = 0, peak = null;
         for (let i = first; i < end; i++) {
             sum += figure.sumOf[i];
             weight += figure.weightOf[i];
+            if (figure.weightOf[i] > 0)
+                peak = Math.max(peak, figure.sumOf[i] / figure.weightOf[i]);
         }
-        return { sum, weight, mean: weight > 0 ? sum / weight : null };
+        return { sum, weight, peak };
+    }
+
+    /* The value of a figure over a part of the run. */
+    mean(figure, range) {
+        if (figure.buckets)
+            return this.quantile(figure, range);
+        const { sum, weight, peak } = this.over(figure, range);
+        return weight > 0 ? (figure.is_peak ? peak : sum / weight) : null;
+    }
+
+    quantile({ buckets, level }, [first, end]) {
+        const parts = buckets.map(bucket => {
+            bucket.slotOf ||= this.floats(bucket.slots, bucket.count);
+            bucket.countOf ||= this.floats(bucket.counts, bucket.count);
+            let count = 0;
+            for (let i = 0; i < bucket.count; i++)
+                if (bucket.slotOf[i] >= first && bucket.slotOf[i] < end)
+                    count += bucket.countOf[i];
+            return { above: bucket.above, le: bucket.le, count };
+        });
+        return quantileOf(parts.filter(({ count }) => count !== 0), level);
+    }
+
+    /* Curves are rounded, so that of the whole run comes with the figure. */
+    peak(figure, [first, end]) {
+        if (first === 0 && end === this.data.axis.count && figure.peak !== undefined)
+            return figure.peak;
+        const values = this.curve(figure), per = this.perStretch;
+        let peak = null;
+        for (let i = first * per; i < end * per; i++)
+            peak = values[i] > peak || (peak === null && !Number.isNaN(values[i])) ?
+                values[i] : peak;
+        return peak;
+    }
+
+    curve(figure) {
+        return figure.values ||= this.values(figure);
+    }
+
+    /* The mean of each time slot, where the data has one: a part of a stack. */
+    means(curve) {
+        const means = this.floats(curve.means, this.data.axis.count);
+        return Float64Array.from(this.times, (_, i) => means[Math.floor(i / 2)] + curve.base);
     }
 
     /* One number per time; NaN is unknown. */
@@ -79,7 +135,7 @@ class Model {
     /* The same for the chart library: null is a gap, undefined is drawn over. Values that are read
      * rarely do not cause gaps. */
     line(curve) {
-        const values = this.values(curve);
+        const values = curve.means === undefined ? this.values(curve) : this.means(curve);
         const line = Array.from(values, v => Number.isNaN(v) ? undefined : v);
         const known = line.reduce((n, v) => n + (v !== undefined), 0);
         const first = line.findIndex(v => v !== undefined);

@@ -49,11 +49,13 @@ function missingList(model) {
     if (empty.length > 0)
         items.push('Nothing was recorded for: ' + empty.map(one => one.help).join('; ') + '.');
     for (const one of tables.filter(other => other.absent.length > 0))
-        items.push(`${one.help}: no value for ${one.absent.join(', ')}.`);
+        items.push([`${one.help}: no value for `, ...one.absent.flatMap(({ name, title }, i) =>
+            [i > 0 ? ', ' : '', make('span', { title: name }, title)]), '.']);
     items.push(axis.is_whole ? 'Charts show every sample.' :
         'Charts show the lowest and the highest value of each ' +
         duration(model.end / axis.count) +
-        '; means on cards cover all samples. The journal has everything.');
+        ', of the parts of a stack the mean; means on cards cover all samples. The journal has ' +
+        'everything.');
     return make('ul', { class: 'pr-missing' }, items.map(item => make('li', {}, item)));
 }
 
@@ -67,8 +69,8 @@ function originSection(model) {
         make('h3', {}, 'Modelled and assumed'),
         modelled.length ? estimateTable(modelled) : make('p', {}, 'Nothing.'),
         make('p', { class: 'pr-note' }, 'Latency percentiles come from the buckets of the ' +
-            'engine, for each interval between two scrapes; cards combine these, weighted by ' +
-            'their number of requests.'),
+            'engine, estimated as Prometheus does; those of a card are of all requests in the ' +
+            'selected time.'),
         model.data.merge ? make('p', { class: 'pr-note' }, 'Energy is that of the first rank.') :
             null,
         make('h3', {}, 'Missing'), missingList(model));

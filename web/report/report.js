@@ -16,7 +16,9 @@ function eventList(model, view) {
 function heading(model) {
     const { run, pitot } = model.data;
     const argv = model.static?.command?.argv;
-    const title = argv ? argv.join(' ') : 'The whole machine';
+    const isMachine = !run.subject || run.subject === 'the machine';
+    const subject = isMachine ? 'the whole machine' : run.subject;
+    const title = argv ? argv.join(' ') : subject[0].toUpperCase() + subject.slice(1);
     const host = model.static?.host?.hostname;
     const end = run.end || (run.is_complete ? null : 'still recording, or cut off');
     const facts = [host, new Date(run.start * 1000).toLocaleString(), duration(run.seconds),

@@ -157,7 +157,7 @@ class TimeBar {
         const figure = this.model.data.figures[0];
         if (!figure)
             return;
-        const values = this.values ||= this.model.values(figure);
+        const values = this.model.curve(figure);
         const top = values.reduce((most, v) => v > most ? v : most, 0) || 1;
         const known = Array.from(values.keys()).filter(i => !Number.isNaN(values[i]));
         const x = i => this.model.times[i] / this.model.end * width;

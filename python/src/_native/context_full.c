@@ -26,9 +26,16 @@ struct native_request native_context_get(void) {
     return value ? from_long(value) : (struct native_request){ 0 };
 }
 
+/* PyContextVar_Set() itself crashes if two of its allocations fail, so one is tried before. */
+static bool has_memory(void) {
+    void *memory = PyObject_Malloc(512);
+    PyObject_Free(memory);
+    return memory;
+}
+
 PyObject *native_context_set(uint64_t id) {
     __atomic_store_n(&is_used, 1, __ATOMIC_RELAXED);
-    PyObject *value = PyLong_FromUnsignedLongLong(id);
+    PyObject *value = has_memory() ? PyLong_FromUnsignedLongLong(id) : NULL;
     PyObject *token = value ? PyContextVar_Set(variable, value) : NULL;
     Py_XDECREF(value);
     if (!token)

@@ -1,5 +1,6 @@
 #include "format/metrics/families.h"
 
+#include "derive/field.h"
 #include "model/metric.h"
 #include "inside/region/bucket_text.h"
 #include "format/metrics/label.h"
@@ -29,11 +30,6 @@ struct own_metric {
     enum pt_family_kind kind;
     int64_t pid;
     uint32_t row;
-};
-
-/* For a table with metrics as rows. */
-struct own_columns {
-    int pid, name, labels, kind, unit, value, count, sum, buckets;
 };
 
 struct histogram {
@@ -224,20 +220,6 @@ static void give_entities(struct pt_families_state *s, const struct pt_sample *s
 
 /* ---- tables with metrics as rows ---- */
 
-static struct own_columns own_columns(const struct pt_table *t) {
-    return (struct own_columns){
-        .pid = pt_table_find(t, "aPid"),
-        .name = pt_table_find(t, "aName"),
-        .labels = pt_table_find(t, "aLabels"),
-        .kind = pt_table_find(t, "aKind"),
-        .unit = pt_table_find(t, "aUnit"),
-        .value = pt_table_find(t, "aValue"),
-        .count = pt_table_find(t, "aCount"),
-        .sum = pt_table_find(t, "aSum"),
-        .buckets = pt_table_find(t, "aBuckets"),
-    };
-}
-
 static struct text_range keep_text(struct pt_buf *text, size_t length) {
     struct text_range range = { (uint32_t)text->len, (uint32_t)length };
     text->len += length;
@@ -259,7 +241,7 @@ static struct text_range keep_labels(struct pt_families_state *s, struct pt_str 
 }
 
 static void find_own(struct pt_families_state *s, const struct pt_batch *b,
-                     const struct own_columns *c) {
+                     const struct pt_metric_columns *c) {
     pt_buf_clear(&s->text);
     s->own_count = 0;
     for (uint32_t row = 0; row < b->row_count; row++) {
@@ -268,7 +250,7 @@ static void find_own(struct pt_families_state *s, const struct pt_batch *b,
         pt_grow(&s->own, &s->own_capacity, s->own_count + 1, sizeof *s->own);
         struct own_metric *own = &s->own[s->own_count++];
         own->row = row;
-        own->pid = pt_get_i64(b, row, c->pid);
+        own->pid = pt_get_i64(b, row, c->process);
         struct pt_str kind = pt_get_str(b, row, c->kind), unit = pt_get_str(b, row, c->unit);
         own->kind = pt_str_eq(kind, PT_STR("counter"))     ? PT_FAMILY_COUNTER
                     : pt_str_eq(kind, PT_STR("histogram")) ? PT_FAMILY_HISTOGRAM
@@ -317,7 +299,7 @@ static struct histogram *take_histogram(struct pt_families_state *s) {
 }
 
 static void add_counts(struct histogram *h, const struct pt_batch *b, uint32_t row,
-                       const struct own_columns *c) {
+                       const struct pt_metric_columns *c) {
     struct pt_distribution *d = &h->distribution;
     if (c->buckets < 0 || pt_is_null(b, row, c->buckets) || pt_is_null(b, row, c->count))
         return;
@@ -329,7 +311,7 @@ static void add_counts(struct histogram *h, const struct pt_batch *b, uint32_t r
 
 /* Combines the series that `count` processes report into one. */
 static void add_sum(struct pt_families_state *s, const struct pt_sample *sample,
-                    const struct pt_batch *b, const struct own_columns *c,
+                    const struct pt_batch *b, const struct pt_metric_columns *c,
                     const struct own_metric *own, size_t count) {
     struct pt_series *series = add_series(s, text_at(s, own->labels));
     struct histogram *h = own->kind == PT_FAMILY_HISTOGRAM ? take_histogram(s) : NULL;
@@ -369,7 +351,7 @@ static void name_pids(struct pt_families_state *s) {
 
 /* The rows of one name; those of another kind than the first are omitted. */
 static void give_own_family(struct pt_families_state *s, const struct pt_sample *sample,
-                            const struct pt_batch *b, const struct own_columns *c,
+                            const struct pt_batch *b, const struct pt_metric_columns *c,
                             const struct own_metric *own, size_t count, pt_family_fn *each,
                             void *user) {
     s->series_count = 0;
@@ -391,7 +373,7 @@ static void give_own_family(struct pt_families_state *s, const struct pt_sample 
 
 static void give_own(struct pt_families_state *s, const struct pt_sample *sample,
                      const struct pt_batch *b, pt_family_fn *each, void *user) {
-    struct own_columns c = own_columns(b->table);
+    struct pt_metric_columns c = pt_metric_columns_of(b->table);
     find_own(s, b, &c);
     qsort_r(s->own, s->own_count, sizeof *s->own, compare_own, s);
     name_pids(s);

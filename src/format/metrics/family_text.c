@@ -215,8 +215,12 @@ static void put_kept_head(struct pt_out *out, const struct pt_family *family, bo
     uint64_t written = out->written;
     size_t start = out->used;
     put_head(out, family, is_openmetrics);
-    if (out->written == written) /* otherwise it is incomplete, and is kept another time */
-        pt_buf_bytes(head, out->buffer + start, out->used - start);
+    size_t length = out->used - start;
+    /* Otherwise it is incomplete, or there is no memory, and it is kept another time. */
+    if (out->written == written && pt_try_grow(&head->at, &head->capacity, length, 1)) {
+        memcpy(head->at, out->buffer + start, length);
+        head->len = length;
+    }
 }
 
 void pt_family_text(struct pt_out *out, const struct pt_family *family, bool is_openmetrics) {

@@ -69,7 +69,8 @@ static bool take_label(struct pt_str *s, struct pt_str *name, struct pt_str *val
         return false;
     *value = (struct pt_str){ s->at, length };
     *s = skip_blanks(pt_str_skip(*s, length + 1));
-    take_char(s, ',');
+    if (!take_char(s, ','))
+        s->len = 0; /* the end, or not labels from here on */
     return true;
 }
 

@@ -10,11 +10,16 @@
  * Both are UTF-8; bytes that are not become U+FFFD, as in every other format.
  * Times are Unix milliseconds.
  *
- * Command lines are other people's text, and a spreadsheet treats a cell that
- * starts with = + - or @ as a formula. The text is still written
- * unchanged: a prefix would change what programs read, and quotes do not help.
- * In a spreadsheet, import those columns as text. */
+ * Command lines are other people's text; a spreadsheet treats a cell that starts with = + - or @ as
+ * a formula, and a terminal obeys escapes. A text that starts with one of = + - @ ' TAB, or holds a
+ * control character besides TAB and LF, is written with ' in front; in such a cell backslashes are
+ * doubled and those control characters are written \x1b. A reader that finds ' in front removes it
+ * and undoes \xHH and \\ (docs/COMPATIBILITY.md). Numbers stay numbers. */
 #include "format/rows/formats.h"
+
+#include "base/buf.h"
+
+#include <stdio.h>
 
 struct dialect {
     char separator;
@@ -26,6 +31,44 @@ struct csv {
     struct pt_out *out;
     const struct dialect *dialect;
 };
+
+/* A control character besides TAB and LF at `at`: its code, or 0. C1 takes two bytes. */
+static unsigned control_at(struct pt_str text, size_t at) {
+    unsigned char c = (unsigned char)text.at[at];
+    if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
+        return c ? c : 0x100;
+    bool is_c1 = c == 0xc2 && at + 1 < text.len && (unsigned char)text.at[at + 1] >= 0x80 &&
+                 (unsigned char)text.at[at + 1] < 0xa0;
+    return is_c1 ? (unsigned char)text.at[at + 1] : 0;
+}
+
+static bool is_dangerous(struct pt_str text) {
+    if (text.len > 0 && text.at[0] && strchr("=+-@'\t", text.at[0]))
+        return true;
+    for (size_t i = 0; i < text.len; i++)
+        if (control_at(text, i))
+            return true;
+    return false;
+}
+
+/* The text of a cell that nobody obeys; `into` holds it if it had to change. */
+static struct pt_str neutral(struct pt_str text, struct pt_buf *into) {
+    if (!is_dangerous(text))
+        return text;
+    pt_buf_u8(into, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned control = control_at(text, i) & 0xff;
+        char hex[8];
+        if (control_at(text, i))
+            pt_buf_bytes(into, hex, (size_t)snprintf(hex, sizeof hex, "\\x%02x", control));
+        else if (text.at[i] == '\\')
+            pt_buf_str(into, PT_STR("\\\\"));
+        else
+            pt_buf_u8(into, (uint8_t)text.at[i]);
+        i += control >= 0x80; /* the second byte of a C1 character */
+    }
+    return pt_buf_as_str(into);
+}
 
 static bool needs_quotes(struct pt_str text) {
     for (size_t i = 0; i < text.len; i++)
@@ -100,8 +143,11 @@ static inline void write_cell(const struct csv *csv, const struct pt_view_row *r
     const struct pt_view_column *column = &csv->view->columns[i];
     struct pt_out *out = csv->out;
     bool is_text = column->type == PT_STRING;
-    if (is_text && !row->is_null[i])
-        csv->dialect->write_text(out, row->strings[i]);
+    if (is_text && !row->is_null[i]) {
+        struct pt_buf changed = { 0 };
+        csv->dialect->write_text(out, neutral(row->strings[i], &changed));
+        pt_buf_release(&changed);
+    }
     char *at = pt_out_reserve(out, PT_DIGITS_MAX + 1);
     size_t n = is_text || row->is_null[i] ? 0 : pt_cell_digits(at, column, row->cells[i]);
     at[n] = behind;

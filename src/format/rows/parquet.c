@@ -2,14 +2,17 @@
 
 #include "format/rows/parquet_column.h"
 #include "format/rows/parquet_thrift.h"
+#include "base/fd.h"
 
-#define MAGIC "PAR1"
+#include <fcntl.h>
 
-/* A block has one word of the presence bitmap per column. */
-#define BLOCK_ROWS        64
+#define MAGIC             "PAR1"
+
+#define BLOCK_ROWS        PT_PARQUET_BLOCK_ROWS
 #define GROUP_ROWS        (8 * PT_PARQUET_PAGE_ROWS)
-#define GROUP_MEMORY      (48u << 20)
-#define PAGE_STRING_BYTES (2u << 20)
+#define FILE_MEMORY       (4u << 20)
+#define PAGE_STRING_BYTES (1u << 20)
+#define GROUPS_BYTES      (64u << 10)
 
 struct parquet {
     const struct pt_view *view;
@@ -28,7 +31,9 @@ struct parquet {
     size_t page_string_bytes; /* were all of them written? */
     uint32_t group_rows, group_count;
     uint64_t row_count;
-    struct pt_buf groups; /* their part of the footer */
+    struct pt_buf groups;              /* their part of the footer, as far as it is not in: */
+    struct pt_fd groups_fd;            /* a file without a name */
+    size_t memory_bytes, packed_bytes; /* held for the group; of these the page being filled */
 };
 
 /* ---- footer; field ids and constants are those of parquet.thrift ---- */
@@ -53,7 +58,7 @@ static void put_chunk(struct pt_thrift *t, const struct pt_parquet_column *c, co
     pt_thrift_i32(t, 4, CODEC_ZSTD);
     pt_thrift_i64(t, 5, (int64_t)chunk->row_count);
     pt_thrift_i64(t, 6, (int64_t)chunk->uncompressed_bytes);
-    pt_thrift_i64(t, 7, (int64_t)c->pages.len);
+    pt_thrift_i64(t, 7, (int64_t)chunk->compressed_bytes);
     pt_thrift_i64(t, 9, (int64_t)(offset + chunk->dictionary_bytes));
     if (chunk->dictionary_bytes > 0)
         pt_thrift_i64(t, 11, (int64_t)offset);
@@ -77,7 +82,7 @@ static void put_row_group(struct parquet *w, uint64_t offset) {
     pt_thrift_list(&t, 1, PT_THRIFT_STRUCT, view->column_count);
     for (uint32_t i = 0; i < view->column_count; i++) {
         put_chunk(&t, &w->columns[i], view->columns[i].name, at);
-        at += w->columns[i].pages.len;
+        at += w->columns[i].chunk.compressed_bytes;
         uncompressed += w->columns[i].chunk.uncompressed_bytes;
     }
     pt_thrift_i64(&t, 2, (int64_t)uncompressed);
@@ -166,6 +171,42 @@ static void put_pairs(struct pt_thrift *t, const struct pt_view *view) {
     pt_buf_release(&pairs.bytes);
 }
 
+/* The footer lists all row groups, and a long run has many: what is known of it waits in a file
+ * without a name, or in memory where the file system has no such files. */
+static void move_groups(struct parquet *w) {
+    if (w->groups.len < GROUPS_BYTES || !w->out->path || w->out->error)
+        return;
+    if (!pt_fd_is_open(w->groups_fd)) {
+        const char *path = w->out->path, *slash = strrchr(path, '/');
+        char *directory =
+            slash ? pt_asprintf("%.*s", (int)(slash - path) + 1, path) : pt_strdup(".");
+        int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        pt_free(directory);
+        if (fd < 0)
+            return;
+        w->groups_fd = pt_fd_of(fd);
+    }
+    ssize_t n = write(pt_fd_get(w->groups_fd), w->groups.at, w->groups.len);
+    if (n < 0 || (size_t)n < w->groups.len)
+        w->out->error = n < 0 ? -errno : -ENOSPC;
+    pt_buf_clear(&w->groups);
+}
+
+static void write_groups(struct parquet *w) {
+    char bytes[4096];
+    ssize_t n = 0;
+    for (off_t at = 0; pt_fd_is_open(w->groups_fd); at += n) {
+        n = pread(pt_fd_get(w->groups_fd), bytes, sizeof bytes, at);
+        if (n <= 0)
+            break;
+        pt_out_bytes(w->out, bytes, (size_t)n);
+    }
+    if (n < 0 && !w->out->error)
+        w->out->error = -errno;
+    (void)pt_fd_close(&w->groups_fd);
+    pt_out_bytes(w->out, w->groups.at, w->groups.len);
+}
+
 static void write_footer(struct parquet *w) {
     enum { TYPE_DEFINED_ORDER = 1 };
     uint32_t column_count = w->view->column_count;
@@ -181,7 +222,10 @@ static void write_footer(struct parquet *w) {
         put_schema_column(&t, &w->columns[i], w->view->columns[i].name);
     pt_thrift_i64(&t, 3, (int64_t)w->row_count);
     pt_thrift_list(&t, 4, PT_THRIFT_STRUCT, w->group_count);
-    pt_buf_str(&footer, pt_buf_as_str(&w->groups));
+    uint64_t start = pt_out_offset(w->out);
+    pt_out_bytes(w->out, footer.at, footer.len);
+    write_groups(w);
+    pt_buf_clear(&footer);
     put_pairs(&t, w->view);
     /* Readers require exactly this form; otherwise they assume a writer with known bugs. */
     pt_thrift_str(&t, 6, PT_STR("pitot version " PITOT_VERSION));
@@ -194,7 +238,7 @@ static void write_footer(struct parquet *w) {
         pt_thrift_end(&t);
     }
     pt_thrift_end(&t);
-    pt_buf_u32(&footer, (uint32_t)footer.len);
+    pt_buf_u32(&footer, (uint32_t)(pt_out_offset(w->out) - start + footer.len));
     pt_out_bytes(w->out, footer.at, footer.len);
     pt_out_text(w->out, MAGIC);
     pt_buf_release(&footer);
@@ -202,18 +246,26 @@ static void write_footer(struct parquet *w) {
 
 /* ---- rows to pages and row groups ---- */
 
+/* The column before with the times of the same source, or NULL. */
+static const struct pt_parquet_column *leader_of(const struct parquet *w, uint32_t column) {
+    const struct pt_view_column *c = &w->view->columns[column];
+    for (uint32_t i = 0; c->role == PT_VIEW_TIME && i < column; i++) {
+        const struct pt_view_column *other = &w->view->columns[i];
+        if (other->role == PT_VIEW_TIME && other->table == c->table && other->index == c->index)
+            return &w->columns[i];
+    }
+    return NULL;
+}
+
 static int begin(void *state, const struct pt_view *view, struct pt_out *out) {
     struct parquet *w = state;
-    int rc = pt_parquet_pager_init(&w->pager);
-    if (rc)
-        return rc;
     w->view = view;
     w->out = out;
     uint32_t count = view->column_count;
     w->columns = pt_calloc(count, sizeof *w->columns);
     w->string_columns = pt_calloc(count, sizeof *w->string_columns);
     for (uint32_t i = 0; i < count; i++) {
-        pt_parquet_column_init(&w->columns[i], &view->columns[i]);
+        pt_parquet_column_init(&w->columns[i], &view->columns[i], leader_of(w, i));
         if (view->columns[i].type == PT_STRING)
             w->string_columns[w->string_column_count++] = i;
     }
@@ -238,29 +290,22 @@ static uint64_t block_presence(const struct parquet *w, uint32_t column) {
     return present;
 }
 
-static void transpose_column(const struct parquet *w, uint32_t column) {
-    struct pt_parquet_column *c = &w->columns[column];
-    uint64_t present = block_presence(w, column);
-    c->present[w->page_rows / BLOCK_ROWS] = present;
-    const union pt_cell *from = w->block + column;
-    union pt_cell *to = c->cells + c->value_count;
-    if (present == UINT64_MAX) {
-        for (uint32_t row = 0; row < BLOCK_ROWS; row++)
-            to[row] = from[(size_t)row * w->block_stride];
-        c->value_count += BLOCK_ROWS;
-        return;
+static void measure_memory(struct parquet *w) {
+    w->memory_bytes = w->packed_bytes = 0;
+    for (uint32_t i = 0; i < w->view->column_count; i++) {
+        w->memory_bytes += pt_parquet_column_memory(&w->columns[i]);
+        w->packed_bytes += w->columns[i].page.packed.len;
     }
-    c->value_count += (uint32_t)__builtin_popcountll(present);
-    for (; present; present &= present - 1)
-        *to++ = from[(size_t)__builtin_ctzll(present) * w->block_stride];
 }
 
 static void end_block(struct parquet *w) {
     for (uint32_t i = 0; i < w->view->column_count; i++)
-        transpose_column(w, i);
+        pt_parquet_cells_add(&w->columns[i].page, w->block + i, w->block_stride,
+                             block_presence(w, i));
     w->page_rows += w->block_rows;
     w->block_rows = 0;
     w->nulls_vary = false;
+    measure_memory(w);
 }
 
 static void end_group(struct parquet *w) {
@@ -271,8 +316,10 @@ static void end_group(struct parquet *w) {
         struct pt_parquet_column *c = &w->columns[i];
         pt_parquet_column_end_chunk(c, &w->pager);
         pt_out_bytes(w->out, c->pages.at, c->pages.len);
+        pt_parquet_column_drop_pages(c);
     }
     put_row_group(w, offset);
+    move_groups(w);
     for (uint32_t i = 0; i < w->view->column_count; i++)
         pt_parquet_column_clear(&w->columns[i]);
     w->row_count += w->group_rows;
@@ -282,16 +329,45 @@ static void end_group(struct parquet *w) {
 static void end_page(struct parquet *w) {
     if (w->block_rows > 0)
         end_block(w);
-    size_t group_bytes = 0;
-    for (uint32_t i = 0; i < w->view->column_count; i++) {
+    if (w->page_rows == 0)
+        return;
+    for (uint32_t i = 0; i < w->view->column_count; i++)
         pt_parquet_column_end_page(&w->columns[i], &w->pager, w->page_rows);
-        group_bytes += pt_parquet_column_memory(&w->columns[i]);
-    }
+    for (uint32_t i = 0; i < w->view->column_count; i++)
+        pt_parquet_cells_clear(&w->columns[i].page);
     w->group_rows += w->page_rows;
     w->page_rows = 0;
     w->page_string_bytes = 0;
-    if (w->group_rows + PT_PARQUET_PAGE_ROWS > GROUP_ROWS || group_bytes >= GROUP_MEMORY)
+}
+
+/* Encodes the page being filled; with `must_write`, or if that is not most of what the file holds,
+ * also writes the row group. What is only needed to encode is held no longer: a run has many
+ * files. */
+static void flush(struct parquet *w, bool must_write) {
+    bool is_mostly_page = w->packed_bytes > w->memory_bytes / 2;
+    int rc = pt_parquet_pager_init(&w->pager);
+    if (rc) {
+        w->out->error = w->out->error ? w->out->error : rc;
+        return;
+    }
+    end_page(w);
+    measure_memory(w);
+    if (must_write || !is_mostly_page || w->memory_bytes > FILE_MEMORY / 2 ||
+        w->group_rows + PT_PARQUET_PAGE_ROWS > GROUP_ROWS)
         end_group(w);
+    for (uint32_t i = 0; i < w->view->column_count; i++)
+        pt_buf_release(&w->columns[i].page.packed);
+    pt_parquet_pager_release(&w->pager);
+    measure_memory(w);
+}
+
+static size_t memory(const void *state) {
+    const struct parquet *w = state;
+    return w->memory_bytes;
+}
+
+static void shrink(void *state) {
+    flush(state, false);
 }
 
 static void row(void *state, const struct pt_view_row *row) {
@@ -312,15 +388,14 @@ static void row(void *state, const struct pt_view_row *row) {
     }
     if (++w->block_rows == BLOCK_ROWS)
         end_block(w);
-    if (w->page_rows == PT_PARQUET_PAGE_ROWS || w->page_string_bytes >= PAGE_STRING_BYTES)
-        end_page(w);
+    if (w->page_rows == PT_PARQUET_PAGE_ROWS || w->page_string_bytes >= PAGE_STRING_BYTES ||
+        w->memory_bytes >= FILE_MEMORY)
+        flush(w, false);
 }
 
 static void end(void *state) {
     struct parquet *w = state;
-    if (w->page_rows + w->block_rows > 0)
-        end_page(w);
-    end_group(w);
+    flush(w, true);
     write_footer(w);
     for (uint32_t i = 0; i < w->view->column_count; i++)
         pt_parquet_column_release(&w->columns[i]);
@@ -329,7 +404,6 @@ static void end(void *state) {
     pt_free(w->block);
     pt_free(w->block_nulls);
     pt_buf_release(&w->groups);
-    pt_parquet_pager_release(&w->pager);
 }
 
 const struct pt_table_format pt_parquet_format = {
@@ -337,6 +411,8 @@ const struct pt_table_format pt_parquet_format = {
     .begin = begin,
     .row = row,
     .end = end,
+    .memory = memory,
+    .shrink = shrink,
 };
 
 const struct pt_sink_type pt_parquet_sink = {

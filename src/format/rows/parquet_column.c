@@ -1,5 +1,6 @@
 #include "format/rows/parquet_column.h"
 
+#include "base/utf8.h"
 #include "format/rows/parquet_encode.h"
 #include "format/rows/parquet_thrift.h"
 
@@ -14,6 +15,8 @@
 /* A larger dictionary of strings does not pay off: PLAIN then. */
 #define STRING_DICTIONARY_BYTES (1 << 20)
 
+#define RANK_SPAN_SMALL         4096
+
 /* Longer strings are omitted from the statistics. */
 #define STATISTICS_STRING_MAX 256
 
@@ -21,16 +24,22 @@ int pt_parquet_pager_init(struct pt_parquet_pager *p) {
     *p = (struct pt_parquet_pager){ .zstd = ZSTD_createCCtx() };
     if (!p->zstd)
         return -ENOMEM;
+    p->cells = pt_malloc(PT_PARQUET_PAGE_ROWS * sizeof *p->cells);
+    p->present = pt_malloc(PT_PARQUET_PAGE_ROWS / PT_PARQUET_BLOCK_ROWS * sizeof *p->present);
     ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
     return 0;
 }
 
 void pt_parquet_pager_release(struct pt_parquet_pager *p) {
     ZSTD_freeCCtx(p->zstd);
+    pt_free(p->cells);
+    pt_free(p->present);
     pt_buf_release(&p->body);
     pt_buf_release(&p->measure);
     pt_buf_release(&p->words);
     pt_buf_release(&p->ranks);
+    pt_buf_release(&p->codes);
+    *p = (struct pt_parquet_pager){ 0 };
 }
 
 /* Compresses `body` into p->measure; returns its compressed size. */
@@ -44,7 +53,8 @@ static size_t measure(struct pt_parquet_pager *p, struct pt_str body) {
     return bytes;
 }
 
-void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column) {
+void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column,
+                            const struct pt_parquet_column *leader) {
     static const enum pt_parquet_type types[] = { [PT_I64] = PT_PARQUET_INT64,
                                                   [PT_F64] = PT_PARQUET_DOUBLE,
                                                   [PT_STRING] = PT_PARQUET_BYTE_ARRAY };
@@ -53,43 +63,47 @@ void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_co
         .type = types[column->type],
         .is_required = is_sample_time || column->role == PT_VIEW_MONOTONIC,
         .is_time = is_sample_time || column->role == PT_VIEW_TIME,
-        .cells = pt_malloc(PT_PARQUET_PAGE_ROWS * sizeof *c->cells),
-        .present = pt_calloc(PT_PARQUET_PAGE_ROWS / 64, sizeof *c->present),
+        .leader = leader,
+        .page = { .leader = leader ? &leader->page : NULL, .is_double = column->type == PT_F64 },
     };
 }
 
 void pt_parquet_column_release(struct pt_parquet_column *c) {
-    pt_free(c->cells);
-    pt_free(c->present);
+    pt_buf_release(&c->page.packed);
     pt_buf_release(&c->chunk.min);
     pt_buf_release(&c->chunk.max);
     pt_buf_release(&c->pages);
-    pt_buf_release(&c->codes);
+    pt_buf_release(&c->codes.packed);
     pt_buf_release(&c->levels);
     pt_free(c->waiting);
     pt_word_dictionary_release(&c->words);
     pt_string_dictionary_release(&c->strings);
 }
 
-void pt_parquet_column_clear(struct pt_parquet_column *c) {
-    pt_buf_clear(&c->chunk.min);
-    pt_buf_clear(&c->chunk.max);
-    c->chunk = (struct pt_parquet_chunk){ .min = c->chunk.min, .max = c->chunk.max };
-    pt_buf_clear(&c->pages);
-    pt_buf_clear(&c->codes);
-    pt_buf_clear(&c->levels);
-    c->null_rows = 0;
-    c->waiting_count = 0;
-    c->has_range = false;
-    c->judged_values = 0;
-    c->doubles = PT_PARQUET_THOUSANDTHS;
+void pt_parquet_column_drop_pages(struct pt_parquet_column *c) {
+    pt_buf_release(&c->pages);
+    pt_parquet_cells_clear(&c->codes);
+    pt_buf_release(&c->codes.packed);
+    c->page.last = (struct pt_parquet_last){ 0 };
+    pt_buf_release(&c->levels);
     pt_word_dictionary_release(&c->words);
     pt_string_dictionary_release(&c->strings);
 }
 
+/* The next chunk is judged like this one: pages of one run are alike. */
+void pt_parquet_column_clear(struct pt_parquet_column *c) {
+    pt_parquet_column_drop_pages(c);
+    pt_buf_clear(&c->chunk.min);
+    pt_buf_clear(&c->chunk.max);
+    c->chunk = (struct pt_parquet_chunk){ .min = c->chunk.min, .max = c->chunk.max };
+    c->null_rows = 0;
+    c->waiting_count = 0;
+    c->has_range = false;
+}
+
 size_t pt_parquet_column_memory(const struct pt_parquet_column *c) {
-    return c->pages.len + c->codes.len + c->levels.len + pt_word_dictionary_memory(&c->words) +
-           pt_string_dictionary_memory(&c->strings);
+    return c->page.packed.len + c->pages.len + c->codes.packed.len + c->levels.len +
+           pt_word_dictionary_memory(&c->words) + pt_string_dictionary_memory(&c->strings);
 }
 
 /* Appends a page from the pager's body: header, then the body compressed. The header has the
@@ -113,7 +127,9 @@ static void put_page(struct pt_parquet_column *c, struct pt_parquet_pager *p, ui
     }
     pt_thrift_end(&t);
     pt_thrift_end(&t);
-    c->chunk.uncompressed_bytes += c->pages.len - start + body.len;
+    c->page_start = start;
+    c->page_uncompressed = c->pages.len - start + body.len;
+    c->chunk.uncompressed_bytes += c->page_uncompressed;
     c->chunk.encodings |= 1u << encoding;
     pt_buf_bytes(&c->pages, p->measure.at, compressed);
 }
@@ -152,27 +168,49 @@ static void flush_null_rows(struct pt_parquet_column *c, struct pt_parquet_pager
 }
 
 static void widen_i64(struct pt_parquet_column *c) {
-    int64_t min = c->has_range ? c->min.i64 : c->cells[0].i64;
-    int64_t max = c->has_range ? c->max.i64 : min;
+    if (!c->has_range || c->page_min.i64 < c->min.i64)
+        c->min = c->page_min;
+    if (!c->has_range || c->page_max.i64 > c->max.i64)
+        c->max = c->page_max;
+    c->has_range = true;
+}
+
+static void measure_i64(struct pt_parquet_column *c) {
+    int64_t min = c->cells[0].i64, max = min;
     for (uint32_t i = 0; i < c->value_count; i++) {
         min = c->cells[i].i64 < min ? c->cells[i].i64 : min;
         max = c->cells[i].i64 > max ? c->cells[i].i64 : max;
     }
-    c->min.i64 = min;
-    c->max.i64 = max;
+    c->page_min.i64 = min;
+    c->page_max.i64 = max;
+}
+
+static void widen_f64(struct pt_parquet_column *c, double value) {
+    if (!c->has_range || value < c->min.f64)
+        c->min.f64 = value;
+    if (!c->has_range || value > c->max.f64)
+        c->max.f64 = value;
     c->has_range = true;
 }
 
-static void widen_f64(struct pt_parquet_column *c) {
-    double min = c->has_range ? c->min.f64 : c->cells[0].f64;
-    double max = c->has_range ? c->max.f64 : min;
+static void measure_f64(struct pt_parquet_column *c) {
+    double min = c->cells[0].f64, max = min;
     for (uint32_t i = 0; i < c->value_count; i++) {
         min = c->cells[i].f64 < min ? c->cells[i].f64 : min;
         max = c->cells[i].f64 > max ? c->cells[i].f64 : max;
     }
-    c->min.f64 = min;
-    c->max.f64 = max;
-    c->has_range = true;
+    widen_f64(c, min);
+    widen_f64(c, max);
+}
+
+static void measure_thousandths(struct pt_parquet_column *c, const int32_t *thousandths) {
+    int32_t min = thousandths[0], max = min;
+    for (uint32_t i = 0; i < c->codes.value_count; i++) {
+        min = thousandths[i] < min ? thousandths[i] : min;
+        max = thousandths[i] > max ? thousandths[i] : max;
+    }
+    widen_f64(c, pt_thousandths_value(min));
+    widen_f64(c, pt_thousandths_value(max));
 }
 
 static void put_split(struct pt_buf *b, const int64_t *values, uint32_t count) {
@@ -240,9 +278,22 @@ static void put_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p
             int64_t ns = c->cells[i].i64;
             c->cells[i].i64 = ns / 1000 - (ns % 1000 < 0); /* microseconds, rounded down */
         }
+    measure_i64(c);
     widen_i64(c);
     judge_integers(c, p);
     put_form(c, p, row_count);
+}
+
+/* The same rows have the same times as in the leader, so the page is the same. */
+static void copy_page(struct pt_parquet_column *c) {
+    const struct pt_parquet_column *leader = c->leader;
+    c->page_min = leader->page_min;
+    c->page_max = leader->page_max;
+    widen_i64(c);
+    pt_buf_bytes(&c->pages, leader->pages.at + leader->page_start,
+                 leader->pages.len - leader->page_start);
+    c->chunk.uncompressed_bytes += leader->page_uncompressed;
+    c->chunk.encodings |= leader->chunk.encodings;
 }
 
 /* Sorts the dictionary into the pager's `words`, and `ranks` by code. */
@@ -271,15 +322,49 @@ static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager
     return split < dictionary || plain < dictionary;
 }
 
-static uint32_t *reserve_codes(struct pt_parquet_column *c) {
-    return (uint32_t *)(void *)pt_buf_reserve(&c->codes, c->value_count * sizeof(uint32_t));
+/* Space for the codes of a page, in the pager. */
+static uint32_t *reserve_codes(const struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    pt_buf_clear(&p->codes);
+    return (uint32_t *)(void *)pt_buf_reserve(&p->codes, c->value_count * sizeof(uint32_t));
 }
 
-static void keep_codes(struct pt_parquet_column *c, uint32_t row_count) {
+static void pack_codes(struct pt_parquet_column *c, const uint32_t *codes, uint32_t count) {
+    union pt_cell block[PT_PARQUET_BLOCK_ROWS];
+    for (uint32_t n; count > 0; codes += n, count -= n) {
+        n = count < PT_PARQUET_BLOCK_ROWS ? count : PT_PARQUET_BLOCK_ROWS;
+        for (uint32_t i = 0; i < n; i++)
+            block[i].i64 = (int32_t)codes[i];
+        pt_parquet_cells_add(&c->codes, block, 1, UINT64_MAX >> (PT_PARQUET_BLOCK_ROWS - n));
+    }
+}
+
+/* The codes of all waiting pages, in the pager. */
+static uint32_t *unpack_codes(const struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    pt_buf_clear(&p->codes);
+    uint32_t *codes = (uint32_t *)(void *)pt_buf_reserve(&p->codes, (c->codes.value_count + 1) *
+                                                                        sizeof(uint32_t));
+    struct pt_parquet_reader reader = { 0 };
+    union pt_cell block[PT_PARQUET_BLOCK_ROWS];
+    uint64_t present;
+    for (uint32_t n, at = 0; at < c->codes.value_count; at += n) {
+        n = pt_parquet_cells_next(&c->codes, &reader, &present, block);
+        for (uint32_t i = 0; i < n; i++)
+            codes[at + i] = (uint32_t)block[i].word;
+    }
+    return codes;
+}
+
+static void keep_levels(struct pt_parquet_column *c, uint32_t row_count) {
     size_t start = c->levels.len;
     pt_parquet_put_levels(&c->levels, c->present, row_count);
-    c->codes.len += c->value_count * sizeof(uint32_t);
     add_waiting(c, row_count, c->value_count, c->levels.len - start);
+}
+
+/* The page's codes are in the pager. */
+static void keep_codes(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                       uint32_t row_count) {
+    pack_codes(c, (const uint32_t *)(const void *)p->codes.at, c->value_count);
+    keep_levels(c, row_count);
 }
 
 /* Null pages before the first value no longer have a reason to wait. */
@@ -290,40 +375,44 @@ static void release_null_pages(struct pt_parquet_column *c, struct pt_parquet_pa
 }
 
 /* Converts the thousandths kept so far to codes of the dictionary. */
-static void change_to_words(struct pt_parquet_column *c) {
-    int32_t *codes = (int32_t *)(void *)c->codes.at;
-    for (size_t i = 0; i < c->codes.len / sizeof *codes; i++) {
-        union pt_cell cell = { .f64 = pt_thousandths_value(codes[i]) };
-        uint32_t code;
-        pt_word_dictionary_encode(&c->words, &cell.word, 1, &code);
-        codes[i] = (int32_t)code;
+static void change_to_words(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    uint32_t *codes = unpack_codes(c, p), count = c->codes.value_count;
+    if (count > 0)
+        measure_thousandths(c, (const int32_t *)codes);
+    for (uint32_t i = 0; i < count; i++) {
+        union pt_cell cell = { .f64 = pt_thousandths_value((int32_t)codes[i]) };
+        pt_word_dictionary_encode(&c->words, &cell.word, 1, &codes[i]);
     }
+    pt_parquet_cells_clear(&c->codes);
+    pack_codes(c, codes, count);
     c->doubles = PT_PARQUET_WORDS;
 }
 
 static void keep_words(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                        uint32_t row_count) {
-    bool is_first = c->codes.len == 0;
-    pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c));
+    bool is_first = c->codes.value_count == 0;
+    pt_word_dictionary_encode(&c->words, &c->cells[0].word, c->value_count, reserve_codes(c, p));
     if (!is_first || !is_form_smaller(c, p)) {
-        keep_codes(c, row_count);
+        keep_codes(c, p, row_count);
         return;
     }
     c->doubles = PT_PARQUET_COMPLETE;
+    pt_word_dictionary_release(&c->words);
     release_null_pages(c, p);
 }
 
 static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                         uint32_t row_count) {
-    widen_f64(c);
-    if (c->doubles == PT_PARQUET_THOUSANDTHS) {
-        int32_t *thousandths = (int32_t *)(void *)reserve_codes(c);
-        if (pt_thousandths_from(&c->cells[0].f64, c->value_count, thousandths)) {
-            keep_codes(c, row_count);
-            return;
-        }
-        change_to_words(c);
+    if (c->doubles == PT_PARQUET_THOUSANDTHS && !c->page.has_others) {
+        pt_parquet_cells_presence(&c->page, c->present);
+        pt_parquet_cells_append(&c->codes, &c->page);
+        keep_levels(c, row_count);
+        return;
     }
+    if (c->doubles == PT_PARQUET_THOUSANDTHS)
+        change_to_words(c, p);
+    pt_parquet_cells_read(&c->page, c->cells, c->present);
+    measure_f64(c);
     if (c->doubles == PT_PARQUET_WORDS)
         keep_words(c, p, row_count);
     if (c->doubles == PT_PARQUET_COMPLETE)
@@ -332,6 +421,7 @@ static void put_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p,
 
 void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                                 uint32_t row_count) {
+    c->value_count = c->page.value_count;
     c->chunk.row_count += row_count;
     c->chunk.null_count += row_count - c->value_count;
     if (c->value_count == 0) {
@@ -339,22 +429,34 @@ void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_p
         return;
     }
     flush_null_rows(c, p);
+    if (c->leader && !c->page.differs) {
+        copy_page(c);
+        return;
+    }
+    c->cells = p->cells;
+    c->present = p->present;
+    if (c->type == PT_PARQUET_DOUBLE) {
+        put_doubles(c, p, row_count);
+        return;
+    }
+    pt_parquet_cells_read(&c->page, c->cells, c->present);
     if (c->type == PT_PARQUET_INT64) {
         put_integers(c, p, row_count);
-    } else if (c->type == PT_PARQUET_DOUBLE) {
-        put_doubles(c, p, row_count);
     } else {
-        uint32_t *codes = reserve_codes(c);
+        uint32_t *codes = reserve_codes(c, p);
         for (uint32_t i = 0; i < c->value_count; i++)
             codes[i] = (uint32_t)c->cells[i].word;
-        keep_codes(c, row_count);
+        keep_codes(c, p, row_count);
     }
-    c->value_count = 0;
 }
 
+/* Columns of strings are declared to be UTF-8, and readers refuse the file otherwise. */
 static void put_plain_string(struct pt_buf *b, struct pt_str s) {
-    pt_buf_u32(b, (uint32_t)s.len);
-    pt_buf_str(b, s);
+    size_t start = b->len;
+    pt_buf_u32(b, 0);
+    pt_utf8_add(b, s);
+    uint32_t len = (uint32_t)(b->len - start - sizeof len);
+    memcpy(b->at + start, &len, sizeof len);
 }
 
 static void put_index_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
@@ -384,9 +486,9 @@ static void put_index_pages(struct pt_parquet_column *c, struct pt_parquet_pager
     }
 }
 
-static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+static void put_waiting(struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                        const uint32_t *codes) {
     const uint8_t *levels = c->levels.at;
-    const uint32_t *codes = (const uint32_t *)(const void *)c->codes.at;
     for (size_t i = 0; i < c->waiting_count; i++) {
         const struct pt_parquet_waiting *w = &c->waiting[i];
         pt_buf_clear(&p->body);
@@ -413,55 +515,64 @@ static void put_dictionary_page(struct pt_parquet_column *c, struct pt_parquet_p
     c->chunk.dictionary_count = count;
 }
 
-static bool rank_thousandths(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+static bool rank_thousandths(const struct pt_parquet_column *c, struct pt_parquet_pager *p,
+                             uint32_t *codes) {
     int32_t min, max;
     if (!pt_thousandths_from(&c->min.f64, 1, &min) || !pt_thousandths_from(&c->max.f64, 1, &max) ||
         !pt_thousandths_can_rank(min, max))
         return false;
-    size_t count = c->codes.len / sizeof(int32_t);
-    pt_thousandths_rank((int32_t *)(void *)c->codes.at, count, min, max, &p->body);
+    if (max - min > RANK_SPAN_SMALL && max - min > 64 * (int64_t)c->codes.value_count)
+        return false; /* few values: sorting them takes less than a table of the span */
+    pt_thousandths_rank((int32_t *)codes, c->codes.value_count, min, max, &p->body);
     return true;
 }
 
 /* The dictionary is sorted by value: neighbours in time get nearby indices, and the dictionary
  * itself compresses to a third. */
 static void end_doubles(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    uint32_t *codes = unpack_codes(c, p);
     pt_buf_clear(&p->body);
-    if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p)) {
+    if (c->doubles == PT_PARQUET_THOUSANDTHS)
+        measure_thousandths(c, (const int32_t *)codes);
+    if (c->doubles != PT_PARQUET_THOUSANDTHS || !rank_thousandths(c, p, codes)) {
         if (c->doubles == PT_PARQUET_THOUSANDTHS)
-            change_to_words(c);
+            change_to_words(c, p);
         const uint32_t *ranks = sort_words(c, p);
-        uint32_t *codes = (uint32_t *)(void *)c->codes.at;
-        for (size_t i = 0; i < c->codes.len / sizeof *codes; i++)
+        for (uint32_t i = 0; i < c->codes.value_count; i++)
             codes[i] = ranks[codes[i]];
         pt_buf_bytes(&p->body, p->words.at, p->words.len);
     }
     put_dictionary_page(c, p, (uint32_t)(p->body.len / sizeof(double)));
-    put_waiting(c, p);
+    put_waiting(c, p, codes);
 }
 
 static void end_strings(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
+    const uint32_t *codes = unpack_codes(c, p);
     if (c->strings.bytes.len > STRING_DICTIONARY_BYTES) {
-        put_waiting(c, p);
+        put_waiting(c, p, codes);
         return;
     }
     pt_buf_clear(&p->body);
     for (uint32_t code = 0; code < c->strings.count; code++)
         put_plain_string(&p->body, pt_string_dictionary_get(&c->strings, code));
     put_dictionary_page(c, p, c->strings.count);
-    put_waiting(c, p);
+    put_waiting(c, p, codes);
 }
 
 /* Strings are ordered by their bytes. */
 static int compare(struct pt_str a, struct pt_str b) {
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+    size_t shared = a.len < b.len ? a.len : b.len; /* an empty string may have no address */
+    int order = shared > 0 ? memcmp(a.at, b.at, shared) : 0;
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+/* None if a string is not written as it is. */
 static void set_string_range(struct pt_parquet_column *c) {
     struct pt_str min = pt_string_dictionary_get(&c->strings, 0), max = min;
-    for (uint32_t code = 1; code < c->strings.count; code++) {
+    for (uint32_t code = 0; code < c->strings.count; code++) {
         struct pt_str s = pt_string_dictionary_get(&c->strings, code);
+        if (pt_utf8_valid_length(s) < s.len)
+            return;
         if (compare(s, min) < 0)
             min = s;
         if (compare(s, max) > 0)
@@ -486,7 +597,7 @@ static void set_number_range(struct pt_parquet_column *c) {
 }
 
 void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    if (c->codes.len == 0)
+    if (c->codes.value_count == 0)
         release_null_pages(c, p);
     else if (c->type == PT_PARQUET_DOUBLE)
         end_doubles(c, p);
@@ -498,4 +609,5 @@ void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_
         set_string_range(c);
     else if (c->has_range)
         set_number_range(c);
+    c->chunk.compressed_bytes = c->pages.len;
 }

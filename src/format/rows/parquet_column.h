@@ -13,6 +13,7 @@
 #define PT_FORMAT_ROWS_PARQUET_COLUMN_H
 
 #include "model/view.h"
+#include "format/rows/parquet_cells.h"
 #include "format/rows/parquet_dictionary.h"
 
 #include <zstd.h>
@@ -30,13 +31,17 @@ enum pt_parquet_encoding {
     PT_PARQUET_BYTE_STREAM_SPLIT = 9,
 };
 
-/* Scratch memory for encoding a page, shared by all columns. */
+/* Scratch memory for encoding pages, shared by all columns. */
 struct pt_parquet_pager {
     ZSTD_CCtx *zstd;
+    /* The page being encoded: present values without gaps, and one bit per row. */
+    union pt_cell *cells;
+    uint64_t *present;
     struct pt_buf body;    /* of a page before compression */
     struct pt_buf measure; /* compressed to find its size */
     struct pt_buf words;
     struct pt_buf ranks;
+    struct pt_buf codes; /* uint32_t; int32_t for thousandths */
 };
 
 int pt_parquet_pager_init(struct pt_parquet_pager *p) PT_MUST_CHECK;
@@ -51,7 +56,8 @@ struct pt_parquet_waiting {
 /* The footer's data about a chunk. */
 struct pt_parquet_chunk {
     uint64_t row_count, null_count;
-    uint64_t uncompressed_bytes; /* with page headers; the compressed ones are in `pages` */
+    uint64_t uncompressed_bytes; /* with page headers */
+    uint64_t compressed_bytes;   /* of `pages` */
     size_t dictionary_bytes;     /* of the dictionary page at the start of `pages`, or 0 */
     uint32_t dictionary_count;
     uint32_t encodings;     /* bit set of enum pt_parquet_encoding */
@@ -78,8 +84,10 @@ struct pt_parquet_column {
     enum pt_parquet_type type;
     bool is_required, is_time;
 
-    /* The page being filled: present values without gaps, and one bit per row. Cells of strings are
-     * codes of `strings`. */
+    /* An earlier column with the same time wherever both have one, or NULL. */
+    const struct pt_parquet_column *leader;
+    struct pt_parquet_cells page; /* being filled; cells of strings are codes of `strings` */
+    /* While it is encoded, in the pager: */
     union pt_cell *cells;
     uint64_t *present;
     uint32_t value_count;
@@ -89,12 +97,14 @@ struct pt_parquet_column {
     uint64_t null_rows;  /* rows of pages without any value, not yet in a page */
     union pt_cell min, max;
     bool has_range;
+    union pt_cell page_min, page_max; /* of the last page of integers, whose bytes are: */
+    size_t page_start, page_uncompressed;
 
     enum pt_parquet_form form;
     uint32_t judged_values; /* of the page that selected the form of integers */
 
     enum pt_parquet_doubles doubles;
-    struct pt_buf codes; /* uint32_t per value of the waiting pages; int32_t for thousandths */
+    struct pt_parquet_cells codes; /* of the waiting pages */
     struct pt_buf levels;
     struct pt_parquet_waiting *waiting;
     size_t waiting_count, waiting_capacity;
@@ -102,17 +112,21 @@ struct pt_parquet_column {
     struct pt_string_dictionary strings;
 };
 
-void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column);
+/* Borrows the leader, whose pages are encoded first. */
+void pt_parquet_column_init(struct pt_parquet_column *c, const struct pt_view_column *column,
+                            const struct pt_parquet_column *leader);
 void pt_parquet_column_release(struct pt_parquet_column *c);
 
-/* Takes the cells filled so far, `row_count` rows. */
+/* Encodes the page filled so far, `row_count` rows. The caller clears it, after all columns. */
 void pt_parquet_column_end_page(struct pt_parquet_column *c, struct pt_parquet_pager *p,
                                 uint32_t row_count);
-/* Completes `pages` and `chunk`; pt_parquet_column_clear() prepares for the next chunk. */
+/* Completes `pages` and `chunk`. When the pages are written, their memory can be released;
+ * pt_parquet_column_clear() prepares for the next chunk. */
 void pt_parquet_column_end_chunk(struct pt_parquet_column *c, struct pt_parquet_pager *p);
+void pt_parquet_column_drop_pages(struct pt_parquet_column *c);
 void pt_parquet_column_clear(struct pt_parquet_column *c);
 
-/* Bytes kept for the chunk so far. */
+/* Memory of the page and the chunk so far. */
 size_t pt_parquet_column_memory(const struct pt_parquet_column *c);
 
 #endif

@@ -42,7 +42,7 @@ bool pt_thousandths_from(const double *values, uint32_t count, int32_t *thousand
     return differences == 0;
 }
 
-#define RANK_SPAN_MAX (1 << 21)
+#define RANK_SPAN_MAX (1 << 18)
 
 bool pt_thousandths_can_rank(int32_t min, int32_t max) {
     return (int64_t)max - min < RANK_SPAN_MAX;

@@ -1,13 +1,14 @@
 /* format/rows/run_trace.c -- Chrome trace events of the programs of a run: <name>.trace.json.
  *
- * Shows several tables: spans become events with arrows between those of a request, app_metrics
- * become counters, and GPU activity (gputrace/gpu_tables.h) becomes events with one line per stream
- * and one process per GPU. So it is the only format that knows columns by name; a run without them
- * is an empty trace. */
+ * Shows several tables: rows with a start and a duration that have a thread become events, with one
+ * line per thread of a process or per stream of a GPU (model/table.h: roles). Spans have arrows
+ * between those of a request. Metrics of programs become counters. A run without such rows is an
+ * empty trace. */
 #include "format/rows/formats.h"
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "derive/field.h"
 #include "format/trace/flow.h"
 #include "format/trace/lane.h"
 
@@ -16,76 +17,71 @@
 #define FLOW_POINTS_MAX 1000000 /* spans with a request; later ones have no arrows */
 #define PID_LIMIT       (1u << 22)
 
-enum {
-    SPAN_PID,
-    SPAN_THREAD,
-    SPAN_NAME,
-    SPAN_START,
-    SPAN_DURATION,
-    SPAN_ARGUMENT,
-    SPAN_REQUEST,
-    SPAN_WORK,
-    SPAN_TEXT,
-    SPAN_RANK
-};
-#define SPAN_COLUMNS 10
+#define GPU_PROCESS     (1u << 31) /* and the number of a GPU: above the processes of 512 ranks */
 
-/* Tables of entities with a start and a duration. */
-static const struct {
-    const char *table;
-    const char *columns[SPAN_COLUMNS]; /* in the order above; absent ones are NULL */
-    bool is_of_gpu;                    /* process and thread are GPU and stream */
-} span_tables[] = {
-    { "span",
-      { "sPid", "sThread", "sName", "sStart", "sDuration", "sArgument", "sRequest", "sWork",
-        "sText", "rank" },
-      false },
-    { "gpu_kernel",
-      { "gkDevice", "gkStream", "gkName", "gkStart", "gkDuration", [SPAN_RANK] = "rank" },
-      true },
-    { "gpu_copy",
-      { "gmDevice", "gmStream", "gmDirection", "gmStart", "gmDuration", [SPAN_RANK] = "rank" },
-      true },
-    { "gpu_call",
-      { "gcPid", "gcThread", "gcName", "gcStart", "gcDuration", [SPAN_RANK] = "rank" },
-      false },
-    { "gpu_range",
-      { "grPid", "grThread", "grName", "grStart", "grDuration", [SPAN_RANK] = "rank" },
-      false },
-};
-#define GPU_PROCESS (1u << 31) /* and the number of a GPU: above the processes of 512 ranks */
-
-enum { METRIC_PID, METRIC_NAME, METRIC_LABELS, METRIC_VALUE, METRIC_RANK };
-static const char *const metric_names[] = { "aPid", "aName", "aLabels", "aValue", "rank" };
-
-/* A table and the indices of its columns; -1: it has no column of that name. */
-struct found {
+/* A table of events and the indices of its columns; -1: it has no such column. */
+struct span_table {
     int table;
-    int columns[SPAN_COLUMNS];
+    bool is_of_gpu; /* process and thread are GPU and stream */
+    int process, thread, name, start, duration, argument, request, work, text, rank;
+};
+
+/* The table of metrics; -1: there is none. */
+struct metric_table {
+    int table, rank;
+    struct pt_metric_columns columns;
 };
 
 struct trace {
     struct pt_out out;
     char *path;
     struct pt_trace events;
-    struct found spans[PT_COUNT(span_tables)], metrics;
+    struct span_table *spans;
+    size_t span_count, span_capacity;
+    uint32_t *next_rows; /* of the tables of spans, in a sample */
+    struct metric_table metrics;
     struct pt_flow_point *points;
     size_t point_count, point_capacity;
     struct pt_lanes *lanes;
     struct pt_names ranks; /* of a merged run */
 };
 
-static struct found find(const struct pt_schema *schema, const char *table,
-                         const char *const *names, size_t count) {
-    struct found found = { .table = pt_schema_find(schema, table) };
-    for (size_t i = 0; i < count; i++) {
-        found.columns[i] = -1;
-        for (int k = 0;
-             names[i] && found.table >= 0 && k < schema->tables[found.table]->column_count; k++)
-            if (strcmp(schema->tables[found.table]->columns[k].name, names[i]) == 0)
-                found.columns[i] = k;
-    }
-    return found;
+static int rank_of(const struct pt_table *t) {
+    return pt_table_find(t, "rank");
+}
+
+static void add_span_table(struct trace *t, const struct pt_table *table, int index) {
+    int gpu = pt_table_find_role(table, PT_ROLE_GPU);
+    struct span_table s = {
+        .table = index,
+        .is_of_gpu = gpu >= 0,
+        .process = gpu >= 0 ? gpu : pt_table_find_role(table, PT_ROLE_PROCESS),
+        .thread = pt_table_find_role(table, PT_ROLE_THREAD),
+        .name = pt_table_find_role(table, PT_ROLE_NAME),
+        .start = pt_table_find_role(table, PT_ROLE_START),
+        .duration = pt_table_find_role(table, PT_ROLE_DURATION),
+        .argument = pt_field_column(table, PT_FIELD_SPAN_ARGUMENT),
+        .request = pt_field_column(table, PT_FIELD_SPAN_REQUEST),
+        .work = pt_field_column(table, PT_FIELD_SPAN_WORK),
+        .text = pt_field_column(table, PT_FIELD_SPAN_TEXT),
+        .rank = rank_of(table),
+    };
+    if (table->rows != PT_ROWS_EVENTS || s.start < 0 || s.duration < 0 || s.thread < 0)
+        return;
+    pt_grow(&t->spans, &t->span_capacity, t->span_count + 1, sizeof *t->spans);
+    t->spans[t->span_count++] = s;
+}
+
+static void find_tables(struct trace *t, const struct pt_schema *schema) {
+    for (uint32_t i = 0; i < schema->table_count; i++)
+        add_span_table(t, schema->tables[i], (int)i);
+    t->next_rows = pt_calloc(t->span_count + 1, sizeof *t->next_rows);
+    t->metrics.table = pt_field_table(schema, PT_FIELD_METRIC_VALUE);
+    if (t->metrics.table < 0)
+        return;
+    const struct pt_table *metrics = schema->tables[t->metrics.table];
+    t->metrics.columns = pt_metric_columns_of(metrics);
+    t->metrics.rank = rank_of(metrics);
 }
 
 static bool has(const struct pt_batch *b, uint32_t row, int column, enum pt_type type) {
@@ -140,24 +136,24 @@ static void place(struct trace *t, struct pt_trace_span *span) {
     span->thread = pt_lane_thread(span->thread, lane);
 }
 
-static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row, const int *columns,
-                       bool is_of_gpu) {
+static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row,
+                       const struct span_table *s) {
     struct pt_trace_span span = {
-        .name = text(b, row, columns[SPAN_NAME]),
-        .pid = process(t, b, row, columns[SPAN_PID], columns[SPAN_RANK]),
-        .thread = (uint32_t)integer(b, row, columns[SPAN_THREAD]),
-        .start_ns = integer(b, row, columns[SPAN_START]),
-        .duration_ns = integer(b, row, columns[SPAN_DURATION]),
-        .argument = integer(b, row, columns[SPAN_ARGUMENT]),
-        .text = text(b, row, columns[SPAN_TEXT]),
-        .has_request = has(b, row, columns[SPAN_REQUEST], PT_I64),
-        .request = (uint64_t)integer(b, row, columns[SPAN_REQUEST]),
+        .name = text(b, row, s->name),
+        .pid = process(t, b, row, s->process, s->rank),
+        .thread = (uint32_t)integer(b, row, s->thread),
+        .start_ns = integer(b, row, s->start),
+        .duration_ns = integer(b, row, s->duration),
+        .argument = integer(b, row, s->argument),
+        .text = text(b, row, s->text),
+        .has_request = has(b, row, s->request, PT_I64),
+        .request = (uint64_t)integer(b, row, s->request),
     };
-    if (is_of_gpu)
+    if (s->is_of_gpu)
         span.pid |= GPU_PROCESS;
     place(t, &span);
-    if (has(b, row, columns[SPAN_ARGUMENT], PT_I64))
-        span.argument_key = argument_key(text(b, row, columns[SPAN_WORK]));
+    if (has(b, row, s->argument, PT_I64))
+        span.argument_key = argument_key(text(b, row, s->work));
     pt_trace_span(&t->events, &span);
     if (span.has_request)
         note_request(t, &span);
@@ -165,32 +161,32 @@ static void write_span(struct trace *t, const struct pt_batch *b, uint32_t row, 
 
 /* name{labels} */
 static void write_metric(struct trace *t, const struct pt_batch *b, uint32_t row, int64_t time_ns) {
-    const int *columns = t->metrics.columns;
-    if (!has(b, row, columns[METRIC_VALUE], PT_F64))
+    const struct pt_metric_columns *c = &t->metrics.columns;
+    if (!has(b, row, c->value, PT_F64))
         return;
-    struct pt_str name = text(b, row, columns[METRIC_NAME]);
-    struct pt_str labels = text(b, row, columns[METRIC_LABELS]);
+    struct pt_str name = text(b, row, c->name);
+    struct pt_str labels = text(b, row, c->labels);
     char *whole = pt_asprintf(labels.len > 0 ? "%.*s{%.*s}" : "%.*s", (int)name.len, name.at,
                               (int)labels.len, labels.at);
-    pt_trace_counter(&t->events, process(t, b, row, columns[METRIC_PID], columns[METRIC_RANK]),
-                     time_ns, pt_str_from(whole), pt_get_f64(b, row, columns[METRIC_VALUE]));
+    pt_trace_counter(&t->events, process(t, b, row, c->process, t->metrics.rank), time_ns,
+                     pt_str_from(whole), pt_get_f64(b, row, c->value));
     pt_free(whole);
 }
 
 /* The table with the next row to end; -1: all are at their end. Lanes require the spans of a thread
  * in that order, across tables. */
-static int next_table(const struct trace *t, const struct pt_sample *sample, const uint32_t *rows) {
+static int next_table(const struct trace *t, const struct pt_sample *sample) {
     int next = -1;
     uint64_t first = 0;
-    for (int i = 0; i < (int)PT_COUNT(span_tables); i++) {
-        const struct found *f = &t->spans[i];
-        const struct pt_batch *b = f->table < 0 ? NULL : &sample->batches[f->table];
-        if (!b || rows[i] == b->row_count)
+    for (size_t i = 0; i < t->span_count; i++) {
+        const struct span_table *s = &t->spans[i];
+        const struct pt_batch *b = &sample->batches[s->table];
+        uint32_t row = t->next_rows[i];
+        if (row == b->row_count)
             continue;
-        uint64_t end = (uint64_t)integer(b, rows[i], f->columns[SPAN_START]) +
-                       (uint64_t)integer(b, rows[i], f->columns[SPAN_DURATION]);
+        uint64_t end = (uint64_t)integer(b, row, s->start) + (uint64_t)integer(b, row, s->duration);
         if (next < 0 || end < first) {
-            next = i;
+            next = (int)i;
             first = end;
         }
     }
@@ -201,10 +197,9 @@ static int write_sample(void *state, const struct pt_sample *sample) {
     struct trace *t = state;
     const struct pt_batch *metrics =
         t->metrics.table < 0 ? NULL : &sample->batches[t->metrics.table];
-    uint32_t rows[PT_COUNT(span_tables)] = { 0 };
-    for (int i; (i = next_table(t, sample, rows)) >= 0; rows[i]++)
-        write_span(t, &sample->batches[t->spans[i].table], rows[i], t->spans[i].columns,
-                   span_tables[i].is_of_gpu);
+    memset(t->next_rows, 0, t->span_count * sizeof *t->next_rows);
+    for (int i; (i = next_table(t, sample)) >= 0; t->next_rows[i]++)
+        write_span(t, &sample->batches[t->spans[i].table], t->next_rows[i], &t->spans[i]);
     for (uint32_t row = 0; metrics && row < metrics->row_count; row++)
         write_metric(t, metrics, row, sample->mono_ns);
     return t->out.error;
@@ -218,10 +213,7 @@ static int open_trace(void *state, const struct pt_sink_target *target, struct p
         pt_free(t->path);
         return rc;
     }
-    for (size_t i = 0; i < PT_COUNT(span_tables); i++)
-        t->spans[i] =
-            find(target->schema, span_tables[i].table, span_tables[i].columns, SPAN_COLUMNS);
-    t->metrics = find(target->schema, "app_metric", metric_names, PT_COUNT(metric_names));
+    find_tables(t, target->schema);
     t->lanes = pt_calloc(1, sizeof *t->lanes);
     pt_trace_begin(&t->events, &t->out);
     return 0;
@@ -268,6 +260,8 @@ static int close_trace(void *state, struct pt_err *err) {
         pt_fail(err, rc, "cannot write %s: %s", t->path, strerror(-rc));
     pt_names_release(&t->ranks);
     pt_free(t->points);
+    pt_free(t->spans);
+    pt_free(t->next_rows);
     pt_free(t->lanes);
     pt_free(t->path);
     return rc;

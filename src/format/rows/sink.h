@@ -26,6 +26,9 @@ struct pt_table_format {
     void (*row)(void *state, const struct pt_view_row *row);
     /* Writes what is left and releases the state. Errors stick to `out`. */
     void (*end)(void *state);
+    /* Bytes it holds, and how to hold fewer: NULL for a format that writes each row. */
+    size_t (*memory)(const void *state);
+    void (*shrink)(void *state);
 };
 
 struct pt_sink_type {
@@ -53,6 +56,8 @@ int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
 /* 0 or the first error so far. A sink of several files continues with the others, so the caller may
  * keep writing: the file is named at close. */
 int pt_sink_write(struct pt_sink *sink, const struct pt_sample *sample) PT_MUST_CHECK;
+/* Completes the files of all other tables: only rows of this one follow. */
+void pt_sink_complete_others(struct pt_sink *sink, uint32_t table);
 /* 0 or the first error; `err` names the file. Unfinished files are removed. {0} may be closed. */
 int pt_sink_close(struct pt_sink *sink, struct pt_err *err) PT_MUST_CHECK;
 

@@ -33,7 +33,7 @@ const char *pt_sink_name(size_t index) {
  *     <directory>/<name>.containers.csv    other views, from their first row on
  *
  * A file that fails is dropped and named at close; the others continue. */
-enum stage { WAITING, WRITING, FAILED };
+enum stage { WAITING, WRITING, FAILED, COMPLETE };
 
 struct flat_file {
     const struct pt_view *view;
@@ -76,6 +76,25 @@ static void begin_file(struct flat_files *t, struct flat_file *f) {
     f->stage = WRITING;
 }
 
+/* What the files of a sink hold together is bounded: the largest gives way. */
+#define SINK_MEMORY (5u << 19)
+
+static void limit_memory(struct flat_files *t) {
+    size_t bytes = 0, most = 0;
+    struct flat_file *largest = NULL;
+    for (uint32_t i = 0; t->format->memory && i < t->file_count; i++) {
+        struct flat_file *f = &t->files[i];
+        size_t held = f->stage == WRITING ? t->format->memory(f->state) : 0;
+        bytes += held;
+        if (held > most) {
+            most = held;
+            largest = f;
+        }
+    }
+    if (bytes > SINK_MEMORY)
+        t->format->shrink(largest->state);
+}
+
 static int write_files(struct flat_files *t, const struct pt_sample *sample) {
     for (uint32_t i = 0; i < t->file_count; i++) {
         struct flat_file *f = &t->files[i];
@@ -91,18 +110,24 @@ static int write_files(struct flat_files *t, const struct pt_sample *sample) {
         if (f->out.error)
             note_failure(t, f, f->out.error);
     }
+    limit_memory(t);
     return t->error;
+}
+
+static void complete_file(struct flat_files *t, struct flat_file *f) {
+    if (f->stage == WRITING) {
+        t->format->end(f->state);
+        int rc = pt_out_close(&f->out);
+        if (rc)
+            note_failure(t, f, rc);
+        f->stage = COMPLETE;
+    }
 }
 
 static int close_files(struct flat_files *t, struct pt_err *err) {
     for (uint32_t i = 0; i < t->file_count; i++) {
         struct flat_file *f = &t->files[i];
-        if (f->stage == WRITING) {
-            t->format->end(f->state);
-            int rc = pt_out_close(&f->out);
-            if (rc)
-                note_failure(t, f, rc);
-        }
+        complete_file(t, f);
         pt_view_row_release(&f->row);
         pt_free(f->state);
         pt_free(f->path);
@@ -145,6 +170,13 @@ int pt_sink_open(struct pt_sink *sink, const struct pt_sink_type *type,
 int pt_sink_write(struct pt_sink *sink, const struct pt_sample *sample) {
     return sink->type->format ? write_files(sink->state, sample)
                               : sink->type->write(sink->state, sample);
+}
+
+void pt_sink_complete_others(struct pt_sink *sink, uint32_t table) {
+    struct flat_files *t = sink->type->format ? sink->state : NULL;
+    for (uint32_t i = 0; t && i < t->file_count; i++)
+        if (t->files[i].view->table != table)
+            complete_file(t, &t->files[i]);
 }
 
 int pt_sink_close(struct pt_sink *sink, struct pt_err *err) {

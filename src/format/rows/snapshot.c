@@ -8,16 +8,20 @@
  * Each section is a key: an object for tables of the main file, an array for
  * tables of entities. A section that has both is the object with the array in it
  * under the same name. Values of key and info columns are plain; nulls are left
- * out. Samples without a row in any section (a mark) have no snapshot. */
+ * out; a whole float is 2.0. format/rows/snapshot_shapes.h has what is nested
+ * deeper. Samples without a row in any section (a mark) have no snapshot. */
 #include "format/rows/formats.h"
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/place.h"
+#include "format/rows/snapshot_shapes.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* A key of the snapshot and the value of its tables: an object, an array, or both. */
@@ -29,11 +33,12 @@ struct section {
 struct snapshots {
     struct section *sections; /* in the order of the schema */
     size_t section_count, section_capacity;
-    char *directory_path, *name, *temporary;
+    char *directory_path, *name;
     int directory;
     int64_t *used_ms; /* of the names used so far, ascending */
     size_t used_count, used_capacity;
-    int error; /* 0 or the first error: */
+    struct pt_snapshot_histograms histograms; /* so far */
+    int error;                                /* 0 or the first error: */
     struct pt_err words;
 };
 
@@ -59,7 +64,7 @@ static void write_value(struct pt_json *j, const char *key, const struct pt_batc
         pt_json_i64(j, key, pt_get_i64(b, row, column));
         break;
     case PT_F64:
-        pt_json_f64(j, key, pt_get_f64(b, row, column));
+        pt_json_float(j, key, pt_get_f64(b, row, column));
         break;
     case PT_STRING:
         pt_json_str(j, key, pt_get_str(b, row, column));
@@ -67,8 +72,8 @@ static void write_value(struct pt_json *j, const char *key, const struct pt_batc
     }
 }
 
-static void write_columns(struct pt_json *j, const struct pt_sample *sample,
-                          const struct pt_batch *b, uint32_t row) {
+static void write_columns(const struct snapshots *s, struct pt_json *j,
+                          const struct pt_sample *sample, const struct pt_batch *b, uint32_t row) {
     for (int i = 0; i < b->table->column_count; i++) {
         const struct pt_column *column = &b->table->columns[i];
         if (pt_is_null(b, row, i))
@@ -77,12 +82,12 @@ static void write_columns(struct pt_json *j, const struct pt_sample *sample,
             write_value(j, column->name, b, row, i);
             continue;
         }
-        int64_t read_ns = pt_sample_wall_of(sample, pt_get_time(b, row, column->source));
         pt_json_object(j, column->name);
         write_value(j, "value", b, row, i);
-        pt_json_i64(j, "time", pt_unix_ms(read_ns));
+        pt_json_i64(j, "time", pt_snapshot_time(sample, b, row, column->source));
         pt_json_end(j);
     }
+    pt_snapshot_write_nested(sample, (uint32_t)(b - sample->batches), row, &s->histograms, j);
 }
 
 static bool is_main(const struct pt_table *t) {
@@ -90,18 +95,19 @@ static bool is_main(const struct pt_table *t) {
 }
 
 /* The first row of the main tables of the section, or all rows of its tables of entities. */
-static void write_tables(struct pt_json *j, const struct pt_sample *sample, const char *section,
-                         bool wants_main) {
+static void write_tables(const struct snapshots *s, struct pt_json *j,
+                         const struct pt_sample *sample, const char *section, bool wants_main) {
     for (uint32_t i = 0; i < sample->schema->table_count; i++) {
         const struct pt_batch *b = &sample->batches[i];
         const struct pt_table *t = b->table;
-        if (!t->section || strcmp(t->section, section) != 0 || is_main(t) != wants_main)
+        if (!t->section || strcmp(t->section, section) != 0 || is_main(t) != wants_main ||
+            pt_snapshot_is_nested(t))
             continue;
         if (wants_main && b->row_count > 0)
-            write_columns(j, sample, b, 0);
+            write_columns(s, j, sample, b, 0);
         for (uint32_t row = 0; !wants_main && row < b->row_count; row++) {
             pt_json_object(j, NULL);
-            write_columns(j, sample, b, row);
+            write_columns(s, j, sample, b, row);
             pt_json_end(j);
         }
     }
@@ -116,11 +122,11 @@ static void write_snapshot(const struct snapshots *s, const struct pt_sample *sa
         const struct section *section = &s->sections[i];
         if (section->has_main) {
             pt_json_object(&j, section->name);
-            write_tables(&j, sample, section->name, true);
+            write_tables(s, &j, sample, section->name, true);
         }
         if (section->has_entities) {
             pt_json_array(&j, section->name);
-            write_tables(&j, sample, section->name, false);
+            write_tables(s, &j, sample, section->name, false);
             pt_json_end(&j);
         }
         if (section->has_main)
@@ -134,20 +140,20 @@ static void write_snapshot(const struct snapshots *s, const struct pt_sample *sa
  * and relative names avoid walking the path for thousands of files. */
 static int create_snapshot(const struct snapshots *s, const struct pt_sample *sample,
                            const char *name) {
-    int fd = openat(s->directory, s->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    struct pt_place place = { .directory = s->directory };
+    pt_str_copy(place.name, sizeof place.name, pt_str_from(name));
+    int fd = pt_place_create(&place);
     if (fd < 0)
-        return -errno;
+        return fd;
     struct pt_out out;
     pt_out_borrow(&out, fd);
     write_snapshot(s, sample, &out);
     int rc = pt_out_close(&out);
     if (close(fd) && !rc)
         rc = -errno;
-    if (!rc && renameat(s->directory, s->temporary, s->directory, name))
-        rc = -errno;
     if (rc)
-        unlinkat(s->directory, s->temporary, 0);
-    return rc;
+        pt_place_remove(&place);
+    return rc ? rc : pt_place_publish(&place);
 }
 
 static bool has_section_rows(const struct pt_sample *sample) {
@@ -159,6 +165,7 @@ static bool has_section_rows(const struct pt_sample *sample) {
 
 static int write_sample(void *state, const struct pt_sample *sample) {
     struct snapshots *s = state;
+    pt_snapshot_histograms_add(&s->histograms, sample);
     if (!has_section_rows(sample))
         return s->error;
     int64_t ms = reserve_ms(s, pt_unix_ms(sample->wall_ns));
@@ -187,11 +194,10 @@ static int open_snapshots(void *state, const struct pt_sink_target *target, stru
         return pt_fail(err, -errno, "cannot open %s: %s", target->directory, strerror(errno));
     *s = (struct snapshots){ .directory_path = pt_strdup(target->directory),
                              .name = pt_strdup(target->name),
-                             .temporary = pt_asprintf("%s.json.tmp", target->name),
                              .directory = fd };
     for (uint32_t i = 0; i < target->schema->table_count; i++) {
         const struct pt_table *t = target->schema->tables[i];
-        if (!t->section)
+        if (!t->section || pt_snapshot_is_nested(t))
             continue;
         struct section *section = section_named(s, t->section);
         *(is_main(t) ? &section->has_main : &section->has_entities) = true;
@@ -205,8 +211,8 @@ static int close_snapshots(void *state, struct pt_err *err) {
     pt_free(s->sections);
     pt_free(s->directory_path);
     pt_free(s->name);
-    pt_free(s->temporary);
     pt_free(s->used_ms);
+    pt_snapshot_histograms_release(&s->histograms);
     if (s->error && err)
         *err = s->words;
     return s->error;

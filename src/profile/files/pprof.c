@@ -343,7 +343,7 @@ static void gzip(const struct pt_buf *bytes, struct pt_out *out) {
     int rc = deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL,
                           Z_DEFAULT_STRATEGY);
     if (rc != Z_OK)
-        abort(); /* out of memory */
+        pt_mem_exhausted(sizeof z);
     uint8_t piece[PIECE];
     z.next_in = bytes->at;
     for (size_t left = bytes->len; rc == Z_OK;) {

@@ -335,7 +335,7 @@ static int gunzip(struct pt_str bytes, struct pt_buf *into, struct pt_err *err) 
     if (bytes.len > UINT32_MAX)
         return pt_fail(err, -EFBIG, "the file is larger than 4 GiB");
     if (inflateInit2(&z, WINDOW_BITS_GZIP) != Z_OK)
-        abort(); /* out of memory */
+        pt_mem_exhausted(sizeof z);
     int rc = Z_OK;
     while (rc == Z_OK && into->len <= PT_PROFILE_CONTENT_MAX) {
         z.next_out = pt_buf_reserve(into, STEP);

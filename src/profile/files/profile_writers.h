@@ -35,6 +35,9 @@ void pt_profile_name_page(const struct pt_profile *p, int32_t pid, char *into, s
 /* The data of the page of web/flame, as JSON (docs/PROFILES.md). flame_page.c */
 void pt_profile_write_page_data(const struct pt_profile *p, struct pt_out *out);
 
+/* Appends the content of a .pitotprof, for pt_saved_parse(). saved.c */
+void pt_saved_content(const struct pt_profile *p, struct pt_buf *content);
+
 /* Each is in the file of its name. */
 extern const struct pt_profile_writer pt_html_writer;
 extern const struct pt_profile_writer pt_svg_writer;

@@ -77,7 +77,9 @@ static void put_types(const struct pt_profile *p, struct pt_buf *b) {
     X(unnamed)              \
     X(gil_known)            \
     X(gil_held)             \
-    X(gil_contended)
+    X(gil_contended)        \
+    X(own_cpu_ns)           \
+    X(counted_ns)
 
 #define PUT_NUMBER(name) pt_buf_zigzag(b, m->name);
 #define GET_NUMBER(name) m->name = r->at < r->end ? pt_bytes_zigzag(r) : 0;
@@ -194,7 +196,7 @@ static void put_gil(const struct pt_profile *p, struct pt_buf *b) {
         pt_buf_varint(b, p->samples.at[i].gil);
 }
 
-static void put_content(const struct pt_profile *p, struct pt_buf *content) {
+void pt_saved_content(const struct pt_profile *p, struct pt_buf *content) {
     static void (*const sections[SECTION_COUNT])(const struct pt_profile *p, struct pt_buf *b) = {
         [SECTION_TYPES] = put_types,         [SECTION_META] = put_meta,
         [SECTION_STRINGS] = put_strings,     [SECTION_MODULES] = put_modules,
@@ -215,13 +217,13 @@ static void put_content(const struct pt_profile *p, struct pt_buf *content) {
 
 static void write_saved(const struct pt_profile *p, struct pt_out *out) {
     struct pt_buf content = { 0 }, header = { 0 }, rest = { 0 };
-    put_content(p, &content);
+    pt_saved_content(p, &content);
     size_t bound = ZSTD_compressBound(content.len);
     pt_buf_u64(&rest, content.len);
     size_t n =
         ZSTD_compress(pt_buf_reserve(&rest, bound), bound, content.at, content.len, ZSTD_LEVEL);
     if (ZSTD_isError(n))
-        abort(); /* the buffer is large enough, so this is out of memory */
+        pt_mem_exhausted(content.len); /* the only failure: the buffer is large enough */
     rest.len += n;
     pt_buf_str(&header, PT_STR(MAGIC));
     pt_buf_u32(&header, VERSION);
@@ -473,7 +475,7 @@ int pt_saved_parse(struct pt_str content, struct pt_profile_file *f, struct pt_e
 static int decompress(struct pt_str bytes, uint64_t size, struct pt_buf *into, struct pt_err *err) {
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (!stream)
-        abort(); /* out of memory */
+        pt_mem_exhausted((size_t)size);
     ZSTD_inBuffer in = { bytes.at, bytes.len, 0 };
     size_t hint = 1;
     bool has_failed = false, is_stuck = false;

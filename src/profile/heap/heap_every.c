@@ -4,6 +4,7 @@
 
 #define LOOK_EVERY_NS INT64_C(100000000)
 #define MANY_STACKS   16384 /* from this number on, read less often */
+#define COUNT_MAX     0x1p62
 
 static struct pt_heap_counted *counted_of(struct pt_heap_process *p, uint32_t number) {
     size_t before = p->counted_capacity;
@@ -15,23 +16,16 @@ static struct pt_heap_counted *counted_of(struct pt_heap_process *p, uint32_t nu
     return &p->counted[number];
 }
 
-static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
-    for (size_t i = r->space_count; i > 0; i--)
-        if (r->spaces[i - 1].pid == pid)
-            return &r->spaces[i - 1];
-    return NULL;
-}
-
 /* Reads the mappings again, once, in case a library was loaded since. */
 static bool is_mapped(struct pt_heap *h, struct pt_heap_process *p, uint64_t pc) {
-    const struct pt_space *space = space_of(&h->recording, p->pid);
+    const struct pt_space *space = pt_recording_space(&h->recording, p->pid);
     if (space && pt_space_find(space, pc))
         return true;
     if (!p->may_refresh)
         return false;
     p->may_refresh = false;
     (void)pt_recording_add_process(&h->recording, p->pid);
-    space = space_of(&h->recording, p->pid);
+    space = pt_recording_space(&h->recording, p->pid);
     return space && pt_space_find(space, pc);
 }
 
@@ -106,6 +100,12 @@ static struct pt_heap_sum difference(struct pt_heap_sum *was, struct pt_heap_sum
     return by;
 }
 
+/* The file may hold any number. */
+static int64_t count_more(int64_t count, double by) {
+    double sum = (double)count + by;
+    return sum < 0 ? 0 : sum < COUNT_MAX ? (int64_t)sum : (int64_t)COUNT_MAX;
+}
+
 static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
                        const struct pt_preload_source *source, uint32_t number,
                        const struct pt_heap_stack *s, bool is_final) {
@@ -117,7 +117,7 @@ static void take_stack(struct pt_heap *h, struct pt_heap_process *p,
     struct pt_heap_sum peak = { (double)s->peak_bytes, (double)s->peak_count, 0 };
     struct pt_heap_sum by = difference(&c->allocated, allocated);
     uint32_t group = c->group - 1;
-    h->sample_count += (int64_t)by.count;
+    h->sample_count = count_more(h->sample_count, by.count);
     pt_heap_sum_add(&h->groups[group].allocated, &by, 1);
     pt_heap_sum_add(&h->total_allocated, &by, 1);
     by = difference(&c->temporary, temporary);

@@ -239,5 +239,4 @@ void pt_heap_report_print_json(const struct pt_profile *p, size_t top_rows, stru
     put_leaks(p, &j);
     put_functions(p, top_rows, &j);
     pt_json_end(&j);
-    pt_out_char(out, '\n');
 }

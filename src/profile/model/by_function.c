@@ -116,10 +116,10 @@ static void print_row(const struct pt_top_row *row, const struct pt_profile *p,
             style->columns > NUMBERS_WIDTH + NARROWEST ? style->columns - NUMBERS_WIDTH : NARROWEST;
     bool has_module = module.len > 0 && name.len <= room && room - name.len >= module.len + 4;
     if (style->has_colors)
-        pt_out_text(out, colors[pt_profile_frame_kind(p, row->frame)]);
+        pt_out_style(out, colors[pt_profile_frame_kind(p, row->frame)]);
     print_cut(out, name, room);
     if (style->has_colors)
-        pt_out_text(out, "\033[0m");
+        pt_out_style(out, "\033[0m");
     if (has_module) {
         pt_out_text(out, "  (");
         pt_out_utf8(out, module);

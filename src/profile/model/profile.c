@@ -1,5 +1,7 @@
 #include "profile/model/profile.h"
 
+#include "base/mask.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -127,11 +129,10 @@ bool pt_profile_sample(struct pt_profile *p, const struct pt_profile_sample *sam
 }
 
 void pt_profile_set_command(struct pt_profile_meta *meta, char *const *command) {
-    size_t used = 0;
-    meta->command[0] = '\0';
-    for (size_t i = 0; command[i] && used < sizeof meta->command - 1; i++)
-        used += (size_t)snprintf(meta->command + used, sizeof meta->command - used, "%s%s",
-                                 i ? " " : "", command[i]);
+    struct pt_buf line = { 0 };
+    pt_mask_argv(&line, command);
+    pt_str_copy(meta->command, sizeof meta->command, pt_buf_as_str(&line));
+    pt_buf_release(&line);
 }
 
 void pt_profile_growth(struct pt_profile *p, const struct pt_profile_growth *growth) {

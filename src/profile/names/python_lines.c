@@ -85,8 +85,7 @@ static uint32_t line_311(struct pt_bytes table, int64_t line, uint32_t instructi
 
 uint32_t pt_python_line(enum pt_python_lines form, struct pt_str table, uint32_t first_line,
                         uint32_t instruction) {
-    struct pt_bytes bytes = { .at = (const uint8_t *)table.at,
-                              .end = (const uint8_t *)table.at + table.len };
+    struct pt_bytes bytes = pt_bytes_of(table);
     switch (form) {
     case PT_PYTHON_LNOTAB:
         return line_39(bytes, first_line, instruction);

@@ -13,6 +13,7 @@ struct pt_cpu_profile_options {
     char *const *command; /* argv, NULL-terminated; or NULL */
     pid_t pid;            /* instead of a command; never signalled or stopped */
     int64_t duration_ns;  /* 0: until the end or a signal */
+    int64_t grace_ns;     /* between SIGTERM and SIGKILL, if Pitot ends the command */
     struct pt_profile_files files;
     size_t top_rows;   /* of the table on stderr; 0 = none */
     const char *lines; /* FILE:FUNCTION to print by line too, or NULL */

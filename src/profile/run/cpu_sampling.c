@@ -1,11 +1,20 @@
 #include "profile/run/cpu_sampling.h"
 
+#include "base/confine.h"
 #include "base/log.h"
 #include "source/kernel/pid_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
+
+/* The work of a helper. */
+struct task {
+    struct pt_cpu_sampling *sampling;
+    const pid_t *pids; /* the command, or running processes */
+    size_t count;
+    const struct pt_pid_list *tree; /* of running processes */
+};
 
 static const char *const names[] = { "auto", "perf", "timer", "python" };
 
@@ -47,12 +56,6 @@ static void refuse(struct pt_cpu_sampling *s, enum pt_cpu_method method, const c
 
 static int fail(const struct pt_cpu_sampling *s, int rc, struct pt_err *err) {
     return pt_fail(err, rc, "cannot sample CPU time: %s", s->refused.text);
-}
-
-/* Explains why a better method is not used. */
-static void announce(const struct pt_cpu_sampling *s) {
-    if (s->refused.text[0])
-        pt_log(PT_LOG_WARNING, "%s; %s", s->refused.text, described[s->method]);
 }
 
 /* Errors that another method would have too. */
@@ -118,105 +121,80 @@ void pt_cpu_sampling_prepare(const struct pt_cpu_sampling *s, struct pt_environm
         pt_timer_session_prepare(&s->timer, e);
 }
 
+/* From here on in the helper: events are opened before it is sealed, files and memory are read
+ * after that. */
+
 static int start_perf(struct pt_cpu_sampling *s, struct pt_perf *perf,
-                      const struct pt_pid_list *running, struct pt_err *err) {
-    int rc = pt_session_start(&s->perf, perf, s->o.fs, &s->o.how, running, err);
-    if (rc)
-        pt_session_release(&s->perf);
-    return rc;
+                      const struct pt_pid_list *running, struct pt_helper_report *r) {
+    r->unsealed = pt_confine_seal();
+    return pt_session_start(&s->perf, perf, s->o.fs, &s->o.how, running, &r->err);
 }
 
-static int start_python(struct pt_cpu_sampling *s, const pid_t *pids, size_t count,
-                        struct pt_err *err) {
+static int start_python(struct pt_cpu_sampling *s, const struct task *t,
+                        struct pt_helper_report *r) {
     struct pt_err why;
-    int rc = pt_python_session_start(&s->python, s->o.fs, &s->o.how, pids, count,
+    r->unsealed = pt_confine_seal();
+    int rc = pt_python_session_start(&s->python, s->o.fs, &s->o.how, t->pids, t->count,
                                      s->o.program != NULL, &why);
     if (!rc || is_final(rc))
-        return rc ? pt_fail(err, rc, "%s", why.text) : 0;
+        return rc ? pt_fail(&r->err, rc, "%s", why.text) : 0;
     refuse(s, PT_CPU_PYTHON, why.text);
-    return fail(s, rc, err);
+    return fail(s, rc, &r->err);
 }
 
-int pt_cpu_sampling_start(struct pt_cpu_sampling *s, pid_t pid, struct pt_err *err) {
+static int start_command(struct pt_cpu_sampling *s, const struct task *t,
+                         struct pt_helper_report *r) {
     struct pt_perf perf;
-    int rc;
     switch (s->method) {
     case PT_CPU_TIMER:
-        rc = pt_timer_session_start(&s->timer, err);
-        break;
+        r->unsealed = pt_confine_seal();
+        return pt_timer_session_start(&s->timer, &r->err);
     case PT_CPU_PYTHON:
-        rc = start_python(s, &pid, 1, err);
-        break;
-    default:
-        rc = pt_perf_open_command(&perf, s->o.fs, &s->o.how, pid, err);
-        if (!rc)
-            rc = start_perf(s, &perf, &(struct pt_pid_list){ 0 }, err);
+        return start_python(s, t, r);
+    default:;
+        int rc = pt_perf_open_command(&perf, s->o.fs, &s->o.how, t->pids[0], &r->err);
+        return rc ? rc : start_perf(s, &perf, &(struct pt_pid_list){ 0 }, r);
     }
-    s->is_started = rc == 0;
-    if (!rc)
-        announce(s);
-    return rc;
 }
 
-static int attach_perf(struct pt_cpu_sampling *s, const struct pt_pid_list *tree,
-                       struct pt_err *err) {
-    struct pt_perf perf;
-    int rc = pt_perf_open_processes(&perf, s->o.fs, &s->o.how, tree->at, tree->count, err);
-    if (rc)
-        return rc;
-    if (perf.left_out > 0)
-        pt_log(PT_LOG_WARNING, "cannot profile %zu of %zu processes", perf.left_out, tree->count);
-    return start_perf(s, &perf, tree, err);
-}
-
-static int attach(struct pt_cpu_sampling *s, const struct pt_pid_list *tree, const pid_t *pids,
-                  size_t count, struct pt_err *err) {
+static int attach(struct pt_cpu_sampling *s, const struct task *t, struct pt_helper_report *r) {
+    const struct pt_pid_list *tree = t->tree;
     struct pt_err why;
-    int rc = is_asked(s, PT_CPU_PERF) ? attach_perf(s, tree, &why) : -ENOTSUP;
+    struct pt_perf perf;
+    int rc = is_asked(s, PT_CPU_PERF)
+                 ? pt_perf_open_processes(&perf, s->o.fs, &s->o.how, tree->at, tree->count, &why)
+                 : -ENOTSUP;
+    if (!rc && perf.left_out > 0)
+        pt_log(PT_LOG_WARNING, "cannot profile %zu of %zu processes", perf.left_out, tree->count);
     if (!rc || is_final(rc)) {
         s->method = PT_CPU_PERF;
-        return rc ? pt_fail(err, rc, "%s", why.text) : 0;
+        return rc ? pt_fail(&r->err, rc, "%s", why.text) : start_perf(s, &perf, tree, r);
     }
     if (is_asked(s, PT_CPU_PERF))
         refuse(s, PT_CPU_PERF, why.text);
     if (is_asked(s, PT_CPU_TIMER))
         refuse(s, PT_CPU_TIMER, "only for commands, not for running processes");
     if (!is_asked(s, PT_CPU_PYTHON))
-        return fail(s, rc, err);
+        return fail(s, rc, &r->err);
     s->method = PT_CPU_PYTHON;
-    rc = start_python(s, pids, count, err);
-    if (!rc)
-        announce(s);
-    return rc;
+    return start_python(s, t, r);
 }
 
-int pt_cpu_sampling_attach(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options *o,
-                           const pid_t *pids, size_t count, struct pt_err *err) {
-    struct pt_pid_list tree = { 0 };
-    init(s, o);
-    pt_pid_tree_read(o->fs->proc, pids, count, &tree);
-    int rc = tree.count > 0 ? attach(s, &tree, pids, count, err)
-                            : pt_fail(err, -ESRCH, "no process to profile");
-    pt_pid_list_release(&tree);
-    s->is_started = rc == 0;
-    return rc;
-}
-
-int64_t pt_cpu_sampling_cpu_ns(const struct pt_cpu_sampling *s) {
-    return pt_session_cpu_ns(&s->perf) + pt_timer_session_cpu_ns(&s->timer) +
-           pt_python_session_cpu_ns(&s->python);
-}
-
-void pt_cpu_sampling_stop(struct pt_cpu_sampling *s) {
-    if (s->perf.is_running)
-        pt_session_stop(&s->perf);
-    if (s->timer.is_running)
+static struct pt_recording *stop_session(struct pt_cpu_sampling *s) {
+    switch (s->method) {
+    case PT_CPU_TIMER:
         pt_timer_session_stop(&s->timer);
-    if (s->python.is_running)
+        return &s->timer.recording;
+    case PT_CPU_PYTHON:
         pt_python_session_stop(&s->python);
+        return &s->python.recording;
+    default:
+        pt_session_stop(&s->perf);
+        return &s->perf.recording;
+    }
 }
 
-int pt_cpu_sampling_check(const struct pt_cpu_sampling *s, struct pt_err *err) {
+static int check_session(const struct pt_cpu_sampling *s, struct pt_err *err) {
     switch (s->method) {
     case PT_CPU_TIMER:
         return pt_timer_session_check(&s->timer, err);
@@ -227,17 +205,53 @@ int pt_cpu_sampling_check(const struct pt_cpu_sampling *s, struct pt_err *err) {
     }
 }
 
-struct pt_recording *pt_cpu_sampling_recording(struct pt_cpu_sampling *s) {
-    return s->method == PT_CPU_TIMER    ? &s->timer.recording
-           : s->method == PT_CPU_PYTHON ? &s->python.recording
-                                        : &s->perf.recording;
+static void run_helper(void *state) {
+    const struct task *t = state;
+    struct pt_cpu_sampling *s = t->sampling;
+    struct pt_helper_report r = { .rc = 0 };
+    r.rc = t->tree ? attach(s, t, &r) : start_command(s, t, &r);
+    r.method = s->method;
+    r.refused = s->refused;
+    if (!pt_helper_started(&r) || !pt_helper_must_stop(-1))
+        return;
+    struct pt_recording *recording = stop_session(s);
+    pt_helper_stopped();
+    pt_recording_finish(recording, s->o.command, t->pids, t->count);
+    r.rc = check_session(s, &r.err);
+    pt_helper_done(&r, &recording->profile);
+}
+
+/* From here on in Pitot. */
+
+static int start_helper(struct pt_cpu_sampling *s, struct task *t, struct pt_err *err) {
+    struct pt_helper_report r = { .rc = 0 };
+    int rc = pt_profile_helper_start(&s->helper, run_helper, t, s->o.fs,
+                                     pt_fd_get(s->timer.regions.fd), &r, err);
+    if (rc)
+        return rc;
+    s->method = r.method > PT_CPU_AUTO && r.method < PT_CPU_METHODS ? r.method : PT_CPU_PERF;
+    s->refused = r.refused;
+    if (s->refused.text[0]) /* why a better method is not used */
+        pt_log(PT_LOG_WARNING, "%s; %s", s->refused.text, described[s->method]);
+    return 0;
+}
+
+int pt_cpu_sampling_start(struct pt_cpu_sampling *s, pid_t pid, struct pt_err *err) {
+    return start_helper(s, &(struct task){ s, &pid, 1, NULL }, err);
+}
+
+int pt_cpu_sampling_attach(struct pt_cpu_sampling *s, const struct pt_cpu_sampling_options *o,
+                           const pid_t *pids, size_t count, struct pt_err *err) {
+    struct pt_pid_list tree = { 0 };
+    init(s, o);
+    pt_pid_tree_read(o->fs->proc, pids, count, &tree);
+    int rc = tree.count > 0 ? start_helper(s, &(struct task){ s, pids, count, &tree }, err)
+                            : pt_fail(err, -ESRCH, "no process to profile");
+    pt_pid_list_release(&tree);
+    return rc;
 }
 
 void pt_cpu_sampling_release(struct pt_cpu_sampling *s) {
-    pt_cpu_sampling_stop(s);
-    if (s->method == PT_CPU_PERF && s->is_started)
-        pt_session_release(&s->perf);
+    pt_profile_helper_release(&s->helper);
     pt_timer_session_release(&s->timer);
-    pt_python_session_release(&s->python);
-    s->is_started = false;
 }

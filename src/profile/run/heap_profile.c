@@ -21,7 +21,7 @@ struct run {
 };
 
 static void print_summary(const struct run *r) {
-    const struct pt_profile *p = &r->session.heap.recording.profile;
+    const struct pt_profile *p = &r->session.helper.file.profile;
     struct pt_heap_report how = { .top_rows = r->o->top_rows,
                                   .wants_leaks = r->o->wants_leaks,
                                   .style = pt_top_style_of(STDERR_FILENO) };
@@ -29,7 +29,7 @@ static void print_summary(const struct run *r) {
     struct pt_out out;
     if (r->o->files.is_quiet || !pt_log_is_ready(PT_LOG_PATIENCE_MS))
         return;
-    pt_out_borrow(&out, STDERR_FILENO);
+    pt_out_show(&out, STDERR_FILENO);
     pt_heap_report_print(p, &how, &out);
     if (r->o->lines && pt_lines_print(p, r->o->lines, &out, &err))
         pt_out_printf(&out, "%s\n", err.text);
@@ -37,14 +37,14 @@ static void print_summary(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    const char *why = pt_heap_session_nothing(&r->session);
-    if (why) {
-        pt_log(PT_LOG_ERROR, "%s", why);
-        return -ENODATA;
+    struct pt_err why;
+    int rc = pt_profile_helper_finish(&r->session.helper, &why);
+    if (rc) { /* the command ran and keeps its exit code */
+        pt_log(rc == -ENODATA ? PT_LOG_WARNING : PT_LOG_ERROR, "no heap profile: %s", why.text);
+        return 0;
     }
-    pt_heap_session_finish(&r->session, r->o->metric);
     print_summary(r);
-    return pt_profile_files_write(&r->o->files, &r->session.heap.recording.profile, r->child.pid);
+    return pt_profile_files_write(&r->o->files, &r->session.helper.file.profile, r->child.pid);
 }
 
 static int prepare(struct run *r, struct pt_err *err) {
@@ -53,11 +53,12 @@ static int prepare(struct run *r, struct pt_err *err) {
                                          .stack_bytes = r->o->stack_bytes,
                                          .counts_mmap = r->o->counts_mmap,
                                          .wants_python_malloc = r->o->wants_python_malloc,
-                                         .command = r->o->command };
+                                         .command = r->o->command,
+                                         .metric = r->o->metric };
     struct pt_environment environment;
     int rc = pt_heap_session_open(&r->session, &o, err);
     if (!rc)
-        rc = pt_waiting_open(&r->waiting, err);
+        rc = pt_waiting_open(&r->waiting, r->o->grace_ns, err);
     if (!rc) {
         pt_environment_init(&environment);
         pt_heap_session_set(&r->session, &environment);
@@ -80,7 +81,7 @@ static int run_to_end(struct run *r, struct pt_err *err) {
     }
     pt_waiting_until_end(&r->waiting, 0);
     pt_waiting_for_command(&r->waiting);
-    pt_heap_session_stop(&r->session);
+    pt_profile_helper_stop(&r->session.helper);
     rc = finish(r);
     int code = pt_child_exit_code(&r->child);
     return rc && code == 0 ? PT_EXIT_OWN_FAILURE : code;

@@ -10,6 +10,7 @@
 struct pt_heap_profile_options {
     struct pt_fs fs;
     char *const *command; /* argv, NULL-terminated */
+    int64_t grace_ns;     /* between SIGTERM and SIGKILL, if Pitot ends the command */
     uint64_t mean_bytes;  /* between samples; 0: every allocation */
     size_t stack_bytes;
     enum pt_heap_metric metric;

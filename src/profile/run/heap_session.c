@@ -2,18 +2,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "profile/heap/leaks.h"
-#include "profile/files/profile_writers.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <uuid.h>
 
 #define LIBRARY       "libpitot-heap.so"
@@ -35,7 +28,7 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
                          struct pt_err *err) {
     uuid_t uuid;
     char name[37];
-    *s = (struct pt_heap_session){ .o = *o, .stop_fd = -1 };
+    *s = (struct pt_heap_session){ .o = *o, .helper = { .save_path = o->save_path } };
     int rc = pt_preload_find(LIBRARY, s->library, sizeof s->library, err);
     if (rc)
         return rc;
@@ -75,25 +68,21 @@ static void describe(struct pt_heap_session *s) {
 
 /* Saves the current state without symbols: looking them up is slow and happens once, at the end. */
 static void save(struct pt_heap_session *s, int64_t now_ns) {
-    struct pt_err err;
     struct pt_profile *p = &s->heap.recording.profile;
     int64_t cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     describe(s);
     pt_heap_make(&s->heap, PT_HEAP_LIVE);
     p->meta.unnamed = 1;
-    if (pt_profile_write(p, s->o.save_path, &err))
-        pt_log(PT_LOG_DEBUG, "%s", err.text); /* the final save reports errors */
+    pt_helper_save(p);
     p->meta.unnamed = 0;
     int64_t pause_ns = SAVE_SHARE * (pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     s->next_save_ns = now_ns + (pause_ns > SAVE_EVERY_NS ? pause_ns : SAVE_EVERY_NS);
 }
 
-static void *run(void *state) {
-    struct pt_heap_session *s = state;
-    struct pollfd stop = { .fd = s->stop_fd, .events = POLLIN };
+static void read_until_stopped(struct pt_heap_session *s) {
     bool is_busy = false;
     s->next_save_ns = pt_mono_ns() + FIRST_SAVE_NS;
-    while (poll(&stop, 1, is_busy ? 0 : READ_EVERY_MS) <= 0) {
+    while (!pt_helper_must_stop(is_busy ? 0 : READ_EVERY_MS)) {
         pt_preload_files_look(&s->files);
         pt_preload_files_read(&s->files, false);
         is_busy = pt_preload_files_fill(&s->files) > BUSY;
@@ -101,31 +90,6 @@ static void *run(void *state) {
         if (s->o.save_path && s->heap.sample_count > 0 && now_ns >= s->next_save_ns)
             save(s, now_ns);
     }
-    s->cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    return NULL;
-}
-
-int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) {
-    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (s->stop_fd < 0)
-        return pt_fail(err, -errno, "cannot create an eventfd: %s", strerror(errno));
-    int rc = pt_thread_start(&s->thread, run, s);
-    s->is_running = rc == 0;
-    return rc ? pt_fail(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
-}
-
-int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s) {
-    return s->is_running ? pt_thread_cpu_ns(s->thread) : s->cpu_ns;
-}
-
-void pt_heap_session_stop(struct pt_heap_session *s) {
-    if (!s->is_running)
-        return;
-    uint64_t one = 1;
-    ssize_t n = write(s->stop_fd, &one, sizeof one);
-    (void)n; /* cannot fail: the counter is far from its limit */
-    pthread_join(s->thread, NULL);
-    s->is_running = false;
     pt_preload_files_look(&s->files);
     pt_preload_files_read(&s->files, true);
     pt_heap_advance(&s->heap, pt_mono_ns());
@@ -144,22 +108,47 @@ const char *pt_heap_session_nothing(const struct pt_heap_session *s) {
                : "no samples: too little was allocated with malloc (use --heap all)";
 }
 
-void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric) {
-    if (s->files.own_malloc_count > 0)
+static void run_helper(void *state) {
+    struct pt_heap_session *s = state;
+    struct pt_helper_report r = { .rc = 0 };
+    struct pt_err no_names;
+    if (pt_elf_check(&no_names)) /* loads the module: no code can be loaded later */
+        pt_log(PT_LOG_DEBUG, "%s", no_names.text);
+    r.unsealed = pt_confine_seal();
+    if (!pt_helper_started(&r))
+        return;
+    read_until_stopped(s);
+    if (s->files.sandboxed_count > 0)
+        pt_log(PT_LOG_WARNING,
+               "processes that entered a seccomp sandbox and were not recorded afterwards: %zu of "
+               "%zu",
+               s->files.sandboxed_count, s->files.seen_count);
+    pt_helper_stopped();
+    const char *why = pt_heap_session_nothing(s);
+    if (why)
+        r.rc = pt_fail(&r.err, -ENODATA, "%s", why);
+    else if (s->files.own_malloc_count > 0)
         pt_log(PT_LOG_WARNING, "%zu of %zu processes have their own malloc and were not recorded",
                s->files.own_malloc_count, s->files.seen_count);
-    describe(s);
-    pt_heap_finish(&s->heap, metric);
+    if (!why) {
+        describe(s);
+        pt_heap_finish(&s->heap, s->o.metric);
+    }
+    pt_helper_done(&r, &s->heap.recording.profile);
+}
+
+int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) {
+    struct pt_helper_report r = { .rc = 0 };
+    return pt_profile_helper_start(&s->helper, run_helper, s, s->o.fs, pt_fd_get(s->regions.fd), &r,
+                                   err);
 }
 
 void pt_heap_session_release(struct pt_heap_session *s) {
     if (!s->is_open)
         return;
-    pt_heap_session_stop(s);
+    pt_profile_helper_release(&s->helper);
     pt_preload_files_release(&s->files);
     pt_regions_remove(&s->regions);
     pt_heap_release(&s->heap);
-    if (s->stop_fd >= 0)
-        close(s->stop_fd);
     s->is_open = false;
 }

@@ -1,9 +1,9 @@
 /* profile/run/heap_session.h -- a heap profile while it is recorded: the directory of the files
- * that processes with libpitot-heap.so write, and the thread that reads them.
+ * that processes with libpitot-heap.so write, and the helper process that reads them.
  *
  * The files are in memory (launch/regions.h), so that malloc never waits for a disk. What was read
- * from them exists only in Pitot; so the profile may be saved periodically, and survives if Pitot
- * is killed. */
+ * from them exists only in the helper; so the profile may be saved periodically, and survives if
+ * the helper or Pitot is killed. */
 #ifndef PT_PROFILE_RUN_HEAP_SESSION_H
 #define PT_PROFILE_RUN_HEAP_SESSION_H
 
@@ -11,9 +11,9 @@
 #include "profile/sample/preload_files.h"
 #include "launch/regions.h"
 #include "profile/heap/heap.h"
+#include "profile/run/profile_helper.h"
 
 #include <limits.h>
-#include <pthread.h>
 
 struct pt_heap_session_options {
     const struct pt_fs *fs; /* borrowed */
@@ -22,19 +22,19 @@ struct pt_heap_session_options {
     bool counts_mmap, wants_python_malloc;
     char *const *command;  /* argv, NULL-terminated; borrowed */
     const char *save_path; /* where to save it periodically, or NULL; borrowed */
+    enum pt_heap_metric metric;
 };
 
 struct pt_heap_session {
     struct pt_heap_session_options o;
     char library[PATH_MAX];
     struct pt_regions regions;
-    struct pt_heap heap; /* belongs to the thread while that runs */
+    struct pt_profile_helper helper;
+    bool is_open;
+    /* in the helper */
+    struct pt_heap heap;
     struct pt_preload_files files;
-    pthread_t thread;
-    int stop_fd;
-    bool is_open, is_running;
-    int64_t cpu_ns;       /* of the thread, once it has ended */
-    int64_t next_save_ns; /* of the thread */
+    int64_t next_save_ns;
 };
 
 /* 0 or -errno with a message. */
@@ -42,15 +42,12 @@ int pt_heap_session_open(struct pt_heap_session *s, const struct pt_heap_session
                          struct pt_err *err) PT_MUST_CHECK;
 /* Sets the environment that the command needs. */
 void pt_heap_session_set(const struct pt_heap_session *s, struct pt_environment *e);
+/* Starts the helper, before there are threads. pt_profile_helper_stop() then reads the rest and
+ * does not wait for processes that still run; pt_profile_helper_finish() makes the profile, or
+ * returns -ENODATA with a message: nothing was recorded. */
 int pt_heap_session_start(struct pt_heap_session *s, struct pt_err *err) PT_MUST_CHECK;
-int64_t pt_heap_session_cpu_ns(const struct pt_heap_session *s);
-/* Reads the rest; does not wait for processes that still run. */
-void pt_heap_session_stop(struct pt_heap_session *s);
-
-/* Why nothing was recorded; NULL if something was. */
+/* In the helper: why nothing was recorded; NULL if something was. */
 const char *pt_heap_session_nothing(const struct pt_heap_session *s);
-/* Makes the profile, `heap.recording.profile`, with symbols. Warns about what is missing. */
-void pt_heap_session_finish(struct pt_heap_session *s, enum pt_heap_metric metric);
 void pt_heap_session_release(struct pt_heap_session *s);
 
 #endif

@@ -12,7 +12,7 @@ static int write_file(const struct pt_profile *p, const char *path, bool is_quie
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", err.text);
     else if (!is_quiet && pt_log_is_ready(PT_LOG_PATIENCE_MS))
-        fprintf(stderr, "profile: %s\n", path);
+        pt_say("profile: %s", path);
     return rc;
 }
 

@@ -24,14 +24,15 @@ void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile
         .fs = o->fs,
         .how = { .rate_hz = o->rate_hz, .stack_bytes = STACK_BYTES, .wants_python = true },
         .method = o->method,
-        .program = o->program,
+        .program = o->command ? o->command[0] : NULL,
+        .command = o->command,
     };
     int n = snprintf(p->path, sizeof p->path, "%s/%s.%s" PT_RUN_PROFILE_EXTENSION, o->directory,
                      o->name, PT_RUN_PROFILE_CPU);
     int rc = n < (int)sizeof p->path ? pt_elf_check(&p->reason)
                                      : pt_fail(&p->reason, -ENAMETOOLONG, "path too long");
     p->sampling.o = options;
-    if (!rc && o->program)
+    if (!rc && o->command)
         rc = pt_cpu_sampling_choose(&p->sampling, &options, &p->reason);
     p->is_chosen = rc == 0;
     if (rc)
@@ -55,23 +56,19 @@ void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t co
         give_up(p);
 }
 
-int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p) {
-    return p->is_started ? pt_cpu_sampling_cpu_ns(&p->sampling) : 0;
-}
-
 void pt_run_profile_stop(struct pt_run_profile *p) {
-    pt_cpu_sampling_stop(&p->sampling);
+    pt_profile_helper_stop(&p->sampling.helper);
 }
 
-int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,
-                        size_t count) {
+int pt_run_profile_save(struct pt_run_profile *p) {
     if (!p->is_started)
         return 0;
-    struct pt_recording *r = pt_cpu_sampling_recording(&p->sampling);
-    pt_recording_finish(r, command, pids, count);
-    int rc = pt_cpu_sampling_check(&p->sampling, &p->reason);
-    if (!rc)
-        rc = pt_profile_write(&r->profile, p->path, &p->reason);
+    int rc = pt_profile_helper_finish(&p->sampling.helper, &p->reason);
+    if (rc) {
+        pt_log(PT_LOG_ERROR, "%s%s", rc == -ENODATA ? "" : "no CPU profile: ", p->reason.text);
+        return rc == -ENODATA ? rc : 0; /* what ends a helper does not change the exit code */
+    }
+    rc = pt_profile_write(&p->sampling.helper.file.profile, p->path, &p->reason);
     p->is_saved = rc == 0;
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", p->reason.text);
@@ -85,11 +82,10 @@ void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out) {
             pt_out_printf(out, "CPU profile: none (%s)\n", p->reason.text);
         return;
     }
-    struct pt_cpu_sampling *sampling = (struct pt_cpu_sampling *)&p->sampling;
-    const struct pt_profile *profile = &pt_cpu_sampling_recording(sampling)->profile;
+    const struct pt_profile *profile = &p->sampling.helper.file.profile;
     const struct pt_profile_meta *m = &profile->meta;
-    pt_out_printf(out, "CPU profile: %s (%zu samples, lost %" PRId64, p->path,
-                  profile->samples.count, m->lost + m->dropped);
+    pt_out_printf(out, "CPU profile: %s (%zu samples, lost %" PRIu64, p->path,
+                  profile->samples.count, (uint64_t)m->lost + (uint64_t)m->dropped);
     if (m->unwound > 0)
         pt_out_printf(out, "; %.1f %% of the stacks reach the root",
                       100.0 * (double)m->rooted / (double)m->unwound);

@@ -26,7 +26,7 @@ struct pt_run_profile_options {
     const struct pt_fs *fs;
     int64_t rate_hz;
     enum pt_cpu_method method;
-    const char *program;          /* of a command; NULL: running processes and their descendants */
+    char *const *command;         /* argv; NULL: running processes and their descendants */
     const char *directory, *name; /* of the run */
 };
 
@@ -35,14 +35,12 @@ struct pt_run_profile_options {
  */
 void pt_run_profile_choose(struct pt_run_profile *p, const struct pt_run_profile_options *o);
 void pt_run_profile_prepare(const struct pt_run_profile *p, struct pt_environment *e);
-/* `pids` are running processes, or a command that waits for its exec. */
+/* `pids` are running processes, or a command that waits for its exec. Call before there are
+ * threads. */
 void pt_run_profile_start(struct pt_run_profile *p, const pid_t *pids, size_t count);
-/* CPU time used so far; do not call during start or stop. */
-int64_t pt_run_profile_cpu_ns(const struct pt_run_profile *p);
 void pt_run_profile_stop(struct pt_run_profile *p);
-/* Resolves symbols and writes the file. 0, or -errno after logging the error. */
-int pt_run_profile_save(struct pt_run_profile *p, char *const *command, const pid_t *pids,
-                        size_t count) PT_MUST_CHECK;
+/* Waits for symbols and writes the file. 0, or -errno after logging the error. */
+int pt_run_profile_save(struct pt_run_profile *p) PT_MUST_CHECK;
 /* Prints path and quality of the profile, or why there is none. */
 void pt_run_profile_print(const struct pt_run_profile *p, struct pt_out *out);
 void pt_run_profile_release(struct pt_run_profile *p);

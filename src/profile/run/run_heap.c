@@ -45,26 +45,23 @@ void pt_run_heap_start(struct pt_run_heap *h) {
     complain(h);
 }
 
-int64_t pt_run_heap_cpu_ns(const struct pt_run_heap *h) {
-    return h->is_open ? pt_heap_session_cpu_ns(&h->session) : 0;
-}
-
 void pt_run_heap_stop(struct pt_run_heap *h) {
     if (h->is_open)
-        pt_heap_session_stop(&h->session);
+        pt_profile_helper_stop(&h->session.helper);
 }
 
 /* A command that allocates nothing is not a failure. */
 int pt_run_heap_save(struct pt_run_heap *h) {
     if (!h->is_open)
         return 0;
-    const char *why = pt_heap_session_nothing(&h->session);
-    if (why) {
-        pt_log(PT_LOG_WARNING, "no heap profile: %s", why);
-        return pt_fail(&h->reason, 0, "%s", why);
+    int rc = pt_profile_helper_finish(&h->session.helper, &h->reason);
+    if (rc) {
+        h->is_partial = rc != -ENODATA && access(h->path, F_OK) == 0;
+        pt_log(rc == -ENODATA ? PT_LOG_WARNING : PT_LOG_ERROR, "%s heap profile: %s",
+               h->is_partial ? "incomplete" : "no", h->reason.text);
+        return 0; /* what ends a helper does not change the exit code */
     }
-    pt_heap_session_finish(&h->session, PT_HEAP_LIVE);
-    int rc = pt_profile_write(&h->session.heap.recording.profile, h->path, &h->reason);
+    rc = pt_profile_write(&h->session.helper.file.profile, h->path, &h->reason);
     h->is_saved = rc == 0;
     if (rc)
         pt_log(PT_LOG_ERROR, "%s", h->reason.text);
@@ -72,12 +69,13 @@ int pt_run_heap_save(struct pt_run_heap *h) {
 }
 
 void pt_run_heap_print(const struct pt_run_heap *h, struct pt_out *out) {
-    const struct pt_profile *p = &h->session.heap.recording.profile;
+    const struct pt_profile *p = &h->session.helper.file.profile;
     char peak[PT_LEAKS_BYTES_TEXT];
     if (!h->is_wanted)
         return;
     if (!h->is_saved) {
-        pt_out_printf(out, "Heap profile: none (%s)\n", h->reason.text);
+        pt_out_printf(out, "Heap profile: %s (%s)\n", h->is_partial ? h->path : "none",
+                      h->reason.text);
         return;
     }
     pt_out_printf(out, "Heap profile: %s (%" PRId64 " samples, peak %s", h->path,

@@ -10,6 +10,7 @@
 struct pt_run_heap {
     struct pt_heap_session session;
     bool is_wanted, is_open, is_saved;
+    bool is_partial; /* the helper ended; what it had saved is there */
     char path[PATH_MAX];
     struct pt_err reason; /* why there is no profile */
 };
@@ -18,9 +19,8 @@ struct pt_run_heap {
  * possible. */
 void pt_run_heap_open(struct pt_run_heap *h, const struct pt_heap_session_options *o,
                       const char *directory, const char *name, struct pt_environment *e);
-/* Call after the command is created: a process with several threads must not fork. */
+/* Call before there are threads: it starts a process. */
 void pt_run_heap_start(struct pt_run_heap *h);
-int64_t pt_run_heap_cpu_ns(const struct pt_run_heap *h);
 void pt_run_heap_stop(struct pt_run_heap *h);
 /* Resolves symbols and writes the file. 0, or -errno after logging the error. */
 int pt_run_heap_save(struct pt_run_heap *h) PT_MUST_CHECK;

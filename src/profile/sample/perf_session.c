@@ -207,7 +207,7 @@ static void drain_rest(struct drain *d) {
 
 static void *run_drain(void *state) {
     /* on a busy machine rings would overflow */
-    pt_thread_hurry();
+    (void)!pt_thread_hurry();
     struct drain d = { .session = state, .handed_ns = pt_mono_ns(), .mapped_ns = pt_mono_ns() };
     while (wait_for_samples(&d))
         empty_rings(&d);

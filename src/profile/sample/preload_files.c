@@ -1,5 +1,6 @@
 #include "profile/sample/preload_files.h"
 
+#include "base/confine.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/scan.h"
@@ -8,7 +9,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define FILES_MAX 4096 /* at a time; further files wait in the directory */
 
@@ -106,8 +106,9 @@ void pt_preload_files_read(struct pt_preload_files *f, bool is_final) {
             i++;
             continue;
         }
+        f->sandboxed_count += pt_preload_source_is_sandboxed(&s->source);
         pt_preload_source_close(&s->source);
-        unlinkat(f->directory, s->name, 0);
+        pt_confine_unlink(f->directory, s->name);
         f->count--;
         memmove(s, s + 1, (f->count - i) * sizeof *s);
     }

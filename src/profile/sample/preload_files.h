@@ -27,7 +27,9 @@ struct pt_preload_files {
     struct pt_preload_files_reader reader;
     struct pt_preload_file_state *at;
     size_t count, capacity;
-    size_t seen_count, own_malloc_count; /* processes so far; of these, with their own allocator */
+    size_t seen_count;       /* processes so far */
+    size_t own_malloc_count; /* of these, with their own allocator */
+    size_t sandboxed_count;  /* of these that have ended, in a sandbox: not recorded to the end */
     int64_t first_wall_ns;
 };
 

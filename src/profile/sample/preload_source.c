@@ -1,11 +1,10 @@
 #include "profile/sample/preload_source.h"
 
-#include "base/attr.h"
+#include "base/confine.h"
 #include "inside/preload/python_layout.h"
 #include "inside/region/sigbus_guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,9 +50,9 @@ int pt_preload_source_attach(struct pt_preload_source *s, void *at, size_t size)
 int pt_preload_source_open(struct pt_preload_source *s, int directory, const char *name) {
     struct stat st;
     *s = (struct pt_preload_source){ 0 };
-    int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = pt_confine_open(directory, name);
     if (fd < 0)
-        return -errno;
+        return fd;
     int rc = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : 0;
     size_t size = rc ? 0 : (size_t)st.st_size;
     void *at = size > 0 ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -249,6 +248,10 @@ bool pt_preload_source_has_unknown_python(const struct pt_preload_source *s) {
 double pt_preload_source_fill(const struct pt_preload_source *s) {
     uint64_t claimed = __atomic_load_n(&header_of(s)->claimed, __ATOMIC_RELAXED);
     return (double)(claimed - pt_preload_source_position(s)) / PT_PRELOAD_RING_BYTES;
+}
+
+bool pt_preload_source_is_sandboxed(const struct pt_preload_source *s) {
+    return __atomic_load_n(&header_of(s)->flags, __ATOMIC_RELAXED) & PT_PRELOAD_SANDBOXED;
 }
 
 uint64_t pt_preload_source_peak_bytes(const struct pt_preload_source *s) {

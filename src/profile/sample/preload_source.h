@@ -67,6 +67,8 @@ struct pt_preload_losses pt_preload_source_losses(const struct pt_preload_source
 bool pt_preload_source_has_unknown_python(const struct pt_preload_source *s);
 /* The unread share of the ring, from 0 to 1. */
 double pt_preload_source_fill(const struct pt_preload_source *s);
+/* Has the process stopped recording, because it is in a seccomp sandbox? */
+bool pt_preload_source_is_sandboxed(const struct pt_preload_source *s);
 
 /* In mode "every": the largest number of live bytes, and when. */
 uint64_t pt_preload_source_peak_bytes(const struct pt_preload_source *s);

@@ -1,10 +1,9 @@
 #include "profile/sample/python_process.h"
 
+#include "base/confine.h"
 #include "base/scan.h"
 #include "profile/sample/python_gil.h"
 #include "profile/sample/recall.h"
-
-#include <sys/uio.h>
 
 #define PIECES_MAX      64
 #define LOOK_AGAIN      64 /* samples at most until an unknown thread is looked up again */
@@ -58,6 +57,7 @@ static void release_process(struct pt_python_process *process) {
         pt_free(process->threads[i].recall);
     pt_free(process->codes);
     pt_intern_release(&process->code_index);
+    pt_free(process);
 }
 
 static void release_code(struct pt_python_code *code) {
@@ -68,7 +68,7 @@ static void release_code(struct pt_python_code *code) {
 
 void pt_pythons_release(struct pt_pythons *p) {
     for (size_t i = 0; i < p->process_count; i++)
-        release_process(&p->processes[i]);
+        release_process(p->processes[i]);
     for (size_t i = 0; i < p->code_count; i++) {
         release_code(p->codes[i]);
         pt_free(p->codes[i]);
@@ -80,19 +80,31 @@ void pt_pythons_release(struct pt_pythons *p) {
     *p = (struct pt_pythons){ 0 };
 }
 
-static struct pt_python_process *find(struct pt_pythons *p, int32_t pid) {
-    for (size_t i = 0; i < p->process_count; i++)
-        if (p->processes[i].pid == pid)
-            return &p->processes[i];
-    return NULL;
+/* Where a process is, or would be. */
+static size_t place_of(const struct pt_pythons *p, int32_t pid) {
+    size_t low = 0, high = p->process_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->processes[middle]->pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct pt_python_process *find(const struct pt_pythons *p, int32_t pid) {
+    size_t i = place_of(p, pid);
+    return i < p->process_count && p->processes[i]->pid == pid ? p->processes[i] : NULL;
 }
 
 static void remove_process(struct pt_pythons *p, int32_t pid) {
-    struct pt_python_process *process = find(p, pid);
-    if (!process)
+    if (!find(p, pid))
         return;
-    release_process(process);
-    *process = p->processes[--p->process_count];
+    struct pt_python_process **at = &p->processes[place_of(p, pid)];
+    release_process(*at);
+    p->process_count--;
+    memmove(at, at + 1, (size_t)(p->processes + p->process_count - at) * sizeof *at);
 }
 
 static void add(struct pt_pythons *p, int32_t pid, struct pt_python_place place) {
@@ -100,10 +112,12 @@ static void add(struct pt_pythons *p, int32_t pid, struct pt_python_place place)
     if (p->process_count >= PT_PYTHON_PROCESSES_MAX)
         return;
     pt_grow(&p->processes, &p->process_capacity, p->process_count + 1, sizeof *p->processes);
-    struct pt_python_process *process = &p->processes[p->process_count++];
-    memset(process, 0, sizeof *process);
-    process->pid = pid;
-    process->place = place;
+    struct pt_python_process **at = &p->processes[place_of(p, pid)];
+    memmove(at + 1, at, (size_t)(p->processes + p->process_count - at) * sizeof *at);
+    p->process_count++;
+    *at = pt_calloc(1, sizeof **at);
+    (*at)->pid = pid;
+    (*at)->place = place;
 }
 
 void pt_pythons_add(struct pt_pythons *p, int32_t pid, struct pt_python_place place) {
@@ -135,7 +149,7 @@ static size_t read_process(void *state, const struct pt_memory_piece *pieces, si
         local[i] = (struct iovec){ pieces[i].into, pieces[i].size };
         remote[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].size };
     }
-    ssize_t n = process_vm_readv(process->pid, local, count, remote, count, 0);
+    ssize_t n = pt_confine_read(process->pid, local, remote, count);
     size_t done = 0, left = n > 0 ? (size_t)n : 0;
     while (done < count && left >= pieces[done].size)
         left -= pieces[done++].size;
@@ -327,7 +341,7 @@ bool pt_pythons_has(struct pt_pythons *p, int32_t pid) {
 
 size_t pt_pythons_read(struct pt_pythons *p, int32_t pid, int32_t tid, struct pt_buf *into) {
     pthread_mutex_lock(&p->lock);
-    struct pt_python_process *process = p->process_count > 0 ? find(p, pid) : NULL;
+    struct pt_python_process *process = find(p, pid);
     size_t count = process ? read_stack(p, process, tid, into) : 0;
     pthread_mutex_unlock(&p->lock);
     return count;

@@ -34,8 +34,8 @@ struct pt_python_entry {
 struct pt_python_process;
 
 struct pt_pythons {
-    pthread_mutex_t lock; /* of all below */
-    struct pt_python_process *processes;
+    pthread_mutex_t lock;                 /* of all below */
+    struct pt_python_process **processes; /* by pid */
     size_t process_count, process_capacity;
     struct pt_python_code **codes;
     size_t code_count, code_capacity;

@@ -1,6 +1,7 @@
 #include "profile/sample/python_session.h"
 
 #include "base/clock.h"
+#include "base/confine.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "source/kernel/pid.h"
@@ -15,7 +16,6 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define LOOK_EVERY_NS PT_NS_PER_SECOND     /* for new processes and threads */
@@ -180,7 +180,8 @@ static void look(struct pt_python_session *s) {
     struct pt_pid_list tree = { 0 };
     pt_pid_tree_read(s->recording.images.fs->proc, s->roots.at, s->roots.count, &tree);
     for (size_t i = 0; i < tree.count; i++)
-        look_at_process(s, (int32_t)tree.at[i]);
+        if (tree.at[i] != pt_confine_pitot())
+            look_at_process(s, (int32_t)tree.at[i]);
     pt_pid_list_release(&tree);
     for (size_t i = s->process_count; i > 0; i--) {
         if (!s->processes[i - 1].is_there)
@@ -259,7 +260,7 @@ static bool wait_for_tick(struct pt_python_session *s) {
 
 static void *run_sampler(void *state) {
     struct pt_python_session *s = state;
-    pt_thread_hurry(); /* frames must be read on time */
+    (void)!pt_thread_hurry(); /* frames must be read on time */
     while (wait_for_tick(s)) {
         int64_t every_ns = pt_pythons_any(&s->pythons) ? LOOK_EVERY_NS : LOOK_EARLY_NS;
         if (pt_mono_ns() - s->looked_ns >= every_ns)
@@ -285,7 +286,7 @@ static int check_right(const struct pt_fs *fs, pid_t pid, struct pt_err *err) {
                        (int)pid);
     struct iovec local = { &byte, 1 }, remote = { (void *)(uintptr_t)address, 1 };
     /* permission is checked first; EFAULT only means that the page itself is unreadable */
-    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 || errno == EFAULT)
+    if (pt_confine_read(pid, &local, &remote, 1) == 1 || errno == EFAULT)
         return 0;
     return pt_fail(err, -errno, "process_vm_readv: %s (" NO_RIGHT ")", strerror(errno));
 }

@@ -1,16 +1,14 @@
 #include "profile/sample/python_stack.h"
 
 #define INTERPRETERS_MAX 64
-#define THREAD_BYTES     256 /* of a thread state, as much as the layouts need */
 #define PAGE_BYTES       4096
 #define PTHREAD_TID      720 /* glibc: offset of the kernel's thread id in a pthread_t */
 
 /* 3.9 and 3.10 have only the pthread handle, which points to the C library's copy of the id. */
 static bool has_tid(const struct pt_python_layout *l, const struct pt_memory_reader *m,
-                    const uint8_t thread[THREAD_BYTES], int32_t tid) {
+                    const uint8_t thread[PT_PYTHON_THREAD_BYTES], int32_t tid) {
     if (l->thread_native)
-        return l->thread_native + 8u <= THREAD_BYTES &&
-               pt_python_u64(thread, l->thread_native) == (uint64_t)tid;
+        return pt_python_u64(thread, l->thread_native) == (uint64_t)tid;
     int32_t found;
     return pt_memory_read(m, pt_python_u64(thread, l->thread_handle) + PTHREAD_TID, &found,
                           sizeof found) &&
@@ -19,13 +17,13 @@ static bool has_tid(const struct pt_python_layout *l, const struct pt_memory_rea
 
 bool pt_python_is_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                          uint64_t thread, int32_t tid) {
-    uint8_t bytes[THREAD_BYTES];
+    uint8_t bytes[PT_PYTHON_THREAD_BYTES];
     return pt_memory_read(m, thread, bytes, sizeof bytes) && has_tid(l, m, bytes, tid);
 }
 
 uint64_t pt_python_find_thread(const struct pt_python_layout *l, const struct pt_memory_reader *m,
                                uint64_t runtime, int32_t tid) {
-    uint8_t bytes[THREAD_BYTES];
+    uint8_t bytes[PT_PYTHON_THREAD_BYTES];
     uint64_t interpreter = pt_memory_pointer(m, runtime + l->runtime_interpreters);
     int seen = 0; /* in total: each costs a system call */
     for (int i = 0; interpreter && i < INTERPRETERS_MAX; i++) {

@@ -64,38 +64,54 @@ static bool is_space(const void *owner, uint32_t number, const void *key) {
     return r->spaces[number].pid == *pid;
 }
 
+static void index_space(struct pt_recording *r, uint32_t number) {
+    const int32_t *pid = &r->spaces[number].pid;
+    (void)pt_intern_find(&r->space_index, pt_intern_hash(pid, sizeof *pid), is_space, r, pid,
+                         number);
+}
+
 /* Removes processes that have ended; their samples are already in the profile. */
 static void drop_ended(struct pt_recording *r) {
     size_t kept = 0;
-    pt_intern_release(&r->space_index);
+    pt_intern_clear(&r->space_index);
     for (size_t i = 0; i < r->space_count; i++) {
         if (r->spaces[i].has_ended) {
             pt_space_release(&r->spaces[i]);
             continue;
         }
-        uint32_t hash = pt_intern_hash(&r->spaces[i].pid, sizeof r->spaces[i].pid);
         r->spaces[kept] = r->spaces[i];
-        (void)pt_intern_find(&r->space_index, hash, is_space, r, &r->spaces[kept].pid,
-                             (uint32_t)kept);
-        kept++;
+        index_space(r, (uint32_t)kept++);
     }
     r->space_count = kept;
+    r->ended_count = 0;
 }
 
-/* NULL: too many at a time. */
-static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
+static void set_ended(struct pt_recording *r, struct pt_space *space, bool has_ended) {
+    r->ended_count += has_ended;
+    r->ended_count -= space->has_ended;
+    space->has_ended = has_ended;
+}
+
+struct pt_space *pt_recording_space(struct pt_recording *r, int32_t pid) {
     uint32_t hash = pt_intern_hash(&pid, sizeof pid);
-    if (r->space_count >= PT_RECORDING_SPACES_MAX)
+    uint32_t number = pt_intern_find(&r->space_index, hash, is_space, r, &pid, PT_INTERN_NONE);
+    return number != PT_INTERN_NONE ? &r->spaces[number] : NULL;
+}
+
+/* NULL: not known yet, and there are too many at a time. */
+static struct pt_space *space_of(struct pt_recording *r, int32_t pid) {
+    struct pt_space *known = pt_recording_space(r, pid);
+    if (known)
+        return known;
+    if (r->space_count >= PT_RECORDING_SPACES_MAX && r->ended_count > 0)
         drop_ended(r);
     if (r->space_count >= PT_RECORDING_SPACES_MAX)
         return NULL;
-    uint32_t next = (uint32_t)r->space_count;
-    uint32_t number = pt_intern_find(&r->space_index, hash, is_space, r, &pid, next);
-    if (number == next) {
-        pt_grow(&r->spaces, &r->space_capacity, r->space_count + 1, sizeof *r->spaces);
-        r->spaces[r->space_count++] = (struct pt_space){ .pid = pid };
-    }
-    return &r->spaces[number];
+    pt_grow(&r->spaces, &r->space_capacity, r->space_count + 1, sizeof *r->spaces);
+    struct pt_space *space = &r->spaces[r->space_count++];
+    *space = (struct pt_space){ .pid = pid };
+    index_space(r, (uint32_t)r->space_count - 1);
+    return space;
 }
 
 static bool is_thread(const void *owner, uint32_t number, const void *key) {
@@ -104,21 +120,21 @@ static bool is_thread(const void *owner, uint32_t number, const void *key) {
     return r->threads[number].tid == *tid;
 }
 
-/* At the limit all threads are forgotten: names are lost, samples are not. */
+/* At the limit a new thread makes it forget all others: names are lost, samples are not. */
 static struct pt_recording_thread *thread_of(struct pt_recording *r, int32_t pid, int32_t tid) {
     uint32_t hash = pt_intern_hash(&tid, sizeof tid);
+    uint32_t known = pt_intern_find(&r->thread_index, hash, is_thread, r, &tid, PT_INTERN_NONE);
+    if (known != PT_INTERN_NONE)
+        return &r->threads[known];
     if (r->thread_count >= PT_RECORDING_THREADS_MAX) {
-        pt_intern_release(&r->thread_index);
+        pt_intern_clear(&r->thread_index);
         r->thread_count = 0;
     }
-    uint32_t next = (uint32_t)r->thread_count;
-    uint32_t number = pt_intern_find(&r->thread_index, hash, is_thread, r, &tid, next);
-    if (number == next) {
-        pt_grow(&r->threads, &r->thread_capacity, r->thread_count + 1, sizeof *r->threads);
-        r->threads[r->thread_count++] =
-            (struct pt_recording_thread){ .pid = pid, .tid = tid, .thread = PT_PROFILE_NONE };
-    }
-    return &r->threads[number];
+    pt_grow(&r->threads, &r->thread_capacity, r->thread_count + 1, sizeof *r->threads);
+    struct pt_recording_thread *thread = &r->threads[r->thread_count];
+    *thread = (struct pt_recording_thread){ .pid = pid, .tid = tid, .thread = PT_PROFILE_NONE };
+    (void)pt_intern_find(&r->thread_index, hash, is_thread, r, &tid, (uint32_t)r->thread_count++);
+    return thread;
 }
 
 static uint32_t profile_thread(struct pt_recording *r, int32_t pid, int32_t tid) {
@@ -224,7 +240,7 @@ static void take_fork(struct pt_recording *r, const struct pt_perf_record *recor
         return;
     /* looking up one may move the other */
     struct pt_space *child = space_of(r, pid), *from = space_of(r, parent);
-    child->has_ended = false;
+    set_ended(r, child, false);
     pt_space_copy(child, from);
     r->version++;
     if (r->pythons)
@@ -246,7 +262,7 @@ static void take_comm(struct pt_recording *r, const struct pt_perf_record *recor
 static void take_exit(struct pt_recording *r, const struct pt_perf_record *record) {
     struct pt_space *space = record->pid == record->tid ? space_of(r, record->pid) : NULL;
     if (space)
-        space->has_ended = true;
+        set_ended(r, space, true);
     if (space && r->pythons)
         pt_pythons_remove(r->pythons, record->pid);
     thread_of(r, record->pid, record->tid)->out_ns = 0;

@@ -66,6 +66,7 @@ struct pt_recording {
     int64_t period_ns;
     struct pt_space *spaces;
     size_t space_count, space_capacity;
+    size_t ended_count; /* spaces of processes that have ended */
     struct pt_recording_thread *threads;
     size_t thread_count, thread_capacity;
     struct pt_intern space_index, thread_index;
@@ -104,6 +105,9 @@ void pt_recording_add_maps(struct pt_recording *r, int32_t pid, struct pt_scan l
 /* `next` is the following record if it has Python frames, else NULL. */
 void pt_recording_take(struct pt_recording *r, const struct pt_perf_record *record,
                        const struct pt_perf_record *next);
+
+/* The mappings of a process, or NULL: unknown. Valid until the next record. */
+struct pt_space *pt_recording_space(struct pt_recording *r, int32_t pid);
 
 /* The path of the process's JIT dump (profile/names/jit_dump.h), or NULL. */
 const char *pt_recording_jit_dump(const struct pt_recording *r, int32_t pid);

@@ -68,7 +68,7 @@ static int make_directory(struct pt_timer_session *s, struct pt_err *err) {
     return s->regions.path[0] ? 0 : pt_fail(err, -EIO, "cannot create a directory in /dev/shm");
 }
 
-static uint32_t add_process(void *state, const struct pt_preload_source *source) {
+uint32_t pt_timer_session_add(void *state, const struct pt_preload_source *source) {
     struct pt_timer_session *s = state;
     pt_preloaded_begin(&s->recording, source->pid);
     pt_recording_add_names(&s->recording, source->pid);
@@ -113,8 +113,8 @@ static void take_rest(struct pt_timer_session *s, const struct pt_timer_process 
     pt_recording_take(&s->recording, &record, NULL);
 }
 
-static void read_process(void *state, uint32_t number, struct pt_preload_source *source,
-                         bool is_over) {
+void pt_timer_session_read(void *state, uint32_t number, struct pt_preload_source *source,
+                           bool is_over) {
     struct pt_timer_session *s = state;
     struct pt_preload_event e;
     if (number >= s->process_count)
@@ -146,7 +146,7 @@ static void read_files(struct pt_timer_session *s, bool is_final) {
 
 static void *run_reader(void *state) {
     struct pt_timer_session *s = state;
-    pt_thread_hurry(); /* Python must be read while it is still where the sample was */
+    (void)!pt_thread_hurry(); /* Python must be read while it is still where the sample was */
     while (!__atomic_load_n(&s->must_stop, __ATOMIC_ACQUIRE)) {
         /* Acquire: records written before the bell rang are visible below. */
         uint32_t rings = __atomic_load_n(&s->bell->rings, __ATOMIC_ACQUIRE);
@@ -172,8 +172,9 @@ static void start_recording(struct pt_timer_session *s, const struct pt_fs *fs,
     meta->rate_hz = o->rate_hz;
     snprintf(meta->method, sizeof meta->method,
              "timer: CPU clocks of threads, user only, %zu KiB stacks", o->stack_bytes >> 10);
-    pt_preload_files_init(&s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_SUFFIX,
-                          (struct pt_preload_files_reader){ add_process, read_process, s });
+    pt_preload_files_init(
+        &s->files, pt_fd_get(s->regions.fd), PT_CPU_FILE_SUFFIX,
+        (struct pt_preload_files_reader){ pt_timer_session_add, pt_timer_session_read, s });
     s->is_opened = true;
 }
 
@@ -234,6 +235,7 @@ void pt_timer_session_stop(struct pt_timer_session *s) {
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) {
     const struct pt_profile *p = &s->recording.profile;
     uint32_t taken = counted(&s->bell->taken), untimed = counted(&s->bell->untimed);
+    uint32_t sandboxed = counted(&s->bell->sandboxed);
     if (counted(&s->bell->loaded) == 0)
         return pt_fail(err, -ENODATA,
                        "no samples: no process of the command loaded " LIBRARY " "
@@ -243,6 +245,10 @@ int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err)
                "processes that replaced the handler of the timer signal and were not sampled "
                "afterwards: %" PRIu32,
                taken);
+    if (sandboxed > 0)
+        pt_log(PT_LOG_WARNING,
+               "processes that entered a seccomp sandbox and were not sampled afterwards: %" PRIu32,
+               sandboxed);
     if (untimed > 0)
         pt_log(PT_LOG_WARNING, "threads without a timer, which were not sampled: %" PRIu32,
                untimed);
@@ -258,6 +264,7 @@ void pt_timer_session_release(struct pt_timer_session *s) {
         return;
     if (s->is_running)
         pt_timer_session_stop(s);
+    __atomic_store_n(&s->bell->is_over, 1, __ATOMIC_RELAXED); /* also if nobody could stop it */
     pt_preload_files_release(&s->files);
     pt_sigbus_guard_remove(s->bell);
     munmap(s->bell, sizeof *s->bell);

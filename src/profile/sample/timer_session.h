@@ -54,4 +54,10 @@ void pt_timer_session_stop(struct pt_timer_session *s);
 int pt_timer_session_check(const struct pt_timer_session *s, struct pt_err *err) PT_MUST_CHECK;
 void pt_timer_session_release(struct pt_timer_session *s);
 
+/* What its thread does with the file of a process: adds the process (its number is returned), reads
+ * its records. */
+uint32_t pt_timer_session_add(void *session, const struct pt_preload_source *source);
+void pt_timer_session_read(void *session, uint32_t number, struct pt_preload_source *source,
+                           bool is_over);
+
 #endif

@@ -339,11 +339,19 @@ static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct 
     return found;
 }
 
+/* libdw would end the process with another code. */
+__attribute__((noreturn)) static void end_without_memory(void) {
+    pt_mem_exhausted(0);
+}
+
 /* By address alone, libdw leads from an inlined function to its definition, not to the function it
  * is inlined into; only the innermost scope knows its enclosing scopes. */
 static size_t lines_of(void *state, uint64_t address, struct pt_elf_line into[PT_ELF_INLINES_MAX]) {
     const struct file *f = state;
     Dwarf_Addr bias, at = address + f->elf_bias;
+    Dwarf *dwarf = dwfl_module_getdwarf(f->module, &bias);
+    if (dwarf)
+        (void)dwarf_new_oom_handler(dwarf, end_without_memory);
     Dwarf_Die *unit = dwfl_module_addrdie(f->module, at, &bias), *written = NULL, *scopes = NULL;
     if (!unit)
         return 0;

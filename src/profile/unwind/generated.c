@@ -1,10 +1,9 @@
 #include "profile/unwind/generated.h"
 
+#include "base/confine.h"
 #include "base/mem.h"
 #include "profile/unwind/call_site.h"
 #include "profile/unwind/epilogue.h"
-
-#include <sys/uio.h>
 
 static const struct pt_unwind_rule by_frame_pointer = {
     .kind = PT_RULE_OFFSET, .base = PT_REGISTER_FP, .offset = 16, .return_slot = 1, .saved = { 2 }
@@ -12,7 +11,7 @@ static const struct pt_unwind_rule by_frame_pointer = {
 
 static size_t read_code(int32_t pid, uint64_t address, uint8_t *into, size_t size) {
     struct iovec local = { into, size }, remote = { (void *)(uintptr_t)address, size };
-    ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    ssize_t n = pt_confine_read(pid, &local, &remote, 1);
     return n > 0 ? (size_t)n : 0;
 }
 

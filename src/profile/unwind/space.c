@@ -84,7 +84,6 @@ bool pt_maps_parse(struct pt_scan line, struct pt_maps_line *into) {
         return false;
     into->end = pt_scan_hex(&line);
     struct pt_str rights = pt_scan_word(&line);
-    pt_scan_blanks(&line);
     into->file_offset = pt_scan_hex(&line);
     pt_scan_skip(&line, 2);
     if (line.failed || rights.len < 3 || into->end < into->start)

@@ -32,14 +32,14 @@ static const char *const kind_names[] = {
 };
 
 const char *const pt_engine_latency_names[PT_ENGINE_LATENCY_COUNT] = {
-#define LATENCY_NAME(constant, name) name,
+#define LATENCY_NAME(constant, name, ...) name,
     PT_ENGINE_LATENCIES(LATENCY_NAME)
 };
 
 const struct pt_engine_field_info pt_engine_fields[PT_ENGINE_FIELD_COUNT] = {
-#define FIELD_INFO(constant, name, rule, is_expected, help) \
+#define FIELD_INFO(constant, name, rule, is_expected, help, ...) \
     { name, PT_ENGINE_##rule, is_expected, help },
-#define LATENCY_INFO(constant, name)                                                         \
+#define LATENCY_INFO(constant, name, ...)                                                    \
     { "latency_" name "_s_sum", PT_ENGINE_COUNTER, false, "Seconds, summed over requests" }, \
         { "latency_" name "_s_count", PT_ENGINE_COUNTER, false, "Number of values in the sum" },
     PT_ENGINE_FIELDS(FIELD_INFO) PT_ENGINE_LATENCIES(LATENCY_INFO)

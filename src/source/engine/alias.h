@@ -22,48 +22,75 @@ enum pt_engine_kind {
 
 const char *pt_engine_kind_name(enum pt_engine_kind kind);
 
-/* X(constant, name). Times are seconds; each has a sum, a count and usually a histogram. */
-#define PT_ENGINE_LATENCIES(X) \
-    X(TTFT, "ttft")            \
-    X(E2E, "e2e")              \
-    X(QUEUE, "queue")          \
-    X(INFERENCE, "inference")  \
-    X(PREFILL, "prefill")      \
-    X(DECODE, "decode")        \
-    X(INTER_TOKEN, "inter_token")
+/* X(constant, name, title, heading, importance of its median, OpenTelemetry name or "", search
+ * words). Times are seconds; each has a sum, a count and usually a histogram. */
+#define PT_ENGINE_LATENCIES(X)                                                             \
+    X(TTFT, "ttft", "Time to first token", "TTFT", PT_HEADLINE,                            \
+      "gen_ai.server.time_to_first_token", "ttft prefill latency responsiveness")          \
+    X(E2E, "e2e", "Request duration", "E2E", PT_DETAIL, "gen_ai.server.request.duration",  \
+      "e2e end to end latency")                                                            \
+    X(QUEUE, "queue", "Time in queue", "QUEUE", PT_DETAIL, "", "queue wait latency")       \
+    X(INFERENCE, "inference", "Inference time", "INFER", PT_DETAIL, "", "running latency") \
+    X(PREFILL, "prefill", "Prefill time", "PREFILL", PT_DETAIL, "", "prompt latency")      \
+    X(DECODE, "decode", "Decode time", "DECODE", PT_DETAIL, "", "generation latency")      \
+    X(INTER_TOKEN, "inter_token", "Inter-token latency", "ITL", PT_HEADLINE,               \
+      "gen_ai.server.time_per_output_token", "itl tpot time between tokens per output token")
 
-/* X(constant, name, rule, should every engine that has a name for it report it, help) */
+/* X(constant, name, rule, should every engine that has a name for it report it, help, meaning as in
+ * model/table.h) */
 #define PT_ENGINE_FIELDS(X)                                                                        \
-    X(REQUESTS_RUNNING, "system_requests_running", GAUGE, true, "Requests being processed")        \
-    X(REQUESTS_WAITING, "system_requests_waiting", GAUGE, true, "Requests in the queue")           \
+    X(REQUESTS_RUNNING, "system_requests_running", GAUGE, true, "Requests being processed",        \
+      .title = "Requests running", .heading = "RUNNING", .family = "Requests in the engine",       \
+      .importance = PT_HEADLINE, .words = "batch concurrency active")                              \
+    X(REQUESTS_WAITING, "system_requests_waiting", GAUGE, true, "Requests in the queue",           \
+      .title = "Requests waiting", .heading = "WAITING", .family = "Requests in the engine",       \
+      .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .words = "queue pending")           \
     X(SLEEP_STATE, "system_engine_sleep_state", LEVEL, false,                                      \
-      "0 awake, 1 weights offloaded, 2 weights discarded")                                         \
+      "0 awake, 1 weights offloaded, 2 weights discarded", .title = "Sleep state",                 \
+      .combine = PT_COMBINE_MAX)                                                                   \
     X(PREEMPTIONS, "system_preemptions_total", COUNTER, false,                                     \
-      "Requests preempted to free KV cache")                                                       \
-    X(BUSY, "system_busy_s_total", TIME, false, "Time spent on requests")                          \
-    X(KV_USAGE, "cache_kv_usage_percent", RATIO, true, "Fraction of the KV cache in use, 0 to 1")  \
-    X(PREFIX_HITS, "cache_prefix_hits", COUNTER, false, "Prompt tokens found in the prefix cache") \
+      "Requests preempted to free KV cache", .title = "Preemptions", .better = PT_LOWER_IS_BETTER, \
+      .words = "evicted recompute kv cache full")                                                  \
+    X(BUSY, "system_busy_s_total", TIME, false, "Time spent on requests",                          \
+      .title = "Requests in work, mean", .form = PT_FORM_NUMBER, .words = "busy utilization")      \
+    X(KV_USAGE, "cache_kv_usage_percent", RATIO, true, "Fraction of the KV cache in use, 0 to 1",  \
+      .title = "KV cache used", .heading = "KV", .combine = PT_COMBINE_MEAN,                       \
+      .importance = PT_HEADLINE, .words = "gpu cache blocks memory")                               \
+    X(PREFIX_HITS, "cache_prefix_hits", COUNTER, false, "Prompt tokens found in the prefix cache", \
+      .title = "Prefix cache hits", .family = "Prefix cache", .better = PT_HIGHER_IS_BETTER,       \
+      .limit = "cache_prefix_queries", .words = "hit rate reuse")                                  \
     X(PREFIX_QUERIES, "cache_prefix_queries", COUNTER, false,                                      \
-      "Prompt tokens looked up in the prefix cache")                                               \
+      "Prompt tokens looked up in the prefix cache", .title = "Prefix cache lookups",              \
+      .family = "Prefix cache", .words = "hit rate reuse")                                         \
     X(MULTIMODAL_HITS, "cache_multimodal_hits", COUNTER, false,                                    \
-      "Multimodal items found in the cache")                                                       \
+      "Multimodal items found in the cache", .title = "Multimodal cache hits",                     \
+      .family = "Multimodal cache", .better = PT_HIGHER_IS_BETTER,                                 \
+      .limit = "cache_multimodal_queries", .words = "image audio hit rate")                        \
     X(MULTIMODAL_QUERIES, "cache_multimodal_queries", COUNTER, false,                              \
-      "Multimodal items looked up in the cache")                                                   \
+      "Multimodal items looked up in the cache", .title = "Multimodal cache lookups",              \
+      .family = "Multimodal cache", .words = "image audio hit rate")                               \
     X(REQUESTS_FINISHED, "requests_finished_total", COUNTER, true,                                 \
-      "Requests finished, for any reason")                                                         \
-    X(REQUESTS_CORRUPTED, "requests_corrupted_total", COUNTER, false, "Requests with NaN logits")  \
-    X(TOKENS_PROMPT, "tokens_prompt_total", COUNTER, true, "Prompt tokens processed")              \
-    X(TOKENS_GENERATION, "tokens_generation_total", COUNTER, true, "Tokens generated")
+      "Requests finished, for any reason", .title = "Requests finished", .heading = "REQ/S",       \
+      .better = PT_HIGHER_IS_BETTER, .importance = PT_HEADLINE, .words = "throughput qps rps")     \
+    X(REQUESTS_CORRUPTED, "requests_corrupted_total", COUNTER, false, "Requests with NaN logits",  \
+      .title = "Requests corrupted", .better = PT_LOWER_IS_BETTER, .words = "nan errors")          \
+    X(TOKENS_PROMPT, "tokens_prompt_total", COUNTER, true, "Prompt tokens processed",              \
+      .title = "Prompt tokens", .heading = "PROMPT/S", .family = "Tokens",                         \
+      .better = PT_HIGHER_IS_BETTER, .words = "throughput prefill input")                          \
+    X(TOKENS_GENERATION, "tokens_generation_total", COUNTER, true, "Tokens generated",             \
+      .title = "Tokens generated", .heading = "TOK/S", .family = "Tokens",                         \
+      .better = PT_HIGHER_IS_BETTER, .importance = PT_HEADLINE,                                    \
+      .words = "throughput decode output tokens per second")
 
 /* The fields; after those of the list, the sum and the count of each latency. */
 enum pt_engine_field {
 #define PT_ENGINE_FIELD_(constant, ...) PT_ENGINE_##constant,
-#define PT_ENGINE_PAIR_(constant, name) PT_ENGINE_##constant##_SUM, PT_ENGINE_##constant##_COUNT,
+#define PT_ENGINE_PAIR_(constant, ...)  PT_ENGINE_##constant##_SUM, PT_ENGINE_##constant##_COUNT,
     PT_ENGINE_FIELDS(PT_ENGINE_FIELD_) PT_ENGINE_LATENCIES(PT_ENGINE_PAIR_) PT_ENGINE_FIELD_COUNT
 };
 
 enum pt_engine_latency {
-#define PT_ENGINE_LATENCY_(constant, name) PT_ENGINE_##constant,
+#define PT_ENGINE_LATENCY_(constant, ...) PT_ENGINE_##constant,
     PT_ENGINE_LATENCIES(PT_ENGINE_LATENCY_) PT_ENGINE_LATENCY_COUNT
 };
 

@@ -29,26 +29,25 @@ static bool was_reset(const struct pt_engine_reading *before, const struct pt_en
     return false;
 }
 
+void pt_engine_delta_release(struct pt_engine_delta *d) {
+    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
+        pt_classic_histogram_release(&d->latencies[i]);
+    *d = (struct pt_engine_delta){ 0 };
+}
+
 void pt_engine_delta(const struct pt_engine_reading *before, const struct pt_engine_reading *now,
                      struct pt_engine_delta *out) {
-    *out = (struct pt_engine_delta){
-        .seconds = (double)(now->mono_ns - before->mono_ns) / PT_NS_PER_SECOND,
-        .was_reset = was_reset(before, now),
-    };
-    if (out->was_reset)
-        return;
-    uint64_t both = before->present & now->present;
-    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++) {
-        if (!(both >> i & 1) || !is_counter(i) || out->seconds <= 0)
-            continue;
-        out->present |= UINT64_C(1) << i;
-        out->growth[i] = fmax(now->values[i] - before->values[i], 0);
-        out->rates[i] = out->growth[i] / out->seconds;
+    out->seconds = (double)(now->mono_ns - before->mono_ns) / PT_NS_PER_SECOND;
+    out->was_reset = was_reset(before, now);
+    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++) {
+        bool has_start = before->latencies[i].count > 0 || !(out->seen_latencies >> i & 1);
+        if (out->was_reset || !has_start)
+            pt_classic_histogram_clear(&out->latencies[i]);
+        else
+            pt_engine_histogram_growth(&before->latencies[i], &now->latencies[i],
+                                       &out->latencies[i]);
+        out->seen_latencies |= (uint32_t)(now->latencies[i].count > 0) << i;
     }
-    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_engine_histogram_quantiles(&before->latencies[i], &now->latencies[i],
-                                      pt_engine_quantiles, out->quantiles[i],
-                                      PT_ENGINE_QUANTILE_COUNT);
 }
 
 static void combine_field(const struct pt_engine_reading *const *readings, size_t count,
@@ -79,8 +78,6 @@ void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t c
     out->present = 0;
     out->info_count = 0;
     pt_buf_clear(&out->info_text);
-    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_engine_histogram_clear(&out->latencies[i]);
     for (size_t i = 0; i < count; i++) {
         const struct pt_engine_reading *r = readings[i];
         out->engine_count += r->engine_count;
@@ -89,11 +86,7 @@ void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t c
             out->mono_ns = r->mono_ns;
         if (r->kind != out->kind)
             out->kind = PT_ENGINE_UNKNOWN;
-        for (int j = 0; j < PT_ENGINE_LATENCY_COUNT; j++)
-            pt_engine_histogram_merge(&out->latencies[j], &r->latencies[j]);
     }
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
         combine_field(readings, count, (enum pt_engine_field)i, out);
-    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
-        pt_engine_histogram_finish(&out->latencies[i], NAN);
 }

@@ -51,7 +51,7 @@ static bool is_below(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid, 
     return false;
 }
 
-/* The network namespace of a process; empty if unknown. */
+/* The cgroup of a process; empty if unknown. */
 static struct pt_str cgroup_of(struct pt_discovery *d, const struct pt_fs *fs, pid_t pid) {
     char path[32];
     struct pt_scan scan;

@@ -65,14 +65,7 @@ void pt_engine_histogram_finish(struct pt_engine_histogram *h, double total) {
         add(h, INFINITY, total, series_count);
 }
 
-void pt_engine_histogram_merge(struct pt_engine_histogram *into,
-                               const struct pt_engine_histogram *from) {
-    into->next = 0;
-    for (size_t i = 0; i < from->count; i++)
-        add(into, from->buckets[i].le, from->buckets[i].cumulative, from->buckets[i].series_count);
-}
-
-/* Iterates over the edges that both scrapes have. */
+/* Iterates over the edges that both scrapes have; over all edges if there were none before. */
 struct walk {
     const struct pt_engine_histogram *before, *now;
     size_t i, j;
@@ -87,11 +80,15 @@ static bool walk_next(struct walk *w) {
         w->j += b->le <= a->le;
         if (a->le == b->le) {
             w->le = b->le;
-            w->growth = b->cumulative - a->cumulative;
+            w->growth = round(b->cumulative) - round(a->cumulative);
             return true;
         }
     }
-    return false;
+    if (w->before->count > 0 || w->j == w->now->count)
+        return false;
+    w->le = w->now->buckets[w->j].le;
+    w->growth = round(w->now->buckets[w->j++].cumulative);
+    return true;
 }
 
 bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
@@ -103,46 +100,30 @@ bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
     return false;
 }
 
-/* All events of the interval; 0 if unknown because there is no +Inf edge. */
-static double total_growth(const struct pt_engine_histogram *before,
-                           const struct pt_engine_histogram *now) {
-    if (before->count == 0 || now->count == 0)
-        return 0;
-    const struct pt_engine_histogram_bucket *a = &before->buckets[before->count - 1],
-                                            *b = &now->buckets[now->count - 1];
-    return a->le == INFINITY && b->le == INFINITY ? b->cumulative - a->cumulative : 0;
+static bool has_infinity(const struct pt_engine_histogram *h) {
+    return h->count > 0 && h->buckets[h->count - 1].le == INFINITY;
 }
 
-static struct pt_quantile quantile(const struct pt_engine_histogram *before,
-                                   const struct pt_engine_histogram *now, double rank) {
+/* As Prometheus: latencies start at zero. */
+static double first_lower_bound(double le) {
+    return le > 0 && isfinite(le) ? 0 : -INFINITY;
+}
+
+void pt_engine_histogram_growth(const struct pt_engine_histogram *before,
+                                const struct pt_engine_histogram *now,
+                                struct pt_classic_histogram *out) {
     struct walk w = { .before = before, .now = now };
-    double edge = 0, below = 0;
-    bool is_first = true;
-    for (; walk_next(&w); is_first = false) {
-        if (w.le == INFINITY && is_first)
-            break; /* no finite edge in common */
-        if (w.le == INFINITY)
-            return (struct pt_quantile){ true, true, edge, INFINITY };
-        /* Scrapes are not atomic: a bucket may lag behind the previous one. */
-        double events = w.growth > below ? w.growth : below;
-        if (events >= rank && events > below) {
-            double low_edge = is_first && w.le <= 0 ? w.le : edge;
-            /* Interpolates between the edges of the bucket; latencies start at zero. */
-            double width = w.le - low_edge, part = (rank - below) / (events - below);
-            return (struct pt_quantile){ .is_present = true,
-                                         .value = low_edge + width * part,
-                                         .uncertainty = width };
-        }
-        edge = w.le;
-        below = events;
+    pt_classic_histogram_clear(out);
+    if (!has_infinity(now) || (before->count > 0 && !has_infinity(before)) ||
+        pt_engine_histogram_was_reset(before, now))
+        return;
+    double above = NAN, below = 0;
+    while (walk_next(&w)) {
+        if (isnan(above))
+            above = first_lower_bound(w.le);
+        if (w.growth != below)
+            pt_classic_histogram_add(out, above, w.le, w.growth - below);
+        above = w.le;
+        below = w.growth;
     }
-    return (struct pt_quantile){ 0 };
-}
-
-void pt_engine_histogram_quantiles(const struct pt_engine_histogram *before,
-                                   const struct pt_engine_histogram *now, const double *which,
-                                   struct pt_quantile *out, size_t count) {
-    double total = pt_engine_histogram_was_reset(before, now) ? 0 : total_growth(before, now);
-    for (size_t i = 0; i < count; i++)
-        out[i] = total > 0 ? quantile(before, now, which[i] * total) : (struct pt_quantile){ 0 };
 }

@@ -6,13 +6,14 @@
  *     vllm:time_to_first_token_seconds_bucket{le="+Inf",engine="0"} 9.0     -> +Inf: ...
  *
  * Series with different edges are summed at the edges they have in common: the sum is exact there
- * and unknown elsewhere. Quantiles are those of an interval, from the difference of two scrapes, by
- * linear interpolation in a bucket; the width of the bucket bounds the error. */
+ * and unknown elsewhere. The difference of two scrapes is the histogram of the time between them
+ * (derive/classic_histogram.h). */
 #ifndef PT_SOURCE_ENGINE_ENGINE_HISTOGRAM_H
 #define PT_SOURCE_ENGINE_ENGINE_HISTOGRAM_H
 
+#include "derive/classic_histogram.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct pt_engine_histogram_bucket {
@@ -35,24 +36,17 @@ void pt_engine_histogram_add(struct pt_engine_histogram *h, double le, double cu
 /* After the last bucket: drops edges that some series lack. Without a +Inf bucket `total`, the
  * count of events, replaces it; NaN if that is unknown too. */
 void pt_engine_histogram_finish(struct pt_engine_histogram *h, double total);
-/* Adds a finished histogram, then finish() again. */
-void pt_engine_histogram_merge(struct pt_engine_histogram *into,
-                               const struct pt_engine_histogram *from);
-
-struct pt_quantile {
-    bool is_present;     /* false: no events in the interval, or unknown */
-    bool is_at_or_above; /* above the highest finite edge, which is the value */
-    double value;
-    double uncertainty; /* width of the bucket; infinite if at or above */
-};
 
 /* Fewer events at some edge than before: the process was restarted. */
 bool pt_engine_histogram_was_reset(const struct pt_engine_histogram *before,
                                    const struct pt_engine_histogram *now);
 
-/* Of the events between two scrapes, at their common edges. `which` are from 0 to 1. */
-void pt_engine_histogram_quantiles(const struct pt_engine_histogram *before,
-                                   const struct pt_engine_histogram *now, const double *which,
-                                   struct pt_quantile *out, size_t count);
+/* The events between two scrapes, at their common edges; buckets without any are left out. No
+ * buckets before: all events are new. Empty if the number of events is unknown: after a reset, or
+ * without a +Inf edge. Counts are whole numbers, and growth over several scrapes adds up to the
+ * growth from the first to the last. */
+void pt_engine_histogram_growth(const struct pt_engine_histogram *before,
+                                const struct pt_engine_histogram *now,
+                                struct pt_classic_histogram *out);
 
 #endif

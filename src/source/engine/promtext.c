@@ -528,7 +528,7 @@ static enum pt_promtext_type type_of(struct pt_str word) {
 static bool has_bad_escape(const struct pt_promtext *p, struct pt_str text) {
     if (p->is_openmetrics)
         return false;
-    const char *end = text.at + text.len, *s = text.at;
+    const char *end = pt_str_end(text), *s = text.at;
     while (s < end && (s = memchr(s, '\\', (size_t)(end - s)))) {
         if (s + 1 == end || (s[1] != '\\' && s[1] != 'n'))
             return true;

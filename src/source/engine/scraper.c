@@ -13,19 +13,22 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* search interval for new sockets */
+#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* search interval for new sockets, in the end */
+#define FIRST_LOOK_NS  (100 * PT_NS_PER_MS)
 #define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
 #define FAILURES_GONE  5
 #define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
 #define RAW_ROWS_MAX   100000
 #define RAW_TEXT_MAX   ((size_t)64 << 20)
+#define GROWTHS_MAX    65536 /* several minutes of sixteen engines */
 #define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
 
 struct endpoint {
     struct pt_http_request request;
     char url[PT_SCRAPE_URL_BYTES], unix_path[PT_SCRAPE_UNIX_BYTES];
     bool is_known; /* it was an engine once; endpoints given by the user are scraped before that */
-    bool is_due, has_warned;
+    bool has_answered; /* in this round */
+    bool has_warned;
     int failure_count;
     int64_t tried_ns;
     struct pt_engine_reading now, before;
@@ -44,7 +47,7 @@ struct pt_scraper {
     struct pt_scrape_options o;
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t lock; /* guards what is shown, raw rows and the end */
+    pthread_mutex_t lock; /* guards what is shown, raw rows, growths and the end */
     pthread_cond_t wake, last_is_there;
     bool must_stop, has_last;
     int64_t last_by_ns; /* deadline of a last scrape; 0: none */
@@ -53,18 +56,32 @@ struct pt_scraper {
     size_t endpoint_count; /* written by the thread under the lock */
     struct pt_scraped all; /* under the lock */
 
-    struct raw raw; /* under the lock */
+    struct raw raw;                   /* under the lock */
+    struct pt_bucket_growths growths; /* under the lock */
 
     /* Of the thread alone. */
     struct pt_http_client client;
     bool has_client, has_no_client;
     struct pt_engine_parser parser;
-    struct pt_engine_reading combined_now, combined_before;
+    struct pt_engine_reading combined;
+    struct pt_classic_histogram combined_latencies[PT_ENGINE_LATENCY_COUNT];
     struct pt_discovery discovery;
-    int64_t looked_ns;
-    struct raw fresh; /* of the answer being parsed */
+    int64_t looked_ns, look_period_ns; /* most engines start soon after their command */
+    struct raw fresh;                  /* of the answer being parsed */
     uint32_t raw_engine;
 };
+
+/* The port after the last colon, if there is one: "host", "host:8000", "user:pw@[::1]:8000". */
+static bool is_port_possible(struct pt_str authority) {
+    const char *end = authority.at + authority.len, *at = end;
+    while (at > authority.at && !strchr(":]@", at[-1]))
+        at--;
+    if (at == authority.at || at[-1] != ':')
+        return true;
+    struct pt_scan digits = { .at = at, .end = end };
+    uint64_t port = pt_scan_u64(&digits);
+    return !digits.failed && digits.at == end && port >= 1 && port <= UINT16_MAX;
+}
 
 bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_path,
                    size_t unix_capacity) {
@@ -85,7 +102,10 @@ bool pt_scrape_url(const char *given, char *url, size_t capacity, char *unix_pat
     n = snprintf(url, capacity, "%s%.*s%s", missing,
                  has_path ? (int)strlen(given) : (int)((path ? path : host + strlen(host)) - given),
                  given, has_path ? "" : "/metrics");
-    return *host && path != host && n > 0 && (size_t)n < capacity;
+    if (!*host || path == host || n <= 0 || (size_t)n >= capacity)
+        return false;
+    const char *authority = strstr(url, "://") + 3;
+    return is_port_possible((struct pt_str){ authority, strcspn(authority, "/") });
 }
 
 static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
@@ -140,8 +160,11 @@ static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p)
 static void discover(struct pt_scraper *s, int64_t now_ns) {
     if (!s->o.must_discover)
         return;
-    if (!s->looked_ns || now_ns - s->looked_ns >= LOOK_PERIOD_NS) {
+    if (now_ns - s->looked_ns >= s->look_period_ns) {
         s->looked_ns = now_ns;
+        s->look_period_ns = s->look_period_ns == 0                   ? FIRST_LOOK_NS
+                            : s->look_period_ns < LOOK_PERIOD_NS / 2 ? 2 * s->look_period_ns
+                                                                     : LOOK_PERIOD_NS;
         (void)pt_discovery_look(&s->discovery, s->o.fs, s->o.roots, s->o.root_count);
     }
     for (size_t i = 0; i < s->discovery.port_count && pt_mono_ns() - now_ns < SNIFF_TIMEOUT; i++)
@@ -170,13 +193,14 @@ static void keep_raw(void *user, struct pt_str name, struct pt_str labels, doubl
     raw->rows[raw->count++] = (struct pt_scraped_raw){
         .engine = s->raw_engine,
         .name = (uint32_t)raw->text.len,
-        .name_len = (uint32_t)name.len,
-        .labels = (uint32_t)(raw->text.len + name.len),
-        .labels_len = (uint32_t)labels.len,
         .value = value,
     };
-    pt_buf_str(&raw->text, name);
-    pt_buf_str(&raw->text, labels);
+    struct pt_scraped_raw *row = &raw->rows[raw->count - 1];
+    pt_mask_text(&raw->text, name);
+    row->labels = (uint32_t)raw->text.len;
+    row->name_len = row->labels - row->name;
+    pt_mask_text(&raw->text, labels);
+    row->labels_len = (uint32_t)raw->text.len - row->labels;
 }
 
 static void clear_raw(struct raw *raw) {
@@ -205,6 +229,25 @@ static void show_raw(struct pt_scraper *s) {
     pt_buf_str(&to->text, pt_buf_as_str(&from->text));
 }
 
+/* A value that would be taken for several is quoted, as in the text of the engine. */
+static const char *quoted(struct pt_str value, char into[512]) {
+    bool needs_quotes = false;
+    for (size_t i = 0; i < value.len; i++)
+        needs_quotes |= strchr(",\"\\\n", value.at[i]) != NULL;
+    size_t used = 0;
+    if (needs_quotes)
+        into[used++] = '"';
+    for (size_t i = 0; i < value.len && used < 508; i++) {
+        if (strchr("\"\\\n", value.at[i]))
+            into[used++] = '\\';
+        into[used++] = (char)(value.at[i] == '\n' ? 'n' : value.at[i]);
+    }
+    if (needs_quotes)
+        into[used++] = '"';
+    into[used] = 0;
+    return into;
+}
+
 /* "model_name=x, cache_config.block_size=16" */
 static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown) {
     size_t used = 0;
@@ -212,10 +255,11 @@ static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown
         struct pt_engine_info info = pt_engine_info(r, i);
         if (info.family.len == 0 && pt_str_eq(info.key, PT_STR("model_name")))
             pt_str_copy(shown->model, sizeof shown->model, info.value);
-        int n = snprintf(shown->config + used, sizeof shown->config - used, "%s%.*s%s%.*s=%.*s",
+        char value[512];
+        int n = snprintf(shown->config + used, sizeof shown->config - used, "%s%.*s%s%.*s=%s",
                          used ? ", " : "", (int)info.family.len, info.family.at,
                          info.family.len ? "." : "", (int)info.key.len, info.key.at,
-                         (int)info.value.len, info.value.at);
+                         quoted(info.value, value));
         if (n < 0 || used + (size_t)n >= sizeof shown->config) {
             shown->config[used] = 0;
             return;
@@ -225,12 +269,15 @@ static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown
 }
 
 static void show_reading(struct pt_scraped *shown, const struct pt_engine_reading *r,
-                         const struct pt_engine_delta *d) {
+                         const struct pt_classic_histogram latencies[PT_ENGINE_LATENCY_COUNT]) {
     shown->kind = r->kind;
     shown->mono_ns = r->mono_ns;
     shown->present = r->present;
     memcpy(shown->values, r->values, sizeof shown->values);
-    memcpy(shown->quantiles, d->quantiles, sizeof shown->quantiles);
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++)
+        for (int q = 0; q < PT_ENGINE_QUANTILE_COUNT; q++)
+            shown->quantiles[l][q] =
+                pt_classic_histogram_quantile(&latencies[l], pt_engine_quantiles[q]);
 }
 
 static void warn_of_missing(struct endpoint *e) {
@@ -283,7 +330,7 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
         pt_log(PT_LOG_WARNING, "cannot read the engine at %s: %s", e->shown.url, problem);
 }
 
-/* Histograms have columns only for their quantiles: the buckets are raw series. */
+/* The buckets as the engine counts them: tables have only their growth. */
 static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r) {
     for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
         const struct pt_engine_histogram *h = &r->latencies[l];
@@ -309,7 +356,7 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
         pt_log(PT_LOG_INFO, "the engine at %s answers again", e->shown.url);
     e->failure_count = 0;
     bool is_first = !e->is_known;
-    e->is_known = true;
+    e->is_known = e->has_answered = true;
     pt_engine_delta(&e->before, &e->now, &e->delta);
     warn_of_missing(e);
     if (s->o.wants_raw)
@@ -318,11 +365,24 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     e->shown.state = PT_SCRAPE_UP;
     e->shown.problem[0] = 0;
     e->shown.took_ns = e->request.end_ns - e->request.start_ns;
-    show_reading(&e->shown, &e->now, &e->delta);
+    show_reading(&e->shown, &e->now, e->delta.latencies);
     if (is_first)
         describe(&e->now, &e->shown);
     show_raw(s);
+    pt_bucket_growths_add(&s->growths, (uint32_t)(e - s->endpoints), &e->delta, e->now.mono_ns,
+                          GROWTHS_MAX);
     pthread_mutex_unlock(&s->lock);
+}
+
+/* The latencies of the engines that answered in this round. */
+static void combine_latencies(struct pt_scraper *s) {
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++) {
+        pt_classic_histogram_clear(&s->combined_latencies[l]);
+        for (size_t i = 0; i < s->endpoint_count; i++)
+            if (s->endpoints[i].has_answered)
+                pt_classic_histogram_merge(&s->combined_latencies[l],
+                                           &s->endpoints[i].delta.latencies[l]);
+    }
 }
 
 /* An engine that fails for a moment is included with its last values: counters of the sum must not
@@ -338,12 +398,10 @@ static void combine(struct pt_scraper *s) {
         readings[count++] = &e->now;
         is_any_up |= e->shown.state == PT_SCRAPE_UP;
     }
-    swap_readings(&s->combined_now, &s->combined_before);
-    pt_engine_combine(readings, count, &s->combined_now);
-    struct pt_engine_delta delta;
-    pt_engine_delta(&s->combined_before, &s->combined_now, &delta);
+    pt_engine_combine(readings, count, &s->combined);
+    combine_latencies(s);
     pthread_mutex_lock(&s->lock);
-    show_reading(&s->all, &s->combined_now, &delta);
+    show_reading(&s->all, &s->combined, s->combined_latencies);
     if (!is_any_up)
         s->all.mono_ns = 0;
     pthread_mutex_unlock(&s->lock);
@@ -360,6 +418,8 @@ static void ask(struct pt_scraper *s, struct endpoint *const *asked, size_t coun
     pt_http_client_run(&s->client, requests, count);
     for (size_t i = 0; i < count; i++)
         asked[i]->request = requests[i];
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        s->endpoints[i].has_answered = false;
 }
 
 static void scrape(struct pt_scraper *s, int64_t now_ns) {
@@ -417,9 +477,20 @@ static bool goes_on(struct pt_scraper *s) {
     return !is_over;
 }
 
+static void wait_until(struct pt_scraper *s, int64_t mono_ns) {
+    struct timespec at = timespec_of(mono_ns);
+    pthread_mutex_lock(&s->lock);
+    while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void *run(void *user) {
     struct pt_scraper *s = user;
     pthread_setname_np(pthread_self(), "pitot-engines");
+    /* no engine starts this fast, and a short command need not wait for a look at all processes */
+    if (s->endpoint_count == 0)
+        wait_until(s, pt_mono_ns() + FIRST_LOOK_NS);
     for (int64_t next_ns = pt_mono_ns(); goes_on(s);) {
         int64_t now_ns = pt_mono_ns();
         discover(s, now_ns);
@@ -427,11 +498,7 @@ static void *run(void *user) {
         next_ns += s->o.period_ns;
         if (next_ns < pt_mono_ns())
             next_ns = pt_mono_ns();
-        struct timespec at = timespec_of(next_ns);
-        pthread_mutex_lock(&s->lock);
-        while (!is_ending(s) && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
-            ;
-        pthread_mutex_unlock(&s->lock);
+        wait_until(s, next_ns);
     }
     pthread_mutex_lock(&s->lock);
     int64_t last_by_ns = s->last_by_ns;
@@ -505,15 +572,18 @@ void pt_scraper_free(struct pt_scraper *s) {
         pt_http_request_release(&s->endpoints[i].request);
         pt_engine_reading_release(&s->endpoints[i].now);
         pt_engine_reading_release(&s->endpoints[i].before);
+        pt_engine_delta_release(&s->endpoints[i].delta);
     }
     if (s->has_client)
         pt_http_client_close(&s->client);
-    pt_engine_reading_release(&s->combined_now);
-    pt_engine_reading_release(&s->combined_before);
+    pt_engine_reading_release(&s->combined);
+    for (int l = 0; l < PT_ENGINE_LATENCY_COUNT; l++)
+        pt_classic_histogram_release(&s->combined_latencies[l]);
     pt_engine_parser_release(&s->parser);
     pt_discovery_release(&s->discovery);
     release_raw(&s->raw);
     release_raw(&s->fresh);
+    pt_bucket_growths_release(&s->growths);
     pthread_cond_destroy(&s->wake);
     pthread_cond_destroy(&s->last_is_there);
     pthread_mutex_destroy(&s->lock);
@@ -543,4 +613,13 @@ size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, s
     *capacity = taken.capacity;
     *text = taken.text;
     return taken.count;
+}
+
+void pt_scraper_take_growths(struct pt_scraper *s, struct pt_bucket_growths *growths) {
+    struct pt_bucket_growths given = *growths;
+    pt_bucket_growths_clear(&given);
+    pthread_mutex_lock(&s->lock);
+    *growths = s->growths;
+    s->growths = given;
+    pthread_mutex_unlock(&s->lock);
 }

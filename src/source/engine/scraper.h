@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/fs.h"
-#include "source/engine/delta.h"
+#include "source/engine/bucket_growth.h"
 
 #include <sys/types.h>
 
@@ -49,7 +49,8 @@ struct pt_scraped {
     struct pt_quantile quantiles[PT_ENGINE_LATENCY_COUNT][PT_ENGINE_QUANTILE_COUNT];
 };
 
-/* A series that is not a field; its texts are in the buffer of pt_scraper_take_raw(). */
+/* A series that is not a field; its texts, without secrets, are in the buffer of
+ * pt_scraper_take_raw(). */
 struct pt_scraped_raw {
     uint32_t engine; /* index */
     uint32_t name, name_len, labels, labels_len;
@@ -77,6 +78,10 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
  * Returns how many. */
 size_t pt_scraper_take_raw(struct pt_scraper *s, struct pt_scraped_raw **rows, size_t *capacity,
                            struct pt_buf *text);
+
+/* Growth of histogram buckets in all scrapes since the last call, each once; swaps with `growths`,
+ * for reuse. Call before pt_scraper_take(), so that every engine is listed. */
+void pt_scraper_take_growths(struct pt_scraper *s, struct pt_bucket_growths *growths);
 
 /* "localhost:8000" -> "http://localhost:8000/metrics"; "8000" is a port of this machine,
  * "unix:/path" a socket. False: too long, or another protocol. */

@@ -67,12 +67,12 @@ static void add_card(struct pt_drm_cards *cards, int directory, int number,
                      const char *const *drivers) {
     struct pt_drm_card card = { .number = number, .directory = directory };
     read_uevent(&card);
-    if (!is_one_of(card.driver, drivers)) {
+    if (!is_one_of(card.driver, drivers) ||
+        !pt_try_grow(&cards->at, &cards->capacity, cards->count + 1, sizeof *cards->at)) {
         close(directory);
         return;
     }
     card.hwmon = pt_fd_of(open_hwmon(directory));
-    pt_grow(&cards->at, &cards->capacity, cards->count + 1, sizeof *cards->at);
     cards->at[cards->count++] = card;
 }
 

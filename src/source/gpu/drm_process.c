@@ -72,10 +72,10 @@ static void search_process(struct drm_state *s, pid_t pid) {
     int rc = pt_pid_list_read(&s->fds, directory);
     close(directory);
     for (size_t i = 0; i < s->fds.count && !rc; i++) {
-        if (!is_gpu_file(s, pid, (int)s->fds.at[i]))
+        if (!is_gpu_file(s, pid, (int)s->fds.at[i]) ||
+            !pt_try_grow(&s->descriptors, &s->descriptor_capacity, s->descriptor_count + 1,
+                         sizeof *s->descriptors))
             continue;
-        pt_grow(&s->descriptors, &s->descriptor_capacity, s->descriptor_count + 1,
-                sizeof *s->descriptors);
         s->descriptors[s->descriptor_count++] = (struct descriptor){ pid, (int)s->fds.at[i] };
     }
 }
@@ -99,7 +99,8 @@ static bool is_first(struct drm_state *s, int gpu, uint64_t id) {
     for (size_t i = 0; i < s->seen_count; i++)
         if (s->seen[i].gpu == gpu && s->seen[i].id == id)
             return false;
-    pt_grow(&s->seen, &s->seen_capacity, s->seen_count + 1, sizeof *s->seen);
+    if (!pt_try_grow(&s->seen, &s->seen_capacity, s->seen_count + 1, sizeof *s->seen))
+        return false; /* left out rather than counted twice */
     s->seen[s->seen_count++] = (struct seen){ gpu, id };
     return true;
 }
@@ -116,6 +117,8 @@ static void read_client(struct drm_state *s, const struct descriptor *at,
     if (gpu < 0 || !is_first(s, gpu, client.id))
         return;
     struct pt_gpu_process *p = pt_gpu_find_process(r, gpu, at->pid, false);
+    if (!p)
+        return;
     if (client.values[PT_GPU_PROCESS_COMPUTE_NS] > 0)
         p->kinds |= PT_GPU_KIND_COMPUTE;
     if (client.values[PT_GPU_PROCESS_GFX_NS] > 0)

@@ -21,10 +21,12 @@ void pt_gpu_reading_release(struct pt_gpu_reading *r) {
     *r = (struct pt_gpu_reading){ 0 };
 }
 
-void pt_gpu_reading_copy(struct pt_gpu_reading *into, const struct pt_gpu_reading *from) {
-    pt_grow(&into->devices, &into->device_capacity, from->device_count, sizeof *into->devices);
-    pt_grow(&into->processes, &into->process_capacity, from->process_count,
-            sizeof *into->processes);
+bool pt_gpu_reading_copy(struct pt_gpu_reading *into, const struct pt_gpu_reading *from) {
+    if (!pt_try_grow(&into->devices, &into->device_capacity, from->device_count,
+                     sizeof *into->devices) ||
+        !pt_try_grow(&into->processes, &into->process_capacity, from->process_count,
+                     sizeof *into->processes))
+        return false;
     if (from->device_count > 0)
         memcpy(into->devices, from->devices, from->device_count * sizeof *from->devices);
     if (from->process_count > 0)
@@ -35,10 +37,12 @@ void pt_gpu_reading_copy(struct pt_gpu_reading *into, const struct pt_gpu_readin
     into->processes_ns = from->processes_ns;
     into->sequence = from->sequence;
     into->cpu_ns = from->cpu_ns;
+    return true;
 }
 
 struct pt_gpu_device *pt_gpu_add_device(struct pt_gpu_reading *r) {
-    pt_grow(&r->devices, &r->device_capacity, r->device_count + 1, sizeof *r->devices);
+    if (!pt_try_grow(&r->devices, &r->device_capacity, r->device_count + 1, sizeof *r->devices))
+        return NULL;
     struct pt_gpu_device *d = &r->devices[r->device_count++];
     *d = (struct pt_gpu_device){ 0 };
     return d;
@@ -51,7 +55,9 @@ struct pt_gpu_process *pt_gpu_find_process(struct pt_gpu_reading *r, int gpu, pi
         if (p->gpu == gpu && p->pid == pid && p->is_host_pid == is_host_pid)
             return p;
     }
-    pt_grow(&r->processes, &r->process_capacity, r->process_count + 1, sizeof *r->processes);
+    if (!pt_try_grow(&r->processes, &r->process_capacity, r->process_count + 1,
+                     sizeof *r->processes))
+        return NULL;
     struct pt_gpu_process *p = &r->processes[r->process_count++];
     *p = (struct pt_gpu_process){ .gpu = gpu, .pid = pid, .is_host_pid = is_host_pid };
     return p;

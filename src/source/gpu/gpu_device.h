@@ -178,7 +178,9 @@ struct pt_gpu_reading {
 };
 
 void pt_gpu_reading_release(struct pt_gpu_reading *r);
-void pt_gpu_reading_copy(struct pt_gpu_reading *into, const struct pt_gpu_reading *from);
+/* These three: false or NULL if there is no memory (base/mem.h). */
+bool pt_gpu_reading_copy(struct pt_gpu_reading *into,
+                         const struct pt_gpu_reading *from) PT_MUST_CHECK;
 /* A new device, zeroed; valid until the next one is added. */
 struct pt_gpu_device *pt_gpu_add_device(struct pt_gpu_reading *r);
 /* The process of that pid on that device; added if it is not there yet. */

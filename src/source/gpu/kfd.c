@@ -66,6 +66,8 @@ static void read_process(const struct pt_kfd *kfd, pid_t pid, int node, int gpu,
     if (pt_fs_read_i64(directory, path, &bytes) || bytes < 0)
         return;
     struct pt_gpu_process *p = pt_gpu_find_process(r, gpu, pid, true);
+    if (!p)
+        return;
     p->kinds |= PT_GPU_KIND_COMPUTE;
     pt_gpu_process_set(p, PT_GPU_PROCESS_MEMORY_BYTES, bytes);
     snprintf(path, sizeof path, "proc/%d/stats_%u/cu_occupancy", (int)pid, id);

@@ -58,7 +58,8 @@ static void read_versions(struct pt_nvml_state *s) {
 
 static struct pt_nvml_unit *add_unit(struct pt_nvml_state *s, struct pt_nvml_device *handle,
                                      int parent) {
-    pt_grow(&s->units, &s->unit_capacity, s->unit_count + 1, sizeof *s->units);
+    if (!pt_try_grow(&s->units, &s->unit_capacity, s->unit_count + 1, sizeof *s->units))
+        return NULL;
     struct pt_nvml_unit *unit = &s->units[s->unit_count++];
     *unit = (struct pt_nvml_unit){ .handle = handle, .parent = parent, .is_gone = !handle };
     return unit;
@@ -72,6 +73,8 @@ static bool has_mig(const struct pt_nvml_state *s, struct pt_nvml_device *handle
 
 static void add_instance(struct pt_nvml_state *s, struct pt_nvml_device *handle, int parent) {
     struct pt_nvml_unit *unit = add_unit(s, handle, parent);
+    if (!unit)
+        return;
     s->units[parent].has_instances = true;
     if (!s->api.gpu_instance || s->api.gpu_instance(handle, &unit->gpu_instance) != PT_NVML_SUCCESS)
         unit->gpu_instance = UINT32_MAX;
@@ -117,6 +120,21 @@ static int init(struct pt_nvml_state *s, unsigned *gpu_count, struct pt_err *err
     return pt_fail(err, errno_of(code), "NVML: %s", pt_nvml_words(&s->api, code));
 }
 
+static void nvml_close(void *state) {
+    struct pt_nvml_state *s = state;
+    for (size_t i = 0; i < s->unit_count; i++)
+        pt_nvml_release_unit(s, &s->units[i]);
+    if (s->events && s->api.event_set_free)
+        s->api.event_set_free(s->events);
+    s->api.shutdown();
+    pt_nvml_unload(&s->api);
+    pt_free(s->units);
+    pt_free(s->gpm_query);
+    pt_free(s->processes);
+    pt_free(s->processes_v1);
+    pt_free(s->samples);
+}
+
 static int nvml_open(void *state, const struct pt_fs *fs, struct pt_err *err) {
     struct pt_nvml_state *s = state;
     unsigned gpu_count = 0;
@@ -137,7 +155,10 @@ static int nvml_open(void *state, const struct pt_fs *fs, struct pt_err *err) {
         struct pt_nvml_device *handle = NULL;
         if (s->api.device_by_index(i, &handle) != PT_NVML_SUCCESS)
             handle = NULL;
-        add_unit(s, handle, -1);
+        if (!add_unit(s, handle, -1)) {
+            nvml_close(s);
+            return pt_fail(err, -ENOMEM, "NVML: %s", strerror(ENOMEM));
+        }
     }
     for (int i = 0; i < (int)gpu_count; i++)
         add_instances(s, i);
@@ -206,21 +227,6 @@ static void nvml_describe(void *state, int index, int first, struct pt_gpu_info 
     info->max_graphics_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_GRAPHICS);
     info->max_sm_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_SM);
     info->max_memory_mhz = read_max_clock(s, unit->handle, PT_NVML_CLOCK_MEM);
-}
-
-static void nvml_close(void *state) {
-    struct pt_nvml_state *s = state;
-    for (size_t i = 0; i < s->unit_count; i++)
-        pt_nvml_release_unit(s, &s->units[i]);
-    if (s->events && s->api.event_set_free)
-        s->api.event_set_free(s->events);
-    s->api.shutdown();
-    pt_nvml_unload(&s->api);
-    pt_free(s->units);
-    pt_free(s->gpm_query);
-    pt_free(s->processes);
-    pt_free(s->processes_v1);
-    pt_free(s->samples);
 }
 
 const struct pt_gpu_backend pt_nvml_backend = {

@@ -29,13 +29,11 @@ static void *function_at(const struct pt_nvml_api *api, size_t member) {
 }
 
 /* Makes space for the number of entries that the library reported (0: for a first try), and for
- * processes that start until then. False if the number is absurd. */
+ * processes that start until then. False if the number is absurd or there is no memory. */
 static bool make_room(void *array, size_t *capacity, unsigned count, size_t size) {
     if (count > LIST_MAX)
         return false;
-    if (count >= *capacity)
-        pt_grow(array, capacity, (size_t)count + 16, size);
-    return true;
+    return count < *capacity || pt_try_grow(array, capacity, (size_t)count + 16, size);
 }
 
 static int list(struct pt_nvml_state *s, struct pt_nvml_unit *unit, size_t member,
@@ -74,7 +72,8 @@ static int list_v1(struct pt_nvml_state *s, struct pt_nvml_unit *unit, size_t me
         return code;
     if (*count > s->process_v1_capacity)
         *count = (unsigned)s->process_v1_capacity;
-    make_room(&s->processes, &s->process_capacity, *count, sizeof *s->processes);
+    if (!make_room(&s->processes, &s->process_capacity, *count, sizeof *s->processes))
+        return PT_NVML_INSUFFICIENT_SIZE;
     for (unsigned i = 0; i < *count; i++)
         s->processes[i] = (struct pt_nvml_process){ .pid = s->processes_v1[i].pid,
                                                     .memory = s->processes_v1[i].memory };
@@ -87,6 +86,8 @@ static void add_process(struct pt_gpu_reading *r, int gpu, const struct pt_nvml_
     if (found->pid == 0 || found->pid > INT32_MAX)
         return;
     struct pt_gpu_process *p = pt_gpu_find_process(r, gpu, (pid_t)found->pid, true);
+    if (!p)
+        return;
     p->kinds |= kind;
     if (found->memory > INT64_MAX)
         return; /* all ones: unknown */

@@ -337,8 +337,8 @@ static int prepare_gpm(struct pt_nvml_state *s, struct pt_nvml_unit *unit) {
         if (!unit->gpm_samples[i])
             code = api->gpm_sample_alloc(&unit->gpm_samples[i]);
     if (!s->gpm_query)
-        s->gpm_query = pt_calloc(1, sizeof *s->gpm_query);
-    return code;
+        s->gpm_query = pt_try_calloc(1, sizeof *s->gpm_query);
+    return code == PT_NVML_SUCCESS && !s->gpm_query ? PT_NVML_MEMORY : code;
 }
 
 static int sample_gpm(struct pt_nvml_state *s, struct pt_nvml_unit *unit, int into) {

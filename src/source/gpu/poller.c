@@ -57,6 +57,18 @@ static int copy_fs(struct pt_fs *into, const struct pt_fs *from) {
     return rc;
 }
 
+/* False if there is no memory for all of them. */
+static bool add_devices(struct opened *o, struct pt_gpu_reading *r) {
+    int count = o->backend->device_count(o->state);
+    for (int i = 0; i < count; i++) {
+        struct pt_gpu_device *d = pt_gpu_add_device(r);
+        if (!d)
+            return false;
+        o->backend->describe_device(o->state, i, o->first, &d->info);
+    }
+    return true;
+}
+
 /* Of several reasons for no GPU, reports the most serious: one that is not "there is none". */
 static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
     int worst = 0;
@@ -64,8 +76,9 @@ static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
         struct opened *o = &p->opened[p->opened_count];
         struct pt_err err = { 0 };
         *o = (struct opened){ .backend = pt_gpu_backends[i],
-                              .state = pt_calloc(1, pt_gpu_backends[i]->state_size) };
-        int rc = o->backend->open(o->state, &p->fs, &err);
+                              .state = pt_try_calloc(1, pt_gpu_backends[i]->state_size) };
+        int rc = o->state ? o->backend->open(o->state, &p->fs, &err)
+                          : pt_fail(&err, -ENOMEM, "%s: %s", o->backend->name, strerror(ENOMEM));
         if (rc) {
             pt_free(o->state);
             if (!worst || (worst == -ENODATA && rc != -ENODATA)) {
@@ -74,13 +87,14 @@ static void open_backends(struct pt_gpu_poller *p, struct pt_err *reason) {
             }
             continue;
         }
-        int count = o->backend->device_count(o->state);
         o->first = (int)p->work.device_count;
-        for (int k = 0; k < count; k++) {
-            struct pt_gpu_device *d = pt_gpu_add_device(&p->work);
-            o->backend->describe_device(o->state, k, o->first, &d->info);
+        if (add_devices(o, &p->work)) {
+            p->opened_count++;
+            continue;
         }
-        p->opened_count++;
+        o->backend->close(o->state);
+        pt_free(o->state);
+        p->work.device_count = (size_t)o->first;
     }
 }
 
@@ -134,7 +148,7 @@ static void publish(struct pt_gpu_poller *p) {
     p->work.sequence++;
     p->work.cpu_ns = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_mutex_lock(&p->mutex);
-    pt_gpu_reading_copy(&p->latest, &p->work);
+    (void)!pt_gpu_reading_copy(&p->latest, &p->work); /* otherwise the last one stays */
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->mutex);
 }
@@ -245,8 +259,10 @@ void pt_gpu_poller_set_interval(struct pt_gpu_poller *p, int64_t interval_ns) {
 
 int pt_gpu_poller_start(struct pt_gpu_poller **poller, const struct pt_fs *fs, int64_t interval_ns,
                         int64_t patience_ns, struct pt_err *err) {
-    struct pt_gpu_poller *p = pt_calloc(1, sizeof *p);
+    struct pt_gpu_poller *p = pt_try_calloc(1, sizeof *p);
     *poller = NULL;
+    if (!p)
+        return pt_fail(err, -ENOMEM, "cannot poll GPUs: %s", strerror(ENOMEM));
     p->interval_ns = interval_ns > SHORTEST_NS ? interval_ns : SHORTEST_NS;
     int rc = init(p, fs);
     if (rc) {
@@ -295,9 +311,7 @@ void pt_gpu_poller_stop(struct pt_gpu_poller *p) {
 
 bool pt_gpu_poller_read(struct pt_gpu_poller *p, struct pt_gpu_reading *r) {
     pthread_mutex_lock(&p->mutex);
-    bool is_new = p->latest.sequence > r->sequence;
-    if (is_new)
-        pt_gpu_reading_copy(r, &p->latest);
+    bool is_new = p->latest.sequence > r->sequence && pt_gpu_reading_copy(r, &p->latest);
     pthread_mutex_unlock(&p->mutex);
     return is_new;
 }

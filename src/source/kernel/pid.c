@@ -1,6 +1,7 @@
 #include "source/kernel/pid.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 static bool is_whole(const struct pt_scan *text) {
@@ -76,6 +77,14 @@ int pt_pid_read_stat(int proc, pid_t pid, struct pt_text *text, struct pt_pid_st
     snprintf(path, sizeof path, "%d/stat", (int)pid);
     int rc = pt_fs_read(proc, path, text, &scan);
     return rc ? rc : pt_pid_parse_stat(scan, stat);
+}
+
+int pt_pid_parse_schedstat(struct pt_scan text, int64_t *run_delay_ns) {
+    if (!is_whole(&text))
+        return -EINVAL;
+    pt_scan_skip(&text, 1);
+    *run_delay_ns = pt_scan_i64(&text);
+    return text.failed || *run_delay_ns < 0 ? -EINVAL : 0;
 }
 
 int pt_pid_parse_statm(struct pt_scan s, int64_t *resident_pages) {
@@ -194,4 +203,49 @@ int pt_pid_parse_cgroup(struct pt_scan text, struct pt_str *path) {
         *path = pt_scan_rest(&line);
     }
     return best < 0 ? -EINVAL : 0;
+}
+
+/* The process that a thread belongs to; 0: unknown. */
+static pid_t process_of_thread(const struct pt_fs *fs, pid_t thread, struct pt_text *text) {
+    char path[32];
+    struct pt_scan lines, line;
+    snprintf(path, sizeof path, "%d/status", (int)thread);
+    if (!pt_fs_read(fs->proc, path, text, &lines))
+        while (pt_scan_line(&lines, &line))
+            if (pt_scan_take(&line, PT_STR("Tgid:"))) {
+                pt_scan_blanks(&line);
+                int64_t pid = pt_scan_i64(&line);
+                return line.failed ? 0 : (pid_t)pid;
+            }
+    return 0;
+}
+
+int pt_pid_check(const struct pt_fs *fs, pid_t pid, int64_t *start_ticks, struct pt_err *err) {
+    struct pt_text text = { 0 };
+    struct pt_pid_stat stat;
+    pid_t process = 0;
+    int rc = pt_pid_read_stat(fs->proc, pid, &text, &stat);
+    bool is_hidden = rc && fs->is_live && (!kill(pid, 0) || errno == EPERM);
+    if (!rc)
+        process = process_of_thread(fs, pid, &text);
+    pt_text_release(&text);
+    if (is_hidden)
+        return pt_fail(err, -EACCES,
+                       "cannot watch process %d: /proc hides it (run as root, or mount /proc "
+                       "without hidepid)",
+                       (int)pid);
+    if (rc)
+        return pt_fail(err, rc, "cannot watch process %d: %s", (int)pid,
+                       rc == -ENOENT || rc == -ESRCH ? "no such process" : strerror(-rc));
+    if (process && process != pid)
+        return pt_fail(err, -EINVAL,
+                       "cannot watch process %d: it is a thread of process %d (use --pid %d)",
+                       (int)pid, (int)process, (int)process);
+    if (stat.state == 'Z' && stat.threads <= 1)
+        return pt_fail(err, -ESRCH,
+                       "cannot watch process %d: it has ended (a zombie until its parent %lld "
+                       "waits for it)",
+                       (int)pid, (long long)stat.parent);
+    *start_ticks = stat.start_ticks;
+    return 0;
 }

@@ -32,6 +32,12 @@ int pt_pid_parse_stat(struct pt_scan text, struct pt_pid_stat *stat) PT_MUST_CHE
 /* Reads PID/stat below the directory `proc` into `text`, which the name borrows. 0 or -errno. */
 int pt_pid_read_stat(int proc, pid_t pid, struct pt_text *text,
                      struct pt_pid_stat *stat) PT_MUST_CHECK;
+/* Can this process be watched? If not, the message says why: it ended, is a zombie, a thread of
+ * another process, or hidden. `*start_ticks` identifies it together with its pid. */
+int pt_pid_check(const struct pt_fs *fs, pid_t pid, int64_t *start_ticks,
+                 struct pt_err *err) PT_MUST_CHECK;
+/* The second of "1234567 8901 42": time in which the thread was runnable but did not run. */
+int pt_pid_parse_schedstat(struct pt_scan text, int64_t *run_delay_ns) PT_MUST_CHECK;
 int pt_pid_parse_statm(struct pt_scan text, int64_t *resident_pages) PT_MUST_CHECK;
 
 struct pt_pid_io {

@@ -30,8 +30,8 @@ static pid_t pid_from(const char *name) {
 }
 
 void pt_pid_list_add(struct pt_pid_list *list, pid_t pid) {
-    pt_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at);
-    list->at[list->count++] = pid;
+    if (pt_try_grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at))
+        list->at[list->count++] = pid;
 }
 
 static void take_entries(struct pt_pid_list *list, size_t bytes) {
@@ -65,7 +65,9 @@ void pt_pid_list_sort(struct pt_pid_list *list) {
 int pt_pid_list_read(struct pt_pid_list *list, int directory) {
     list->count = 0;
     if (!list->entries)
-        list->entries = pt_malloc(ENTRIES_BYTES);
+        list->entries = pt_try_calloc(1, ENTRIES_BYTES);
+    if (!list->entries)
+        return -ENOMEM;
     if (lseek(directory, 0, SEEK_SET) < 0)
         return -errno;
     for (;;) {

@@ -15,6 +15,7 @@ struct pt_pid_list {
 
 /* Reads the whole directory again from its start; keeps the memory. 0 or -errno. */
 int pt_pid_list_read(struct pt_pid_list *list, int directory) PT_MUST_CHECK;
+/* Leaves it out if there is no memory (base/mem.h). */
 void pt_pid_list_add(struct pt_pid_list *list, pid_t pid);
 /* Ascending, each once. */
 void pt_pid_list_sort(struct pt_pid_list *list);

@@ -71,7 +71,8 @@ static void name_domain(struct pt_rapl_zone *z, const struct pt_fs *fs, int zone
 static void add_zone(struct pt_rapl *r, const struct pt_fs *fs, int zone, int part) {
     char directory[48], path[96];
     int64_t range_uj;
-    pt_grow(&r->zones, &r->zone_capacity, r->zone_count + 1, sizeof *r->zones);
+    if (!pt_try_grow(&r->zones, &r->zone_capacity, r->zone_count + 1, sizeof *r->zones))
+        return;
     struct pt_rapl_zone *z = &r->zones[r->zone_count++];
     *z = (struct pt_rapl_zone){ 0 };
     if (part < 0)

@@ -44,13 +44,17 @@ static void add(struct pt_tcp_sockets *s, const struct inet_diag_msg *m) {
                                                 .is_reachable_on_loopback = reaches_loopback(m) };
 }
 
-/* 1: there is more to come; 0: that was all; -errno. */
-static int take(struct pt_tcp_sockets *s, const struct nlmsghdr *h, size_t length) {
+int pt_tcp_diag_take(struct pt_tcp_sockets *s, struct pt_str answer) {
+    const struct nlmsghdr *h = (const void *)answer.at;
+    ssize_t length = (ssize_t)answer.len; /* below 0 after a last message without its padding */
     for (; NLMSG_OK(h, length); h = NLMSG_NEXT(h, length)) {
         if (h->nlmsg_type == NLMSG_DONE)
             return 0;
-        if (h->nlmsg_type == NLMSG_ERROR)
-            return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
+        if (h->nlmsg_type == NLMSG_ERROR) {
+            const struct nlmsgerr *e = NLMSG_DATA(h);
+            bool is_known = h->nlmsg_len >= NLMSG_LENGTH(sizeof e->error) && e->error < 0;
+            return is_known ? e->error : -EIO;
+        }
         if (h->nlmsg_type == SOCK_DIAG_BY_FAMILY &&
             h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
             add(s, NLMSG_DATA(h));
@@ -66,7 +70,7 @@ static int read_family(struct pt_tcp_sockets *s, int fd, uint8_t family) {
         ssize_t n = recv(fd, answer, sizeof answer, 0);
         if (n < 0 && errno == EINTR)
             continue;
-        rc = n < 0 ? -errno : take(s, (const struct nlmsghdr *)answer, (size_t)n);
+        rc = n < 0 ? -errno : pt_tcp_diag_take(s, (struct pt_str){ answer, (size_t)n });
     }
     return rc;
 }

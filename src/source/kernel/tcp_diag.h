@@ -9,5 +9,7 @@
 
 /* Adds those of our own network namespace. 0 or -errno: the kernel does not answer this. */
 int pt_tcp_diag_read(struct pt_tcp_sockets *s) PT_MUST_CHECK;
+/* Adds those of a message, which is aligned. 1: there is more to come; 0: that was all; -errno. */
+int pt_tcp_diag_take(struct pt_tcp_sockets *s, struct pt_str answer) PT_MUST_CHECK;
 
 #endif
