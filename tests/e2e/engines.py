@@ -5,6 +5,8 @@ Moments are waited for, never assumed: a run under way is exported until it show
 """
 import contextlib
 import http.server
+import json
+import math
 import pathlib
 import re
 import shutil
@@ -13,6 +15,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import urllib.request
 
 from harness import (ENVIRONMENT, PITOT, contains, end, equal, kill, main, pids_with, run, start,
@@ -36,6 +39,13 @@ COUNTERS = { # recorded name: the series of the server that are summed
     'latency_ttft_s_sum': 'vllm:time_to_first_token_seconds_sum',
     'latency_ttft_s_count': 'vllm:time_to_first_token_seconds_count',
     'latency_e2e_s_sum': 'vllm:e2e_request_latency_seconds_sum',
+}
+
+
+LATENCIES = {
+    'ttft': 'vllm:time_to_first_token_seconds',
+    'e2e': 'vllm:e2e_request_latency_seconds',
+    'inter_token': 'vllm:inter_token_latency_seconds',
 }
 
 
@@ -74,6 +84,23 @@ def read_metrics(url):
     for name, value in re.findall(r'^([a-z0-9_:]+)(?:\{.*\})? (\S+)$', text, re.MULTILINE):
         sums[name] = sums.get(name, 0) + float(value)
     return sums
+
+
+def read_buckets(url):
+    """The cumulative count at each bound of the latencies: {latency: {bound: count}}."""
+    with urllib.request.urlopen(url + '/metrics', timeout=30) as answer:
+        text = answer.read().decode()
+    buckets = {}
+    for latency, series in LATENCIES.items():
+        for bound, count in re.findall(rf'^{series}_bucket\{{.*le="([^"]+)".*\}} (\S+)$', text,
+                                       re.MULTILINE):
+            buckets.setdefault(latency, {})[float(bound)] = float(count)
+    return buckets
+
+
+def bucket_of(row):
+    """The bounds of a row of histograms; an empty one is infinite."""
+    return float(row['hAbove'] or -math.inf), float(row['hLe'] or math.inf)
 
 
 def loads_libcurl(pid):
@@ -131,6 +158,7 @@ def check_first_token(rows, load):
 def found(directory):
     """C117 C118 C119 C120 C121 C122 C123 C124 C125: the engine of a recorded command is found, no
     other one, and its counters are recorded to the last one"""
+    began_ms = int(time.time() * 1000)
     with fixed_engine(), recording(directory, '-t', 200, '--', PITOT, 'demo',
                                    '--serve') as recorder:
         url = recorder.stdout.readline().strip()
@@ -140,7 +168,7 @@ def found(directory):
         load = subprocess.run([PITOT, 'demo', '--load', url, '--requests', str(REQUESTS),
                                '--concurrency', '8'], env=ENVIRONMENT, text=True, check=True,
                               capture_output=True).stdout
-        said = read_metrics(url)
+        said, buckets = read_metrics(url), read_buckets(url)
         wait_for_row(directory, 'engines', lambda row: float(
             row['requests_finished_total'] or 0) == REQUESTS, 'the last request is recorded')
         wait_for_row(directory, 'engines', lambda row: row['system_requests_running'] == '0' and
@@ -156,6 +184,24 @@ def found(directory):
     assert max(float(row['system_requests_running']) for row in rows) > 0, 'requests ran'
     assert all(0 <= float(row['cache_kv_usage_percent']) <= 1 for row in rows), 'a ratio'
     check_first_token(rows, load)
+    check_buckets(table(directory, 'engine_histograms'), url, buckets, began_ms)
+
+
+def check_buckets(rows, url, expected, began_ms):
+    """The recorded growth adds up to what a server says that had counted nothing at first."""
+    equal({row['eUrl'] for row in rows}, {url + '/metrics'})
+    equal(expected.keys(), LATENCIES.keys())
+    for latency, buckets in expected.items():
+        assert buckets[math.inf] > 0, latency
+        for bound, count in buckets.items():
+            equal(sum(int(row['hCount']) for row in rows
+                      if row['hName'] == latency and bucket_of(row)[1] <= bound), count,
+                  f'{latency} up to {bound}')
+    for row in rows:
+        above, le = bucket_of(row)
+        assert above < le and int(row['hCount']) > 0 and 0 < float(row['hSeconds']), row
+        # a scrape may end while the sample is taken, so it can be later than the sample's own time
+        assert began_ms <= int(row['hCountT']) <= time.time() * 1000 + 1, 'the time of the scrape'
 
 
 def self_load(directory):
@@ -262,6 +308,74 @@ def two_with_raw(directory):
     equal({(row['sLabels'], float(row['sValue'])) for row in own}, {('color="red"', 7.5)})
 
 
+def histogram_text(step, counts):
+    """Cumulative counts at bounds, as an engine says them; `step` is a counter to wait for."""
+    lines = [f'vllm:generation_tokens_total {step}.0']
+    lines += [f'vllm:time_to_first_token_seconds_bucket{{le="{bound}"}} {count}.0'
+              for bound, count in counts.items()]
+    return '\n'.join(lines) + '\n'
+
+
+def quantile(buckets, q):
+    """As Prometheus does it, from {(above, le): count}."""
+    rank, below = q * sum(buckets.values()), 0
+    for (above, le), count in sorted(buckets.items(), key=lambda item: item[0][1]):
+        if below + count >= rank:
+            return above if le == math.inf else above + (le - above) * (rank - below) / count
+        below += count
+    return math.nan
+
+
+def sum_buckets(rows):
+    sums = {}
+    for row in rows:
+        sums[bucket_of(row)] = sums.get(bucket_of(row), 0) + int(row['hCount'])
+    return sums
+
+
+def histograms(directory):
+    """C316: histograms of two engines are recorded as their growth from scrape to scrape; a restart
+    starts again; quantiles of any part of the run follow from the rows"""
+    one = [{'0.1': 5, '0.5': 5, '1.0': 5, '+Inf': 5}, {'0.1': 7, '0.5': 9, '1.0': 9, '+Inf': 10},
+           {'0.1': 7, '0.5': 9, '1.0': 9, '+Inf': 10}, # nothing happened
+           {'0.1': 1, '0.5': 1, '1.0': 1, '+Inf': 1},  # a restart
+           {'0.1': 1, '0.5': 3, '1.0': 4, '+Inf': 4}]
+    two = [{}, {'0.2': 0, '0.8': 4, '+Inf': 4}, # created with the first observation
+           {'0.2': 1, '0.8': 5, '+Inf': 9}, {'0.2': 1, '0.8': 6, '+Inf': 10},
+           {'0.2': 1, '0.8': 6, '+Inf': 10}]
+    said = [(0, one[0]), (100, two[0])]
+    with fixed_engine(exposition=lambda: histogram_text(*said[0])) as first, \
+            fixed_engine(exposition=lambda: histogram_text(*said[1])) as second, \
+            recording(directory, '-t', 100, '--engine', first, '--engine', second):
+        for step, counts in enumerate(zip(one, two)):
+            said[:] = [(step, counts[0]), (100 + step, counts[1])]
+            for tokens, _ in said:
+                wait_for_row(directory, 'engines', lambda row: float(
+                    row['tokens_generation_total'] or -1) == tokens, f'step {tokens}')
+    rows = table(directory, 'engine_histograms')
+    equal({row['hName'] for row in rows}, {'ttft'})
+    mine = [row for row in rows if row['eUrl'] == first + '/metrics']
+    theirs = [row for row in rows if row['eUrl'] == second + '/metrics']
+    equal(len(rows), len(mine) + len(theirs))
+    infinity = math.inf
+    equal([(*bucket_of(row), int(row['hCount'])) for row in mine],
+          [(0, .1, 2), (.1, .5, 2), (1, infinity, 1), (.1, .5, 2), (.5, 1, 1)])
+    equal([(*bucket_of(row), int(row['hCount'])) for row in theirs],
+          [(.2, .8, 4), (0, .2, 1), (.8, infinity, 4), (.2, .8, 1)])
+    equal([row['hLe'] for row in mine], ['0.1', '0.5', '', '0.5', '1'])
+    times = sorted({int(row['hCountT']) for row in mine})
+    equal(len(times), 2, 'two intervals with something new')
+    before = [row for row in mine if int(row['hCountT']) == times[0]]
+    assert math.isclose(quantile(sum_buckets(mine), .5), .3), 'rank 4 of 2, 4, 1, 1'
+    assert math.isclose(quantile(sum_buckets(before), .5), .2), 'rank 2.5 of 2, 2, 1'
+    made = directory / 'others'
+    equal(run('export', '-q', directory, '-f', 'jsonl,parquet,tsv', '-o', made)[0], 0)
+    lines = next(made.glob('*.engine_histograms.jsonl')).read_text().splitlines()
+    equal([json.loads(line).get('hLe') for line in lines],
+          [float(row['hLe']) if row['hLe'] else None for row in rows])
+    assert next(made.glob('*.engine_histograms.parquet')).stat().st_size > 0
+
+
 def hanging(directory):
     """C006 C126 C128: an engine that hangs holds up no sample"""
     timeout_ns = 500_000_000 # of a scrape
@@ -342,5 +456,5 @@ def last_counters(directory):
 
 
 main(found, self_load, detached, off, dead, variable('VLLM_METRICS_URL', True),
-     variable('PITOT_ENGINE', False), option_wins, two_with_raw, hanging,
+     variable('PITOT_ENGINE', False), option_wins, two_with_raw, histograms, hanging,
      trusted, untrusted, last_counters, jobs=2)

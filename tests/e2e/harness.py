@@ -5,13 +5,14 @@ it proves. It fails by an exception and is left out by raising Skip. Tests run s
 none of them changes the state of this process.
 
 E2E_TESTS=3,7 in the environment runs the third and the seventh test only; E2E_TESTS=list prints how
-many there are.
+many there are. TORTURE=1 runs the long form of the tests that have one (`make torture`).
 """
 import concurrent.futures
 import contextlib
 import csv
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,20 @@ import traceback
 PITOT, WORKLOAD = map(os.path.abspath, sys.argv[1:3])
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(('PITOT', 'XDG_', 'LC_'))}
 ENVIRONMENT |= {'LC_ALL': 'C', 'TERM': 'dumb', 'HOME': '/nonexistent'}
+
+
+IS_TORTURE = bool(os.environ.get('TORTURE'))
+_summaries = []
+
+
+def amount(short, long):
+    """How many, here and in `make torture`."""
+    return long if IS_TORTURE else short
+
+
+def summary(text):
+    """A figure of the long form, for docs/RELIABILITY.md."""
+    _summaries.append(text)
 
 
 class Skip(Exception):
@@ -86,6 +101,26 @@ def wait_for_samples(directory):
         return sum(journal.stat().st_size for journal in directory.glob('*.pitot'))
     before = wait_until(size, 'a journal')
     wait_until(lambda: size() > before + 1000, 'samples')
+
+
+@contextlib.contextmanager
+def workload(*words):
+    """A mode of the workload that says when it is ready and ends with its input; its process id."""
+    process = subprocess.Popen([WORKLOAD, *map(str, words)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        if process.stdout.readline() != 'ready\n':
+            raise Skip(f'{" ".join(map(str, words))} is not allowed here')
+        yield process.pid
+    finally:
+        process.communicate()
+
+
+def check_ticks(row):
+    """Every tick that was due is a sample, late or dropped; this row is of the next sample."""
+    taken, late, dropped = (int(row[name]) for name in ('colCalls', 'colLateTicks',
+                                                        'colDroppedTicks'))
+    equal(taken + 1 + late + dropped, int(row['colTicks']), 'ticks taken, late and dropped')
 
 
 def pids_with(marker, program=None):
@@ -153,9 +188,6 @@ def end_session(leader):
         kill(pid)
 
 
-KEPT_CGROUP = 'pitot-00000000-' # of a test that looks at its own while others sweep
-
-
 @contextlib.contextmanager
 def swept_cgroups():
     """Removes the empty cgroups that recorders leave when they are killed inside the block."""
@@ -164,7 +196,7 @@ def swept_cgroups():
     def found():
         names = os.listdir(parent) if parent else []
         return {parent / name for name in names
-                if name.startswith('pitot-') and not name.startswith(KEPT_CGROUP)}
+                if name.startswith('pitot-')}
     before = found()
     yield
     time.sleep(0.2) # a process leaves its cgroup a moment after its end
@@ -184,6 +216,18 @@ def contains(text, part):
 def need_root():
     if os.geteuid() != 0:
         raise Skip('needs root')
+
+
+def public(directory, path):
+    """A copy in the directory of the test that every user may read and run: the tree may be in a
+    home that only its owner can enter."""
+    os.chmod(directory, 0o777)
+    copy = directory / 'public' / os.path.basename(path)
+    if not copy.exists():
+        copy.parent.mkdir(exist_ok=True)
+        (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, copy)
+        subprocess.run(['chmod', '-R', 'a+rX', copy.parent], check=True)
+    return str(copy)
 
 
 def judge(test):
@@ -220,4 +264,6 @@ def main(*tests, jobs=4):
                 print(f'#   {line}', flush=True)
             failed += result == 'not ok'
     print(f'1..{len(tests)}', flush=True)
+    for text in _summaries:
+        print(f'# summary: {text}', flush=True)
     sys.exit(1 if failed else 0)

@@ -8,13 +8,12 @@ import re
 import signal
 import subprocess
 import time
-import uuid
 
-from harness import (KEPT_CGROUP, Skip, cgroup_of, end, equal, kill, main, need_root, pids_with,
-                     remove_cgroup, run, start, state_of, swept_cgroups, table, wait_until)
+from harness import (Skip, amount, cgroup_of, end, equal, kill, main, need_root, pids_with,
+                     remove_cgroup, run, start, state_of, summary, swept_cgroups, table, wait_until)
 
 SEED = int(os.environ.get('PITOT_E2E_SEED', time.time_ns() % 1000000))
-GROUPS, KILLS_EACH = 5, 10
+GROUPS, KILLS_EACH = 5, amount(10, 200)
 COLLECTORS = [('--collect', 'cpu,mem'), ('-p', )]
 print(f'# seed {SEED}', flush=True)
 
@@ -104,6 +103,8 @@ def group(number):
         # a CPU or the disk, but never more than the queue holds; if it is so each time, samples
         # are being held back.
         assert sorted(missing)[1] <= 1 and max(missing) <= 65, f'missing {missing}'
+        summary(f'recorder killed: {KILLS_EACH} times, every run readable, '
+                f'median of samples missing {sorted(missing)[len(missing) // 2]}')
     test.__doc__ = (f'C018: killed at {KILLS_EACH} random moments ({number} of {GROUPS}) every run '
                     'can be read, at most the last sample is missing, the command lives on')
     return test
@@ -169,26 +170,52 @@ def killed_ring(directory):
     assert all(a < b for a, b in zip(times, times[1:])), 'sample times increase'
 
 
-def forgotten_cgroup(directory):
-    """C018: an empty cgroup that a killed recorder left is removed by a later one, a new one not"""
+def left_by_a_killed_recorder(directory):
+    """C018: cgroup, FIFO and unfinished files of a killed recorder are removed by the next one;
+    those of a running one are not"""
     need_root()
     parent = cgroup_of('self')
-    if not parent:
-        raise Skip('no cgroup v2')
-    old, new = (parent / f'{KEPT_CGROUP}{str(uuid.uuid4())[9:]}' for _ in range(2))
-    try:
-        for place in (old, new):
-            place.mkdir()
-        os.utime(old, (time.time() - 120, ) * 2)
-        equal(run('-q', '-f', 'csv', '-o', directory, '--', 'true')[0], 0)
-        equal((old.exists(), new.exists()), (False, True))
-    except OSError as reason:
-        raise Skip(f'no cgroups can be made: {reason}') from reason
-    finally:
-        for place in (old, new):
-            with contextlib.suppress(OSError):
-                place.rmdir()
+    command = ['--', 'sh', '-c', 'echo $$; read x']
+
+    def left():
+        return {place.name for place in [*parent.glob('pitot-*'), *out.glob('*.ctl'),
+                                         *out.glob('*.tmp')]}
+
+    def recorder():
+        process = start('-q', '-f', 'csv', '-o', out, *command, stdin=subprocess.PIPE)
+        pid = int(process.stdout.readline())
+        uuid, = {path.stem for path in out.glob('*.ctl')} - known
+        known.add(uuid)
+        return process, pid, uuid
+    out, known = directory / 'out', set()
+    killed, killed_pid, killed_uuid = recorder()
+    alive, _, alive_uuid = recorder()
+    place = cgroup_of(killed_pid)
+    if place.name != f'pitot-{killed_uuid}':
+        end(killed)
+        end(alive)
+        raise Skip('no cgroups can be made')
+    kill(killed.pid)
+    kill(killed_pid)
+    killed.communicate()
+
+    def is_empty(): # or removed by the recorder of another test
+        with contextlib.suppress(OSError):
+            return 'populated 0' in (place / 'cgroup.events').read_text()
+        return True
+    wait_until(is_empty, 'it is empty')
+    unfinished = out / f'{killed_uuid}.csv.tmp'
+    unfinished.write_text('x')
+    for path in (unfinished, out / f'{killed_uuid}.ctl', out / f'{alive_uuid}.ctl'):
+        os.utime(path, (time.time() - 120, ) * 2)
+    assert {unfinished.name, f'{killed_uuid}.ctl'} <= left()
+    equal(run('-q', '-f', 'csv', '-o', out, '--', 'true')[0], 0)
+    found = left()
+    assert not [name for name in found if killed_uuid in name], found
+    assert {f'pitot-{alive_uuid}', f'{alive_uuid}.ctl'} <= found, found
+    equal(end(alive)[0], 1) # the end of its input
+    assert not [name for name in left() if alive_uuid in name], left()
 
 
 main(*(group(number) for number in range(1, GROUPS + 1)), early, behind_the_barrier,
-     killed_ring, forgotten_cgroup, jobs=GROUPS)
+     killed_ring, left_by_a_killed_recorder, jobs=GROUPS)

@@ -49,6 +49,19 @@ def threads(directory):
     equal(float(metrics['size']['aSum']), 4 * 500500.0)
     assert abs(float(metrics['size']['aP90']) / 900 - 1) < 0.011, metrics['size']
     assert 'pitot_dropped' not in metrics
+    check_histogram([row for row in table(directory, 'app_histograms') if row['aName'] == 'size'])
+
+
+def check_histogram(rows):
+    """C316: the buckets that grew add up to what was counted: 1 to 1000, four times."""
+    counts = {}
+    for row in rows:
+        bounds = float(row['hAbove']), float(row['hLe'])
+        counts[bounds] = counts.get(bounds, 0) + int(row['hCount'])
+    equal(sum(counts.values()), 4000)
+    for (above, le), count in counts.items():
+        equal(count, 4 * sum(above <= value < le for value in range(1, 1001)), f'{above} to {le}')
+        assert abs(le / above - 2 ** (1 / 32)) < 1e-12, (above, le)
 
 
 def forked(directory):
@@ -65,6 +78,14 @@ def killed(directory):
     code, _, err = run(*RECORD, '-o', directory, '--', WORKLOAD, 'kill', 500)
     equal(code, 137, err)
     equal(len(table(directory, 'spans')), 1000)
+
+
+def many_killed(directory):
+    """processes that end without a word do not take the place of later ones"""
+    code, _, err = run(*RECORD, '-o', directory, '--', 'sh', '-c',
+                       'for i in $(seq 300); do "$0" kill 1; sleep 0.02; done', WORKLOAD)
+    assert 'more than' not in err, err
+    equal(len(table(directory, 'spans')), 600, f'{code} {err}')
 
 
 def arguments(directory):
@@ -142,4 +163,5 @@ def demo(directory):
     equal(int(float(metrics['generation_tokens']['aValue'])), generated)
 
 
-main(threads, forked, killed, arguments, replaced, cut, too_many, without_library, forgotten, demo)
+main(threads, forked, killed, many_killed, arguments, replaced, cut, too_many, without_library,
+     forgotten, demo)

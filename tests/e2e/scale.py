@@ -4,27 +4,14 @@ import contextlib
 import os
 import pathlib
 import resource
-import subprocess
 
-from harness import (PITOT, WORKLOAD, Skip, end, equal, integers, main, need_root, run, start,
-                     table, wait_for_samples)
-
-
-@contextlib.contextmanager
-def sleepers(count):
-    parent = subprocess.Popen([WORKLOAD, 'sleepers', str(count)], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True)
-    try:
-        if parent.stdout.readline() != 'ready\n':
-            raise Skip(f'{count} processes are not allowed here')
-        yield parent.pid
-    finally:
-        parent.communicate()
+from harness import (PITOT, Skip, check_ticks, end, equal, integers, main, need_root, run, start,
+                     table, wait_for_samples, workload)
 
 
 def many_processes(directory):
     """C008 C100 C104: 2,000 processes are all recorded, each sample with all of them"""
-    with sleepers(2000) as parent:
+    with workload('sleepers', 2000) as parent:
         recorder = start('-f', 'csv', '-t', 200, '-p', '--max-overhead', 0, '--pid', parent, '-d',
                          '800ms', '-o', directory)
         code, _, err = end(recorder)
@@ -38,11 +25,26 @@ def many_processes(directory):
     assert min(integers(table(directory), 'pTreeNumProcesses')) == 2001, 'parent and children'
 
 
+def many_threads(directory):
+    """C100: the tree of a --pid is recorded without -p; 2,000 threads are all counted"""
+    with workload('threads', 2000) as pid:
+        code, _, err = run('-f', 'csv', '-t', 200, '--max-overhead', 0, '--pid', pid, '-d', '1s',
+                           '-o', directory)
+    equal(code, 0, err)
+    rows = table(directory, 'processes')
+    equal({row['pId'] for row in rows}, {str(pid)}, 'processes with rows')
+    equal({row['pNumThreads'] for row in rows}, {'2001'}, 'threads')
+    assert all(row['pRunDelay'] for row in rows), 'the delay of all threads is known'
+    for row in table(directory, 'collectors'):
+        if row['colName'] == 'pitot':
+            check_ticks(row)
+
+
 def few_descriptors(directory):
     """C008 C100: with 64 open files allowed 200 processes are still recorded, without a gap"""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-    with sleepers(200) as parent:
+    with workload('sleepers', 200) as parent:
         code, _, err = run('-f', 'csv', '-t', 100, '-p', '-d', '500ms', '--pid', parent,
                            '-o', directory, preexec_fn=limit)
     equal(code, 0, err)
@@ -137,5 +139,5 @@ def export_while_recording(directory):
     equal(end(recorder)[0], 0)
 
 
-main(many_processes, few_descriptors, hardly_any_descriptors, thousand_cgroups, together, nested,
-     export_while_recording, jobs=2)
+main(many_processes, many_threads, few_descriptors, hardly_any_descriptors, thousand_cgroups,
+     together, nested, export_while_recording, jobs=2)

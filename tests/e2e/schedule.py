@@ -4,19 +4,26 @@
 Nothing here depends on how fast the machine is: a busy one has more late ticks, and they are
 counted."""
 import collections
+import concurrent.futures
+import csv
 import functools
+import json
 import signal
 import time
 
-from harness import end, equal, main, run, start, table
+from harness import check_ticks, end, equal, main, run, start, table
 
 
 def read_run(directory):
     """Times of the samples on the grid, without the one that the end asks for, and late ticks."""
     times = [int(row['monotonic_ns']) for row in table(directory)]
-    own = [row for row in table(directory, 'collectors') if row['colName'] == 'pitot'][-1]
-    equal(int(own['monotonic_ns']), times[-1], 'the last sample tells the cost')
+    rows = [row for row in table(directory, 'collectors') if row['colName'] == 'pitot']
+    own, whole = rows[-2:]
+    equal(int(own['monotonic_ns']), times[-1], 'the last sample counts the ticks')
+    assert int(whole['monotonic_ns']) > times[-1], 'the cost of all files comes after it'
+    assert int(whole['colCpuTime']) >= int(own['colCpuTime']), (whole, own)
     equal(int(own['colCalls']), len(times) - 1, 'samples taken before the last')
+    check_ticks(own)
     return times[:-1], int(own['colLateTicks']) + int(own['colDroppedTicks'])
 
 
@@ -105,4 +112,67 @@ def slow(directory):
     assert times[1] - times[0] >= 200_000_000, 'the last one comes after the command'
 
 
-main(steady, stopped, fast, slow, jobs=2)
+def schema():
+    """File of each table that is not one of events: its key columns and its times of values."""
+    code, out, err = run('schema', '--json')
+    equal(code, 0, err)
+    files = collections.defaultdict(lambda: ([], []))
+    for table in json.loads(out)['tables']:
+        if table['rows'] == 'things':
+            keys, times = files['' if table['file'] == 'main' else table['file'] + '.']
+            keys += [c['name'] for c in table['columns'] if c['kind'] == 'key']
+            times += [c['name'] + 'T' for c in table['columns'] if c['timed']]
+    return files
+
+
+def check_times(rows, keys, times, what):
+    """Rows with the same key have times of their own, and no value was read before its last one."""
+    before = {}
+    for row in rows:
+        if row.get('colAction'):
+            continue # events among the rows of collectors
+        key = tuple(row.get(name) for name in keys)
+        last = before.setdefault(key, {})
+        for name in ('timestamp', 'monotonic_ns'):
+            assert int(row[name]) > last.get(name, 0), f'{what}{key}: {name} twice: {row[name]}'
+        for name in ('timestamp', 'monotonic_ns', *(t for t in times if row.get(t))):
+            assert int(row[name]) >= last.get(name, 0), f'{what}{key}: {name} went back'
+            last[name] = int(row[name])
+
+
+def check_run(directory, files):
+    journal, = directory.glob('*.pitot')
+    count = 0
+    for name, (keys, times) in files.items():
+        for path in directory.glob(f'{journal.stem}.{name}csv'):
+            with open(path, newline='') as file:
+                check_times(csv.DictReader(file), keys, times, path.name)
+                count += 1
+        for path in directory.glob(f'{journal.stem}.{name}jsonl'):
+            check_times(map(json.loads, path.open()), keys, times, path.name)
+    assert count > 3, f'{count} tables'
+    stamps = [path.stem.rpartition('-')[2] for path in directory.glob(f'{journal.stem}-*.json')]
+    told = [json.loads(path.read_text())['timestamp']
+            for path in directory.glob(f'{journal.stem}-*.json')]
+    equal(sorted(map(str, told)), sorted(stamps), 'snapshots are named by their own time')
+
+
+def own_times(directory):
+    """C028 C029: every row has a time of its own in each format, the last one too (40 runs)"""
+    files = schema()
+
+    def record(number):
+        place = directory / str(number)
+        interval = (1, 5, 10, 50, 100, 1000)[number % 6]
+        # as long as some intervals, so that the last sample is asked for right after a tick
+        duration = interval * max(1, 100 // interval) if number % 2 else 100 + number * 5
+        how = (['-d', f'{duration}ms'] if number % 4 < 2 else ['--', 'sleep', duration / 1000])
+        code, _, err = run('-p', '-f', 'csv,jsonl,json', '-t', interval, '-o', place, '-q', *how)
+        equal(code, 0, err)
+        check_run(place, files)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(record, range(40)))
+
+
+main(steady, stopped, fast, slow, own_times, jobs=2)

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from harness import (ENVIRONMENT, PITOT, WORKLOAD, Skip, contains, end, equal, is_alive, kill,
-                     main, need_root, pids_with, start, table, wait_until)
+                     main, need_root, pids_with, run, start, table, wait_for_samples, wait_until)
 
 
 def started(directory, *command, **options):
@@ -46,29 +46,130 @@ def default_action(directory):
     check_files(directory)
 
 
-def stubborn(signals):
-    names = ' and '.join(s.name for s in signals)
+def insist(recorder, number):
+    """Sends a signal until the recorder has ended; how many were sent."""
+    count = 0
+    while recorder.poll() is None:
+        recorder.send_signal(number)
+        count += 1
+        time.sleep(0.15) # at once they would be one request
+        assert count < 1000, 'it does not end'
+    return count
 
+
+def check_killed(directory, name, stop, *options, **others):
+    """A command that ignores SIGINT and SIGTERM, with a detached grandchild; `stop` ends it."""
+    marker = f'pitot-e2e-{os.getpid()}-{name}'
+    recorder = start('-f', 'csv', '-t', 50, '-o', directory / 'out', *options, '--', WORKLOAD,
+                     'stubborn', marker, **others)
+    try:
+        equal(recorder.stdout.readline(), 'ready\n')
+        stop(recorder)
+        code, _, err = end(recorder)
+        equal(code, 128 + 9, err)
+        wait_until(lambda: not pids_with(marker), 'the whole tree is gone')
+        check_files(directory)
+    finally:
+        for pid in pids_with(marker):
+            kill(pid)
+    return err
+
+
+def stubborn(number):
     def test(directory):
-        marker = f'pitot-e2e-{os.getpid()}-{names}'
-        recorder = started(directory, WORKLOAD, 'stubborn', marker)
-        try:
-            before = time.monotonic()
-            for number in signals:
-                recorder.send_signal(number)
-                time.sleep(0.1) # two equal signals at once would be one
-            code, _, err = end(recorder)
-            took = time.monotonic() - before
-            equal(code, 128 + 9, err)
-            wait_until(lambda: not pids_with(marker), 'the whole tree is gone')
-            assert took > 1.9 or len(signals) > 1, f'there are 2 s of grace, not {took:.2f} s'
-            check_files(directory)
-        finally:
-            for pid in pids_with(marker):
-                kill(pid)
-    test.__doc__ = (f'C016 C017 C018: {names} to a command that ignores it: the whole tree is '
-                    'ended, the detached grandchild too, and the files are finished')
+        sent = []
+        err = check_killed(directory, number.name, lambda r: sent.append(insist(r, number)))
+        assert sent[0] >= 3, sent
+        contains(err, 'one more signal kills it')
+    test.__doc__ = (f'C016 C017 C018: the third {number.name} ends a command that ignores it: the '
+                    'whole tree, with the detached grandchild; the files are finished')
     return test
+
+
+def all_the_time_it_needs(number):
+    def test(directory):
+        os.mkfifo(directory / 'go')
+        (directory / 'save.sh').write_text(
+            'trap "echo escalated" TERM INT HUP\n'
+            f'trap "echo saving; read go < {directory}/go; echo saved; exit 7" {number.name[3:]}\n'
+            'echo ready; while :; do sleep 0.02; done')
+        recorder = started(directory, 'sh', directory / 'save.sh')
+        recorder.send_signal(number)
+        equal(recorder.stdout.readline(), 'saving\n')
+        wait_for_samples(directory / 'out') # the recording goes on
+        (directory / 'go').write_text('\n')
+        code, out, err = end(recorder)
+        equal((code, out), (7, 'saved\n'), err)
+        check_files(directory)
+    test.__doc__ = (f'C017 C321: after {number.name} the command takes the time it needs, gets no '
+                    'other signal, and is recorded to its end')
+    return test
+
+
+def to_the_group(number):
+    def test(directory):
+        def in_background(): # as a job of a shell
+            os.setpgid(0, 0)
+        recorder = started(directory, 'sh', '-c', f'n=0; trap "n=\\$((n + 1)); echo got" '
+                           f'{number.name[3:]}; trap "echo \\$n; exit 0" USR1; echo ready; '
+                           'while :; do sleep 0.02; done', preexec_fn=in_background)
+        os.killpg(recorder.pid, number)
+        equal(recorder.stdout.readline(), 'got\n')
+        recorder.send_signal(signal.SIGUSR1) # forwarded after what came before it
+        code, out, err = end(recorder)
+        equal((code, out), (0, '1\n'), err)
+    test.__doc__ = f'C321: {number.name} to the whole process group reaches the command once'
+    return test
+
+
+def timeout_program(directory):
+    """C321: timeout(1), which signals its child and its group, is one request to stop"""
+    recorder = start('-f', 'csv', '-t', 50, '-o', directory / 'out', '--', 'sh', '-c',
+                     'n=0; trap "n=\\$((n + 1)); echo got" TERM; '
+                     'while [ $n = 0 ]; do sleep 0.02; done; sleep 0.3; exit 6',
+                     wrapper=['timeout', '--preserve-status', '2'])
+    code, out, err = end(recorder)
+    equal(code, 6, err)
+    contains(out, 'got\n')
+
+
+def ended_by_duration(directory):
+    """C017 C321: -d ends the command by SIGTERM, and its exit code is kept"""
+    code, out, err = run('-f', 'csv', '-t', 50, '-d', '2s', '-o', directory / 'out', '--', 'sh',
+                         '-c', 'trap "echo told; exit 4" TERM; while :; do sleep 0.02; done')
+    equal((code, out), (4, 'told\n'), err)
+    contains(err, 'the duration has passed; the command exited with 4')
+    check_files(directory)
+
+
+def killed_by_duration(directory):
+    """C017 C321: a command that ignores the SIGTERM of -d is killed after --grace"""
+    err = check_killed(directory, 'duration', lambda recorder: None, '-d', '2s', '--grace',
+                       '200ms')
+    contains(err, 'did not end within 0.2 s of SIGTERM')
+
+
+def ended_by_duration_of_profiles(directory):
+    """C241 C321: -d and --grace of `pitot cpu` end the command, too"""
+    for grace, expected in (('60s', 4), ('100ms', 137)):
+        code, _, err = run('cpu', '-d', '2s', '--grace', grace, '-o', directory / 'p.folded',
+                           '--', 'sh', '-c', f'trap "[ {expected} = 137 ] || exit 4" TERM; '
+                           'while :; do sleep 0.02; done')
+        equal(code, expected, err)
+
+
+def nohup(directory):
+    """C321: with nohup, a hangup does not end the recording, with and without a command"""
+    for command in ([], ['--', 'sh', '-c', 'trap "exit 3" TERM; while :; do sleep 0.02; done']):
+        out = directory / str(len(command))
+        recorder = start('-f', 'csv', '-t', 50, '-o', out, *command, preexec_fn=lambda:
+                         signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_until(lambda: list(out.glob('static_*')), 'it records')
+        for _ in range(3):
+            recorder.send_signal(signal.SIGHUP)
+            wait_for_samples(out)
+        recorder.send_signal(signal.SIGTERM)
+        equal(end(recorder)[0], 3 if command else 0)
 
 
 def without_cgroup(directory):
@@ -77,19 +178,8 @@ def without_cgroup(directory):
     hide = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup && exec "$@"', 'sh']
     if subprocess.run([*hide, 'true'], capture_output=True).returncode != 0:
         raise Skip('the cgroups cannot be hidden')
-    marker = f'pitot-e2e-{os.getpid()}-no-cgroup'
-    recorder = started(directory, WORKLOAD, 'stubborn', marker, wrapper=hide)
-    try:
-        for _ in range(2):
-            recorder.send_signal(signal.SIGINT)
-            time.sleep(0.1)
-        code, _, err = end(recorder)
-        equal(code, 128 + 9, err)
-        wait_until(lambda: not pids_with(marker), 'the whole tree is gone')
-        check_files(directory)
-    finally:
-        for pid in pids_with(marker):
-            kill(pid)
+    check_killed(directory, 'no-cgroup', lambda recorder: insist(recorder, signal.SIGINT),
+                 wrapper=hide)
 
 
 def no_command(number):
@@ -178,7 +268,10 @@ def orphans(directory):
 
 
 main(polite(signal.SIGINT), polite(signal.SIGTERM), default_action,
-     stubborn([signal.SIGINT]), stubborn([signal.SIGTERM]),
-     stubborn([signal.SIGINT, signal.SIGINT]), without_cgroup, no_command(signal.SIGINT),
-     no_command(signal.SIGTERM), watched_process, forwarded, inherited, blocked_at_start,
-     orphans)
+     stubborn(signal.SIGINT), stubborn(signal.SIGTERM), without_cgroup,
+     all_the_time_it_needs(signal.SIGINT), all_the_time_it_needs(signal.SIGTERM),
+     all_the_time_it_needs(signal.SIGHUP), to_the_group(signal.SIGINT),
+     to_the_group(signal.SIGTERM), to_the_group(signal.SIGHUP), timeout_program,
+     ended_by_duration, killed_by_duration, ended_by_duration_of_profiles, nohup,
+     no_command(signal.SIGINT), no_command(signal.SIGTERM), watched_process, forwarded, inherited,
+     blocked_at_start, orphans)

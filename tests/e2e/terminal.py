@@ -1,81 +1,11 @@
 #!/usr/bin/python3
 """The recorder on a terminal: a pseudoterminal with a shell that does job control."""
-import contextlib
 import os
-import pty
-import select
 import signal
-import threading
-import time
 
-from harness import (ENVIRONMENT, PITOT, Skip, contains, end_session, equal, is_alive, main, run,
-                     session, table, wait_for_samples, wait_until)
-
-PROMPT = b'pitot-e2e$ '
-FORKING = threading.Lock()
-
-
-class Terminal:
-    """An interactive shell; `text` is all that came from it."""
-
-    def __init__(self, directory):
-        self.text, self.seen = b'', 0
-        with FORKING: # a shell that inherits the terminal of another test would keep it open
-            try:
-                self.pid, self.fd = pty.fork()
-            except OSError as reason:
-                raise Skip(f'no terminals can be made here: {reason}') from reason
-            if self.pid == 0:
-                os.chdir(directory)
-                os.execvpe('bash', ['bash', '--norc', '--noprofile', '--noediting', '-i'],
-                           ENVIRONMENT | {'TERM': 'xterm', 'PS1': PROMPT.decode(), 'PITOT': PITOT})
-            os.set_inheritable(self.fd, False)
-        self.wait_for(PROMPT)
-
-    def read(self):
-        if select.select([self.fd], [], [], 0.05)[0]:
-            with contextlib.suppress(OSError): # the shell has ended
-                self.text += os.read(self.fd, 65536)
-
-    def wait_for(self, part, seconds=20):
-        """Everything since the last wait, up to and with the part."""
-        limit = time.monotonic() + seconds
-        while (at := self.text.find(part, self.seen)) < 0:
-            assert time.monotonic() < limit, f'no {part!r} in {self.text[self.seen:]!r}'
-            self.read()
-        before, self.seen = self.text[self.seen:at + len(part)], at + len(part)
-        return before
-
-    def type(self, text):
-        os.write(self.fd, text)
-
-    def line(self, text):
-        self.type(text.encode() + b'\n')
-        self.wait_for(b'\n') # its echo
-
-    def hang_up(self):
-        if self.fd >= 0:
-            os.close(self.fd)
-        self.fd = -1
-
-    def close(self):
-        self.hang_up()
-        os.waitpid(self.pid, 0)
-        end_session(self.pid)
-
-
-@contextlib.contextmanager
-def terminal(directory):
-    shell = Terminal(directory)
-    try:
-        yield shell
-    finally:
-        shell.close()
-
-
-def exit_code(shell):
-    shell.line('echo "code $?."')
-    return int(shell.wait_for(b'.').split()[-1].rstrip(b'.'))
+from harness import (ENVIRONMENT, contains, equal, is_alive, main, run, session, table,
+                     wait_for_samples, wait_until)
+from shell import NO_LEAKS, PROMPT, exit_code, terminal
 
 
 def status_line(directory):
@@ -180,11 +110,6 @@ def dumb_terminal(directory):
         assert b'\x1b[K' not in text, text
 
 
-# LeakSanitizer stops its process with SIGSTOP, which the SIGCONT of a hangup takes away: it would
-# wait for ever, and its process would spin.
-NO_LEAKS = 'export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"; '
-
-
 def hung_up(directory):
     """C018: a recording ends with its terminal, and its files are finished"""
     with terminal(directory) as shell:
@@ -209,5 +134,19 @@ def hung_up_and_kept(directory):
     assert len(table(directory / 'out')) >= 2
 
 
+def hung_up_and_stubborn(directory):
+    """C321: after the loss of the terminal a command that goes on is ended, with --grace between"""
+    with terminal(directory) as shell:
+        shell.line(NO_LEAKS + '"$PITOT" -q --grace 100ms -f csv -t 50 -o out -- sh -c \''
+                   'trap : HUP; trap "echo TERM >> log" TERM; '
+                   'echo ready; while :; do sleep 0.02; done\'')
+        shell.wait_for(b'ready\r\n')
+        shell.hang_up()
+        wait_until(lambda: not session(shell.pid), 'all have ended', 60)
+    equal((directory / 'log').read_text(), 'TERM\n')
+    assert len(table(directory / 'out')) >= 2
+
+
 main(status_line, child_owns_the_terminal, interrupted_command, stopped_and_continued,
-     stopped_command, background, no_terminal, dumb_terminal, hung_up, hung_up_and_kept)
+     stopped_command, background, no_terminal, dumb_terminal, hung_up, hung_up_and_kept,
+     hung_up_and_stubborn)

@@ -5,9 +5,12 @@
  *     workload write MIB FILE     writes that much past the page cache; prints "direct" or "fsync"
  *     workload stubborn MARKER    ignores SIGINT and SIGTERM and so does a grandchild; "ready"
  *     workload sleepers N         N children that wait; "ready", ends them at end of stdin
+ *     workload threads N          N threads that wait; "ready", ends at end of stdin
+ *     workload hogs N             N children that use all CPU time they get; ends like sleepers
  *     workload status             signal mask, ignored signals and limit of open files
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,8 +111,7 @@ static int stubborn(char **arguments) {
         pause();
 }
 
-static int sleepers(char **arguments) {
-    long count = strtol(arguments[0], NULL, 10);
+static int children(long count, bool is_busy) {
     for (long i = 0; i < count; i++) {
         pid_t child = fork();
         if (child < 0)
@@ -117,8 +119,37 @@ static int sleepers(char **arguments) {
         if (child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL); /* they end with us, however we end */
             for (;;)
-                pause();
+                if (!is_busy)
+                    pause();
         }
+    }
+    say("ready");
+    wait_for_end_of_input();
+    return 0;
+}
+
+static int sleepers(char **arguments) {
+    return children(strtol(arguments[0], NULL, 10), false);
+}
+
+static int hogs(char **arguments) {
+    return children(strtol(arguments[0], NULL, 10), true);
+}
+
+static void *rest(void *unused) {
+    for (;;)
+        pause();
+    return unused;
+}
+
+static int threads(char **arguments) {
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 * 1024);
+    for (long i = strtol(arguments[0], NULL, 10); i > 0; i--) {
+        pthread_t thread;
+        if (pthread_create(&thread, &small, rest, NULL))
+            return 1;
     }
     say("ready");
     wait_for_end_of_input();
@@ -149,6 +180,7 @@ static const struct {
 } modes[] = {
     { "burn", 1, burn },         { "touch", 1, touch },       { "write", 2, write_file },
     { "stubborn", 1, stubborn }, { "sleepers", 1, sleepers }, { "status", 0, status },
+    { "threads", 1, threads },   { "hogs", 1, hogs },
 };
 
 int main(int argc, char **argv) {

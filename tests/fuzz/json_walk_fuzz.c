@@ -1,5 +1,5 @@
-/* Any bytes as JSON: values lie inside the text, paths end, escapes are undone, and
- * nothing is read beyond. */
+/* Any bytes as JSON: values lie inside the text or are decoded, paths end, and nothing is read
+ * beyond. */
 #include "base/json_walk.h"
 
 #include <assert.h>
@@ -7,14 +7,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_value(void *arg, const char *path, struct pt_str value) {
+static void check_value(void *arg, const char *path, struct pt_json_value value) {
     const struct pt_str *text = arg;
     assert(strlen(path) < PT_JSON_PATH_MAX);
-    assert(value.at >= text->at && value.at + value.len <= text->at + text->len);
-    struct pt_buf plain = { 0 };
-    pt_json_unescape(value, &plain);
-    assert(plain.len <= value.len); /* every escape is shorter than what it stands for */
-    pt_buf_release(&plain);
+    assert(value.text.len <= text->len); /* what an escape stands for is never longer */
+    volatile char last = 0;
+    for (size_t i = 0; i < value.text.len; i++)
+        last = value.text.at[i];
+    (void)last;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

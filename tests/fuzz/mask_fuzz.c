@@ -1,5 +1,6 @@
 /* Any bytes as a command line: one line comes out, without control characters. */
 #include "base/mask.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 
@@ -15,9 +16,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     pt_buf_clear(&out);
     pt_mask_text(&out, text);
-    /* a secret of one byte grows by two; what is not masked stays as long as it was */
-    if (out.len > 3 * size)
+    if (out.len > PT_MASK_MAX(size)) /* callers reserve that much */
         abort();
+    struct pt_buf shown = { 0 };
+    pt_utf8_printable(&shown, text, "");
+    for (size_t i = 0; i < shown.len; i++)
+        if (shown.at[i] < 0x20 || shown.at[i] == 0x7f ||
+            (shown.at[i] == 0xc2 && i + 1 < shown.len && shown.at[i + 1] < 0xa0))
+            abort();
+    if (shown.len > PT_PRINTABLE_MAX(size))
+        abort();
+    pt_buf_release(&shown);
     pt_buf_release(&out);
     return 0;
 }

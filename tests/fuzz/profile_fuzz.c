@@ -127,6 +127,17 @@ static void fuzz_python(struct pt_str text) {
         walk(pt_python_layout(minor), &m);
     if (pt_python_layout_from(head, &own))
         walk(&own, &m);
+    /* with a valid start, so that every input is a table of offsets; they are small, as a
+     * hostile process would choose them */
+    for (uint8_t minor = 13; minor <= 14; minor++) {
+        const uint8_t start[] = { 0xf0, 0, minor, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        memcpy(head, PT_PYTHON_COOKIE, 8);
+        memcpy(head + 8, start, sizeof start);
+        for (size_t i = 24; i < sizeof head; i++)
+            head[i] = i % 8 < 2 ? head[i] : 0;
+        if (pt_python_layout_from(head, &own))
+            walk(&own, &m);
+    }
 }
 
 static void fuzz_lines(struct pt_str text) {

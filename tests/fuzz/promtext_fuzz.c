@@ -1,6 +1,6 @@
 /* Any bytes as an exposition: the cursor stays inside, a failure sticks, and a line that was taken
  * by comparing it with the ones before is what it is when taken alone. */
-#include "source/engine/delta.h"
+#include "source/engine/bucket_growth.h"
 #include "source/engine/promtext.h"
 #include "support/promcheck.h"
 
@@ -58,10 +58,28 @@ static void check_text(struct pt_str body, bool is_openmetrics) {
     assert(rc == 0 || verdict != 0); /* the check allows no more than the grammar */
 }
 
+/* Of all events so far. */
+static void check_growth(const struct pt_engine_reading *reading) {
+    static struct pt_engine_delta delta;
+    static struct pt_bucket_growths growths;
+    static const struct pt_engine_histogram none;
+    for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++) {
+        const struct pt_engine_histogram *h = &reading->latencies[i];
+        pt_engine_histogram_growth(&none, h, &delta.latencies[i]);
+        for (size_t j = 1; j < delta.latencies[i].count; j++)
+            assert(delta.latencies[i].buckets[j - 1].le < delta.latencies[i].buckets[j].le);
+        (void)pt_classic_histogram_quantile(&delta.latencies[i], 0);
+        (void)pt_classic_histogram_quantile(&delta.latencies[i], 0.5);
+        (void)pt_classic_histogram_quantile(&delta.latencies[i], 1);
+    }
+    pt_bucket_growths_clear(&growths);
+    pt_bucket_growths_add(&growths, 0, &delta, 0, 8);
+}
+
 static void check_reading(struct pt_str body) {
     static struct pt_engine_parser parser;
     static struct pt_engine_reading reading;
-    struct pt_engine_delta delta;
+    static struct pt_engine_delta delta;
     if (pt_engine_parse(&parser, body, &reading, NULL))
         assert(reading.present == 0 && reading.kind == PT_ENGINE_UNKNOWN);
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
@@ -69,6 +87,7 @@ static void check_reading(struct pt_str body) {
             assert(reading.latencies[i].buckets[j - 1].le < reading.latencies[i].buckets[j].le);
     pt_engine_delta(&reading, &reading, &delta);
     assert(!delta.was_reset);
+    check_growth(&reading);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

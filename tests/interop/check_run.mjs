@@ -35,7 +35,12 @@ function typeOf(tables, name) {
   throw new Error(`column ${name} is not in the schema`);
 }
 
-const fromText = { time: BigInt, int: BigInt, double: Number, string: String };
+// docs/COMPATIBILITY.md: a text that a spreadsheet or terminal would obey has ' in front.
+const plainText = (text) => (text[0] !== "'" ? text
+  : text.slice(1).replace(/\\(?:x([0-9a-f]{2})|\\)/g,
+    (_, hex) => (hex ? String.fromCharCode(Number.parseInt(hex, 16)) : '\\')));
+
+const fromText = { time: BigInt, int: BigInt, double: Number, string: plainText };
 
 function expectedOf(file, suffix) {
   const tables = schema.tables.filter((t) => t.file === (suffix || 'main'));

@@ -27,7 +27,8 @@ trap 'rm -rf "$files"' EXIT
 node "$here/check.mjs" "$files"
 
 "$pitot" -q -o "$files/run" -t 20 -f parquet,csv -p --tag interop=yes -- \
-    sh -c '"$0" mark "a, \"quoted\" mark"; exec sleep 0.5' "$pitot"
+    sh -c '"$0" mark "a, \"quoted\" mark"; "$0" mark "$1"; exec sleep 0.5' "$pitot" \
+    "$(printf 'C:\\temp \t\001 \303\274 \360\237\230\200 \377')"
 "$pitot" schema --json >"$files/schema.json"
 node "$here/check_run.mjs" "$files/run" "$files/schema.json"
 

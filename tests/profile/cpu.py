@@ -286,7 +286,7 @@ def exit_codes(directory):
     equal(run('cpu', '--', str(directory))[0], 126)
     code, _, err = run('cpu', '--pid', 0x7ffffff0)
     equal(code, 125)
-    contains(err, 'no process')
+    contains(err, 'no such process')
 
 
 def forbidden(directory):

@@ -18,6 +18,7 @@ static const struct {
 } calls[] = {
     { "perf_event_open", SYS_perf_event_open },
     { "process_vm_readv", SYS_process_vm_readv },
+    { "seccomp", SYS_seccomp },
     { "timer_create", SYS_timer_create },
 };
 

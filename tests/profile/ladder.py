@@ -155,16 +155,13 @@ def killed(directory):
 
 
 def duration(directory):
-    """C241: after -d the command goes on without timers, and its exit code is kept"""
+    """C241 C321: after -d the command is ended by SIGTERM, and its samples are kept"""
     path = directory / 'profile.folded'
-    pitot = start('cpu', '--rate', RATE, '--method', 'timer', '-d', '0.5', '-o', path, '--',
+    pitot = start('cpu', '--rate', RATE, '--method', 'timer', '-d', '2', '-o', path, '--',
                   WORKLOAD, 'until-told', stdin=subprocess.PIPE)
-    contains(pitot.stdout.readline(), 'begun')
-    contains(pitot.stderr.readline(), 'sampling has ended')
-    pitot.stdin.close()
-    pitot.stdin = None
+    pitot.wait(180) # its input stays open
     code, _, err = end(pitot)
-    equal(code, 5, err)
+    equal(code, 143, err)
     assert share(read_folded(path), 'busy_thread') > 0.8
 
 
@@ -230,7 +227,7 @@ def all_static(directory):
     path = directory / 'x.folded'
     code, _, err = run('cpu', '--method', 'timer', '-o', path, '--', 'sh', '-c',
                        '"$0" errno; exit 0', STATIC)
-    equal(code, 125, err)
+    equal(code, 0, err)
     contains(err, "0 % of the command's CPU time was sampled")
     assert not path.exists()
 
@@ -330,10 +327,10 @@ def no_way(directory):
 
 
 def not_python(directory):
-    """C241: Python alone of a program that is none is a failure, not an empty profile"""
+    """C241: Python alone of a program that is none is said to be so, without an empty profile"""
     code, _, err = run('cpu', '--method', 'python', '-o', directory / 'x.folded', '--', 'sh', '-c',
                        '"$0" shares >/dev/null; exit 0', WORKLOAD)
-    equal(code, 125, err)
+    equal(code, 0, err)
     contains(err, 'CPython')
     assert not (directory / 'x.folded').exists()
 

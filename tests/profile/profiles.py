@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
-from harness import ENVIRONMENT, PITOT, Skip, need_root
+from harness import ENVIRONMENT, PITOT, Skip, need_root, public
 
 ENVIRONMENT['PITOT_MODULES'] = os.environ.get('PITOT_MODULES', '')
 NOBODY = ['setpriv', '--reuid', '65534', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
@@ -41,18 +41,6 @@ def busy_machine(program):
             other.stdin.close()
         for other in others:
             other.wait(20)
-
-
-def public(directory, path):
-    """A copy in the directory of the test that every user may read and run: the tree may be in a
-    home that only its owner can enter."""
-    os.chmod(directory, 0o777)
-    copy = directory / 'public' / os.path.basename(path)
-    if not copy.exists():
-        copy.parent.mkdir(exist_ok=True)
-        (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, copy)
-        subprocess.run(['chmod', '-R', 'a+rX', copy.parent], check=True)
-    return str(copy)
 
 
 def as_nobody(directory, *wrapper):

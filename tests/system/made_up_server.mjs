@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 const PAGE_PARTS = ['/', '/dashboard.css', '/dashboard.js'];
 
 export class MadeUpServer {
-    /* `tables`: as in /api/schema */
-    constructor(origin, tables) {
-        Object.assign(this, { origin, tables });
+    /* `tables`, `figures`: as in /api/schema */
+    constructor(origin, tables, figures = []) {
+        Object.assign(this, { origin, tables, figures });
         this.readers = new Set();
         this.time = Date.now() - 3600e3;
         this.server = createServer((request, response) => this.answer(request, response));
@@ -36,22 +36,23 @@ export class MadeUpServer {
             this.readers.add(response);
             response.on('close', () => this.readers.delete(response));
         } else {
-            json({ '/api/schema': { version: 'made up', tables: this.tables },
+            json({ '/api/schema': { version: 'made up', tables: this.tables,
+                figures: this.figures },
                 '/api/alerts': { rules: [], states: [], changes: [] },
                 '/api/runs': { runs: [], count: 0 },
                 '/api/history': { from: 0, to: 0, step: 1000, count: 0, things: [] } }[pathname] ?? {});
         }
     }
 
-    /* Sends a sample to all readers; `valueOf(table, row, place)`. */
-    publish(stepMs, rowCount, valueOf) {
+    /* Sends a sample to all readers; `valueOf(table, row, place)`, `figures`: { name: value }. */
+    publish(stepMs, rowCount, valueOf, figures = {}) {
         this.time += stepMs;
         for (const reader of this.readers) {
             const tables = {};
             for (const table of this.tables)
                 tables[table.name] = reader.isNew ? { rows: this.rows(table, rowCount, valueOf) } :
                     { rows: [], changes: this.changes(table, rowCount, valueOf) };
-            const sample = { time: this.time, is_whole: reader.isNew, tables };
+            const sample = { time: this.time, is_whole: reader.isNew, figures, tables };
             reader.write(`event: sample\ndata: ${JSON.stringify(sample)}\n\n`);
             reader.isNew = false;
         }

@@ -123,11 +123,14 @@ def rows_of(run, table):
 def recorded(run, name_of=lambda table, column: column.get('prometheus')):
     """{(name, labels): {time in ms: value}} of all columns that are metrics with a time."""
     found = {}
+    last_ns = max(int(row['monotonic_ns']) for row in rows_of(run, {'file': 'main'}))
     for table in SCHEMA:
         if table['rows'] != 'things':
             continue
         keys = [c for c in table['columns'] if c['kind'] == 'key']
         for row in rows_of(run, table):
+            if int(row['monotonic_ns']) > last_ns: # the cost of all files: after the last push
+                continue
             labels = frozenset((k['short'], row[k['name']]) for k in keys if row[k['name']])
             for column in table['columns']:
                 name, when = column['name'], column['name'] + 'T'

@@ -8,8 +8,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/browser.sh"
 "$1" report . 2>&1 | grep -q "no report page" && skip "built without npm"
 PATH=$(cd "$(dirname "$1")" && pwd):$PATH
-"$1" -q -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
-    sh -c 'pitot mark "first mark" & exec pitot demo --serve --self-load --seconds 8' >/dev/null
+"$1" -o "$files/run" -t 50 -p -f csv --report --price-kwh 0.30 --currency EUR --region DE -- \
+    sh -c 'pitot mark "first mark" & exec pitot demo --serve --self-load --seconds 8' \
+    >/dev/null 2>"$files/summary.txt"
+"$1" explain --json "$files/run" >"$files/explained.json"
+"$1" energy --json "$files/run" >"$files/energy.json"
 cp "$files"/run/*.html "$files/demo.html"
 # Where the kernel gives no samples there is no profile.
 "$1" -q -o "$files/profiled" -t 100 -f csv -- "$1" cpu -q -o "$files/demo.pitotprof" -- \

@@ -17,6 +17,7 @@ extern const struct pt_collector pt_app_collector;
 
 #define FIRST_NS INT64_C(1000000000000) /* CLOCK_MONOTONIC of the first tick */
 #define MS       PT_NS_PER_MS
+#define TABLES   3
 
 static int count_in(const char *directory) {
     DIR *d = opendir(directory);
@@ -27,11 +28,26 @@ static int count_in(const char *directory) {
     return count;
 }
 
+/* Of a program that runs where its pid says nothing to us, in a container. */
+static void leave_region(void (*record)(void)) {
+    DIR *d;
+    run_child(record);
+    assert_non_null(d = opendir(tree.root));
+    for (struct dirent *e; (e = readdir(d));) {
+        struct pt_region r;
+        if (e->d_name[0] == '.' || pt_region_open(&r, dirfd(d), e->d_name))
+            continue;
+        r.at->header.pid_namespace = 0;
+        pt_region_close(&r);
+    }
+    closedir(d);
+}
+
 struct run {
     int descriptor_count; /* before */
     struct pt_context context;
     void *state;
-    struct pt_batch rows[2]; /* spans, metrics */
+    struct pt_batch rows[TABLES]; /* spans, metrics, buckets */
 };
 
 static void start(struct run *run) {
@@ -39,14 +55,14 @@ static void start(struct run *run) {
     *run = (struct run){ .descriptor_count = count_in("/proc/self/fd"),
                          .context = { .regions = tree.root, .now_ns = FIRST_NS } };
     run->state = pt_calloc(1, pt_app_collector.state_size);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TABLES; i++)
         pt_batch_init(&run->rows[i], pt_app_collector.tables[i]);
     assert_int_equal(pt_app_collector.open(run->state, &run->context, &err), 0);
 }
 
 static void tick_at(struct run *run, int64_t after_ns) {
     run->context.now_ns = FIRST_NS + after_ns;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TABLES; i++)
         pt_batch_clear(&run->rows[i]);
     assert_int_equal(pt_app_collector.collect(run->state, &run->context, run->rows), 0);
 }
@@ -54,7 +70,7 @@ static void tick_at(struct run *run, int64_t after_ns) {
 static void stop(struct run *run) {
     pt_app_collector.close(run->state);
     pt_free(run->state);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TABLES; i++)
         pt_batch_release(&run->rows[i]);
     assert_int_equal(count_in("/proc/self/fd"), run->descriptor_count);
 }
@@ -187,7 +203,7 @@ static void a_span_is_a_row_with_what_the_program_gave_it(void **state) {
 static void a_metric_is_a_row_with_its_value(void **state) {
     (void)state;
     struct run run;
-    run_child(record_all_kinds);
+    leave_region(record_all_kinds);
     start(&run);
     tick_at(&run, 0);
     const struct pt_batch *b = &run.rows[1];
@@ -222,16 +238,161 @@ static void a_metric_is_a_row_with_its_value(void **state) {
     stop(&run);
 }
 
+/* A program that waits for a byte before each phase, and answers with one. */
+static int to_child[2], from_child[2];
+
+static bool wait_for_byte(int fd) {
+    char byte;
+    return read(fd, &byte, 1) == 1;
+}
+
+static void send_byte(int fd) {
+    expect(write(fd, "", 1) == 1);
+}
+
+static void record_in_phases(void) {
+    close(to_child[1]);
+    expect(pt_start(tree.root) == 0);
+    pt_histogram latency = pt_histogram_new("latency", "s", "Latency", "a=\"b\"");
+    for (int phase = 0; wait_for_byte(to_child[0]); phase++) {
+        for (int i = 0; i < (phase == 0 ? 60 : 2); i++)
+            pt_histogram_record(latency, 1);
+        pt_histogram_record(latency, phase == 3 ? 1e300 : 64);
+        if (phase == 3)
+            pt_histogram_record(pt_histogram_new("other", "", "", NULL), 0);
+        send_byte(from_child[1]);
+    }
+}
+
+static void next_phase(void) {
+    send_byte(to_child[1]);
+    assert_true(wait_for_byte(from_child[0]));
+}
+
+/* NAN: absent. */
+static void assert_bucket(const struct run *run, uint32_t row, const char *name, double above,
+                          double le, int64_t count, double seconds) {
+    const struct pt_batch *b = &run->rows[2];
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = { { "hAbove", above }, { "hLe", le }, { "hSeconds", seconds } };
+    assert_true(row < b->row_count);
+    assert_text(b, row, "aName", name);
+    assert_int_equal(integer(b, row, "hCount"), count);
+    assert_int_equal(pt_get_time(b, row, 0), run->context.now_ns);
+    for (size_t i = 0; i < PT_COUNT(numbers); i++)
+        if (isnan(numbers[i].value))
+            assert_true(is_absent(b, row, numbers[i].name));
+        else
+            assert_true(number(b, row, numbers[i].name) == numbers[i].value);
+}
+
+#define UP_TO_ONE 1, pt_bucket_bounds[1] /* the bucket that begins with 1 */
+#define UP_TO_64  64, 64 * pt_bucket_bounds[1]
+
+static void histograms_are_recorded_as_their_growth(void **state) {
+    (void)state;
+    struct run run, late;
+    int status;
+    assert_int_equal(pipe(to_child), 0);
+    assert_int_equal(pipe(from_child), 0);
+    start(&run);
+    tick_at(&run, 0);
+    assert_int_equal(run.rows[2].row_count, 0);
+    pid_t pid = start_child(record_in_phases);
+    next_phase();
+    set_directory_time(1000);
+    tick_at(&run, 1000 * MS);
+    assert_int_equal(run.rows[2].row_count, 2); /* all since the program began */
+    assert_bucket(&run, 0, "latency", UP_TO_ONE, 60, NAN);
+    assert_bucket(&run, 1, "latency", UP_TO_64, 1, NAN);
+    assert_int_equal(integer(&run.rows[2], 0, "aPid"), pid);
+    assert_text(&run.rows[2], 0, "aLabels", "a=\"b\"");
+    start(&late); /* what was before it is not part of it */
+    tick_at(&late, 1000 * MS);
+    assert_int_equal(late.rows[2].row_count, 0);
+    next_phase();
+    tick_at(&run, 1250 * MS); /* metrics are not read yet */
+    assert_int_equal(run.rows[2].row_count, 0);
+    tick_at(&run, 1500 * MS);
+    tick_at(&late, 1600 * MS);
+    assert_int_equal(run.rows[2].row_count, 2);
+    assert_bucket(&run, 0, "latency", UP_TO_ONE, 2, 0.5);
+    assert_bucket(&run, 1, "latency", UP_TO_64, 1, 0.5);
+    assert_int_equal(late.rows[2].row_count, 2);
+    assert_bucket(&late, 0, "latency", UP_TO_ONE, 2, 0.6);
+    tick_at(&run, 2000 * MS);
+    assert_int_equal(run.rows[1].row_count, 1);
+    assert_int_equal(run.rows[2].row_count, 0); /* nothing new */
+    next_phase();
+    uint64_t allocations = pt_mem_allocation_count();
+    tick_at(&run, 2600 * MS);
+    assert_int_equal(run.rows[2].row_count, 2);
+    assert_true(pt_mem_allocation_count() == allocations);
+    next_phase();
+    tick_at(&late, 3000 * MS);
+    assert_int_equal(late.rows[2].row_count, 4);
+    assert_bucket(&late, 0, "latency", UP_TO_ONE, 4, 1.4);
+    assert_bucket(&late, 1, "latency", UP_TO_64, 1, 1.4);
+    assert_bucket(&late, 2, "latency", pt_bucket_lower(PT_BUCKET_COUNT - 1), NAN, 1, 1.4);
+    assert_bucket(&late, 3, "other", NAN, pt_bucket_lower(1), 1, 1.4); /* new since then */
+    stop(&late);
+    stop(&run);
+    close(to_child[1]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(to_child[0]);
+    close(from_child[0]);
+    close(from_child[1]);
+}
+
+/* As a program that writes anything at any time does. */
+static void a_histogram_that_fell_starts_again(void **state) {
+    (void)state;
+    struct run run;
+    struct pt_region r;
+    start(&run);
+    tick_at(&run, 0);
+    leave_region(record_all_kinds);
+    set_directory_time(1000);
+    tick_at(&run, 1000 * MS);
+    assert_int_equal(run.rows[2].row_count, 3);
+    DIR *d = opendir(tree.root);
+    struct dirent *e;
+    while ((e = readdir(d)) && e->d_name[0] == '.')
+        ;
+    assert_int_equal(pt_region_open(&r, dirfd(d), e->d_name), 0);
+    closedir(d);
+    int lowered = 0; /* 60 values of 1 become 50, one of 64 becomes two */
+    for (uint32_t i = 0; i < PT_REGION_SHARDS; i++) {
+        uint64_t *buckets = r.at->shards[i].buckets;
+        if (buckets[pt_bucket_of(1)] != 60)
+            continue;
+        buckets[pt_bucket_of(1)] = 50;
+        buckets[pt_bucket_of(64)] = 2;
+        lowered++;
+    }
+    assert_int_equal(lowered, 1);
+    pt_region_close(&r);
+    tick_at(&run, 2000 * MS);
+    assert_int_equal(run.rows[1].row_count, 3);
+    assert_int_equal(run.rows[2].row_count, 0);
+    tick_at(&run, 3000 * MS);
+    assert_int_equal(run.rows[2].row_count, 0);
+    stop(&run);
+}
+
 /* Metrics every half second, directories every second; all of it at the last tick. */
 static void metrics_and_files_are_looked_at_now_and_then(void **state) {
     (void)state;
     struct run run;
-    run_child(record_all_kinds);
+    leave_region(record_all_kinds);
     set_directory_time(1000);
     start(&run);
     tick_at(&run, 0);
     assert_int_equal(run.rows[1].row_count, 3);
-    run_child(record_all_kinds);
+    leave_region(record_all_kinds);
     set_directory_time(2000);
     tick_at(&run, 499 * MS);
     assert_int_equal(run.rows[1].row_count, 0);
@@ -243,7 +404,7 @@ static void metrics_and_files_are_looked_at_now_and_then(void **state) {
     assert_int_equal(run.rows[0].row_count, 6);
     assert_int_equal(run.rows[1].row_count, 6);
     /* a directory that has not changed is not read */
-    run_child(record_all_kinds);
+    leave_region(record_all_kinds);
     set_directory_time(2000);
     tick_at(&run, 2000 * MS);
     assert_int_equal(run.rows[0].row_count, 0);
@@ -258,7 +419,7 @@ static void the_file_of_a_program_that_ended_is_removed(void **state) {
     (void)state;
     struct run run;
     for (int i = 0; i < 3; i++)
-        run_child(record_all_kinds);
+        leave_region(record_all_kinds);
     start(&run);
     tick_at(&run, 0);
     assert_int_equal(run.rows[1].row_count, 9);
@@ -276,6 +437,18 @@ static void the_file_of_a_program_that_ended_is_removed(void **state) {
     stop(&run);
 }
 
+static void a_program_that_died_is_read_to_its_end(void **state) {
+    (void)state;
+    struct run run;
+    run_child(record_all_kinds);
+    start(&run);
+    tick_at(&run, 0);
+    assert_int_equal(run.rows[0].row_count, 6);
+    assert_int_equal(run.rows[1].row_count, 3);
+    assert_int_equal(count_files(), 0);
+    stop(&run);
+}
+
 static void fill_ring(void) {
     expect(pt_start(tree.root) == 0);
     for (int i = 0; i < PT_REGION_SPANS + 10; i++) {
@@ -287,7 +460,7 @@ static void fill_ring(void) {
 static void what_was_dropped_is_a_counter(void **state) {
     (void)state;
     struct run run;
-    run_child(fill_ring);
+    leave_region(fill_ring);
     start(&run);
     tick_at(&run, 0);
     assert_int_equal(run.rows[0].row_count, PT_REGION_SPANS);
@@ -326,7 +499,7 @@ static void a_tick_has_so_many_spans(void **state) {
     (void)state;
     for (int is_last = 0; is_last < 2; is_last++) {
         struct run run;
-        run_child(fill_rings);
+        leave_region(fill_rings);
         end_some(1);
         start(&run);
         run.context.is_last = is_last;
@@ -417,7 +590,7 @@ static void a_file_that_was_cut_is_not_read_any_more(void **state) {
     (void)state;
     struct messages m;
     struct run run;
-    run_child(record_all_kinds);
+    leave_region(record_all_kinds);
     start(&run);
     tick_at(&run, 0);
     DIR *d = opendir(tree.root);
@@ -473,10 +646,15 @@ int main(void) {
         WITH_TREE(a_span_is_a_row_with_what_the_program_gave_it,
                   "a span is a row with what the program gave it, once"),
         WITH_TREE(a_metric_is_a_row_with_its_value, "a metric is a row with its value"),
+        WITH_TREE(histograms_are_recorded_as_their_growth,
+                  "C316: histograms are recorded as the growth of their buckets"),
+        WITH_TREE(a_histogram_that_fell_starts_again, "C316: a histogram that fell starts again"),
         WITH_TREE(metrics_and_files_are_looked_at_now_and_then,
                   "metrics are read twice a second, new files are looked for once a second"),
         WITH_TREE(the_file_of_a_program_that_ended_is_removed,
                   "the file of a program that has ended is read to its end and removed"),
+        WITH_TREE(a_program_that_died_is_read_to_its_end,
+                  "a program that was killed is read to its end, and its file removed"),
         WITH_TREE(what_was_dropped_is_a_counter, "the number of dropped spans is a counter"),
         WITH_TREE(a_tick_has_so_many_spans, "a tick has at most 65,536 spans, but the last one"),
         WITH_TREE(files_of_others_are_told_once, "a file that is not a region is reported once"),

@@ -11,6 +11,7 @@
 #include "base/module.h"
 #include "base/out.h"
 #include "base/scan.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -360,25 +361,78 @@ static void the_directory_of_the_program_is_known(void **state) {
     assert_string_equal(own, expected);
 }
 
-static void escapes_of_json_are_undone(void **state) {
+static void bytes_that_are_not_utf8_are_replaced(void **state) {
     (void)state;
     static const struct {
-        struct pt_str escaped;
-        const char *plain;
+        const char *bytes, *text;
     } cases[] = {
-        { PT_STR("plain"), "plain" },
-        { PT_STR("\\\"a\\\\b\\/c\\n\\t"), "\"a\\b/c\n\t" },
-        { PT_STR("\\u0041\\u00e9\\u20ac"), "A\xc3\xa9\xe2\x82\xac" },
-        { PT_STR("\\ud83d\\ude00!"), "\xf0\x9f\x98\x80!" },
-        { PT_STR("\\ud83dx"), "\xef\xbf\xbdx" },            /* half of a pair */
-        { PT_STR("\\u12g4 \\u1 \\x"), "\\u12g4 \\u1 \\x" }, /* no escapes */
-        { PT_STR("end\\"), "end\\" },
+        { "", "" },
+        { "plain \xc3\xa9 \xf0\x9f\x98\x80", "plain \xc3\xa9 \xf0\x9f\x98\x80" },
+        { "\xff", "\xef\xbf\xbd" },
+        { "a\xc3(b\xe2\x82", "a\xef\xbf\xbd(b\xef\xbf\xbd\xef\xbf\xbd" },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        struct pt_buf plain = { 0 };
-        pt_json_unescape(cases[i].escaped, &plain);
-        assert_str_eq(pt_buf_as_str(&plain), cases[i].plain);
-        pt_buf_release(&plain);
+        struct pt_buf text = { 0 };
+        pt_utf8_add(&text, pt_str_from(cases[i].bytes));
+        assert_str_eq(pt_buf_as_str(&text), cases[i].text);
+        pt_buf_release(&text);
+    }
+}
+
+struct found_value {
+    char path[PT_JSON_PATH_MAX];
+    enum pt_json_kind kind;
+    char *text;
+};
+
+static void keep_value(void *arg, const char *path, struct pt_json_value value) {
+    struct found_value *found = arg;
+    pt_str_copy(found->path, sizeof found->path, pt_str_from(path));
+    found->kind = value.kind;
+    pt_free(found->text);
+    found->text = pt_strndup(value.text);
+}
+
+static void json_strings_are_decoded(void **state) {
+    (void)state;
+    static const struct {
+        const char *escaped, *plain;
+    } cases[] = {
+        { "plain", "plain" },
+        { "", "" },
+        { "\\\"a\\\\b\\/c\\n\\t", "\"a\\b/c\n\t" },
+        { "\\u0041\\u00e9\\u20ac", "A\xc3\xa9\xe2\x82\xac" },
+        { "\\ud83d\\ude00!", "\xf0\x9f\x98\x80!" },
+        { "\\ud83dx", "\xef\xbf\xbdx" },            /* half of a pair */
+        { "\\u12g4 \\u1 \\x", "\\u12g4 \\u1 \\x" }, /* no escapes */
+        { "end\\\\", "end\\" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct found_value found = { .text = NULL };
+        char *text = pt_asprintf("{\"k\\\"\\u0041y\": [\"%s\"]}", cases[i].escaped);
+        assert_int_equal(pt_json_walk(pt_str_from(text), keep_value, &found), 0);
+        assert_string_equal(found.path, "k\"Ay.0");
+        assert_string_equal(found.text, cases[i].plain);
+        assert_int_equal(found.kind, PT_JSON_STRING);
+        pt_free(found.text);
+        pt_free(text);
+    }
+}
+
+static void json_values_have_a_kind(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum pt_json_kind kind;
+    } cases[] = {
+        { "null", PT_JSON_NULL },     { "true", PT_JSON_BOOL },       { "false", PT_JSON_BOOL },
+        { "-1.5e3", PT_JSON_NUMBER }, { "\"null\"", PT_JSON_STRING }, { "\"1\"", PT_JSON_STRING },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct found_value found = { .text = NULL };
+        assert_int_equal(pt_json_walk(pt_str_from(cases[i].text), keep_value, &found), 0);
+        assert_int_equal(found.kind, cases[i].kind);
+        pt_free(found.text);
     }
 }
 
@@ -409,7 +463,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(a_zeroed_descriptor_is_not_open, "a zeroed descriptor is not open, 0 is"),
         PT_TEST(a_closed_descriptor_is_not_open, "a closed descriptor is not open"),
-        PT_TEST(escapes_of_json_are_undone, "escapes of JSON are undone"),
+        PT_TEST(bytes_that_are_not_utf8_are_replaced, "bytes that are not UTF-8 are replaced"),
+        PT_TEST(json_strings_are_decoded, "strings and names of JSON are decoded"),
+        PT_TEST(json_values_have_a_kind, "values of JSON have a kind"),
         PT_TEST(output_to_memory_is_appended_whole, "output to memory is appended whole"),
         PT_TEST(short_output_takes_little_memory,
                 "output that is short takes no more memory than it needs"),

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/time.h>
 
 /* Everything a command starts inherits the writing end of `alive`: it ends when they all have. */
 struct command {
@@ -437,19 +437,26 @@ static void what_the_command_left_running_moves_out_of_its_cgroup(void **state) 
     close_command(&c);
 }
 
+/* Names of the cgroups of recordings. */
+#define GROUP(last_digit) "pitot-3f2a0000-0000-4000-8000-00000000000" last_digit
+#define FORGOTTEN         GROUP("1")
+#define NESTED            GROUP("2")
+#define LOCKED            GROUP("3")
+#define IN_USE            GROUP("4")
+
 /* The parent is not a cgroup at all: the kernel refuses, and the command runs without one. */
 static void a_cgroup_that_cannot_be_used_is_done_without(void **state) {
     (void)state;
     struct command c;
     struct tree tree;
-    struct timeval long_ago[2] = { { 1000, 0 }, { 1000, 0 } };
     tree_make(&tree);
-    const char *const names[] = { "pitot-forgotten", "pitot-just-made", "pitot-in-use/x", "other" };
+    const char *const names[] = { FORGOTTEN, NESTED "/x/y", LOCKED,
+                                  IN_USE,    "other",       "pitot-of-somebody" };
     for (size_t i = 0; i < PT_COUNT(names); i++)
         tree_directory(&tree, names[i]);
-    assert_int_equal(utimes(tree_path(&tree, "pitot-forgotten"), long_ago), 0);
-    assert_int_equal(utimes(tree_path(&tree, "pitot-in-use"), long_ago), 0);
-    assert_int_equal(utimes(tree_path(&tree, "other"), long_ago), 0);
+    tree_put(&tree, IN_USE "/process", ""); /* it cannot be removed */
+    int locked = open(tree_path(&tree, LOCKED), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(locked, LOCK_EX), 0); /* its recorder lives */
     open_command(&c);
     create(&c, "exit 5", tree.root);
     assert_string_equal(c.child.cgroup_path, "");
@@ -457,10 +464,13 @@ static void a_cgroup_that_cannot_be_used_is_done_without(void **state) {
     release(&c);
     assert_int_equal(wait_for_end(&c), 5);
     close_command(&c);
-    assert_int_equal(access(tree_path(&tree, "pitot-forgotten"), F_OK), -1);
-    assert_int_equal(access(tree_path(&tree, "pitot-just-made"), F_OK), 0);
-    assert_int_equal(access(tree_path(&tree, "pitot-in-use"), F_OK), 0);
+    assert_int_equal(access(tree_path(&tree, FORGOTTEN), F_OK), -1);
+    assert_int_equal(access(tree_path(&tree, NESTED), F_OK), -1);
+    assert_int_equal(access(tree_path(&tree, LOCKED), F_OK), 0);
+    assert_int_equal(access(tree_path(&tree, IN_USE), F_OK), 0);
+    close(locked);
     assert_int_equal(access(tree_path(&tree, "other"), F_OK), 0);
+    assert_int_equal(access(tree_path(&tree, "pitot-of-somebody"), F_OK), 0);
     tree_remove(&tree);
 }
 
@@ -483,7 +493,12 @@ static void start_stubborn(struct command *c) {
     assert_string_equal(c->text, "ready");
 }
 
-static void the_first_signal_is_handed_on_the_second_kills(void **state) {
+/* As if the last request were that old. */
+static void let_pass(struct pt_stopping *s, int64_t ns) {
+    s->asked_ns -= ns;
+}
+
+static void the_second_request_adds_sigterm_the_third_kills(void **state) {
     (void)state;
     struct command c;
     start_stubborn(&c);
@@ -491,51 +506,162 @@ static void the_first_signal_is_handed_on_the_second_kills(void **state) {
     assert_false(take_signal(&s, SIGUSR2, false));
     next_word(&c);
     assert_string_equal(c.text, "USR2");
-    assert_int_equal(s.asked_ns, 0);
-    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+    assert_int_equal(s.asked_count, 0);
     assert_false(take_signal(&s, SIGINT, false));
     next_word(&c);
     assert_string_equal(c.text, "INT");
-    assert_false(take_signal(&s, SIGINT, false));
+    take_signal(&s, SIGINT, false); /* at once, by the same sender: the same request */
+    assert_int_equal(s.asked_count, 1);
+    let_pass(&s, 3600 * PT_NS_PER_SECOND);
+    pt_stopping_escalate(&s, INT64_MAX);
+    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX); /* time alone does nothing */
+    take_signal(&s, SIGINT, false);
+    next_word(&c);
+    assert_string_equal(c.text, "INT");
+    next_word(&c);
+    assert_string_equal(c.text, "TERM");
+    let_pass(&s, PT_NS_PER_SECOND);
+    take_signal(&s, SIGINT, false);
     assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
     assert_false(take_signal(&s, SIGCHLD, false));
     assert_true(take_signal(&s, SIGINT, false)); /* nothing is left that could end */
     close_command(&c);
 }
 
-static void a_command_that_goes_on_is_reminded_then_killed(void **state) {
+static void a_key_is_not_forwarded_and_counts_only_in_a_row(void **state) {
     (void)state;
     struct command c;
     start_stubborn(&c);
     struct pt_stopping s = { .child = &c.child };
-    take_signal(&s, SIGINT, true); /* the terminal has told it */
-    int64_t asked_ns = s.asked_ns;
-    assert_int_equal(pt_stopping_deadline(&s) - asked_ns, PT_NS_PER_SECOND);
-    pt_stopping_escalate(&s, asked_ns + PT_NS_PER_SECOND - 1);
-    assert_false(s.has_reminded);
-    pt_stopping_escalate(&s, asked_ns + PT_NS_PER_SECOND);
+    for (int i = 0; i < 9; i++) { /* an interpreter, where Ctrl+C does not mean the end */
+        take_signal(&s, SIGINT, true);
+        assert_int_equal(s.asked_count, 1);
+        let_pass(&s, 3600 * PT_NS_PER_SECOND);
+    }
+    take_signal(&s, SIGINT, true);
+    take_signal(&s, SIGINT, true);
     next_word(&c);
     assert_string_equal(c.text, "TERM"); /* and no INT before it */
-    assert_int_equal(pt_stopping_deadline(&s) - asked_ns, 2 * PT_NS_PER_SECOND);
-    pt_stopping_escalate(&s, asked_ns + 2 * PT_NS_PER_SECOND);
+    take_signal(&s, SIGINT, true);
+    assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
+    close_command(&c);
+}
+
+static void hangup_and_quit_are_forwarded_and_never_counted(void **state) {
+    (void)state;
+    struct command c;
+    open_command(&c);
+    create(&c,
+           "trap 'echo HUP >&9' HUP; trap 'echo QUIT >&9' QUIT; echo ready >&9;"
+           "while :; do sleep 0.01 9>&-; done",
+           NULL);
+    release(&c);
+    next_word(&c);
+    struct pt_stopping s = { .child = &c.child };
+    for (int i = 0; i < 5; i++) {
+        take_signal(&s, SIGHUP, false); /* a server reads its settings again */
+        next_word(&c);
+        assert_string_equal(c.text, "HUP");
+        take_signal(&s, SIGQUIT, false); /* Java prints its threads */
+        next_word(&c);
+        assert_string_equal(c.text, "QUIT");
+    }
+    assert_int_equal(s.asked_count, 0);
+    pt_child_kill_tree(&c.child);
+    wait_for_end(&c);
+    close_command(&c);
+}
+
+static void what_was_ignored_at_the_start_is_not_a_request(void **state) {
+    (void)state;
+    struct command c;
+    start_stubborn(&c);
+    struct pt_stopping s = { .child = &c.child, .had_terminal = true };
+    sigemptyset(&s.ignored);
+    sigaddset(&s.ignored, SIGINT);
+    sigaddset(&s.ignored, SIGHUP);
+    for (int i = 0; i < 5; i++)
+        take_signal(&s, SIGINT, true);
+    take_signal(&s, SIGHUP, true);
+    assert_int_equal(s.asked_count, 0);
+    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+    s.child = NULL;
+    assert_false(take_signal(&s, SIGHUP, false)); /* nohup */
+    assert_false(take_signal(&s, SIGINT, true));
+    assert_true(take_signal(&s, SIGINT, false)); /* kill -INT of a background job */
+    pt_child_kill_tree(&c.child);
+    wait_for_end(&c);
+    close_command(&c);
+}
+
+static void a_stop_that_pitot_begins_has_a_grace_time(void **state) {
+    (void)state;
+    struct command c;
+    start_stubborn(&c);
+    struct pt_stopping s = { .child = &c.child, .grace_ns = 7 };
+    pt_stopping_begin(&s, 1000);
+    next_word(&c);
+    assert_string_equal(c.text, "TERM");
+    assert_int_equal(pt_stopping_deadline(&s), 1007);
+    pt_stopping_begin(&s, 1005); /* once */
+    pt_stopping_escalate(&s, 1006);
+    assert_int_equal(pt_stopping_deadline(&s), 1007);
+    pt_stopping_escalate(&s, 1007);
     assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
     assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
     close_command(&c);
 }
 
-static void patience_waits_for_a_second_signal(void **state) {
+/* A process without a terminal that had one. */
+static void after_the_loss_of_the_terminal_grace_comes_before_sigterm(void **state) {
+    (void)state;
+    struct command c;
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        start_stubborn(&c);
+        struct pt_stopping s = { .child = &c.child, .grace_ns = 7, .had_terminal = true };
+        take_signal(&s, SIGHUP, false); /* it is not handled: the command ends */
+        assert_true(s.deadline_ns > 0);
+        int64_t lost_ns = s.deadline_ns;
+        s.has_sent_terminate = false;
+        pt_stopping_escalate(&s, lost_ns);
+        assert_true(s.has_sent_terminate);
+        assert_int_equal(pt_stopping_deadline(&s), lost_ns + 7);
+        assert_int_equal(wait_for_end(&c), 128 + SIGHUP);
+        close_command(&c);
+        open_command(&c);
+        create(&c, "trap '' HUP; echo ready >&9; sleep 100", NULL);
+        release(&c);
+        next_word(&c);
+        s = (struct pt_stopping){ .child = &c.child, .grace_ns = 7, .had_terminal = true };
+        take_signal(&s, SIGHUP, false); /* `pitot -- nohup ...` */
+        assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
+        pt_child_kill_tree(&c.child);
+        wait_for_end(&c);
+        close_command(&c);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void the_command_itself_cannot_ask(void **state) {
     (void)state;
     struct command c;
     start_stubborn(&c);
-    struct pt_stopping s = { .child = &c.child, .is_patient = true };
-    take_signal(&s, SIGTERM, false);
+    struct pt_stopping s = { .child = &c.child };
+    struct signalfd_siginfo info = { .ssi_signo = SIGTERM,
+                                     .ssi_code = SI_USER,
+                                     .ssi_pid = (uint32_t)c.child.pid };
+    assert_false(pt_stopping_take(&s, &info)); /* kill 0 */
+    assert_int_equal(s.asked_count, 0);
+    take_signal(&s, SIGUSR2, false);
     next_word(&c);
-    assert_string_equal(c.text, "TERM");
-    pt_stopping_escalate(&s, s.asked_ns + 100 * PT_NS_PER_SECOND);
-    assert_false(s.has_killed);
-    assert_int_equal(pt_stopping_deadline(&s), INT64_MAX);
-    take_signal(&s, SIGTERM, false);
-    assert_int_equal(wait_for_end(&c), 128 + SIGKILL);
+    assert_string_equal(c.text, "USR2"); /* and no TERM before it */
+    pt_child_kill_tree(&c.child);
+    wait_for_end(&c);
     close_command(&c);
 }
 
@@ -559,11 +685,21 @@ int main(void) {
         PT_TEST(the_command_ends_unrun_if_the_recorder_dies_first,
                 "the command ends unrun if the recorder dies first"),
         PT_TEST(a_signal_reaches_the_command, "C017: a signal reaches the command"),
-        PT_TEST(the_first_signal_is_handed_on_the_second_kills,
-                "C016 C017: the first signal is handed on, the second kills"),
-        PT_TEST(a_command_that_goes_on_is_reminded_then_killed,
-                "C017: a command that goes on is reminded after 1 s and killed after 2 s"),
-        PT_TEST(patience_waits_for_a_second_signal, "patience waits for a second signal"),
+        PT_TEST(the_second_request_adds_sigterm_the_third_kills,
+                "C016 C017: the second request to stop adds SIGTERM, the third kills; time alone "
+                "does nothing"),
+        PT_TEST(a_key_is_not_forwarded_and_counts_only_in_a_row,
+                "C321: a key of the terminal is not forwarded, and counts only in a row"),
+        PT_TEST(hangup_and_quit_are_forwarded_and_never_counted,
+                "C321: SIGHUP and SIGQUIT are forwarded and never counted"),
+        PT_TEST(what_was_ignored_at_the_start_is_not_a_request,
+                "C321: a signal that was ignored at the start is not a request to stop"),
+        PT_TEST(a_stop_that_pitot_begins_has_a_grace_time,
+                "C017 C321: a stop that Pitot begins has a grace time"),
+        PT_TEST(after_the_loss_of_the_terminal_grace_comes_before_sigterm,
+                "C321: after the loss of the terminal the grace time comes before SIGTERM too"),
+        PT_TEST(the_command_itself_cannot_ask,
+                "C321: what the command sends to its group or parent is not a request"),
         PT_TEST(without_a_command_a_signal_is_for_pitot,
                 "C002: without a command a signal is for Pitot"),
         PT_TEST(what_an_ended_command_left_running_is_found_and_ended,

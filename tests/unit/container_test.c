@@ -1,5 +1,6 @@
 /* Rows of containers on captured trees, and on cgroups made for the test where allowed. */
 #include "capture.h"
+#include "tree.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -213,12 +214,13 @@ static void v1_time_is_told_by_cpu(void **state) {
     stop(&run);
 }
 
-static void without_a_command_pitots_own_group_is_the_recorded_one(void **state) {
+static void without_a_command_no_group_is_the_recorded_one(void **state) {
     (void)state;
     struct run run = { 0 };
     assert_int_equal(start(&run, "cgroup-v1-docker"), 0);
     tick_after(&run, 0);
-    assert_cell(&run, "/user.slice", "cIsRecorded", 1);
+    assert_cell(&run, "/user.slice", "cIsRecorded", 0);
+    assert_absent(&run, "/user.slice", "cIsShared");
     assert_cell(&run, "/user.slice", "cCpuTime", 1000000000);
     assert_cell(&run, "/user.slice", "cMemoryUsed", 100000000);
     assert_absent(&run, "/user.slice", "cMemoryLimit");
@@ -303,39 +305,93 @@ static void the_tightest_limit_may_be_far_above(void **state) {
     tick_after(&run, 0);
     static const char scope[] =
         "/user.slice/user-1000.slice/user@1000.service/app.slice/app-term.scope";
-    assert_cell(&run, scope, "cIsRecorded", 1);
+    assert_cell(&run, scope, "cIsRecorded", 0);
     assert_cell(&run, scope, "cMemoryTightestLimit", 8589934592);
     assert_cores(&run, scope, "cCpuTightestLimit", 3);
     assert_cell(&run, scope, "cWorkingSet", 0);
     stop(&run);
 }
 
-static void on_a_hybrid_machine_each_path_has_only_its_own_numbers(void **state) {
+static const char hybrid_v2[] = "/pitot-0b6c7a52-1111-4222-8333-944455566677";
+
+static void on_a_hybrid_machine_the_command_has_one_row(void **state) {
+    (void)state;
+    struct run run = { 0 };
+    run.target = (struct pt_target){ .pids = { 3846 },
+                                     .pid_count = 1,
+                                     .own_group = "pitot-0b6c7a52-1111-4222-8333-944455566677" };
+    assert_int_equal(start(&run, "cgroup-hybrid"), 0);
+    tick_after(&run, 0);
+    assert_int_equal(run.rows[0].row_count, 1);
+    assert_cell(&run, hybrid_v2, "cIsRecorded", 1);
+    assert_cell(&run, hybrid_v2, "cIsShared", 0);
+    assert_cell(&run, hybrid_v2, "cCpuTime", 1500000000);
+    assert_cell(&run, hybrid_v2, "cCpuTimeUserMode", 100);
+    assert_cell(&run, hybrid_v2, "cCpuPressureSome", 7);
+    assert_cell(&run, hybrid_v2, "cNumProcesses", 1);
+    /* limits of a group hold for everybody in it, its usage is that of all of them */
+    assert_cell(&run, hybrid_v2, "cMemoryTightestLimit", 8000000000);
+    assert_cell(&run, hybrid_v2, "cNumProcessors", 2);
+    assert_absent(&run, hybrid_v2, "cMemoryUsed");
+    stop(&run);
+}
+
+static void a_process_alone_in_its_groups_owns_their_numbers(void **state) {
     (void)state;
     struct run run = { 0 };
     run.target = (struct pt_target){ .pids = { 3846 }, .pid_count = 1 };
     assert_int_equal(start(&run, "cgroup-hybrid"), 0);
-    tick_after(&run, 0);
-    assert_int_equal(run.rows[0].row_count, 2);
-    static const char v2[] = "/pitot-0b6c7a52-1111-4222-8333-944455566677";
-    static const char v1[] = "/process_api/268292268f444364f8f61a3293fc6039";
-    assert_cell(&run, v2, "cIsRecorded", 1);
-    assert_cell(&run, v2, "cCgroupVersion", 2);
-    assert_cell(&run, v2, "cCpuTime", 1500000000);
-    assert_cell(&run, v2, "cCpuTimeUserMode", 100);
-    assert_cell(&run, v2, "cCpuPressureSome", 7);
-    assert_cell(&run, v2, "cNumProcesses", 1);
-    assert_absent(&run, v2, "cMemoryUsed");
-    assert_absent(&run, v2, "cMemoryTightestLimit");
-    assert_absent(&run, v2, "cNumProcessors");
-    assert_cell(&run, v1, "cIsRecorded", 1);
-    assert_cell(&run, v1, "cCgroupVersion", 1);
-    assert_cell(&run, v1, "cMemoryUsed", 4153344);
-    assert_cell(&run, v1, "cMemoryTightestLimit", 8000000000);
-    assert_absent(&run, v1, "cMemoryLimit");
-    assert_absent(&run, v1, "cCpuTime");
-    assert_absent(&run, v1, "cCpuPressureSome");
+    for (int i = 0; i < 3; i++) {
+        tick_after(&run, i * 3 * PT_NS_PER_SECOND);
+        assert_int_equal(run.rows[0].row_count, 1);
+        assert_cell(&run, hybrid_v2, "cIsRecorded", 1);
+        assert_cell(&run, hybrid_v2, "cIsShared", 0);
+        assert_cell(&run, hybrid_v2, "cCgroupVersion", 1);
+        assert_cell(&run, hybrid_v2, "cCpuTime", 1500000000);
+        assert_cell(&run, hybrid_v2, "cMemoryUsed", 4153344);
+        assert_cell(&run, hybrid_v2, "cMemoryTightestLimit", 8000000000);
+        assert_absent(&run, hybrid_v2, "cMemoryLimit");
+    }
     stop(&run);
+}
+
+static void a_service_is_shared_unless_all_its_processes_are_recorded(void **state) {
+    (void)state;
+    static const char nginx[] = "/system.slice/nginx.service";
+    struct run run = { .target = { .pids = { 800 }, .pid_count = 1 } };
+    assert_int_equal(start(&run, "cgroup-v2-systemd"), 0);
+    tick_after(&run, 0);
+    assert_cell(&run, nginx, "cIsRecorded", 1);
+    assert_cell(&run, nginx, "cIsShared", 0);
+    stop(&run);
+    /* another process is recorded: this one only has the same cgroup */
+    run = (struct run){ .target = { .pids = { 801 }, .pid_count = 1 } };
+    struct tree tree;
+    tree_make(&tree);
+    tree_put(&tree, "proc/801/cgroup", "0::/a.service\n");
+    tree_put(&tree, "proc/800/stat",
+             "800 (nginx) S 1 800 800 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 "
+             "0 500 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n");
+    tree_put(&tree, "proc/self/mountinfo", "35 31 0:32 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    tree_put(&tree, "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+    tree_put(&tree, "sys/fs/cgroup/a.service/cpu.stat", "usage_usec 5\n");
+    tree_put(&tree, "sys/fs/cgroup/a.service/cgroup.procs", "800\n801\n");
+    char *proc = pt_asprintf("%s/proc", tree.root), *sys = pt_asprintf("%s/sys", tree.root);
+    start_on(&run, proc, sys, tree.root);
+    struct pt_err err;
+    assert_int_equal(pt_container_collector.open(run.state, &run.context, &err), 0);
+    tick_after(&run, 0);
+    assert_cell(&run, "/a.service", "cIsRecorded", 1);
+    assert_cell(&run, "/a.service", "cIsShared", 1);
+    assert_cell(&run, "/a.service", "cCpuTime", 5000);
+    /* it ends: now the recorded one is alone */
+    tree_put(&tree, "sys/fs/cgroup/a.service/cgroup.procs", "801\n");
+    tick_after(&run, 6 * PT_NS_PER_SECOND);
+    assert_cell(&run, "/a.service", "cIsShared", 0);
+    stop(&run);
+    pt_free(proc);
+    pt_free(sys);
+    tree_remove(&tree);
 }
 
 static void a_command_in_no_group_gets_the_row_of_the_root(void **state) {
@@ -346,6 +402,7 @@ static void a_command_in_no_group_gets_the_row_of_the_root(void **state) {
     tick_after(&run, 0);
     assert_int_equal(run.rows[0].row_count, 1);
     assert_cell(&run, "/", "cIsRecorded", 1);
+    assert_cell(&run, "/", "cIsShared", 1);
     assert_cell(&run, "/", "cCpuTime", 72000000000);
     assert_cell(&run, "/", "cMemoryUsed", 1000000000);
     assert_cell(&run, "/", "cNumProcessors", 2);
@@ -360,7 +417,7 @@ static void inside_a_container_its_own_row_has_its_id(void **state) {
     assert_int_equal(run.rows[0].row_count, 1);
     assert_text(&run, ID3, "cRuntime", "docker");
     assert_text(&run, ID3, "cPath", "/");
-    assert_cell(&run, ID3, "cIsRecorded", 1);
+    assert_cell(&run, ID3, "cIsRecorded", 0);
     assert_cell(&run, ID3, "cMemoryLimit", 1073741824);
     assert_cores(&run, ID3, "cCpuTightestLimit", 1.5);
     stop(&run);
@@ -399,7 +456,7 @@ static void slurm_jobs_and_lxc_containers_are_rows(void **state) {
     assert_text(&run, "/slurm/uid_1000/job_42", "cName", "job_42");
     assert_text(&run, "/slurm/uid_1000/job_42/step_batch", "cName", "job_42/step_batch");
     assert_text(&run, "/system.slice/slurmstepd.scope/job_43/step_0", "cRuntime", "slurm");
-    assert_cell(&run, task, "cIsRecorded", 1);
+    assert_cell(&run, task, "cIsRecorded", 0);
     assert_cell(&run, task, "cCpuTime", 36000000000);
     stop(&run);
     run = (struct run){ 0 };
@@ -486,7 +543,7 @@ static void a_sleeper_keeps_the_time_of_its_last_read(void **state) {
 
 static void few_descriptors_are_enough(void **state) {
     (void)state;
-    struct run run = { 0 };
+    struct run run = { .target = { .pids = { 800 }, .pid_count = 1 } };
     assert_int_equal(start(&run, "cgroup-v2-systemd"), 0);
     run.context.fd_budget = 3;
     tick_after(&run, 0);
@@ -538,7 +595,7 @@ static int count_descriptors(void) {
 /* Where no descriptor is left, all that are kept are given back, and none is kept from then on. */
 static void without_descriptors_all_are_given_back(void **state) {
     (void)state;
-    struct run run = { 0 };
+    struct run run = { .target = { .pids = { 800 }, .pid_count = 1 } };
     struct rlimit limit, low;
     assert_int_equal(start(&run, "cgroup-v2-systemd"), 0);
     int at_start = count_descriptors();
@@ -781,14 +838,18 @@ int main(void) {
                 "C084 C085 C086 C087 C088 C089 C090 C091 C092 C093 C094 C095 C099: a v1 container "
                 "has all its numbers"),
         PT_TEST(v1_time_is_told_by_cpu, "C099: v1 tells the time by CPU"),
-        PT_TEST(without_a_command_pitots_own_group_is_the_recorded_one,
-                "C097: without a command Pitot's own group is the recorded one"),
+        PT_TEST(without_a_command_no_group_is_the_recorded_one,
+                "C097: without a command no group is the recorded one; Pitot's own has a row"),
         PT_TEST(v2_services_and_containers_have_all_their_numbers,
                 "C084 C085 C086 C087 C088 C089 C090 C091 C092 C093 C094 C096 C099: v2 services and "
                 "containers have all their numbers"),
         PT_TEST(the_tightest_limit_may_be_far_above, "C096: the tightest limit may be far above"),
-        PT_TEST(on_a_hybrid_machine_each_path_has_only_its_own_numbers,
-                "C095 C096: on a hybrid machine each path has only its own numbers"),
+        PT_TEST(on_a_hybrid_machine_the_command_has_one_row,
+                "C095 C096 C328: on a hybrid machine exactly one row is that of the command"),
+        PT_TEST(a_process_alone_in_its_groups_owns_their_numbers,
+                "a process alone in its groups owns the numbers of all hierarchies"),
+        PT_TEST(a_service_is_shared_unless_all_its_processes_are_recorded,
+                "a cgroup is shared unless all its processes are recorded"),
         PT_TEST(a_command_in_no_group_gets_the_row_of_the_root,
                 "C097: a command in no group gets the row of the root"),
         PT_TEST(inside_a_container_its_own_row_has_its_id,

@@ -231,6 +231,63 @@ static void test_methods(void **state) {
     assert_non_null(strstr(err.text, "'ptrace'"));
 }
 
+/* What is refused before anything is sampled, with the reason of each method that was asked for. */
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        enum pt_cpu_method method;
+        struct pt_perf_options how;
+        bool is_command;
+        int rc;
+        const char *text;
+    } cases[] = {
+        { PT_CPU_TIMER,
+          { .rate_hz = 99 },
+          false,
+          -ENOTSUP,
+          "cannot sample CPU time: timer: only for commands, not for running processes" },
+        { PT_CPU_PYTHON, { .rate_hz = 99 }, false, -ENOTSUP, "cannot sample CPU time: " },
+        { PT_CPU_TIMER,
+          { .rate_hz = 99, .is_off_cpu = true },
+          false,
+          -ENOTSUP,
+          "cannot sample CPU time: " },
+        { PT_CPU_TIMER, { .rate_hz = 99 }, true, -ENOEXEC, "is statically linked" },
+        { PT_CPU_PYTHON, { .rate_hz = 99 }, true, -ENOTSUP, "cannot sample CPU time: " },
+    };
+    char path[] = "/tmp/pitot-python-XXXXXX";
+    struct made_program p = make_program(NULL);
+    struct pt_fs fs;
+    struct pt_err err;
+    close(mkstemp(path));
+    write_file(path, &p, sizeof p);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(pt_fs_open(&fs, "/proc", "/sys", "/", &err), 0);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_cpu_sampling s;
+        struct pt_cpu_sampling_options o = { .fs = &fs,
+                                             .how = cases[i].how,
+                                             .method = cases[i].method,
+                                             .program = cases[i].is_command ? path : NULL };
+        pid_t pid = getppid(); /* Pitot itself is left out */
+        int rc = cases[i].is_command ? pt_cpu_sampling_choose(&s, &o, &err)
+                                     : pt_cpu_sampling_attach(&s, &o, &pid, 1, &err);
+        assert_int_equal(rc, cases[i].rc);
+        if (!strstr(err.text, cases[i].text))
+            fail_msg("%s is not in %s", cases[i].text, err.text);
+        assert_false(s.helper.is_started);
+        pt_cpu_sampling_release(&s);
+    }
+    struct pt_cpu_sampling s;
+    struct pt_cpu_sampling_options o = { .fs = &fs, .method = PT_CPU_AUTO };
+    assert_int_equal(pt_cpu_sampling_attach(&s, &o, &(pid_t){ getpid() }, 1, &err), -ESRCH);
+    assert_string_equal(err.text, "no process to profile");
+    assert_false(s.helper.is_started);
+    pt_cpu_sampling_release(&s);
+    pt_fs_close(&fs);
+    unlink(path);
+}
+
 static void start_recording(struct pt_recording *r, struct pt_fs *fs, struct pt_pythons *pythons) {
     struct pt_err err;
     assert_int_equal(pt_fs_open(fs, "/proc", "/sys", "/", &err), 0);
@@ -277,6 +334,8 @@ static void test_rest(void **state) {
     const struct pt_profile_sample *samples = r.profile.samples.at;
     assert_int_equal(samples[1].stack, samples[0].stack);
     assert_int_equal(samples[1].thread, samples[0].thread);
+    assert_int_equal(samples[1].gil, 0); /* nobody looked */
+    assert_int_equal(r.profile.meta.gil_known, 0);
     assert_int_equal(pt_profile_value(&r.profile, 1, 0), 9);
     /* its thread has ended: another one of that number was never seen */
     pt_recording_take(&r, &rest, NULL);
@@ -363,6 +422,7 @@ int main(void) {
         PT_TEST(test_path, "C241: a program is looked for in PATH"),
         PT_TEST(test_preload, "libraries are preloaded one before the other"),
         PT_TEST(test_methods, "C241: every way has a name, and another name is refused"),
+        PT_TEST(test_refused, "C241: methods that cannot be used are refused with their reasons"),
         PT_TEST(test_missed, "C241: a sample stands for the periods that had none"),
         PT_TEST(test_rest, "C241: what a thread used behind its last sample belongs to its stack"),
         PT_TEST(test_bare, "C241: what has no frames of Python is shown as that"),

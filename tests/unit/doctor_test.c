@@ -10,11 +10,11 @@
 #include <stdio.h>
 
 static const char *const expected_ids[] = {
-    "kernel",  "procfs",     "output",   "tick",        "clock",       "memory",      "nofile",
-    "hidepid", "process_io", "smaps",    "proc_events", "taskstats",   "diskstats",   "pressure",
-    "cgroup",  "own_cgroup", "cpufreq",  "perf",        "cpu_profile", "pmu",         "kptr",
-    "rapl",    "nvml",       "dri",      "gpu_tools",   "http_client", "http_server", "elf",
-    "snappy",  "sqlite",     "terminal",
+    "kernel",      "procfs",  "output",     "tick",    "clock",       "memory",      "nofile",
+    "priority",    "hidepid", "process_io", "smaps",   "proc_events", "taskstats",   "diskstats",
+    "pressure",    "cgroup",  "own_cgroup", "cpufreq", "perf",        "cpu_profile", "confined",
+    "pmu",         "kptr",    "rapl",       "nvml",    "dri",         "gpu_tools",   "http_client",
+    "http_server", "elf",     "snappy",     "sqlite",  "terminal",
 };
 
 static void open_live(struct pt_fs *fs) {

@@ -123,19 +123,17 @@ static void test_lines(void **state) {
         assert_false(symbols[i].is_global);
     }
     size_t count = elf.module->lines(elf.state, address, lines);
-    if (count > 0) { /* with debug information */
-        assert_int_equal(count, 2);
-        assert_string_equal(lines[0].function, "inner");
-        assert_int_equal(lines[0].line, INNER + 1);
-        assert_int_equal(lines[0].first_line, INNER);
-        assert_true(lines[0].is_inlined);
-        assert_non_null(strstr(lines[0].file, "elf_test.c"));
-        assert_string_equal(lines[1].function, "outer");
-        assert_int_equal(lines[1].line, OUTER + 1);
-        assert_int_equal(lines[1].first_line, OUTER);
-        assert_false(lines[1].is_inlined);
-        assert_non_null(strstr(lines[1].file, "elf_test.c"));
-    }
+    assert_int_equal(count, 2);
+    assert_string_equal(lines[0].function, "inner");
+    assert_int_equal(lines[0].line, INNER + 1);
+    assert_int_equal(lines[0].first_line, INNER);
+    assert_true(lines[0].is_inlined);
+    assert_non_null(strstr(lines[0].file, "elf_test.c"));
+    assert_string_equal(lines[1].function, "outer");
+    assert_int_equal(lines[1].line, OUTER + 1);
+    assert_int_equal(lines[1].first_line, OUTER);
+    assert_false(lines[1].is_inlined);
+    assert_non_null(strstr(lines[1].file, "elf_test.c"));
     assert_int_equal(elf.module->lines(elf.state, 8, lines), 0);
     pt_elf_close(&elf);
     assert_null(elf.state);

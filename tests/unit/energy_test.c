@@ -9,6 +9,7 @@
 #include "source/kernel/rapl.h"
 #include "report/energy_text.h"
 
+#include <math.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -253,7 +254,8 @@ static const struct pt_schema schema = { tables, PT_COUNT(tables) };
 struct run {
     struct pt_energy_meter meter;
     struct pt_sample sample;
-    struct pt_figure_reader figures;
+    struct pt_figure_stream figures;
+    double cpu_busy, own_cpu; /* NAN: unknown */
     struct pt_energy_basis basis;
     struct pt_energy_report report;
 };
@@ -262,7 +264,9 @@ static void begin(struct run *r) {
     *r = (struct run){ 0 };
     pt_energy_meter_init(&r->meter, &schema);
     pt_sample_init(&r->sample, &schema);
-    r->figures.is_known[PT_FIGURE_CPU] = true;
+    pt_figure_stream_init(&r->figures, &schema);
+    r->cpu_busy = 0;
+    r->own_cpu = NAN;
 }
 
 static void at_second(struct run *r, double seconds) {
@@ -271,9 +275,8 @@ static void at_second(struct run *r, double seconds) {
 }
 
 static void busy(struct run *r, double cpu_percent, double tree_percent) {
-    r->figures.values[PT_FIGURE_CPU] = cpu_percent;
-    r->figures.values[PT_FIGURE_COMMAND_CPU] = tree_percent;
-    r->figures.is_known[PT_FIGURE_COMMAND_CPU] = true;
+    r->cpu_busy = cpu_percent / 100;
+    r->own_cpu = tree_percent / 100;
 }
 
 static void domain(struct run *r, const char *name, int64_t microjoules) {
@@ -310,6 +313,9 @@ static void engine(struct run *r, double requests, double prompt, double generat
 }
 
 static void take(struct run *r) {
+    pt_figure_stream_add(&r->figures, &r->sample);
+    r->figures.now[PT_FIGURE_CPU_BUSY].value = r->cpu_busy;
+    r->figures.now[PT_FIGURE_OWN_CPU].value = r->own_cpu;
     pt_energy_meter_add(&r->meter, &r->sample, &r->figures);
 }
 
@@ -320,6 +326,7 @@ static void finish(struct run *r) {
 static void end(struct run *r) {
     pt_energy_report_release(&r->report);
     pt_energy_meter_release(&r->meter);
+    pt_figure_stream_release(&r->figures);
     pt_sample_release(&r->sample);
 }
 
@@ -657,7 +664,7 @@ static void unknown_utilisation_is_half_and_told(void **state) {
     (void)state;
     struct run r;
     begin(&r);
-    r.figures.is_known[PT_FIGURE_CPU] = false;
+    r.cpu_busy = NAN;
     at_second(&r, 0);
     take(&r);
     at_second(&r, 10);
@@ -866,7 +873,43 @@ static void energy_per_request_token_and_phase(void **state) {
     end(&r);
 }
 
-static void an_engine_started_anew_counts_from_zero(void **state) {
+static void cost_and_carbon_per_request_and_token(void **state) {
+    (void)state;
+    struct run r;
+    engine_run(&r);
+    r.basis.price_kwh = (struct pt_given){ true, 0.36 };
+    r.basis.carbon_intensity = (struct pt_given){ true, 720 };
+    r.basis.pue = (struct pt_given){ true, 1 };
+    finish(&r);
+    const double kwh = (1000 + 3e-6) / 3.6e6;
+    assert_near(figure(&r, PT_ENERGY_COST_PER_REQUEST)->value, kwh * 0.36 / 4);
+    assert_near(figure(&r, PT_ENERGY_COST_PER_1000_TOKENS)->value, kwh * 0.36);
+    assert_near(figure(&r, PT_ENERGY_CO2E_PER_REQUEST)->value, kwh * 720 / 4);
+    assert_near(figure(&r, PT_ENERGY_CO2E_PER_1000_TOKENS)->value, kwh * 720);
+    assert_string_equal(figure(&r, PT_ENERGY_CO2E_PER_REQUEST)->method,
+                        "whole machine / 4 finished requests");
+    end(&r);
+}
+
+/* No count grows while its only request is in the prefill. */
+static void an_engine_with_one_request_is_not_idle(void **state) {
+    (void)state;
+    struct run r;
+    begin(&r);
+    static const int64_t joules[] = { 0, 100, 107 };
+    for (int i = 0; i < 3; i++) {
+        at_second(&r, i);
+        domain(&r, "psys", joules[i] * 1000000);
+        engine(&r, 5, 0, 0, 1, 1);
+        pt_set_f64(&r.sample.batches[2], engine_running, i == 1);
+        take(&r);
+    }
+    finish(&r);
+    assert_near(figure(&r, PT_ENERGY_ENGINE_IDLE)->value, 7);
+    end(&r);
+}
+
+static void what_an_engine_did_up_to_a_restart_is_unknown(void **state) {
     (void)state;
     struct run r;
     begin(&r);
@@ -878,7 +921,7 @@ static void an_engine_started_anew_counts_from_zero(void **state) {
         take(&r);
     }
     finish(&r);
-    assert_near(figure(&r, PT_ENERGY_PER_REQUEST)->value, 3); /* 45 J / (10 + 3 + 2) */
+    assert_near(figure(&r, PT_ENERGY_PER_REQUEST)->value, 3.75); /* 45 J / (10 + 2) */
     assert_int_equal(figure(&r, PT_ENERGY_PER_1000_TOKENS)->provenance, PT_UNKNOWN);
     assert_int_equal(figure(&r, PT_ENERGY_PREFILL)->provenance, PT_UNKNOWN);
     end(&r);
@@ -916,9 +959,15 @@ static void the_tree_gets_its_share_of_busy_time(void **state) {
     /* half of 300 J; GPU: 1200 J less 20 W x 10 s */
     assert_near(figure(&r, PT_ENERGY_TREE)->value, 150 + 1000);
     assert_int_equal(figure(&r, PT_ENERGY_TREE)->provenance, PT_MODELLED);
+    assert_string_equal(figure(&r, PT_ENERGY_TREE)->method,
+                        "CPU energy x 50 % (its share of busy CPU time), including idle power (not "
+                        "measured before the run); GPU energy above the power at the start");
     end(&r);
     tree_run(&r, false);
     assert_near(figure(&r, PT_ENERGY_TREE)->value, 150);
+    assert_string_equal(figure(&r, PT_ENERGY_TREE)->method,
+                        "CPU energy x 50 % (its share of busy CPU time), including idle power (not "
+                        "measured before the run)");
     end(&r);
 }
 
@@ -1117,7 +1166,12 @@ int main(void) {
         PT_TEST(regions_are_found_by_code_and_name, "C290: regions are found by code and name"),
         PT_TEST(energy_per_request_token_and_phase,
                 "C290: energy per request, per 1,000 tokens and by phase"),
-        PT_TEST(an_engine_started_anew_counts_from_zero, "C290: a restarted engine counts from 0"),
+        PT_TEST(cost_and_carbon_per_request_and_token,
+                "C290: cost and carbon per request and per 1,000 tokens"),
+        PT_TEST(an_engine_with_one_request_is_not_idle,
+                "C290: an engine with one running request is not idle"),
+        PT_TEST(what_an_engine_did_up_to_a_restart_is_unknown,
+                "C290: what an engine did between the last scrape and a restart is unknown"),
         PT_TEST(without_an_engine_there_are_no_phases, "C290: without an engine, no phases"),
         PT_TEST(the_tree_gets_its_share_of_busy_time,
                 "C290: the recorded tree gets its share of busy time, and GPUs above idle"),

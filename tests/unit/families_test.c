@@ -31,15 +31,15 @@ PT_TABLE(proc, PT_TABLE_ROWS(PROCESSES, "procs", NULL), "Processes", PROCESS_COL
 
 PT_TABLE(event, PT_TABLE_ROWS(EVENTS, "events", NULL), "Events", EVENT_COLUMNS, "nowhere");
 
-#define APP_COLUMNS(X, t)                             \
-    X(t, pid, "aPid", KEY, I64, NONE, 0, "")          \
-    X(t, name, "aName", KEY, STRING, NONE, 0, "")     \
-    X(t, labels, "aLabels", KEY, STRING, NONE, 0, "") \
-    X(t, kind, "aKind", INFO, STRING, NONE, 0, "")    \
-    X(t, unit, "aUnit", INFO, STRING, NONE, 0, "")    \
-    X(t, value, "aValue", GAUGE, F64, NONE, 0, "")    \
-    X(t, count, "aCount", COUNTER, I64, COUNT, 0, "") \
-    X(t, sum, "aSum", COUNTER, F64, NONE, 0, "")      \
+#define APP_COLUMNS(X, t)                                               \
+    X(t, pid, "aPid", KEY, I64, NONE, 0, "", .role = PT_ROLE_PROCESS)   \
+    X(t, name, "aName", KEY, STRING, NONE, 0, "", .role = PT_ROLE_NAME) \
+    X(t, labels, "aLabels", KEY, STRING, NONE, 0, "")                   \
+    X(t, kind, "aKind", INFO, STRING, NONE, 0, "")                      \
+    X(t, unit, "aUnit", INFO, STRING, NONE, 0, "")                      \
+    X(t, value, "aValue", GAUGE, F64, NONE, 0, "")                      \
+    X(t, count, "aCount", COUNTER, I64, COUNT, 0, "")                   \
+    X(t, sum, "aSum", COUNTER, F64, NONE, 0, "")                        \
     X(t, buckets, "aBuckets", INFO, STRING, NONE, 0, "")
 
 PT_TABLE(app, PT_TABLE_ROWS(METRICS, "apps", NULL), "Metrics", APP_COLUMNS, "nowhere");

@@ -759,7 +759,30 @@ static void a_row_has_the_names_users_know(void **state) {
         { "gThrottleReasons", 0x44 },
         { "gNvlinkActive", 2 },
         { "gViolationPower", 1000 },
+        { "gViolationThermal", 2000 },
+        { "gViolationSync", 3000 },
+        { "gViolationBoard", 4000 },
+        { "gViolationReliability", 5000 },
         { "gRemappedRowsCorrectable", 5 },
+        { "gRemappedRowsUncorrectable", 6 },
+        { "gRemapPending", 1 },
+        { "gRemapFailed", 0 },
+        { "gEccSingleBitLifetime", 11 },
+        { "gEccDoubleBitLifetime", 12 },
+        { "gRetiredPagesSingle", 4 },
+        { "gRetiredPagesDouble", 0 },
+        { "gMemoryReservedMb", 512 },
+        { "gClockVideoMhz", 1500 },
+        { "gUtilizationEncoder", 7 },
+        { "gUtilizationDecoder", 8 },
+        { "gPcieGeneration", 5 },
+        { "gPcieWidth", 16 },
+        { "gPcieReplays", 3 },
+        { "gPcieTxBytes", 111 },
+        { "gPcieRxBytes", 222 },
+        { "gNvlinkTxBytes", 1048576 * 1024.0 }, /* the driver counts KiB */
+        { "gNvlinkRxBytes", 2097152 * 1024.0 },
+        { "gPowerInstantW", 498 },
     };
     struct collected c;
     assert_int_equal(open_collector(&c, "static-x86", "devices 1\n" SCRIPT_GPU), 0);
@@ -778,6 +801,33 @@ static void a_row_has_the_names_users_know(void **state) {
     assert_null_cell(b, 0, "gFanRpm");
     for (int source = 0; source < 3; source++)
         assert_true(pt_get_time(b, 0, source) > 0);
+    close_collector(&c);
+}
+
+static void an_instance_of_mig_has_the_numbers_of_its_parent(void **state) {
+    (void)state;
+    struct collected c;
+    assert_int_equal(open_collector(&c, "static-x86",
+                                    "devices 1\n" SCRIPT_GPU "nvmlDeviceGetMigMode 0 1:1\n"
+                                    "nvmlDeviceGetMaxMigDeviceCount 0 7\n"
+                                    "nvmlDeviceGetMigDeviceHandleByIndex 0 !6\n"
+                                    "nvmlDeviceGetMigDeviceHandleByIndex/1 0 1\n"
+                                    "nvmlDeviceGetMigDeviceHandleByIndex/2 0 1\n"
+                                    "nvmlDeviceGetGpuInstanceId 0.1 0\n"
+                                    "nvmlDeviceGetGpuInstanceId 0.2 5\n"
+                                    "nvmlDeviceGetComputeInstanceId 0.1 0\n"),
+                     0);
+    collect(&c);
+    const struct pt_batch *b = &c.rows[0];
+    assert_int_equal(b->row_count, 3);
+    assert_null_cell(b, 0, "gParentIndex");
+    assert_null_cell(b, 0, "gGpuInstance");
+    for (uint32_t row = 1; row < 3; row++) {
+        assert_cell(b, row, "gParentIndex", 0);
+        assert_cell(b, row, "gGpuInstance", row == 1 ? 0 : 5);
+    }
+    assert_cell(b, 1, "gComputeInstance", 0);
+    assert_null_cell(b, 2, "gComputeInstance");
     close_collector(&c);
 }
 
@@ -969,6 +1019,8 @@ int main(void) {
         PT_TEST(a_row_has_the_names_users_know,
                 "C105 C106 C107 C108 C109 C110 C111 C112 C113 C116: "
                 "a row has the names users know"),
+        PT_TEST(an_instance_of_mig_has_the_numbers_of_its_parent,
+                "C113: an instance of MIG is a row with its parent and its numbers"),
         PT_TEST(vendors_share_the_table, "C114: vendors share the table"),
         PT_TEST(a_lost_gpu_keeps_its_row_without_values,
                 "C115: a lost GPU keeps its row without values"),

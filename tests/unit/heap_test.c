@@ -6,6 +6,7 @@
 #include "inside/preload/python_frame.h"
 #include "profile/heap/heap.h"
 #include "profile/heap/leaks.h"
+#include "profile/sample/preload_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -224,6 +225,68 @@ static void test_replaced(void **state) {
     pt_fs_close(&fs);
 }
 
+static void append_in_thread(struct made_file *f, int64_t time_ns, uint64_t address, uint64_t bytes,
+                             uint32_t thread) {
+    struct pt_preload_sample a = {
+        .mono_ns = time_ns, .address = address, .bytes = bytes, .thread = thread
+    };
+    append(f, &a, sizeof a, PT_PRELOAD_ALLOCATION, 0);
+}
+
+/* At the peak each stack has what was live then, whatever came later. */
+static void test_peaks(void **state) {
+    (void)state;
+    struct pt_fs fs = open_fs();
+    struct pt_heap h;
+    struct made_file f = make_file(0);
+    struct pt_heap_sum a = pt_heap_weight(100000, MEAN), b = pt_heap_weight(200000, MEAN),
+                       c = pt_heap_weight(150000, MEAN);
+    append_in_thread(&f, 1000, 0x1000, 100000, 5);
+    append_in_thread(&f, 2000, 0x2000, 200000, 6);
+    append_free(&f, 3000, 0x1000, PT_PRELOAD_FREE, 0);
+    append_in_thread(&f, 4000, 0x3000, 150000, 6); /* the peak */
+    append_free(&f, 5000, 0x2000, PT_PRELOAD_FREE, 0);
+    append_in_thread(&f, 6000, 0x1000, 100000, 5); /* less */
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, false);
+    assert_string_equal(h.recording.profile.meta.title, "heap");
+    assert_int_equal(h.group_count, 2);
+    assert_int_equal(h.peak_mono_ns, 4000);
+    pt_heap_make(&h, PT_HEAP_PEAK);
+    struct pt_profile *p = &h.recording.profile;
+    assert_int_equal(p->samples.count, 2);
+    /* peak, live, allocated, temporary: bytes and blocks of each */
+    const double expected[2][8] = {
+        { 0, 0, a.bytes, a.count, 2 * a.bytes, 2 * a.count, 0, 0 },
+        { b.bytes + c.bytes, b.count + c.count, c.bytes, c.count, b.bytes + c.bytes,
+          b.count + c.count, 0, 0 },
+    };
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 8; k++)
+            assert_int_equal(pt_profile_value(p, i, k), llround(expected[i][k]));
+    const struct pt_profile_heap_meta *m = &p->meta.heap;
+    assert_int_equal(m->peak_bytes, llround(b.bytes + c.bytes));
+    assert_int_equal(m->peak_error, llround(sqrt(b.variance + c.variance)));
+    assert_int_equal(m->live_error, llround(sqrt(a.variance + c.variance)));
+    assert_int_equal(m->allocated_error, llround(sqrt(2 * a.variance + b.variance + c.variance)));
+    assert_int_equal(p->meta.end_ns, 6000);
+    /* what is left of an ended process was not freed */
+    pt_heap_release(&h);
+    header_of(&f)->read = 0;
+    pt_heap_init(&h, &fs);
+    read_file(&h, &f, true);
+    pt_heap_make(&h, PT_HEAP_LIVE);
+    p = &h.recording.profile;
+    assert_int_equal(pt_profile_value(p, 0, 0), llround(a.bytes));
+    assert_int_equal(pt_profile_value(p, 0, 1), llround(a.count));
+    assert_int_equal(pt_profile_value(p, 1, 0), llround(c.bytes));
+    assert_int_equal(p->meta.heap.live_error, llround(sqrt(a.variance + c.variance)));
+    assert_int_equal(h.live.count, 0);
+    pt_heap_release(&h);
+    pt_free(f.at);
+    pt_fs_close(&fs);
+}
+
 /* A profile may be made several times while its program runs. */
 static void test_made_again(void **state) {
     (void)state;
@@ -379,15 +442,21 @@ static void test_metric(void **state) {
     for (size_t i = 0; i < PT_COUNT(metrics); i++)
         assert_string_equal(pt_heap_metric_name(i), metrics[i]);
     assert_null(pt_heap_metric_name(PT_COUNT(metrics)));
-    const char *const names[] = { "temporary", "temporary_count", "live",     "live_count",
-                                  "peak",      "peak_count",      "allocated" };
+    const char *const names[] = { "temporary", "temporary_count", "live",      "live_count",
+                                  "peak",      "peak_count",      "allocated", "allocated_count" };
+    assert_int_equal(p->type_count, PT_COUNT(names));
     for (size_t i = 0; i < PT_COUNT(names); i++)
         assert_string_equal(p->types[i].name, names[i]);
-    assert_int_equal(pt_profile_value(p, 0, 0), weight);
-    assert_int_equal(pt_profile_value(p, 0, 2), 0);
-    assert_int_equal(pt_profile_value(p, 0, 6), weight);
+    int64_t blocks = llround(pt_heap_weight(1000, MEAN).count);
+    const int64_t values[] = { weight, blocks, 0, 0, weight, blocks, weight, blocks };
+    for (size_t i = 0; i < PT_COUNT(values); i++)
+        assert_int_equal(pt_profile_value(p, 0, i), values[i]);
     assert_true(pt_heap_put_first(p, PT_HEAP_LIVE));
     assert_int_equal(pt_profile_value(p, 0, 0), 0);
+    assert_int_equal(pt_profile_value(p, 0, 2), weight);
+    assert_string_equal(p->types[2].name, "temporary");
+    p->type_count = 3; /* bytes without blocks */
+    assert_false(pt_heap_put_first(p, PT_HEAP_TEMPORARIES));
     p->type_count = 2;
     assert_false(pt_heap_put_first(p, PT_HEAP_ALLOCATED)); /* it is none of memory */
     pt_heap_release(&h);
@@ -447,6 +516,106 @@ static void test_cut(void **state) {
     close(fd);
     unlink(path);
     pt_free(f.at);
+}
+
+/* What the reader of a directory of files was called with. */
+struct calls {
+    struct {
+        int32_t pid;
+        bool is_last;
+    } at[16];
+    size_t count;
+    uint32_t added;
+};
+
+static uint32_t add_called(void *state, const struct pt_preload_source *s) {
+    struct calls *c = state;
+    (void)s;
+    return c->added++;
+}
+
+static void read_called(void *state, uint32_t process, struct pt_preload_source *s, bool is_last) {
+    struct calls *c = state;
+    (void)process;
+    assert_true(c->count < PT_COUNT(c->at));
+    c->at[c->count].pid = s->pid;
+    c->at[c->count++].is_last = is_last;
+}
+
+static void put_file(const char *directory, const char *name, int32_t pid, int64_t start_wall_ns,
+                     bool is_whole) {
+    struct made_file f = make_file(0);
+    char path[128];
+    header_of(&f)->pid = (uint32_t)pid;
+    header_of(&f)->start_wall_ns = start_wall_ns;
+    if (!is_whole)
+        header_of(&f)->magic = 0;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(write(fd, f.at, f.size), f.size);
+    close(fd);
+    pt_free(f.at);
+}
+
+static void assert_calls(struct calls *c, size_t count, const int32_t *pids, const bool *is_last) {
+    assert_int_equal(c->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(c->at[i].pid, pids[i]);
+        assert_int_equal(c->at[i].is_last, is_last[i]);
+    }
+    c->count = 0;
+}
+
+/* Files come in the order of their times; one of an ended process, or of a process with a later
+ * file, is read for the last time and removed. */
+static void test_files(void **state) {
+    (void)state;
+    char directory[] = "/dev/shm/pitot-heap-test-XXXXXX", path[128];
+    assert_non_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int32_t own = getpid(), parent = getppid();
+    struct calls c = { 0 };
+    struct pt_preload_files files;
+    struct pt_preload_files_reader reader = { add_called, read_called, &c };
+    pt_preload_files_init(&files, fd, ".heap", reader);
+    pt_preload_files_look(&files);
+    pt_preload_files_read(&files, false);
+    assert_int_equal(files.count, 0);
+    put_file(directory, "9-200.heap", own, 77, true);
+    put_file(directory, "1-1000.heap", INT32_MAX, 99, true); /* has ended */
+    put_file(directory, "5-300.heap", parent, 88, true);
+    put_file(directory, "5-50.heap", own, 0, false); /* is still being made */
+    put_file(directory, "7-400.other", own, 1, true);
+    pt_preload_files_look(&files);
+    pt_preload_files_look(&files); /* they are known */
+    assert_int_equal(files.count, 4);
+    pt_preload_files_read(&files, false);
+    assert_calls(&c, 3, (int32_t[]){ own, parent, INT32_MAX }, (bool[]){ false, false, true });
+    assert_int_equal(files.seen_count, 3);
+    assert_int_equal(files.own_malloc_count, 0);
+    assert_int_equal(files.first_wall_ns, 77);
+    assert_int_equal(c.added, 3);
+    assert_int_equal(files.count, 3);
+    snprintf(path, sizeof path, "%s/1-1000.heap", directory);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_true(pt_preload_files_fill(&files) == 0);
+    /* a later file of the same process: it executed another program */
+    put_file(directory, "9-500.heap", own, 0, true);
+    pt_preload_files_look(&files);
+    pt_preload_files_read(&files, false);
+    pt_preload_files_read(&files, false);
+    assert_calls(&c, 6, (int32_t[]){ own, parent, own, own, parent, own },
+                 (bool[]){ false, false, false, true, false, false });
+    assert_int_equal(files.count, 3);
+    pt_preload_files_read(&files, true);
+    assert_int_equal(files.count, 1); /* the one that was never whole */
+    pt_preload_files_release(&files);
+    snprintf(path, sizeof path, "%s/5-50.heap", directory);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/7-400.other", directory);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
+    close(fd);
 }
 
 /* Against an array that is searched from end to end. */
@@ -863,6 +1032,8 @@ int main(void) {
         PT_TEST(test_sums, "C244: live, peak, allocated and temporary bytes are summed by stack"),
         PT_TEST(test_thinned, "C244: a sample counts by the mean that it was drawn with"),
         PT_TEST(test_replaced, "C244: a block that is allocated again was freed in between"),
+        PT_TEST(test_peaks, "C244: at the peak each stack has what was live then"),
+        PT_TEST(test_files, "C244: files of processes are read in order and removed at the end"),
         PT_TEST(test_made_again, "C244: a profile that is made again has no more samples"),
         PT_TEST(test_python, "C244: frames of Python have the names and lines of their code"),
         PT_TEST(test_timeline, "C244: the time line has the live bytes at the end of each step"),

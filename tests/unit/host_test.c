@@ -1085,8 +1085,52 @@ static void this_machine_has_sound_values(void **state) {
     close_collector(&h);
 }
 
+/* At 1 ms CPU times and vmstat are read every tenth tick; rows in between repeat the last read. */
+static void fast_ticks_repeat_what_changes_slowly(void **state) {
+    (void)state;
+    struct host h;
+    start_empty(&h);
+    tree_put(&h.tree, "proc/stat", "cpu  100 0 0 0\ncpu0 60 0 0 0\ncpu1 40 0 0 0\n");
+    open_collector(&h, "cpu");
+    h.context.interval_ns = PT_NS_PER_MS;
+    for (int i = 0; i < 21; i++) {
+        collect(&h);
+        assert_int_equal(h.rc, 0);
+        assert_int_equal(h.rows[0].row_count, 1);
+        assert_int_equal(h.rows[1].row_count, 2);
+        check_i64(&h.rows[0], 0, "vCpuTimeUserMode", 100 + i / 10);
+        check_i64(&h.rows[1], 1, "cpuTimeUserMode", 40 + i / 10);
+        char text[128];
+        snprintf(text, sizeof text, "cpu  %d 0 0 0\ncpu0 60 0 0 0\ncpu1 %d 0 0 0\n",
+                 100 + (i + 1) / 10, 40 + (i + 1) / 10);
+        tree_put(&h.tree, "proc/stat", i % 10 == 9 ? text : "cpu  1 0 0 0\ncpu0 1 0 0 0\n");
+    }
+    close_collector(&h);
+    start_empty(&h);
+    tree_put(&h.tree, "proc/meminfo", "MemTotal: 8 kB\nMemAvailable: 4 kB\n");
+    tree_put(&h.tree, "proc/vmstat", "pgfault 100\npgmajfault 0\nworkingset_refault_file 5\n");
+    open_collector(&h, "mem");
+    h.context.interval_ns = PT_NS_PER_MS;
+    for (int i = 0; i < 21; i++) {
+        collect(&h);
+        check_i64(&h.rows[0], 0, "vPgFault", 100 + i / 10);
+        if (i < 10)
+            check_i64(&h.rows[0], 0, "vPgRefaultFile", 5);
+        check_i64(&h.rows[0], 0, "vMemoryFree", (4 + i) * 1024); /* at every tick */
+        char text[64];
+        snprintf(text, sizeof text, "MemTotal: 8 kB\nMemAvailable: %d kB\n", 5 + i);
+        tree_put(&h.tree, "proc/meminfo", text);
+        snprintf(text, sizeof text, "pgfault %d\npgmajfault 0\n",
+                 i % 10 == 9 ? 100 + (i + 1) / 10 : 1);
+        tree_put(&h.tree, "proc/vmstat", text);
+    }
+    close_collector(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(fast_ticks_repeat_what_changes_slowly,
+                "C041: fast ticks repeat what is read every 10 ms"),
         PT_TEST(cpu_times_are_exact, "C040 C041 C042 C043 C044 C045 C046 C047 C048: CPU times of "
                                      "the machine are exact centiseconds"),
         PT_TEST(switches_load_and_frequency_come_from_their_files,

@@ -478,6 +478,13 @@ static void code_that_works_before_it_returns_has_a_rule(void **state) {
     /* sub rsp, 256; lea rsp, [rsp + 264]; ret */
     assert_true(RULE_OF("\x48\x81\xec\x00\x01\x00\x00\x48\x8d\xa4\x24\x08\x01\x00\x00\xc3", &rule));
     assert_int_equal(rule.offset, 16);
+    /* sub rsp, 1 MiB; add rsp, 1 MiB; ret: as large as a frame may be */
+    assert_true(RULE_OF("\x48\x81\xec\x00\x00\x10\x00\x48\x81\xc4\x00\x00\x10\x00\xc3", &rule));
+    assert_int_equal(rule.offset, 8);
+    /* lea rsp, [rsp - 1 MiB]; lea rsp, [rsp + 1 MiB]; ret */
+    assert_true(
+        RULE_OF("\x48\x8d\xa4\x24\x00\x00\xf0\xff\x48\x8d\xa4\x24\x00\x00\x10\x00\xc3", &rule));
+    assert_int_equal(rule.offset, 8);
     /* leave; ret, and mov rsp, rbp; pop rbp; ret, and lea rsp, [rbp - 8]; pop rbx; pop rbp; ret */
     assert_true(RULE_OF("\xc9\xc3", &rule));
     assert_int_equal(rule.base, PT_REGISTER_FP);
@@ -496,10 +503,20 @@ static void other_code_has_none(void **state) {
     (void)state;
     struct pt_unwind_rule rule;
     assert_false(RULE_OF("", &rule));
-    assert_false(RULE_OF("\x48\x83\xc4\x08", &rule));                     /* cut off */
-    assert_false(RULE_OF("\x48\x83\xc4\xf8\xc3", &rule));                 /* a frame that grows */
-    assert_false(RULE_OF("\x48\x83\xc4\x04\xc3", &rule));                 /* no multiple of 8 */
-    assert_false(RULE_OF("\x48\x81\xc4\x00\x00\x00\x7f\xc3", &rule));     /* no stack is so large */
+    assert_false(RULE_OF("\x48\x83\xc4\x08", &rule));                 /* cut off */
+    assert_false(RULE_OF("\x48\x83\xc4\xf8\xc3", &rule));             /* a frame that grows */
+    assert_false(RULE_OF("\x48\x83\xc4\x04\xc3", &rule));             /* no multiple of 8 */
+    assert_false(RULE_OF("\x48\x81\xc4\x00\x00\x00\x7f\xc3", &rule)); /* no stack is so large */
+    /* sub rsp, 1 MiB + 8; add rsp, 1 MiB; pop rbx; pop rbx; ret, and the same with -(1 MiB + 8) */
+    assert_false(
+        RULE_OF("\x48\x81\xec\x08\x00\x10\x00\x48\x81\xc4\x00\x00\x10\x00\x5b\x5b\xc3", &rule));
+    assert_false(
+        RULE_OF("\x48\x81\xc4\xf8\xff\xef\xff\x48\x81\xc4\x00\x00\x10\x00\x5b\x5b\xc3", &rule));
+    /* lea rsp, [rsp - (1 MiB + 8)], and back */
+    assert_false(
+        RULE_OF("\x48\x8d\xa4\x24\xf8\xff\xef\xff\x48\x81\xc4\x00\x00\x10\x00\x5b\x5b\xc3", &rule));
+    assert_false(
+        RULE_OF("\x48\x8d\xa4\x24\x08\x00\x10\x00\x48\x81\xec\x00\x00\x10\x00\xc3", &rule));
     assert_false(RULE_OF("\x90\xe9\x00\x00\x00\x00", &rule));             /* it does not return */
     assert_false(RULE_OF("\x48\x01\xc4\xc3", &rule));                     /* add rsp, rax */
     assert_false(RULE_OF("\x48\x83\xe4\xe0\xc3", &rule));                 /* and rsp, -32 */

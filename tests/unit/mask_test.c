@@ -2,7 +2,11 @@
 #include "test.h"
 
 #include "base/attr.h"
+#include "base/err.h"
 #include "base/mask.h"
+
+#include <errno.h>
+#include <stdio.h>
 
 struct line_case {
     const char *line; /* words separated by '~' */
@@ -259,8 +263,100 @@ static void a_variable_is_hidden_by_name_or_by_content(void **state) {
     }
 }
 
+static char *masked_text(const char *text) {
+    struct pt_buf out = { 0 };
+    pt_mask_text(&out, pt_str_from(text));
+    char *masked = pt_strndup(pt_buf_as_str(&out));
+    pt_buf_release(&out);
+    return masked;
+}
+
+static void any_text_loses_its_secret_once_and_for_all(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *masked;
+    } cases[] = {
+        { "sent Bearer abcdefgh12345678 to x", "sent Bearer *** to x" },
+        { "a bearer of news", "a bearer of news" },
+        { "https://abcdefgh1234@h/x", "https://***@h/x" },
+        { "https://abcdefgh12345678:x-oauth-basic@h/", "https://***:***@h/" },
+        { "https://joe@h/x", "https://joe@h/x" },
+        { "see https://hooks.slack.com/services/T1/B2/c3?x=1",
+          "see https://hooks.slack.com/***?x=1" },
+        { "hooks.slack.com/services/T1/B2/c3", "hooks.slack.com/***" },
+        { "https://h/hooks/abc123 y", "https://h/hooks/*** y" },
+        { "https://h/tree/hooks/index", "https://h/tree/hooks/index" },
+        { "alert webhook https://h/abc: timeout", "alert webhook https://h/***: timeout" },
+        { "a -----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY----- b", "a *** b" },
+        { "-----BEGIN PRIVATE KEY-----\nMIIabc", "***" },
+        { "-----BEGIN CERTIFICATE-----\nabc", "-----BEGIN CERTIFICATE-----\nabc" },
+        { "mysql -pabc -u joe x", "mysql -p*** -u joe x" },
+        { "tar -pabc x", "tar -pabc x" },
+        { "curl -ujoe:abc http://h", "curl -ujoe:*** http://h" },
+        { "['--token', 'abc', '--port', '80']", "['--token', '***', '--port', '80']" },
+        { "[\"--api-key\", \"abc\", \"x\"]", "[\"--api-key\", \"***\", \"x\"]" },
+        { "key=abcdefgh12345678abcd", "key=***" },
+        { "key=left", "key=left" },
+        { "key=550e8400-e29b-41d4-a716-446655440000", "key=550e8400-e29b-41d4-a716-446655440000" },
+        { "AKIAABCDEFGHIJKLMNOP:abcdefghijklmnopqrstuvwxyz0123456789/+ab", "***" },
+        { "my-ghp_0123456789abcdefghij0123.txt", "my-***.txt" },
+        { "-kghp_0123456789abcdefghij0123", "-k***" },
+        { "xghp_0123456789abcdefghij0123", "xghp_0123456789abcdefghij0123" },
+        { "SLACK_WEBHOOK_URL=https://h/x", "SLACK_WEBHOOK_URL=***" },
+        { "--allow-private-webhook yes", "--allow-private-webhook yes" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        char *once = masked_text(cases[i].text), *twice = masked_text(once);
+        assert_string_equal(once, cases[i].masked);
+        assert_string_equal(twice, cases[i].masked);
+        assert_int_equal(pt_mask_is_clean(pt_str_from(cases[i].text)),
+                         strcmp(cases[i].text, cases[i].masked) == 0);
+        pt_free(once);
+        pt_free(twice);
+    }
+}
+
+static void words_of_a_command_line_are_known_by_those_before(void **state) {
+    (void)state;
+    static const struct line_case cases[] = {
+        { "x~Authorization:~Bearer~abc~y", "x Authorization: *** *** y" },
+        { "sudo~/usr/bin/mysql~-pabc~db", "sudo /usr/bin/mysql -p*** db" },
+        { "mysql~-p~db", "mysql -p db" },
+        { "sshpass~-p~abc~ssh~h", "sshpass -p *** ssh h" },
+        { "smbclient~-U~joe%abc", "smbclient -U joe%***" },
+        { "x~-----BEGIN~PRIVATE~KEY-----~MII~-----END~PRIVATE~KEY-----~y",
+          "x *** *** *** *** *** *** *** y" },
+        { "x~--pat~abc", "x --pat ***" },
+    };
+    check_lines(cases, PT_COUNT(cases));
+}
+
+static void a_message_is_masked_shown_and_cut(void **state) {
+    (void)state;
+    struct pt_err err;
+    assert_int_equal(pt_fail(&err, -EINVAL, "'%s' is wrong", "http://u:pw@h/\x1b[31m\xc2\x9b\n"),
+                     -EINVAL);
+    assert_string_equal(err.text, "'http://u:***@h/\\x1b[31m\\x9b\\x0a' is wrong");
+    pt_fail(&err, -EINVAL, "--tls-cert and --tls-key: give both or neither");
+    assert_string_equal(err.text, "--tls-cert and --tls-key: give both or neither");
+    /* a secret that the end of the buffer cuts is not known by its shape: nothing of it is shown */
+    for (int before = 900; before < 1300; before++) {
+        char text[2048];
+        snprintf(text, sizeof text, "%0*d ghp_ABCDEFabcdef0123456789ABCDEFabcdef01234567", before,
+                 0);
+        pt_fail(&err, -EINVAL, "%s", text);
+        assert_null(strstr(err.text, "ABC"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(any_text_loses_its_secret_once_and_for_all,
+                "C325: any text loses its secret, once and for all"),
+        PT_TEST(words_of_a_command_line_are_known_by_those_before,
+                "C325: words of a command line are known by those before"),
+        PT_TEST(a_message_is_masked_shown_and_cut, "C325: a message is masked, shown and cut"),
         PT_TEST(options_and_assignments_lose_their_secret,
                 "options and assignments lose their secret"),
         PT_TEST(headers_urls_and_json_lose_their_secret,

@@ -4,6 +4,7 @@
 #include "runs/merge.h"
 #include "analyze/straggler.h"
 #include "base/json.h"
+#include "derive/span_role.h"
 #include "model/view.h"
 #include "report/explain_text.h"
 
@@ -20,12 +21,12 @@ PT_TABLE(cpu, PT_TABLE_MAIN("cpu"), "CPU", CPU_COLUMNS, "/proc/stat", "/proc/loa
 #define MEM_COLUMNS(X, t) X(t, used, "vUsed", GAUGE, I64, BYTES, 0, "Used")
 PT_TABLE(mem, PT_TABLE_MAIN("mem"), "Memory", MEM_COLUMNS, "/proc/meminfo");
 
-#define SPAN_COLUMNS(X, t)                                              \
-    X(t, name, "sName", KEY, STRING, NONE, 0, "Name")                   \
-    X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "Start")           \
-    X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "Duration") \
+#define SPAN_COLUMNS(X, t)                                                           \
+    X(t, name, "sName", KEY, STRING, NONE, 0, "Name")                                \
+    X(t, start, "sStart", INFO, I64, NANOSECONDS, 0, "Start", .role = PT_ROLE_START) \
+    X(t, duration, "sDuration", GAUGE, I64, NANOSECONDS, 0, "Duration")              \
     X(t, argument, "sArgument", INFO, I64, NONE, 0, "Number")
-PT_TABLE(span, PT_TABLE_FILE("spans", NULL), "Spans", SPAN_COLUMNS, "libpitot");
+PT_TABLE(span, PT_TABLE_ROWS(EVENTS, "spans", NULL), "Spans", SPAN_COLUMNS, "libpitot");
 
 #define OTHER_COLUMNS(X, t) X(t, used, "vUsed", GAUGE, F64, BYTES, 0, "Used, as a float")
 PT_TABLE(other, PT_TABLE_MAIN("mem"), "Memory", OTHER_COLUMNS, "/proc/meminfo");
@@ -41,6 +42,8 @@ struct made_run {
     int64_t forward_ns; /* how long its step takes; 0: it has no spans */
     int64_t jitter_ns;  /* of the end of collectives */
 };
+
+static int64_t interval_ns = 100 * MS;
 
 static void note_static(struct pt_journal *j, const struct made_run *run) {
     char text[512], rank[64] = "null";
@@ -72,7 +75,7 @@ static void add_spans(struct pt_sample *s, const struct made_run *run, int tick)
 }
 
 static void fill(struct pt_sample *s, const struct made_run *run, int tick) {
-    int64_t true_ns = 100 * SECOND + tick * 100 * MS;
+    int64_t true_ns = 100 * SECOND + tick * interval_ns;
     pt_sample_clear(s);
     s->mono_ns = true_ns + run->mono_shift_ns;
     s->wall_ns = INT64_C(1700000000) * SECOND + true_ns + run->wall_shift_ns;
@@ -213,6 +216,39 @@ static void rows_are_labelled_and_on_one_clock(void **state) {
     assert_int_equal(counts[0], 100);
     assert_int_equal(counts[1], 100);
     pt_rank_view_release(&view);
+    pt_sample_release(&sample);
+    pt_journal_reader_close(&reader);
+    pt_merge_release(&m);
+}
+
+/* Samples of a run at 1 ms, 200 us after full milliseconds. By the clock of the first run they
+ * would be next to full milliseconds, on both sides. */
+static void rows_keep_a_millisecond_of_their_own(void **state) {
+    (void)state;
+    const struct made_run runs[] = {
+        { "a.pitot", "one", "boot-1", 0, 0, 0, 10 * MS, 0 },
+        { "b.pitot", "two", "boot-2", 1, 77 * SECOND, 30 * SECOND + MS / 5, 10 * MS, 0 },
+    };
+    struct pt_merge m;
+    struct pt_journal_reader reader;
+    struct pt_sample sample;
+    struct pt_err err = { "" };
+    interval_ns = MS - 1;
+    merged(&m, runs, 2);
+    interval_ns = 100 * MS;
+    assert_int_equal(m.runs[1].clock.offset_ns, -77 * SECOND);
+    assert_int_equal(pt_journal_open(&reader, m.journal, &err), 0);
+    pt_sample_init(&sample, &reader.schema);
+    int64_t before_ms = 0, first_ms = INT64_C(1700000100000), count = 0;
+    while (pt_journal_next(&reader, &sample) > 0) {
+        if (!pt_str_eq(pt_rank_of(&sample), PT_STR("1")))
+            continue;
+        assert_int_equal(sample.mono_ns, 100 * SECOND + count * (MS - 1));
+        assert_true(sample.wall_ns / MS > before_ms);
+        before_ms = sample.wall_ns / MS;
+        assert_int_equal(before_ms, first_ms + count++);
+    }
+    assert_int_equal(count, 100);
     pt_sample_release(&sample);
     pt_journal_reader_close(&reader);
     pt_merge_release(&m);
@@ -405,12 +441,63 @@ static void one_that_is_late_now_and_then_is_none(void **state) {
 
 static void collectives_are_known_by_their_names(void **state) {
     (void)state;
-    assert_true(pt_is_collective(PT_STR("all_reduce")));
-    assert_true(pt_is_collective(PT_STR("ncclDevKernel_AllGather_RING")));
-    assert_true(pt_is_collective(PT_STR("dist.barrier")));
-    assert_true(pt_is_collective(PT_STR("Reduce-Scatter")));
-    assert_false(pt_is_collective(PT_STR("forward")));
-    assert_false(pt_is_collective(PT_STR("reduce_loss")));
+    assert_int_equal(pt_span_role(PT_STR("all_reduce")), PT_SPAN_COLLECTIVE);
+    assert_int_equal(pt_span_role(PT_STR("ncclDevKernel_AllGather_RING")), PT_SPAN_COLLECTIVE);
+    assert_int_equal(pt_span_role(PT_STR("dist.barrier")), PT_SPAN_COLLECTIVE);
+    assert_int_equal(pt_span_role(PT_STR("Reduce-Scatter")), PT_SPAN_COLLECTIVE);
+    assert_int_equal(pt_span_role(PT_STR("forward")), PT_SPAN_OTHER);
+    assert_int_equal(pt_span_role(PT_STR("reduce_loss")), PT_SPAN_OTHER);
+}
+
+static void a_run_says_who_it_is(void **state) {
+    (void)state;
+    static const struct made_run runs[] = {
+        { .file = "one.pitot", .host = "node7", .boot = "b-1", .rank = 1 },
+        { .file = "alone.pitot", .host = "laptop", .boot = "", .rank = -1 },
+    };
+    static const struct pt_rank_identity expected[] = {
+        { .host = "node7", .boot_id = "b-1", .rank = 1, .world_size = 3 },
+        { .host = "laptop", .boot_id = "", .rank = -1, .world_size = -1 },
+    };
+    for (size_t i = 0; i < PT_COUNT(runs); i++) {
+        struct pt_journal_reader reader = { 0 };
+        struct pt_rank_identity found;
+        struct pt_err err = { "" };
+        char *path = (char *)(uintptr_t)make_run(&runs[i], &schema);
+        assert_int_equal(pt_journal_open(&reader, path, &err), 0);
+        pt_rank_identify(&found, &reader);
+        assert_string_equal(found.host, expected[i].host);
+        assert_string_equal(found.boot_id, expected[i].boot_id);
+        assert_int_equal(found.rank, expected[i].rank);
+        assert_int_equal(found.world_size, expected[i].world_size);
+        pt_journal_reader_close(&reader);
+        pt_free(path);
+    }
+}
+
+/* Whichever table has rows says of which rank a sample is. */
+static void the_rank_is_that_of_any_row(void **state) {
+    (void)state;
+    struct pt_schema merged;
+    const struct pt_schema *one = &schema;
+    assert_int_equal(pt_rank_schema_make(&merged, &one, 1, NULL), 0);
+    for (uint32_t t = 0; t < merged.table_count; t++) {
+        struct pt_sample sample;
+        pt_sample_init(&sample, &merged);
+        assert_str_eq(pt_rank_of(&sample), ""); /* without rows */
+        pt_batch_add_row(&sample.batches[t]);
+        assert_str_eq(pt_rank_of(&sample), ""); /* a row without one */
+        pt_set_str(&sample.batches[t], 0, PT_STR("7"));
+        assert_str_eq(pt_rank_of(&sample), "7");
+        pt_sample_release(&sample);
+    }
+    pt_rank_schema_release(&merged);
+    struct pt_sample alone;
+    pt_sample_init(&alone, &schema); /* not merged: its first column is another */
+    pt_batch_add_row(&alone.batches[2]);
+    pt_set_str(&alone.batches[2], span_name, PT_STR("step"));
+    assert_str_eq(pt_rank_of(&alone), "");
+    pt_sample_release(&alone);
 }
 
 int main(void) {
@@ -422,9 +509,14 @@ int main(void) {
                   "without events the wall clocks are taken"),
         WITH_TREE(rows_are_labelled_and_on_one_clock,
                   "rows are labelled, on one clock, and otherwise as they were"),
+        WITH_TREE(rows_keep_a_millisecond_of_their_own,
+                  "rows of one rank keep a millisecond of their own"),
         WITH_TREE(the_main_file_has_the_rank_once, "the main file has the rank once"),
         WITH_TREE(like_ranks_are_told_apart, "like ranks are told apart"),
         WITH_TREE(what_does_not_go_together_is_refused, "what does not go together is refused"),
+        WITH_TREE(a_run_says_who_it_is,
+                  "C262: a run says its host, boot, rank and number of ranks"),
+        PT_TEST(the_rank_is_that_of_any_row, "C262: a sample is of the rank of its rows"),
         PT_TEST(schemas_that_contradict_each_other_are_refused,
                 "schemas that contradict each other are refused"),
         WITH_TREE(a_merged_run_is_explained_with_its_straggler,
@@ -436,5 +528,6 @@ int main(void) {
         PT_TEST(one_that_is_late_now_and_then_is_none, "one that is late now and then is none"),
         PT_TEST(collectives_are_known_by_their_names, "collectives are known by their names"),
     };
+    pt_schema_install(&schema); /* what the columns of its journals mean */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,20 +330,19 @@ struct chunk_test {
 
 static void begin_chunk(struct chunk_test *t, enum pt_type type, enum pt_view_role role) {
     struct pt_view_column description = { .role = role, .type = type };
-    pt_parquet_column_init(&t->column, &description);
+    pt_parquet_column_init(&t->column, &description, NULL);
     assert_int_equal(pt_parquet_pager_init(&t->pager), 0);
 }
 
 static void add_page(struct chunk_test *t, const union pt_cell *cells, uint32_t count,
                      uint32_t row_count) {
-    if (count > 0)
-        memcpy(t->column.cells, cells, count * sizeof *cells);
-    for (uint32_t i = 0; i < row_count; i++) {
-        uint64_t bit = UINT64_C(1) << i % 64, *word = &t->column.present[i / 64];
-        *word = i < count ? *word | bit : *word & ~bit;
+    for (uint32_t i = 0; i < row_count; i += PT_PARQUET_BLOCK_ROWS) {
+        uint32_t left = count > i ? count - i : 0;
+        uint64_t present = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        pt_parquet_cells_add(&t->column.page, cells + i, 1, present);
     }
-    t->column.value_count = count;
     pt_parquet_column_end_page(&t->column, &t->pager, row_count);
+    pt_parquet_cells_clear(&t->column.page);
 }
 
 static void release_chunk(struct chunk_test *t) {

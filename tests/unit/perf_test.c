@@ -117,12 +117,86 @@ static void test_mmap(void **state) {
     assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
     assert_int_equal(r.kind, PT_PERF_MMAP);
     assert_int_equal(r.pid, 7);
+    assert_int_equal(r.tid, 8);
     assert_int_equal(r.time_ns, 99);
     assert_int_equal(r.mmap.start, 0x7f0000001000);
+    assert_int_equal(r.mmap.length, 0x2000);
+    assert_int_equal(r.mmap.file_offset, 0x1000);
     assert_true(r.mmap.is_executable);
     assert_int_equal(r.mmap.build_id_size, 20);
     assert_int_equal(r.mmap.build_id[19], 19);
     assert_true(pt_str_eq(r.mmap.path, PT_STR("/usr/lib/libc.so.6")));
+    b.at[4] = b.at[5] = 0; /* without the mark, device and inode stand there */
+    b.at[64] = 3;          /* readable and writable */
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_int_equal(r.mmap.build_id_size, 0);
+    assert_false(r.mmap.is_executable);
+    assert_true(pt_str_eq(r.mmap.path, PT_STR("/usr/lib/libc.so.6")));
+    pt_buf_release(&b);
+}
+
+/* What a record says of a process comes before who wrote it: the parent writes of a new thread. */
+static void test_processes(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t type, words[4];
+        enum pt_perf_kind kind;
+        int32_t pid, tid, parent_pid;
+    } cases[] = {
+        { PERF_RECORD_FORK, { 30, 20, 31, 21 }, PT_PERF_FORK, 30, 31, 20 },
+        { PERF_RECORD_EXIT, { 40, 20, 41, 21 }, PT_PERF_EXIT, 40, 41, 20 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_buf b = { 0 };
+        struct pt_perf_record r;
+        header(&b, cases[i].type, 0);
+        for (size_t w = 0; w < PT_COUNT(cases[i].words); w++)
+            pt_buf_u32(&b, cases[i].words[w]);
+        pt_buf_u64(&b, 5);
+        trailer(&b, 12);
+        finish(&b, 0);
+        assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+        assert_int_equal(r.kind, cases[i].kind);
+        assert_int_equal(r.pid, cases[i].pid);
+        assert_int_equal(r.tid, cases[i].tid);
+        assert_int_equal(r.parent_pid, cases[i].parent_pid);
+        assert_int_equal(r.time_ns, 12);
+        assert_int_equal(r.cpu, 1);
+        assert_int_equal(pt_perf_record_time(b.at, b.len), 12);
+        pt_buf_release(&b);
+    }
+}
+
+static void test_names_and_losses(void **state) {
+    (void)state;
+    struct pt_buf b = { 0 };
+    struct pt_perf_record r;
+    header(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+    pt_buf_u32(&b, 50);
+    pt_buf_u32(&b, 51);
+    pt_buf_bytes(&b, "server\0", 8);
+    trailer(&b, 13);
+    finish(&b, 0);
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_int_equal(r.kind, PT_PERF_COMM);
+    assert_int_equal(r.pid, 50);
+    assert_int_equal(r.tid, 51);
+    assert_true(r.comm.is_exec && pt_str_eq(r.comm.name, PT_STR("server")));
+    b.at[4] = b.at[5] = 0; /* renamed itself */
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_false(r.comm.is_exec);
+
+    pt_buf_clear(&b);
+    header(&b, PERF_RECORD_LOST, 0);
+    pt_buf_u64(&b, 777);
+    pt_buf_u64(&b, 9);
+    trailer(&b, 14);
+    finish(&b, 0);
+    assert_true(pt_perf_record_parse(b.at, b.len, REGISTERS, &r));
+    assert_int_equal(r.kind, PT_PERF_LOST);
+    assert_int_equal(r.lost_count, 9);
+    assert_int_equal(r.tid, 71);
+    assert_false(pt_perf_record_parse(b.at, b.len - 1, REGISTERS, &r)); /* cut */
     pt_buf_release(&b);
 }
 
@@ -315,8 +389,10 @@ static struct pt_str sampled_file(struct pt_recording *r, int32_t pid) {
     sample.pid = sample.tid = pid;
     pt_recording_take(r, &sample, NULL);
     const struct pt_profile *p = &r->profile;
-    uint32_t leaf = p->stacks.at[p->samples.at[p->samples.count - 1].stack].frame;
-    uint32_t module = p->frames.at[leaf].module;
+    uint32_t of_sample = p->samples.at[p->samples.count - 1].stack;
+    if (of_sample == PT_PROFILE_NONE)
+        return PT_STR("");
+    uint32_t module = p->frames.at[p->stacks.at[of_sample].frame].module;
     return module == PT_PROFILE_NONE ? PT_STR("") : pt_profile_text(p, p->modules.at[module].path);
 }
 
@@ -342,6 +418,54 @@ static void test_forked_anew(void **state) {
     pt_recording_take(&r, &exec, NULL);
     assert_int_equal(sampled_file(&r, 20).len, 0);
     assert_true(pt_str_eq(sampled_file(&r, 30), PT_STR("/nonexistent/b.so")));
+    pt_recording_release(&r);
+}
+
+static void end_process(struct pt_recording *r, int32_t pid) {
+    struct pt_perf_record end = { .kind = PT_PERF_EXIT, .pid = pid, .tid = pid };
+    pt_recording_take(r, &end, NULL);
+}
+
+static void test_many_processes(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    const int32_t last = PT_RECORDING_SPACES_MAX;
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    for (int32_t pid = 1; pid <= last; pid++)
+        map_at_1000(&r, pid, "/nonexistent/a.so");
+    assert_true(pt_str_eq(sampled_file(&r, 1), PT_STR("/nonexistent/a.so")));
+    assert_true(pt_str_eq(sampled_file(&r, last), PT_STR("/nonexistent/a.so")));
+    map_at_1000(&r, last + 1, "/nonexistent/b.so"); /* one too many */
+    assert_int_equal(sampled_file(&r, last + 1).len, 0);
+    assert_true(pt_str_eq(sampled_file(&r, 1), PT_STR("/nonexistent/a.so")));
+    end_process(&r, 2);
+    assert_true(pt_str_eq(sampled_file(&r, 2), PT_STR("/nonexistent/a.so"))); /* its last one */
+    map_at_1000(&r, last + 1, "/nonexistent/b.so");
+    assert_true(pt_str_eq(sampled_file(&r, last + 1), PT_STR("/nonexistent/b.so")));
+    assert_true(pt_str_eq(sampled_file(&r, last), PT_STR("/nonexistent/a.so")));
+    assert_int_equal(sampled_file(&r, 2).len, 0);
+    pt_recording_release(&r);
+}
+
+static void set_name(struct pt_recording *r, int32_t tid, const char *name) {
+    struct pt_perf_record comm = { .kind = PT_PERF_COMM, .pid = 10, .tid = tid };
+    comm.comm.name = pt_str_from(name);
+    pt_recording_take(r, &comm, NULL);
+}
+
+static void test_many_threads(void **state) {
+    (void)state;
+    struct pt_fs fs = { .proc = -1, .sys = -1 };
+    struct pt_recording r;
+    pt_recording_init(&r, &fs, NULL, false, 1000);
+    for (int32_t i = 0; i < PT_RECORDING_THREADS_MAX; i++)
+        set_name(&r, 10 + i, "worker");
+    assert_int_equal(r.thread_count, PT_RECORDING_THREADS_MAX);
+    set_name(&r, 10, "main");
+    assert_int_equal(r.thread_count, PT_RECORDING_THREADS_MAX);
+    set_name(&r, 9, "other");
+    assert_int_equal(r.thread_count, 1);
     pt_recording_release(&r);
 }
 
@@ -376,6 +500,14 @@ static void test_idle(void **state) {
     assert_ptr_equal(pt_raw_queue_take(&q), block);
     assert_true(pt_raw_queue_is_empty(&q));
     assert_false(pt_raw_queue_is_idle(&q, 0)); /* somebody works on it */
+    pt_buf_u8(&block->bytes, 1);
+    block->complete_ns = 5;
+    block->is_last = true;
+    pt_raw_queue_give_back(&q, block);
+    assert_ptr_equal(pt_raw_queue_take_free(&q), block); /* the last one first, and empty */
+    assert_int_equal(block->bytes.len, 0);
+    assert_int_equal(block->complete_ns, 0);
+    assert_false(block->is_last);
     pt_raw_queue_give_back(&q, block);
     assert_true(pt_raw_queue_is_idle(&q, 0));
     pt_raw_queue_release(&q);
@@ -402,6 +534,17 @@ static void test_order(void **state) {
     assert_int_equal(o.at[0].time_ns, 20);
     assert_int_equal(o.at[1].time_ns, 25);
     assert_int_equal(o.at[2].time_ns, 30);
+    /* the buffers take turns: what was done before does not come back */
+    for (int64_t round = 0; round < 3; round++) {
+        pt_record_order_hold(&o, 2);
+        pt_buf_clear(&b);
+        add_sample(&b, 40 + round, 8, 8);
+        add_sample(&b, 35 + round, 8, 8);
+        pt_record_order_sort(&o, pt_buf_as_str(&b));
+        assert_int_equal(o.count, 3);
+        assert_int_equal(o.at[0].time_ns, round ? 35 + round : 30);
+        assert_int_equal(o.at[2].time_ns, 40 + round);
+    }
     pt_record_order_release(&o);
     pt_buf_release(&b);
 }
@@ -459,6 +602,8 @@ int main(void) {
         { "C242: a sample has its kernel frames, registers and stack", test_sample },
         { "C242: a record that is cut short is none", test_cut_short },
         { "C242: a mapping has its build id and path", test_mmap },
+        { "C242: a new thread and its end are those of a process", test_processes },
+        { "C242: a name and a number of lost records are read", test_names_and_losses },
         { "C242: a switch off the CPU says whether it was pushed off", test_switch },
         { "C242: a record may wrap anywhere, and its unused stack is left out", test_wrap },
         { "C242: a record that does not fit stays in the ring", test_no_room },
@@ -468,6 +613,10 @@ int main(void) {
         { "C242: a sample of known places needs no file, another waits for it", test_known },
         { "C242: what is known of an address ends with its mapping", test_mapped_anew },
         { "C242: a process number that is used again has the new mappings", test_forked_anew },
+        { "C242: at the limit of processes known ones stay, and ended ones make room",
+          test_many_processes },
+        { "C242: at the limit of threads only a new one makes it forget the others",
+          test_many_threads },
         { "C242: callers in the kernel are at their calls, not at what follows",
           test_kernel_frames },
         { "C242: a queue is idle when all blocks are back", test_idle },

@@ -105,6 +105,17 @@ static void what_an_old_kernel_does_not_say_is_unknown(void **state) {
     assert_int_equal(s.block_delay_ticks, -1);
 }
 
+static void the_delay_is_the_second_number_of_schedstat(void **state) {
+    (void)state;
+    int64_t ns = -1;
+    assert_int_equal(pt_pid_parse_schedstat(scan(PT_STR("1234567 8901 42\n")), &ns), 0);
+    assert_int_equal(ns, 8901);
+    assert_int_equal(pt_pid_parse_schedstat(scan(PT_STR("1234567 8901")), &ns), -EINVAL);
+    assert_int_equal(pt_pid_parse_schedstat(scan(PT_STR("1234567\n")), &ns), -EINVAL);
+    assert_int_equal(pt_pid_parse_schedstat(scan(PT_STR("1 -5 3\n")), &ns), -EINVAL);
+    assert_int_equal(pt_pid_parse_schedstat(scan(PT_STR("")), &ns), -EINVAL);
+}
+
 static void statm_and_io_are_read_or_refused_whole(void **state) {
     (void)state;
     int64_t pages;
@@ -303,6 +314,8 @@ int main(void) {
         PT_TEST(numbers_that_do_not_fit_are_failures, "C100: numbers that do not fit are failures"),
         PT_TEST(what_an_old_kernel_does_not_say_is_unknown,
                 "C104: what an old kernel does not say is unknown"),
+        PT_TEST(the_delay_is_the_second_number_of_schedstat,
+                "C327: the delay of a thread is the second number of schedstat"),
         PT_TEST(statm_and_io_are_read_or_refused_whole,
                 "C101: statm and io are read or refused whole"),
         PT_TEST(status_lines_may_be_missing_one_by_one,

@@ -295,12 +295,12 @@ static void thinning_leaves_pss_and_command_lines_unread(void **state) {
     struct run r;
     char path[4096];
     run_open(&r, fixture(path), 17);
-    r.thinning = (struct pt_thinning){ true, true };
+    r.thinning = (struct pt_thinning){ { true, true } };
     for (int i = 0; i < 4; i++)
         run_tick(&r);
     assert_true(is_null(&r, 17, "pPss"));
     assert_true(is_null(&r, 17, "pCmdline"));
-    r.thinning = (struct pt_thinning){ false, false };
+    r.thinning = (struct pt_thinning){ { false, false } };
     for (int i = 0; i < 4; i++)
         run_tick(&r);
     assert_false(is_null(&r, 17, "pPss"));

@@ -4,6 +4,7 @@
 
 #include "profile/model/by_function.h"
 #include "profile/model/by_thread.h"
+#include "profile/model/call_tree.h"
 #include "profile/model/classify.h"
 #include "profile/model/lines.h"
 #include "profile/model/profile_diff.h"
@@ -516,6 +517,40 @@ static void test_long_module_name(void **state) {
     pt_profile_release(&p);
 }
 
+/* Code without a function: "[module]", cut to the buffer. */
+static void test_module_boxes(void **state) {
+    (void)state;
+    struct pt_profile p;
+    struct pt_call_tree tree;
+    char buffer[PT_PROFILE_NAME_BYTES], path[PT_PROFILE_NAME_BYTES + 16], expected[sizeof path + 8];
+    pt_profile_init(&p, &samples_type, 1);
+    const size_t lengths[] = { 9, PT_PROFILE_NAME_BYTES - 4, PT_PROFILE_NAME_BYTES - 3,
+                               PT_PROFILE_NAME_BYTES - 2, PT_PROFILE_NAME_BYTES + 3 };
+    for (size_t i = 0; i < PT_COUNT(lengths); i++) {
+        snprintf(path, sizeof path, "/lib/");
+        memset(path + 5, (int)('a' + i), lengths[i]);
+        path[5 + lengths[i]] = 0;
+        uint32_t module = pt_profile_module(
+            &p, (struct pt_profile_module){ pt_profile_string(&p, pt_str_from(path)), 0 });
+        uint32_t frame = pt_profile_frame(
+            &p, (struct pt_profile_frame){
+                    .function = PT_PROFILE_NONE, .module = module, .address = 0x1000 });
+        (void)pt_profile_stack(&p, PT_PROFILE_NONE, frame);
+    }
+    pt_call_tree_init(&tree, &p);
+    assert_int_equal(tree.labels.count, PT_COUNT(lengths));
+    for (size_t i = 0; i < PT_COUNT(lengths); i++) {
+        size_t kept =
+            lengths[i] < PT_PROFILE_NAME_BYTES - 3 ? lengths[i] : PT_PROFILE_NAME_BYTES - 3;
+        memset(expected, (int)('a' + i), kept + 1);
+        expected[0] = '[';
+        snprintf(expected + kept + 1, sizeof expected - kept - 1, "]");
+        assert_str_eq(pt_call_tree_name(&tree, (uint32_t)i, buffer), expected);
+    }
+    pt_call_tree_release(&tree);
+    pt_profile_release(&p);
+}
+
 static void test_kinds_and_names(void **state) {
     (void)state;
     struct pt_profile p;
@@ -588,6 +623,7 @@ int main(void) {
         PT_TEST(test_diff_table, "C243: the largest changes come first, no change is not listed"),
         PT_TEST(test_diff_without_stack, "C243: samples without a stack are compared too"),
         PT_TEST(test_long_module_name, "C242: a long module name leaves space for the address"),
+        PT_TEST(test_module_boxes, "C242: code without a name is shown as its module"),
         PT_TEST(test_kinds_and_names, "C242: each frame has a kind and a name"),
         PT_TEST(test_too_many_samples, "C242: samples beyond the limit are counted"),
         PT_TEST(test_command, "C242: a command line is cut to its buffer"),

@@ -8,6 +8,7 @@
 #include "json_text.h"
 #include "test.h"
 
+#include "base/scan.h"
 #include "profile/model/profile_diff.h"
 #include "profile/model/lines.h"
 #include "profile/files/profile_readers.h"
@@ -625,6 +626,81 @@ static void test_lines_of_source(void **state) {
     unlink(path);
 }
 
+/* Lines are left out behind the first one too, and none where none is between. */
+static void test_lines_left_out(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t lines[2];
+        const char *shown;
+    } cases[] = {
+        { { 1, 12 }, "1 2 3 ... 10 11 12" },
+        { { 1, 6 }, "1 2 3 4 5 6" },
+        { { 1, 7 }, "1 2 3 ... 5 6 7" },
+        { { 4, 6 }, "2 3 4 5 6" },
+    };
+    char path[] = "/tmp/pitot-lines-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(write(fd, "x\n", 2), 2);
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_profile p;
+        struct pt_buf page = { 0 };
+        struct pt_out out;
+        char shown[128] = "";
+        pt_profile_init(&p, types, PT_COUNT(types));
+        uint32_t f = function(&p, "run", PT_PROFILE_NONE, path, 1, PT_KIND_NATIVE);
+        for (int k = 0; k < 2; k++)
+            add(&p, PT_PROFILE_NONE,
+                pt_profile_stack(&p, PT_PROFILE_NONE,
+                                 frame(&p, f, PT_PROFILE_NONE, cases[i].lines[k], 0, (uint32_t)k)),
+                0, PT_STATE_ON_CPU);
+        pt_out_memory(&out, &page);
+        assert_int_equal(pt_lines_print(&p, "run", &out, NULL), 0);
+        assert_int_equal(pt_out_close(&out), 0);
+        struct pt_scan rows = pt_scan_of(pt_buf_as_str(&page)), line;
+        assert_true(pt_scan_line(&rows, &line) && pt_scan_line(&rows, &line)); /* head */
+        while (pt_scan_line(&rows, &line)) {
+            struct pt_str rest = pt_str_skip(pt_scan_rest(&line), 18);
+            while (rest.len > 0 && rest.at[0] == ' ')
+                rest = pt_str_skip(rest, 1);
+            const char *end = memchr(rest.at, ' ', rest.len);
+            snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%s%.*s",
+                     shown[0] ? " " : "", end ? (int)(end - rest.at) : (int)rest.len, rest.at);
+        }
+        assert_string_equal(shown, cases[i].shown);
+        pt_buf_release(&page);
+        pt_profile_release(&p);
+    }
+    close(fd);
+    unlink(path);
+}
+
+/* Without a sum on one side there is nothing to scale by. */
+static void test_diff_of_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *after, *expected;
+    } cases[] = {
+        { "a;b 0\n", "a;b 30\n", "a;b 0 30\n" },
+        { "a;b 30\n", "a;b 0\n", "a;b 30 0\n" },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_profile_file before = { 0 }, after = { 0 };
+        struct pt_profile diff;
+        assert_int_equal(pt_folded_reader.read(pt_str_from(cases[i].before), &before, NULL), 0);
+        assert_int_equal(pt_folded_reader.read(pt_str_from(cases[i].after), &after, NULL), 0);
+        assert_int_equal(pt_profile_diff(&before.profile, &after.profile, &diff, NULL), 0);
+        struct pt_buf folded = written(&pt_folded_writer, &diff);
+        pt_buf_u8(&folded, 0);
+        assert_string_equal((const char *)folded.at, cases[i].expected);
+        pt_buf_release(&folded);
+        pt_profile_release(&diff);
+        pt_profile_file_release(&before);
+        pt_profile_file_release(&after);
+    }
+}
+
 /* What no sampler makes, and every writer must survive. */
 static void test_empty(void **state) {
     (void)state;
@@ -654,6 +730,8 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(test_lines_left_out, "C243: lines far from those of a profile are left out"),
+        PT_TEST(test_diff_of_nothing, "C243: a comparison with nothing is not scaled"),
         PT_TEST(test_speedscope, "C241: speedscope gets a profile for each thread, root first"),
         PT_TEST(test_speedscope_types, "C244: what is not of time is one profile for each column"),
         PT_TEST(test_trace, "C241: slices span samples in a row and end at a pause"),

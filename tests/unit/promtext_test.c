@@ -196,6 +196,26 @@ static void names_in_quotes_may_have_any_character(void **state) {
     }
 }
 
+/* The lists of labels are used again. */
+static void only_a_name_with_a_backslash_is_escaped(void **state) {
+    (void)state;
+    struct pt_promtext p;
+    pt_promtext_init(&p,
+                     PT_STR("a{\"x\\\"y\"=\"1\",plain=\"2\"} 1\n"
+                            "b{\"x\\\"z\"=\"1\",plain=\"2\"} 1\n"
+                            "c{plain=\"\\n\",\"q\"=\"\"} 2\n"
+                            "d{plain=\"\\n\",\"q\"=\"\"} 2\n"),
+                     false, NULL);
+    for (int line = 0; line < 4; line++) {
+        assert_int_equal(pt_promtext_next(&p), 1);
+        const struct pt_promtext_label *labels = p.item.list->labels;
+        assert_int_equal(labels[0].name_is_escaped, line < 2);
+        assert_false(labels[1].name_is_escaped);
+        assert_int_equal(labels[0].value_is_escaped, line >= 2);
+        assert_false(labels[1].value_is_escaped);
+    }
+}
+
 static void a_name_is_the_same_only_after_a_sample_that_has_it(void **state) {
     (void)state;
     static const bool expected[] = { false, true, true, false, false, false, false, true };
@@ -739,6 +759,8 @@ int main(void) {
                 "C125: blanks and tabs may stand between the tokens of 0.0.4"),
         PT_TEST(names_in_quotes_may_have_any_character,
                 "C125: names in quotes may have any character"),
+        PT_TEST(only_a_name_with_a_backslash_is_escaped,
+                "C125: of labels only a name with a backslash is escaped"),
         PT_TEST(a_name_is_the_same_only_after_a_sample_that_has_it,
                 "C125: a name is the same only after a sample that has it"),
         PT_TEST(metadata_is_handed_out, "C125: HELP, TYPE and UNIT are handed out"),

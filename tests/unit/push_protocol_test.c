@@ -281,8 +281,9 @@ static void family_of(const char *table, const char *column, char name[PT_METRIC
     name[0] = 0;
     pt_otel_index_init(&index, &schema);
     for (size_t i = 0; i < index.count; i++) {
-        const struct pt_otel_name *known = index.metrics[i].known;
-        if (known && strcmp(known->table, table) == 0 && strcmp(known->column, column) == 0)
+        const struct pt_otel_metric *m = &index.metrics[i];
+        if (m->is_known && strcmp(m->table->name, table) == 0 &&
+            strcmp(m->table->columns[m->column].short_name, column) == 0)
             memcpy(name, index.metrics[i].family, PT_METRIC_NAME_BYTES);
     }
     pt_otel_index_release(&index);
@@ -366,6 +367,70 @@ static void columns_become_series_of_one_metric(void **unused) {
     points[3] = (struct pt_point){ .time_ns = 2 * second, .value = 6 };
     assert_request(state, &b, metrics + 1, 1);
     for (int i = 0; i < 4; i++)
+        pt_buf_release(&attributes[i]);
+    pt_push_batch_release(&b);
+    pt_push_otlp.close(state);
+}
+
+/* Sums come before their counts; a count without a sum is left out. */
+static void a_sum_and_a_count_become_a_histogram(void **unused) {
+    (void)unused;
+    void *state = open_otlp();
+    char sum[PT_METRIC_NAME_BYTES], count[PT_METRIC_NAME_BYTES];
+    family_of("engines", "latency_ttft_s_sum", sum);
+    family_of("engines", "latency_ttft_s_count", count);
+    struct pt_push_batch b;
+    struct pt_push_naming naming = pt_push_otlp.naming(state);
+    pt_push_batch_init(&b, &naming);
+    char labels[3][8] = { "a=\"1\"", "b=\"2\"", "c=\"3\"" };
+    struct pt_series sums[] = {
+        { .labels = pt_str_from(labels[0]), .value = 1.5 },
+        { .labels = pt_str_from(labels[1]), .integer = 7, .is_integer = true }
+    };
+    struct pt_family family = { .name = pt_str_from(sum),
+                                .help = PT_STR("H"),
+                                .unit = PT_STR("seconds"),
+                                .kind = PT_FAMILY_COUNTER,
+                                .series = sums,
+                                .series_count = 2 };
+    const int64_t second = PT_NS_PER_SECOND;
+    pt_push_batch_begin(&b, second);
+    pt_push_otlp.add(state, &b, &family);
+    char kept[3][8];
+    memcpy(kept, labels, sizeof kept);
+    memset(labels, 'x', sizeof labels); /* a family is valid only while it is added */
+    struct pt_series counts[] = {
+        { .labels = pt_str_from(kept[1]), .value = 4 },
+        { .labels = pt_str_from(kept[2]), .integer = 9, .is_integer = true },
+        { .labels = pt_str_from(kept[0]), .integer = 3, .is_integer = true }
+    };
+    family.name = pt_str_from(count);
+    family.series = counts;
+    family.series_count = 3;
+    pt_push_otlp.add(state, &b, &family);
+    pt_push_otlp.add(state, &b, &family); /* its sums were used */
+    pt_push_batch_end(&b);
+    assert_int_equal(b.family_count, 1);
+    struct pt_buf attributes[2] = { 0 };
+    pt_otlp_attribute(&attributes[0], PT_STR("b"), PT_STR("2"));
+    pt_otlp_attribute(&attributes[1], PT_STR("a"), PT_STR("1"));
+    const struct pt_native natives[] = { { .count = 4, .sum = 7, .first = 1 },
+                                         { .count = 3, .sum = 1.5, .first = 1 } };
+    struct pt_point points[2];
+    struct pt_otlp_series series[2];
+    for (int i = 0; i < 2; i++) {
+        points[i] =
+            (struct pt_point){ .time_ns = second, .start_ns = second, .histogram = &natives[i] };
+        series[i] = (struct pt_otlp_series){ pt_buf_as_str(&attributes[i]), &points[i], 1 };
+    }
+    struct pt_otlp_metric metric = { PT_STR("gen_ai.server.time_to_first_token"),
+                                     PT_STR("s"),
+                                     PT_STR("H"),
+                                     PT_OTLP_SUMMED_HISTOGRAM,
+                                     series,
+                                     2 };
+    assert_request(state, &b, &metric, 1);
+    for (int i = 0; i < 2; i++)
         pt_buf_release(&attributes[i]);
     pt_push_batch_release(&b);
     pt_push_otlp.close(state);
@@ -458,6 +523,8 @@ int main(void) {
                 "metadata of remote-write 1.0 is sent every five minutes"),
         PT_TEST(columns_become_series_of_one_metric,
                 "columns become series of one metric of OpenTelemetry"),
+        PT_TEST(a_sum_and_a_count_become_a_histogram,
+                "a sum and a count become a histogram of OpenTelemetry"),
         PT_TEST(requests_of_otlp_have_their_headers, "requests of OTLP are packed, with headers"),
         PT_TEST(answers_of_otlp_are_judged, "answers of OTLP are judged by their status"),
     };

@@ -81,11 +81,11 @@ static void open_push(struct fixture *f, const char *url) {
     assert_non_null(f->push);
 }
 
-/* Ten seconds after the last one: each is a request of its own. Two points. */
-static void push_sample(struct fixture *f) {
+/* Two points, `seconds` after the last ones. */
+static void push_sample_after(struct fixture *f, int64_t seconds) {
     struct pt_sample *s = &f->sample;
     pt_sample_clear(s);
-    f->second += 10;
+    f->second += seconds;
     s->wall_ns = f->second * PT_NS_PER_SECOND;
     s->mono_ns = s->wall_ns;
     for (int i = 0; i < 2; i++) {
@@ -95,6 +95,11 @@ static void push_sample(struct fixture *f) {
         pt_set_f64(&s->batches[0], load_value, (double)f->second);
     }
     pt_push_sample(f->push, s);
+}
+
+/* Ten seconds after the last one: each is a request of its own. */
+static void push_sample(struct fixture *f) {
+    push_sample_after(f, 10);
 }
 
 static int64_t count_of(struct fixture *f, const char *column) {
@@ -142,6 +147,25 @@ static void test_all_taken(void **state) {
     close_push(f);
     assert_int_equal(files_left(f), 0);
     assert_int_equal(f->receiver.requests, 11); /* the first one was 2.0, then 1.0 */
+}
+
+/* A request has the samples of five seconds, and the first one goes at once. */
+static void test_collected(void **state) {
+    struct fixture *f = *state;
+    open_push(f, f->receiver.server.url);
+    push_sample_after(f, 1);
+    wait_for_count(f, "pushPoints", 2);
+    for (int i = 0; i < 4; i++)
+        push_sample_after(f, 1);
+    assert_int_equal(count_of(f, "pushWaiting"), 0);
+    assert_int_equal(count_of(f, "pushRequests"), 1);
+    push_sample_after(f, 1);
+    wait_for_count(f, "pushPoints", 12);
+    for (int i = 0; i < 2; i++)
+        push_sample_after(f, 3);
+    wait_for_count(f, "pushPoints", 16); /* a third would be too late */
+    assert_int_equal(count_of(f, "pushRequests"), 3);
+    close_push(f);
 }
 
 static void test_tried_again(void **state) {
@@ -281,6 +305,7 @@ int main(void) {
     pt_log_level = PT_LOG_ERROR;
     const struct CMUnitTest tests[] = {
         SEND_TEST(test_all_taken, "what is taken is counted and leaves the disk"),
+        SEND_TEST(test_collected, "a request has the samples of five seconds"),
         SEND_TEST(test_tried_again, "what fails for now is tried again until it is taken"),
         SEND_TEST(test_refused, "what is refused for good is counted and holds nothing up"),
         SEND_TEST(test_next_run, "what a receiver that is down did not get is for the next run"),

@@ -20,6 +20,7 @@ struct script {
     struct pt_push_judgement verdicts[CALLS_MAX];
     int64_t set_wait_ns[CALLS_MAX]; /* the wait that the sender is given; 0: leave it */
     int refused;                    /* this call cannot be prepared; 0: all can */
+    bool waits_for_end;             /* the first call lasts until the sender is being closed */
 
     int calls;
     int64_t wait_ns[CALLS_MAX]; /* that the sender had */
@@ -44,6 +45,12 @@ static int prepare(void *state, struct pt_str packed, int64_t time_ns, struct pt
     struct script *s = state;
     (void)time_ns;
     assert_true(s->calls < CALLS_MAX);
+    for (bool is_closing = !s->waits_for_end || s->calls > 0; !is_closing;) {
+        nanosleep(&(struct timespec){ 0, PT_NS_PER_MS }, NULL);
+        pthread_mutex_lock(&s->sender->lock);
+        is_closing = s->sender->deadline_ns != 0;
+        pthread_mutex_unlock(&s->sender->lock);
+    }
     s->wait_ns[s->calls] = s->sender->wait_ns;
     pt_str_copy(s->bodies[s->calls], sizeof s->bodies[0], packed);
     if (s->set_wait_ns[s->calls])
@@ -226,6 +233,72 @@ static void what_waits_is_told_at_the_start_and_the_end(void **state) {
     assert_non_null(strstr(text, settings.remote_write));
 }
 
+/* Of an answer only the first line is shown, and of a long one its start. */
+static void what_was_refused_is_told_in_the_receivers_words(void **state) {
+    static struct pt_push_sender sender;
+    static char long_words[300], cut[201];
+    struct pt_push_counts counts;
+    struct pt_err err = { "" };
+    char text[4096], expected[512];
+    (void)state;
+    memset(long_words, 'w', sizeof long_words);
+    memset(cut, 'w', sizeof cut - 1);
+    const struct {
+        struct pt_str words;
+        const char *shown;
+    } cases[] = {
+        { PT_STR("out of order"), "out of order" },
+        { PT_STR("bad label\nstack trace"), "bad label" },
+        { PT_STR("\x1b[2Jcleared"), "" },
+        { { long_words, sizeof long_words }, cut },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct script script = { .verdicts = { { PT_PUSH_REJECTED, .words = cases[i].words } } };
+        assert_int_equal(open_sender(&sender, &script, directory, &err), 0);
+        begin_log();
+        put(&sender, "one", 7);
+        wait_until_sent(&sender, 7, &counts);
+        close_sender(&sender);
+        end_log(text, sizeof text);
+        snprintf(expected, sizeof expected, "server%s%s\n", cases[i].shown[0] ? ": " : "",
+                 cases[i].shown);
+        if (!strstr(text, " refused 7 points: ") || !strstr(text, expected))
+            fail_msg("%s is not in %s", expected, text);
+    }
+}
+
+static int count_of(const char *text, const char *word) {
+    int count = 0;
+    for (; (text = strstr(text, word)); text++)
+        count++;
+    return count;
+}
+
+/* The first time, and whenever a receiver has something to say without refusing anything. */
+static void points_that_were_left_out_are_told_once(void **state) {
+    static struct pt_push_sender sender;
+    struct script script = {
+        .verdicts = { { PT_PUSH_ACCEPTED },
+                      { PT_PUSH_ACCEPTED, .rejected_points = 2, .words = PT_STR("two were old") },
+                      { PT_PUSH_ACCEPTED, .rejected_points = 3, .words = PT_STR("three were old") },
+                      { PT_PUSH_ACCEPTED, .words = PT_STR("please upgrade") } },
+    };
+    struct pt_push_counts counts;
+    struct pt_err err = { "" };
+    char text[4096];
+    (void)state;
+    assert_int_equal(open_sender(&sender, &script, directory, &err), 0);
+    begin_log();
+    for (int i = 0; i < 4; i++)
+        put(&sender, "request", 10);
+    wait_until_sent(&sender, 40, &counts);
+    close_sender(&sender);
+    end_log(text, sizeof text);
+    assert_int_equal(count_of(text, "accepted a request"), 2);
+    assert_non_null(strstr(text, "except for 2 points: two were old\n"));
+    assert_non_null(strstr(text, "except for 0 points: please upgrade\n"));
+}
+
 static void a_sender_without_a_queue_is_closed(void **state) {
     static struct pt_push_sender sender;
     struct script script = { 0 };
@@ -235,6 +308,28 @@ static void a_sender_without_a_queue_is_closed(void **state) {
     assert_true(err.text[0]);
     assert_null(sender.options.protocol);
     assert_false(sender.has_thread);
+}
+
+/* Each is sent before the next is put. */
+static void requests_one_by_one_take_the_memory_of_one(void **state) {
+    static struct pt_push_sender sender;
+    struct script script = { .verdicts = { { PT_PUSH_ACCEPTED },
+                                           { PT_PUSH_ACCEPTED },
+                                           { PT_PUSH_ACCEPTED },
+                                           { PT_PUSH_ACCEPTED },
+                                           { PT_PUSH_ACCEPTED } } };
+    struct pt_push_counts counts;
+    struct pt_err err = { "" };
+    (void)state;
+    assert_int_equal(open_sender(&sender, &script, directory, &err), 0);
+    for (uint32_t i = 1; i <= 5; i++) {
+        put(&sender, "request", 1);
+        wait_until_sent(&sender, i, &counts);
+    }
+    assert_true(sender.handover[0].bytes.capacity > 0);
+    for (int i = 1; i < PT_PUSH_HANDOVER_MAX; i++)
+        assert_int_equal(sender.handover[i].bytes.capacity, 0);
+    close_sender(&sender);
 }
 
 /* There is no thread that takes them from the list. */
@@ -254,6 +349,46 @@ static void a_full_list_refuses_instead_of_waiting(void **state) {
     assert_int_equal(counts.dropped_points, 7);
     assert_int_equal(sender.handover_count, 64);
     pt_push_sender_close(&sender, 0);
+}
+
+/* Sends two requests, of which the first is accepted while the sender is closed. */
+static void close_between(struct script *script, int64_t patience_ns) {
+    static struct pt_push_sender sender;
+    struct pt_err err = { "" };
+    script->waits_for_end = true;
+    assert_int_equal(open_sender(&sender, script, directory, &err), 0);
+    put(&sender, "one", 1);
+    put(&sender, "two", 1);
+    pt_push_sender_close(&sender, pt_mono_ns() + patience_ns);
+}
+
+static void a_receiver_that_fails_at_the_end_is_tried_again(void **state) {
+    struct script script = { .verdicts = { { PT_PUSH_ACCEPTED },
+                                           { PT_PUSH_RETRY },
+                                           { PT_PUSH_RETRY },
+                                           { PT_PUSH_ACCEPTED } } };
+    (void)state;
+    close_between(&script, 60 * PT_NS_PER_SECOND);
+    assert_int_equal(script.calls, 4);
+    assert_string_equal(script.bodies[3], "two");
+}
+
+/* The wait would end after the deadline: the request stays in the queue for the next run. */
+static void the_end_does_not_wait_longer_than_it_may(void **state) {
+    static struct pt_push_sender sender;
+    struct script script = { .verdicts = { { PT_PUSH_ACCEPTED }, { PT_PUSH_RETRY } },
+                             .set_wait_ns = { [1] = 20 * PT_NS_PER_SECOND } };
+    struct script next = { .verdicts = { { PT_PUSH_ACCEPTED } } };
+    struct pt_push_counts counts;
+    struct pt_err err = { "" };
+    (void)state;
+    close_between(&script, 20 * PT_NS_PER_SECOND);
+    assert_int_equal(script.calls, 2);
+    assert_int_equal(open_sender(&sender, &next, directory, &err), 0);
+    wait_until_sent(&sender, 1, &counts);
+    close_sender(&sender);
+    assert_int_equal(next.calls, 1);
+    assert_string_equal(next.bodies[0], "two");
 }
 
 static int make_directory(void **state) {
@@ -283,7 +418,17 @@ int main(void) {
         SENDER_TEST(points_are_counted_once, "points are taken, rejected or counted otherwise"),
         SENDER_TEST(what_waits_is_told_at_the_start_and_the_end,
                     "what waits is reported at the start and at the end, nothing else is"),
+        SENDER_TEST(what_was_refused_is_told_in_the_receivers_words,
+                    "what was refused is reported with the first line of the answer"),
+        SENDER_TEST(points_that_were_left_out_are_told_once,
+                    "points that a receiver left out are reported once"),
+        SENDER_TEST(a_receiver_that_fails_at_the_end_is_tried_again,
+                    "a receiver that fails at the end is tried again"),
+        SENDER_TEST(the_end_does_not_wait_longer_than_it_may,
+                    "the end does not wait longer than it may; what is left is sent later"),
         SENDER_TEST(a_sender_without_a_queue_is_closed, "a sender without a queue is closed"),
+        SENDER_TEST(requests_one_by_one_take_the_memory_of_one,
+                    "requests that are sent one by one take the memory of one"),
         SENDER_TEST(a_full_list_refuses_instead_of_waiting,
                     "a full list refuses instead of waiting"),
     };

@@ -179,18 +179,18 @@ static void test_otel_columns(void **state) {
     for (size_t i = 0; i < index.count; i++) {
         const struct pt_otel_metric *m = &index.metrics[i];
         assert_ptr_equal(pt_otel_find(&index, pt_str_from(m->family)), m);
-        known += m->known != NULL;
-        if (m->known && m->known->unit[0] != '{') {
-            struct pt_str base = pt_str_from(m->known->part == PT_OTEL_COUNT ? "s" : "");
+        known += m->is_known;
+        if (m->is_known && m->otel.unit.at[0] != '{') {
+            struct pt_str base = pt_str_from(m->otel.part == PT_OTEL_COUNT ? "s" : "");
             for (size_t k = 1; base.len == 0 && k < PT_UNIT_COUNT; k++) {
                 const char *suffix = pt_units[k].prometheus_suffix;
                 if (*suffix && pt_str_ends(pt_str_from(m->family), pt_str_from(suffix)))
                     base = pt_otel_unit(pt_str_from(suffix + 1));
             }
-            assert_str_eq(base, m->known->unit);
+            assert_true(pt_str_eq(base, m->otel.unit));
         }
     }
-    assert_int_equal(known, pt_otel_name_count);
+    assert_int_equal(known, 82);
     assert_null(pt_otel_find(&index, PT_STR("requests")));
     pt_otel_index_release(&index);
 }
@@ -331,6 +331,160 @@ static void test_classic_histogram(void **state) {
         assert_true(b.series[i].points[0].value == expected[i].value);
     }
     pt_push_batch_release(&b);
+}
+
+/* A native histogram is copied: what its program counts later does not change a point. */
+static void test_native_histogram(void **state) {
+    (void)state;
+    static uint64_t buckets[PT_BUCKET_COUNT];
+    uint32_t low = pt_bucket_of(1), high = pt_bucket_of(1.1);
+    struct pt_distribution d = { 5, 5.2, buckets, pt_all_buckets, NULL };
+    struct pt_series series = { .labels = PT_STR("a"), .distribution = &d };
+    struct pt_family family = counter(&series, 1);
+    struct pt_push_batch b;
+    struct pt_push_naming naming = classic;
+    naming.has_native = naming.has_start = true;
+    family.kind = PT_FAMILY_HISTOGRAM;
+    assert_true(high > low + 1);
+    buckets[low] = 3;
+    buckets[high] = 2;
+    pt_push_batch_init(&b, &naming);
+    for (int64_t second = 1; second <= 3; second++) {
+        pt_push_batch_begin(&b, second * PT_NS_PER_SECOND);
+        pt_push_batch_add(&b, &family);
+        pt_push_batch_end(&b);
+        buckets[high]++;
+        d.count = second == 1 ? d.count + 1 : 2; /* then it starts again */
+    }
+    family.series_count = 0;
+    pt_push_batch_begin(&b, 4 * PT_NS_PER_SECOND);
+    pt_push_batch_add(&b, &family);
+    pt_push_batch_end(&b);
+    assert_int_equal(b.series_count, 1);
+    assert_str_eq(b.series[0].identity, "ca");
+    assert_int_equal(b.series[0].point_count, 4);
+    static const uint64_t counts[] = { 5, 6, 2 };
+    static const int64_t starts[] = { 1, 1, 2 };
+    for (size_t i = 0; i < 3; i++) {
+        const struct pt_point *point = &b.series[0].points[i];
+        const struct pt_native *n = point->histogram;
+        assert_int_equal(point->time_ns, ((int64_t)i + 1) * PT_NS_PER_SECOND);
+        assert_int_equal(point->start_ns, starts[i] * PT_NS_PER_SECOND);
+        assert_int_equal(n->count, counts[i]);
+        assert_true(n->sum == 5.2);
+        assert_int_equal(n->first, low);
+        assert_int_equal(n->end, high + 1);
+        assert_int_equal(n->counts[0], 3);
+        assert_int_equal(n->counts[1], 0);
+        assert_int_equal(n->counts[high - low], 2 + i);
+    }
+    assert_true(b.series[0].points[3].is_stale);
+    assert_int_equal(b.series[0].points[3].histogram->count, 0);
+    pt_push_batch_release(&b);
+    /* without buckets */
+    d.used = (struct pt_bucket_range){ 0, 0 };
+    family.series_count = 1;
+    pt_push_batch_init(&b, &naming);
+    pt_push_batch_begin(&b, PT_NS_PER_SECOND);
+    pt_push_batch_add(&b, &family);
+    pt_push_batch_end(&b);
+    assert_true(b.series[0].points[0].histogram->first >= b.series[0].points[0].histogram->end);
+    pt_push_batch_release(&b);
+}
+
+/* Name, labels and bound are apart, and series may come in any order. */
+static void test_keys_of_series(void **state) {
+    (void)state;
+    struct pt_push_batch b;
+    struct pt_series series[] = { { .labels = PT_STR("x"), .value = 1 },
+                                  { .labels = PT_STR("y"), .value = 2 },
+                                  { .labels = PT_STR(""), .value = 3 } };
+    struct pt_family gauge = counter(&series[2], 1);
+    gauge.name = PT_STR("c_totalx");
+    gauge.kind = PT_FAMILY_GAUGE;
+    pt_push_batch_init(&b, &classic);
+    for (int i = 1; i <= 4; i++) {
+        struct pt_series turned[] = { series[i % 2], series[(i + 1) % 2] };
+        struct pt_family family = counter(turned, 2);
+        pt_push_batch_begin(&b, i * PT_NS_PER_SECOND);
+        pt_push_batch_add(&b, &family);
+        pt_push_batch_add(&b, &gauge);
+        pt_push_batch_end(&b);
+    }
+    assert_int_equal(b.series_count, 3);
+    static const char *const names[] = { "c_totaly", "c_totalx", "c_totalx" };
+    static const double values[] = { 2, 1, 3 };
+    for (size_t i = 0; i < 3; i++) {
+        assert_str_eq(b.series[i].identity, names[i]);
+        assert_int_equal(b.series[i].point_count, 4);
+        for (size_t k = 0; k < 4; k++)
+            assert_true(b.series[i].points[k].value == values[i]);
+    }
+    assert_int_equal(b.point_count, 12);
+    pt_push_batch_release(&b);
+    /* labels "a" up to 11.5 and "a1" up to 1.5 */
+    static uint64_t buckets[PT_BUCKET_COUNT];
+    struct pt_bounds bounds;
+    double upper[] = { 1.5, 11.5 };
+    assert_int_equal(pt_bounds_set(&bounds, upper, 2), 0);
+    struct pt_distribution d = { 0, 0, buckets, pt_all_buckets, &bounds };
+    struct pt_series two[] = { { .labels = PT_STR("a"), .distribution = &d },
+                               { .labels = PT_STR("a1"), .distribution = &d } };
+    struct pt_family family = counter(two, 2);
+    family.kind = PT_FAMILY_HISTOGRAM;
+    pt_push_batch_init(&b, &classic);
+    pt_push_batch_begin(&b, PT_NS_PER_SECOND);
+    pt_push_batch_add(&b, &family);
+    pt_push_batch_end(&b);
+    assert_int_equal(b.series_count, 10);
+    assert_int_equal(b.point_count, 10);
+    pt_push_batch_release(&b);
+}
+
+/* A reading may be newer than its sample: the end comes after it. */
+static void test_end_of_series(void **state) {
+    (void)state;
+    struct pt_push_batch b;
+    struct pt_series series[] = { { .labels = PT_STR("a"), .time_ns = 5 * PT_NS_PER_SECOND },
+                                  { .labels = PT_STR("b"), .time_ns = 1 } };
+    pt_push_batch_init(&b, &classic);
+    add_sample(&b, 1000, series, 2);
+    assert_int_equal(b.series[1].point_count, 0); /* before the first millisecond */
+    series[1].time_ns = PT_NS_PER_SECOND;
+    add_sample(&b, 1000, series, 2);
+    add_sample(&b, 2000, series, 0);
+    assert_int_equal(b.series[0].points[1].time_ns, 5001 * PT_NS_PER_MS);
+    assert_int_equal(b.series[1].points[1].time_ns, 2000 * PT_NS_PER_MS);
+    pt_push_batch_clear(&b);
+    assert_int_equal(b.series_count, 0);
+    add_sample(&b, 6000, series, 2);
+    pt_push_batch_end_all(&b);
+    assert_int_equal(b.point_count, 4);
+    pt_push_batch_end_all(&b);
+    assert_int_equal(b.point_count, 4);
+    assert_true(b.series[0].points[1].is_stale && b.series[1].points[1].is_stale);
+    pt_push_batch_release(&b);
+}
+
+static void test_too_many_series(void **state) {
+    (void)state;
+    struct pt_push_batch b;
+    static char labels[PT_PUSH_SERIES_MAX + 2][8];
+    struct pt_series *series = calloc(PT_PUSH_SERIES_MAX + 2, sizeof *series);
+    for (size_t i = 0; i < PT_PUSH_SERIES_MAX + 2; i++) {
+        snprintf(labels[i], sizeof labels[i], "%zu", i);
+        series[i].labels = pt_str_from(labels[i]);
+    }
+    pt_push_batch_init(&b, &classic);
+    add_sample(&b, 1000, series, PT_PUSH_SERIES_MAX);
+    assert_int_equal(b.refused_points, 0);
+    assert_int_equal(b.point_count, PT_PUSH_SERIES_MAX);
+    add_sample(&b, 2000, series, PT_PUSH_SERIES_MAX + 2);
+    assert_int_equal(b.refused_points, 2);
+    assert_int_equal(b.series_count, PT_PUSH_SERIES_MAX);
+    assert_int_equal(b.point_count, 2 * PT_PUSH_SERIES_MAX);
+    pt_push_batch_release(&b);
+    free(series);
 }
 
 /* ---- the queue ---- */
@@ -818,6 +972,7 @@ static void test_otel_variables(void **state) {
     assert_string_equal(value_of(s.attributes, s.attribute_count, "deployment.environment.name"),
                         "prod");
     assert_string_equal(value_of(s.attributes, s.attribute_count, "rank"), "3");
+    assert_string_equal(value_of(s.attributes, s.attribute_count, "cluster"), "c");
     assert_non_null(value_of(s.attributes, s.attribute_count, "host.name"));
     assert_string_equal(value_of(s.labels, s.label_count, "cluster"), "c");
     assert_string_equal(value_of(s.labels, s.label_count, "instance"), "here");
@@ -838,6 +993,131 @@ static void test_otel_variables(void **state) {
     options.otlp = "http://given";
     assert_int_equal(pt_push_settings_read(&s, &options, &err), 0);
     assert_string_equal(s.otlp, "http://given/v1/metrics");
+    pt_push_settings_release(&s);
+    forget_environment();
+}
+
+static void read_settings(struct pt_push_settings *s, const struct pt_push_options *options,
+                          int code) {
+    struct pt_err err = { "" };
+    assert_int_equal(pt_push_settings_read(s, options, &err), code);
+}
+
+/* What a percent sign may stand before, and what stays as it is. */
+static void test_percent_signs(void **state) {
+    static const struct {
+        const char *given, *value;
+    } cases[] = {
+        { "a=%41%5a%7A", "AZz" },
+        { "a=%2F%9f%aF", "/\x9f\xaf" },
+        { "a=%2g%g2%2", "%2g%g2%2" },
+        { "a=%", "%" },
+        { "a=%/0%:0%`0%@0", "%/0%:0%`0%@0" },
+        { " a = b\t", "b" },
+        { "a=", "" },
+    };
+    struct pt_push_options options = { .otlp = "http://h" };
+    struct pt_push_settings s;
+    (void)state;
+    forget_environment();
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        setenv("OTEL_EXPORTER_OTLP_HEADERS", cases[i].given, 1);
+        read_settings(&s, &options, 0);
+        assert_int_equal(s.header_count, 1);
+        assert_string_equal(s.headers[0].name, "a");
+        assert_string_equal(s.headers[0].value, cases[i].value);
+        pt_push_settings_release(&s);
+    }
+    setenv("OTEL_EXPORTER_OTLP_HEADERS", "=b,,c,d=1,", 1);
+    read_settings(&s, &options, 0);
+    assert_int_equal(s.header_count, 1);
+    assert_string_equal(s.headers[0].name, "d");
+    pt_push_settings_release(&s);
+    forget_environment();
+}
+
+static void test_names_of_labels(void **state) {
+    static const struct {
+        const char *label;
+        int code;
+    } cases[] = { { "a=1", 0 },         { "z=1", 0 },        { "A=1", 0 },
+                  { "Z=1", 0 },         { "_=1", 0 },        { "a0=1", 0 },
+                  { "a9=1", 0 },        { "_a_=1", 0 },      { "0a=1", -EINVAL },
+                  { "__a=1", -EINVAL }, { "=1", -EINVAL },   { "a", -EINVAL },
+                  { "a@=1", -EINVAL },  { "a[=1", -EINVAL }, { "a`=1", -EINVAL },
+                  { "a{=1", -EINVAL },  { "a/=1", -EINVAL }, { "a:=1", -EINVAL } };
+    struct pt_push_settings s;
+    (void)state;
+    forget_environment();
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_push_options options = { .labels = &cases[i].label, .label_count = 1 };
+        read_settings(&s, &options, cases[i].code);
+        pt_push_settings_release(&s);
+    }
+    /* job and instance are two of them */
+    char text[PT_PUSH_LABELS_MAX][8];
+    const char *many[PT_PUSH_LABELS_MAX];
+    for (int i = 0; i < PT_PUSH_LABELS_MAX; i++) {
+        snprintf(text[i], sizeof text[i], "l%02d=1", i);
+        many[i] = text[i];
+    }
+    struct pt_push_options options = { .labels = many, .label_count = PT_PUSH_LABELS_MAX - 2 };
+    read_settings(&s, &options, 0);
+    assert_int_equal(s.label_count, PT_PUSH_LABELS_MAX);
+    assert_string_equal(s.labels[0].name, "instance"); /* sorted by name */
+    assert_string_equal(s.labels[1].name, "job");
+    assert_string_equal(s.labels[2].name, "l00");
+    pt_push_settings_release(&s);
+    options.label_count++;
+    read_settings(&s, &options, -E2BIG);
+    pt_push_settings_release(&s);
+}
+
+static void test_details_of_settings(void **state) {
+    struct pt_push_options options = { .otlp = "http://h///", .token_file = "/token" };
+    struct pt_push_settings s;
+    (void)state;
+    forget_environment();
+    setenv("HOME", "/home/me", 1);
+    read_settings(&s, &options, 0);
+    assert_string_equal(s.otlp, "http://h/v1/metrics");
+    assert_string_equal(s.state_directory, "/home/me/.local/state/pitot");
+    assert_string_equal(s.token_file, "/token");
+    assert_false(s.is_otlp_plain);
+    assert_int_equal(s.otlp_timeout_ns, 10 * PT_NS_PER_SECOND);
+    assert_string_equal(s.warning, "");
+    assert_string_equal(value_of(s.attributes, s.attribute_count, "service.name"), "pitot");
+    assert_null(value_of(s.attributes, s.attribute_count, "rank"));
+    pt_push_settings_release(&s);
+    setenv("XDG_STATE_HOME", "/state", 1);
+    setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none", 1);
+    setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1", 1);
+    read_settings(&s, &options, 0);
+    assert_string_equal(s.state_directory, "/state/pitot");
+    assert_true(s.is_otlp_plain);
+    assert_int_equal(s.otlp_timeout_ns, PT_NS_PER_MS);
+    pt_push_settings_release(&s);
+    static const char *const wrong[] = { "0", "soon", "-1" };
+    for (size_t i = 0; i < PT_COUNT(wrong); i++) {
+        setenv("OTEL_EXPORTER_OTLP_TIMEOUT", wrong[i], 1);
+        read_settings(&s, &options, 0);
+        assert_int_equal(s.otlp_timeout_ns, 10 * PT_NS_PER_SECOND);
+        assert_non_null(strstr(s.warning, "is not a number of milliseconds; using 10 s"));
+        pt_push_settings_release(&s);
+    }
+    setenv("XDG_STATE_HOME", "relative", 1);
+    setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip", 1);
+    read_settings(&s, &options, 0);
+    assert_string_equal(s.state_directory, "/home/me/.local/state/pitot");
+    assert_false(s.is_otlp_plain);
+    pt_push_settings_release(&s);
+    options.state_directory = "given";
+    read_settings(&s, &options, 0);
+    assert_string_equal(s.state_directory, "given");
+    pt_push_settings_release(&s);
+    options.state_directory = "";
+    unsetenv("HOME");
+    read_settings(&s, &options, -EINVAL);
     pt_push_settings_release(&s);
     forget_environment();
 }
@@ -887,6 +1167,10 @@ int main(void) {
         PT_TEST(test_skipped_family, "a family that is skipped ends after a minute"),
         PT_TEST(test_old_reading, "a reading that is not new is not a point"),
         PT_TEST(test_counter_starts, "a counter that fell began after its last point"),
+        PT_TEST(test_native_histogram, "a native histogram is one series with its own counts"),
+        PT_TEST(test_keys_of_series, "series differ in name, labels or bound"),
+        PT_TEST(test_end_of_series, "the end of a series comes after its last point"),
+        PT_TEST(test_too_many_series, "series beyond the limit are refused and counted"),
         PT_TEST(test_classic_histogram, "a histogram is a series for each classic bucket"),
         QUEUE_TEST(test_queue_order, "the queue gives the oldest first and leaves no file behind"),
         QUEUE_TEST(test_queue_next_run, "what is left is there for the next run"),
@@ -906,6 +1190,9 @@ int main(void) {
         PT_TEST(test_urls, "URLs of receivers may leave out the usual path"),
         PT_TEST(test_wrong_settings, "wrong settings are reported with the remedy"),
         PT_TEST(test_otel_variables, "variables of OpenTelemetry say where, as whom and how long"),
+        PT_TEST(test_percent_signs, "values of OpenTelemetry's variables are percent-encoded"),
+        PT_TEST(test_names_of_labels, "names of labels are those of Prometheus, up to a limit"),
+        PT_TEST(test_details_of_settings, "each setting has its default and its place"),
         PT_TEST(test_shown_url, "a URL is shown without its password"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,49 @@ static void test_gil_words(void **state) {
     assert_int_equal(l.gil_condition, 0);
 }
 
+/* Every offset of the table, in turn, is what a hostile process may write there. */
+static void test_hostile_offsets(void **state) {
+    (void)state;
+    static const uint64_t hostile[] = {
+        105, 112, 201, 205, 208, 249, 256, 4096, 65535, 65536, UINT64_C(1) << 40, UINT64_MAX
+    };
+    struct fake f;
+    struct pt_python_layout l;
+    struct pt_python_frame frames[PT_PYTHON_DEPTH_MAX];
+    const struct pt_memory_reader m = { read_fake, &f };
+    unsigned refused = 0, accepted = 0;
+    memset(&f, 0x11, sizeof f);
+    for (uint64_t minor = 13; minor <= 14; minor++) {
+        for (size_t word = 3; word < PT_PYTHON_DEBUG_BYTES / 8; word++) {
+            for (size_t i = 0; i < PT_COUNT(hostile); i++) {
+                uint64_t words[PT_PYTHON_DEBUG_BYTES / 8] = { 0 };
+                memcpy(words, PT_PYTHON_COOKIE, 8);
+                words[1] = 0x30000f0 | minor << 16;
+                words[word] = hostile[i];
+                if (!pt_python_layout_from((const uint8_t *)words, &l)) {
+                    refused++;
+                    continue;
+                }
+                accepted++;
+                assert_in_range(l.thread_next + 8, 8, PT_PYTHON_THREAD_BYTES);
+                assert_in_range(l.thread_frame + 8, 8, PT_PYTHON_THREAD_BYTES);
+                assert_in_range(l.thread_native + 8, 8, PT_PYTHON_THREAD_BYTES);
+                assert_in_range(l.thread_interpreter + 8, 8, PT_PYTHON_THREAD_BYTES);
+                assert_in_range(pt_python_frame_size(&l), 1, PT_PYTHON_FRAME_BYTES);
+                assert_in_range(pt_python_code_size(&l), 1, PT_PYTHON_CODE_BYTES);
+                assert_int_equal(pt_python_find_thread(&l, &m, RUNTIME, 7), 0);
+                assert_in_range(pt_python_frames(&l, &m, THREAD, frames), 0, PT_PYTHON_DEPTH_MAX);
+            }
+        }
+    }
+    assert_in_range(refused, 1, UINT32_MAX);
+    assert_in_range(accepted, 1, UINT32_MAX);
+    for (unsigned minor = 9; minor <= 12; minor++) {
+        assert_in_range(pt_python_frame_size(pt_python_layout(minor)), 1, PT_PYTHON_FRAME_BYTES);
+        assert_in_range(pt_python_code_size(pt_python_layout(minor)), 1, PT_PYTHON_CODE_BYTES);
+    }
+}
+
 /* A profile of one thread, whose frames are functions of modules. */
 static uint32_t call(struct pt_profile *p, uint32_t caller, const char *module, const char *name,
                      enum pt_profile_kind kind) {
@@ -357,6 +400,13 @@ static void test_lines(void **state) {
     assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 8), 13);
     assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, locations, 10, 10), 0);
     assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, PT_STR("\xf0\x44"), 10, 0), 0);
+    /* +100 lines in two parts of six bits, 70 lines back, +40000 in three */
+    const struct pt_str far = PT_STR("\xe8\x48\x03"
+                                     "\xe8\x4d\x02"
+                                     "\xe8\x40\x62\x13");
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, far, 10, 0), 110);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, far, 10, 2), 40);
+    assert_int_equal(pt_python_line(PT_PYTHON_LOCATIONS, far, 10, 4), 40040);
 }
 
 static const struct pt_python_entry three[] = { { 0, 0, 0 },
@@ -409,6 +459,8 @@ int main(void) {
         { "C241: memory that leads in a circle or nowhere ends the reading", test_circle },
         { "C241: names of Python are UTF-8", test_texts },
         { "C241: Python 3.13 says itself where things are", test_debug_offsets },
+        { "C241: an offset outside its structure is refused, whichever process wrote it",
+          test_hostile_offsets },
         { "C241: a thread holds the GIL if it is the holder of a locked lock", test_gil },
         { "C241: threads of all interpreters are found, up to a limit", test_interpreters },
         { "C241: what cannot be a count of waiters is not one", test_gil_counts },

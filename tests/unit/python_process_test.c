@@ -295,6 +295,25 @@ static void test_processes(void **state) {
     release_fake(&f);
 }
 
+/* Each character of a str has 1, 2 or 4 bytes; first and last of each length in UTF-8. */
+static void test_text(void **state) {
+    (void)state;
+    struct pt_buf text = { 0 };
+    static const uint8_t latin[] = { 'a', 0x7f, 0x80, 0xff };
+    pt_python_add_text(&text, latin, PT_COUNT(latin), 1);
+    assert_str_eq(pt_buf_as_str(&text), "a\x7f\xc2\x80\xc3\xbf");
+    pt_buf_clear(&text);
+    static const uint16_t wide[] = { 0x7ff, 0x800, 0x20ac, 0xffff };
+    pt_python_add_text(&text, (const uint8_t *)wide, PT_COUNT(wide), 2);
+    assert_str_eq(pt_buf_as_str(&text), "\xdf\xbf\xe0\xa0\x80\xe2\x82\xac\xef\xbf\xbf");
+    pt_buf_clear(&text);
+    static const uint32_t full[] = { 0x10000, 0x1f600, 0x10ffff, 0x110000, 'z' };
+    pt_python_add_text(&text, (const uint8_t *)full, PT_COUNT(full), 4);
+    assert_str_eq(pt_buf_as_str(&text),
+                  "\xf0\x90\x80\x80\xf0\x9f\x98\x80\xf4\x8f\xbf\xbfz"); /* the fourth is none */
+    pt_buf_release(&text);
+}
+
 static void test_files(void **state) {
     (void)state;
     static const struct {
@@ -504,6 +523,7 @@ int main(void) {
         PT_TEST(test_versions, "C241: the version of Python is that of its memory, or its name"),
         PT_TEST(test_unknown_threads, "C241: threads that Python does not know yet are looked up"),
         PT_TEST(test_processes, "C241: Python processes are added, forked and removed"),
+        PT_TEST(test_text, "C241: text of Python is written as UTF-8"),
         PT_TEST(test_files, "C241: interpreters have names with python"),
         PT_TEST(test_session, "C241: a running Python program is sampled from outside"),
         PT_TEST(test_refused, "C241: what is not Python is refused"),

@@ -4,6 +4,7 @@
 #include "analyze/clock_match.h"
 #include "analyze/rank_verdict.h"
 #include "base/mem.h"
+#include "derive/span_role.h"
 
 #include <math.h>
 
@@ -88,15 +89,15 @@ static void names_of_collectives_are_known_in_any_spelling(void **state) {
                                          "ALL TO ALL", "c10d::broadcast_", "barrier",
                                          "ncclKernel" };
     for (size_t i = 0; i < PT_COUNT(names); i++)
-        assert_true(pt_is_collective(pt_str_from(names[i])));
-    assert_false(pt_is_collective(PT_STR("reduce")));
-    assert_false(pt_is_collective(PT_STR("")));
+        assert_int_equal(pt_span_role(pt_str_from(names[i])), PT_SPAN_COLLECTIVE);
+    assert_int_equal(pt_span_role(PT_STR("reduce")), PT_SPAN_OTHER);
+    assert_int_equal(pt_span_role(PT_STR("")), PT_SPAN_OTHER);
     /* the first 63 letters count */
     char text[128];
     snprintf(text, sizeof text, "%056dbarrier", 0);
-    assert_true(pt_is_collective(pt_str_from(text)));
+    assert_int_equal(pt_span_role(pt_str_from(text)), PT_SPAN_COLLECTIVE);
     snprintf(text, sizeof text, "%057dbarrier", 0);
-    assert_false(pt_is_collective(pt_str_from(text)));
+    assert_int_equal(pt_span_role(pt_str_from(text)), PT_SPAN_OTHER);
 }
 
 /* Verdicts */
@@ -119,9 +120,9 @@ static void explain_throttled(struct pt_explanation *x, const struct pt_rank_exp
     pt_windows_init(w, &no_schema, wants_none);
     pt_signals_make(&workers, w, NAN);
     workers.count = 1; /* one value is allocated for it */
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++)
+    for (int id = 0; id < PT_FIGURE_COUNT; id++)
         workers.values[id][0] = NAN;
-    workers.values[PT_SIGNAL_OWN_THROTTLED][0] = throttled;
+    workers.values[PT_FIGURE_OWN_THROTTLED][0] = throttled;
     pt_explain_ranks(x, ranks, count, stragglers ? stragglers : &none, &workers);
     pt_signals_release(&workers);
     pt_windows_release(w);
@@ -256,9 +257,9 @@ static void a_straggler_is_told_with_its_rank_and_step(void **state) {
         assert_true(fabs(v->confidence - (is_collective ? 0.7 : 0.75)) < TOLERANCE);
         assert_true(v->share == 1);
         assert_int_equal(v->signal_count, 2);
-        assert_int_equal(v->signals[0].signal, PT_SIGNAL_RANK_PACE);
+        assert_int_equal(v->signals[0].signal, PT_FIGURE_RANK_PACE);
         assert_true(fabs(v->signals[0].value - (is_collective ? 1 / 1.3 : 1.3)) < TOLERANCE);
-        assert_int_equal(v->signals[1].signal, PT_SIGNAL_RANK_SLOWEST);
+        assert_int_equal(v->signals[1].signal, PT_FIGURE_RANK_SLOWEST);
         assert_true(v->signals[1].value == 1);
         for (int i = 0; i < 2; i++)
             assert_true(v->signals[i].from == 0 && v->signals[i].to == 12);

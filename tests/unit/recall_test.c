@@ -131,6 +131,46 @@ static void test_bounds(void **state) {
     }
 }
 
+static void test_ages(void **state) {
+    (void)state;
+    struct fake f;
+    struct pt_recall r = { .count = 0 };
+    uint8_t found[2];
+    fill(&f);
+    (void)read_all(&f, &r, (const unsigned[]){ 5, 6 }, 2, found);
+    for (int round = 0; round < 8; round++) {
+        assert_int_equal(r.count, 2);
+        assert_int_equal(read_all(&f, &r, (const unsigned[]){ 6 }, 1, found), 1);
+    }
+    assert_int_equal(r.count, 1); /* not asked for eight times */
+    assert_int_equal(r.at[0].address, BASE + 6);
+    assert_int_equal(read_all(&f, &r, (const unsigned[]){ 5, 6 }, 2, found), 2);
+    assert_memory_equal(found, ((const uint8_t[]){ 5, 6 }), 2);
+}
+
+/* Reads the first bytes of the fake memory as one piece; how many calls it took. */
+static int read_piece(struct fake *f, struct pt_recall *r, size_t size) {
+    static uint8_t bytes[PT_RECALL_BYTES], into[BYTES];
+    f->calls = 0;
+    pt_recall_begin(r, (struct pt_memory_reader){ read_fake, f }, bytes);
+    assert_int_equal(pt_recall_read(r, &(struct pt_memory_piece){ BASE, into, size }, 1), 1);
+    pt_recall_end(r);
+    assert_memory_equal(into, f->bytes, size);
+    return f->calls;
+}
+
+static void test_large(void **state) {
+    (void)state;
+    struct fake f;
+    struct pt_recall r = { .count = 0 };
+    fill(&f);
+    assert_int_equal(read_piece(&f, &r, 4096), 1);
+    assert_int_equal(r.count, 1);
+    r = (struct pt_recall){ .count = 0 };
+    assert_int_equal(read_piece(&f, &r, 4097), 1);
+    assert_int_equal(r.count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         { "C241: places that were read before are read again, in one call", test_one_call, NULL,
@@ -139,6 +179,9 @@ int main(void) {
         { "C241: a place that is gone is not recalled, and then forgotten", test_hole, NULL, NULL,
           NULL },
         { "C241: pieces are read up to the first that cannot be", test_pieces, NULL, NULL, NULL },
+        { "C241: a place that is asked for stays, one that is not is forgotten", test_ages, NULL,
+          NULL, NULL },
+        { "C241: a piece of more than a page is not kept", test_large, NULL, NULL, NULL },
         { "C241: more places than are kept are still read", test_bounds, NULL, NULL, NULL },
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,11 +132,13 @@ static void numbers_come_back(void **state) {
     X(t, never, "hNever", GAUGE, I64, NONE, 0, "Is never known")
 PT_TABLE(machine, PT_TABLE_FILE("machine", NULL), "The machine", MACHINE_COLUMNS, "here");
 
-#define THING_COLUMNS(X, t)                                       \
-    X(t, id, "tId", KEY, STRING, NONE, 0, "")                     \
-    X(t, is_recorded, "tIsRecorded", INFO, I64, NONE, 0, "")      \
-    X(t, time, "tTime", COUNTER, I64, NANOSECONDS, 0, "CPU time") \
-    X(t, size, "tSize", GAUGE, I64, MEBIBYTES, 0, "Memory")
+#define THING_COLUMNS(X, t)                                                                    \
+    X(t, id, "tId", KEY, STRING, NONE, 0, "")                                                  \
+    X(t, is_recorded, "tIsRecorded", INFO, I64, NONE, 0, "", .role = PT_ROLE_RECORDED)         \
+    X(t, time, "tTime", COUNTER, I64, NANOSECONDS, 0, "CPU time", .title = "Time",             \
+      .form = PT_FORM_CORES, .family = "Times", .is_stacked = true, .importance = PT_HEADLINE) \
+    X(t, size, "tSize", GAUGE, I64, MEBIBYTES, 0, "Memory", .limit = "tTime",                  \
+      .better = PT_LOWER_IS_BETTER)
 PT_TABLE(thing, PT_TABLE_FILE("things", NULL), "Things", THING_COLUMNS, "there");
 
 #define MARK_COLUMNS(X, t) X(t, text, "mText", INFO, STRING, NONE, 0, "")
@@ -294,7 +296,8 @@ static void every_table_is_there_as_the_schema_has_it(void **state) {
     json_t *machine = at(p->data, "tables.0");
     assert_string_equal(json_string_value(at(machine, "name")), "machine");
     assert_int_equal(json_array_size(at(machine, "columns")), 2);
-    assert_string_equal(json_string_value(at(machine, "absent.0")), "hNever");
+    assert_string_equal(json_string_value(at(machine, "absent.0.name")), "hNever");
+    assert_string_equal(json_string_value(at(machine, "absent.0.title")), "Never");
     json_t *value = at(machine, "columns.0.series.0"), *bytes = at(machine, "columns.1");
     for (size_t i = 0; i < 50; i++)
         assert_true(value_of(p, value, 50, i) == (float)(i % 10));
@@ -316,6 +319,26 @@ static void the_recorded_and_the_busiest_are_drawn(void **state) {
     assert_true(fabs(real(things, "columns.0.series.1.value") - 1) <
                 1e-9); /* a second each second */
     assert_true(real(things, "columns.1.series.0.value") == 5 * 1048576.0);
+    free_page(p);
+}
+
+static void columns_say_what_they_mean(void **state) {
+    (void)state;
+    struct page *p = make_page(50);
+    json_t *time = at(p->data, "tables.1.columns.0"), *size = at(p->data, "tables.1.columns.1");
+    assert_string_equal(json_string_value(at(time, "title")), "Time");
+    assert_string_equal(json_string_value(at(time, "family")), "Times");
+    assert_true(json_is_true(at(time, "is_stacked")));
+    assert_string_equal(json_string_value(at(time, "importance")), "headline");
+    assert_string_equal(json_string_value(at(time, "unit")), "cores");
+    assert_true(json_is_false(at(time, "is_rate")));
+    assert_string_equal(json_string_value(at(size, "title")), "Size");
+    assert_string_equal(json_string_value(at(size, "limit")), "tTime");
+    assert_string_equal(json_string_value(at(size, "importance")), "detail");
+    assert_null(json_object_get(size, "family"));
+    assert_null(json_object_get(time, "limit"));
+    assert_null(json_object_get(time, "full"));
+    assert_string_equal(json_string_value(at(p->data, "tables.1.keys.0.texts.Id")), "mine");
     free_page(p);
 }
 
@@ -392,7 +415,8 @@ static void things_that_do_nothing_are_forgotten_first(void **state) {
         snprintf(id, sizeof id, "%d", i);
         put_thing(&sample, id, false, 0, 1);
         put_thing(&sample, "busy", false, i * SECOND, 100);
-        pt_report_entities_survey(&things, &sample.batches[THING], sample.mono_ns);
+        pt_report_entities_advance(&things, &sample);
+        pt_report_entities_survey(&things, &sample.batches[THING]);
     }
     assert_true(things.keys.count <= PT_REPORT_ENTITIES_MAX);
     assert_int_equal(things.keys.count + things.dropped_count, 5 * PT_REPORT_ENTITIES_MAX + 1);
@@ -402,6 +426,60 @@ static void things_that_do_nothing_are_forgotten_first(void **state) {
                 5 * PT_REPORT_ENTITIES_MAX - 1);
     pt_sample_release(&sample);
     pt_report_entities_release(&things);
+}
+
+static const struct pt_rate *next_time(struct pt_report_entities *things, struct pt_sample *sample,
+                                       double second, int64_t time) {
+    pt_sample_clear(sample);
+    sample->mono_ns = (int64_t)(second * SECOND);
+    put_thing(sample, "one", false, time, 1);
+    const struct pt_batch *rows = &sample->batches[THING];
+    pt_report_entities_advance(things, sample);
+    struct pt_report_entity *entity = pt_report_entities_next(things, rows, 0);
+    if (entity)
+        return pt_report_entity_value(things, entity, rows, 0, thing_time);
+    pt_report_entities_survey(things, rows);
+    return NULL;
+}
+
+/* A counter of one a second, with a pause of a minute in which it grew as well. */
+static void no_rate_is_drawn_over_a_gap(void **state) {
+    (void)state;
+    struct pt_report_entities things;
+    struct pt_sample sample;
+    pt_report_entities_init(&things, &thing_table);
+    pt_sample_init(&sample, &schema);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 1; i <= 5; i++) {
+            const struct pt_rate *rate = next_time(&things, &sample, i, i * SECOND);
+            assert_true(pass == 0 || i == 1 ? !rate : fabs(rate->value - 1) < 1e-9);
+        }
+        assert_null(next_time(&things, &sample, 65, 65 * SECOND));
+        const struct pt_rate *rate = next_time(&things, &sample, 66, 68 * SECOND);
+        if (pass == 0)
+            pt_report_entities_choose(&things, 1);
+        else
+            assert_true(fabs(rate->value - 3) < 1e-9);
+    }
+    assert_true(fabs(things.list[0].columns[thing_time].sum - 7) < 1e-9);
+    pt_sample_release(&sample);
+    pt_report_entities_release(&things);
+}
+
+static void parts_of_a_stack_have_means(void **state) {
+    (void)state;
+    struct pt_curve a, b;
+    pt_curve_init(&a, 2);
+    pt_curve_init(&b, 2);
+    pt_curve_add_part(&a, 1, 1, 1);
+    pt_curve_add_part(&a, 1, 3, 3);
+    pt_curve_add_part(&b, 1, 9, 1);
+    pt_curve_add_part(&b, 1, 7, 3);
+    assert_true(isnan(a.means[0]) && a.means[1] == 2.5);
+    assert_true(a.values[2] == 1 && a.values[3] == 3);
+    assert_true(a.means[1] + b.means[1] == 10); /* as at any time */
+    pt_curve_release(&a);
+    pt_curve_release(&b);
 }
 
 static void an_empty_run_is_refused(void **state) {
@@ -422,6 +500,7 @@ static void an_empty_run_is_refused(void **state) {
 }
 
 int main(void) {
+    pt_schema_install(&schema); /* who is recorded is said by the column */
     const struct CMUnitTest tests[] = {
         PT_TEST(every_peak_and_dip_is_kept, "of a long series every peak and dip is kept"),
         PT_TEST(extremes_stand_in_the_order_they_came, "extremes stand in the order they came"),
@@ -431,13 +510,18 @@ int main(void) {
                 "every table is there as the schema has it, counters as rates"),
         PT_TEST(the_recorded_and_the_busiest_are_drawn,
                 "the recorded things and the busiest are drawn"),
+        PT_TEST(columns_say_what_they_mean, "C314: columns of the report say what they mean"),
         PT_TEST(text_of_others_cannot_end_the_script, "text of others cannot end the script"),
         PT_TEST(spans_are_on_the_same_clock, "spans are on the same clock"),
+        PT_TEST(parts_of_a_stack_have_means,
+                "parts of a stack add up in a long run too, and keep their extremes"),
+        PT_TEST(no_rate_is_drawn_over_a_gap, "no rate is drawn over a gap"),
         PT_TEST(a_long_run_is_thinned_out, "a long run is thinned out, its extremes stay"),
         PT_TEST(the_longest_spans_are_kept, "of many spans the longest are kept, all are counted"),
         PT_TEST(things_that_do_nothing_are_forgotten_first,
                 "of many things those that do nothing are forgotten first"),
         PT_TEST(an_empty_run_is_refused, "a run without samples is refused and leaves no file"),
     };
+    pt_schema_install(&schema);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,66 @@ static void a_segment_that_has_only_begun_is_waited_for(void **state) {
     pt_free(path);
 }
 
+static void overwrite(const char *ring, uint64_t number, size_t bytes) {
+    static const char zeros[BOUND];
+    char path[PATH_MAX];
+    pt_ring_segment_path(ring, number, path);
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, zeros, bytes, 0), bytes);
+    close(fd);
+}
+
+static size_t size_of(const char *ring, uint64_t number) {
+    char path[PATH_MAX];
+    struct stat st;
+    pt_ring_segment_path(ring, number, path);
+    assert_int_equal(stat(path, &st), 0);
+    return (size_t)st.st_size;
+}
+
+/* Number of samples; `missing`: how many in the middle are not there. */
+static int count_samples(const char *path, int *missing) {
+    struct pt_journal_reader reader;
+    struct pt_sample s;
+    struct pt_err err = { "" };
+    int count = 0, last = 0;
+    if (pt_journal_open(&reader, path, &err))
+        fail_msg("%s", err.text);
+    pt_sample_init(&s, &reader.schema);
+    *missing = 0;
+    for (; pt_journal_next(&reader, &s) > 0; count++) {
+        int n = (int)(s.mono_ns / SECOND);
+        assert_true(n > last);
+        *missing += last ? n - last - 1 : 0;
+        last = n;
+    }
+    pt_sample_release(&s);
+    pt_journal_reader_close(&reader);
+    return count;
+}
+
+static void a_damaged_segment_costs_only_itself(void **state) {
+    (void)state;
+    struct pt_ring r;
+    int missing;
+    create(&r, "d.ring");
+    write_samples(&r, 1, 1500);
+    assert_int_equal(pt_ring_close(&r), 0);
+    uint64_t first = 0;
+    assert_true(pt_ring_next_segment(r.path, &first));
+    int all = count_samples(r.path, &missing);
+    assert_int_equal(missing, 0);
+    overwrite(r.path, first, 20);      /* the header */
+    overwrite(r.path, first + 1, 100); /* header and schema */
+    assert_int_equal(count_samples(r.path, &missing), all);
+    assert_int_equal(missing, 0);
+    overwrite(r.path, first + 1, size_of(r.path, first + 1));
+    int left = count_samples(r.path, &missing);
+    assert_true(left < all && missing > 0);
+    assert_int_equal(left + missing, all);
+}
+
 static void fill_mark(struct pt_sample *s, int n, const char *text) {
     pt_sample_clear(s);
     s->mono_ns = n * SECOND;
@@ -242,6 +302,74 @@ static void what_is_kept_outlives_the_ring(void **state) {
     assert_string_equal(cause.text, "hot");
     pt_sample_release(&mark);
     pt_journal_reader_close(&reader);
+    pt_free(kept);
+}
+
+/* /dev/shm is never the file system of /tmp: there are no links from one to the other. */
+static void what_is_kept_elsewhere_is_copied(void **state) {
+    (void)state;
+    struct pt_ring r;
+    struct pt_sample mark;
+    struct pt_err err = { "" };
+    struct stat st;
+    int first, last;
+    char kept[64], segment[PATH_MAX];
+    snprintf(kept, sizeof kept, "/dev/shm/pitot-ring-test-%d", (int)getpid());
+    create(&r, "x.ring");
+    write_samples(&r, 1, 1000);
+    pt_sample_init(&mark, &schema);
+    fill_mark(&mark, 1000, "why");
+    mode_t mask = umask(022);
+    assert_int_equal(pt_ring_keep(&r, 900 * SECOND, kept, &mark, PT_STR("k"), PT_STR("{}"), &err),
+                     0);
+    umask(mask);
+    write_samples(&r, 1000, 1100);
+    check_read(kept, &first, &last, true);
+    assert_true(first <= 900 && first > 1);
+    assert_int_equal(last, 999);
+    uint64_t number = 0, same = 0;
+    while (pt_ring_next_segment(kept, &number)) {
+        struct stat copied;
+        pt_ring_segment_path(kept, number, segment);
+        assert_int_equal(stat(segment, &copied), 0);
+        assert_int_equal(copied.st_mode & 0777, 0644);
+        pt_ring_segment_path(r.path, number, segment);
+        same += stat(segment, &st) == 0 && st.st_size == copied.st_size;
+    }
+    assert_true(same > 0);
+    pt_ring_remove(kept);
+    assert_int_equal(access(kept, F_OK), -1);
+    pt_sample_release(&mark);
+    assert_int_equal(pt_ring_close(&r), 0);
+}
+
+/* A failure removes what was begun, and recording goes on. */
+static void a_ring_that_cannot_be_kept_goes_on(void **state) {
+    (void)state;
+    struct pt_ring r;
+    struct pt_sample mark;
+    struct pt_err err = { "" };
+    char segment[PATH_MAX], words[PATH_MAX + 128];
+    int first, last;
+    create(&r, "x.ring");
+    write_samples(&r, 1, 1000);
+    pt_sample_init(&mark, &schema);
+    fill_mark(&mark, 1000, "why");
+    assert_int_equal(pt_ring_keep(&r, 0, r.path, &mark, PT_STR("k"), PT_STR("{}"), &err), -EEXIST);
+    snprintf(words, sizeof words, "cannot create %s: %s", r.path, strerror(EEXIST));
+    assert_string_equal(err.text, words);
+    char *kept = pt_strdup(tree_path(&tree, "kept.ring"));
+    pt_ring_segment_path(r.path, r.ended.at[r.ended.count / 2].number, segment);
+    assert_int_equal(unlink(segment), 0);
+    assert_int_equal(pt_ring_keep(&r, 0, kept, &mark, PT_STR("k"), PT_STR("{}"), &err), -ENOENT);
+    snprintf(words, sizeof words, "cannot keep the recording in %s: %s", kept, strerror(ENOENT));
+    assert_string_equal(err.text, words);
+    assert_int_equal(access(kept, F_OK), -1);
+    write_samples(&r, 1000, 4000);
+    assert_int_equal(pt_ring_close(&r), 0);
+    check_read(r.path, &first, &last, true);
+    assert_int_equal(last, 3999);
+    pt_sample_release(&mark);
     pt_free(kept);
 }
 
@@ -346,7 +474,13 @@ int main(void) {
                   "a reader follows a writer from segment to segment"),
         WITH_TREE(a_segment_that_has_only_begun_is_waited_for,
                   "a segment that has only begun is waited for"),
+        WITH_TREE(a_damaged_segment_costs_only_itself,
+                  "C324: a damaged segment of a ring costs only itself"),
         WITH_TREE(what_is_kept_outlives_the_ring, "what is kept outlives the ring, with its cause"),
+        WITH_TREE(what_is_kept_elsewhere_is_copied,
+                  "what is kept in another file system is copied"),
+        WITH_TREE(a_ring_that_cannot_be_kept_goes_on,
+                  "a ring that cannot be kept says why and goes on"),
         WITH_TREE(a_ring_without_a_bound_is_one_journal, "a ring without a bound is one journal"),
         WITH_TREE(the_minutes_before_are_kept_once, "the same minutes are kept once"),
         PT_TEST(causes_of_death_are_told_apart, "causes of death are told apart"),

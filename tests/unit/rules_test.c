@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#define S(name)   PT_SIGNAL_##name
+#define S(name)   PT_FIGURE_##name
 #define MIB       1048576.0
 #define WINDOWS   10
 #define START_NS  INT64_C(7000000000) /* of the run; the clock does not start with it */
@@ -80,6 +80,9 @@ static const struct known {
                      { S(MACHINE_BUSY), '>', 0.25 } } },
                  { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
                      { S(OWN_CPU_PRESSURE), '>', 0.15, 0.5 },
+                     { S(CPU_BUSY), '>', 0.85, 0.97 } } },
+                 { { { S(OTHERS_CPU), '>', 0.35, 0.6 },
+                     { S(OWN_RUN_DELAY), '>', 0.15, 0.5 },
                      { S(CPU_BUSY), '>', 0.85, 0.97 } } } },
       .against = { { S(OWN_THROTTLED), '>', 0.1 }, { S(OWN_CPU_SHARE), '>', 0.75 } } },
     { .id = "memory-limit",
@@ -178,7 +181,7 @@ static const struct known {
       .forms = { { { { S(ENGINE_WAITING), '>', 1, 4 }, { S(ENGINE_QUEUE_SHARE), '>', 0.2, 0.5 } } },
                  { { { S(ENGINE_WAITING), '>', 2, 16 },
                      { S(ENGINE_RUNNING), '>', 1 },
-                     { S(ENGINE_TTFT), '>', 0.5, 2 } } } },
+                     { S(ENGINE_TTFT_P50), '>', 0.5, 2 } } } },
       .against = { { S(ENGINE_TOKENS), '<', 1 } } },
     { .id = "kv-cache-full",
       .forms = { { { { S(ENGINE_KV), '>', 0.9, 0.98 }, { S(ENGINE_PREEMPTIONS), '>', 0, 0.5 } } },
@@ -214,14 +217,14 @@ static const struct known {
                    { S(OWN_IO_PRESSURE), '>', 0.3 } } },
     { .id = "observer-overhead",
       .forms = { { { { S(PITOT_CPU), '>', 0.05, 0.15 }, { S(PITOT_CALLS), '>', 0.04, 0.12 } } },
-                 { { { S(PITOT_CPU), '>', 0.05, 0.15 }, { S(PITOT_LATE), '>', 0.2, 2 } } } },
+                 { { { S(PITOT_CPU), '>', 0.05, 0.15 }, { S(PITOT_LOST), '>', 0.2, 2 } } } },
       .against = { { S(PITOT_SHARE), '<', 0.02 } } },
 };
 
 struct run {
     struct pt_windows *windows;
     struct pt_signals signals;
-    double values[PT_SIGNAL_COUNT][PT_WINDOW_MAX];
+    double values[PT_FIGURE_COUNT][PT_WINDOW_MAX];
 };
 
 /* A run without any signal. */
@@ -238,7 +241,7 @@ static void init_run(struct run *r, size_t window_count, double window_seconds) 
         r->windows->windows[i] =
             (struct pt_window){ START_NS + (int64_t)((double)i * window_seconds * 1e9),
                                 START_NS + (int64_t)((double)(i + 1) * window_seconds * 1e9) };
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
         r->signals.values[id] = r->values[id];
         for (size_t i = 0; i < window_count; i++)
             r->values[id][i] = NAN;
@@ -249,7 +252,7 @@ static void release_run(struct run *r) {
     test_free(r->windows);
 }
 
-static void set_signal(struct run *r, enum pt_signal_id id, double value) {
+static void set_signal(struct run *r, enum pt_figure_id id, double value) {
     for (size_t i = 0; i < r->signals.count; i++)
         r->values[id][i] = value;
 }
@@ -307,7 +310,7 @@ static void set_form(struct run *r, const struct pt_rule_form *form) {
             set_signal(r, form->needs[i].signal, form->needs[i].certain);
 }
 
-static bool uses(const struct pt_rule_form *form, enum pt_signal_id id) {
+static bool uses(const struct pt_rule_form *form, enum pt_figure_id id) {
     for (int i = 0; i < PT_RULE_CONDITIONS && form->needs[i].direction; i++)
         if (form->needs[i].signal == id)
             return true;
@@ -321,7 +324,7 @@ static void keep_forms_apart(struct run *r, const char *id, const struct pt_rule
 }
 
 static struct pt_verdict verdict_with(const char *id, const struct pt_rule_form *form,
-                                      enum pt_signal_id signal, double value) {
+                                      enum pt_figure_id signal, double value) {
     static struct run r;
     init_run(&r, WINDOWS, 1);
     set_form(&r, form);
@@ -333,13 +336,13 @@ static struct pt_verdict verdict_with(const char *id, const struct pt_rule_form 
 }
 
 static double confidence_with(const char *id, const struct pt_rule_form *form,
-                              enum pt_signal_id signal, double value) {
+                              enum pt_figure_id signal, double value) {
     return verdict_with(id, form, signal, value).confidence;
 }
 
 static void check_need(const char *id, const struct pt_rule_form *form, int index) {
     const struct pt_condition *c = &form->needs[index];
-    const char *name = pt_signal_infos[c->signal].name;
+    const char *name = pt_figures[c->signal].name;
     double ceiling = form->ceiling > 0 ? form->ceiling : 1;
     if (confidence_with(id, form, c->signal, beyond(c)) <= 0)
         fail_msg("%s does not hold with %s at %g", id, name, beyond(c));
@@ -358,18 +361,18 @@ static void check_need(const char *id, const struct pt_rule_form *form, int inde
 }
 
 /* A form that does not need the signal: the evidence could not hold otherwise. */
-static const struct pt_rule_form *form_without(const struct known *k, enum pt_signal_id id) {
+static const struct pt_rule_form *form_without(const struct known *k, enum pt_figure_id id) {
     for (int f = 0; f < PT_RULE_FORMS && k->forms[f].needs[0].direction; f++)
         if (!uses(&k->forms[f], id) && k->forms[f].ceiling <= 0)
             return &k->forms[f];
-    fail_msg("%s: each form needs %s", k->id, pt_signal_infos[id].name);
+    fail_msg("%s: each form needs %s", k->id, pt_figures[id].name);
     return NULL;
 }
 
 static void check_against(const struct known *k, int index) {
     const struct pt_condition *c = &k->against[index];
     const struct pt_rule_form *form = form_without(k, c->signal);
-    const char *name = pt_signal_infos[c->signal].name;
+    const char *name = pt_figures[c->signal].name;
     struct pt_verdict without = verdict_with(k->id, form, c->signal, short_of(c));
     struct pt_verdict with = verdict_with(k->id, form, c->signal, beyond(c));
     if (without.confidence <= 0 || without.against[index] != 0)
@@ -557,7 +560,7 @@ static void an_explained_verdict_has_nine_tenths_of_the_confidence(void **state)
 
 struct kill {
     double own, elsewhere; /* kills, or NAN */
-    enum pt_signal_id sign;
+    enum pt_figure_id sign;
     double value;
     double confidence;
 };
@@ -633,11 +636,11 @@ struct course {
 struct leak {
     double window_seconds;
     struct course own, witness, machine; /* those that do not start at 0 */
-    enum pt_signal_id other;             /* one more signal, if it has a value */
+    enum pt_figure_id other;             /* one more signal, if it has a value */
     double value;
 };
 
-static void set_course(struct run *r, enum pt_signal_id id, const struct course *c) {
+static void set_course(struct run *r, enum pt_figure_id id, const struct course *c) {
     for (int i = 0; i < LEAK_WINDOWS && c->start > 0; i++)
         r->values[id][i] = c->start + c->growth * (i - LEAK_FIRST) / LEAK_STEPS +
                            (i % 2 ? c->restless : -c->restless);

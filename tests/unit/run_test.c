@@ -1,10 +1,15 @@
 /* How a run is found, named and given a directory. */
 #include "tree.h"
 
+#include "base/out.h"
+#include "base/mem.h"
+#include "store/leftovers.h"
 #include "store/run.h"
 
 #include <errno.h>
+#include <sys/file.h>
 #include <sys/time.h>
+#include <time.h>
 
 static struct tree tree;
 
@@ -140,6 +145,66 @@ static void a_journal_splits_into_directory_and_name(void **state) {
 #define RUN_TEST(function, sentence) \
     { sentence, function, enter_tree, leave_tree, NULL }
 
+#define UUID "1374ca0c-bef8-41fb-96b3-5da966914eab"
+
+static void put_old_fifo(const char *name) {
+    struct timeval times[2] = { { 1000, 0 }, { 1000, 0 } };
+    assert_int_equal(mkfifo(tree_path(&tree, name), 0600), 0);
+    assert_int_equal(utimes(tree_path(&tree, name), times), 0);
+}
+
+static bool is_there(const char *name) {
+    return access(tree_path(&tree, name), F_OK) == 0;
+}
+
+static void only_what_nobody_uses_is_a_leftover(void **state) {
+    (void)state;
+    const char *const gone[] = { "o/" UUID ".csv.tmp", "o/static_" UUID ".json.tmp" };
+    const char *const kept[] = { "o/" UUID ".csv", "o/notes.tmp", "o/static_notes.tmp",
+                                 "o/" UUID ".pitot", "o/" UUID ".text.ctl" };
+    for (size_t i = 0; i < PT_COUNT(gone); i++)
+        put_run(gone[i], 1000);
+    for (size_t i = 0; i < PT_COUNT(kept); i++)
+        put_run(kept[i], 1000);
+    put_run("o/" UUID ".html.tmp", time(NULL)); /* it may not be locked yet */
+    put_run("o/" UUID ".parquet.tmp", 1000);
+    int written = open(tree_path(&tree, "o/" UUID ".parquet.tmp"), O_WRONLY | O_CLOEXEC);
+    assert_int_equal(flock(written, LOCK_EX), 0);
+    put_old_fifo("o/" UUID ".ctl");
+    put_old_fifo("o/" UUID "-2.ctl");
+    int reader = open(tree_path(&tree, "o/" UUID "-2.ctl"), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    pt_leftovers_remove("o");
+    for (size_t i = 0; i < PT_COUNT(gone); i++)
+        assert_false(is_there(gone[i]));
+    for (size_t i = 0; i < PT_COUNT(kept); i++)
+        assert_true(is_there(kept[i]));
+    assert_true(is_there("o/" UUID ".html.tmp"));
+    assert_true(is_there("o/" UUID ".parquet.tmp"));
+    assert_false(is_there("o/" UUID ".ctl"));
+    assert_true(is_there("o/" UUID "-2.ctl"));
+    close(written);
+    close(reader);
+    pt_leftovers_remove("o");
+    assert_false(is_there("o/" UUID ".parquet.tmp"));
+    assert_false(is_there("o/" UUID "-2.ctl"));
+    pt_leftovers_remove("no-such-directory");
+}
+
+static void a_file_that_is_being_written_is_not_a_leftover(void **state) {
+    (void)state;
+    struct timeval times[2] = { { 1000, 0 }, { 1000, 0 } };
+    struct pt_err err;
+    struct pt_out out;
+    tree_directory(&tree, "w");
+    assert_int_equal(pt_out_create(&out, "w/" UUID ".csv", &err), 0);
+    char *temporary = pt_asprintf("w/%s", out.temporary);
+    assert_int_equal(utimes(tree_path(&tree, temporary), times), 0);
+    pt_free(temporary);
+    pt_leftovers_remove("w");
+    assert_int_equal(pt_out_close(&out), 0);
+    assert_true(is_there("w/" UUID ".csv"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN_TEST(the_newest_run_of_a_directory_is_taken, "the newest run of a directory is taken"),
@@ -154,6 +219,10 @@ int main(void) {
                  "C012: what cannot be a directory is refused by name"),
         RUN_TEST(a_journal_splits_into_directory_and_name,
                  "a journal splits into directory and name"),
+        RUN_TEST(only_what_nobody_uses_is_a_leftover,
+                 "C018: only files of runs that nobody writes or reads are leftovers"),
+        RUN_TEST(a_file_that_is_being_written_is_not_a_leftover,
+                 "C018: a file that is being written is not a leftover"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,8 @@ static void open_sampler(struct run *r, const char *collectors, int64_t interval
     };
     for (int i = 0; pt_collectors[i]; i++)
         options.is_enabled[i] = is_named(collectors, pt_collectors[i]->name);
-    if (pt_fs_open(&r->fs, proc, sys, "/", &err) || pt_sampler_init(&r->sampler, &options, &err))
+    if (pt_fs_open(&r->fs, proc, sys, "/", &err) || pt_sampler_init(&r->sampler, &options, &err) ||
+        pt_sampler_open(&r->sampler, &err))
         fail_msg("%s", err.text);
     pt_sample_init(&r->sample, &r->sampler.schema);
 }
@@ -298,6 +299,24 @@ static void a_thinned_collector_is_asked_at_every_second_or_fourth_tick(void **s
     finish(r);
 }
 
+/* A collector is governed because it is in the list, not because the governor knows its name. */
+static void every_collector_is_governed(void **state) {
+    (void)state;
+    struct run *r = start_on_tree("cpu");
+    const struct pt_governor *g = &r->sampler.governor;
+    assert_int_equal(g->knob_count, PT_PART_COUNT + r->sampler.collector_count);
+    for (int i = 0; pt_collectors[i]; i++) {
+        const struct pt_governor_knob *knob = &g->knobs[PT_PART_COUNT + i];
+        assert_string_equal(knob->name, pt_collectors[i]->name);
+        assert_int_equal(knob->level_count == 0, pt_collectors[i]->keep == PT_KEEP_ALWAYS);
+        bool is_host = strcmp(pt_collectors[i]->name, "pressure") != 0 &&
+                       is_named(host, pt_collectors[i]->name);
+        assert_int_equal(pt_collectors[i]->keep == PT_KEEP_LAST, is_host);
+        assert_true(knob->rank > g->knobs[PT_PART_PSS].rank || knob->level_count == 0);
+    }
+    finish(r);
+}
+
 /* Too few descriptors for the files: values are missing, nothing else happens. */
 static void without_descriptors_values_are_missing(void **state) {
     (void)state;
@@ -348,12 +367,6 @@ static void wait_for_sample(struct run *r) {
     assert_int_equal(poll(&event, 1, 60000), 1);
 }
 
-static void start_thread(struct run *r) {
-    struct pt_err err = { "" };
-    if (pt_sampler_start(&r->sampler, &err))
-        fail_msg("%s", err.text);
-}
-
 /* Every tick of the schedule up to the last scheduled sample was taken, late or dropped; the first
  * and the last sample come beside the schedule. One more may have come due while it was taken. */
 static void check_count_identity(const struct run *r, int64_t last_scheduled_ns) {
@@ -367,7 +380,7 @@ static void first_and_last_sample_are_taken_and_ticks_accounted_for(void **state
     (void)state;
     struct run *r = start_live(host, 5 * PT_NS_PER_MS);
     int64_t before_ns = pt_mono_ns();
-    start_thread(r);
+    pt_sampler_start(&r->sampler);
     uint64_t seen = 0;
     int64_t last_ns = 0, last_scheduled_ns = 0;
     struct pt_sample *sample;
@@ -403,7 +416,7 @@ static void first_and_last_sample_are_taken_and_ticks_accounted_for(void **state
 static void a_run_shorter_than_the_interval_has_two_samples(void **state) {
     (void)state;
     struct run *r = start_live(host, 3600 * PT_NS_PER_SECOND);
-    start_thread(r);
+    pt_sampler_start(&r->sampler);
     wait_for_sample(r);
     pt_sampler_stop(&r->sampler);
     assert_int_equal(r->sampler.taken_count, 2);
@@ -411,11 +424,122 @@ static void a_run_shorter_than_the_interval_has_two_samples(void **state) {
     finish(r);
 }
 
+/* Takes all samples that are in the queue; asserts that each has a millisecond of its own, on both
+ * clocks, and the distance between the clocks of the first. */
+static int take_apart(struct run *r, int64_t *last_ns, int64_t *ahead_ns) {
+    struct pt_sample *sample;
+    int count = 0;
+    while ((sample = pt_sample_queue_take(&r->sampler.queue))) {
+        int64_t ahead = sample->wall_ns - sample->mono_ns;
+        *ahead_ns = *ahead_ns ? *ahead_ns : ahead;
+        assert_int_equal(ahead, *ahead_ns);
+        assert_true(sample->wall_ns / PT_NS_PER_MS > (*last_ns + ahead) / PT_NS_PER_MS);
+        *last_ns = sample->mono_ns;
+        pt_sample_queue_give_back(&r->sampler.queue, sample);
+        count++;
+    }
+    return count;
+}
+
+/* Stopped right after a sample: the next one may not have its time. */
+static void the_last_sample_has_a_time_of_its_own(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct run *r = start_live("mem", 3600 * PT_NS_PER_SECOND);
+        int64_t last_ns = 0, ahead_ns = 0;
+        pt_sampler_start(&r->sampler);
+        wait_for_sample(r);
+        assert_int_equal(take_apart(r, &last_ns, &ahead_ns), 1);
+        int64_t first_ns = last_ns;
+        pt_sampler_stop(&r->sampler);
+        assert_int_equal(take_apart(r, &last_ns, &ahead_ns), 1);
+        assert_true(last_ns - first_ns >= PT_NS_PER_MS);
+        finish(r);
+    }
+}
+
+static void samples_at_1_ms_have_times_of_their_own(void **state) {
+    (void)state;
+    struct run *r = start_live("mem", PT_NS_PER_MS);
+    int64_t last_ns = 0, ahead_ns = 0;
+    int count = 0;
+    pt_sampler_start(&r->sampler);
+    while (count < 200) {
+        wait_for_sample(r);
+        count += take_apart(r, &last_ns, &ahead_ns);
+    }
+    pt_sampler_stop(&r->sampler);
+    count += take_apart(r, &last_ns, &ahead_ns);
+    assert_int_equal(count, r->sampler.taken_count);
+    finish(r);
+}
+
+/* A value that is not read again keeps its Unix time: the distance between the clocks is kept. */
+static void the_distance_between_the_clocks_does_not_jitter(void **state) {
+    (void)state;
+    struct run *r = start_live("mem", PT_NS_PER_SECOND);
+    tick(r);
+    int64_t ahead_ns = r->sample.wall_ns - r->sample.mono_ns;
+    for (int i = 0; i < 1000; i++) {
+        tick(r);
+        assert_int_equal(r->sample.wall_ns - r->sample.mono_ns, ahead_ns);
+    }
+    r->sampler.wall_offset_ns -= PT_NS_PER_SECOND; /* the clock was set */
+    tick(r);
+    int64_t moved_ns = r->sample.wall_ns - r->sample.mono_ns - ahead_ns;
+    assert_true(moved_ns > -PT_NS_PER_MS && moved_ns < PT_NS_PER_MS);
+    finish(r);
+}
+
+/* Late ticks are counted by the thread; what it waited for is in its schedstat. */
+static void late_ticks_are_explained(void **state) {
+    (void)state;
+    struct run *r = start_on_tree(host);
+    tree_put(&r->tree, "schedstat", "100 900000000 5\n");
+    assert_int_equal(
+        pt_file_open(&r->sampler.schedstat, AT_FDCWD, tree_path(&r->tree, "schedstat")), 0);
+    tick(r);
+    int own = self_row(&r->sample, "pitot");
+    assert_int_equal(cell(batch(r, "collector"), (uint32_t)own, "colRunDelay"), 900000000);
+    assert_int_equal(self_row(&r->sample, "starved"), -1);
+    r->sampler.explained_delay_ns = 700000000;
+    r->sampler.explained_took_ns = INT64_MAX / 2;
+    r->sampler.late_count = 3;
+    tick(r);
+    assert_str_eq(event_text(r, "starved"), "3 ticks skipped: Pitot waited 200 ms for a CPU");
+    /* nothing is said twice, and not more than once a second */
+    tick(r);
+    assert_int_equal(self_row(&r->sample, "starved"), -1);
+    r->sampler.late_count = 4;
+    tick(r);
+    assert_int_equal(self_row(&r->sample, "late"), -1);
+    /* it did not wait: the collectors took long */
+    r->sampler.last_late_ns -= 2 * PT_NS_PER_SECOND;
+    r->sampler.collectors[0].took_ns += 40 * PT_NS_PER_MS;
+    r->sampler.late_count = 5;
+    tick(r);
+    assert_int_equal(self_row(&r->sample, "starved"), -1);
+    assert_true(pt_str_starts(event_text(r, "late"), PT_STR("2 ticks skipped: sampling took 4")));
+    finish(r);
+}
+
+static void every_tick_is_a_sample_late_or_dropped(void **state) {
+    (void)state;
+    struct run *r = start_live("mem", PT_NS_PER_MS);
+    pt_sampler_start(&r->sampler);
+    while (r->sampler.dropped_count < 5)
+        sched_yield();
+    pt_sampler_stop(&r->sampler);
+    assert_int_equal(r->sampler.due_count,
+                     r->sampler.taken_count + r->sampler.late_count + r->sampler.dropped_count);
+    finish(r);
+}
+
 /* The queue holds 64 samples; nobody takes one, and the thread goes on. */
 static void a_consumer_that_never_takes_costs_ticks_not_time(void **state) {
     (void)state;
     struct run *r = start_live("mem", PT_NS_PER_MS);
-    start_thread(r);
+    pt_sampler_start(&r->sampler);
     while (r->sampler.dropped_count < 20)
         sched_yield();
     pt_sampler_stop(&r->sampler);
@@ -439,6 +563,7 @@ int main(void) {
                 "what the machine does not have is switched off quietly"),
         PT_TEST(a_collector_that_was_not_asked_for_gives_nothing,
                 "a collector that was not asked for gives nothing"),
+        PT_TEST(every_collector_is_governed, "C314: every collector of the list is governed"),
         PT_TEST(a_thinned_collector_is_asked_at_every_second_or_fourth_tick,
                 "a thinned collector is asked at every 2^level-th tick"),
         PT_TEST(without_descriptors_values_are_missing,
@@ -449,6 +574,14 @@ int main(void) {
                 "the first and the last sample are taken and all ticks accounted for"),
         PT_TEST(a_run_shorter_than_the_interval_has_two_samples,
                 "a run shorter than the interval has two samples"),
+        PT_TEST(the_last_sample_has_a_time_of_its_own,
+                "the last sample has a time of its own, 1 ms after the one before at least"),
+        PT_TEST(samples_at_1_ms_have_times_of_their_own,
+                "samples at an interval of 1 ms have times of their own"),
+        PT_TEST(late_ticks_are_explained, "C240: late ticks have a reason: no CPU, or slow reads"),
+        PT_TEST(every_tick_is_a_sample_late_or_dropped, "every tick is a sample, late or dropped"),
+        PT_TEST(the_distance_between_the_clocks_does_not_jitter,
+                "the distance between the clocks does not jitter"),
         PT_TEST(a_consumer_that_never_takes_costs_ticks_not_time,
                 "a consumer that never takes costs ticks, not time"),
     };

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -219,7 +220,7 @@ static bool is_up(const struct scraping *g, int64_t after_ns) {
 
 static bool is_up_with_quantiles(const struct scraping *g, int64_t after_ns) {
     return is_up(g, after_ns) &&
-           g->engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].is_present &&
+           !isnan(g->engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].value) &&
            g->all.mono_ns >= g->engines[0].mono_ns;
 }
 
@@ -261,8 +262,10 @@ static void check_quantiles(const struct pt_scraped *e) {
     const struct pt_quantile *q = e->quantiles[PT_ENGINE_TTFT];
     assert_number(q[PT_ENGINE_P50].value, 0.15);
     assert_number(q[PT_ENGINE_P90].value, 0.19);
-    assert_number(q[PT_ENGINE_P50].uncertainty, 0.1);
-    assert_false(e->quantiles[PT_ENGINE_E2E][PT_ENGINE_P50].is_present);
+    assert_number(q[PT_ENGINE_P95].value, 0.195);
+    assert_number(q[PT_ENGINE_P99].value, 0.199);
+    assert_number(q[PT_ENGINE_P50].width, 0.1);
+    assert_true(isnan(e->quantiles[PT_ENGINE_E2E][PT_ENGINE_P50].value));
 }
 
 struct expected_socket {
@@ -598,6 +601,33 @@ static void a_good_engine_is_up_with_all_its_values(void **state) {
     peer_stop(&p);
 }
 
+/* Labels that describe it: quoted if they have a separator, and as many as have room. */
+static void the_configuration_is_whole_pairs(void **state) {
+    (void)state;
+    static char text[4096];
+    char long_value[901], expected[1024];
+    memset(long_value, 'x', sizeof long_value - 1);
+    long_value[sizeof long_value - 1] = 0;
+    snprintf(text, sizeof text,
+             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n" VLLM
+             "vllm:cache_config_info{a=\"1,2\",b=\"say \\\"hi\\\"\",c=\"two\\nlines\"} 1\n"
+             "vllm:lora_requests_info{first=\"%.400s\",second=\"%.400s\",third=\"%.400s\"} 1\n",
+             long_value, long_value, long_value);
+    struct peer p = { .manner = FIXED, .answer = text };
+    struct scraping g;
+    peer_start(&p);
+    scraping_start(&g, (struct peer *[]){ &p }, 1, false);
+    await(&g, is_up, 0);
+    const char *config = g.engines[0].config;
+    if (!strstr(config, "cache_config.a=\"1,2\", cache_config.b=\"say \\\"hi\\\"\", "
+                        "cache_config.c=\"two\\nlines\""))
+        fail_msg("%s", config);
+    snprintf(expected, sizeof expected, "second=%.400s", long_value);
+    assert_string_equal(config + strlen(config) - strlen(expected), expected);
+    pt_scraper_free(g.scraper);
+    peer_stop(&p);
+}
+
 static void a_bad_answer_makes_it_fail_until_the_next_good_one(void **state) {
     (void)state;
     static const struct {
@@ -655,7 +685,7 @@ static void an_engine_that_goes_away_may_come_back(void **state) {
     peer_start(&p);
     await(&g, is_up, last_ns);
     assert_number(value_of(&g.engines[0], PT_ENGINE_REQUESTS_FINISHED), 0);
-    assert_false(g.engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].is_present);
+    assert_true(isnan(g.engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].value));
     pt_scraper_free(g.scraper);
     peer_stop(&p);
 }
@@ -690,7 +720,7 @@ static void counters_that_go_back_give_no_quantiles(void **state) {
     await(&g, has_few_finished, g.engines[0].mono_ns);
     check_engine(&g.engines[0]);
     assert_number(value_of(&g.engines[0], PT_ENGINE_REQUESTS_FINISHED), 15);
-    assert_false(g.engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].is_present);
+    assert_true(isnan(g.engines[0].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].value));
     tell(&p, ENGINE, NULL);
     await(&g, is_up_with_quantiles, g.engines[0].mono_ns);
     check_quantiles(&g.engines[0]);
@@ -871,6 +901,109 @@ static void a_last_scrape_of_nobody_does_not_wait(void **state) {
     peer_stop(&p);
 }
 
+/* Sums the growth of the first tokens; every interval begins where the last one ended. */
+struct growth {
+    struct pt_bucket_growths taken;
+    double count, seconds;
+};
+
+static void take_growth(struct scraping *g, struct growth *sum) {
+    pt_scraper_take_growths(g->scraper, &sum->taken);
+    for (size_t i = 0; i < sum->taken.count; i++) {
+        const struct pt_bucket_growth *b = &sum->taken.list[i];
+        assert_int_equal(b->engine, 0);
+        assert_int_equal(b->latency, PT_ENGINE_TTFT);
+        assert_true(b->above == 0.1 && b->le == 0.2);
+        assert_true(b->count > 0 && b->count % 3 == 0);
+        assert_true(i == 0 || b->mono_ns > sum->taken.list[i - 1].mono_ns);
+        sum->count += (double)b->count;
+        sum->seconds += b->seconds;
+    }
+}
+
+static bool has_grown_by_ten(const struct scraping *g, int64_t after_ns) {
+    return is_up(g, after_ns) && value_of(&g->engines[0], PT_ENGINE_TTFT_COUNT) >= 45;
+}
+
+/* Takes now after several scrapes, now several times between two. */
+static void growth_is_handed_over_once(void **state) {
+    (void)state;
+    struct peer p = { .manner = STANDING, .kv_usage = 0.25, .step = 5 };
+    struct scraping g;
+    struct growth sum = { 0 };
+    peer_start(&p);
+    scraping_start_with(&g, (struct peer *[]){ &p }, 1, PT_NS_PER_MS, false);
+    await(&g, is_up, 0);
+    take_growth(&g, &sum);
+    assert_number(sum.count, 0); /* the first scrape is where to start */
+    tell(&p, ENGINE, NULL);
+    await(&g, has_grown_by_ten, 0);
+    for (int i = 0; i < 20; i++)
+        take_growth(&g, &sum);
+    int64_t grown_ns = g.engines[0].mono_ns;
+    await(&g, is_up, grown_ns);
+    tell(&p, CLOSING, NULL); /* what grows in the meantime is counted later */
+    await(&g, is_failing, 0);
+    take_growth(&g, &sum);
+    set_step(&p, 1000);
+    tell(&p, STANDING, NULL);
+    await(&g, is_up, g.engines[0].mono_ns);
+    pt_scraper_finish(g.scraper, PATIENCE_NS);
+    take_growth(&g, &sum);
+    take_growth(&g, &sum);
+    g.count = pt_scraper_take(g.scraper, g.engines, &g.all);
+    assert_number(value_of(&g.engines[0], PT_ENGINE_TTFT_COUNT), 3000);
+    assert_number(sum.count, 3000 - 15);
+    pt_scraper_free(g.scraper);
+    peer_stop(&p);
+    pt_bucket_growths_release(&sum.taken);
+}
+
+#define FIRST_TOKENS(first, a, second, b, all)                            \
+    "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" VLLM                   \
+    "vllm:time_to_first_token_seconds_bucket{le=\"" first "\"} " #a "\n"  \
+    "vllm:time_to_first_token_seconds_bucket{le=\"" second "\"} " #b "\n" \
+    "vllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} " #all "\n"
+
+/* 10 from 0 to 0.1 s and 10 from 0.1 to 0.5 s; 20 from 0.1 to 0.2 s. The sum is linear in between:
+ * 10 up to 0.1, 32.5 up to 0.2, 40 up to 0.5. */
+static void engines_with_different_bounds_have_one_histogram(void **state) {
+    (void)state;
+    struct peer a = { .manner = FIXED, .answer = FIRST_TOKENS("0.1", 5, "0.5", 5, 5) };
+    struct peer b = { .manner = FIXED, .answer = FIRST_TOKENS("0.1", 7, "0.2", 8, 9) };
+    struct scraping g;
+    struct pt_bucket_growths taken = { 0 };
+    peer_start(&a);
+    peer_start(&b);
+    scrape_once(&g, (struct peer *[]){ &a, &b }, 2);
+    tell(&a, FIXED, FIRST_TOKENS("0.1", 15, "0.5", 25, 25));
+    tell(&b, FIXED, FIRST_TOKENS("0.1", 7, "0.2", 28, 29));
+    pt_scraper_finish(g.scraper, PATIENCE_NS);
+    pt_scraper_take_growths(g.scraper, &taken);
+    g.count = pt_scraper_take(g.scraper, g.engines, &g.all);
+    static const struct pt_bucket_growth expected[] = {
+        { .engine = 0, .above = 0, .le = 0.1, .count = 10 },
+        { .engine = 0, .above = 0.1, .le = 0.5, .count = 10 },
+        { .engine = 1, .above = 0.1, .le = 0.2, .count = 20 },
+    };
+    assert_int_equal(taken.count, PT_COUNT(expected));
+    for (size_t i = 0; i < taken.count; i++) {
+        assert_int_equal(taken.list[i].engine, expected[i].engine);
+        assert_true(taken.list[i].above == expected[i].above && taken.list[i].le == expected[i].le);
+        assert_int_equal(taken.list[i].count, expected[i].count);
+    }
+    const struct pt_quantile *q = g.all.quantiles[PT_ENGINE_TTFT];
+    assert_number(q[PT_ENGINE_P50].value, 0.1 + 0.1 * 10 / 22.5);
+    assert_number(q[PT_ENGINE_P50].width, 0.1);
+    assert_number(q[PT_ENGINE_P90].value, 0.2 + 0.3 * 3.5 / 7.5);
+    assert_number(q[PT_ENGINE_P90].width, 0.3);
+    assert_number(g.engines[1].quantiles[PT_ENGINE_TTFT][PT_ENGINE_P50].value, 0.15);
+    pt_scraper_free(g.scraper);
+    peer_stop(&a);
+    peer_stop(&b);
+    pt_bucket_growths_release(&taken);
+}
+
 static void an_engine_is_scraped_over_a_unix_socket(void **state) {
     (void)state;
     char path[64];
@@ -922,6 +1055,8 @@ int main(void) {
         PT_TEST(a_good_engine_is_up_with_all_its_values,
                 "C117 C118 C119 C120 C121 C122 C123 C125 C129: a good engine is up with all its "
                 "values, and quantiles of what came between two scrapes"),
+        PT_TEST(the_configuration_is_whole_pairs,
+                "C127: the configuration of an engine has whole pairs, quoted where needed"),
         PT_TEST(a_bad_answer_makes_it_fail_until_the_next_good_one,
                 "C126 C128: a bad answer makes it fail until the next good one"),
         PT_TEST(an_engine_that_goes_away_may_come_back,
@@ -930,6 +1065,10 @@ int main(void) {
                 "C126: an engine that was never there fails and is gone"),
         PT_TEST(counters_that_go_back_give_no_quantiles,
                 "C129: counters that go back give no quantiles"),
+        PT_TEST(growth_is_handed_over_once,
+                "C316: growth of histograms is handed over once, whenever it is taken"),
+        PT_TEST(engines_with_different_bounds_have_one_histogram,
+                "C127 C316: engines with different bounds have one histogram together"),
         PT_TEST(two_engines_are_taken_as_one,
                 "C117 C119 C120: two engines are taken as one, also when one fails for a moment"),
         PT_TEST(series_without_a_field_are_kept_when_asked_for,

@@ -80,9 +80,7 @@ static void rows_stay_until_they_are_renewed_or_old(void **state) {
     pt_latest_update(&l, &s);
     assert_int_equal(l.sample_count, 2);
     assert_int_equal(l.now.batches[DISK].row_count, 1);
-    assert_int_equal(l.filled_ns[DISK], SECOND);
     assert_int_equal(pt_get_i64(&l.now.batches[MEM], 0, mem_used), 8);
-    assert_int_equal(pt_get_i64(&l.before.batches[MEM], 0, mem_used), 7);
     begin(&s, 62);
     add_mem(&s, 9);
     pt_latest_update(&l, &s);
@@ -123,25 +121,27 @@ static void a_steady_tick_allocates_nothing(void **state) {
 
 static void numbers_are_drawn_in_base_units_and_counters_as_rates(void **state) {
     (void)state;
-    struct pt_sample a, b;
-    uint32_t hint = 0;
-    pt_sample_init(&a, &schema);
-    pt_sample_init(&b, &schema);
-    begin(&a, 1);
-    add_disk(&a, "x", 1000, 25);
-    add_disk(&a, "y", 5000, 25);
-    begin(&b, 3);
-    add_disk(&b, "y", 6000, 50);
-    add_disk(&b, "new", 10, 50);
-    const struct pt_batch *now = &b.batches[DISK], *before = &a.batches[DISK];
-    assert_int_equal(pt_row_find(before, now, 0, &hint), 1);
-    assert_int_equal(pt_row_find(before, now, 1, &hint), -1);
-    assert_true(pt_row_value(now, 0, disk_read, 0, before, 1, 0) == 500);
-    assert_true(pt_row_value(now, 0, disk_busy, 0, before, 1, 0) == 0.5);
-    assert_true(isnan(pt_row_value(now, 1, disk_read, 0, before, -1, 0)));
-    assert_true(isnan(pt_row_value(before, 1, disk_read, 0, now, 0, 0))); /* fell: a reset */
-    pt_sample_release(&a);
-    pt_sample_release(&b);
+    struct pt_latest l;
+    struct pt_sample s;
+    pt_latest_init(&l, &schema);
+    pt_sample_init(&s, &schema);
+    begin(&s, 1);
+    add_disk(&s, "x", 1000, 25);
+    add_disk(&s, "y", 5000, 25);
+    pt_latest_update(&l, &s);
+    begin(&s, 3);
+    add_disk(&s, "y", 6000, 50);
+    add_disk(&s, "new", 10, 50);
+    pt_latest_update(&l, &s);
+    assert_true(pt_rates_at(&l.rates, DISK, 0, disk_read) == 500);
+    assert_true(pt_rates_at(&l.rates, DISK, 0, disk_busy) == 0.5);
+    assert_true(isnan(pt_rates_at(&l.rates, DISK, 1, disk_read)));
+    begin(&s, 4);
+    add_disk(&s, "y", 5999, 50); /* fell: a reset */
+    pt_latest_update(&l, &s);
+    assert_true(isnan(pt_rates_at(&l.rates, DISK, 0, disk_read)));
+    pt_sample_release(&s);
+    pt_latest_release(&l);
 }
 
 /* The message as an independent reader sees it. */
@@ -362,6 +362,52 @@ static void a_short_span_has_each_sample(void **state) {
     json_decref(a);
 }
 
+/* A disk whose counters are read at even seconds, and from the tenth on not at all: rows that
+ * repeat an old read are what a hanging driver leaves. */
+static void history_has_the_numbers_of_the_stream(void **state) {
+    (void)state;
+    enum { SAMPLES = 20 };
+    struct pt_segments segments;
+    struct pt_segments_options o = { tree.root, 8 << 20, 0 };
+    struct pt_sample s;
+    struct pt_latest l;
+    double live[SAMPLES][2];
+    pt_latest_init(&l, &schema);
+    pt_sample_init(&s, &schema);
+    assert_int_equal(pt_segments_open(&segments, &o, &schema, NULL), 0);
+    for (int i = 0; i < SAMPLES; i++) {
+        int read_s = i < 10 ? i / 2 * 2 : 10;
+        begin(&s, i + 1);
+        add_mem(&s, i);
+        add_disk(&s, "a", 100 * read_s * read_s, read_s);
+        pt_set_time(&s.batches[DISK], 0, (read_s + 1) * SECOND);
+        assert_int_equal(pt_segments_write(&segments, &s), 0);
+        pt_latest_update(&l, &s);
+        live[i][0] = pt_rates_at(&l.rates, DISK, 0, disk_read);
+        live[i][1] = pt_rates_at(&l.rates, DISK, 0, disk_busy);
+    }
+    pt_segments_close(&segments);
+    assert_true(isnan(live[0][0]) && live[9][0] > 0 && live[9][0] == live[8][0]);
+    assert_true(isnan(live[SAMPLES - 1][0]) && isnan(live[SAMPLES - 1][1]));
+
+    json_t *a = ask((struct pt_history_texts){ "disk", "1001000", "1020000", "1s" });
+    assert_int_equal(json_integer_value(json_object_get(a, "from")), 1001000);
+    for (int i = 0; i < SAMPLES; i++)
+        for (int column = 0; column < 2; column++) {
+            json_t *values = series_of(a, 0, column == 0 ? "dRead" : "dBusy", "mean");
+            json_t *value = json_array_get(values, (size_t)i);
+            bool is_new = column == 1 || (i % 2 == 0 && i <= 10); /* a counter that was read */
+            if (isnan(live[i][column]) || !is_new
+                    ? !json_is_null(value)
+                    : fabs(json_number_value(value) - live[i][column]) > 1e-4)
+                fail_msg("sample %d, column %d: %f, not %f", i, column, json_number_value(value),
+                         live[i][column]);
+        }
+    json_decref(a);
+    pt_sample_release(&s);
+    pt_latest_release(&l);
+}
+
 static void a_span_without_samples_is_empty(void **state) {
     (void)state;
     write_history();
@@ -401,6 +447,46 @@ static void write_token(const char *path, const char *text, mode_t mode) {
     close(fd);
 }
 
+static void wrong_tokens_are_limited_by_address(void **state) {
+    (void)state;
+    const char *right = "Bearer 0123456789abcdef", *wrong = "Bearer 0123456789abcdeg";
+    const int64_t minute_ns = PT_ACCESS_WINDOW_NS, start_ns = 5 * minute_ns;
+    char from[48];
+    struct pt_access g;
+    pt_access_init(&g);
+    pt_str_copy(g.token, sizeof g.token, PT_STR("0123456789abcdef"));
+    for (int i = 0; i < PT_ACCESS_FAILURES; i++) {
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", NULL, start_ns), 401);
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", right, start_ns), 0);
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", wrong, start_ns), 401);
+        snprintf(from, sizeof from, "2001:db8::%x", i + 1);
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, from, "Basic x", start_ns), 401);
+    }
+    int64_t end_ns = start_ns + minute_ns;
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", right, end_ns - 1), 429);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", wrong, end_ns - 1), 429);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", NULL, end_ns - 1), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_OPEN, "10.0.0.1", right, end_ns - 1), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.2", right, end_ns - 1), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "2001:db8::99", right, end_ns - 1), 429);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "2001:db8:0:1::1", right, end_ns - 1), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", right, end_ns), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", wrong, end_ns), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", right, end_ns), 0);
+    /* many others do not make the table grow, and push out the oldest only */
+    for (int i = 0; i < PT_ACCESS_FAILURES; i++)
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.7", wrong, end_ns + 2), 401);
+    for (int i = 0; i < PT_ACCESS_ADDRESSES - 1; i++) {
+        snprintf(from, sizeof from, "10.1.%d.%d", i / 256, i % 256);
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, from, wrong, end_ns + 3 + i), 401);
+        assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.9.0.1", right, end_ns + 3 + i), 0);
+    }
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.7", right, end_ns + 200), 429);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.2.0.1", wrong, end_ns + 200), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.7", right, end_ns + 200), 0);
+    pt_access_release(&g);
+}
+
 static void routes_ask_for_the_token_they_need(void **state) {
     (void)state;
     char path[80];
@@ -410,19 +496,21 @@ static void routes_ask_for_the_token_they_need(void **state) {
     snprintf(path, sizeof path, "%s/token", tree.root);
     pt_access_init(&g);
     g.is_loopback = true;
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, NULL), 0);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, NULL), 403);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Bearer "), 403);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", NULL, 0), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", NULL, 0), 403);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", "Bearer ", 0), 403);
     write_token(path, "0123456789abcdef\n", 0600);
     assert_int_equal(pt_access_load(&g, path, &err), 0);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, NULL), 401);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Basic 0123456789abcdef"), 401);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "Bearer 0123456789abcdeg"), 401);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, right), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", NULL, 0), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", "Basic 0123456789abcdef", 0),
+                     401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", "Bearer 0123456789abcdeg", 0),
+                     401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_ACT, "10.0.0.1", right, 0), 0);
     g.is_loopback = false;
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, NULL), 401);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, right), 0);
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_OPEN, NULL), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", NULL, 0), 401);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", right, 0), 0);
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_OPEN, "10.0.0.1", NULL, 0), 0);
 
     static const struct {
         const char *text;
@@ -437,7 +525,8 @@ static void routes_ask_for_the_token_they_need(void **state) {
         assert_true(pt_access_load(&g, path, &err) < 0);
         assert_true(strlen(err.text) > 0);
     }
-    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, right), 0); /* the old one stays */
+    assert_int_equal(pt_access_admits(&g, PT_ACCESS_READ, "10.0.0.1", right, 0),
+                     0); /* the old one stays */
     assert_true(pt_access_load(&g, tree.root, &err) < 0);
     pt_access_release(&g);
 }
@@ -554,9 +643,12 @@ int main(void) {
                 "a stream tells new rows, changes and what is gone"),
         PT_TEST(queries_are_read_strictly, "queries of history are read strictly"),
         WITH_TREE(history_in_steps_keeps_peaks_and_rates, "history in steps keeps peaks and rates"),
+        WITH_TREE(history_has_the_numbers_of_the_stream,
+                  "C315 C318: history has the numbers of the stream, and no old ones"),
         WITH_TREE(a_short_span_has_each_sample, "a short span has each sample"),
         WITH_TREE(a_span_without_samples_is_empty, "a span without samples is empty"),
         PT_TEST(a_token_is_compared_as_a_whole, "a token is compared as a whole"),
+        PT_TEST(wrong_tokens_are_limited_by_address, "wrong tokens are limited by address"),
         WITH_TREE(routes_ask_for_the_token_they_need, "routes ask for the token they need"),
         PT_TEST(health_is_that_of_the_probe_or_of_the_engine,
                 "C259 C260 C261 C262 C263 C264 C267 C268 C269 C270 C271: health is that of the "

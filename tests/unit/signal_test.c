@@ -6,13 +6,13 @@
 
 #include "analyze/signal.h"
 
-#define S(name)   PT_SIGNAL_##name
+#define S(name)   PT_FIGURE_##name
 #define MIB       1048576.0
 #define WINDOW    3
 #define TOLERANCE 1e-9
 
 struct expected {
-    enum pt_signal_id id;
+    enum pt_figure_id id;
     double value;
 };
 
@@ -45,7 +45,7 @@ static void end(struct made *m) {
     test_free(m->set);
 }
 
-static double value_of(const struct track *tracks, enum pt_signal_id id) {
+static double value_of(const struct track *tracks, enum pt_figure_id id) {
     struct made m;
     make(&m, tracks, NAN);
     double value = m.signals.values[id][WINDOW];
@@ -59,15 +59,15 @@ static void check(const struct track *tracks, double link_bytes_per_s,
     make(&m, tracks, link_bytes_per_s);
     assert_int_equal(m.signals.count, 20);
     assert_true(fabs(m.signals.seconds - 10) < TOLERANCE);
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
         double wanted = NAN, found = m.signals.values[id][WINDOW];
         for (size_t i = 0; i < count; i++)
             if ((int)expected[i].id == id)
                 wanted = expected[i].value;
         if (isnan(wanted) != isnan(found) ||
             fabs(wanted - found) > TOLERANCE * fmax(1, fabs(wanted)))
-            fail_msg("%s is %g instead of %g", pt_signal_infos[id].name, found, wanted);
-        assert_int_equal(pt_signal_is_known(&m.signals, (enum pt_signal_id)id), !isnan(wanted));
+            fail_msg("%s is %g instead of %g", pt_figures[id].name, found, wanted);
+        assert_int_equal(pt_signal_is_known(&m.signals, (enum pt_figure_id)id), !isnan(wanted));
     }
     end(&m);
 }
@@ -124,20 +124,18 @@ static void a_machine_has_known_signals(void **state) {
         { 0 },
     };
     static const struct expected expected[] = {
-        { S(CPU_BUSY), 0.45 },       { S(MACHINE_BUSY), 0.45 },
-        { S(CPU_STEAL), 0.05 },      { S(CPU_IOWAIT), 0.1 },
-        { S(CPU_RUNNABLE), 3 },      { S(CPU_PRESSURE), 0.1 },
-        { S(CPU_COUNT), 2 },         { S(CORE_BUSIEST), 0.5 },
-        { S(MEM_AVAILABLE), 0.25 },  { S(MEM_PRESSURE), 0.2 },
-        { S(MEM_SCAN), 7 },          { S(MEM_REFAULT), 11 },
-        { S(MEM_SWAP), 8 },          { S(MEM_SWAP_USED), 500 },
-        { S(MEM_MAJOR_FAULTS), 13 }, { S(MEM_OOM_KILLS), 2 },
-        { S(MEM_ANON), 700 },        { S(IO_PRESSURE), 0.3 },
-        { S(DISK_BUSY), 0.9 },       { S(DISK_QUEUE), 1.5 },
-        { S(DISK_RATE), 42 },        { S(DISK_BLOCKED), 4 },
-        { S(NET_RATE), 150 },        { S(NET_DROPS), 15 },
-        { S(PITOT_CPU), 0.1 },       { S(PITOT_SHARE), 0.1 / 0.9 },
-        { S(PITOT_LATE), 5 },        { S(PITOT_CALLS), 0.03 },
+        { S(CPU_BUSY), 0.45 },    { S(MACHINE_BUSY), 0.45 },  { S(CPU_STEAL), 0.05 },
+        { S(CPU_IOWAIT), 0.1 },   { S(CPU_RUNNABLE), 3 },     { S(CPU_PRESSURE), 0.1 },
+        { S(CPU_COUNT), 2 },      { S(CORE_BUSIEST), 0.5 },   { S(MEM_AVAILABLE), 0.25 },
+        { S(MEM_PRESSURE), 0.2 }, { S(MEM_SCAN), 7 },         { S(MEM_REFAULT), 11 },
+        { S(MEM_SWAP), 8 },       { S(MEM_SWAP_USED), 500 },  { S(MEM_MAJOR_FAULTS), 13 },
+        { S(MEM_OOM_KILLS), 2 },  { S(MEM_ANON), 700 },       { S(IO_PRESSURE), 0.3 },
+        { S(DISK_BUSY), 0.9 },    { S(DISK_QUEUE), 1.5 },     { S(DISK_RATE), 42 },
+        { S(DISK_BLOCKED), 4 },   { S(DISK_READ), 30 },       { S(DISK_WRITTEN), 12 },
+        { S(NET_RECEIVED), 100 }, { S(NET_SENT), 50 },        { S(NET_RATE), 150 },
+        { S(NET_DROPS), 15 },     { S(PITOT_CPU), 0.1 },      { S(PITOT_SHARE), 0.1 / 0.9 },
+        { S(PITOT_LATE), 1004 },  { S(PITOT_DROPPED), 1006 }, { S(PITOT_LOST), 5 },
+        { S(PITOT_CALLS), 0.03 }, { S(MEM_TOTAL), 1000 },
     };
     CHECK(tracks, NAN, expected);
 }
@@ -202,19 +200,32 @@ static void a_command_has_known_signals(void **state) {
         { 0 },
     };
     static const struct expected expected[] = {
-        { S(CPU_BUSY), 0.45 },          { S(CPU_STEAL), 0 },
-        { S(CPU_IOWAIT), 0 },           { S(CPU_COUNT), 2 },
-        { S(CORE_BUSIEST), 0 },         { S(OWN_CPU), 0.5 },
-        { S(OWN_CPU_SHARE), 0.625 },    { S(OWN_CPU_PRESSURE), 0.1 },
-        { S(OWN_QUOTA_USE), 0.625 },    { S(OWN_THROTTLED), 0.4 },
-        { S(OWN_THROTTLED_TIME), 0.3 }, { S(OWN_HOTTEST), 0.8 },
-        { S(OWN_SWITCHES), 1000 },      { S(PYTHON_CPU), 0.7 },
-        { S(PYTHON_THREADS), 5 },       { S(PYTHON_SWITCHES), 200 },
+        { S(CPU_BUSY), 0.45 },
+        { S(CPU_STEAL), 0 },
+        { S(CPU_IOWAIT), 0 },
+        { S(CPU_COUNT), 2 },
+        { S(CORE_BUSIEST), 0 },
+        { S(OWN_CPU), 0.5 },
+        { S(OWN_CPU_SHARE), 0.625 },
+        { S(OWN_CPU_PRESSURE), 0.1 },
+        { S(OWN_QUOTA_USE), 0.625 },
+        { S(OWN_THROTTLED), 0.4 },
+        { S(OWN_THROTTLED_TIME), 0.3 },
+        { S(OWN_HOTTEST), 0.8 },
+        { S(OWN_SWITCHES), 1000 },
+        { S(PYTHON_CPU), 0.7 },
+        { S(PYTHON_THREADS), 5 },
+        { S(PYTHON_SWITCHES), 200 },
         { S(OTHERS_CPU), 0.15 }, /* 0.45 of two CPUs, without its 0.5 and Pitot's 0.1 */
-        { S(OWN_RSS), 12345 },          { S(OWN_ANON), 90 },
-        { S(OWN_MEMORY_SHARE), 0.75 },  { S(OWN_LIMIT_HITS), 2 },
-        { S(OWN_OOM_KILLS), 3 },        { S(OWN_MEMORY_PRESSURE), 0.3 },
-        { S(OWN_IO_PRESSURE), 0.5 },    { S(PITOT_CPU), 0.1 },
+        { S(OWN_PEAK_MEMORY), 12345 },
+        { S(OWN_RSS), 12345 },
+        { S(OWN_ANON), 90 },
+        { S(OWN_MEMORY_SHARE), 0.75 },
+        { S(OWN_LIMIT_HITS), 2 },
+        { S(OWN_OOM_KILLS), 3 },
+        { S(OWN_MEMORY_PRESSURE), 0.3 },
+        { S(OWN_IO_PRESSURE), 0.5 },
+        { S(PITOT_CPU), 0.1 },
         { S(PITOT_SHARE), 0.1 / 0.6 },
     };
     CHECK(tracks, NAN, expected);
@@ -282,9 +293,10 @@ static void a_link_is_as_full_as_its_busiest_interface(void **state) {
         { "interface", "often", "iBytesSent", 'c', 95, 0 },
         { 0 },
     };
-    static const struct expected expected[] = { { S(NET_LINK_SHARE), 0.095 } };
+    static const struct expected expected[] = { { S(NET_BUSIEST), 95 },
+                                                { S(NET_LINK_SHARE), 0.095 } };
     CHECK(tracks, 1000, expected);
-    check(tracks, NAN, NULL, 0);
+    check(tracks, NAN, expected, 1);
 }
 
 static void an_engine_has_known_signals(void **state) {
@@ -307,12 +319,19 @@ static void an_engine_has_known_signals(void **state) {
         { 0 },
     };
     static const struct expected expected[] = {
-        { S(ENGINE_RUNNING), 5 },        { S(ENGINE_WAITING), 6 },
-        { S(ENGINE_KV), 0.7 },           { S(ENGINE_PREEMPTIONS), 2 },
-        { S(ENGINE_TOKENS), 100 },       { S(ENGINE_PROMPT_TOKENS), 300 },
-        { S(ENGINE_FINISHED), 4 },       { S(ENGINE_TTFT), 0.25 },
-        { S(ENGINE_QUEUE_SHARE), 0.25 }, { S(ENGINE_PREFILL_SHARE), 0.3 },
+        { S(ENGINE_RUNNING), 5 },
+        { S(ENGINE_WAITING), 6 },
+        { S(ENGINE_KV), 0.7 },
+        { S(ENGINE_PREEMPTIONS), 2 },
+        { S(ENGINE_TOKENS), 100 },
+        { S(ENGINE_PROMPT_TOKENS), 300 },
+        { S(ENGINE_FINISHED), 4 },
+        { S(ENGINE_TTFT_P50), 0.25 },
+        { S(ENGINE_QUEUE_SHARE), 0.25 },
+        { S(ENGINE_PREFILL_SHARE), 0.3 },
         { S(ENGINE_TOKEN_SPREAD), 5 },
+        { S(ENGINE_INTER_TOKEN_P50), 0.02 },
+        { S(ENGINE_INTER_TOKEN_P99), 0.1 },
     };
     CHECK(tracks, NAN, expected);
     /* of nothing there is no share */
@@ -365,13 +384,22 @@ static void gpus_have_known_signals(void **state) {
         { 0 },
     };
     static const struct expected expected[] = {
-        { S(GPU_UTIL), 0.7 },           { S(GPU_MEM_UTIL), 0.4 },
-        { S(GPU_DRAM), 0.3 },           { S(GPU_SM), 0.2 },
-        { S(GPU_TENSOR), 0.02 },        { S(GPU_MEMORY_SHARE), 0.75 },
-        { S(GPU_MEMORY), 400 * MIB },   { S(GPU_PROCESS_MEMORY), 70 * MIB },
-        { S(GPU_PROCESS_SHARE), 0.05 }, { S(GPU_POWER_SHARE), 0.4 },
-        { S(GPU_THROTTLED), 0.5 },      { S(GPU_CLOCK_SHARE), 0.6 },
-        { S(GPU_TEMPERATURE), 80 },     { S(GPU_PCIE_SHARE), 2 / (1.969 * 8) },
+        { S(GPU_UTIL), 0.7 },
+        { S(GPU_MEM_UTIL), 0.4 },
+        { S(GPU_DRAM), 0.3 },
+        { S(GPU_SM), 0.2 },
+        { S(GPU_TENSOR), 0.02 },
+        { S(GPU_MEMORY_SHARE), 0.75 },
+        { S(GPU_MEMORY), 400 * MIB },
+        { S(GPU_MEMORY_TOTAL), 1400 * MIB },
+        { S(GPU_PROCESS_MEMORY), 70 * MIB },
+        { S(GPU_PROCESS_SHARE), 0.05 },
+        { S(GPU_POWER_SHARE), 0.4 },
+        { S(GPU_THROTTLED), 0.5 },
+        { S(GPU_CLOCK_SHARE), 0.6 },
+        { S(GPU_POWER), 300 },
+        { S(GPU_TEMPERATURE), 80 },
+        { S(GPU_PCIE_SHARE), 2 / (1.969 * 8) },
     };
     CHECK(tracks, NAN, expected);
 }
@@ -392,9 +420,8 @@ static void a_pcie_lane_carries_what_its_generation_does(void **state) {
 
 static void the_option_that_records_a_signal_is_known(void **state) {
     (void)state;
-    for (int id = 0; id < PT_SIGNAL_COUNT; id++) {
-        const char *name = pt_signal_infos[id].name,
-                   *option = pt_signal_option((enum pt_signal_id)id);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
+        const char *name = pt_figures[id].name, *option = pt_signal_option((enum pt_figure_id)id);
         bool is_of_profile = strncmp(name, "profile.", 8) == 0;
         bool is_of_processes =
             strncmp(name, "python.", 7) == 0 || id == S(OWN_HOTTEST) || id == S(OWN_SWITCHES);
@@ -410,9 +437,9 @@ static void the_option_that_records_a_signal_is_known(void **state) {
 static void shares_are_printed_as_percent(void **state) {
     (void)state;
     char text[32];
-    pt_signal_print(S(CPU_BUSY), 0.45, text, sizeof text);
+    pt_figure_print(S(CPU_BUSY), 0.45, text, sizeof text);
     assert_string_equal(text, "45.0 %");
-    pt_signal_print(S(CPU_COUNT), 2, text, sizeof text);
+    pt_figure_print(S(CPU_COUNT), 2, text, sizeof text);
     assert_string_equal(text, "2.00");
 }
 

@@ -1,11 +1,14 @@
 /* The static file: known answers on two small trees, valid on foreign trees and on this machine. */
 #include "capture.h"
 #include "json_text.h"
+#include "tree.h"
 
 #include "base/attr.h"
 #include "source/kernel/cpuinfo.h"
+#include "store/static_field.h"
 #include "store/static_info.h"
 
+#include <errno.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdio.h>
@@ -358,8 +361,97 @@ static void odd_processor_texts_leave_fields_empty(void **state) {
     assert_string_equal(info.type, "");
 }
 
+static void sizes_in_kib_are_bytes_or_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int rc;
+        int64_t bytes;
+    } cases[] = {
+        { "Other: 7 kB\nMemTotal:       5 kB\n", 0, 5120 },
+        { "MemTotal: 0 kB\n", 0, 0 },
+        { "MemTotal: 9007199254740991 kB\n", 0, 9007199254740991 * 1024 },
+        { "MemTotal: 9007199254740992 kB\n", -EINVAL, -1 },
+        { "MemTotal: -1 kB\n", -EINVAL, -1 },
+        { "MemTotal: many\n", -EINVAL, -1 },
+        { "Other: 7 kB\n", -ENODATA, -1 },
+        { "", -ENODATA, -1 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        int64_t bytes = -1;
+        struct pt_scan text = pt_scan_of(pt_str_from(cases[i].text));
+        assert_int_equal(pt_static_find_kib(text, PT_STR("MemTotal:"), &bytes), cases[i].rc);
+        assert_int_equal(bytes, cases[i].bytes);
+    }
+}
+
+/* A machine of one processor and without /proc/stat; nothing says whether it is virtual. */
+static void one_processor_is_counted(void **state) {
+    (void)state;
+    struct tree t;
+    char proc[PATH_MAX], sys[PATH_MAX];
+    tree_make(&t);
+    tree_put(&t, "proc/cpuinfo", "processor\t: 0\n");
+    tree_directory(&t, "sys");
+    snprintf(proc, sizeof proc, "%s", tree_path(&t, "proc"));
+    snprintf(sys, sizeof sys, "%s", tree_path(&t, "sys"));
+    char *text = written(proc, sys, sys, example);
+    json_t *j = parsed(text);
+    assert_number(j, "host.vNumProcessors", 1);
+    assert_null_at(j, "virtualisation.hypervisor");
+    json_decref(j);
+    pt_free(text);
+    tree_put(&t, "proc/cpuinfo", "\n"); /* those of /proc/stat, if there are none */
+    tree_put(&t, "proc/stat", "cpu  1 2 3\ncpu0 1 2 3\ncpu1 1 2 3\nintr 7\n");
+    text = written(proc, sys, sys, example);
+    j = parsed(text);
+    assert_number(j, "host.vNumProcessors", 2);
+    json_decref(j);
+    pt_free(text);
+    tree_remove(&t);
+}
+
+/* A quota that cannot be is not a limit. */
+static void odd_quotas_are_not_limits(void **state) {
+    (void)state;
+    static const struct {
+        const char *quota;
+        double cpus; /* 0: none */
+    } cases[] = { { "150000 100000\n", 1.5 },
+                  { "max 100000\n", 0 },
+                  { "100000 0\n", 0 },
+                  { "0 100000\n", 0 },
+                  { "-1 100000\n", 0 },
+                  { "100000 -1\n", 0 },
+                  { "100000\n", 0 },
+                  { "\n", 0 },
+                  { "1 1\n", 1 },
+                  { "9223372036854775807 1\n", 0 } };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct tree t;
+        char proc[PATH_MAX], sys[PATH_MAX];
+        tree_make(&t);
+        tree_put(&t, "proc/self/cgroup", "0::/group\n");
+        tree_put(&t, "sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+        tree_put(&t, "sys/fs/cgroup/group/cpu.max", cases[i].quota);
+        snprintf(proc, sizeof proc, "%s", tree_path(&t, "proc"));
+        snprintf(sys, sizeof sys, "%s", tree_path(&t, "sys"));
+        char *text = written(proc, sys, sys, example);
+        json_t *j = parsed(text);
+        if (cases[i].cpus > 0)
+            assert_number(j, "cgroup.limits.cpus", cases[i].cpus);
+        else
+            assert_null_at(j, "cgroup.limits.cpus");
+        json_decref(j);
+        pt_free(text);
+        tree_remove(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(one_processor_is_counted, "C130: one processor is counted"),
+        PT_TEST(odd_quotas_are_not_limits, "C131: a quota that cannot be is not a limit"),
         PT_TEST(a_server_is_described_exactly, "C020 C130: a server is described exactly"),
         PT_TEST(its_parts_are_listed, "C130: its parts are listed"),
         PT_TEST(every_field_of_a_tree_is_as_expected,
@@ -377,6 +469,7 @@ int main(void) {
         PT_TEST(no_secret_is_anywhere_in_the_file_of_this_machine,
                 "C020: no secret is anywhere in the file of this machine"),
         PT_TEST(foreign_trees_give_valid_files, "C133: foreign trees give valid files"),
+        PT_TEST(sizes_in_kib_are_bytes_or_refused, "C130: sizes that cannot be are refused"),
         PT_TEST(odd_processor_texts_leave_fields_empty, "odd processor texts leave fields empty"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

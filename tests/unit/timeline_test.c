@@ -5,6 +5,7 @@
 #include "gputrace/rocprof.h"
 #include "gputrace/gpu_summary.h"
 #include "gputrace/gpu_tables.h"
+#include "gputrace/timeline_bytes.h"
 #include "gputrace/torch.h"
 
 #include <errno.h>
@@ -400,8 +401,77 @@ static void a_run_that_goes_on_is_left_alone(void **state) {
     unlink(path);
 }
 
+/* A timeline with names and more events than one message holds. */
+static void make_long(struct pt_timeline *t) {
+    struct pt_timeline_event e = pt_timeline_event_of(PT_TIMELINE_KERNEL);
+    *t = (struct pt_timeline){ .left_out = 3 };
+    e.name = pt_names_add(&t->names, PT_STR("gemm"));
+    e.grid_plus_one = pt_names_add(&t->names, PT_STR("256x1x1")) + 1;
+    for (size_t i = 0; i < PT_TIMELINE_EVENTS_AT_ONCE + 5; i++) {
+        e.start_ns = (int64_t)i;
+        pt_timeline_add(t, &e);
+    }
+}
+
+static void test_messages(void **state) {
+    struct pt_timeline t, copy = { .count = 0 };
+    struct pt_buf message = { 0 };
+    size_t messages = 0;
+    (void)state;
+    make_long(&t);
+    pt_timeline_put_names(&t, &message);
+    assert_true(pt_timeline_get_names(&copy, pt_buf_as_str(&message)));
+    for (size_t i = 0; i < t.count; messages++) {
+        pt_buf_clear(&message);
+        i += pt_timeline_put_events(&t, i, &message);
+        assert_true(pt_timeline_get_events(&copy, pt_buf_as_str(&message)));
+    }
+    assert_int_equal(messages, 2);
+    assert_int_equal(copy.left_out, 3);
+    assert_int_equal(copy.names.count, 2);
+    assert_str_eq(copy.names.list[1], "256x1x1");
+    assert_int_equal(copy.count, t.count);
+    assert_memory_equal(copy.events, t.events, t.count * sizeof *t.events);
+    pt_timeline_release(&t);
+    pt_timeline_release(&copy);
+    pt_buf_release(&message);
+}
+
+static bool takes(const struct pt_timeline_event *e, size_t size) {
+    struct pt_timeline t = { .count = 0 };
+    (void)pt_names_add(&t.names, PT_STR("one"));
+    bool is_taken = pt_timeline_get_events(&t, (struct pt_str){ (const char *)e, size });
+    pt_timeline_release(&t);
+    return is_taken;
+}
+
+static void test_invalid_messages(void **state) {
+    struct pt_timeline_event good = pt_timeline_event_of(PT_TIMELINE_COPY), e = good;
+    struct pt_timeline t = { .count = 0 };
+    (void)state;
+    assert_true(takes(&good, sizeof good));
+    assert_false(takes(&good, sizeof good - 1));
+    e.name = 1;
+    assert_false(takes(&e, sizeof e));
+    e = good;
+    e.grid_plus_one = 2;
+    assert_false(takes(&e, sizeof e));
+    e = good;
+    e.block_plus_one = 2;
+    assert_false(takes(&e, sizeof e));
+    e = good;
+    e.kind = PT_TIMELINE_KINDS;
+    assert_false(takes(&e, sizeof e));
+    assert_false(pt_timeline_get_names(&t, PT_STR("\0\x01x\x01x"))); /* twice */
+    assert_false(pt_timeline_get_names(&t, PT_STR("\0\x09y")));      /* too short */
+    assert_false(pt_timeline_get_names(&t, PT_STR("")));
+    pt_timeline_release(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        PT_TEST(test_messages, "C323: a timeline passes whole from one process to another"),
+        PT_TEST(test_invalid_messages, "C323: numbers of a timeline from elsewhere are checked"),
         PT_TEST(kernels_side_by_side_leave_no_gap, "C246: kernels side by side leave no gap"),
         PT_TEST(copies_in_gaps_count_once, "C246: copies in gaps count once"),
         PT_TEST(totals_and_devices, "C246: totals by name, and devices from first to last kernel"),

@@ -7,7 +7,7 @@
 #include "top/list.h"
 #include "top/meters.h"
 #include "top/replay.h"
-#include "analyze/value.h"
+#include "model/form.h"
 #include "top/top_view.h"
 
 #include <errno.h>
@@ -290,29 +290,38 @@ static void values_are_short(void **state) {
         enum pt_unit unit;
         double value;
         const char *text;
+        enum pt_form form;
     } cases[] = {
         { PT_GAUGE, PT_BYTES, 1288490188.8, "1.2G" },
         { PT_COUNTER, PT_BYTES, 32505856, "31M/s" },
-        { PT_COUNTER, PT_NANOSECONDS, 1.788, "178.8%" },
-        { PT_COUNTER, PT_CENTISECONDS, 0.5, "50.0%" },
+        { PT_COUNTER, PT_NANOSECONDS, 1.788, "1.79", PT_FORM_CORES },
+        { PT_COUNTER, PT_CENTISECONDS, 0.5, "50.0%", PT_FORM_SHARE },
         { PT_GAUGE, PT_RATIO, 0.531, "53.1%" },
         { PT_GAUGE, PT_SECONDS, 0.0452, "45.2ms" },
         { PT_GAUGE, PT_SECONDS, 1.754, "1.75s" },
         { PT_GAUGE, PT_CELSIUS, 61, "61C" },
         { PT_GAUGE, PT_WATTS, 512.34, "512.3W" },
-        { PT_COUNTER, PT_MICROJOULES, 35.25, "35.2W" },
+        { PT_COUNTER, PT_MICROJOULES, 35.25, "35.3W" },
         { PT_GAUGE, PT_MEGAHERTZ, 3.2e9, "3200MHz" },
         { PT_GAUGE, PT_COUNT, 12, "12" },
         { PT_COUNTER, PT_COUNT, 20.1, "20.1/s" },
+        { PT_COUNTER, PT_COUNT, 5, "5.0/s" },
         { PT_COUNTER, PT_COUNT, 1234567, "1234.6k/s" },
         { PT_KEY, PT_MILLISECONDS, 1794804238527, "1794804238527" },
         { PT_GAUGE, PT_BYTES, NAN, "-" },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
-        struct pt_column column = { .kind = cases[i].kind, .type = PT_F64, .unit = cases[i].unit };
-        char text[64];
-        pt_value_print(&column, cases[i].value, text, sizeof text);
+        struct pt_column column = {
+            .kind = cases[i].kind, .type = PT_F64, .unit = cases[i].unit, .form = cases[i].form
+        };
+        char text[64], named[64];
+        pt_column_print(&column, cases[i].value, text, sizeof text);
         assert_string_equal(text, cases[i].text);
+        pt_column_print_with_unit(&column, cases[i].value, named, sizeof named);
+        if (cases[i].form != PT_FORM_CORES)
+            assert_string_equal(named, text);
+        else
+            assert_string_equal(named, "1.79 cores");
     }
 }
 
@@ -387,10 +396,12 @@ static void the_sort_key_walks_over_the_columns_that_are_shown(void **state) {
     draw(f, 24, 80);
     press(f, "s");
     assert_string_equal(f->view.orders[0].sort->heading, "RSS");
-    press(f, ">>");
-    assert_string_equal(f->view.orders[0].sort->heading, "READ");
-    press(f, "<<<<<");
-    assert_string_equal(f->view.orders[0].sort->heading, "PID"); /* UID needs 90 columns */
+    press(f, ">>>");
+    assert_string_equal(f->view.orders[0].sort->heading, "THR");
+    press(f, ">>"); /* VIRT, PSS and others need a wider screen */
+    assert_string_equal(f->view.orders[0].sort->heading, "PID");
+    press(f, "<<");
+    assert_string_equal(f->view.orders[0].sort->heading, "THR");
 }
 
 static void without_a_cpu_clock_ticks_are_shown(void **state) {
@@ -407,7 +418,7 @@ static void without_a_cpu_clock_ticks_are_shown(void **state) {
         pt_rates_add(&f->model.rates, &f->sample);
     }
     assert_non_null(
-        strstr(draw(f, 24, 80), "      7     35.0%      -    -        -        - server"));
+        strstr(draw(f, 24, 80), "      7       -     0.35     -       -       -      - server"));
 }
 
 static void a_filter_finds_text_and_ids_whatever_their_case(void **state) {
@@ -486,15 +497,15 @@ static void the_screen_fits_80_by_24(void **state) {
     assert_string_equal(
         draw(f, 14, 80),
         "pitot top  host  22:13:24  load 1.50 1.00 0.50  no GPU  no engine\n"
-        "CPU   [||||||            25.0%]    ....  Mem   [||||||      1.0G / 4.0G]   .....\n"
+        "CPUs  [|||25.0% of the machine]    ....  Mem   [||||||      1.0G / 4.0G]   .....\n"
         "Disk  r 1.0M/s   w 0B/s            ####  Net   in 2.0K/s   out 0B/s         ####\n"
         "  0[                                0%]   1[|||||||||||||||||              50%]\n"
-        "[processes] cpu  core  mem  disk  net\n"
-        "    PID S     CPU    RSS  THR     READ    WRITE COMMAND\n"
-        "     41 S  125.0%   300M    2   1.2K/s        - python worker\n"
-        "     40 S   50.0%   900M    2   512B/s        - python serve.py\n"
-        "     30 S    1.0%    20M    2    10B/s        - sshd\n"
-        "      1 S    0.1%   8.0M    2     1B/s        - init\n"
+        "[processes] cpus  cpu  mem  disk  net\n"
+        "    PID     UID S  CORES   RSS    READ   WRITE    THR COMMAND\n"
+        "     41       - S   1.25  300M  1.3K/s       -      2 python worker\n"
+        "     40       - S   0.50  900M  512B/s       -      2 python serve.py\n"
+        "     30       - S   0.01   20M   10B/s       -      2 sshd\n"
+        "      1       - S   0.00  8.0M    1B/s       -      2 init\n"
         "\n\n\n"
         "? help  q quit  Tab panel  / filter  <> sort  t tree  Enter details  space pause\n");
 }
@@ -518,12 +529,76 @@ static void gpus_and_their_processes_show(void **state) {
     const char *text = draw(f, 24, 80);
     assert_non_null(strstr(text, "GPU0  [||||||||85.0%] 20/80G 512W 61C"));
     assert_null(strstr(text, "no GPU"));
-    assert_non_null(strstr(text, "[processes] GPUs  GPU processes  cpu"));
-    assert_non_null(strstr(text, "GPU GPU MEM COMMAND"));
-    assert_non_null(strstr(text, " 60.0%    2.0G python worker"));
-    assert_non_null(strstr(text, "     -       - python serve.py"));
+    assert_non_null(strstr(text, "[processes] gpu processes  gpus  cpus"));
+    assert_non_null(strstr(text, "GPU MEM GPU BUSY COMMAND"));
+    assert_non_null(strstr(text, "    2.0G    60.0% python worker"));
+    assert_non_null(strstr(text, "       -        - python serve.py"));
     assert_true(pt_top_view_choose_panel(&f->view, &f->schema, "gpu processes"));
-    assert_non_null(strstr(draw(f, 24, 80), "  0      41"));
+    assert_non_null(strstr(draw(f, 24, 80), "      0      41"));
+}
+
+static void engines_of_one_model_are_told_apart(void **state) {
+    struct fixture *f = *state;
+    for (int n = 0; n < 2; n++) {
+        fill(f, n, false);
+        for (int engine = 0; engine < 2; engine++) {
+            struct pt_batch *b = add_row(f, "engines", START + n * SECOND);
+            set_text(b, "eUrl", engine ? "http://b" : "http://a");
+            set_text(b, "eModel", "llama");
+            set(b, "cache_kv_usage_percent", 0.5 + engine / 4.0);
+            set(b, "tokens_generation_total", (engine + 1) * 100 * n);
+        }
+        pt_top_model_add(&f->model, &f->sample);
+    }
+    assert_true(pt_top_view_choose_panel(&f->view, &f->schema, "engines"));
+    const char *text = draw(f, 24, 90);
+    assert_non_null(strstr(
+        text, "RUNNING WAITING     KV     REQ/S     TOK/S TTFT p50 ITL p50 MODEL\n"
+              "      -       -  75.0%         -   200.0/s        -       - llama  http://b\n"
+              "      -       -  50.0%         -   100.0/s        -       - llama  http://a\n"));
+}
+
+/* A table that top has never heard of. */
+#define ROBOT_COLUMNS(X, t)                                                                   \
+    X(t, name, "rName", INFO, STRING, NONE, 0, "", .heading = "NAME", .role = PT_ROLE_NAME)   \
+    X(t, number, "rNumber", KEY, I64, NONE, 0, "", .heading = "ROBOT")                        \
+    X(t, maker, "rMaker", INFO, STRING, NONE, 0, "", .heading = "MAKER")                      \
+    X(t, charge, "rCharge", GAUGE, F64, JOULES, 0, "", .heading = "CHARGE", .limit = "rFull") \
+    X(t, heat, "rHeat", GAUGE, F64, CELSIUS, 0, "")                                           \
+    X(t, full, "rFull", GAUGE, F64, JOULES, 0, "", .heading = "FULL")                         \
+    X(t, busy, "rBusy", COUNTER, I64, NANOSECONDS, 0, "", .heading = "BUSY",                  \
+      .form = PT_FORM_SHARE, .importance = PT_HEADLINE)                                       \
+    X(t, mode, "rMode", INFO, STRING, NONE, 0, "", .heading = "M")
+PT_TABLE(robot, PT_TABLE_FILE("shop_robots", NULL), "Robots", ROBOT_COLUMNS, "robot");
+
+static const char *headings(const struct pt_panel *p, int screen_columns) {
+    static char text[256];
+    text[0] = 0;
+    for (int i = 0; i < p->chosen.count; i++)
+        if (p->chosen.list[i].min_screen_columns <= screen_columns)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s ",
+                     p->chosen.list[i].heading);
+    return text;
+}
+
+static void a_list_follows_from_what_the_columns_mean(void **state) {
+    (void)state;
+    static const struct pt_table *const tables[] = { &robot_table };
+    const struct pt_schema schema = { tables, 1 };
+    struct pt_panels panels;
+    pt_panels_init(&panels, &schema);
+    assert_int_equal(panels.count, 1);
+    const struct pt_panel *p = &panels.list[0];
+    assert_string_equal(p->title, "shop robots");
+    assert_int_equal(p->id, robot_number);
+    assert_string_equal(headings(p, 200), "ROBOT M BUSY CHARGE FULL MAKER NAME ");
+    assert_string_equal(headings(p, 50), "ROBOT M BUSY CHARGE NAME ");
+    assert_string_equal(headings(p, 20), "ROBOT M BUSY NAME ");
+    assert_int_equal(p->chosen.list[p->sort].column, robot_busy);
+    assert_int_equal(pt_panel_find_order(p, &schema, PT_PANEL_BY_USE), p->sort);
+    assert_int_equal(pt_panel_find_order(p, &schema, PT_PANEL_BY_ID), 0);
+    assert_int_equal(pt_panel_find_order(p, &schema, PT_PANEL_BY_MEMORY), -1);
+    pt_panels_release(&panels);
 }
 
 static void many_cores_become_marks(void **state) {
@@ -550,10 +625,14 @@ static void every_table_has_a_panel_and_empty_ones_are_passed_over(void **state)
     struct fixture *f = *state;
     feed(f, 0, false);
     feed(f, 1, false);
-    assert_int_equal(f->view.panels.count, f->schema.table_count);
-    for (uint32_t t = 0; t < f->schema.table_count; t++)
-        assert_true(pt_panels_find(&f->view.panels, &f->schema, f->tables[t]->name) >= 0);
-    static const char *const expected[] = { "cpu", "core", "mem", "disk", "net", "processes" };
+    assert_int_equal(f->view.panels.count, f->schema.table_count - 2);
+    for (uint32_t t = 0; t < f->schema.table_count; t++) {
+        bool has_buckets = strcmp(f->tables[t]->name, "engine_histogram") == 0 ||
+                           strcmp(f->tables[t]->name, "app_histogram") == 0;
+        assert_int_equal(pt_panels_find(&f->view.panels, &f->schema, f->tables[t]->name) >= 0,
+                         !has_buckets);
+    }
+    static const char *const expected[] = { "cpus", "cpu", "mem", "disk", "net", "processes" };
     for (size_t i = 0; i < PT_COUNT(expected); i++) {
         type(f, PT_KEY_TAB);
         assert_string_equal(pt_top_view_panel(&f->view)->title, expected[i]);
@@ -570,15 +649,16 @@ static void details_show_every_column_of_a_row(void **state) {
     type(f, PT_KEY_DOWN);
     type(f, PT_KEY_ENTER);
     feed(f, 2, false);
-    const char *text = draw(f, 60, 130);
+    const char *text = draw(f, 64, 130);
     const struct pt_table *table = f->tables[pt_schema_find(&f->schema, "process")];
     assert_non_null(strstr(text, "process 40/400"));
     for (int c = 0; c < table->column_count; c++)
-        assert_non_null(strstr(text, table->columns[c].name));
-    assert_non_null(strstr(text, "pCpuTimeNs                              50.0%"));
-    assert_non_null(strstr(text, "pCmdline                         python serve.py"));
-    assert_non_null(strstr(text, "##  CPU time of all its threads"));
-    press(f, "/peak");
+        if (!strstr(text, table->columns[c].title))
+            fail_msg("%s is not in %s", table->columns[c].title, text);
+    assert_non_null(strstr(text, "CPU used, cores                      0.50 cores"));
+    assert_non_null(strstr(text, "Command line                       python serve.py"));
+    assert_non_null(strstr(text, "##  pCpuTimeNs: CPU time of all its threads"));
+    press(f, "/hwm");                        /* a search word of the peak */
     assert_string_equal(f->view.filter, ""); /* that of the list is another */
     text = draw(f, 60, 130);
     assert_non_null(strstr(text, "pPeakResidentSetSize"));
@@ -618,11 +698,11 @@ static void the_selected_line_stays_on_the_screen(void **state) {
     press(f, "N");
     draw(f, 24, 80);
     type(f, PT_KEY_END);
-    assert_non_null(strstr(draw(f, 24, 80), "    199 S"));
+    assert_non_null(strstr(draw(f, 24, 80), "    199       - S"));
     type(f, PT_KEY_PAGE_UP);
-    assert_non_null(strstr(draw(f, 24, 80), "    182 S"));
+    assert_non_null(strstr(draw(f, 24, 80), "    182       - S"));
     type(f, PT_KEY_HOME);
-    assert_non_null(strstr(draw(f, 24, 80), "      1 S"));
+    assert_non_null(strstr(draw(f, 24, 80), "      1       - S"));
     press(f, "kkk");
     assert_int_equal(f->view.selected, 0);
 }
@@ -685,7 +765,7 @@ static void text_for_no_terminal_has_all_rows_and_no_keys(void **state) {
     pt_top_model_add(&f->model, &f->sample);
     f->view.is_plain = true;
     const char *text = draw(f, pt_top_view_rows(&f->view, &f->model), 80);
-    assert_non_null(strstr(text, "    199 S"));
+    assert_non_null(strstr(text, "    199       - S"));
     assert_null(strstr(text, "help"));
     assert_null(strstr(text, "[processes]"));
 }
@@ -705,6 +785,25 @@ static void what_happened_is_told_for_a_while(void **state) {
     assert_null(strstr(draw(f, 24, 80), "warm-up over"));
 }
 
+static void meters_show_the_figures_of_the_last_interval(void **state) {
+    struct fixture *f = *state;
+    struct pt_figure_totals totals = { 0 };
+    int known = 0;
+    for (int n = 0; n < 3; n++)
+        feed(f, n, true);
+    pt_figure_totals_add(&totals, &f->model.figures);
+    for (int id = 0; id < PT_FIGURE_COUNT; id++) {
+        double value = f->model.figures.now[id].value;
+        if (isnan(value) || totals.sums[id].weight == 0)
+            continue;
+        known++;
+        if (fabs(value - pt_figure_totals_value(&totals, (enum pt_figure_id)id)) > 1e-9)
+            fail_msg("%s: %g on the screen", pt_figures[id].name, value);
+    }
+    assert_true(known > 10);
+    pt_figure_totals_release(&totals);
+}
+
 static void figures_of_engines_hold_between_scrapes(void **state) {
     struct fixture *f = *state;
     for (int n = 0; n < 6; n++) {
@@ -718,8 +817,7 @@ static void figures_of_engines_hold_between_scrapes(void **state) {
         const char *text = draw(f, 24, 80);
         if (n >= 1 && n <= 4)
             assert_non_null(strstr(text, "Token 500.0/s"));
-        if (n >= 1)
-            assert_non_null(strstr(text, "Req   run 3        wait -"));
+        assert_non_null(strstr(text, n <= 4 ? "Req   run 3        wait -" : "Req   run - "));
         assert_non_null(strstr(text, "25.0%"));
     }
     assert_null(strstr(draw(f, 24, 80), "500.0/s"));
@@ -881,9 +979,12 @@ int main(void) {
         TEST(the_smallest_screens_hold, "the smallest screens hold"),
         TEST(gpus_and_their_processes_show,
              "C233: GPUs show with use, memory, power and heat, processes with their part"),
+        TEST(engines_of_one_model_are_told_apart, "C240: engines of one model are told apart"),
+        TEST(a_list_follows_from_what_the_columns_mean,
+             "C314: the list of a new table follows from what its columns mean"),
         TEST(many_cores_become_marks, "many cores become a mark each"),
         TEST(every_table_has_a_panel_and_empty_ones_are_passed_over,
-             "every table has a panel, and empty ones are passed over"),
+             "every table but those of histograms has a panel, and empty ones are skipped"),
         TEST(details_show_every_column_of_a_row, "details show every column of a row"),
         TEST(all_columns_can_be_looked_at, "all columns of a table can be looked at"),
         TEST(the_selected_line_stays_on_the_screen, "the selected line stays on the screen"),
@@ -893,6 +994,8 @@ int main(void) {
         TEST(text_for_no_terminal_has_all_rows_and_no_keys,
              "text for no terminal has all rows and no keys"),
         TEST(what_happened_is_told_for_a_while, "events are shown for a while"),
+        TEST(meters_show_the_figures_of_the_last_interval,
+             "C315: meters show what any other page says of the last interval"),
         TEST(figures_of_engines_hold_between_scrapes, "figures of engines hold between scrapes"),
         TEST(a_run_is_seen_from_any_moment_on, "a run is seen from any moment on"),
         TEST(a_ring_is_seen_as_far_as_it_is_left, "a ring is seen as far as it is left"),

@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "sampler/sampler.h"
 #include "store/journal.h"
 
 #include <math.h>
@@ -100,19 +101,32 @@ static inline int tracks_table(struct track_set *set, const char *name) {
     return (int)t;
 }
 
+/* The column of that name as the collectors declare it, or NULL. */
+static inline const struct pt_column *tracks_known(const char *table, const char *column) {
+    static const struct pt_table *tables[PT_SAMPLER_TABLES];
+    static struct pt_schema known = { tables, 0 };
+    if (known.table_count == 0)
+        known.table_count = pt_sampler_tables(tables);
+    pt_schema_install(&known);
+    int t = pt_schema_find(&known, table);
+    int c = t < 0 ? -1 : pt_table_find(tables[t], column);
+    return c < 0 ? NULL : &tables[t]->columns[c];
+}
+
 static inline void tracks_make_schema(struct track_set *set) {
     for (size_t i = 0; i < set->count; i++) {
         const struct track *track = &set->tracks[i];
         if (!tracks_is_recorded(track))
             continue;
         int t = tracks_table(set, track->table);
+        const struct pt_column *known = tracks_known(track->table, track->column);
         if (pt_table_find(&set->tables[t], track->column) < 0)
             set->columns[t][set->tables[t].column_count++] =
                 (struct pt_column){ track->column,
                                     track->column,
                                     track->kind == 'c' ? PT_COUNTER : PT_GAUGE,
                                     PT_F64,
-                                    PT_NONE,
+                                    known ? known->unit : PT_NONE,
                                     0,
                                     "" };
     }

@@ -78,6 +78,36 @@ static void the_defaults_are_the_four_of_gpus(void **state) {
     pt_watch_release(&f.watch);
 }
 
+/* On at 86, 91 and 801; off only when the value is back by 3 degrees or 5 percent. */
+static void the_defaults_come_back_with_their_hysteresis(void **state) {
+    (void)state;
+    struct fixture f = { 0 };
+    struct pt_err err;
+    pt_watch_add_defaults(&f.watch);
+    assert_int_equal(pt_watch_check(&f.watch, &schema, &err), 0);
+    for (int t = 0; t <= 10; t++)
+        see(&f, t, 90, 800, 85, 0); /* at the limits */
+    for (int t = 11; t <= 21; t++)
+        see(&f, t, 10, 800, 85, 0);
+    assert_string_equal(f.events, "");
+    for (int t = 22; t <= 32; t++)
+        see(&f, t, 91, 801, 86, 0);
+    assert_string_equal(f.events, "gpu-saturated 0 on, gpu-memory 0 on, gpu-hot 0 on");
+    f.events[0] = 0;
+    see(&f, 33, 86, 751, 83, 0);
+    assert_string_equal(f.events, "");
+    see(&f, 34, 85, 750, 82, 0);
+    assert_string_equal(f.events, "gpu-saturated 0 off, gpu-memory 0 off, gpu-hot 0 off");
+    f.events[0] = 0;
+    for (int t = 35; t <= 45; t++)
+        see(&f, t, 9, 0, 0, 0);
+    see(&f, 46, 14, 0, 0, 0);
+    assert_string_equal(f.events, "gpu-underused 0 on");
+    see(&f, 47, 15, 0, 0, 0);
+    assert_string_equal(f.events, "gpu-underused 0 on, gpu-underused 0 off");
+    pt_watch_release(&f.watch);
+}
+
 static void a_rule_waits_and_comes_back_with_hysteresis(void **state) {
     (void)state;
     struct fixture f = { 0 };
@@ -108,6 +138,33 @@ static void a_counter_is_watched_by_its_growth(void **state) {
     pt_watch_release(&f.watch);
 }
 
+/* The machine slept: 1000 errors in 100 s are not 10 a second now. */
+static void a_gap_has_no_growth(void **state) {
+    (void)state;
+    struct fixture f = { 0 };
+    parse(&f, "[errors]\nmetric = gpu.gEccSingleBitErrors\nabove = 9.5\nentity = 0\n");
+    for (int i = 0; i < 3; i++)
+        see(&f, i, 0, 0, 40, 1000000);
+    see(&f, 102, 0, 0, 40, 1001000);
+    assert_string_equal(f.events, "");
+    see(&f, 103, 0, 0, 40, 1001010);
+    assert_string_equal(f.events, "errors 0 on");
+    pt_watch_release(&f.watch);
+}
+
+static void a_figure_is_watched_in_its_base_unit(void **state) {
+    (void)state;
+    struct fixture f = { 0 };
+    parse(&f, "[idle]\nmetric = gpu.util\nbelow = 0.3\n[hot]\nmetric=gpu.temperature\nabove=80\n");
+    see(&f, 0, 30, 0, 40, 0); /* the other one is at 50 % */
+    assert_string_equal(f.events, "");
+    see(&f, 1, 0, 0, 85, 0);
+    assert_string_equal(f.events, "idle  on, hot  on");
+    see(&f, 2, 90, 0, 40, 0);
+    assert_string_equal(f.events, "idle  on, hot  on, idle  off, hot  off");
+    pt_watch_release(&f.watch);
+}
+
 static void what_is_gone_is_off(void **state) {
     (void)state;
     struct fixture f = { 0 };
@@ -124,7 +181,7 @@ static void what_is_no_rule_is_refused_with_its_line(void **state) {
         const char *text, *words;
     } cases[] = {
         { "above = 3\n", "rules:1: " },
-        { "[a]\nmetric = gpu\n", "rules:2: a metric is TABLE.COLUMN" },
+        { "[a]\nmetric = gpu\n", "rules:2: a metric is a figure or TABLE.COLUMN" },
         { "[a]\n\nabove = much\n", "rules:3: 'much' is not a number" },
         { "[a]\nabove = 1\nbelow = 2\n", "rules:3: a rule has only one limit" },
         { "[a]\ncolour = red\n", "rules:2: unknown key 'colour'" },
@@ -133,6 +190,7 @@ static void what_is_no_rule_is_refused_with_its_line(void **state) {
         { "[a]\nmetric = gpu.gTemperatureC\n", "rules: rule a needs" },
         { "[a]\nmetric = gpu.gTemperatureC\nabove=1\nhysteresis=-1\n",
           "rules: rule a: hysteresis" },
+        { "[a]\nmetric = gpu.util\nabove=1\nentity=0\n", "rules: rule a: 'of' and 'entity'" },
     };
     for (size_t i = 0; i < PT_COUNT(cases); i++) {
         struct pt_watch watch = { 0 };
@@ -152,9 +210,14 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         PT_TEST(the_defaults_are_the_four_of_gpus,
                 "C150 C151 C152 C153: the default rules of a recording are the four of GPUs"),
+        PT_TEST(the_defaults_come_back_with_their_hysteresis,
+                "C154: a default alert ends when the value is clearly back"),
         PT_TEST(a_rule_waits_and_comes_back_with_hysteresis,
                 "an alert waits for its duration and goes off by its hysteresis"),
         PT_TEST(a_counter_is_watched_by_its_growth, "a counter is watched by its growth a second"),
+        PT_TEST(a_gap_has_no_growth, "a long time without samples is not growth"),
+        PT_TEST(a_figure_is_watched_in_its_base_unit,
+                "C317: a figure is watched by its name, in its base unit"),
         PT_TEST(what_is_gone_is_off, "C154: an alert of a row that is gone goes off"),
         PT_TEST(what_is_no_rule_is_refused_with_its_line,
                 "what is not a rule is refused, with the line"),

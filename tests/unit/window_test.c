@@ -3,25 +3,26 @@
 
 #include "analyze/window.h"
 #include "base/mem.h"
+#include "derive/bucket_rows.h"
 
 #include <math.h>
 
 #define MS        INT64_C(1000000)
 #define FIRST_NS  (5000 * MS) /* CLOCK_MONOTONIC of the first sample */
 #define WALL_NS   INT64_C(1700000000000000000)
-#define TOLERANCE 1e-9
+#define TOLERANCE 1e-7 /* a first value weighs a nanosecond */
 
 enum { KEY, NAME, OWN, COUNT, LEVEL, COLUMNS };
 
 static const struct pt_column columns[COLUMNS] = {
     [KEY] = { "cId", "id", PT_KEY, PT_I64, PT_NONE, 0, "" },
     [NAME] = { "cName", "name", PT_INFO, PT_STRING, PT_NONE, 0, "" },
-    [OWN] = { "cIsRecorded", "own", PT_INFO, PT_I64, PT_NONE, 0, "" },
+    [OWN] = { "cIsRecorded", "own", PT_INFO, PT_I64, PT_NONE, 0, "", .role = PT_ROLE_RECORDED },
     [COUNT] = { "count", "count", PT_COUNTER, PT_I64, PT_NONE, 1, "" },
     [LEVEL] = { "level", "level", PT_GAUGE, PT_F64, PT_NONE, 0, "" },
 };
 static const struct pt_column of_processes[] = {
-    { "pIsRecorded", "own", PT_INFO, PT_I64, PT_NONE, 0, "" },
+    { "pIsRecorded", "own", PT_INFO, PT_I64, PT_NONE, 0, "", .role = PT_ROLE_RECORDED },
     { "level", "level", PT_GAUGE, PT_F64, PT_NONE, 0, "" },
 };
 static const char *const sources[] = { "sample", "counter" };
@@ -39,8 +40,14 @@ static const struct pt_table processes = { .name = "processes",
                                            .sources = sources,
                                            .column_count = 2,
                                            .source_count = 1 };
-static const struct pt_table *const tables[] = { &things, &processes };
-static const struct pt_schema schema = { .tables = tables, .table_count = 2 };
+#define BUCKET_COLUMNS(X, t)                      \
+    X(t, url, "eUrl", KEY, STRING, NONE, 0, "")   \
+    X(t, name, "hName", KEY, STRING, NONE, 0, "") \
+    PT_BUCKET_COLUMNS(X, t, SECONDS)
+PT_TABLE(engine_histogram, PT_TABLE_ROWS(EVENTS, "engine_histograms", NULL), "", BUCKET_COLUMNS,
+         "test");
+static const struct pt_table *const tables[] = { &things, &processes, &engine_histogram_table };
+static const struct pt_schema schema = { .tables = tables, .table_count = PT_COUNT(tables) };
 
 static bool wants_values(const struct pt_table *table, const struct pt_column *column) {
     (void)table;
@@ -125,7 +132,7 @@ static void a_window_lasts_a_fifth_of_a_second_or_a_tick(void **state) {
     assert_window(&f, 0, 0, 200);
     assert_window(&f, 1, 200, 400);
     assert_window(&f, 2, 400, 500);
-    assert_close(value(&f, "1", "level", 0), 2); /* of five samples */
+    assert_close(value(&f, "1", "level", 0), 2.5); /* 1 to 4: the first covers no time */
     assert_close(value(&f, "1", "level", 1), 6.5);
     assert_close(value(&f, "1", "count", 0), 200);
     assert_close(value(&f, "1", "count", 1), 200);
@@ -151,10 +158,10 @@ static void a_window_lasts_a_fifth_of_a_second_or_a_tick(void **state) {
     add(&f, 2900, 3, 7);
     assert_int_equal(f.w->count, 3);
     assert_window(&f, 2, 2000, 3000);
-    assert_close(value(&f, "1", "level", 2), 17.0 / 3);
-    assert_int_equal(f.w->mean_interval_ns, 1000 * MS);
+    assert_close(value(&f, "1", "level", 2), 3);
+    assert_int_equal(f.w->gaps.mean_interval_ns, 1000 * MS);
     add(&f, 4800, 3, 7);
-    assert_int_equal(f.w->mean_interval_ns, 1100 * MS);
+    assert_int_equal(f.w->gaps.mean_interval_ns, 1100 * MS);
     end(&f);
 }
 
@@ -258,13 +265,62 @@ static void neighbours_are_merged_when_windows_are_many(void **state) {
     assert_window(&f, 0, 0, 2000);
     assert_window(&f, 511, 1022000, 1024000);
     assert_window(&f, 512, 1024000, 1025000);
-    assert_close(value(&f, "1", "level", 0), 1); /* 0, 1 and 2 */
+    assert_close(value(&f, "1", "level", 0), 1.5); /* 1 and 2: the first covers no time */
     assert_close(value(&f, "1", "level", 1), 3.5);
     assert_close(value(&f, "1", "level", 511), 1023.5);
     assert_close(value(&f, "1", "level", 512), 1025);
     for (size_t i = 0; i < 512; i++) /* the growth from 2 i to 2 i + 2 */
         assert_close(value(&f, "1", "count", i), 4 * (double)i + 2);
     assert_close(value(&f, "1", "count", 512), 2049);
+    end(&f);
+}
+
+/* First tokens after 0.1 to 0.2 s, in the `seconds` before the sample. */
+static void add_first_tokens(struct fixture *f, int64_t ms, int64_t count, double seconds) {
+    struct pt_batch *b = &f->sample.batches[2];
+    at(f, ms);
+    row(f, 1, 0, ms, 0);
+    pt_batch_add_row(b);
+    pt_set_str(b, engine_histogram_url, PT_STR("u"));
+    pt_set_str(b, engine_histogram_name, PT_STR("ttft"));
+    pt_bucket_row_set(b, engine_histogram_above, 0.1, 0.2, count, seconds);
+    pt_set_time(b, 0, f->sample.mono_ns);
+    pt_windows_add(f->w, &f->sample);
+}
+
+static double first_tokens(const struct fixture *f, size_t window) {
+    return pt_classic_histogram_count(&f->w->latencies[PT_LATENCY_TTFT][window]);
+}
+
+static void latencies_belong_to_the_windows_of_their_interval(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    add(&f, 0, 0, 0);
+    add_first_tokens(&f, 1000, 8, 1);
+    add(&f, 2000, 0, 0);
+    add_first_tokens(&f, 3000, 6, 2); /* half of it in the window before */
+    assert_int_equal(f.w->count, 3);
+    assert_close(first_tokens(&f, 0), 8);
+    assert_close(first_tokens(&f, 1), 3);
+    assert_close(first_tokens(&f, 2), 3);
+    assert_close(pt_windows_figure(f.w, PT_FIGURE_ENGINE_TTFT_P50, 0, 3), 0.15);
+    assert_close(pt_windows_figure(f.w, PT_FIGURE_ENGINE_TTFT_P90, 0, 1), 0.19);
+    assert_close(first_tokens(&f, 0), 8); /* looking changes nothing */
+    end(&f);
+}
+
+static void latencies_of_neighbours_are_merged(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    add(&f, 0, 0, 0);
+    for (int i = 1; i <= 1025; i++)
+        add_first_tokens(&f, i * 1000, i, 1);
+    assert_int_equal(f.w->count, 513);
+    for (size_t i = 0; i < 512; i++)
+        assert_close(first_tokens(&f, i), 4 * (double)i + 3); /* 2 i + 1 and 2 i + 2 */
+    assert_close(first_tokens(&f, 512), 1025);
     end(&f);
 }
 
@@ -280,7 +336,7 @@ static void a_thing_that_vanished_keeps_its_values(void **state) {
             row(&f, 2, i * 70, i * 1000, 5 + i);
         pt_windows_add(f.w, &f.sample);
     }
-    assert_close(value(&f, "2", "level", 0), 6);
+    assert_close(value(&f, "2", "level", 0), 6.5);
     assert_close(value(&f, "2", "level", 1), 8);
     assert_close(value(&f, "2", "level", 2), NAN);
     assert_close(value(&f, "2", "count", 1), 70);
@@ -365,7 +421,7 @@ static void things_beyond_a_thousand_are_counted(void **state) {
     for (int i = 0; i < 1024; i += 11) {
         char key[16];
         snprintf(key, sizeof key, "%d", i);
-        assert_close(value(&f, key, "level", 0), i + 1);
+        assert_close(value(&f, key, "level", 0), i + 2);
     }
     end(&f);
 }
@@ -424,6 +480,10 @@ int main(void) {
                 "a counter without a time of its own has that of the sample"),
         PT_TEST(neighbours_are_merged_when_windows_are_many,
                 "beyond 1024 windows neighbours are merged"),
+        PT_TEST(latencies_belong_to_the_windows_of_their_interval,
+                "C316: latencies belong to the windows of their interval"),
+        PT_TEST(latencies_of_neighbours_are_merged,
+                "C316: latencies are merged with their windows"),
         PT_TEST(a_thing_that_vanished_keeps_its_values,
                 "something that vanished keeps its values when windows are merged"),
         PT_TEST(rows_of_others_are_not_kept, "rows of others are not kept"),

@@ -191,6 +191,7 @@ static void names_and_labels(void **state) {
         { "a=\"b\",c=\"d\"", "a=\"b\",c=\"d\"" },
         { " a = \"b\" , c=\"d\",", "a=\"b\",c=\"d\"" },
         { "a=\"b\",c=\"cut of", "a=\"b\"" },
+        { "a=\"b\"c=\"d\"", "a=\"b\"" }, /* its comma would be one byte more than there is */
         { "a=\"b\",a=\"c\",d=\"e\"", "a=\"b\",d=\"e\"" },
         { "a=\"x\\\"y\\\\z\\n\"", "a=\"x\\\"y\\\\z\\n\"" },
         { "a=\"\\t\"", "" },

@@ -1,3 +1,3 @@
 #!/bin/sh
-# pitot schema names every column with kind, type, unit and meaning.
-"$PITOT" schema | grep -E "^(cpu|  vCpuTime |  vMemoryFree |  cId |  pName )" | tr -s " "
+# pitot schema names every column with kind, type, unit and meaning, and every figure.
+"$PITOT" schema | grep -E "^(cpu|  vCpuTime |  vMemoryFree |  cId |  pName |figures|  own.cpu )" | tr -s " "

@@ -1,8 +1,11 @@
 #!/bin/sh
-# C135: rules of a file are watched while recording: what goes on is a row of .alerts.
+# C135 C317: rules of a file are watched while recording, columns and figures: what goes on is a row of .alerts.
 cat >rules <<'END'
 [memory]
 metric = mem.vMemoryTotal
+above = 1
+[used]
+metric = mem.used
 above = 1
 [never]
 metric = mem.vMemoryTotal

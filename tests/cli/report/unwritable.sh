@@ -4,5 +4,5 @@ if "$PITOT" report . 2>&1 | grep -q "no report page"; then
     echo "built without npm"
     exit 77
 fi
-"$PITOT" -q -o run -d 50ms -f csv -- true
+"$PITOT" -q -o run -f csv -- true
 "$PITOT" report run -o nowhere/page.html

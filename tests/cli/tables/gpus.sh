@@ -17,6 +17,7 @@ for name in names:
 print(all(45 <= int(row['gTemperatureC']) <= 61 for row in rows))
 snapshot = json.load(open(sorted(glob.glob('out/*-*-*-*-*-*.json'))[-1]))
 print(len(snapshot['nvidia']), snapshot['nvidia'][7]['gPowerDrawW']['value'])
+print(sorted({tuple(gpu['gProcesses']) for gpu in snapshot['nvidia']}))
 static = json.load(open(glob.glob('out/static_*.json')[0]))['nvidia']
 print(static['gDriverVersion'], static['gCudaVersion'], len(static['gpus']))
 print(json.dumps(static['gpus'][0]))

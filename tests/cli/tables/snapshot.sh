@@ -12,6 +12,7 @@ names = sorted(glob.glob(f'out/{run}-*.json'))
 rows = list(csv.DictReader(open(f'out/{run}.csv')))
 assert len(names) == len(rows), 'a snapshot for each sample'
 first = json.load(open(names[0]))
+floats = {'vLoadAvg', 'vLoadAvg5', 'vLoadAvg15', 'vCpuMhz', 'vMemoryPercent'}
 assert names[0] == f'out/{run}-{first["timestamp"]}.json' and rows[0]['timestamp'] == str(first['timestamp'])
 print(*first)
 for section in ('cpu', 'mem', 'disk', 'net'):
@@ -20,6 +21,9 @@ for section in ('cpu', 'mem', 'disk', 'net'):
         assert isinstance(timed['time'], int) and abs(timed['time'] - first['timestamp']) < 60000, key
         assert str(timed['time']) == rows[0][key + 'T'], 'the table keeps the time of ' + key
 print(first['cpu']['vCpuTime']['value'], first['cpu']['vLoadAvg']['value'])
+for section in ('cpu', 'mem'): # a float stays one when it is whole
+    for key, timed in first[section].items():
+        assert isinstance(timed['value'], float) == (key in floats), key
 print(type(first['containers']).__name__, *first['processes'])
 print(first['processes']['pNumProcesses']['value'], len(first['processes']['processes']))
 END
