@@ -25,8 +25,8 @@ ASAN_RUN := build-asan:--no-suite=source,--no-suite=system
 TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test test-system plain asan tsan fuzz check check-source check-clang check-arm64 bench \
-        verdicts mutants mutants-ci python golden-update format install dist deb clean help
+.PHONY: all demo test test-system plain asan tsan fuzz fuzz-nightly check check-source check-clang check-arm64 bench \
+        torture soak verdicts mutants mutants-ci python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
 	@ninja -C build program
@@ -49,11 +49,15 @@ asan: build-asan/build.ninja ## the tests under address and undefined-behaviour 
 tsan: build-tsan/build.ninja ## the tests of threads under the thread sanitizer
 	@tools/run-tests $(TSAN_RUN)
 
-fuzz: build-fuzz/build.ninja ## libFuzzer on every parser, FUZZ_SECONDS each
+# FUZZ='NAME ...' runs only these targets.
+fuzz: build-fuzz/build.ninja ## libFuzzer on every reader of foreign bytes, FUZZ_SECONDS each
 	@ninja -C build-fuzz
-	@tools/run-fuzzers build-fuzz $(FUZZ_SECONDS)
+	@tools/run-fuzzers build-fuzz $(FUZZ_SECONDS) $(FUZZ)
 
-check: check-source check-clang check-arm64 ## format, layers, style, phrases, docs, clang, arm64
+fuzz-nightly: FUZZ_SECONDS := 600
+fuzz-nightly: fuzz ## the same with 10 minutes each; keeps the corpus, minimised, in build-fuzz/corpus
+
+check: check-source check-clang check-arm64 ## format, layers, style, phrases, columns, docs, clang, arm64
 
 check-source: build/with-werror | deps-check
 	@ninja -C build
@@ -61,7 +65,9 @@ check-source: build/with-werror | deps-check
 	@tools/check-layers
 	@tools/check-style
 	@tools/check-phrases
+	@tools/check-columns
 	@tools/check-capabilities
+	@tools/check-fuzz
 	@tools/check-docs build/pitot
 
 check-clang: build-clang/build.ninja
@@ -74,18 +80,35 @@ check-arm64: build-arm64/build.ninja
 bench: build/with-tests | deps-bench ## measure against the reference programs
 	@bench/run build
 
+# TORTURE='NAME ...' runs only these suites.
+torture: build/with-tests | deps-system ## long forms of the tests of reliability; docs/RELIABILITY.md
+	@ninja -C build
+	@tools/run-torture build $(TORTURE)
+
+# SOAK_TICKS and SOAK_SECONDS: how long (tests/soak/run.py says what they mean).
+soak: build/with-tests ## recorder, server, pushes and libpitot for long: is everything flat?
+	@ninja -C build
+	@tests/soak/run.py build; status=$$?; tools/run-torture --page build; exit $$status
+
 verdicts: build/with-tests | deps-verdicts ## how often `explain` and `diff` are right
 	@ninja -C build
 	@CMOCKA_MESSAGE_OUTPUT=TAP build/tests/unit/diff_test 2>&1 | grep '^# [0-9]'
 	@tests/verdicts/run.py build/pitot
 
-# Which: MUTANTS (how many), MUTANTS_SEED, MUTANTS_IN='FOLDER ...' (below src/), MUTANTS_SINCE=REVISION.
+# Which: MUTANTS (how many), MUTANTS_SEED, MUTANTS_IN='FOLDER ...' (below src/), MUTANTS_SINCE=REVISION;
+# MUTANTS_STAGES: suites of tests.
 mutants: | deps-build deps-test deps-mutants ## change src/ in small ways; list changes that no test detects
 	@tools/mutants/run --count $(MUTANTS) --seed $(MUTANTS_SEED) --min $(MUTANTS_MIN) \
-		--in $(MUTANTS_IN) $(MUTANTS_SINCE:%=--since=%)
+		--in $(MUTANTS_IN) $(MUTANTS_SINCE:%=--since=%) $(MUTANTS_STAGES:%=--stages %)
 
+# Always the same twenty, without the slow tests. Up to four may survive, so that one changed line
+# does not stop CI.
 mutants-ci: MUTANTS := 20
-mutants-ci: mutants ## the same with 20 mutants
+mutants-ci: MUTANTS_SEED := 1
+mutants-ci: MUTANTS_MIN := 80
+mutants-ci: MUTANTS_IN := collect analyze source/engine store push profile derive
+mutants-ci: MUTANTS_STAGES := unit,fuzz,cli,docs
+mutants-ci: mutants ## the same with 20 mutants, as CI does
 
 python: build-python/build.ninja ## wheels of the Python package, in dist/
 	@$(MESON) configure build-python -Dpython_interpreters='$(PYTHON)'
