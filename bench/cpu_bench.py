@@ -63,7 +63,7 @@ def pitot_once(pitot, burner, directory, depth, work):
     """Microseconds that sampling took, samples."""
     _, _, words = bench.run(pitot_command(pitot, RATE, f'{directory}/p.pitotprof', burner, 'work',
                                           work, depth))
-    return number('own cost:', words) * 1e3, number('samples:', words)
+    return number('overhead:', words) * 1e3, number('samples:', words)
 
 
 def perf_once(burner, directory, depth, work):
@@ -111,7 +111,7 @@ def python_once(pitot, directory, seconds):
     _, _, words = bench.run((pitot, 'cpu', '--top', '0', '--rate', RATE, '-o',
                              f'{directory}/p.pitotprof', '--', '/usr/bin/python3', '-c', PYTHON,
                              seconds))
-    return number('own cost:', words) * 1e3, number('samples:', words)
+    return number('overhead:', words) * 1e3, number('samples:', words)
 
 
 def print_python(pitot, directory):

@@ -76,7 +76,7 @@ static void open_tick(struct tick *t, const char *journal) {
                                           .is_enabled = { true, true, true, true } };
     const uint8_t uuid[16] = { 0 };
     if (pt_fs_open(&t->fs, "/proc", "/sys", "/", &err) ||
-        pt_sampler_init(&t->sampler, &options, &err) ||
+        pt_sampler_init(&t->sampler, &options, &err) || pt_sampler_open(&t->sampler, &err) ||
         pt_journal_create(&t->journal, journal, uuid, &t->sampler.schema, &err)) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);

@@ -8,6 +8,8 @@ CPU and memory are those the kernel counts for the process, not what Pitot says 
 import csv
 import os
 import pathlib
+import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -37,6 +39,38 @@ def memory(pitot):
         peak = bench.status_bytes(process.pid, 'VmHWM')
         process.wait()
         return peak
+
+
+def peak(pitot, *arguments):
+    """Peak memory of a command that ends, by wait4."""
+    with tempfile.TemporaryDirectory(dir='/var/tmp') as directory:
+        result = pathlib.Path(directory) / 'result'
+        subprocess.run([pitot.parent / 'tests/e2e/measured', result, pitot, *arguments, '-o',
+                        pathlib.Path(directory) / 'made'], check=True, capture_output=True)
+        return int(result.read_text().split()[2])
+
+
+def long_run(pitot, samples):
+    """Rows about memory that must not depend on the length of a run."""
+    with tempfile.TemporaryDirectory(dir='/var/tmp') as directory:
+        journal = pathlib.Path(directory) / 'long.pitot'
+        subprocess.run([pitot.parent / 'tests/make_run', journal, str(samples)], check=True)
+        for command, most in (('export', 16), ('report', 64)):
+            bench.row(f'`{command}` of {samples} samples of every table, peak memory',
+                      f'{peak(pitot, command, journal) / 1e6:.1f} MB', goal=f'<= {most} MB')
+
+
+def start_up(pitot):
+    """Wall time of a command that does nothing, in turns: (least, median) of both, in ms."""
+    times = [], []
+    with tempfile.TemporaryDirectory(dir='/var/tmp') as directory:
+        commands = [pitot, '-q', '-o', directory, '--', 'true'], ['perf', 'stat', 'true']
+        for _ in range(40):
+            for words, into in zip(commands, times):
+                before = time.monotonic()
+                subprocess.run(words, check=True, capture_output=True)
+                into.append((time.monotonic() - before) * 1e3)
+    return [(min(t), statistics.median(t)) for t in times]
 
 
 def own_share(pitot, interval, seconds, *options):
@@ -87,6 +121,16 @@ def main():
     bench.row('`record`, peak memory', f'{memory(pitot) / 1e6:.1f} MB', goal='< 6 MB')
     first = min(record(pitot, '-d', '0.1')[1] for _ in range(ROUNDS))
     bench.row('start to first sample', f'{first:.1f} ms', goal='< 20 ms')
+    long_run(pitot, 6000)
+    long_run(pitot, 216000)
+    if shutil.which('perf'):
+        (least, median), (perf_least, perf_median) = start_up(pitot)
+        bench.row('`pitot -- true` vs. `perf stat true`, least and median',
+                  f'{least:.1f} and {median:.1f} ms', f'{perf_least:.1f} and {perf_median:.1f} ms',
+                  least / perf_least, '< 1')
+    else:
+        bench.not_measured('`pitot -- true` vs. `perf stat true`', 'no perf')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -72,8 +72,8 @@ def measure_time(pitot):
 
 
 def instructions(words, runner):
-    _, _, err = runner(['valgrind', '--tool=cachegrind', '--cache-sim=no',
-                        '--cachegrind-out-file=/dev/null', *words])
+    _, _, err = runner(['valgrind', '--tool=cachegrind', '--cache-sim=no', '--trace-children=yes',
+                        '--cachegrind-out-file=/dev/null', *words]) # pitot demo runs pitot-demo
     return int(re.search(r'I\s+refs:\s+([\d,]+)', err)[1].replace(',', ''))
 
 
