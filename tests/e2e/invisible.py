@@ -455,7 +455,7 @@ def nested_shell(shell):
 
 
 def hung_up(directory):
-    """The shell tells its jobs, then the kernel tells them when the shell ends; both may become one.
+    """The shell tells its jobs, then the kernel does when the shell ends; both may become one.
     SIGUSR2 comes after what Pitot could have forwarded."""
     for pitot in (False, True):
         place = directory / ('pitot' if pitot else 'alone')
@@ -472,7 +472,7 @@ def hung_up(directory):
         assert 'another' not in senders and 'shell' in senders, f'{place.name}: {senders}'
 
 
-hung_up.__doc__ = 'C321: the loss of the terminal is told by the shell and the kernel alone'
+hung_up.__doc__ = 'C321: only the shell and the kernel report the loss of the terminal'
 
 
 CODES = (0, 1, 2, 3, 42, 63, 64, 100, 124, 125, 126, 127, 128, 129, 130, 137, 143, 200, 254, 255)
