@@ -34,9 +34,15 @@ static pid_t clone_process(int cgroup_fd, int *pid_fd) {
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* In the child, between clone and exec: only async-signal-safe calls. */
-static void run_command(const struct pt_child_options *o, int barrier, int error_fd) {
+/* In the child, between clone and exec: only async-signal-safe calls. The kernel may take many
+ * milliseconds to move a process, in which Pitot prepares the recording. */
+static void run_command(const struct pt_child *c, const struct pt_child_options *o, int barrier,
+                        int error_fd) {
     char go;
+    unsigned joined = 0;
+    for (int i = 0; i < c->controller_count; i++)
+        joined |= (unsigned)(write(c->controllers[i].procs_fd, "0", 1) == 1) << i;
+    (void)!write(error_fd, &joined, sizeof joined);
     if (read(barrier, &go, 1) != 1)
         _exit(125); /* the recorder failed or died: the command must not run unrecorded */
     sigprocmask(SIG_SETMASK, o->signal_mask, NULL);
@@ -146,24 +152,21 @@ static void make_cgroup(const char *parent, const char *name, char path[512], in
     path[0] = 0;
 }
 
-/* A v1 controller takes a process that exists: the child, which waits. */
-static void join_controllers(struct pt_child *c, const struct pt_child_options *o) {
-    for (int i = 0; i < PT_CHILD_CONTROLLERS && o->controller_parents[i] && c->pid > 0; i++) {
-        char *path = c->controllers[c->controller_count].path, file[600], pid[16];
+/* A v1 controller takes a process that exists: the child, before it runs the command. */
+static void make_controllers(struct pt_child *c, const struct pt_child_options *o) {
+    for (int i = 0; i < PT_CHILD_CONTROLLERS && o->controller_parents[i]; i++) {
+        char *path = c->controllers[c->controller_count].path, file[600];
         int *fd = &c->controllers[c->controller_count].fd;
         make_cgroup(o->controller_parents[i], o->cgroup_name, path, fd);
         if (!path[0])
             continue;
         snprintf(file, sizeof file, "%s/cgroup.procs", path);
-        snprintf(pid, sizeof pid, "%d", (int)c->pid);
         int procs = open(file, O_WRONLY | O_CLOEXEC);
-        bool has_joined = procs >= 0 && write(procs, pid, strlen(pid)) > 0;
-        if (procs >= 0)
-            close(procs);
-        if (has_joined)
-            c->controller_count++;
-        else
+        if (procs < 0) {
             drop_cgroup(path, fd);
+            continue;
+        }
+        c->controllers[c->controller_count++].procs_fd = procs;
     }
 }
 
@@ -198,12 +201,14 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
         return pt_fail(err, -errno, "cannot create a pipe: %s", strerror(errno));
     }
     make_cgroup(o->cgroup_parent, o->cgroup_name, c->cgroup_path, &c->cgroup_fd);
+    make_controllers(c, o);
     c->pid = create_process(c);
     if (c->pid == 0) {
         close(barrier[1]);
-        run_command(o, barrier[0], failure[1]);
+        run_command(c, o, barrier[0], failure[1]);
     }
-    join_controllers(c, o);
+    for (int i = 0; i < c->controller_count; i++)
+        close_fd(&c->controllers[i].procs_fd);
     /* Without a cgroup, orphans of the command must become children of Pitot to be found. */
     if (!c->cgroup_path[0])
         c->is_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) == 0;
@@ -215,8 +220,27 @@ int pt_child_create(struct pt_child *c, const struct pt_child_options *o, struct
     return rc;
 }
 
+bool pt_child_join(struct pt_child *c) {
+    unsigned joined = 0;
+    int made = c->controller_count;
+    if (!c->has_joined) {
+        if (read(c->error_fd, &joined, sizeof joined) != sizeof joined)
+            joined = 0; /* it was killed */
+        c->controller_count = 0;
+        for (int i = 0; i < made; i++) {
+            if (joined >> i & 1)
+                c->controllers[c->controller_count++] = c->controllers[i];
+            else
+                drop_cgroup(c->controllers[i].path, &c->controllers[i].fd);
+        }
+        c->has_joined = true;
+    }
+    return c->cgroup_path[0] || c->controller_count > 0;
+}
+
 int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) {
     int error = 0;
+    (void)pt_child_join(c);
     ssize_t written = write(c->barrier_fd, "g", 1);
     close_fd(&c->barrier_fd);
     ssize_t n = written == 1 ? read(c->error_fd, &error, sizeof error) : 0;

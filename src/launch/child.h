@@ -26,7 +26,7 @@ struct pt_child {
     pid_t pid;
     int pid_fd;
     int barrier_fd; /* writing releases the child; -1 once released */
-    int error_fd;   /* the child's errno if exec fails */
+    int error_fd;   /* which controllers the child has joined; its errno if exec fails */
     bool has_ended, is_collected;
     int wait_status;
     struct rusage usage;           /* of the child and its waited-for children */
@@ -35,9 +35,10 @@ struct pt_child {
     int cgroup_fd;                 /* holds a lock on it: this recorder lives */
     struct {
         char path[512];
-        int fd;
+        int fd, procs_fd;
     } controllers[PT_CHILD_CONTROLLERS]; /* the same in v1 */
     int controller_count;
+    bool has_joined;
     bool is_subreaper;
 };
 
@@ -58,6 +59,8 @@ void pt_child_init(struct pt_child *c);
 /* Creates the process; it waits for pt_child_release(). */
 int pt_child_create(struct pt_child *c, const struct pt_child_options *o,
                     struct pt_err *err) PT_MUST_CHECK;
+/* Waits until it is in its v1 cgroups; false: it has no cgroup of its own, in v2 neither. */
+bool pt_child_join(struct pt_child *c);
 /* Lets it run the command. 0, or -errno of exec with a message. */
 int pt_child_release(struct pt_child *c, const char *command, struct pt_err *err) PT_MUST_CHECK;
 /* Reaps orphans of the command that have ended. The command itself is only marked (has_ended): its

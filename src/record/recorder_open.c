@@ -207,8 +207,6 @@ static int create_child(struct pt_recorder *r, struct pt_err *err) {
     pt_environment_release(&environment);
     if (!rc)
         r->target.pids[r->target.pid_count++] = r->child.pid;
-    if (r->child.cgroup_path[0] || r->child.controller_count > 0)
-        memcpy(r->target.own_group, name, sizeof name);
     return rc;
 }
 
@@ -299,6 +297,9 @@ int pt_recorder_open(struct pt_recorder *r, struct pt_err *err) {
         return rc;
     pt_marks_open(&r->marks, r->journal_path);
     pt_status_init(&r->status, &r->sampler.schema, !r->o->is_quiet, r->o->command != NULL);
+    if (r->o->command && pt_child_join(&r->child))
+        snprintf(r->target.own_group, sizeof r->target.own_group, PT_CHILD_CGROUP_PREFIX "%s",
+                 r->uuid_text);
     pt_sampler_start(&r->sampler);
     r->start_ns = r->sampler.start_ns;
     r->start_wall_ns = pt_wall_ns();
