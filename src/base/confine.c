@@ -111,9 +111,12 @@ static int describe_end(const struct pt_confined *c, struct pt_err *err) {
 }
 
 void pt_confined_clean(char *text, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i]) || text[i] == 127)
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        bool is_c1 = byte >= 0x80 && byte < 0xa0 && (i == 0 || text[i - 1] == '\xc2');
+        if ((byte < ' ' && byte != '\n' && byte) || byte == 127 || is_c1)
             text[i] = '?';
+    }
 }
 
 /* Logs what it has logged so far. */

@@ -6,7 +6,10 @@
 #include "base/mask.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct line_case {
     const char *line; /* words separated by '~' */
@@ -350,12 +353,64 @@ static void a_message_is_masked_shown_and_cut(void **state) {
     }
 }
 
+/* Appends the literals from here on, up to other code; where that begins. */
+static const char *add_literals(struct pt_buf *text, const char *at) {
+    while (*(at += strspn(at, " \n")) == '"') {
+        for (at++; *at && *at != '"'; at += 1 + (*at == '\\'))
+            pt_buf_bytes(text, at, 1 + (size_t)(*at == '\\'));
+        at += *at == '"';
+    }
+    return at;
+}
+
+static int message_count, masked_count;
+
+static int check_messages(const char *path, const struct stat *status, int type) {
+    static const char *const calls[] = { "pt_log(", "pt_fail(" };
+    struct pt_buf text = { 0 }, message = { 0 };
+    char part[4096];
+    size_t n;
+    (void)status;
+    FILE *file =
+        type == FTW_F && pt_str_ends(pt_str_from(path), PT_STR(".c")) ? fopen(path, "r") : NULL;
+    while (file && (n = fread(part, 1, sizeof part, file)) > 0)
+        pt_buf_bytes(&text, part, n);
+    pt_buf_bytes(&text, "", 1);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (const char *at = (const char *)text.at; (at = strstr(at, calls[i]));) {
+            at += strlen(calls[i]);
+            at += strcspn(at, "\";");
+            message.len = 0;
+            at = add_literals(&message, at);
+            message_count += message.len > 0;
+            if (pt_mask_is_clean(pt_buf_as_str(&message)))
+                continue;
+            masked_count++;
+            print_error("%s: %.*s\n", path, (int)message.len, (const char *)message.at);
+        }
+    if (file)
+        fclose(file);
+    pt_buf_release(&text);
+    pt_buf_release(&message);
+    return 0;
+}
+
+static void no_message_of_our_own_is_masked(void **state) {
+    (void)state;
+    char *source = pt_asprintf("%s/src", getenv("PITOT_SOURCE"));
+    assert_int_equal(ftw(source, check_messages, 16), 0);
+    pt_free(source);
+    assert_true(message_count > 300);
+    assert_int_equal(masked_count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(any_text_loses_its_secret_once_and_for_all,
                 "C325: any text loses its secret, once and for all"),
         PT_TEST(words_of_a_command_line_are_known_by_those_before,
                 "C325: words of a command line are known by those before"),
+        PT_TEST(no_message_of_our_own_is_masked, "C325: no message of our own is masked"),
         PT_TEST(a_message_is_masked_shown_and_cut, "C325: a message is masked, shown and cut"),
         PT_TEST(options_and_assignments_lose_their_secret,
                 "options and assignments lose their secret"),
