@@ -3,6 +3,7 @@
 
 #include "base/out.h"
 #include "format/rows/parquet.h"
+#include "format/rows/parquet_cells.h"
 #include "format/rows/parquet_column.h"
 #include "format/rows/parquet_encode.h"
 #include "format/rows/parquet_thrift.h"
@@ -654,6 +655,60 @@ static void a_full_disk_is_reported_when_the_file_is_closed(void **state) {
     assert_int_equal(pt_out_close(&out), -ENOSPC);
 }
 
+/* Cells of one kind, reproducible: small steps, jumps, thousandths, any bits, or the same again. */
+static union pt_cell made_cell(uint64_t *chance, int kind, union pt_cell last) {
+    *chance = *chance * 6364136223846793005u + 1442695040888963407u;
+    uint64_t bits = *chance >> 20;
+    switch (kind) {
+    case 0:
+        return (union pt_cell){ .i64 = last.i64 + (int64_t)(bits % 1000) - 300 };
+    case 1:
+        return (union pt_cell){ .word = *chance ^ *chance << 32 };
+    case 2:
+        return (union pt_cell){ .f64 = (double)((int64_t)(bits % 2000001) - 1000000) / 1000 };
+    case 3:
+        return (union pt_cell){ .word = bits % 7 ? *chance ^ *chance << 32 : UINT64_MAX };
+    default:
+        return last;
+    }
+}
+
+#define CELL_BLOCKS 40
+
+static void check_packed_cells(uint64_t *chance, bool is_double, int kinds) {
+    struct pt_parquet_cells cells = { .is_double = is_double };
+    static union pt_cell rows[CELL_BLOCKS][PT_PARQUET_BLOCK_ROWS * 2], read[PT_PARQUET_BLOCK_ROWS];
+    uint64_t present[CELL_BLOCKS], found;
+    union pt_cell last = { .word = 0 };
+    for (int b = 0; b < CELL_BLOCKS; b++) {
+        int kind = (int)((*chance >> 33) % (unsigned)kinds) + (is_double ? 2 : 0);
+        for (int i = 0; i < PT_PARQUET_BLOCK_ROWS; i++)
+            rows[b][i * 2] = last = made_cell(chance, kind, last);
+        present[b] = b % 3 == 0 ? UINT64_MAX : b % 7 == 0 ? 0 : made_cell(chance, 1, last).word;
+        pt_parquet_cells_add(&cells, rows[b], 2, present[b]);
+    }
+    struct pt_parquet_reader reader = { 0 };
+    for (int b = 0; b < CELL_BLOCKS; b++) {
+        uint32_t n = 0, count = pt_parquet_cells_next(&cells, &reader, &found, read);
+        assert_int_equal(found, present[b]);
+        for (int i = 0; i < PT_PARQUET_BLOCK_ROWS; i++)
+            if (found >> i & 1)
+                assert_int_equal(read[n++].word, rows[b][i * 2].word);
+        assert_int_equal(count, n);
+    }
+    assert_int_equal(reader.at, cells.packed.len);
+    pt_buf_release(&cells.packed);
+}
+
+static void packed_cells_come_back_bit_by_bit(void **state) {
+    (void)state;
+    uint64_t chance = 1;
+    for (int round = 0; round < 200; round++) {
+        check_packed_cells(&chance, false, 2);
+        check_packed_cells(&chance, true, 3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         PT_TEST(a_struct_has_the_bytes_of_the_compact_protocol,
@@ -669,6 +724,7 @@ int main(void) {
                 "a dictionary of one has indices of no bits"),
         PT_TEST(even_indices_are_packed_and_skewed_ones_are_bytes,
                 "even indices are packed, skewed ones are bytes, drifting ones have small pages"),
+        PT_TEST(packed_cells_come_back_bit_by_bit, "C031: packed cells come back bit by bit"),
         PT_TEST(levels_say_which_rows_are_null, "C030: levels say which rows are null"),
         PT_TEST(levels_without_nulls_are_one_run, "levels without nulls are one run"),
         PT_TEST(a_byte_stream_split_has_all_first_bytes_first,
