@@ -220,7 +220,7 @@ bool pt_figure_wants(const struct pt_table *table, const struct pt_column *colum
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         const char *table_name, *column_name;
         names_of(i, &table_name, &column_name);
-        if (strcmp(table_name, table->name) == 0 && strcmp(column_name, column->name) == 0)
+        if (strcmp(column_name, column->name) == 0 && strcmp(table_name, table->name) == 0)
             return true;
     }
     return false;

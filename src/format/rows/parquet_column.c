@@ -12,6 +12,9 @@
 /* Of PLAIN numbers: values of one sample repeat in the next, which needs a longer search. */
 #define ZSTD_LEVEL_PLAIN 3
 
+/* Fewer values are a few bytes in any form: compressing them to compare takes longer than it saves. */
+#define JUDGED_MIN 16
+
 /* A larger dictionary of strings does not pay off: PLAIN then. */
 #define STRING_DICTIONARY_BYTES (1 << 20)
 
@@ -262,7 +265,7 @@ static bool has_repetitions(const struct pt_parquet_column *c) {
 
 /* A page decides for those after it, unless they have many more values. */
 static void judge_integers(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    if (c->value_count / 2 < c->judged_values)
+    if (c->value_count < JUDGED_MIN || c->value_count / 2 < c->judged_values)
         return;
     enum pt_parquet_form other =
         has_repetitions(c) ? PT_PARQUET_UNCHANGED : PT_PARQUET_PACKED_DELTAS;
@@ -309,9 +312,9 @@ static const uint32_t *sort_words(const struct pt_parquet_column *c, struct pt_p
 }
 
 /* Are the first page's doubles smaller in another form than with a dictionary, and in which? Not
- * tried when each occurs four times or more. */
+ * tried when there are few, or when each occurs four times or more. */
 static bool is_form_smaller(struct pt_parquet_column *c, struct pt_parquet_pager *p) {
-    if (c->words.count <= c->value_count / 4)
+    if (c->value_count < JUDGED_MIN || c->words.count <= c->value_count / 4)
         return false;
     sort_words(c, p);
     size_t indices = (size_t)c->value_count * pt_bit_width(c->words.count - 1) / 8;

@@ -189,16 +189,22 @@ void pt_parquet_put_plain(struct pt_buf *b, const int64_t *values, uint32_t coun
     pt_buf_bytes(b, values, count * sizeof *values);
 }
 
-/* Detects repeated pairs with a table of the last pair with the same hash. */
-#define PAIR_BITS 12
+/* Detects repeated pairs with a table of the last pair with the same hash. Most pages are small, and
+ * so is their table. */
+#define PAIR_BITS_MIN 6
+#define PAIR_BITS_MAX 12
 
 uint32_t pt_parquet_count_repeated_pairs(const int64_t *values, uint32_t count) {
-    uint64_t last[1 << PAIR_BITS] = { 0 };
+    uint64_t last[1 << PAIR_BITS_MAX];
     uint32_t repeats = 0;
+    unsigned bits = PAIR_BITS_MIN;
+    while (bits < PAIR_BITS_MAX && count > 1u << bits)
+        bits++;
+    memset(last, 0, sizeof *last << bits);
     for (uint32_t i = 1; i < count; i++) {
         uint64_t hash = (uint64_t)values[i - 1] * UINT64_C(0x9e3779b97f4a7c15);
         hash = (hash ^ hash >> 32 ^ (uint64_t)values[i]) * UINT64_C(0xd6e8feb86659fd93);
-        uint64_t *slot = &last[hash >> (64 - PAIR_BITS)];
+        uint64_t *slot = &last[hash >> (64 - bits)];
         repeats += *slot == hash;
         *slot = hash;
     }
