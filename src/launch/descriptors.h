@@ -10,7 +10,7 @@
 bool pt_descriptors_raise(struct rlimit *old_limit);
 
 /* The number of files that the collectors of containers and of processes may each keep open:
- * together at most half of the limit. */
+ * together at most half of what the rest of Pitot leaves of the limit. */
 int pt_descriptors_budget(void);
 
 #endif

@@ -322,8 +322,16 @@ static void test_made_again(void **state) {
         pt_heap_make(&h, PT_HEAP_ALLOCATED);
         assert_int_equal(pt_profile_value(p, 0, 0), wholes[i].value);
     }
+    /* it goes on after a profile was made */
+    struct made_file more = make_file(0);
+    append_allocation(&more, 2000, 0x2000, 1000);
+    read_file(&h, &more, false);
+    pt_heap_make(&h, PT_HEAP_ALLOCATED);
+    assert_int_equal(h.sample_count, 2);
+    assert_int_equal(p->values.count, p->samples.count * p->type_count);
     pt_heap_release(&h);
     pt_free(f.at);
+    pt_free(more.at);
     pt_fs_close(&fs);
 }
 

@@ -501,7 +501,9 @@ static void add_sample(struct pt_recording *r, const struct pt_perf_record *reco
         .cpu = record->cpu < UINT16_MAX ? (uint16_t)record->cpu : UINT16_MAX,
         .gil = gil,
     };
-    if (!pt_profile_sample(&r->profile, &sample, (const int64_t[]){ first, second }))
+    /* a heap profile has more values, but only the sample itself is used there */
+    const int64_t values[PT_PROFILE_VALUES_MAX] = { first, second };
+    if (!pt_profile_sample(&r->profile, &sample, values))
         return;
     r->profile.meta.gil_known += (gil & PT_GIL_KNOWN) != 0;
     r->profile.meta.gil_held += (gil & PT_GIL_HELD) != 0;
