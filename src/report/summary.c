@@ -82,11 +82,11 @@ static void print_overhead(const struct pt_summary *s, struct pt_out *out) {
            dropped = s->totals.sums[PT_FIGURE_PITOT_DROPPED].peak,
            starved = s->totals.sums[PT_FIGURE_PITOT_STARVED].peak;
     if (late >= 0.5)
-        pt_out_printf(out, "; %.0f late ticks were skipped", late);
+        pt_out_printf(out, "; %.0f late %s skipped", late, late < 1.5 ? "tick was" : "ticks were");
     if (late >= 0.5 && starved >= 0.0005)
         pt_out_printf(out, " (Pitot waited %.3g s for a CPU)", starved);
     if (dropped >= 0.5)
-        pt_out_printf(out, "; %.0f ticks could not be written", dropped);
+        pt_out_printf(out, "; %.0f tick%s could not be written", dropped, dropped < 1.5 ? "" : "s");
     pt_out_char(out, '\n');
 }
 
