@@ -415,8 +415,8 @@ static bool is_secret_in_query(const struct masker *m, const struct assignment *
 static bool mask_assignment(struct masker *m, size_t word_end) {
     struct assignment a = { .name = m->at, .name_end = word_end };
     a.is_option = peek(m, a.name) == '-';
-    if ((a.name > 0 && m->text.at[a.name - 1] == '/' && peek(m, word_end) != '=') ||
-        !find_value(m, &a))
+    bool is_path = a.name > 0 && m->text.at[a.name - 1] == '/' && !a.is_option;
+    if ((is_path && peek(m, word_end) != '=') || !find_value(m, &a))
         return false;
     enum pt_mask_name kind = pt_mask_name_kind(piece(m, a.name, a.name_end));
     if (kind == PT_MASK_PLAIN && !is_secret_in_query(m, &a))
@@ -424,6 +424,8 @@ static bool mask_assignment(struct masker *m, size_t word_end) {
     struct masker saved = *m;
     find_end(m, &a, kind == PT_MASK_CERTAIN && a.name == 0 && !a.is_next_word);
     struct pt_str value = piece(m, a.value, a.end);
+    while (value.len > 0 && strchr(",;.)", value.at[value.len - 1]))
+        value.len--; /* of the sentence around it */
     if (pt_mask_is_harmless(value) ||
         (kind == PT_MASK_DOUBTFUL && !pt_mask_is_random(value) && !is_secret_in_query(m, &a))) {
         *m = saved;
@@ -444,7 +446,7 @@ static bool mask_option(struct masker *m, size_t word_end) {
     const struct pt_mask_program *program = pt_mask_program_of(word);
     m->program = program ? program : m->program;
     enum pt_mask_next kind = PT_MASK_TEXT;
-    if (word.at[0] == '-' && (before == 0 || before == '=' || is_blank(before) || is_quote(before)))
+    if (word.at[0] == '-' && !is_name_char(before))
         kind = pt_mask_option(m->program, word);
     bool is_attached = word.len > 2 && word.at[1] != '-';
     size_t value = is_attached ? m->at + 2 : skip_gap(m, word_end), end = value;

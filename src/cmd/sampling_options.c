@@ -27,6 +27,13 @@ static bool is_engine_word(const char *text) {
     return strcmp(text, "auto") == 0 || strcmp(text, "off") == 0;
 }
 
+/* Up to the path, which is not what is wrong and may hold a secret. */
+static int without_path(const char *url) {
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    return (int)(host - url + (ptrdiff_t)strcspn(host, "/?#"));
+}
+
 static int check_engine_urls(const struct pt_engine_options *engines, struct pt_err *err) {
     char url[PT_SCRAPE_URL_BYTES], path[PT_SCRAPE_UNIX_BYTES];
     if (engines->url_count > PT_SCRAPE_ENGINES)
@@ -37,9 +44,9 @@ static int check_engine_urls(const struct pt_engine_options *engines, struct pt_
                            engines->urls[i]);
         if (!pt_scrape_url(engines->urls[i], url, sizeof url, path, sizeof path))
             return pt_fail(err, -EINVAL,
-                           "--engine: '%s' is not an address (PORT, HOST:PORT, http://, https:// "
+                           "--engine: '%.*s' is not an address (PORT, HOST:PORT, http://, https:// "
                            "or unix:PATH; ports are 1 to 65535)",
-                           engines->urls[i]);
+                           without_path(engines->urls[i]), engines->urls[i]);
     }
     return 0;
 }

@@ -281,6 +281,10 @@ static void any_text_loses_its_secret_once_and_for_all(void **state) {
     } cases[] = {
         { "sent Bearer abcdefgh12345678 to x", "sent Bearer *** to x" },
         { "a bearer of news", "a bearer of news" },
+        { "http://h/--token abcdefgh12345678", "http://h/--token ***" },
+        { "ftp:-u joe:abcdefgh12345678", "ftp:-u joe:***" },
+        { "run key=aB3xY9kLmN2pQ7rTvW5zC8dF; then", "run key=*** then" },
+        { "https://h/token: connection refused", "https://h/token: connection refused" },
         { "https://abcdefgh1234@h/x", "https://***@h/x" },
         { "https://abcdefgh12345678:x-oauth-basic@h/", "https://***:***@h/" },
         { "https://joe@h/x", "https://joe@h/x" },
