@@ -124,7 +124,8 @@ static const struct pt_column each_columns[] = {
                 "asked: no answer yet; up; failing: the last scrape failed; gone: several scrapes "
                 "failed",
                 .title = "State", .heading = "STATE" },
-    [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0, "Why a scrape failed",
+    [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0,
+                  "Why a scrape failed, or lines of the page that could not be read",
                   .title = "Problem" },
     [CONFIG] = { "eConfig", "config", PT_INFO, PT_STRING, PT_NONE, 0,
                  "Labels of its info series: cache and model configuration",

@@ -837,17 +837,55 @@ static void series_that_no_field_takes_are_handed_out(void **state) {
     pt_engine_reading_release(&r);
 }
 
-static void a_broken_text_gives_an_empty_reading(void **state) {
+static void a_bad_line_is_counted_and_the_others_are_kept(void **state) {
+    (void)state;
+    struct pt_engine_parser parser = { 0 };
+    struct pt_engine_reading r = { 0 };
+    struct pt_err err = { "" };
+    assert_int_equal(pt_engine_parse(&parser,
+                                     PT_STR("vllm:prompt_tokens_total 5\nvllm:x{ 1\n"
+                                            "vllm:num_requests_running 2\nvllm:y 1 2 3\n"
+                                            "vllm:num_requests_waiting{a=\"b\"} 3\n"),
+                                     &r, &err),
+                     0);
+    assert_int_equal(r.bad_line_count, 2);
+    assert_string_equal(r.first_bad.text,
+                        "line 2, column 9: a label must start with a letter or _");
+    assert_int_equal(r.series_count, 3);
+    assert_field(&r, PT_ENGINE_TOKENS_PROMPT, 5, "page");
+    assert_field(&r, PT_ENGINE_REQUESTS_RUNNING, 2, "page");
+    assert_field(&r, PT_ENGINE_REQUESTS_WAITING, 3, "page");
+    parse_text("vllm:prompt_tokens_total 5\n", &r); /* the next page is whole again */
+    assert_int_equal(r.bad_line_count, 0);
+    assert_string_equal(r.first_bad.text, "");
+    pt_engine_parser_release(&parser);
+    pt_engine_reading_release(&r);
+}
+
+static void lines_may_end_with_a_carriage_return(void **state) {
+    (void)state;
+    struct pt_engine_reading r = { 0 };
+    parse_text("# TYPE vllm:prompt_tokens_total counter\r\nvllm:prompt_tokens_total 5\r\n\r\n"
+               "vllm:num_requests_running{a=\"x\ry\"} 2\r\n",
+               &r);
+    assert_int_equal(r.bad_line_count, 0);
+    assert_field(&r, PT_ENGINE_TOKENS_PROMPT, 5, "page");
+    assert_field(&r, PT_ENGINE_REQUESTS_RUNNING, 2, "page");
+    pt_engine_reading_release(&r);
+}
+
+static void a_text_that_is_not_metrics_or_was_cut_gives_an_empty_reading(void **state) {
     (void)state;
     struct pt_engine_parser parser = { 0 };
     struct pt_engine_reading r = { 0 };
     struct pt_err err = { "" };
     assert_int_equal(
-        pt_engine_parse(&parser, PT_STR("vllm:prompt_tokens_total 5\nvllm:x{ 1\n"), &r, &err),
+        pt_engine_parse(&parser, PT_STR("<html>\n<p>see\nvllm:prompt_tokens_total 5\n"), &r, &err),
         -EINVAL);
-    assert_string_equal(err.text, "line 2, column 9: a label must start with a letter or _");
+    assert_string_equal(err.text, "line 1, column 1: a name must start with a letter, _ or :");
     assert_int_equal(r.kind, PT_ENGINE_UNKNOWN);
     assert_true(r.present == 0);
+    assert_int_equal(r.bad_line_count, 0);
     assert_int_equal(pt_engine_parse(&parser,
                                      PT_STR("vllm:cache_config_info{block_size=\"16\"} 1\n"
                                             "vllm:num_requests_running{model_name=\"m\"} 1\n<"),
@@ -966,8 +1004,11 @@ int main(void) {
                 "C129: labels that describe the engine are kept"),
         PT_TEST(series_that_no_field_takes_are_handed_out,
                 "C125: series that no field takes are handed out"),
-        PT_TEST(a_broken_text_gives_an_empty_reading,
-                "C125 C126: a broken text gives an empty reading and a reason"),
+        PT_TEST(a_bad_line_is_counted_and_the_others_are_kept,
+                "C126: a bad line is counted, its reason kept, and the other lines are read"),
+        PT_TEST(lines_may_end_with_a_carriage_return, "C126: lines may end with CRLF"),
+        PT_TEST(a_text_that_is_not_metrics_or_was_cut_gives_an_empty_reading,
+                "C126: a text that is not metrics, or was cut, gives an empty reading"),
         PT_TEST(a_steady_scrape_allocates_nothing, "C125: a steady scrape allocates nothing"),
         PT_TEST(expected_fields_that_are_missing_are_named,
                 "C127: expected fields that are missing are named"),

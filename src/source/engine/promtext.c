@@ -664,6 +664,19 @@ int pt_promtext_next(struct pt_promtext *p) {
     return 0;
 }
 
+bool pt_promtext_skip_line(struct pt_promtext *p) {
+    const char *end = line_end(p, p->line_start);
+    if (p->error != -EINVAL || p->has_ended || end == p->end)
+        return false;
+    p->error = 0;
+    p->at = end + 1;
+    p->known_name = PT_STR("");
+    p->is_list_known = false;
+    p->lists[0].count = p->lists[1].count = 0;
+    p->item.kind = PT_PROMTEXT_HELP; /* the next sample follows no other */
+    return true;
+}
+
 void pt_promtext_init(struct pt_promtext *p, struct pt_str body, bool is_openmetrics,
                       const struct pt_promtext_limits *limits) {
     struct pt_promtext_limits given = limits ? *limits : (struct pt_promtext_limits){ 0 };

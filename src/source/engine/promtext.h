@@ -118,6 +118,10 @@ void pt_promtext_init(struct pt_promtext *p, struct pt_str body, bool is_openmet
  * A failure is final: every later call returns it again. */
 int pt_promtext_next(struct pt_promtext *p) PT_MUST_CHECK;
 
+/* After -EINVAL: continues behind the line that failed, if there are lines behind it. False: there
+ * are none, or a limit is exceeded. */
+bool pt_promtext_skip_line(struct pt_promtext *p);
+
 /* "line 3, column 17: no closing quote"; returns the error. */
 int pt_promtext_explain(const struct pt_promtext *p, struct pt_err *err);
 

@@ -2,6 +2,7 @@
 
 #include "source/engine/decimal.h"
 
+#include <errno.h>
 #include <math.h>
 
 /* Labels that differ between processes that report the same scheduler. */
@@ -26,6 +27,7 @@ void pt_engine_reading_release(struct pt_engine_reading *r) {
 void pt_engine_parser_release(struct pt_engine_parser *p) {
     pt_free(p->entries);
     pt_free(p->slots);
+    pt_buf_release(&p->unix_lines);
     *p = (struct pt_engine_parser){ 0 };
 }
 
@@ -33,6 +35,8 @@ static void reading_clear(struct pt_engine_reading *r) {
     r->kind = PT_ENGINE_UNKNOWN;
     r->series_count = 0;
     r->engine_count = 1;
+    r->bad_line_count = 0;
+    r->first_bad.text[0] = 0;
     r->present = 0;
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)
         pt_engine_histogram_clear(&r->latencies[i]);
@@ -227,7 +231,6 @@ static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r
     uint8_t ranks[TARGET_COUNT];
     uint32_t counts[PT_ENGINE_FIELD_COUNT] = { 0 };
     r->kind = p->kinds_seen ? (enum pt_engine_kind)__builtin_ctz(p->kinds_seen) : PT_ENGINE_UNKNOWN;
-    r->series_count = p->text.sample_count;
     size_t kept = 0;
     for (size_t i = 0; i < r->info_count; i++)
         if (r->infos[i].kind == r->kind)
@@ -290,27 +293,76 @@ static void take_sample(struct pt_engine_parser *p, const struct pt_engine_route
         p->raw(p->raw_user, item->name, item->label_text, item->value);
 }
 
+/* Without the carriage returns before newlines. */
+static struct pt_str unix_lines(struct pt_engine_parser *p, struct pt_str body) {
+    if (body.len == 0 || !memchr(body.at, '\r', body.len))
+        return body;
+    pt_buf_clear(&p->unix_lines);
+    for (const char *at = body.at, *end = pt_str_end(body); at < end;) {
+        const char *mark = memchr(at, '\r', (size_t)(end - at));
+        const char *stop = mark ? mark : end;
+        pt_buf_str(&p->unix_lines, (struct pt_str){ at, (size_t)(stop - at) });
+        if (mark && (mark + 1 == end || mark[1] != '\n'))
+            pt_buf_u8(&p->unix_lines, '\r');
+        at = stop + (mark != NULL);
+    }
+    return pt_buf_as_str(&p->unix_lines);
+}
+
+#define BAD_LINES_MAX 100 /* more than series; the rest is not read */
+
+/* The next item; lines that cannot be read are counted and skipped. */
+static int next_item(struct pt_engine_parser *p, struct pt_engine_reading *out) {
+    int rc;
+    while ((rc = pt_promtext_next(&p->text)) < 0) {
+        struct pt_err reason = { "" };
+        if (out->bad_line_count == 0)
+            (void)pt_promtext_explain(&p->text, &reason);
+        if (out->bad_line_count > p->text.sample_count + BAD_LINES_MAX ||
+            !pt_promtext_skip_line(&p->text))
+            return rc;
+        if (out->bad_line_count++ == 0)
+            out->first_bad = reason;
+    }
+    return rc;
+}
+
+static int refuse(struct pt_engine_reading *out, int rc, const char *reason, struct pt_err *err) {
+    rc = pt_fail(err, rc, "%s", reason);
+    reading_clear(out);
+    return rc;
+}
+
 int pt_engine_parse(struct pt_engine_parser *p, struct pt_str body, struct pt_engine_reading *out,
                     struct pt_err *err) {
     struct pt_engine_route route = { 0 };
+    uint32_t sample_count = 0;
     int rc;
     reading_clear(out);
     slots_clear(p);
     p->entry_count = 0;
     p->kinds_seen = 0;
+    body = unix_lines(p, body);
     pt_promtext_init(&p->text, body, pt_promtext_is_openmetrics(p->content_type, body), &p->limits);
-    while ((rc = pt_promtext_next(&p->text)) > 0) {
+    while ((rc = next_item(p, out)) > 0) {
         if (p->text.item.kind != PT_PROMTEXT_SAMPLE)
             continue;
         if (!p->text.item.is_same_name)
             route = pt_engine_route_of(p->text.item.name);
         take_sample(p, &route, out);
+        sample_count++;
     }
     if (rc < 0) {
-        reading_clear(out);
-        return pt_promtext_explain(&p->text, err);
+        struct pt_err reason = { "" };
+        (void)pt_promtext_explain(&p->text, &reason);
+        return refuse(out, rc, reason.text, err);
+    }
+    if (out->bad_line_count > sample_count) {
+        struct pt_err reason = out->first_bad;
+        return refuse(out, -EINVAL, reason.text, err);
     }
     finish(p, out);
+    out->series_count = sample_count;
     return 0;
 }
 

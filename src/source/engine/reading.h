@@ -32,7 +32,9 @@ struct pt_engine_reading {
     int64_t mono_ns; /* set by the caller; not changed by parsing */
     uint32_t series_count;
     uint32_t engine_count; /* 1, or the number of combined engines */
-    uint64_t present;      /* one bit per field */
+    uint32_t bad_line_count;
+    struct pt_err first_bad; /* place and reason of the first bad line; "" if there is none */
+    uint64_t present;        /* one bit per field */
     double values[PT_ENGINE_FIELD_COUNT];
     struct pt_engine_histogram latencies[PT_ENGINE_LATENCY_COUNT]; /* without buckets: unknown */
     struct pt_engine_info_place *infos;
@@ -70,6 +72,7 @@ struct pt_engine_parser {
     void *raw_user;
 
     struct pt_promtext text;
+    struct pt_buf unix_lines; /* of a body with CRLF */
     struct pt_engine_entry *entries;
     size_t entry_count, entry_capacity;
     uint32_t *slots; /* hash table: index of an entry plus one */
@@ -79,8 +82,10 @@ struct pt_engine_parser {
 
 void pt_engine_parser_release(struct pt_engine_parser *p);
 
-/* 0; -EINVAL or -E2BIG with line, column and reason, and an empty reading: half a scrape would give
- * sums that are too small. A text without an engine's names is valid: PT_ENGINE_UNKNOWN. */
+/* 0; -EINVAL or -E2BIG with line, column and reason, and an empty reading. Lines that are not
+ * metrics are counted and left out, and lines may end with CRLF. Refused are texts with more bad
+ * lines than series, and texts that were cut: half a scrape would give sums that are too small. A
+ * text without an engine's names is valid: PT_ENGINE_UNKNOWN. */
 int pt_engine_parse(struct pt_engine_parser *p, struct pt_str body, struct pt_engine_reading *out,
                     struct pt_err *err) PT_MUST_CHECK;
 

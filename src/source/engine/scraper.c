@@ -346,6 +346,14 @@ static void keep_buckets(struct pt_scraper *s, const struct pt_engine_reading *r
     }
 }
 
+/* "" if there are none. */
+static void describe_bad_lines(const struct pt_engine_reading *r, char *into, size_t capacity) {
+    into[0] = 0;
+    if (r->bad_line_count > 0)
+        snprintf(into, capacity, "%u bad line%s left out: %.80s", r->bad_line_count,
+                 r->bad_line_count == 1 ? "" : "s", r->first_bad.text);
+}
+
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     char problem[128];
     if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
@@ -363,7 +371,7 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
         keep_buckets(s, &e->now);
     pthread_mutex_lock(&s->lock);
     e->shown.state = PT_SCRAPE_UP;
-    e->shown.problem[0] = 0;
+    describe_bad_lines(&e->now, e->shown.problem, sizeof e->shown.problem);
     e->shown.took_ns = e->request.end_ns - e->request.start_ns;
     show_reading(&e->shown, &e->now, e->delta.latencies);
     if (is_first)
