@@ -121,8 +121,8 @@ static const struct pt_column each_columns[] = {
     [MODEL] = { "eModel", "model", PT_INFO, PT_STRING, PT_NONE, 0, "Model it serves",
                 .title = "Model", .heading = "MODEL", .role = PT_ROLE_NAME, .words = "llm" },
     [STATE] = { "eState", "state", PT_INFO, PT_STRING, PT_NONE, 0,
-                "asked: no answer yet; up; failing: the last scrape failed; gone: several scrapes "
-                "failed",
+                "asked: no answer yet; up; loading: it answers 503; failing: the last scrape "
+                "failed; gone: several scrapes failed",
                 .title = "State", .heading = "STATE" },
     [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0,
                   "Why a scrape failed, or lines of the page that could not be read",
@@ -244,7 +244,7 @@ static bool is_fresh(const struct engine_state *s, const struct pt_scraped *e, i
 
 static void add_engine(const struct engine_state *s, const struct pt_scraped *e, int64_t now_ns,
                        struct pt_batch *rows) {
-    static const char *const states[] = { "asked", "up", "failing", "gone" };
+    static const char *const states[] = { "asked", "up", "failing", "gone", "loading" };
     pt_batch_add_row(rows);
     pt_set_masked(rows, URL, pt_str_from(e->url));
     if (e->mono_ns || e->problem[0]) /* otherwise wait for the first answer */

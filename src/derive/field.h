@@ -66,6 +66,7 @@
     X(ENGINE_KIND, "engines", "eEngine")                              \
     X(ENGINE_MODEL, "engines", "eModel")                              \
     X(ENGINE_STATE, "engines", "eState")                              \
+    X(ENGINE_PROBLEM, "engines", "eProblem")                          \
     X(ENGINE_CONFIG, "engines", "eConfig")
 
 #define PT_FIELD_ENUM_(constant, ...) PT_FIELD_##constant,

@@ -48,6 +48,7 @@ void pt_summary_add(struct pt_summary *s, const struct pt_sample *sample) {
     if (!pt_figure_stream_add(&s->figures, sample))
         return;
     pt_energy_meter_add(&s->energy, sample, &s->figures);
+    pt_engine_contacts_add(&s->engines, sample);
     if (s->sample_count++ == 0)
         s->first_mono_ns = sample->mono_ns;
     s->last_mono_ns = sample->mono_ns;
@@ -122,6 +123,7 @@ void pt_summary_print(const struct pt_summary *s, struct pt_out *out, bool use_u
         }
         pt_out_char(out, '\n');
     }
+    pt_engine_contacts_print(&s->engines, width, out);
     struct pt_energy_report report;
     pt_energy_report_make(&report, &s->energy, &s->energy_basis);
     if (pt_estimate_is_known(&report.figures[PT_ENERGY_TOTAL])) {

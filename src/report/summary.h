@@ -5,6 +5,7 @@
 
 #include "analyze/run_energy.h"
 #include "base/out.h"
+#include "report/engine_contacts.h"
 #include "store/own_cost.h"
 #include "store/subject.h"
 
@@ -20,6 +21,7 @@ struct pt_summary {
     uint64_t sample_count;
     int64_t first_mono_ns, last_mono_ns;
     struct pt_energy_meter energy;
+    struct pt_engine_contacts engines;
     struct pt_energy_basis energy_basis; /* the caller can fill these before printing */
     struct pt_own_cost cost;
     struct pt_subject subject;

@@ -204,6 +204,64 @@ def check_buckets(rows, url, expected, began_ms):
         assert began_ms <= int(row['hCountT']) <= time.time() * 1000 + 1, 'the time of the scrape'
 
 
+LOADING_ENGINE = '''
+import http.server, itertools, sys
+count = itertools.count()
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        number = next(count)
+        is_ready = number >= 3
+        body = open(sys.argv[1], "rb").read() if is_ready else b"{}"
+        self.send_response(200 if is_ready else 503)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler).serve_forever()
+'''
+
+
+def loading(directory):
+    """C122 C125: an engine that answers 503 while it loads is found as soon as it is ready, and
+    what it counted before its first scrape is part of the run"""
+    page = directory / 'page'
+    page.write_text(EXPOSITION + histogram_text(140, {0.1: 2, '+Inf': 3}).split('\n', 1)[1])
+    with recording(directory, '-t', 1000, '--', '/usr/bin/python3', '-c', LOADING_ENGINE, page):
+        wait_for_row(directory, 'engines', lambda row: row['tokens_generation_total'] == '140',
+                     'its counters')
+    rows = [row for row in table(directory, 'engines') if row['tokens_generation_total']]
+    whole = [row for row in table(directory) if row['tokens_generation_total']]
+    for first, second in (rows[:2], whole[:2]):
+        equal((first['tokens_generation_total'], first['requests_finished_total']), ('0', '0'))
+        equal((second['tokens_generation_total'], second['requests_finished_total']), ('140', '7'))
+        equal(first['system_requests_running'], '2', 'gauges are those of the first scrape')
+    equal(sum(int(row['hCount']) for row in table(directory, 'engine_histograms')), 3)
+
+
+def unreachable(directory):
+    """C126: an engine that cannot be reached is reported early and again in the summary; one that
+    ends with its command is not"""
+    with listening_socket() as port:
+        pass
+    url = f'http://127.0.0.1:{port}/metrics'
+    recorder = start('-f', 'csv', '-o', directory / 'dead', '--engine', port, '--', 'sleep', 100)
+    try:
+        line = recorder.stderr.readline()
+        while 'cannot read the engine' not in line:
+            assert line, 'the warning came'
+            line = recorder.stderr.readline()
+        contains(line, url)
+    finally:
+        recorder.send_signal(signal.SIGINT)
+        _, out, err = end(recorder)
+    contains(out + err, f'{url} never answered: ')
+    code, out, err = run('-f', 'csv', '-o', directory / 'alive', '--', PITOT, 'demo', '--serve',
+                         '--self-load', '--requests', REQUESTS, '--concurrency', 4)
+    equal(code, 0, err)
+    assert 'engine at' not in err and 'never answered' not in out + err, out + err
+
+
 def self_load(directory):
     """C120 C121 C122: a server that loads itself is recorded up to its end"""
     code, out, err = run('-f', 'csv', '-t', 100, '-o', directory, '-q', '--', PITOT, 'demo',
@@ -455,6 +513,6 @@ def last_counters(directory):
     assert any(map(records_the_end, runs)), 'no run has the last counters'
 
 
-main(found, self_load, detached, off, dead, variable('VLLM_METRICS_URL', True),
-     variable('PITOT_ENGINE', False), option_wins, two_with_raw, histograms, hanging,
-     trusted, untrusted, last_counters, jobs=2)
+main(found, loading, unreachable, self_load, detached, off, dead,
+     variable('VLLM_METRICS_URL', True), variable('PITOT_ENGINE', False), option_wins, two_with_raw,
+     histograms, hanging, trusted, untrusted, last_counters, jobs=2)

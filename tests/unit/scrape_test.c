@@ -513,6 +513,8 @@ static void sniffing_tells_engines_from_others(void **state) {
     assert_int_equal(sniff(FIXED, "HTTP/1.0 200 OK\r\n\r\n" VLLM, PATIENCE_NS), 1);
     assert_int_equal(sniff(FIXED, "HTTP/1.1 200 OK\r\n\r\nup 1\n", PATIENCE_NS), 0);
     assert_int_equal(sniff(FIXED, "HTTP/1.1 404 Not Found\r\n\r\n", PATIENCE_NS), 0);
+    assert_int_equal(sniff(FIXED, "HTTP/1.1 503 Service Unavailable\r\n\r\n", PATIENCE_NS),
+                     PT_SNIFFED_LOADING);
     assert_int_equal(sniff(FIXED, "SSH-2.0-OpenSSH_9.2p1\r\n" VLLM, PATIENCE_NS), 0);
     assert_int_equal(sniff(FIXED, "*", PATIENCE_NS), 0);
     assert_int_equal(sniff(ENDLESS, NULL, PATIENCE_NS), 0);
@@ -533,6 +535,25 @@ static void a_port_is_asked_thirty_times(void **state) {
     assert_false(pt_discovery_is_due(&d, 8000, now_ns));
     assert_false(pt_discovery_is_due(&d, 8000, now_ns + 3600 * PT_NS_PER_SECOND));
     assert_true(pt_discovery_is_due(&d, 8001, now_ns)); /* each port by itself */
+    pt_discovery_release(&d);
+}
+
+static void a_port_that_loads_is_asked_twice_a_second(void **state) {
+    (void)state;
+    struct pt_discovery d = { .ports = { { .port = 8000 } }, .port_count = 1 };
+    int64_t now_ns = 5 * PT_NS_PER_SECOND;
+    assert_false(pt_discovery_is_loading(&d));
+    for (int i = 0; i < 1000; i++) {
+        assert_true(pt_discovery_is_due(&d, 8000, now_ns));
+        pt_discovery_set_loading(&d, 8000, true);
+        assert_true(pt_discovery_is_loading(&d));
+        assert_false(pt_discovery_is_due(&d, 8000, now_ns + PT_DISCOVER_LOADING_NS - 1));
+        now_ns += PT_DISCOVER_LOADING_NS;
+    }
+    assert_true(pt_discovery_is_due(&d, 8000, now_ns));
+    assert_int_equal(pt_discovery_asked_before_ns(&d, 8000), now_ns - PT_DISCOVER_LOADING_NS);
+    d.port_count = 0; /* it ended */
+    assert_false(pt_discovery_is_loading(&d));
     pt_discovery_release(&d);
 }
 
@@ -1048,6 +1069,8 @@ int main(void) {
         PT_TEST(sniffing_tells_engines_from_others, "C125: sniffing tells engines from others"),
         PT_TEST(a_port_is_asked_thirty_times,
                 "C125: a port without an engine is asked again every 10 s, 30 times in all"),
+        PT_TEST(a_port_that_loads_is_asked_twice_a_second,
+                "C125: a port that answers 503 is asked twice a second until it is ready"),
         PT_TEST(the_port_that_was_asked_longest_ago_is_forgotten,
                 "C125: of too many ports the one that was asked longest ago is forgotten"),
         PT_TEST(sniffing_gives_up, "C125 C128: sniffing gives up on those who say nothing"),

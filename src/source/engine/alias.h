@@ -151,6 +151,11 @@ struct pt_engine_route {
 
 struct pt_engine_route pt_engine_route_of(struct pt_str name);
 
+static inline bool pt_engine_is_counter(enum pt_engine_field field) {
+    enum pt_engine_rule rule = pt_engine_fields[field].rule;
+    return rule == PT_ENGINE_COUNTER || rule == PT_ENGINE_TIME;
+}
+
 /* Does any release of this engine have a name for the field? */
 bool pt_engine_has_alias(enum pt_engine_kind kind, enum pt_engine_field field);
 

@@ -9,18 +9,14 @@
 
 const double pt_engine_quantiles[PT_ENGINE_QUANTILE_COUNT] = { 0.5, 0.9, 0.95, 0.99 };
 
-static bool is_counter(int field) {
-    enum pt_engine_rule rule = pt_engine_fields[field].rule;
-    return rule == PT_ENGINE_COUNTER || rule == PT_ENGINE_TIME;
-}
-
 static bool was_reset(const struct pt_engine_reading *before, const struct pt_engine_reading *now) {
     if (before->kind != now->kind || before->engine_count != now->engine_count)
         return true;
     uint64_t both = before->present & now->present;
     for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++) {
         double fell = before->values[i] - now->values[i];
-        if (both >> i & 1 && is_counter(i) && fell > ROUNDING * fabs(before->values[i]))
+        if (both >> i & 1 && pt_engine_is_counter((enum pt_engine_field)i) &&
+            fell > ROUNDING * fabs(before->values[i]))
             return true;
     }
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++)

@@ -28,7 +28,7 @@ static void add_port(struct pt_discovery *d, uint16_t port, bool is_ipv6) {
             return;
         }
     if (d->port_count < PT_DISCOVER_PORTS)
-        d->ports[d->port_count++] = (struct pt_discovered_port){ port, is_ipv6 };
+        d->ports[d->port_count++] = (struct pt_discovered_port){ port, is_ipv6, d->looking_at };
 }
 
 static void add_socket(void *user, const struct pt_tcp_socket *socket) {
@@ -95,8 +95,10 @@ static void look_at_processes(struct pt_discovery *d, const struct pt_fs *fs, co
         if (pid == getpid() || (root_count > 0 && !is_recorded(d, fs, pid, roots, root_count)) ||
             !shares_network(fs, pid))
             continue;
+        d->looking_at = pid;
         (void)pt_tcp_sockets_of(&d->sockets, fs, pid, add_socket, d);
     }
+    d->looking_at = 0;
 }
 
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
@@ -136,10 +138,28 @@ static struct pt_suspect *suspect_of(struct pt_discovery *d, uint16_t port) {
 
 bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns) {
     struct pt_suspect *suspect = suspect_of(d, port);
-    if (suspect->sniffed_count >= SNIFF_TIMES ||
-        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < SNIFF_AGAIN_NS))
+    int64_t period_ns = suspect->is_loading ? PT_DISCOVER_LOADING_NS : SNIFF_AGAIN_NS;
+    if ((suspect->sniffed_count >= SNIFF_TIMES && !suspect->is_loading) ||
+        (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < period_ns))
         return false;
-    suspect->sniffed_count++;
+    suspect->sniffed_count += !suspect->is_loading;
+    suspect->before_ns = suspect->sniffed_ns;
     suspect->sniffed_ns = now_ns;
     return true;
+}
+
+void pt_discovery_set_loading(struct pt_discovery *d, uint16_t port, bool is_loading) {
+    suspect_of(d, port)->is_loading = is_loading;
+}
+
+bool pt_discovery_is_loading(const struct pt_discovery *d) {
+    for (size_t i = 0; i < d->suspect_count; i++)
+        for (size_t k = 0; k < d->port_count; k++)
+            if (d->suspects[i].is_loading && d->suspects[i].port == d->ports[k].port)
+                return true;
+    return false;
+}
+
+int64_t pt_discovery_asked_before_ns(struct pt_discovery *d, uint16_t port) {
+    return suspect_of(d, port)->before_ns;
 }

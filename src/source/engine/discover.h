@@ -13,13 +13,15 @@
 struct pt_discovered_port {
     uint16_t port;
     bool is_ipv6_only;
+    pid_t pid; /* of a process that listens there; 0: unknown */
 };
 
 /* A port that did not answer as an engine, or has not yet. */
 struct pt_suspect {
     uint16_t port;
+    bool is_loading; /* it answers that it is not ready */
     int sniffed_count;
-    int64_t sniffed_ns;
+    int64_t sniffed_ns, before_ns; /* the last time and the one before; 0: never */
 };
 
 /* {0} is empty. */
@@ -29,6 +31,7 @@ struct pt_discovery {
     struct pt_text text;
     char cgroup[256];      /* of the recorded command only, or "" */
     uint64_t sockets_hash; /* of the last search */
+    pid_t looking_at;
     struct pt_discovered_port ports[PT_DISCOVER_PORTS];
     size_t port_count;
     struct pt_suspect suspects[PT_DISCOVER_PORTS];
@@ -43,8 +46,18 @@ void pt_discovery_release(struct pt_discovery *d);
 bool pt_discovery_look(struct pt_discovery *d, const struct pt_fs *fs, const pid_t *roots,
                        int root_count);
 
+/* How often a port is asked that is loading its model. */
+#define PT_DISCOVER_LOADING_NS INT64_C(500000000)
+
 /* Is it time to ask the port whether it is an engine? Counts as asked if so. A server may answer
- * before its engine is ready, so it is asked again at intervals, a limited number of times. */
+ * before its engine is ready, so it is asked again at intervals, a limited number of times; one
+ * that said so is asked often. */
 bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns);
+/* Notes whether the port that was just asked is loading. */
+void pt_discovery_set_loading(struct pt_discovery *d, uint16_t port, bool is_loading);
+/* Is any of the ports loading? */
+bool pt_discovery_is_loading(const struct pt_discovery *d);
+/* When the port was asked the last time before now; 0: never. */
+int64_t pt_discovery_asked_before_ns(struct pt_discovery *d, uint16_t port);
 
 #endif

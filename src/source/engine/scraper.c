@@ -7,21 +7,25 @@
 #include "http/client.h"
 #include "source/engine/discover.h"
 #include "source/engine/sniff.h"
+#include "source/kernel/pid.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
-#define LOOK_PERIOD_NS PT_NS_PER_SECOND /* search interval for new sockets, in the end */
-#define FIRST_LOOK_NS  (100 * PT_NS_PER_MS)
-#define SNIFF_TIMEOUT  (300 * PT_NS_PER_MS)
-#define FAILURES_GONE  5
-#define GONE_PERIOD_NS (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
-#define RAW_ROWS_MAX   100000
-#define RAW_TEXT_MAX   ((size_t)64 << 20)
-#define GROWTHS_MAX    65536 /* several minutes of sixteen engines */
-#define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
+#define LOOK_PERIOD_NS    PT_NS_PER_SECOND /* search interval for new sockets, in the end */
+#define FIRST_LOOK_NS     (100 * PT_NS_PER_MS)
+#define SNIFF_TIMEOUT     (300 * PT_NS_PER_MS)
+#define FAILURES_GONE     5
+#define FAILURES_REPORTED 2 /* of an engine that never answered */
+#define ORIGIN_PERIODS    2
+#define GONE_PERIOD_NS    (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
+#define RAW_ROWS_MAX      100000
+#define RAW_TEXT_MAX      ((size_t)64 << 20)
+#define GROWTHS_MAX       65536 /* several minutes of sixteen engines */
+#define ACCEPT            "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
 
 struct endpoint {
     struct pt_http_request request;
@@ -29,8 +33,12 @@ struct endpoint {
     bool is_known; /* it was an engine once; endpoints given by the user are scraped before that */
     bool has_answered; /* in this round */
     bool has_warned;
+    bool is_unreachable; /* and it was said */
+    bool is_recorded;    /* it belongs to the recorded processes */
+    bool must_show_origin;
     int failure_count;
     int64_t tried_ns;
+    int64_t origin_ns; /* when it had not served anything yet; 0: it may have, before the run */
     struct pt_engine_reading now, before;
     struct pt_engine_delta delta;
     struct pt_scraped shown; /* under the lock */
@@ -67,7 +75,9 @@ struct pt_scraper {
     struct pt_classic_histogram combined_latencies[PT_ENGINE_LATENCY_COUNT];
     struct pt_discovery discovery;
     int64_t looked_ns, look_period_ns; /* most engines start soon after their command */
-    struct raw fresh;                  /* of the answer being parsed */
+    int64_t looked_before_ns;
+    int64_t started_boot_ns; /* CLOCK_BOOTTIME, as start times of processes */
+    struct raw fresh;        /* of the answer being parsed */
     uint32_t raw_engine;
 };
 
@@ -138,21 +148,46 @@ static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
     return false;
 }
 
+/* Did the process start during the run? Then its counters started at 0. */
+static bool is_younger_than_run(struct pt_scraper *s, pid_t pid) {
+    struct pt_pid_stat stat;
+    if (pid == 0 || pt_pid_read_stat(s->o.fs->proc, pid, &s->discovery.text, &stat))
+        return false;
+    int64_t tick_ns = PT_NS_PER_SECOND / sysconf(_SC_CLK_TCK);
+    return stat.start_ticks >= s->started_boot_ns / tick_ns - 1;
+}
+
+static void add_discovered(struct pt_scraper *s, const struct pt_discovered_port *p,
+                           const char *path) {
+    char url[128];
+    snprintf(url, sizeof url, "http://%s:%u%s", p->is_ipv6_only ? "[::1]" : "127.0.0.1", p->port,
+             path);
+    struct endpoint *e = add_endpoint(s, url);
+    if (!e)
+        return;
+    pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
+    e->is_recorded = s->o.root_count > 0;
+    if (is_younger_than_run(s, p->pid)) {
+        int64_t asked_ns = pt_discovery_asked_before_ns(&s->discovery, p->port);
+        e->origin_ns = asked_ns ? asked_ns : s->looked_before_ns;
+    }
+}
+
 static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p) {
     static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
-    for (size_t i = 0; i < PT_COUNT(paths); i++) {
+    bool is_loading = false;
+    for (size_t i = 0; i < PT_COUNT(paths) && !is_loading; i++) {
         int rc = pt_sniff(p->port, p->is_ipv6_only, paths[i], SNIFF_TIMEOUT);
         if (rc < 0)
-            return;
-        if (rc == 0)
-            continue;
-        char url[128];
-        snprintf(url, sizeof url, "http://%s:%u%s", p->is_ipv6_only ? "[::1]" : "127.0.0.1",
-                 p->port, paths[i]);
-        if (add_endpoint(s, url))
-            pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
-        return;
+            break;
+        is_loading = rc == PT_SNIFFED_LOADING;
+        if (rc == PT_SNIFFED_ENGINE) {
+            add_discovered(s, p, paths[i]);
+            break;
+        }
     }
+    /* ports of unrelated programs are not asked that often */
+    pt_discovery_set_loading(&s->discovery, p->port, is_loading && s->o.root_count > 0);
 }
 
 /* Silent ports (e.g. of a collective library) must not delay scraping: the rest of the ports waits
@@ -161,6 +196,7 @@ static void discover(struct pt_scraper *s, int64_t now_ns) {
     if (!s->o.must_discover)
         return;
     if (now_ns - s->looked_ns >= s->look_period_ns) {
+        s->looked_before_ns = s->looked_ns;
         s->looked_ns = now_ns;
         s->look_period_ns = s->look_period_ns == 0                   ? FIRST_LOOK_NS
                             : s->look_period_ns < LOOK_PERIOD_NS / 2 ? 2 * s->look_period_ns
@@ -317,17 +353,35 @@ static bool parse_answer(struct pt_scraper *s, struct endpoint *e, char *problem
     return false;
 }
 
+/* An engine of the recorded processes that refuses connections has ended, which is not a fault. One
+ * that was never reached is reported early. */
+static void log_failure(const struct pt_scraper *s, struct endpoint *e, bool has_gone,
+                        const char *problem) {
+    bool is_late = e->failure_count >= FAILURES_REPORTED || s->o.period_ns > PT_NS_PER_SECOND;
+    if (e->is_known && e->is_recorded && e->request.error == -ECONNREFUSED) {
+        if (has_gone)
+            pt_log(PT_LOG_INFO, "the engine at %s has ended", e->shown.url);
+    } else if (!e->is_unreachable && (has_gone || (!e->is_known && is_late))) {
+        e->is_unreachable = true;
+        pt_log(PT_LOG_WARNING, "cannot read the engine at %s: %s", e->shown.url, problem);
+    }
+}
+
 static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *problem) {
-    e->failure_count++;
+    bool is_loading = e->request.error && e->request.status == 503;
+    e->failure_count += !is_loading;
+    if (!e->is_known && (is_loading || e->request.error == -ECONNREFUSED))
+        e->origin_ns = e->request.end_ns;
     pthread_mutex_lock(&s->lock);
-    enum pt_scrape_state state =
-        e->failure_count < FAILURES_GONE ? PT_SCRAPE_FAILING : PT_SCRAPE_GONE;
+    enum pt_scrape_state state = is_loading                         ? PT_SCRAPE_LOADING
+                                 : e->failure_count < FAILURES_GONE ? PT_SCRAPE_FAILING
+                                                                    : PT_SCRAPE_GONE;
     bool has_gone = state == PT_SCRAPE_GONE && e->shown.state != PT_SCRAPE_GONE;
     e->shown.state = state;
     pt_str_copy(e->shown.problem, sizeof e->shown.problem, pt_str_from(problem));
     pthread_mutex_unlock(&s->lock);
-    if (has_gone)
-        pt_log(PT_LOG_WARNING, "cannot read the engine at %s: %s", e->shown.url, problem);
+    if (!is_loading)
+        log_failure(s, e, has_gone, problem);
 }
 
 /* The buckets as the engine counts them: tables have only their growth. */
@@ -354,17 +408,32 @@ static void describe_bad_lines(const struct pt_engine_reading *r, char *into, si
                  r->bad_line_count == 1 ? "" : "s", r->first_bad.text);
 }
 
+/* What it counted before its first scrape is part of the run: everything since the last time that
+ * it was not ready. Not long before: rows with an old time are left out. */
+static void start_at_origin(const struct pt_scraper *s, struct endpoint *e) {
+    int64_t earliest_ns = e->now.mono_ns - ORIGIN_PERIODS * s->o.period_ns;
+    if (e->origin_ns < earliest_ns)
+        e->origin_ns = earliest_ns;
+    e->before.kind = e->now.kind;
+    e->before.engine_count = e->now.engine_count;
+    e->before.mono_ns = e->origin_ns;
+}
+
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     char problem[128];
     if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
         fail_endpoint(s, e, e->request.error ? e->request.words : problem);
         return;
     }
-    if (e->failure_count >= FAILURES_GONE)
-        pt_log(PT_LOG_INFO, "the engine at %s answers again", e->shown.url);
+    if (e->is_unreachable || e->failure_count >= FAILURES_GONE)
+        pt_log(PT_LOG_INFO, "the engine at %s answers%s", e->shown.url,
+               e->is_known ? " again" : "");
     e->failure_count = 0;
-    bool is_first = !e->is_known;
+    bool is_first = !e->is_known, has_origin = is_first && e->origin_ns;
     e->is_known = e->has_answered = true;
+    e->is_unreachable = false;
+    if (has_origin)
+        start_at_origin(s, e);
     pt_engine_delta(&e->before, &e->now, &e->delta);
     warn_of_missing(e);
     if (s->o.wants_raw)
@@ -376,6 +445,7 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     show_reading(&e->shown, &e->now, e->delta.latencies);
     if (is_first)
         describe(&e->now, &e->shown);
+    e->must_show_origin = has_origin;
     show_raw(s);
     pt_bucket_growths_add(&s->growths, (uint32_t)(e - s->endpoints), &e->delta, e->now.mono_ns,
                           GROWTHS_MAX);
@@ -430,12 +500,18 @@ static void ask(struct pt_scraper *s, struct endpoint *const *asked, size_t coun
         s->endpoints[i].has_answered = false;
 }
 
+/* An engine that the user expects; a refused connection costs next to nothing. */
+static bool is_awaited(const struct endpoint *e) {
+    return !e->is_known && e->request.error == -ECONNREFUSED;
+}
+
 static void scrape(struct pt_scraper *s, int64_t now_ns) {
     struct endpoint *asked[PT_SCRAPE_ENGINES];
     size_t count = 0;
     for (size_t i = 0; i < s->endpoint_count; i++) {
         struct endpoint *e = &s->endpoints[i];
-        if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS)
+        if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS &&
+            !is_awaited(e))
             continue;
         e->tried_ns = now_ns;
         asked[count++] = e;
@@ -493,20 +569,29 @@ static void wait_until(struct pt_scraper *s, int64_t mono_ns) {
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A server that loads its model is asked between scrapes, too. */
+static int64_t next_look_ns(const struct pt_scraper *s, int64_t next_ns) {
+    int64_t soon_ns = pt_mono_ns() + PT_DISCOVER_LOADING_NS;
+    return pt_discovery_is_loading(&s->discovery) && soon_ns < next_ns ? soon_ns : next_ns;
+}
+
 static void *run(void *user) {
     struct pt_scraper *s = user;
     pthread_setname_np(pthread_self(), "pitot-engines");
     /* no engine starts this fast, and a short command need not wait for a look at all processes */
     if (s->endpoint_count == 0)
         wait_until(s, pt_mono_ns() + FIRST_LOOK_NS);
+    size_t scraped_count = 0;
     for (int64_t next_ns = pt_mono_ns(); goes_on(s);) {
         int64_t now_ns = pt_mono_ns();
         discover(s, now_ns);
-        scrape(s, now_ns);
-        next_ns += s->o.period_ns;
-        if (next_ns < pt_mono_ns())
-            next_ns = pt_mono_ns();
-        wait_until(s, next_ns);
+        if (now_ns >= next_ns || s->endpoint_count > scraped_count) {
+            scrape(s, now_ns);
+            scraped_count = s->endpoint_count;
+            next_ns =
+                next_ns + s->o.period_ns > pt_mono_ns() ? next_ns + s->o.period_ns : pt_mono_ns();
+        }
+        wait_until(s, next_look_ns(s, next_ns));
     }
     pthread_mutex_lock(&s->lock);
     int64_t last_by_ns = s->last_by_ns;
@@ -526,6 +611,7 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
         return -ENODATA;
     struct pt_scraper *s = pt_calloc(1, sizeof *s);
     s->o = *o;
+    s->started_boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -556,6 +642,8 @@ void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns) {
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->endpoint_count; i++)
         is_any_up |= s->endpoints[i].shown.state == PT_SCRAPE_UP;
+    for (size_t i = 0; i < s->endpoint_count; i++) /* too late for a row of its own */
+        s->endpoints[i].must_show_origin = false;
     if (is_any_up) {
         s->last_by_ns = by_ns;
         pthread_cond_signal(&s->wake);
@@ -598,13 +686,29 @@ void pt_scraper_free(struct pt_scraper *s) {
     pt_free(s);
 }
 
+/* Under the lock: the engine as it was before its first request. */
+static void show_origin(struct endpoint *e, struct pt_scraped *engine, struct pt_scraped *all) {
+    e->must_show_origin = false;
+    engine->mono_ns = e->origin_ns;
+    if (all->mono_ns > e->origin_ns)
+        all->mono_ns = e->origin_ns;
+    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
+        if (pt_engine_is_counter((enum pt_engine_field)i) && engine->present >> i & 1) {
+            all->values[i] -= engine->values[i];
+            engine->values[i] = 0;
+        }
+}
+
 size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
                        struct pt_scraped *all) {
     pthread_mutex_lock(&s->lock);
     size_t count = s->endpoint_count;
-    for (size_t i = 0; i < count; i++)
-        engines[i] = s->endpoints[i].shown;
     *all = s->all;
+    for (size_t i = 0; i < count; i++) {
+        engines[i] = s->endpoints[i].shown;
+        if (s->endpoints[i].must_show_origin && s->all.mono_ns)
+            show_origin(&s->endpoints[i], &engines[i], all);
+    }
     pthread_mutex_unlock(&s->lock);
     return count;
 }

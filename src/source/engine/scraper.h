@@ -32,6 +32,7 @@ enum pt_scrape_state {
     PT_SCRAPE_UP,
     PT_SCRAPE_FAILING, /* known, but the last scrape failed */
     PT_SCRAPE_GONE,    /* has not answered for a while */
+    PT_SCRAPE_LOADING, /* it answers that it is not ready: 503 */
 };
 
 /* One engine, as the sampler takes it: no pointers into the scraper. */
@@ -70,7 +71,8 @@ void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns);
 void pt_scraper_free(struct pt_scraper *s);
 
 /* Copies the latest readings; returns how many. `*all` is all engines combined; if none is up, its
- * `mono_ns` is 0. */
+ * `mono_ns` is 0. An engine that started during the run is first copied as it was before its first
+ * request: all counters 0. */
 size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
                        struct pt_scraped *all);
 

@@ -63,6 +63,11 @@ static int connect_loopback(uint16_t port, bool is_ipv6, int64_t deadline_ns) {
     return rc ? rc : fd;
 }
 
+/* "HTTP/1.1 503 Service Unavailable" */
+static bool says_unavailable(struct pt_str answer) {
+    return answer.len > 12 && memcmp(answer.at + 8, " 503", 4) == 0;
+}
+
 /* Reads until the end, the deadline, or enough to decide. */
 static int read_answer(int fd, char *answer, int64_t deadline_ns) {
     size_t length = 0;
@@ -74,9 +79,13 @@ static int read_answer(int fd, char *answer, int64_t deadline_ns) {
         bool is_over = rc || n == 0 || (n < 0 && errno != EAGAIN) || length == ANSWER_BYTES;
         struct pt_str text = { answer, length };
         if (length >= 7 && !pt_str_starts(text, PT_STR("HTTP/1.")))
-            return 0;
+            return PT_SNIFFED_OTHER;
+        if (says_unavailable(text))
+            return PT_SNIFFED_LOADING;
+        if (is_over && length == 0)
+            return rc ? rc : -ECONNRESET;
         if (is_over)
-            return length == 0 ? (rc ? rc : -ECONNRESET) : pt_sniff_text(text);
+            return pt_sniff_text(text) ? PT_SNIFFED_ENGINE : PT_SNIFFED_OTHER;
     }
 }
 

@@ -10,7 +10,13 @@
 
 #include <stdint.h>
 
-/* 1: found names of a known engine. 0: something else answered. -errno: no answer. */
+enum pt_sniffed {
+    PT_SNIFFED_OTHER,   /* something else answered */
+    PT_SNIFFED_ENGINE,  /* found names of a known engine */
+    PT_SNIFFED_LOADING, /* a server that is not ready: 503 */
+};
+
+/* enum pt_sniffed; -errno: no answer. */
 int pt_sniff(uint16_t port, bool is_ipv6, const char *path, int64_t timeout_ns);
 
 /* Pure: is there a line that starts with the name of an engine's series? */
