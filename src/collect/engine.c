@@ -110,7 +110,7 @@ static const struct pt_table engine_table = {
     .is_untimed = true,
 };
 
-enum { URL, ENGINE, MODEL, STATE, PROBLEM, CONFIG, TOOK, FIRST_VALUE };
+enum { URL, ENGINE, MODEL, STATE, PROBLEM, NOTE, CONFIG, TOOK, FIRST_VALUE };
 #define FIRST_WIDTH (FIRST_VALUE + VALUE_COUNT)
 
 static const struct pt_column each_columns[] = {
@@ -127,8 +127,10 @@ static const struct pt_column each_columns[] = {
     [PROBLEM] = { "eProblem", "problem", PT_INFO, PT_STRING, PT_NONE, 0,
                   "Why a scrape failed, or lines of the page that could not be read",
                   .title = "Problem" },
+    [NOTE] = { "eNote", "note", PT_INFO, PT_STRING, PT_NONE, 0,
+               "Effects of reading this engine, and how Pitot avoids them", .title = "Note" },
     [CONFIG] = { "eConfig", "config", PT_INFO, PT_STRING, PT_NONE, 0,
-                 "Labels of its info series: cache and model configuration",
+                 "Labels of its info series, members of its pages, arguments of its command line",
                  .title = "Configuration", .importance = PT_RAW },
     [TOOK] = { "eScrapeTime", "scrape_time", PT_GAUGE, PT_I64, PT_NANOSECONDS, 0,
                "Duration of the last scrape", .title = "Duration of the scrape",
@@ -253,6 +255,7 @@ static void add_engine(const struct engine_state *s, const struct pt_scraped *e,
     if (e->mono_ns)
         pt_set_str(rows, ENGINE, pt_str_from(pt_engine_kind_name(e->kind)));
     set_text(rows, MODEL, e->model);
+    set_text(rows, NOTE, e->note);
     set_text(rows, CONFIG, e->config);
     if (!is_fresh(s, e, now_ns))
         return;

@@ -13,7 +13,7 @@
 /* {0} is empty. */
 struct pt_engine_infos {
     struct pt_engine_known {
-        char url[256], engine[32], model[128], config[1024];
+        char url[256], engine[32], model[128], config[2048];
     } known[PT_ENGINE_INFOS_MAX];
     int count;
 };

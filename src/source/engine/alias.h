@@ -45,6 +45,9 @@ const char *pt_engine_kind_name(enum pt_engine_kind kind);
     X(REQUESTS_WAITING, "system_requests_waiting", GAUGE, true, "Requests in the queue",           \
       .title = "Requests waiting", .heading = "WAITING", .family = "Requests in the engine",       \
       .better = PT_LOWER_IS_BETTER, .importance = PT_HEADLINE, .words = "queue pending")           \
+    X(REQUEST_CAPACITY, "system_requests_capacity", GAUGE, false,                                  \
+      "Requests that can be processed at once: slots, largest batch", .title = "Request capacity", \
+      .words = "slots parallel max num seqs batch limit")                                          \
     X(SLEEP_STATE, "system_engine_sleep_state", LEVEL, false,                                      \
       "0 awake, 1 weights offloaded, 2 weights discarded", .title = "Sleep state",                 \
       .combine = PT_COMBINE_MAX)                                                                   \

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/mask.h"
 #include "base/mem.h"
-#include "http/client.h"
 #include "source/engine/discover.h"
+#include "source/engine/page_set.h"
 #include "source/engine/sniff.h"
 #include "source/kernel/pid.h"
 
@@ -22,23 +22,34 @@
 #define FAILURES_REPORTED 2 /* of an engine that never answered */
 #define ORIGIN_PERIODS    2
 #define GONE_PERIOD_NS    (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
-#define RAW_ROWS_MAX      100000
-#define RAW_TEXT_MAX      ((size_t)64 << 20)
-#define GROWTHS_MAX       65536 /* several minutes of sixteen engines */
-#define ACCEPT            "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
+/* Between two reads of metrics with effects: of an engine that Pitot started; of another one while
+ * all its slots are in use, and otherwise. */
+#define OWN_PERIOD_NS   (2 * PT_NS_PER_SECOND)
+#define FULL_PERIOD_NS  (5 * PT_NS_PER_SECOND)
+#define QUIET_PERIOD_NS (15 * PT_NS_PER_SECOND)
+#define RAW_ROWS_MAX    100000
+#define RAW_TEXT_MAX    ((size_t)64 << 20)
+#define GROWTHS_MAX     65536 /* several minutes of sixteen engines */
+#define ACCEPT          "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
 
 struct endpoint {
     struct pt_http_request request;
     char url[PT_SCRAPE_URL_BYTES], unix_path[PT_SCRAPE_UNIX_BYTES];
     bool is_known; /* it was an engine once; endpoints given by the user are scraped before that */
-    bool has_answered; /* in this round */
+    bool has_answered;    /* in this round */
+    bool has_slots;       /* in this round */
+    uint64_t live_fields; /* that this round's slots gave */
     bool has_warned;
     bool is_unreachable; /* and it was said */
     bool is_recorded;    /* it belongs to the recorded processes */
     bool must_show_origin;
     int failure_count;
     int64_t tried_ns;
-    int64_t origin_ns; /* when it had not served anything yet; 0: it may have, before the run */
+    int64_t origin_ns;  /* when it had not served anything yet; 0: it may have, before the run */
+    int64_t metrics_ns; /* when its metrics were read last */
+    pid_t pid;          /* 0: unknown */
+    bool has_new_facts;
+    struct pt_page_set pages;
     struct pt_engine_reading now, before;
     struct pt_engine_delta delta;
     struct pt_scraped shown; /* under the lock */
@@ -133,6 +144,8 @@ static struct endpoint *add_endpoint(struct pt_scraper *s, const char *given) {
     pt_mask_text(&masked, pt_str_from(e->unix_path[0] ? given : e->url));
     pt_str_copy(e->shown.url, sizeof e->shown.url, pt_buf_as_str(&masked));
     pt_buf_release(&masked);
+    pt_page_set_init(&e->pages, e->url, e->request.unix_path);
+    e->shown.is_local = e->pages.is_local;
     pthread_mutex_lock(&s->lock);
     s->endpoint_count++;
     pthread_mutex_unlock(&s->lock);
@@ -167,6 +180,7 @@ static void add_discovered(struct pt_scraper *s, const struct pt_discovered_port
         return;
     pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
     e->is_recorded = s->o.root_count > 0;
+    e->pid = p->pid;
     if (is_younger_than_run(s, p->pid)) {
         int64_t asked_ns = pt_discovery_asked_before_ns(&s->discovery, p->port);
         e->origin_ns = asked_ns ? asked_ns : s->looked_before_ns;
@@ -285,8 +299,11 @@ static const char *quoted(struct pt_str value, char into[512]) {
 }
 
 /* "model_name=x, cache_config.block_size=16" */
-static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown) {
+static void describe(const struct pt_engine_reading *r, const struct pt_engine_facts *facts,
+                     struct pt_scraped *shown) {
     size_t used = 0;
+    shown->config[0] = 0;
+    pt_str_copy(shown->model, sizeof shown->model, pt_str_from(facts->model));
     for (size_t i = 0; i < r->info_count; i++) {
         struct pt_engine_info info = pt_engine_info(r, i);
         if (info.family.len == 0 && pt_str_eq(info.key, PT_STR("model_name")))
@@ -302,6 +319,19 @@ static void describe(const struct pt_engine_reading *r, struct pt_scraped *shown
         }
         used += (size_t)n;
     }
+    int n = snprintf(shown->config + used, sizeof shown->config - used, "%s%s",
+                     used && facts->text[0] ? ", " : "", facts->text);
+    if (n < 0 || used + (size_t)n >= sizeof shown->config)
+        shown->config[used] = 0;
+}
+
+static void note_effects(const struct endpoint *e, struct pt_scraped *shown) {
+    const char *effect = pt_engine_metrics_effect(e->now.kind);
+    shown->note[0] = 0;
+    if (effect)
+        snprintf(shown->note, sizeof shown->note, "%s; %s", effect,
+                 e->pages.has_slots ? "Pitot reads /slots instead, and /metrics rarely"
+                                    : "Pitot reads it at every scrape, because there is no /slots");
 }
 
 static void show_reading(struct pt_scraped *shown, const struct pt_engine_reading *r,
@@ -419,6 +449,15 @@ static void start_at_origin(const struct pt_scraper *s, struct endpoint *e) {
     e->before.mono_ns = e->origin_ns;
 }
 
+/* Of the process that listens, if it is known. */
+static void read_arguments(struct pt_scraper *s, struct endpoint *e) {
+    char path[32];
+    struct pt_scan words;
+    snprintf(path, sizeof path, "%d/cmdline", (int)e->pid);
+    if (e->pid && !pt_fs_read(s->o.fs->proc, path, &s->discovery.text, &words))
+        pt_engine_facts_add_arguments(&e->pages.facts, e->now.kind, pt_scan_rest(&words));
+}
+
 static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     char problem[128];
     if (e->request.error || !parse_answer(s, e, problem, sizeof problem)) {
@@ -432,24 +471,120 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     bool is_first = !e->is_known, has_origin = is_first && e->origin_ns;
     e->is_known = e->has_answered = true;
     e->is_unreachable = false;
+    e->metrics_ns = e->now.mono_ns;
+    if (is_first) {
+        read_arguments(s, e);
+        e->has_new_facts = true;
+    }
+    if (e->now.kind == PT_ENGINE_LLAMACPP)
+        pt_slots_take_metrics(&e->pages.live, &e->now);
     if (has_origin)
         start_at_origin(s, e);
     pt_engine_delta(&e->before, &e->now, &e->delta);
-    warn_of_missing(e);
     if (s->o.wants_raw)
         keep_buckets(s, &e->now);
     pthread_mutex_lock(&s->lock);
-    e->shown.state = PT_SCRAPE_UP;
-    describe_bad_lines(&e->now, e->shown.problem, sizeof e->shown.problem);
-    e->shown.took_ns = e->request.end_ns - e->request.start_ns;
-    show_reading(&e->shown, &e->now, e->delta.latencies);
-    if (is_first)
-        describe(&e->now, &e->shown);
-    e->must_show_origin = has_origin;
+    e->must_show_origin |= has_origin;
     show_raw(s);
     pt_bucket_growths_add(&s->growths, (uint32_t)(e - s->endpoints), &e->delta, e->now.mono_ns,
                           GROWTHS_MAX);
     pthread_mutex_unlock(&s->lock);
+}
+
+/* Pages besides the metrics. */
+
+static double now_value(const struct endpoint *e, enum pt_engine_field field) {
+    return pt_engine_has(&e->now, field) ? e->now.values[field] : 0;
+}
+
+static bool is_busy(const struct endpoint *e) {
+    return now_value(e, PT_ENGINE_REQUESTS_RUNNING) + now_value(e, PT_ENGINE_REQUESTS_WAITING) > 0;
+}
+
+static void take_page(struct endpoint *e, enum pt_engine_page_id page) {
+    e->has_new_facts |= pt_page_set_take(&e->pages, page);
+    if (page != PT_PAGE_SLOTS || !e->pages.has_slots)
+        return;
+    e->has_slots = true;
+    e->now.mono_ns = e->pages.requests[page].end_ns;
+    e->live_fields = pt_slots_take(&e->pages.live, &e->pages.slots, e->has_answered,
+                                   e->pages.facts.has_one_cache, &e->now);
+}
+
+/* After the metrics: a request that ends in between is counted late, not twice. */
+static void ask_pages(struct pt_scraper *s, int64_t timeout_ns) {
+    struct pt_http_request requests[PT_SCRAPE_ENGINES * PT_PAGE_COUNT];
+    struct {
+        struct endpoint *endpoint;
+        enum pt_engine_page_id page;
+    } asked[PT_SCRAPE_ENGINES * PT_PAGE_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        struct endpoint *e = &s->endpoints[i];
+        e->has_slots = false;
+        for (int p = 0; p < PT_PAGE_COUNT; p++) {
+            enum pt_engine_page_id page = (enum pt_engine_page_id)p;
+            if (!e->is_known || e->failure_count > 0 ||
+                !pt_page_set_is_due(&e->pages, page, e->now.kind, is_busy(e)))
+                continue;
+            asked[count].endpoint = e;
+            asked[count].page = page;
+            requests[count] = e->pages.requests[page];
+            requests[count++].timeout_ns = timeout_ns;
+        }
+    }
+    if (count > 0)
+        pt_http_client_run(&s->client, requests, count);
+    for (size_t i = 0; i < count; i++) {
+        asked[i].endpoint->pages.requests[asked[i].page] = requests[i];
+        take_page(asked[i].endpoint, asked[i].page);
+    }
+}
+
+/* With slots alone, fields that only the metrics have are unknown: their counters have not been read
+ * again. */
+static void publish(struct pt_scraper *s, struct endpoint *e) {
+    if (e->pages.facts.request_capacity > 0 &&
+        !pt_engine_has(&e->now, PT_ENGINE_REQUEST_CAPACITY)) {
+        e->now.values[PT_ENGINE_REQUEST_CAPACITY] = e->pages.facts.request_capacity;
+        e->now.present |= UINT64_C(1) << PT_ENGINE_REQUEST_CAPACITY;
+    }
+    warn_of_missing(e);
+    pthread_mutex_lock(&s->lock);
+    e->shown.state = PT_SCRAPE_UP;
+    describe_bad_lines(&e->now, e->shown.problem, sizeof e->shown.problem);
+    if (e->has_answered)
+        e->shown.took_ns = e->request.end_ns - e->request.start_ns;
+    show_reading(&e->shown, &e->now, e->delta.latencies);
+    if (!e->has_answered)
+        e->shown.present = e->live_fields;
+    if (e->has_new_facts)
+        describe(&e->now, &e->pages.facts, &e->shown);
+    e->has_new_facts = false;
+    note_effects(e, &e->shown);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void publish_all(struct pt_scraper *s) {
+    for (size_t i = 0; i < s->endpoint_count; i++)
+        if (s->endpoints[i].has_answered || s->endpoints[i].has_slots)
+            publish(s, &s->endpoints[i]);
+}
+
+/* Reading the metrics of some engines has effects on others who read them: then they are read when
+ * the slots do not say enough. An engine that was started by the recorded command ends with it, so
+ * that a last read may come too late. */
+static bool needs_metrics(const struct pt_scraper *s, const struct endpoint *e, int64_t now_ns) {
+    if (!e->is_known || !e->pages.has_slots || !pt_engine_metrics_effect(e->now.kind))
+        return true;
+    const struct pt_slots_live *live = &e->pages.live;
+    bool is_full = pt_slots_are_full(live), is_ours = e->origin_ns != 0;
+    if (!live->has_gap && !is_full && !e->pages.facts.may_sleep)
+        return false;
+    int64_t wait_ns = is_ours   ? (is_full && !live->has_gap ? OWN_PERIOD_NS : s->o.period_ns)
+                      : is_full ? FULL_PERIOD_NS
+                                : QUIET_PERIOD_NS;
+    return now_ns - e->metrics_ns >= wait_ns - s->o.period_ns / 2;
 }
 
 /* The latencies of the engines that answered in this round. */
@@ -467,6 +602,7 @@ static void combine_latencies(struct pt_scraper *s) {
  * jump back and forth. */
 static void combine(struct pt_scraper *s) {
     const struct pt_engine_reading *readings[PT_SCRAPE_ENGINES];
+    const struct endpoint *only = NULL;
     size_t count = 0;
     bool is_any_up = false;
     for (size_t i = 0; i < s->endpoint_count; i++) {
@@ -474,12 +610,15 @@ static void combine(struct pt_scraper *s) {
         if (!e->is_known || e->shown.state == PT_SCRAPE_GONE)
             continue;
         readings[count++] = &e->now;
+        only = e;
         is_any_up |= e->shown.state == PT_SCRAPE_UP;
     }
     pt_engine_combine(readings, count, &s->combined);
     combine_latencies(s);
     pthread_mutex_lock(&s->lock);
     show_reading(&s->all, &s->combined, s->combined_latencies);
+    if (count == 1)
+        s->all.present &= only->shown.present;
     if (!is_any_up)
         s->all.mono_ns = 0;
     pthread_mutex_unlock(&s->lock);
@@ -513,14 +652,18 @@ static void scrape(struct pt_scraper *s, int64_t now_ns) {
         if (e->failure_count >= FAILURES_GONE && now_ns - e->tried_ns < GONE_PERIOD_NS &&
             !is_awaited(e))
             continue;
+        if (!needs_metrics(s, e, now_ns))
+            continue;
         e->tried_ns = now_ns;
         asked[count++] = e;
     }
-    if (count == 0 || !open_client(s))
+    if (s->endpoint_count == 0 || !open_client(s))
         return;
     ask(s, asked, count, 0);
     for (size_t i = 0; i < count; i++)
         take_answer(s, asked[i]);
+    ask_pages(s, 0);
+    publish_all(s);
     combine(s);
 }
 
@@ -534,6 +677,7 @@ static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
             asked[count++] = &s->endpoints[i];
     if (count == 0 || timeout_ns <= 0)
         return;
+    int64_t end_ns = pt_mono_ns() + timeout_ns;
     ask(s, asked, count, timeout_ns);
     for (size_t i = 0; i < count; i++) {
         if (asked[i]->request.error)
@@ -541,8 +685,12 @@ static void scrape_last(struct pt_scraper *s, int64_t timeout_ns) {
         take_answer(s, asked[i]);
         is_any_new = true;
     }
-    if (is_any_new)
-        combine(s);
+    if (!is_any_new)
+        return;
+    if (end_ns > pt_mono_ns())
+        ask_pages(s, end_ns - pt_mono_ns());
+    publish_all(s);
+    combine(s);
 }
 
 static struct timespec timespec_of(int64_t ns) {
@@ -666,6 +814,7 @@ void pt_scraper_free(struct pt_scraper *s) {
     }
     for (size_t i = 0; i < s->endpoint_count; i++) {
         pt_http_request_release(&s->endpoints[i].request);
+        pt_page_set_release(&s->endpoints[i].pages);
         pt_engine_reading_release(&s->endpoints[i].now);
         pt_engine_reading_release(&s->endpoints[i].before);
         pt_engine_delta_release(&s->endpoints[i].delta);

@@ -39,8 +39,10 @@ enum pt_scrape_state {
 struct pt_scraped {
     char url[PT_SCRAPE_URL_BYTES];
     char model[128];
-    char config[1024]; /* labels that describe it, "key=value, ..." */
+    char config[2048]; /* what describes it, "key=value, ..." */
     char problem[128]; /* of the last scrape; "" if it went well */
+    char note[256];    /* effects of reading it, and how Pitot avoids them; "" if there are none */
+    bool is_local;     /* it runs on this machine */
     enum pt_scrape_state state;
     enum pt_engine_kind kind;
     int64_t mono_ns; /* when the answer was complete; 0: never */
