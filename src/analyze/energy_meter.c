@@ -155,6 +155,8 @@ static enum pt_energy_state see_engine(struct pt_energy_meter *m,
         [PT_ENERGY_PROMPT_TOKENS] = PT_FIGURE_ENGINE_PROMPT_TOKENS,
         [PT_ENERGY_GENERATED_TOKENS] = PT_FIGURE_ENGINE_TOKENS,
     };
+    if (figures->now[PT_FIGURE_ENGINE_REMOTE].value > 0) /* another machine has used that energy */
+        return PT_ENERGY_IDLE;
     const struct pt_figure_value *prefill = &figures->now[PT_FIGURE_ENGINE_PREFILL_SHARE];
     bool is_busy = figures->now[PT_FIGURE_ENGINE_RUNNING].value > 0 || prefill->weight > 0;
     m->has_engine |= pt_figure_is_known(figures, PT_FIGURE_ENGINE_RUNNING);

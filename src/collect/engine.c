@@ -14,11 +14,13 @@
 #define KIND_GAUGE   PT_GAUGE
 #define KIND_COUNTER PT_COUNTER
 #define KIND_TIME    PT_COUNTER
+#define KIND_BYTES   PT_COUNTER
 #define KIND_RATIO   PT_GAUGE
 #define KIND_LEVEL   PT_GAUGE
 #define UNIT_GAUGE   PT_COUNT
 #define UNIT_COUNTER PT_COUNT
 #define UNIT_TIME    PT_SECONDS
+#define UNIT_BYTES   PT_BYTES
 #define UNIT_RATIO   PT_RATIO
 #define UNIT_LEVEL   PT_NONE
 
@@ -89,11 +91,15 @@ static const struct pt_column all_columns[] = {
     PT_ENGINE_FIELDS(FIELD_COLUMN) PT_ENGINE_LATENCIES(TOTAL_LATENCY) OBJECTIVE_COLUMN(
         "ttft", "Objective: first token", "--slo-ttft, of the figure engine.goodput")
         OBJECTIVE_COLUMN("inter_token", "Objective: inter-token",
-                         "--slo-inter-token, of the figure engine.goodput")
+                         "--slo-inter-token, of the figure engine.goodput"){
+            "remote_engines", "remote_engines", PT_GAUGE, PT_I64, PT_COUNT, 0,
+            "Engines that run on another machine", .title = "Engines of other machines",
+            .importance = PT_RAW, .words = "remote" },
 };
 
 enum {
-    OBJECTIVE_INTER_TOKEN = PT_COUNT(all_columns) - 1,
+    REMOTE_ENGINES = PT_COUNT(all_columns) - 1,
+    OBJECTIVE_INTER_TOKEN = REMOTE_ENGINES - 1,
     OBJECTIVE_TTFT = OBJECTIVE_INTER_TOKEN - 1,
     VALUE_COUNT = OBJECTIVE_TTFT
 };
@@ -167,7 +173,7 @@ PT_TABLE(series, PT_TABLE_ROWS(SERIES, "engine_series", NULL),
     X(t, url, "eUrl", KEY, STRING, NONE, 0, "URL of the engine's metrics")                  \
     X(t, name, "hName", KEY, STRING, NONE, 0,                                               \
       "Latency, as in the names of columns: ttft, e2e, queue, inference, prefill, decode, " \
-      "inter_token",                                                                        \
+      "inter_token, tpot, batch_prefill, batch_decode",                                     \
       .title = "Latency", .heading = "LATENCY", .role = PT_ROLE_NAME)                       \
     PT_BUCKET_COLUMNS(X, t, SECONDS)
 
@@ -311,6 +317,10 @@ static int engine_collect(void *state, const struct pt_context *context, struct 
         pt_set_f64(&rows[0], OBJECTIVE_TTFT, (double)context->engines->ttft_objective_ns / 1e9);
         pt_set_f64(&rows[0], OBJECTIVE_INTER_TOKEN,
                    (double)context->engines->inter_token_objective_ns / 1e9);
+        int64_t remote_count = 0;
+        for (size_t i = 0; i < count; i++)
+            remote_count += s->engines[i].mono_ns && !s->engines[i].is_local;
+        pt_set_i64(&rows[0], REMOTE_ENGINES, remote_count);
     }
     for (size_t i = 0; i < count; i++)
         add_engine(s, &s->engines[i], context->now_ns, &rows[1]);

@@ -104,6 +104,8 @@ static const struct direct directs[] = {
     { F(ENGINE_RUNNING), "engine", "system_requests_running", NULL, SUM },
     { F(ENGINE_WAITING), "engine", "system_requests_waiting", NULL, SUM },
     { F(ENGINE_KV), "engine", "cache_kv_usage_percent", NULL, MAX },
+    { F(ENGINE_PREFILL_BUSY), "engine", "latency_batch_prefill_s_sum", NULL, SUM },
+    { F(ENGINE_REMOTE), "engine", "remote_engines", NULL, SUM },
     { F(ENGINE_PREEMPTIONS), "engine", "system_preemptions_total", NULL, SUM },
     { F(ENGINE_TOKENS), "engine", "tokens_generation_total", NULL, SUM },
     { F(ENGINE_PROMPT_TOKENS), "engine", "tokens_prompt_total", NULL, SUM },
@@ -143,55 +145,58 @@ static const struct direct directs[] = {
 };
 
 /* Columns of the functions below. */
-#define INPUTS(X)                                               \
-    X(CPU_USER, "cpu", "vCpuTimeUserMode")                      \
-    X(CPU_KERNEL, "cpu", "vCpuTimeKernelMode")                  \
-    X(CPU_NICE, "cpu", "vCpuNice")                              \
-    X(CPU_IRQ, "cpu", "vCpuTimeIntSrvc")                        \
-    X(CPU_SOFTIRQ, "cpu", "vCpuTimeSoftIntSrvc")                \
-    X(CPU_STEAL, "cpu", "vCpuSteal")                            \
-    X(CPU_IDLE, "cpu", "vCpuIdleTime")                          \
-    X(CPU_IOWAIT, "cpu", "vCpuTimeIOWait")                      \
-    X(RUNNABLE, "cpu", "vThreadsRunnable")                      \
-    X(CORE_USED, "core", "cpuTime")                             \
-    X(CORE_IDLE, "core", "cpuIdleTime")                         \
-    X(CORE_IOWAIT, "core", "cpuTimeIOWait")                     \
-    X(MEM_TOTAL, "mem", "vMemoryTotal")                         \
-    X(MEM_FREE, "mem", "vMemoryFree")                           \
-    X(GROUP_CPU, "container", "cCpuTime")                       \
-    X(GROUP_IS_SHARED, "container", "cIsShared")                \
-    X(GROUP_CPU_LIMIT, "container", "cCpuTightestLimit")        \
-    X(GROUP_CPUS, "container", "cNumProcessors")                \
-    X(PERIODS, "container", "cCpuPeriods")                      \
-    X(THROTTLED, "container", "cCpuThrottledPeriods")           \
-    X(WORKING_SET, "container", "cWorkingSet")                  \
-    X(GROUP_MEMORY, "container", "cMemoryUsed")                 \
-    X(TIGHTEST, "container", "cMemoryTightestLimit")            \
-    X(GROUP_LIMIT, "container", "cMemoryLimit")                 \
-    X(TREE_CPU, "process_totals", "pTreeCpuTime")               \
-    X(TREE_RSS, "process_totals", "pTreeResidentSetSize")       \
-    X(PROCESS_CPU, "process", "pCpuTimeNs")                     \
-    X(PROCESS_PEAK, "process", "pPeakResidentSetSize")          \
-    X(PROCESS_THREADS, "process", "pNumThreads")                \
-    X(PROCESS_SWITCHES, "process", "pVoluntaryContextSwitches") \
-    X(IS_COUNTED, "interface", "iIsCounted")                    \
-    X(LINK_IN, "interface", "iBytesRecvd")                      \
-    X(LINK_OUT, "interface", "iBytesSent")                      \
-    X(QUEUE_TIME, "engine", "latency_queue_s_sum")              \
-    X(E2E_TIME, "engine", "latency_e2e_s_sum")                  \
-    X(PREFILL_TIME, "engine", "latency_prefill_s_sum")          \
-    X(DECODE_TIME, "engine", "latency_decode_s_sum")            \
-    X(FINISHED, "engine", "requests_finished_total")            \
-    X(TTFT_OBJECTIVE, "engine", "objective_ttft_s")             \
-    X(TOKEN_OBJECTIVE, "engine", "objective_inter_token_s")     \
-    X(GPU_USED, "gpu", "gMemoryUsedMb")                         \
-    X(GPU_TOTAL, "gpu", "gMemoryTotalMb")                       \
-    X(GPU_POWER, "gpu", "gPowerDrawW")                          \
-    X(GPU_POWER_LIMIT, "gpu", "gPowerLimitW")                   \
-    X(PCIE_OUT, "gpu", "gPcieTxKbps")                           \
-    X(PCIE_IN, "gpu", "gPcieRxKbps")                            \
-    X(PCIE_GENERATION, "gpu", "gPcieGeneration")                \
-    X(PCIE_WIDTH, "gpu", "gPcieWidth")                          \
+#define INPUTS(X)                                                  \
+    X(CPU_USER, "cpu", "vCpuTimeUserMode")                         \
+    X(CPU_KERNEL, "cpu", "vCpuTimeKernelMode")                     \
+    X(CPU_NICE, "cpu", "vCpuNice")                                 \
+    X(CPU_IRQ, "cpu", "vCpuTimeIntSrvc")                           \
+    X(CPU_SOFTIRQ, "cpu", "vCpuTimeSoftIntSrvc")                   \
+    X(CPU_STEAL, "cpu", "vCpuSteal")                               \
+    X(CPU_IDLE, "cpu", "vCpuIdleTime")                             \
+    X(CPU_IOWAIT, "cpu", "vCpuTimeIOWait")                         \
+    X(RUNNABLE, "cpu", "vThreadsRunnable")                         \
+    X(CORE_USED, "core", "cpuTime")                                \
+    X(CORE_IDLE, "core", "cpuIdleTime")                            \
+    X(CORE_IOWAIT, "core", "cpuTimeIOWait")                        \
+    X(MEM_TOTAL, "mem", "vMemoryTotal")                            \
+    X(MEM_FREE, "mem", "vMemoryFree")                              \
+    X(GROUP_CPU, "container", "cCpuTime")                          \
+    X(GROUP_IS_SHARED, "container", "cIsShared")                   \
+    X(GROUP_CPU_LIMIT, "container", "cCpuTightestLimit")           \
+    X(GROUP_CPUS, "container", "cNumProcessors")                   \
+    X(PERIODS, "container", "cCpuPeriods")                         \
+    X(THROTTLED, "container", "cCpuThrottledPeriods")              \
+    X(WORKING_SET, "container", "cWorkingSet")                     \
+    X(GROUP_MEMORY, "container", "cMemoryUsed")                    \
+    X(TIGHTEST, "container", "cMemoryTightestLimit")               \
+    X(GROUP_LIMIT, "container", "cMemoryLimit")                    \
+    X(TREE_CPU, "process_totals", "pTreeCpuTime")                  \
+    X(TREE_RSS, "process_totals", "pTreeResidentSetSize")          \
+    X(PROCESS_CPU, "process", "pCpuTimeNs")                        \
+    X(PROCESS_PEAK, "process", "pPeakResidentSetSize")             \
+    X(PROCESS_THREADS, "process", "pNumThreads")                   \
+    X(PROCESS_SWITCHES, "process", "pVoluntaryContextSwitches")    \
+    X(IS_COUNTED, "interface", "iIsCounted")                       \
+    X(LINK_IN, "interface", "iBytesRecvd")                         \
+    X(LINK_OUT, "interface", "iBytesSent")                         \
+    X(QUEUE_TIME, "engine", "latency_queue_s_sum")                 \
+    X(E2E_TIME, "engine", "latency_e2e_s_sum")                     \
+    X(PREFILL_TIME, "engine", "latency_prefill_s_sum")             \
+    X(BATCH_PREFILL_TIME, "engine", "latency_batch_prefill_s_sum") \
+    X(BATCH_DECODE_TIME, "engine", "latency_batch_decode_s_sum")   \
+    X(REQUEST_CAPACITY, "engine", "system_requests_capacity")      \
+    X(DECODE_TIME, "engine", "latency_decode_s_sum")               \
+    X(FINISHED, "engine", "requests_finished_total")               \
+    X(TTFT_OBJECTIVE, "engine", "objective_ttft_s")                \
+    X(TOKEN_OBJECTIVE, "engine", "objective_inter_token_s")        \
+    X(GPU_USED, "gpu", "gMemoryUsedMb")                            \
+    X(GPU_TOTAL, "gpu", "gMemoryTotalMb")                          \
+    X(GPU_POWER, "gpu", "gPowerDrawW")                             \
+    X(GPU_POWER_LIMIT, "gpu", "gPowerLimitW")                      \
+    X(PCIE_OUT, "gpu", "gPcieTxKbps")                              \
+    X(PCIE_IN, "gpu", "gPcieRxKbps")                               \
+    X(PCIE_GENERATION, "gpu", "gPcieGeneration")                   \
+    X(PCIE_WIDTH, "gpu", "gPcieWidth")                             \
     X(COLLECTING, "collector", "colTime")
 
 #define INPUT_ENUM(constant, table, column) IN_##constant,
@@ -637,12 +642,23 @@ static void add_network(struct pt_figure_stream *s) {
 
 static void add_engine(struct pt_figure_stream *s) {
     double prefill = value_in(s, IN_PREFILL_TIME, 0);
+    double running = s->now[F(ENGINE_RUNNING)].value, waiting = s->now[F(ENGINE_WAITING)].value;
+    double capacity = value_in(s, IN_REQUEST_CAPACITY, 0);
+    if (running > 0)
+        set_level(s, F(ENGINE_QUEUE_RATIO), waiting / running);
+    if (capacity > 0)
+        set_level(s, F(ENGINE_BATCH_SHARE), running / capacity);
     if (row_count(s, IN_E2E_TIME) > 0)
         set_share(s, F(ENGINE_QUEUE_SHARE), value_in(s, IN_QUEUE_TIME, 0),
                   value_in(s, IN_E2E_TIME, 0), rate_in(s, IN_E2E_TIME, 0));
-    if (row_count(s, IN_PREFILL_TIME) > 0)
+    double batch_prefill = value_in(s, IN_BATCH_PREFILL_TIME, 0);
+    if (row_count(s, IN_PREFILL_TIME) > 0 && !isnan(prefill))
         set_share(s, F(ENGINE_PREFILL_SHARE), prefill, prefill + value_in(s, IN_DECODE_TIME, 0),
                   rate_in(s, IN_PREFILL_TIME, 0));
+    else if (row_count(s, IN_BATCH_PREFILL_TIME) > 0) /* never of a batch and of requests */
+        set_share(s, F(ENGINE_PREFILL_SHARE), batch_prefill,
+                  batch_prefill + value_in(s, IN_BATCH_DECODE_TIME, 0),
+                  rate_in(s, IN_BATCH_PREFILL_TIME, 0));
 }
 
 /* Bytes per second in one direction, without line coding overhead. */

@@ -181,6 +181,15 @@
       RANKS_AVERAGED, DETAIL, "prefill as a share of prefill and decode time")                     \
     X(ENGINE_TOKEN_SPREAD, "engine.inter_token_spread", "Spread of inter-token times", NUMBER,     \
       LOWER_IS_BETTER, RANKS_AVERAGED, DETAIL, "p99 over median of the time between tokens")       \
+    X(ENGINE_QUEUE_RATIO, "engine.queue_ratio", "Waiting per running request", NUMBER,             \
+      LOWER_IS_BETTER, RANKS_AVERAGED, DETAIL,                                                     \
+      "requests in the queue per request being processed")                                         \
+    X(ENGINE_BATCH_SHARE, "engine.batch_share", "Request capacity used", SHARE, NO_DIRECTION,      \
+      RANKS_AVERAGED, DETAIL, "requests being processed as a share of those that can be at once")  \
+    X(ENGINE_PREFILL_BUSY, "engine.prefill_busy", "Prefill batches", SHARE, NO_DIRECTION,          \
+      RANKS_AVERAGED, DETAIL, "share of time in which the engine processes batches of prompts")    \
+    X(ENGINE_REMOTE, "engine.remote", "Engines of other machines", NUMBER, NO_DIRECTION,           \
+      RANKS_ADDED, DETAIL, "engines that run on another machine")                                  \
     X(WORKER_COUNT, "worker.count", "Engines with work", NUMBER, NO_DIRECTION, RANKS_AVERAGED,     \
       DETAIL, "engines with work")                                                                 \
     X(WORKER_PACE, "worker.pace", "Slowest engine: inter-token", NUMBER, LOWER_IS_BETTER,          \

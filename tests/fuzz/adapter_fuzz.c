@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum pt_engine_page_id page = (enum pt_engine_page_id)(data[0] % PT_PAGE_COUNT);
     int rc = pt_engine_page_read(page, body, &facts);
     assert(rc == 0 || rc == -EINVAL);
-    pt_engine_facts_add_arguments(&facts, (enum pt_engine_kind)(data[0] % 7), body);
+    pt_engine_facts_add_arguments(&facts, (enum pt_engine_kind)(data[0] % PT_ENGINE_KIND_COUNT),
+                                  body);
     assert(strnlen(facts.text, sizeof facts.text) < sizeof facts.text);
     assert(strnlen(facts.model, sizeof facts.model) < sizeof facts.model);
     check_slots(body);

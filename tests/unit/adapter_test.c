@@ -159,6 +159,11 @@ static void a_request_that_ends_unseen_is_left_to_the_metrics(void **state) {
     uint64_t known = take("[" SLOT(0, 2, true, 3, 20) "]", false);
     assert_false(known >> PT_ENGINE_TOKENS_GENERATION & 1);
     assert_true(live.has_gap);
+    take_metrics(120);
+    assert_tokens(take("[" SLOT(0, 3, true, 20, 20) "]", true), 140);
+    known = take("[" SLOT(0, 3, false, 0, 20) "]", false); /* the slot has forgotten its end */
+    assert_false(known >> PT_ENGINE_TOKENS_GENERATION & 1);
+    assert_true(live.has_gap);
     take_metrics(140);
     assert_tokens(take("[" SLOT(0, 2, true, 9, 20) "]", true), 149);
     /* what was shown never falls, unless the server restarts */

@@ -75,7 +75,7 @@ static void assert_fields(const struct pt_engine_reading *r, const struct expect
 static const struct {
     const char *path;
     enum pt_engine_kind kind;
-    struct expected_field fields[20];
+    struct expected_field fields[28];
 } expositions[] = {
     { "vllm-0.4-v0.prom",
       PT_ENGINE_VLLM,
@@ -97,6 +97,9 @@ static const struct {
         { PT_ENGINE_PREFIX_QUERIES, 400 },
         { PT_ENGINE_PREFIX_HITS, 100 },
         { PT_ENGINE_REQUESTS_FINISHED, 5 },
+        { PT_ENGINE_REQUESTS_FAILED, 1 },
+        { PT_ENGINE_ITERATIONS, 9 },
+        { PT_ENGINE_ITERATION_TOKENS, 99 },
         { PT_ENGINE_QUEUE_SUM, 0.5 },
         { PT_ENGINE_QUEUE_COUNT, 5 },
         { NO_FIELD, 0 } } },
@@ -104,7 +107,7 @@ static const struct {
       PT_ENGINE_VLLM,
       { { PT_ENGINE_REQUESTS_RUNNING, 10 },
         { PT_ENGINE_REQUESTS_WAITING, 1 },
-        { PT_ENGINE_KV_USAGE, 0.375 },
+        { PT_ENGINE_KV_USAGE, 0.5 }, /* the fuller of 0.25 and 0.5 */
         { PT_ENGINE_SLEEP_STATE, 1 },
         { PT_ENGINE_PREFIX_HITS, 30 },
         { PT_ENGINE_PREFIX_QUERIES, 200 },
@@ -114,12 +117,18 @@ static const struct {
         { PT_ENGINE_TOKENS_PROMPT, 1500 },
         { PT_ENGINE_INTER_TOKEN_SUM, 2 },
         { PT_ENGINE_INTER_TOKEN_COUNT, 30 },
+        { PT_ENGINE_TPOT_SUM, 88 }, /* per request */
+        { PT_ENGINE_TPOT_COUNT, 88 },
         { NO_FIELD, 0 } } },
     { "vllm-0.17.om",
       PT_ENGINE_VLLM,
       { { PT_ENGINE_REQUESTS_RUNNING, 7 },
         { PT_ENGINE_REQUESTS_WAITING, 5 },
+        { PT_ENGINE_REQUESTS_WAITING_CAPACITY, 4 },
+        { PT_ENGINE_REQUESTS_WAITING_DEFERRED, 1 },
         { PT_ENGINE_KV_USAGE, 0.125 },
+        { PT_ENGINE_TOKENS_CACHED, 1000 },
+        { PT_ENGINE_FLOPS, 1e15 },
         { PT_ENGINE_TOKENS_PROMPT, 3000 },
         { PT_ENGINE_TOKENS_GENERATION, 600 },
         { PT_ENGINE_REQUESTS_FINISHED, 9 },
@@ -129,7 +138,7 @@ static const struct {
     { "ray-serve.prom",
       PT_ENGINE_VLLM,
       { { PT_ENGINE_REQUESTS_RUNNING, 5 },
-        { PT_ENGINE_KV_USAGE, 0.3 },
+        { PT_ENGINE_KV_USAGE, 0.4 },
         { PT_ENGINE_TOKENS_PROMPT, 100 },
         { PT_ENGINE_TOKENS_GENERATION, 9 },
         { PT_ENGINE_TTFT_SUM, 0.8 },
@@ -139,9 +148,11 @@ static const struct {
       PT_ENGINE_SGLANG,
       { { PT_ENGINE_REQUESTS_RUNNING, 15 }, /* 10 once, and the higher of 4 and 5 */
         { PT_ENGINE_REQUESTS_WAITING, 3 },
-        { PT_ENGINE_KV_USAGE, 0.3 },
+        { PT_ENGINE_KV_USAGE, 0.5 },
         { PT_ENGINE_REQUESTS_FINISHED, 30 },
+        { PT_ENGINE_REQUESTS_FAILED, 2 },
         { PT_ENGINE_PREFIX_HITS, 64 },
+        { PT_ENGINE_TOKENS_CACHED, 64 },
         { PT_ENGINE_TTFT_SUM, 5 },
         { PT_ENGINE_TTFT_COUNT, 30 },
         { PT_ENGINE_PREFILL_SUM, 1.5 },
@@ -154,22 +165,23 @@ static const struct {
       { { PT_ENGINE_REQUESTS_RUNNING, 8 },
         { PT_ENGINE_REQUESTS_WAITING, 4 },
         { PT_ENGINE_REQUESTS_FINISHED, 23 },
+        { PT_ENGINE_REQUESTS_FAILED, 3 },
         { PT_ENGINE_TOKENS_PROMPT, 640 },
         { PT_ENGINE_TOKENS_GENERATION, 320 },
         { PT_ENGINE_E2E_SUM, 12.5 },
         { PT_ENGINE_E2E_COUNT, 20 },
-        { PT_ENGINE_PREFILL_SUM, 0.4 },
-        { PT_ENGINE_PREFILL_COUNT, 4 },
-        { PT_ENGINE_DECODE_SUM, 1.8 },
-        { PT_ENGINE_DECODE_COUNT, 90 },
+        { PT_ENGINE_BATCH_PREFILL_SUM, 0.4 },
+        { PT_ENGINE_BATCH_PREFILL_COUNT, 4 },
+        { PT_ENGINE_BATCH_DECODE_SUM, 1.8 },
+        { PT_ENGINE_BATCH_DECODE_COUNT, 90 },
         { NO_FIELD, 0 } } },
     { "trtllm-serve.prom",
       PT_ENGINE_TRTLLM,
       { { PT_ENGINE_REQUESTS_RUNNING, 6 },
         { PT_ENGINE_REQUESTS_WAITING, 2 },
         { PT_ENGINE_KV_USAGE, 0.75 },
-        { PT_ENGINE_PREFIX_HITS, 30 },
-        { PT_ENGINE_PREFIX_QUERIES, 40 },
+        { PT_ENGINE_HIT_BLOCKS, 30 },
+        { PT_ENGINE_QUERY_BLOCKS, 40 },
         { PT_ENGINE_REQUESTS_FINISHED, 12 },
         { PT_ENGINE_TOKENS_PROMPT, 1200 },
         { PT_ENGINE_TOKENS_GENERATION, 360 },
@@ -184,6 +196,7 @@ static const struct {
         { PT_ENGINE_REQUESTS_WAITING, 3 }, /* the backend knows better than the server */
         { PT_ENGINE_KV_USAGE, 0.0625 },
         { PT_ENGINE_REQUESTS_FINISHED, 43 },
+        { PT_ENGINE_REQUESTS_FAILED, 3 },
         { PT_ENGINE_TOKENS_PROMPT, 4000 },
         { PT_ENGINE_TOKENS_GENERATION, 2500 },
         { PT_ENGINE_TTFT_SUM, 3 },
@@ -200,9 +213,10 @@ static const struct {
         { PT_ENGINE_REQUESTS_WAITING, 1 },
         { PT_ENGINE_TOKENS_PROMPT, 21850 },
         { PT_ENGINE_TOKENS_GENERATION, 8132 },
-        { PT_ENGINE_PREFILL_SUM, 235.743 },
+        { PT_ENGINE_BATCH_PREFILL_SUM, 235.743 },
         { PT_ENGINE_DECODE_SUM, 279.178 },
         { PT_ENGINE_BUSY, 514.921 },
+        { PT_ENGINE_ITERATIONS, 9000 },
         { NO_FIELD, 0 } } },
 };
 
@@ -241,6 +255,10 @@ static void check_captured(int directory, struct pt_scan *line, const char *path
     parse_file(directory, path, &r);
     struct pt_str family = next_cell(line);
     bool is_none = pt_str_eq(family, PT_STR("none"));
+    if (is_none && r.kind == PT_ENGINE_DYNAMO) { /* the list is older than our names of Dynamo */
+        pt_engine_reading_release(&r);
+        return;
+    }
     assert_str_eq(is_none ? PT_STR("unknown") : family, pt_engine_kind_name(r.kind));
     struct pt_scan series = pt_scan_of(next_cell(line));
     assert_int_equal(r.series_count, pt_scan_u64(&series));
@@ -739,7 +757,7 @@ static void several_engines_are_combined_by_the_rules(void **state) {
     assert_int_equal(both.engine_count, 2);
     assert_true(both.mono_ns == 9);
     static const struct expected_field expected[] = { { PT_ENGINE_REQUESTS_RUNNING, 7 },
-                                                      { PT_ENGINE_KV_USAGE, 0.3 },
+                                                      { PT_ENGINE_KV_USAGE, 0.5 },
                                                       { PT_ENGINE_TOKENS_PROMPT, 9 },
                                                       { PT_ENGINE_SLEEP_STATE, 0 },
                                                       { NO_FIELD, 0 } };
@@ -860,6 +878,58 @@ static void a_bad_line_is_counted_and_the_others_are_kept(void **state) {
     assert_string_equal(r.first_bad.text, "");
     pt_engine_parser_release(&parser);
     pt_engine_reading_release(&r);
+}
+
+static void a_total_beside_its_parts_counts_once(void **state) {
+    (void)state;
+    struct pt_engine_reading r = { 0 };
+    parse_text("sglang:num_running_reqs{model_name=\"m\",priority=\"\"} 12\n"
+               "sglang:num_running_reqs{model_name=\"m\",priority=\"0\"} 8\n"
+               "sglang:num_running_reqs{model_name=\"m\",priority=\"1\"} 4\n"
+               "sglang:num_queue_reqs{priority=\"0\"} 2\nsglang:num_queue_reqs{priority=\"1\"} 3\n",
+               &r);
+    assert_field(&r, PT_ENGINE_REQUESTS_RUNNING, 12, "total");
+    assert_field(&r, PT_ENGINE_REQUESTS_WAITING, 5, "without a total");
+    pt_engine_reading_release(&r);
+}
+
+static void engines_without_pages_of_their_own_here_are_known_by_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum pt_engine_kind kind;
+        enum pt_engine_field field;
+        double value;
+    } cases[] = {
+        { "lmdeploy:num_requests_running 3\n", PT_ENGINE_LMDEPLOY, PT_ENGINE_REQUESTS_RUNNING, 3 },
+        { "lmdeploy:iter_token_latency_sum 2\n", PT_ENGINE_LMDEPLOY, PT_ENGINE_INTER_TOKEN_SUM, 2 },
+        { "dynamo_frontend_queued_requests{model=\"m\"} 4\n", PT_ENGINE_DYNAMO,
+          PT_ENGINE_REQUESTS_WAITING, 4 },
+        { "dynamo_component_gpu_cache_usage_percent 0.5\n", PT_ENGINE_DYNAMO, PT_ENGINE_KV_USAGE,
+          0.5 },
+        { "request_predict_seconds_sum{model_name=\"m\"} 7\n", PT_ENGINE_KSERVE,
+          PT_ENGINE_INFERENCE_SUM, 7 },
+        { "num_requests_running{model_name=\"m\"} 2\nprompt_tokens_total 9\n", PT_ENGINE_NIM,
+          PT_ENGINE_TOKENS_PROMPT, 9 },
+        { "vllm:num_requests_running 1\nlmcache:num_hit_tokens_total 64\n", PT_ENGINE_VLLM,
+          PT_ENGINE_EXTERNAL_HITS, 64 },
+        { "vllm:num_requests_waiting_by_reason{reason=\"capacity\"} 6\n", PT_ENGINE_VLLM,
+          PT_ENGINE_REQUESTS_WAITING_CAPACITY, 6 },
+        { "vllm:spec_decode_num_accepted_tokens_total 8\n", PT_ENGINE_VLLM, PT_ENGINE_ACCEPTED, 8 },
+        { "vllm:nixl_bytes_transferred_sum 1e9\n", PT_ENGINE_VLLM, PT_ENGINE_TRANSFER_BYTES, 1e9 },
+        { "vllm:estimated_flops_per_gpu_total 1e15\n", PT_ENGINE_VLLM, PT_ENGINE_FLOPS, 1e15 },
+        { "sglang:num_requests_running 5\n", PT_ENGINE_SGLANG, PT_ENGINE_REQUESTS_RUNNING, 5 },
+        { "sglang:cached_tokens_total{cache_source=\"host\"} 5\n", PT_ENGINE_SGLANG,
+          PT_ENGINE_OFFLOAD_HITS, 5 },
+        { "sglang:kv_transfer_total_mb_sum 3\n", PT_ENGINE_SGLANG, PT_ENGINE_TRANSFER_BYTES, 3e6 },
+    };
+    for (size_t i = 0; i < PT_COUNT(cases); i++) {
+        struct pt_engine_reading r = { 0 };
+        parse_text(cases[i].text, &r);
+        assert_int_equal(r.kind, cases[i].kind);
+        assert_field(&r, cases[i].field, cases[i].value, cases[i].text);
+        pt_engine_reading_release(&r);
+    }
 }
 
 static void lines_may_end_with_a_carriage_return(void **state) {
@@ -1006,6 +1076,10 @@ int main(void) {
                 "C125: series that no field takes are handed out"),
         PT_TEST(a_bad_line_is_counted_and_the_others_are_kept,
                 "C126: a bad line is counted, its reason kept, and the other lines are read"),
+        PT_TEST(a_total_beside_its_parts_counts_once,
+                "C127: a total beside its parts by priority counts once"),
+        PT_TEST(engines_without_pages_of_their_own_here_are_known_by_name,
+                "C127: names of further engines and fields are known"),
         PT_TEST(lines_may_end_with_a_carriage_return, "C126: lines may end with CRLF"),
         PT_TEST(a_text_that_is_not_metrics_or_was_cut_gives_an_empty_reading,
                 "C126: a text that is not metrics, or was cut, gives an empty reading"),

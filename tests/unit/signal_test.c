@@ -321,6 +321,7 @@ static void an_engine_has_known_signals(void **state) {
     static const struct expected expected[] = {
         { S(ENGINE_RUNNING), 5 },
         { S(ENGINE_WAITING), 6 },
+        { S(ENGINE_QUEUE_RATIO), 1.2 },
         { S(ENGINE_KV), 0.7 },
         { S(ENGINE_PREEMPTIONS), 2 },
         { S(ENGINE_TOKENS), 100 },

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #define KIND(name) (1u << PT_ENGINE_##name)
-#define OPENAI     (KIND(VLLM) | KIND(SGLANG) | KIND(TRTLLM) | KIND(LLAMACPP))
+#define OPENAI                                                                                   \
+    (KIND(VLLM) | KIND(SGLANG) | KIND(TRTLLM) | KIND(LLAMACPP) | KIND(LMDEPLOY) | KIND(DYNAMO) | \
+     KIND(NIM))
 
 const struct pt_engine_page pt_engine_pages[PT_PAGE_COUNT] = {
     [PT_PAGE_MODELS] = { "/v1/models", OPENAI, false, "model, context length, parameters, bytes",

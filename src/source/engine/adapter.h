@@ -49,7 +49,7 @@ struct pt_engine_facts {
 int pt_engine_page_read(enum pt_engine_page_id page, struct pt_str body,
                         struct pt_engine_facts *facts) PT_MUST_CHECK;
 
-/* Adds "key=value", unless the key is known or there is no room for it. */
+/* Adds "key=value", unless the key is known or the text is full. */
 void pt_engine_facts_add(struct pt_engine_facts *facts, const char *key, struct pt_str value);
 
 /* Adds the arguments that describe the engine, from the words of its command line, each ended by a

@@ -61,9 +61,8 @@ static void combine_field(const struct pt_engine_reading *const *readings, size_
     if (found == 0)
         return;
     out->present |= UINT64_C(1) << field;
-    out->values[field] = rule == PT_ENGINE_LEVEL   ? highest
-                         : rule == PT_ENGINE_RATIO ? total / found
-                                                   : total;
+    bool is_worst = rule == PT_ENGINE_LEVEL || rule == PT_ENGINE_RATIO;
+    out->values[field] = is_worst ? highest : total;
 }
 
 void pt_engine_combine(const struct pt_engine_reading *const *readings, size_t count,

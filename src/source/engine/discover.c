@@ -13,6 +13,7 @@ static const uint16_t usual_ports[] = { 8000, 8002, 8080, 30000 };
 #define TREE_DEPTH     64
 #define SNIFF_AGAIN_NS (10 * PT_NS_PER_SECOND)
 #define SNIFF_TIMES    30
+#define EAGER_TIMES    5
 
 void pt_discovery_release(struct pt_discovery *d) {
     pt_tcp_sockets_release(&d->sockets);
@@ -138,7 +139,10 @@ static struct pt_suspect *suspect_of(struct pt_discovery *d, uint16_t port) {
 
 bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns) {
     struct pt_suspect *suspect = suspect_of(d, port);
-    int64_t period_ns = suspect->is_loading ? PT_DISCOVER_LOADING_NS : SNIFF_AGAIN_NS;
+    bool is_new = d->is_eager && suspect->sniffed_count < EAGER_TIMES;
+    int64_t period_ns = suspect->is_loading ? PT_DISCOVER_LOADING_NS
+                        : is_new            ? PT_NS_PER_SECOND
+                                            : SNIFF_AGAIN_NS;
     if ((suspect->sniffed_count >= SNIFF_TIMES && !suspect->is_loading) ||
         (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < period_ns))
         return false;

@@ -31,6 +31,7 @@ struct pt_discovery {
     struct pt_text text;
     char cgroup[256];      /* of the recorded command only, or "" */
     uint64_t sockets_hash; /* of the last search */
+    bool is_eager;         /* asks a new port every second at first */
     pid_t looking_at;
     struct pt_discovered_port ports[PT_DISCOVER_PORTS];
     size_t port_count;

@@ -90,7 +90,7 @@ bool pt_page_set_is_due(const struct pt_page_set *set, enum pt_engine_page_id pa
     return !may_wake || is_busy;
 }
 
-bool pt_page_set_take(struct pt_page_set *set, enum pt_engine_page_id page) {
+int pt_page_set_take(struct pt_page_set *set, enum pt_engine_page_id page) {
     const struct pt_http_request *r = &set->requests[page];
     struct pt_str body = pt_buf_as_str(&r->body);
     bool is_slots = page == PT_PAGE_SLOTS;
@@ -98,11 +98,12 @@ bool pt_page_set_take(struct pt_page_set *set, enum pt_engine_page_id page) {
     if (!rc)
         rc = is_slots ? pt_slots_read(body, &set->slots)
                       : pt_engine_page_read(page, body, &set->facts);
-    if (is_slots)
-        set->has_slots = !rc;
     set->try_count[page] = rc ? set->try_count[page] + 1 : 0;
+    bool has_failed = set->try_count[page] >= TRIES;
     /* a page that it does not have (404, 501) or does not give to everybody (401) */
     bool is_refused = r->error && r->status >= 400 && r->status != 503;
-    set->is_over[page] = is_refused || set->try_count[page] >= TRIES || (!rc && !is_slots);
-    return !rc && !is_slots;
+    set->is_over[page] = is_refused || (!is_slots && (!rc || has_failed));
+    if (is_slots)
+        set->has_slots = !is_refused && (!rc || (set->has_slots && !has_failed));
+    return rc;
 }

@@ -14,14 +14,14 @@ struct pt_page_set {
     bool is_over[PT_PAGE_COUNT]; /* read, or the engine does not have it */
     int try_count[PT_PAGE_COUNT];
     bool is_local;
-    bool has_slots; /* the last answer of /slots was good */
+    bool has_slots; /* /slots answers, apart from a failure now and then */
     struct pt_engine_facts facts;
     struct pt_slots slots; /* of that answer */
     struct pt_slots_live live;
 };
 
-/* `url` is that of the metrics; `unix_path`, or NULL, must stay valid. Engines of other machines are
- * not asked. */
+/* `url` is that of the metrics; `unix_path`, or NULL, must stay valid. Engines of other machines
+ * are not asked. */
 void pt_page_set_init(struct pt_page_set *set, const char *url, const char *unix_path);
 void pt_page_set_release(struct pt_page_set *set);
 
@@ -29,8 +29,8 @@ void pt_page_set_release(struct pt_page_set *set);
 bool pt_page_set_is_due(const struct pt_page_set *set, enum pt_engine_page_id page,
                         enum pt_engine_kind kind, bool is_busy);
 
-/* Takes the answer in requests[page]; true if it changed the facts. */
-bool pt_page_set_take(struct pt_page_set *set, enum pt_engine_page_id page);
+/* Takes the answer in requests[page]: 0, or -errno if there is none. */
+int pt_page_set_take(struct pt_page_set *set, enum pt_engine_page_id page);
 
 /* Is the URL one of this machine: a loopback address, its own name or a UNIX socket? */
 bool pt_url_is_local(const char *url, const char *unix_path);

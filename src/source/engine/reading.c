@@ -140,6 +140,12 @@ static uint8_t target_of(const struct pt_engine_alias *row, enum pt_engine_part 
     }
 }
 
+/* SGLang has a series with priority="" for all requests beside one for each priority. */
+static bool is_breakdown(const struct pt_promtext_item *item) {
+    int label = pt_promtext_find_label(item, PT_STR("priority"));
+    return label >= 0 && pt_promtext_label_value(item, label).len > 0;
+}
+
 /* Counts have no unit: of a histogram in milliseconds only edges and sums are scaled. */
 static void take_row(struct pt_engine_parser *p, const struct pt_engine_route *route,
                      const struct pt_engine_alias *row, uint64_t labels) {
@@ -148,7 +154,7 @@ static void take_row(struct pt_engine_parser *p, const struct pt_engine_route *r
         .key = mix(mix(labels, (uint64_t)(uintptr_t)row), route->part),
         .value = item->value,
         .kind = row->kind,
-        .rank = (uint8_t)(2 * row->rank + route->rank_offset),
+        .rank = (uint8_t)(4 * row->rank + 2 * route->rank_offset + is_breakdown(item)),
         .target = target_of(row, route->part),
     };
     if (route->part == PT_ENGINE_BUCKET) {
@@ -227,6 +233,15 @@ static void add_info(struct pt_engine_reading *r, enum pt_engine_kind kind, stru
 
 #define TARGET_COUNT (PT_ENGINE_FIELD_COUNT + PT_ENGINE_LATENCY_COUNT)
 
+static bool is_worst(enum pt_engine_rule rule) {
+    return rule == PT_ENGINE_LEVEL || rule == PT_ENGINE_RATIO;
+}
+
+/* LMCache is part of an engine and has its series on the engine's page. */
+static bool is_of(const struct pt_engine_entry *e, enum pt_engine_kind kind) {
+    return e->kind == kind || e->kind == PT_ENGINE_LMCACHE;
+}
+
 static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r) {
     uint8_t ranks[TARGET_COUNT];
     uint32_t counts[PT_ENGINE_FIELD_COUNT] = { 0 };
@@ -239,17 +254,17 @@ static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r
     memset(ranks, UINT8_MAX, TARGET_COUNT);
     for (size_t i = 0; i < p->entry_count; i++) {
         const struct pt_engine_entry *e = &p->entries[i];
-        if (e->kind == r->kind && e->rank < ranks[e->target])
+        if (is_of(e, r->kind) && e->rank < ranks[e->target])
             ranks[e->target] = e->rank;
     }
     for (size_t i = 0; i < p->entry_count; i++) {
         const struct pt_engine_entry *e = &p->entries[i];
-        if (e->kind != r->kind || e->rank != ranks[e->target])
+        if (!is_of(e, r->kind) || e->rank != ranks[e->target])
             continue;
         if (e->target < PT_ENGINE_FIELD_COUNT) {
             if (counts[e->target]++ == 0)
                 r->values[e->target] = e->value;
-            else if (pt_engine_fields[e->target].rule != PT_ENGINE_LEVEL)
+            else if (!is_worst(pt_engine_fields[e->target].rule))
                 r->values[e->target] += e->value;
             else if (e->value > r->values[e->target])
                 r->values[e->target] = e->value;
@@ -259,9 +274,6 @@ static void finish(const struct pt_engine_parser *p, struct pt_engine_reading *r
                                     e->value);
         }
     }
-    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
-        if (pt_engine_fields[i].rule == PT_ENGINE_RATIO && counts[i] > 0)
-            r->values[i] /= counts[i];
     for (int i = 0; i < PT_ENGINE_LATENCY_COUNT; i++) {
         enum pt_engine_field count = pt_engine_count_of((enum pt_engine_latency)i);
         pt_engine_histogram_finish(&r->latencies[i],

@@ -5,7 +5,7 @@
  *     rc = pt_engine_parse(&parser, body, &reading, &err);
  *     if (pt_engine_has(&reading, PT_ENGINE_KV_USAGE)) ...
  *
- * Series of one field are summed (counters, requests), averaged (ratios) or reduced to the maximum.
+ * Series of one field are summed (counters, requests) or reduced to the maximum (ratios, levels).
  * Ranks that report the same scheduler (tp_rank, pp_rank) and duplicate series count once.
  * Parser and reading keep their memory: a steady scrape allocates nothing. */
 #ifndef PT_SOURCE_ENGINE_READING_H

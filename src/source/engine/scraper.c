@@ -188,12 +188,12 @@ static void add_discovered(struct pt_scraper *s, const struct pt_discovered_port
 }
 
 static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p) {
-    static const char *const paths[] = { "/metrics", "/prometheus/metrics" };
+    static const char *const paths[] = { "/metrics", "/prometheus/metrics", "/v1/metrics" };
     bool is_loading = false;
     for (size_t i = 0; i < PT_COUNT(paths) && !is_loading; i++) {
         int rc = pt_sniff(p->port, p->is_ipv6_only, paths[i], SNIFF_TIMEOUT);
-        if (rc < 0)
-            break;
+        if (rc < 0) /* a busy machine: it may still be loading */
+            return;
         is_loading = rc == PT_SNIFFED_LOADING;
         if (rc == PT_SNIFFED_ENGINE) {
             add_discovered(s, p, paths[i]);
@@ -502,8 +502,9 @@ static bool is_busy(const struct endpoint *e) {
 }
 
 static void take_page(struct endpoint *e, enum pt_engine_page_id page) {
-    e->has_new_facts |= pt_page_set_take(&e->pages, page);
-    if (page != PT_PAGE_SLOTS || !e->pages.has_slots)
+    int rc = pt_page_set_take(&e->pages, page);
+    e->has_new_facts |= !rc && page != PT_PAGE_SLOTS;
+    if (rc || page != PT_PAGE_SLOTS)
         return;
     e->has_slots = true;
     e->now.mono_ns = e->pages.requests[page].end_ns;
@@ -541,8 +542,7 @@ static void ask_pages(struct pt_scraper *s, int64_t timeout_ns) {
     }
 }
 
-/* With slots alone, fields that only the metrics have are unknown: their counters have not been read
- * again. */
+/* With slots alone, fields that only the metrics have are unknown: they were not read again. */
 static void publish(struct pt_scraper *s, struct endpoint *e) {
     if (e->pages.facts.request_capacity > 0 &&
         !pt_engine_has(&e->now, PT_ENGINE_REQUEST_CAPACITY)) {
@@ -760,6 +760,7 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
     struct pt_scraper *s = pt_calloc(1, sizeof *s);
     s->o = *o;
     s->started_boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
+    s->discovery.is_eager = o->root_count > 0;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

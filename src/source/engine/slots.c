@@ -88,20 +88,26 @@ static void end_task(struct pt_slots_live *live, size_t index) {
     live->is_counted[index] = false;
 }
 
+/* The task has ended, and its slot counts from 0 again. */
+static void keep_last_seen(struct pt_slots_live *live, size_t index, struct pt_slot *slot) {
+    slot->decoded = live->slots.at[index].decoded;
+    live->has_gap |= !live->is_counted[index];
+}
+
 /* Tokens since the last read of /metrics: of running tasks and of those that have ended. */
-static double count_tokens(struct pt_slots_live *live, const struct pt_slots *slots,
-                           bool has_metrics) {
+static double count_tokens(struct pt_slots_live *live, struct pt_slots *now, bool has_metrics) {
     double tokens = 0;
-    for (size_t i = 0; i < slots->count; i++) {
-        const struct pt_slot *slot = &slots->at[i];
+    for (size_t i = 0; i < now->count; i++) {
+        struct pt_slot *slot = &now->at[i];
         if (has_metrics) /* a task that has ended is part of them */
             live->is_counted[i] = !slot->is_processing;
         else if (!is_same_task(slot, &live->slots.at[i]))
             end_task(live, i);
+        else if (slot->decoded < live->slots.at[i].decoded)
+            keep_last_seen(live, i, slot);
         if (slot->has_task && !live->is_counted[i])
             tokens += slot->decoded;
     }
-    live->slots = *slots;
     return live->ended + tokens;
 }
 
@@ -125,7 +131,10 @@ uint64_t pt_slots_take(struct pt_slots_live *live, const struct pt_slots *slots,
         running++;
         used += slot->tokens;
     }
-    double tokens = live->finished + count_tokens(live, slots, has_metrics);
+    struct pt_slots *kept = &live->next;
+    *kept = *slots;
+    double tokens = live->finished + count_tokens(live, kept, has_metrics);
+    live->slots = *kept;
     set(r, PT_ENGINE_REQUESTS_RUNNING, running, &known);
     set(r, PT_ENGINE_REQUEST_CAPACITY, (double)slots->count, &known);
     if (running < (double)slots->count)

@@ -30,7 +30,7 @@ int pt_slots_read(struct pt_str body, struct pt_slots *slots) PT_MUST_CHECK;
 
 /* Joins /metrics and /slots of a server; {0} before its first answer. */
 struct pt_slots_live {
-    struct pt_slots slots;
+    struct pt_slots slots, next;   /* the last ones, and those being taken */
     bool is_counted[PT_SLOTS_MAX]; /* the task of the slot is part of `finished` */
     double finished; /* tokens of requests that had ended at the last read of /metrics */
     double ended;    /* of those that have ended since, and whose slot has another task */
@@ -38,8 +38,8 @@ struct pt_slots_live {
     bool has_gap;    /* one of them ended unseen: its last tokens are unknown */
 };
 
-/* A new reading of /metrics: its count of tokens never falls below what was shown, unless the server
- * has restarted. */
+/* A new reading of /metrics: its count of tokens never falls below what was shown, unless the
+ * server has restarted. */
 void pt_slots_take_metrics(struct pt_slots_live *live, struct pt_engine_reading *r);
 
 /* New slots: sets requests, capacity, KV cache and, if no request has ended unseen since the last
