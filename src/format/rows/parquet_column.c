@@ -12,7 +12,7 @@
 /* Of PLAIN numbers: values of one sample repeat in the next, which needs a longer search. */
 #define ZSTD_LEVEL_PLAIN 3
 
-/* Fewer values are a few bytes in any form: compressing them to compare takes longer than it saves. */
+/* Fewer values are a few bytes in any form: comparing forms takes longer than it saves. */
 #define JUDGED_MIN 16
 
 /* A larger dictionary of strings does not pay off: PLAIN then. */

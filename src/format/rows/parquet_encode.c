@@ -189,8 +189,8 @@ void pt_parquet_put_plain(struct pt_buf *b, const int64_t *values, uint32_t coun
     pt_buf_bytes(b, values, count * sizeof *values);
 }
 
-/* Detects repeated pairs with a table of the last pair with the same hash. Most pages are small, and
- * so is their table. */
+/* Detects repeated pairs with a table of the last pair with the same hash. Most pages are small,
+ * and so is their table. */
 #define PAIR_BITS_MIN 6
 #define PAIR_BITS_MAX 12
 
