@@ -239,6 +239,59 @@ def loading(directory):
     equal(sum(int(row['hCount']) for row in table(directory, 'engine_histograms')), 3)
 
 
+@contextlib.contextmanager
+def llama_server(reads):
+    """A server whose only request generates a token per read of its slots; counts its reads."""
+    def page(path):
+        reads[path] = reads.get(path, 0) + 1
+        if path == '/metrics':
+            return 'llamacpp:tokens_predicted_total 100\nllamacpp:requests_processing 1\n' \
+                   'llamacpp:requests_deferred 0\nllamacpp:prompt_tokens_total 9\n'
+        slot = {'n_ctx': 100, 'is_processing': True, 'id_task': 3, 'n_prompt_tokens': 50,
+                'next_token': [{'n_decoded': reads[path]}]}
+        return {'/slots': json.dumps([{'id': 0} | slot, {'id': 1, 'n_ctx': 100,
+                                                         'is_processing': False}]),
+                '/props': '{"total_slots": 2, "build_info": "b7"}',
+                '/v1/models': '{"data": [{"id": "tiny"}]}'}[path]
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = page(self.path).encode()
+            self.send_response(200)
+            self.send_header('Content-Length', str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f'http://127.0.0.1:{server.server_port}'
+        finally:
+            server.shutdown()
+
+
+def slots(directory):
+    """C117 C119 C122 C126: tokens of running requests come from the slots of llama.cpp, and its
+    metrics, whose averages every read restarts, are read rarely"""
+    reads = {}
+    with llama_server(reads) as url:
+        with recording(directory, '-t', 500, '--engine', url):
+            wait_until(lambda: reads.get('/slots', 0) >= 12, 'reads of the slots', seconds=60)
+        assert reads['/metrics'] * 3 < reads['/slots'], reads
+        equal((reads['/props'], reads['/v1/models']), (1, 1))
+    rows = [row for row in table(directory, 'engines') if row['tokens_generation_total']]
+    tokens = [float(row['tokens_generation_total']) for row in rows]
+    assert tokens == sorted(tokens) and tokens[-1] > tokens[0] > 100, tokens
+    equal({(row['eModel'], row['system_requests_running'], row['system_requests_waiting'],
+            row['system_requests_capacity'], row['cache_kv_usage_percent']) for row in rows},
+          {('tiny', '1', '0', '2', '0.25')})
+    contains(rows[-1]['eNote'], 'restarts the averages')
+    contains(rows[-1]['eConfig'], 'version=b7')
+    assert any(not row['tokens_prompt_total'] for row in rows), 'not read again: unknown'
+
+
 def unreachable(directory):
     """C126: an engine that cannot be reached is reported early and again in the summary; one that
     ends with its command is not"""
@@ -513,6 +566,6 @@ def last_counters(directory):
     assert any(map(records_the_end, runs)), 'no run has the last counters'
 
 
-main(found, loading, unreachable, self_load, detached, off, dead,
+main(found, loading, slots, unreachable, self_load, detached, off, dead,
      variable('VLLM_METRICS_URL', True), variable('PITOT_ENGINE', False), option_wins, two_with_raw,
      histograms, hanging, trusted, untrusted, last_counters, jobs=2)

@@ -159,8 +159,14 @@ static void a_request_that_ends_unseen_is_left_to_the_metrics(void **state) {
     uint64_t known = take("[" SLOT(0, 2, true, 3, 20) "]", false);
     assert_false(known >> PT_ENGINE_TOKENS_GENERATION & 1);
     assert_true(live.has_gap);
+    assert_false(known >> PT_ENGINE_REQUESTS_WAITING & 1); /* the queue was never read */
+    reading.present |= UINT64_C(1) << PT_ENGINE_REQUESTS_WAITING;
+    reading.values[PT_ENGINE_REQUESTS_WAITING] = 7;
     take_metrics(120);
     assert_tokens(take("[" SLOT(0, 3, true, 20, 20) "]", true), 140);
+    known = take("[" SLOT(0, 3, true, 20, 20) "]", false);
+    assert_true(known >> PT_ENGINE_REQUESTS_WAITING & 1); /* while the slots stay full */
+    assert_true(reading.values[PT_ENGINE_REQUESTS_WAITING] == 7);
     known = take("[" SLOT(0, 3, false, 0, 20) "]", false); /* the slot has forgotten its end */
     assert_false(known >> PT_ENGINE_TOKENS_GENERATION & 1);
     assert_true(live.has_gap);

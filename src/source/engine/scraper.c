@@ -22,15 +22,15 @@
 #define FAILURES_REPORTED 2 /* of an engine that never answered */
 #define ORIGIN_PERIODS    2
 #define GONE_PERIOD_NS    (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
-/* Between two reads of metrics with effects: of an engine that Pitot started; of another one while
- * all its slots are in use, and otherwise. */
-#define OWN_PERIOD_NS   (2 * PT_NS_PER_SECOND)
-#define FULL_PERIOD_NS  (5 * PT_NS_PER_SECOND)
-#define QUIET_PERIOD_NS (15 * PT_NS_PER_SECOND)
-#define RAW_ROWS_MAX    100000
-#define RAW_TEXT_MAX    ((size_t)64 << 20)
-#define GROWTHS_MAX     65536 /* several minutes of sixteen engines */
-#define ACCEPT          "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
+/* Until metrics with effects are read: while all slots are in use; after a request whose end was
+ * missed, while others run; and when none runs, so that others can read their averages before. */
+#define FULL_PERIOD_NS (5 * PT_NS_PER_SECOND)
+#define BUSY_PERIOD_NS (15 * PT_NS_PER_SECOND)
+#define IDLE_PERIOD_NS (60 * PT_NS_PER_SECOND)
+#define RAW_ROWS_MAX   100000
+#define RAW_TEXT_MAX   ((size_t)64 << 20)
+#define GROWTHS_MAX    65536 /* several minutes of sixteen engines */
+#define ACCEPT         "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.5"
 
 struct endpoint {
     struct pt_http_request request;
@@ -40,13 +40,15 @@ struct endpoint {
     bool has_slots;       /* in this round */
     uint64_t live_fields; /* that this round's slots gave */
     bool has_warned;
-    bool is_unreachable; /* and it was said */
-    bool is_recorded;    /* it belongs to the recorded processes */
-    bool must_show_origin;
+    bool is_unreachable;   /* and it was said */
+    bool is_recorded;      /* it belongs to the recorded processes */
+    bool has_new_origin;   /* this round's reading is its first, and it started during the run */
+    bool must_show_origin; /* under the lock */
     int failure_count;
     int64_t tried_ns;
     int64_t origin_ns;  /* when it had not served anything yet; 0: it may have, before the run */
     int64_t metrics_ns; /* when its metrics were read last */
+    int64_t gap_ns;     /* when the slots missed the end of a request; 0: they did not */
     pid_t pid;          /* 0: unknown */
     bool has_new_facts;
     struct pt_page_set pages;
@@ -87,8 +89,7 @@ struct pt_scraper {
     struct pt_discovery discovery;
     int64_t looked_ns, look_period_ns; /* most engines start soon after their command */
     int64_t looked_before_ns;
-    int64_t started_boot_ns; /* CLOCK_BOOTTIME, as start times of processes */
-    struct raw fresh;        /* of the answer being parsed */
+    struct raw fresh; /* of the answer being parsed */
     uint32_t raw_engine;
 };
 
@@ -161,13 +162,13 @@ static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
     return false;
 }
 
-/* Did the process start during the run? Then its counters started at 0. */
+/* Did the process start after Pitot? Then its counters started at 0 during the run. */
 static bool is_younger_than_run(struct pt_scraper *s, pid_t pid) {
-    struct pt_pid_stat stat;
-    if (pid == 0 || pt_pid_read_stat(s->o.fs->proc, pid, &s->discovery.text, &stat))
-        return false;
-    int64_t tick_ns = PT_NS_PER_SECOND / sysconf(_SC_CLK_TCK);
-    return stat.start_ticks >= s->started_boot_ns / tick_ns - 1;
+    struct pt_pid_stat own, stat;
+    struct pt_text *text = &s->discovery.text;
+    return pid && !pt_pid_read_stat(s->o.fs->proc, getpid(), text, &own) &&
+           !pt_pid_read_stat(s->o.fs->proc, pid, text, &stat) &&
+           stat.start_ticks >= own.start_ticks;
 }
 
 static void add_discovered(struct pt_scraper *s, const struct pt_discovered_port *p,
@@ -472,6 +473,7 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     e->is_known = e->has_answered = true;
     e->is_unreachable = false;
     e->metrics_ns = e->now.mono_ns;
+    e->gap_ns = 0;
     if (is_first) {
         read_arguments(s, e);
         e->has_new_facts = true;
@@ -483,8 +485,8 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     pt_engine_delta(&e->before, &e->now, &e->delta);
     if (s->o.wants_raw)
         keep_buckets(s, &e->now);
+    e->has_new_origin = has_origin;
     pthread_mutex_lock(&s->lock);
-    e->must_show_origin |= has_origin;
     show_raw(s);
     pt_bucket_growths_add(&s->growths, (uint32_t)(e - s->endpoints), &e->delta, e->now.mono_ns,
                           GROWTHS_MAX);
@@ -510,6 +512,8 @@ static void take_page(struct endpoint *e, enum pt_engine_page_id page) {
     e->now.mono_ns = e->pages.requests[page].end_ns;
     e->live_fields = pt_slots_take(&e->pages.live, &e->pages.slots, e->has_answered,
                                    e->pages.facts.has_one_cache, &e->now);
+    if (e->pages.live.has_gap && !e->gap_ns)
+        e->gap_ns = e->now.mono_ns;
 }
 
 /* After the metrics: a request that ends in between is counted late, not twice. */
@@ -556,6 +560,8 @@ static void publish(struct pt_scraper *s, struct endpoint *e) {
     if (e->has_answered)
         e->shown.took_ns = e->request.end_ns - e->request.start_ns;
     show_reading(&e->shown, &e->now, e->delta.latencies);
+    if (e->has_new_origin)
+        e->shown.mono_ns = 0; /* not yet: combine() shows it together with the totals */
     if (!e->has_answered)
         e->shown.present = e->live_fields;
     if (e->has_new_facts)
@@ -581,10 +587,10 @@ static bool needs_metrics(const struct pt_scraper *s, const struct endpoint *e, 
     bool is_full = pt_slots_are_full(live), is_ours = e->origin_ns != 0;
     if (!live->has_gap && !is_full && !e->pages.facts.may_sleep)
         return false;
-    int64_t wait_ns = is_ours   ? (is_full && !live->has_gap ? OWN_PERIOD_NS : s->o.period_ns)
-                      : is_full ? FULL_PERIOD_NS
-                                : QUIET_PERIOD_NS;
-    return now_ns - e->metrics_ns >= wait_ns - s->o.period_ns / 2;
+    if (is_ours || is_full || e->pages.facts.may_sleep)
+        return now_ns - e->metrics_ns >=
+               (is_full && !is_ours ? FULL_PERIOD_NS : s->o.period_ns / 2);
+    return now_ns - e->gap_ns >= (is_busy(e) ? BUSY_PERIOD_NS : IDLE_PERIOD_NS);
 }
 
 /* The latencies of the engines that answered in this round. */
@@ -617,6 +623,14 @@ static void combine(struct pt_scraper *s) {
     combine_latencies(s);
     pthread_mutex_lock(&s->lock);
     show_reading(&s->all, &s->combined, s->combined_latencies);
+    for (size_t i = 0; i < s->endpoint_count; i++) {
+        struct endpoint *e = &s->endpoints[i];
+        if (e->has_new_origin) {
+            e->shown.mono_ns = e->now.mono_ns;
+            e->must_show_origin = true;
+        }
+        e->has_new_origin = false;
+    }
     if (count == 1)
         s->all.present &= only->shown.present;
     if (!is_any_up)
@@ -759,7 +773,6 @@ int pt_scraper_new(struct pt_scraper **scraper, const struct pt_scrape_options *
         return -ENODATA;
     struct pt_scraper *s = pt_calloc(1, sizeof *s);
     s->o = *o;
-    s->started_boot_ns = pt_clock_ns(CLOCK_BOOTTIME);
     s->discovery.is_eager = o->root_count > 0;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -856,7 +869,7 @@ size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE
     *all = s->all;
     for (size_t i = 0; i < count; i++) {
         engines[i] = s->endpoints[i].shown;
-        if (s->endpoints[i].must_show_origin && s->all.mono_ns)
+        if (s->endpoints[i].must_show_origin)
             show_origin(&s->endpoints[i], &engines[i], all);
     }
     pthread_mutex_unlock(&s->lock);

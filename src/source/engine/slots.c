@@ -137,10 +137,12 @@ uint64_t pt_slots_take(struct pt_slots_live *live, const struct pt_slots *slots,
     live->slots = *kept;
     set(r, PT_ENGINE_REQUESTS_RUNNING, running, &known);
     set(r, PT_ENGINE_REQUEST_CAPACITY, (double)slots->count, &known);
-    if (running < (double)slots->count)
+    bool is_full = running >= (double)slots->count;
+    live->has_queue = is_full && (has_metrics || live->has_queue);
+    if (!is_full)
         set(r, PT_ENGINE_REQUESTS_WAITING, 0, &known);
-    else if (has_metrics)
-        known |= UINT64_C(1) << PT_ENGINE_REQUESTS_WAITING;
+    else if (live->has_queue)
+        known |= r->present & UINT64_C(1) << PT_ENGINE_REQUESTS_WAITING;
     size = has_one_cache ? largest : size;
     if (size > 0 && used <= size && (used > 0 || running == 0))
         set(r, PT_ENGINE_KV_USAGE, used / size, &known);

@@ -35,6 +35,7 @@ struct pt_slots_live {
     double finished; /* tokens of requests that had ended at the last read of /metrics */
     double ended;    /* of those that have ended since, and whose slot has another task */
     double shown;    /* tokens so far, with those of running requests */
+    bool has_queue;  /* the slots were full at the last read of /metrics, and are since */
     bool has_gap;    /* one of them ended unseen: its last tokens are unknown */
 };
 
