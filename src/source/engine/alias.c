@@ -320,9 +320,12 @@ static bool is_row(const struct pt_engine_alias *a, enum pt_engine_kind kind, st
 
 static bool find_rows(struct pt_engine_route *r, struct pt_str name, bool is_histogram) {
     size_t i = 0;
-    while (i < PT_COUNT(aliases) && !is_row(&aliases[i], r->kind, name, is_histogram))
+    while (i < PT_COUNT(aliases) && aliases[i].kind != r->kind)
         i++;
-    if (i == PT_COUNT(aliases))
+    while (i < PT_COUNT(aliases) && aliases[i].kind == r->kind &&
+           !is_row(&aliases[i], r->kind, name, is_histogram))
+        i++;
+    if (i == PT_COUNT(aliases) || aliases[i].kind != r->kind)
         return false;
     r->aliases = &aliases[i];
     while (i < PT_COUNT(aliases) && is_row(&aliases[i], r->kind, name, is_histogram)) {

@@ -154,7 +154,8 @@ static void take_row(struct pt_engine_parser *p, const struct pt_engine_route *r
         .key = mix(mix(labels, (uint64_t)(uintptr_t)row), route->part),
         .value = item->value,
         .kind = row->kind,
-        .rank = (uint8_t)(4 * row->rank + 2 * route->rank_offset + is_breakdown(item)),
+        .rank = (uint8_t)(4 * row->rank + 2 * route->rank_offset +
+                          (row->kind == PT_ENGINE_SGLANG && is_breakdown(item))),
         .target = target_of(row, route->part),
     };
     if (route->part == PT_ENGINE_BUCKET) {
