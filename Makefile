@@ -20,12 +20,12 @@ SANITIZE := -Db_lundef=false -Dtests=enabled -Db_sanitize
 # TSan of gcc 12 does not support the address layout of kernels with high ASLR entropy.
 NO_ASLR  := $(shell setarch -R true 2>/dev/null && echo ',--wrapper=setarch -R')
 
-TEST_RUN := build:--no-suite=system,--no-suite=real
-ASAN_RUN := build-asan:--no-suite=source,--no-suite=system,--no-suite=real
+TEST_RUN := build:--no-suite=system,--no-suite=real,--no-suite=real-all
+ASAN_RUN := build-asan:--no-suite=source,--no-suite=system,--no-suite=real,--no-suite=real-all
 TSAN_RUN := 'build-tsan:--suite=threads$(NO_ASLR)'
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test test-system test-real real-update plain asan tsan fuzz fuzz-nightly check check-source check-clang check-arm64 bench \
+.PHONY: all demo test test-system test-real test-real-all real-update plain asan tsan fuzz fuzz-nightly check check-source check-clang check-arm64 bench \
         torture soak verdicts mutants mutants-ci python golden-update format install dist deb clean help
 
 all: build/build.ninja ## build Pitot: build/pitot
@@ -43,6 +43,9 @@ test-system: build/with-tests | deps-system deps-mutants ## tests with heavy rea
 # What is fetched and built stays in PITOT_REAL [~/.cache/pitot-real].
 test-real: build/with-tests | deps-real ## tests with real engines and receivers, built on first use
 	@tools/run-tests build:--suite=real
+
+test-real-all: build/with-tests | deps-real ## the same, and names of engines that are not run
+	@tools/run-tests build:--suite=real,--suite=real-all
 
 real-update: ## take the results of `make test-real` into docs/ENGINES.md
 	@tests/real/results.py --update build

@@ -40,7 +40,7 @@ def recorded_seconds(directory):
 
 
 def trained(program, directory):
-    """a recorded training run of torch converges; its CPU time is not more than the kernel counts"""
+    """a recorded training run of torch converges; its CPU time is at most that of the kernel"""
     out, limit = record(program, directory, 'train')
     first, last = map(float, re.search(r'loss ([\d.]+) to ([\d.]+)', out).groups())
     assert last < first, out
