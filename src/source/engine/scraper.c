@@ -581,7 +581,8 @@ static void publish_all(struct pt_scraper *s) {
  * the slots do not say enough. An engine that was started by the recorded command ends with it, so
  * that a last read may come too late. */
 static bool needs_metrics(const struct pt_scraper *s, const struct endpoint *e, int64_t now_ns) {
-    if (!e->is_known || !e->pages.has_slots || !pt_engine_metrics_effect(e->now.kind))
+    if (!e->is_known || e->failure_count > 0 || !e->pages.has_slots ||
+        !pt_engine_metrics_effect(e->now.kind))
         return true;
     const struct pt_slots_live *live = &e->pages.live;
     bool is_full = pt_slots_are_full(live), is_ours = e->origin_ns != 0;
