@@ -25,7 +25,7 @@ import programs
 PITOT = os.path.abspath(sys.argv[1])
 PAIRS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 OPTIONS = sys.argv[3:]
-REQUESTS, PARALLEL, WORDS, TOKENS = 8, 2, 32, 128
+REQUESTS, PARALLEL, WORDS, TOKENS = 8, 2, 32, 48
 # Two-sided 95 % quantiles of Student's distribution for up to 30 degrees of freedom.
 STUDENT = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14,
            2.13, 2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05,
