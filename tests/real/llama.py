@@ -25,7 +25,7 @@ RELATIVE_ERROR = 1e-5
 # recorded column: the counter of the server
 COUNTERS = {'tokens_prompt_total': 'llamacpp:prompt_tokens_total',
             'tokens_generation_total': 'llamacpp:tokens_predicted_total',
-            'latency_prefill_s_sum': 'llamacpp:prompt_seconds_total',
+            'latency_batch_prefill_s_sum': 'llamacpp:prompt_seconds_total',
             'latency_decode_s_sum': 'llamacpp:tokens_predicted_seconds_total'}
 # Compared with what the client counts, if there is a value at all.
 IF_KNOWN = {'requests_finished_total': 'requests', 'cache_prefix_hits': 'cached_tokens'}
@@ -243,7 +243,7 @@ def served(program, directory):
                 got = metrics(get(f'http://{listen}/metrics'))
                 count = got.get('pitot_engines_tokens_generation_total')
                 return got if count == totals['answer_tokens'] else None
-            got = wait_for('the tokens in /metrics', is_current)
+            got = wait_for('the tokens in /metrics', is_current, 150)
             equal(got['pitot_engines_tokens_prompt_total'], totals['prompt_tokens'],
                   'prompt tokens in /metrics')
             assert math.isclose(got['pitot_engines_latency_decode_sum_seconds_total'],

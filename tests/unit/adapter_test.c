@@ -177,6 +177,11 @@ static void a_request_that_ends_unseen_is_left_to_the_metrics(void **state) {
     assert_true(reading.values[PT_ENGINE_TOKENS_GENERATION] == 149);
     take_metrics(5);
     assert_true(reading.values[PT_ENGINE_TOKENS_GENERATION] == 5);
+    /* a request that began and ended between two reads */
+    (void)take("[" SLOT(0, 2, false, 0, 20) "]", true);
+    known = take("[" SLOT(0, 9, false, 0, 20) "]", false);
+    assert_false(known >> PT_ENGINE_TOKENS_GENERATION & 1);
+    assert_true(live.has_gap);
 }
 
 static void pages_are_asked_on_this_machine_only(void **state) {

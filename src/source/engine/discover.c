@@ -147,7 +147,6 @@ bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns) 
         (suspect->sniffed_count > 0 && now_ns - suspect->sniffed_ns < period_ns))
         return false;
     suspect->sniffed_count += !suspect->is_loading;
-    suspect->before_ns = suspect->sniffed_ns;
     suspect->sniffed_ns = now_ns;
     return true;
 }
@@ -162,8 +161,4 @@ bool pt_discovery_is_loading(const struct pt_discovery *d) {
             if (d->suspects[i].is_loading && d->suspects[i].port == d->ports[k].port)
                 return true;
     return false;
-}
-
-int64_t pt_discovery_asked_before_ns(struct pt_discovery *d, uint16_t port) {
-    return suspect_of(d, port)->before_ns;
 }

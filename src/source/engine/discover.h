@@ -21,7 +21,7 @@ struct pt_suspect {
     uint16_t port;
     bool is_loading; /* it answers that it is not ready */
     int sniffed_count;
-    int64_t sniffed_ns, before_ns; /* the last time and the one before; 0: never */
+    int64_t sniffed_ns; /* the last time; 0: never */
 };
 
 /* {0} is empty. */
@@ -58,7 +58,5 @@ bool pt_discovery_is_due(struct pt_discovery *d, uint16_t port, int64_t now_ns);
 void pt_discovery_set_loading(struct pt_discovery *d, uint16_t port, bool is_loading);
 /* Is any of the ports loading? */
 bool pt_discovery_is_loading(const struct pt_discovery *d);
-/* When the port was asked the last time before now; 0: never. */
-int64_t pt_discovery_asked_before_ns(struct pt_discovery *d, uint16_t port);
 
 #endif

@@ -19,8 +19,7 @@
 #define FIRST_LOOK_NS     (100 * PT_NS_PER_MS)
 #define SNIFF_TIMEOUT     (300 * PT_NS_PER_MS)
 #define FAILURES_GONE     5
-#define FAILURES_REPORTED 2 /* of an engine that never answered */
-#define ORIGIN_PERIODS    2
+#define FAILURES_REPORTED 2                      /* of an engine that never answered */
 #define GONE_PERIOD_NS    (5 * PT_NS_PER_SECOND) /* scrape interval of an engine that is gone */
 /* Until metrics with effects are read: while all slots are in use; after a request whose end was
  * missed, while others run; and when none runs, so that others can read their averages before. */
@@ -40,13 +39,11 @@ struct endpoint {
     bool has_slots;       /* in this round */
     uint64_t live_fields; /* that this round's slots gave */
     bool has_warned;
-    bool is_unreachable;   /* and it was said */
-    bool is_recorded;      /* it belongs to the recorded processes */
-    bool has_new_origin;   /* this round's reading is its first, and it started during the run */
-    bool must_show_origin; /* under the lock */
+    bool is_unreachable; /* and it was said */
+    bool is_recorded;    /* it belongs to the recorded processes */
+    bool is_young;       /* it started during the run: nobody else reads it yet */
     int failure_count;
     int64_t tried_ns;
-    int64_t origin_ns;  /* when it had not served anything yet; 0: it may have, before the run */
     int64_t metrics_ns; /* when its metrics were read last */
     int64_t gap_ns;     /* when the slots missed the end of a request; 0: they did not */
     pid_t pid;          /* 0: unknown */
@@ -88,8 +85,7 @@ struct pt_scraper {
     struct pt_classic_histogram combined_latencies[PT_ENGINE_LATENCY_COUNT];
     struct pt_discovery discovery;
     int64_t looked_ns, look_period_ns; /* most engines start soon after their command */
-    int64_t looked_before_ns;
-    struct raw fresh; /* of the answer being parsed */
+    struct raw fresh;                  /* of the answer being parsed */
     uint32_t raw_engine;
 };
 
@@ -162,7 +158,7 @@ static bool has_endpoint(const struct pt_scraper *s, uint16_t port) {
     return false;
 }
 
-/* Did the process start after Pitot? Then its counters started at 0 during the run. */
+/* Did the process start after Pitot? */
 static bool is_younger_than_run(struct pt_scraper *s, pid_t pid) {
     struct pt_pid_stat own, stat;
     struct pt_text *text = &s->discovery.text;
@@ -182,10 +178,7 @@ static void add_discovered(struct pt_scraper *s, const struct pt_discovered_port
     pt_log(PT_LOG_INFO, "found an inference engine at %s", url);
     e->is_recorded = s->o.root_count > 0;
     e->pid = p->pid;
-    if (is_younger_than_run(s, p->pid)) {
-        int64_t asked_ns = pt_discovery_asked_before_ns(&s->discovery, p->port);
-        e->origin_ns = asked_ns ? asked_ns : s->looked_before_ns;
-    }
+    e->is_young = is_younger_than_run(s, p->pid);
 }
 
 static void sniff_port(struct pt_scraper *s, const struct pt_discovered_port *p) {
@@ -211,7 +204,6 @@ static void discover(struct pt_scraper *s, int64_t now_ns) {
     if (!s->o.must_discover)
         return;
     if (now_ns - s->looked_ns >= s->look_period_ns) {
-        s->looked_before_ns = s->looked_ns;
         s->looked_ns = now_ns;
         s->look_period_ns = s->look_period_ns == 0                   ? FIRST_LOOK_NS
                             : s->look_period_ns < LOOK_PERIOD_NS / 2 ? 2 * s->look_period_ns
@@ -402,7 +394,7 @@ static void fail_endpoint(struct pt_scraper *s, struct endpoint *e, const char *
     bool is_loading = e->request.error && e->request.status == 503;
     e->failure_count += !is_loading;
     if (!e->is_known && (is_loading || e->request.error == -ECONNREFUSED))
-        e->origin_ns = e->request.end_ns;
+        e->is_young = true;
     pthread_mutex_lock(&s->lock);
     enum pt_scrape_state state = is_loading                         ? PT_SCRAPE_LOADING
                                  : e->failure_count < FAILURES_GONE ? PT_SCRAPE_FAILING
@@ -439,17 +431,6 @@ static void describe_bad_lines(const struct pt_engine_reading *r, char *into, si
                  r->bad_line_count == 1 ? "" : "s", r->first_bad.text);
 }
 
-/* What it counted before its first scrape is part of the run: everything since the last time that
- * it was not ready. Not long before: rows with an old time are left out. */
-static void start_at_origin(const struct pt_scraper *s, struct endpoint *e) {
-    int64_t earliest_ns = e->now.mono_ns - ORIGIN_PERIODS * s->o.period_ns;
-    if (e->origin_ns < earliest_ns)
-        e->origin_ns = earliest_ns;
-    e->before.kind = e->now.kind;
-    e->before.engine_count = e->now.engine_count;
-    e->before.mono_ns = e->origin_ns;
-}
-
 /* Of the process that listens, if it is known. */
 static void read_arguments(struct pt_scraper *s, struct endpoint *e) {
     char path[32];
@@ -469,7 +450,7 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
         pt_log(PT_LOG_INFO, "the engine at %s answers%s", e->shown.url,
                e->is_known ? " again" : "");
     e->failure_count = 0;
-    bool is_first = !e->is_known, has_origin = is_first && e->origin_ns;
+    bool is_first = !e->is_known;
     e->is_known = e->has_answered = true;
     e->is_unreachable = false;
     e->metrics_ns = e->now.mono_ns;
@@ -480,12 +461,9 @@ static void take_answer(struct pt_scraper *s, struct endpoint *e) {
     }
     if (e->now.kind == PT_ENGINE_LLAMACPP)
         pt_slots_take_metrics(&e->pages.live, &e->now);
-    if (has_origin)
-        start_at_origin(s, e);
     pt_engine_delta(&e->before, &e->now, &e->delta);
     if (s->o.wants_raw)
         keep_buckets(s, &e->now);
-    e->has_new_origin = has_origin;
     pthread_mutex_lock(&s->lock);
     show_raw(s);
     pt_bucket_growths_add(&s->growths, (uint32_t)(e - s->endpoints), &e->delta, e->now.mono_ns,
@@ -560,8 +538,6 @@ static void publish(struct pt_scraper *s, struct endpoint *e) {
     if (e->has_answered)
         e->shown.took_ns = e->request.end_ns - e->request.start_ns;
     show_reading(&e->shown, &e->now, e->delta.latencies);
-    if (e->has_new_origin)
-        e->shown.mono_ns = 0; /* not yet: combine() shows it together with the totals */
     if (!e->has_answered)
         e->shown.present = e->live_fields;
     if (e->has_new_facts)
@@ -585,7 +561,7 @@ static bool needs_metrics(const struct pt_scraper *s, const struct endpoint *e, 
         !pt_engine_metrics_effect(e->now.kind))
         return true;
     const struct pt_slots_live *live = &e->pages.live;
-    bool is_full = pt_slots_are_full(live), is_ours = e->origin_ns != 0;
+    bool is_full = pt_slots_are_full(live), is_ours = e->is_young;
     if (!live->has_gap && !is_full && !e->pages.facts.may_sleep)
         return false;
     if (is_ours || is_full || e->pages.facts.may_sleep)
@@ -624,14 +600,6 @@ static void combine(struct pt_scraper *s) {
     combine_latencies(s);
     pthread_mutex_lock(&s->lock);
     show_reading(&s->all, &s->combined, s->combined_latencies);
-    for (size_t i = 0; i < s->endpoint_count; i++) {
-        struct endpoint *e = &s->endpoints[i];
-        if (e->has_new_origin) {
-            e->shown.mono_ns = e->now.mono_ns;
-            e->must_show_origin = true;
-        }
-        e->has_new_origin = false;
-    }
     if (count == 1)
         s->all.present &= only->shown.present;
     if (!is_any_up)
@@ -805,8 +773,6 @@ void pt_scraper_finish(struct pt_scraper *s, int64_t patience_ns) {
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->endpoint_count; i++)
         is_any_up |= s->endpoints[i].shown.state == PT_SCRAPE_UP;
-    for (size_t i = 0; i < s->endpoint_count; i++) /* too late for a row of its own */
-        s->endpoints[i].must_show_origin = false;
     if (is_any_up) {
         s->last_by_ns = by_ns;
         pthread_cond_signal(&s->wake);
@@ -850,29 +816,13 @@ void pt_scraper_free(struct pt_scraper *s) {
     pt_free(s);
 }
 
-/* Under the lock: the engine as it was before its first request. */
-static void show_origin(struct endpoint *e, struct pt_scraped *engine, struct pt_scraped *all) {
-    e->must_show_origin = false;
-    engine->mono_ns = e->origin_ns;
-    if (all->mono_ns > e->origin_ns)
-        all->mono_ns = e->origin_ns;
-    for (int i = 0; i < PT_ENGINE_FIELD_COUNT; i++)
-        if (pt_engine_is_counter((enum pt_engine_field)i) && engine->present >> i & 1) {
-            all->values[i] -= engine->values[i];
-            engine->values[i] = 0;
-        }
-}
-
 size_t pt_scraper_take(struct pt_scraper *s, struct pt_scraped engines[PT_SCRAPE_ENGINES],
                        struct pt_scraped *all) {
     pthread_mutex_lock(&s->lock);
     size_t count = s->endpoint_count;
     *all = s->all;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         engines[i] = s->endpoints[i].shown;
-        if (s->endpoints[i].must_show_origin)
-            show_origin(&s->endpoints[i], &engines[i], all);
-    }
     pthread_mutex_unlock(&s->lock);
     return count;
 }

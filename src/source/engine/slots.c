@@ -78,9 +78,10 @@ static bool is_same_task(const struct pt_slot *a, const struct pt_slot *b) {
     return a->has_task && b->has_task && a->task == b->task;
 }
 
-/* The slot has another task than before. */
-static void end_task(struct pt_slots_live *live, size_t index) {
+/* The slot has another task than before. One that has ended already was never seen running. */
+static void change_task(struct pt_slots_live *live, size_t index, const struct pt_slot *slot) {
     const struct pt_slot *before = &live->slots.at[index];
+    live->has_gap |= slot->has_task && !slot->is_processing;
     if (before->has_task && !live->is_counted[index]) {
         live->ended += before->decoded;
         live->has_gap |= before->is_processing;
@@ -102,7 +103,7 @@ static double count_tokens(struct pt_slots_live *live, struct pt_slots *now, boo
         if (has_metrics) /* a task that has ended is part of them */
             live->is_counted[i] = !slot->is_processing;
         else if (!is_same_task(slot, &live->slots.at[i]))
-            end_task(live, i);
+            change_task(live, i, slot);
         else if (slot->decoded < live->slots.at[i].decoded)
             keep_last_seen(live, i, slot);
         if (slot->has_task && !live->is_counted[i])
