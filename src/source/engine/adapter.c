@@ -147,15 +147,14 @@ static const struct {
 
 static bool has_key(const struct pt_engine_facts *facts, const char *key) {
     size_t length = strlen(key);
-    for (const char *at = facts->text; *at; at++) {
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return true;
+    const char *at = facts->text;
+    while (strncmp(at, key, length) != 0 || at[length] != '=') {
         at = strstr(at, ", ");
         if (!at)
             return false;
-        at++;
+        at += 2;
     }
-    return false;
+    return true;
 }
 
 void pt_engine_facts_add(struct pt_engine_facts *facts, const char *key, struct pt_str value) {
