@@ -42,7 +42,7 @@ static void drain(void) {
     struct pt_region_layout *at = region.at;
     uint32_t self = (uint32_t)gettid();
     for (int i = 1; i < PT_REGION_THREADS; i++)
-        if (pt_region_load(&at->header.owners[i]) == self)
+        if (pt_region_load(&at->threads[i].thread) == self)
             pt_region_store(&at->threads[i].read, pt_region_load(&at->threads[i].written));
 }
 
